@@ -1,0 +1,99 @@
+// What a delegation is. One vocabulary for both registries: `from` is the cold wallet that grants (v1: the vault),
+// `to` is the hot wallet that may act (v1: the delegate).
+
+/** `0x` and 40 lower-case hex digits. */
+export type Address = `0x${string}`;
+/** `0x` and 64 lower-case hex digits. */
+export type Bytes32 = `0x${string}`;
+
+export type Version = 1 | 2;
+export type Kind = 'ALL' | 'CONTRACT' | 'TOKEN' | 'ERC721' | 'ERC20' | 'ERC1155';
+
+/** What makes two grants the same delegation. Which fields are null is decided by version and kind, never by value. */
+export interface DelegationKey {
+  readonly version: Version;
+  readonly kind: Kind;
+  readonly from: Address;
+  readonly to: Address;
+  /** Null for ALL. The zero address is a real contract. */
+  readonly contract: Address | null;
+  /** Null but for TOKEN, ERC721 and ERC1155. Zero is a real id. */
+  readonly tokenId: bigint | null;
+  /** Null in v1, which has no rights. */
+  readonly rights: Bytes32 | null;
+}
+
+export interface Delegation extends DelegationKey {
+  /** How much of an ERC20 or ERC1155 is delegated, never 0; null for every other kind. */
+  readonly amount: bigint | null;
+}
+
+export const MAX_UINT256 = 2n ** 256n - 1n;
+/** The rights of an unrestricted v2 delegation. */
+export const NO_RIGHTS: Bytes32 = `0x${'0'.repeat(64)}`;
+
+/** The kinds of each version, and the fields that a kind has. */
+export const KINDS: Readonly<Record<Kind, KindShape>> = {
+  ALL: { versions: [1, 2], contract: false, tokenId: false, amount: false },
+  CONTRACT: { versions: [1, 2], contract: true, tokenId: false, amount: false },
+  TOKEN: { versions: [1], contract: true, tokenId: true, amount: false },
+  ERC721: { versions: [2], contract: true, tokenId: true, amount: false },
+  ERC20: { versions: [2], contract: true, tokenId: false, amount: true },
+  ERC1155: { versions: [2], contract: true, tokenId: true, amount: true },
+};
+
+interface KindShape {
+  readonly versions: readonly Version[];
+  readonly contract: boolean;
+  readonly tokenId: boolean;
+  readonly amount: boolean;
+}
+
+export function sameDelegation(a: DelegationKey, b: DelegationKey): boolean {
+  return (
+    a.kind === b.kind &&
+    a.from === b.from &&
+    a.to === b.to &&
+    a.contract === b.contract &&
+    a.tokenId === b.tokenId &&
+    a.rights === b.rights &&
+    a.version === b.version
+  );
+}
+
+/** A text that two keys share exactly when they name the same delegation. */
+export function delegationId(key: DelegationKey): string {
+  return `${key.version}${key.kind}${key.from}${key.to}${key.contract}:${key.tokenId?.toString(36)}:${key.rights}`;
+}
+
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+const BYTES32 = /^0x[0-9a-f]{64}$/;
+
+export const isAddress = (value: unknown): value is Address => typeof value === 'string' && ADDRESS.test(value);
+export const isBytes32 = (value: unknown): value is Bytes32 => typeof value === 'string' && BYTES32.test(value);
+export const isUint256 = (value: unknown): value is bigint =>
+  typeof value === 'bigint' && value >= 0n && value <= MAX_UINT256;
+
+/** What is wrong with a key, in words, or null for a good one. */
+export function faultOfKey(key: DelegationKey): string | null {
+  const shape = KINDS[key.kind];
+  if (shape === undefined) return `kind ${key.kind} is unknown`;
+  if (!shape.versions.includes(key.version)) return `kind ${key.kind} is not of version ${key.version}`;
+  if (!isAddress(key.from)) return `from ${key.from} is not a lower-case address`;
+  if (!isAddress(key.to)) return `to ${key.to} is not a lower-case address`;
+  if (shape.contract ? !isAddress(key.contract) : key.contract !== null) return `contract ${key.contract} is wrong`;
+  if (shape.tokenId ? !isUint256(key.tokenId) : key.tokenId !== null) return `tokenId ${key.tokenId} is wrong`;
+  if (key.version === 2 ? !isBytes32(key.rights) : key.rights !== null) return `rights ${key.rights} is wrong`;
+  return null;
+}
+
+/** What is wrong with a delegation, in words, or null for a good one. */
+export function faultOfDelegation(delegation: Delegation): string | null {
+  const fault = faultOfKey(delegation);
+  if (fault !== null) return fault;
+  const { amount } = delegation;
+  if (KINDS[delegation.kind].amount ? !isUint256(amount) || amount === 0n : amount !== null) {
+    return `amount ${amount} is wrong for ${delegation.kind}`;
+  }
+  return null;
+}

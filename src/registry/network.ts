@@ -1,0 +1,108 @@
+// The networks that carry the registries, and the defaults for following each.
+
+import type { Address, Version } from './delegation.ts';
+
+/** When a block counts as final: the node's `finalized` tag, or a depth in blocks or seconds. */
+export type Finality = 'tag' | { readonly blocks: number } | { readonly seconds: number };
+
+export interface Network {
+  readonly chainId: number;
+  readonly name: string;
+  readonly testnet: boolean;
+  /** The registries deployed here. Every network has v2. */
+  readonly registries: { readonly 1?: Address; readonly 2: Address };
+  /** A block at or before the deployment, where one is published. */
+  readonly firstBlock: { readonly 1?: number; readonly 2?: number };
+  /** The usual time between blocks, in seconds. */
+  readonly blockSeconds: number;
+  /** Blocks come only when there is something to put into them, so an old head is no sign of trouble. */
+  readonly onDemand: boolean;
+  /** Headers carry a true logs bloom. */
+  readonly bloom: boolean;
+  readonly finality: Finality;
+  /** After so many seconds without a confirmed head, the chain's answers count as stale. */
+  readonly maxLagSeconds: number;
+}
+
+const V1: Address = '0x00000000000076a84fef008cdabe6409d2fe638b';
+const V2: Address = '0x00000000000000447e69651d841bd8d104bed493';
+/** On chains of the zkSync type an address depends on more than the deployer's salt. */
+const V2_ON_ZKSYNC: Address = '0x0000000059a24eb229eed07ac44229db56c5d797';
+
+interface Traits {
+  v1?: true;
+  zksync?: true;
+  testnet?: true;
+  onDemand?: true;
+  noBloom?: true;
+  finality?: Finality;
+  firstBlock?: Network['firstBlock'];
+}
+
+function network(chainId: number, name: string, blockSeconds: number, traits: Traits = {}): Network {
+  const v2 = traits.zksync ? V2_ON_ZKSYNC : V2;
+  return {
+    chainId,
+    name,
+    blockSeconds,
+    testnet: traits.testnet ?? false,
+    registries: traits.v1 ? { 1: V1, 2: v2 } : { 2: v2 },
+    firstBlock: traits.firstBlock ?? {},
+    onDemand: traits.onDemand ?? traits.zksync ?? false,
+    bloom: !(traits.noBloom ?? traits.zksync ?? false),
+    finality: traits.finality ?? 'tag',
+    // Ten blocks without news is trouble anywhere; below a minute it would be noise on the fast chains.
+    maxLagSeconds: Math.max(60, 10 * blockSeconds),
+  };
+}
+
+/** Every known network, by chain id. */
+export const NETWORKS: ReadonlyMap<number, Network> = new Map(
+  [
+    network(1, 'Ethereum', 12, { v1: true, firstBlock: { 1: 15_590_000, 2: 18_150_000 } }),
+    network(10, 'Optimism', 2, { v1: true }),
+    network(56, 'BNB Smart Chain', 1, { v1: true }),
+    network(100, 'Gnosis', 5, { v1: true }),
+    network(137, 'Polygon', 2, { v1: true }),
+    network(250, 'Fantom', 2, { v1: true, finality: { seconds: 300 } }),
+    network(324, 'zkSync Era', 1, { zksync: true }),
+    network(360, 'Shape', 2),
+    network(1101, 'Polygon zkEVM', 3, { onDemand: true }),
+    network(1284, 'Moonbeam', 6),
+    network(1285, 'Moonriver', 6),
+    network(1329, 'Sei', 0.4, { noBloom: true }),
+    network(1996, 'Sanko', 1, { onDemand: true }),
+    network(2020, 'Ronin', 3),
+    network(2741, 'Abstract', 1, { zksync: true }),
+    network(2911, 'Hychain', 1, { onDemand: true }),
+    network(5000, 'Mantle', 2),
+    network(7000, 'ZetaChain', 4),
+    network(7700, 'Canto', 6, { finality: { seconds: 300 } }),
+    network(8453, 'Base', 2),
+    network(33139, 'ApeChain', 1, { onDemand: true }),
+    network(42161, 'Arbitrum One', 0.25, { v1: true, onDemand: true }),
+    network(42170, 'Arbitrum Nova', 1, { v1: true, onDemand: true }),
+    network(42220, 'Celo', 1, { v1: true }),
+    network(43114, 'Avalanche', 2, { v1: true }),
+    network(59144, 'Linea', 2),
+    network(61166, 'Treasure', 1, { zksync: true }),
+    network(81457, 'Blast', 2),
+    network(98866, 'Plume', 1, { onDemand: true }),
+    network(167000, 'Taiko', 12),
+    network(534352, 'Scroll', 3),
+    network(660279, 'Xai', 1, { onDemand: true }),
+    network(7777777, 'Zora', 2),
+    network(2021, 'Saigon', 3, { testnet: true }),
+    network(11124, 'Abstract Sepolia', 1, { zksync: true, testnet: true }),
+    network(17000, 'Holesky', 12, { testnet: true }),
+    network(84532, 'Base Sepolia', 2, { testnet: true }),
+    network(11155111, 'Sepolia', 12, { v1: true, testnet: true }),
+  ].map((entry) => [entry.chainId, entry]),
+);
+
+/** Which version's registry stands at the address, if one does. */
+export function registryAt(network: Network, address: string): Version | null {
+  const lower = address.toLowerCase();
+  if (lower === network.registries[1]) return 1;
+  return lower === network.registries[2] ? 2 : null;
+}

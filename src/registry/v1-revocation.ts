@@ -1,0 +1,83 @@
+// Who was revoked by a v1 `RevokeDelegate(V, V)`: the log does not say.
+
+import type { Address, DelegationKey } from './delegation.ts';
+
+export interface Transaction {
+  readonly from: string;
+  readonly to: string | null;
+  readonly input: string;
+}
+
+const REVOKE_DELEGATE = '0xfa352c00';
+const REVOKE_SELF = '0x219044b0';
+const ONE_ADDRESS_CALL = /^0x[0-9a-f]{8}0{24}[0-9a-f]{40}$/;
+
+/**
+ * The delegate that a wallet revoked, read from the transaction's input; null where the input does not tell: it did not
+ * go straight from the wallet to the registry, so its input is the business of some other contract.
+ */
+export function revokedDelegate(transaction: Transaction, vault: Address, registry: Address): Address | null {
+  if (transaction.to?.toLowerCase() !== registry || transaction.from.toLowerCase() !== vault) return null;
+  const input = transaction.input.toLowerCase();
+  if (!ONE_ADDRESS_CALL.test(input)) return null;
+  const argument: Address = `0x${input.slice(-40)}`;
+  if (input.startsWith(REVOKE_DELEGATE)) return argument;
+  // A wallet that revokes itself as its own delegate; with any other argument the log would name that vault.
+  return input.startsWith(REVOKE_SELF) && argument === vault ? vault : null;
+}
+
+/** The raw return data of the v1 registry's three getters for one wallet at one block. */
+export interface RawVaultState {
+  readonly getDelegatesForAll: string;
+  readonly getContractLevelDelegations: string;
+  readonly getTokenLevelDelegations: string;
+}
+
+/** Return data that is not what the getter returns. */
+export class BadStateError extends Error {
+  override readonly name = 'BadStateError';
+}
+
+/** Every v1 delegation that the registry has for the wallet. */
+export function decodeVaultState(vault: Address, raw: RawVaultState): DelegationKey[] {
+  const base = { version: 1, from: vault, rights: null } as const;
+  return [
+    ...rowsOf('getDelegatesForAll', raw.getDelegatesForAll, 1).map(
+      ([to]): DelegationKey => ({ ...base, kind: 'ALL', to: asAddress(to), contract: null, tokenId: null }),
+    ),
+    ...rowsOf('getContractLevelDelegations', raw.getContractLevelDelegations, 2).map(
+      ([contract, to]): DelegationKey => ({
+        ...base,
+        kind: 'CONTRACT',
+        to: asAddress(to),
+        contract: asAddress(contract),
+        tokenId: null,
+      }),
+    ),
+    ...rowsOf('getTokenLevelDelegations', raw.getTokenLevelDelegations, 3).map(
+      ([contract, tokenId, to]): DelegationKey => ({
+        ...base,
+        kind: 'TOKEN',
+        to: asAddress(to),
+        contract: asAddress(contract),
+        tokenId: BigInt(`0x${tokenId}`),
+      }),
+    ),
+  ];
+}
+
+/** The rows of an ABI-encoded array of tuples of `width` static words. */
+function rowsOf(getter: string, data: string, width: number): string[][] {
+  const words = /^0x(?:[0-9a-f]{64})*$/i.test(data) ? (data.slice(2).toLowerCase().match(/.{64}/g) ?? []) : [];
+  const [offset, length, ...cells] = words;
+  if (offset === undefined || BigInt(`0x${offset}`) !== 32n) throw new BadStateError(`${getter}: not an array`);
+  if (length === undefined || BigInt(`0x${length}`) * BigInt(width) !== BigInt(cells.length)) {
+    throw new BadStateError(`${getter}: ${cells.length} words do not make the rows that its length promises`);
+  }
+  return Array.from({ length: cells.length / width }, (_, row) => cells.slice(row * width, (row + 1) * width));
+}
+
+function asAddress(word: string | undefined): Address {
+  if (word === undefined || !word.startsWith('0'.repeat(24))) throw new BadStateError(`no address: 0x${word}`);
+  return `0x${word.slice(24)}`;
+}

@@ -1,0 +1,98 @@
+// The store's door: a batch that does not make sense is refused with the reason, before anything is written.
+
+import { type Address, faultOfDelegation, faultOfKey, isAddress, isBytes32 } from '../registry/delegation.ts';
+import { StoreError } from './errors.ts';
+import type { Batch, BlockInput, BlockRef, LogInput, Repair, VaultState } from './store.ts';
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+function refuse(chainId: number, why: string): never {
+  throw new StoreError('bad-batch', `Chain ${chainId}: ${why}. Nothing was written.`);
+}
+
+export function checkBatch(batch: Batch): void {
+  const { chainId, after, rollbackTo, blocks, head, verified } = batch;
+  if (!isCount(chainId)) refuse(chainId, 'the chain id is not a number');
+  checkRef(chainId, head);
+  if (rollbackTo !== undefined && !(isCount(rollbackTo) && after !== null && rollbackTo <= after.number)) {
+    refuse(chainId, `cannot roll back to ${rollbackTo} from ${after?.number ?? 'nothing'}`);
+  }
+  const from = rollbackTo ?? after?.number ?? -1;
+  if (head.number < from) refuse(chainId, `head ${head.number} lies below ${from}`);
+  checkBlocks(chainId, blocks);
+  const [lowest, highest] = [blocks[0], blocks.at(-1)];
+  if (lowest && lowest.number <= from) refuse(chainId, `block ${lowest.number} is indexed already, up to ${from}`);
+  if (highest && (highest.number > head.number || highest.timestamp > head.timestamp)) {
+    refuse(chainId, `block ${highest.number} lies beyond the head ${head.number}`);
+  }
+  if (highest?.number === head.number && highest.hash !== head.hash) refuse(chainId, 'the head has two hashes');
+  if (verified !== undefined && !(isCount(verified) && verified <= head.number)) {
+    refuse(chainId, `verified block ${verified} lies beyond the head ${head.number}`);
+  }
+  for (const state of batch.lateStates ?? []) checkState(chainId, state);
+}
+
+export function checkRepair({ chainId, after, blocks }: Repair): void {
+  checkBlocks(chainId, blocks);
+  const highest = blocks.at(-1);
+  if (highest && (after === null || highest.number > after.number)) {
+    refuse(chainId, `block ${highest.number} is not indexed, so nothing is missing in it`);
+  }
+}
+
+function checkBlocks(chainId: number, blocks: readonly BlockInput[]): void {
+  let before: BlockInput | undefined;
+  for (const block of blocks) {
+    checkRef(chainId, block);
+    if (before && (block.number <= before.number || block.timestamp < before.timestamp)) {
+      refuse(chainId, `block ${block.number} does not follow block ${before.number}`);
+    }
+    let previous = -1;
+    for (const log of block.logs) {
+      if (!isCount(log.logIndex) || log.logIndex <= previous) {
+        refuse(chainId, `block ${block.number}: log ${log.logIndex} does not follow log ${previous}`);
+      }
+      previous = log.logIndex;
+      const fault = faultOfLog(log, block);
+      if (fault !== null) refuse(chainId, `block ${block.number}, log ${log.logIndex}: ${fault}`);
+    }
+    for (const state of block.vaultStates ?? []) checkState(chainId, state);
+    before = block;
+  }
+}
+
+function checkRef(chainId: number, { number, hash, timestamp }: BlockRef): void {
+  if (!isCount(number)) refuse(chainId, `block number ${number} is not a whole number`);
+  if (!isBytes32(hash)) refuse(chainId, `block ${number}: hash ${hash} is not 32 bytes in lower case`);
+  if (!isCount(timestamp)) refuse(chainId, `block ${number}: timestamp ${timestamp} is not a whole number`);
+}
+
+function checkState(chainId: number, { vault, held }: VaultState): void {
+  if (!isAddress(vault)) refuse(chainId, `state of ${vault}: not a lower-case address`);
+  for (const key of held ?? []) {
+    const fault = key.from !== vault || key.version !== 1 ? 'not a v1 delegation of this wallet' : faultOfKey(key);
+    if (fault !== null) refuse(chainId, `state of ${vault}: ${fault}`);
+  }
+}
+
+function faultOfLog({ event, revoked, transactionHash }: LogInput, block: BlockInput): string | null {
+  if (!isBytes32(transactionHash)) return `transaction ${transactionHash} is not 32 bytes in lower case`;
+  if (revoked && (event.type !== 'unknownRevoked' || !isAddress(revoked))) return `revoked ${revoked} is out of place`;
+  switch (event.type) {
+    case 'granted':
+      return faultOfDelegation(event.delegation);
+    case 'ended':
+      return faultOfKey(event.delegation);
+    case 'vaultRevoked':
+      return faultOfAddress(event.from);
+    case 'delegateRevoked':
+      return faultOfAddress(event.from) ?? faultOfAddress(event.to);
+    case 'unknownRevoked':
+      if (!revoked && !block.vaultStates?.some(({ vault }) => vault === event.from)) {
+        return `${event.from} revoked somebody, and neither the delegate nor the wallet's state is given`;
+      }
+      return faultOfAddress(event.from);
+  }
+}
+
+const faultOfAddress = (address: Address) => (isAddress(address) ? null : `${address} is not a lower-case address`);

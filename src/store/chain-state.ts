@@ -1,0 +1,21 @@
+// The row that says where a chain's index stands.
+
+import { hexOf, numberOf, numberOrNull } from './encoding.ts';
+import type { Row } from './engine.ts';
+import type { ChainState } from './store.ts';
+
+export const CHAIN_COLUMNS =
+  'chain, epoch, first_block, head_number, head_hash, head_timestamp, verified, revision, commits';
+
+export function chainStateOf(row: Row): ChainState {
+  const [chain, epoch, firstBlock, number, hash, timestamp, verified, revision, commits] = row;
+  return {
+    chainId: numberOf(chain),
+    epoch: numberOf(epoch),
+    firstBlock: numberOf(firstBlock),
+    head: number === null ? null : { number: numberOf(number), hash: hexOf(hash), timestamp: numberOf(timestamp) },
+    verified: numberOrNull(verified),
+    revision: numberOf(revision),
+    commits: numberOf(commits),
+  };
+}

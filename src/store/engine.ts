@@ -1,0 +1,41 @@
+// What the store needs of a database: statements in a transaction, and reads that each see one snapshot.
+
+import type { Awaitable } from './store.ts';
+
+export type Cell = number | bigint | string | Uint8Array | null | undefined;
+export type Row = readonly Cell[];
+export type Param = number | string | Uint8Array | null;
+
+/**
+ * A statement to be run for many rows. SQLite runs it once a row, with the row's cells as ?1, ?2, …;
+ * PostgreSQL runs it once, with each column of the rows as an array $1, $2, ….
+ */
+export interface BulkStatement {
+  readonly sqlite: string;
+  readonly postgres: string;
+}
+
+export interface Transaction {
+  rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
+  run(sql: string, params: readonly Param[]): Awaitable<void>;
+  /** Runs the statement for every row and gives back what all of them returned. */
+  each(statement: BulkStatement, rows: readonly Param[][]): Awaitable<Row[]>;
+}
+
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres';
+  readonly integer: string;
+  readonly small: string;
+  readonly bytes: string;
+  /** Behind a table's last bracket: keep the rows in the order of the primary key. */
+  readonly clustered: string;
+}
+
+/** Statements name their parameters $1, $2, … in both engines. */
+export interface Engine {
+  readonly dialect: Dialect;
+  rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
+  /** Commits what the work did, or nothing of it. One transaction at a time. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,33 @@
+// Every way in which the store says no. The code tells what to do next; the message tells a person what was wrong.
+
+export type StoreErrorCode =
+  /** The store's address is malformed, or what stands there is not a store. */
+  | 'bad-store'
+  /** The store was written by a newer program. */
+  | 'newer-schema'
+  /** A reader found a store that its writer has not set up or migrated yet. */
+  | 'older-schema'
+  /** What was to be written is inconsistent; nothing was written. */
+  | 'bad-batch'
+  /** Another writer has taken over, or the cursor has moved; nothing was written. */
+  | 'overtaken'
+  /** The chain is unknown here, or nothing of it is indexed yet. */
+  | 'not-started'
+  /** The block or time lies before the first indexed block. */
+  | 'before-first'
+  /** The block or time is not indexed yet. */
+  | 'beyond-head'
+  /** History at or below the pinned block was rewritten since it was pinned. */
+  | 'rewritten'
+  /** The wallet revoked a delegate, and what it has left at that block could not be read. */
+  | 'revocation-unread';
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,37 @@
+// Opens the store that a URL names.
+
+import { StoreError } from './errors.ts';
+import { openPostgres } from './postgres.ts';
+import { createReads } from './read.ts';
+import { migrate, requireSchema } from './schema.ts';
+import { openSqlite } from './sqlite.ts';
+import type { Store } from './store.ts';
+import { createWrites } from './write.ts';
+
+export interface StoreOptions {
+  /** Neither sets up nor changes anything. */
+  readonly readOnly?: boolean;
+}
+
+/** `sqlite:<path>` or `postgres://…`. A writer sets the store up or migrates it first. */
+export async function openStore(url: string, { readOnly = false }: StoreOptions = {}): Promise<Store> {
+  const engine = await openEngine(url, readOnly);
+  try {
+    await (readOnly ? requireSchema(engine) : migrate(engine));
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+  return { ...createReads(engine), ...createWrites(engine), close: () => engine.close() };
+}
+
+function openEngine(url: string, readOnly: boolean) {
+  const path = /^sqlite:(.+)$/.exec(url)?.[1];
+  if (path !== undefined) return openSqlite(path, { readOnly });
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url);
+  // The URL may carry a password, so the message does not repeat it.
+  throw new StoreError(
+    'bad-store',
+    'A store is named sqlite:<path>, as in sqlite:./data/delegations.db, or postgres://user@host/database.',
+  );
+}

@@ -1,0 +1,52 @@
+// The engine for more than one machine.
+
+import { SQL } from 'bun';
+import type { BulkStatement, Dialect, Engine, Param, Row, Transaction } from './engine.ts';
+import { StoreError } from './errors.ts';
+
+const DIALECT: Dialect = { name: 'postgres', integer: 'BIGINT', small: 'SMALLINT', bytes: 'BYTEA', clustered: '' };
+
+export async function openPostgres(url: string): Promise<Engine> {
+  const pool = new SQL(url, { max: 8 });
+  try {
+    await pool.unsafe('SELECT 1');
+  } catch (cause) {
+    await pool.close();
+    // The driver's message names no password, and neither does ours.
+    throw new StoreError('bad-store', `Cannot reach PostgreSQL: ${(cause as Error).message}`, { cause });
+  }
+  return {
+    dialect: DIALECT,
+    rows: (sql, params) => rowsOf(pool, sql, params),
+    transaction: (work) => pool.begin((connection) => work(transactionOn(connection))),
+    close: () => pool.close(),
+  };
+}
+
+/** Statements as PostgreSQL reads them, by their common text. */
+const texts = new Map<string, string>();
+
+function textOf(sql: string): string {
+  let text = texts.get(sql);
+  if (text === undefined) {
+    text = sql.replaceAll(/ INDEXED BY \w+/g, '');
+    texts.set(sql, text);
+  }
+  return text;
+}
+
+const rowsOf = (connection: SQL, sql: string, params: readonly Param[]) =>
+  connection.unsafe(textOf(sql), params as Param[]).values() as Promise<Row[]>;
+
+function transactionOn(connection: SQL): Transaction {
+  return {
+    rows: (sql, params) => rowsOf(connection, sql, params),
+    run: async (sql, params) => void (await connection.unsafe(textOf(sql), params as Param[])),
+    each(statement: BulkStatement, rows) {
+      const [width] = rows.map((row) => row.length);
+      if (width === undefined) return [];
+      const columns = Array.from({ length: width }, (_, column) => rows.map((row) => row[column]));
+      return connection.unsafe(statement.postgres, columns).values() as Promise<Row[]>;
+    },
+  };
+}

@@ -1,0 +1,123 @@
+// The texts of the reading statements. Each is built once and prepared once. SQLite is told its indexes, for left alone
+// it reads all of a chain rather than use half an index; PostgreSQL does not know INDEXED BY and is not shown it.
+
+import type { Version } from '../registry/delegation.ts';
+import { SPAN_COLUMNS } from './tables.ts';
+
+const once = <Args extends readonly (string | number | boolean | undefined)[]>(build: (...args: Args) => string) => {
+  const texts = new Map<string, string>();
+  return (...args: Args): string => {
+    const name = args.join();
+    let text = texts.get(name);
+    if (text === undefined) {
+      text = build(...args);
+      texts.set(name, text);
+    }
+    return text;
+  };
+};
+
+/** A pair's open delegations are read whole up to this many; of a larger pair only the wanted ones are looked up. */
+export const MOST_OF_A_PAIR = 9;
+
+/** The time and transaction of the log that began span `s`. */
+const origin = (detailed: boolean) =>
+  detailed
+    ? {
+        columns: ', o.timestamp, g.transaction_hash',
+        joins: `LEFT JOIN block o ON o.chain = s.chain AND o.number = s.since_block
+          LEFT JOIN log g ON g.chain = s.chain AND g.block = s.since_block AND g.log_index = s.since_log`,
+      }
+    : { columns: '', joins: '' };
+
+/** True where the wallet $3 has a revocation at or before the block that was not read by then. */
+const unreadAt = (version: Version, block: string) =>
+  version === 2
+    ? '0'
+    : `EXISTS (SELECT 1 FROM v1_read r INDEXED BY v1_unread WHERE r.chain = $1 AND r.vault = $3
+        AND (r.read_block IS NULL OR r.read_block > r.block)
+        AND r.block <= ${block} AND (r.read_block IS NULL OR r.read_block > ${block}))`;
+
+const asNumber = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
+const unreadColumn = (version: Version, block: string) => (version === 2 ? '0' : asNumber(unreadAt(version, block)));
+
+/**
+ * $1 chain, $2 version, $3 from, $4 to. Gives commits, unread, kind, contract, token id, rights, amount, since (2) and,
+ * detailed, the origin (2).
+ */
+export const checkNowSql = once((version: Version, detailed: boolean) => {
+  const { columns, joins } = origin(detailed);
+  return `SELECT c.commits, ${unreadColumn(version, 'c.head_number')},
+      s.kind, s.contract, s.token_id, s.rights, s.amount, s.since_block, s.since_log${columns}
+    FROM chain c LEFT JOIN span s INDEXED BY span_open_pair ON s.chain = $1 AND s.version = $2 AND s.from_addr = $3 AND s.to_addr = $4
+      AND s.until_block IS NULL ${joins}
+    WHERE c.chain = $1 LIMIT ${MOST_OF_A_PAIR}`;
+});
+
+/**
+ * $1 chain, $2 version, $3 from, $4 to, $5 block, then four cells for each key: kind, contract, token id, rights.
+ * Gives commits, unread, the block's hash and time, the key's position, amount, since (2) and, detailed, the origin (2).
+ */
+export const checkAtSql = once((version: Version, detailed: boolean, keys: number) => {
+  const { columns, joins } = origin(detailed);
+  const span = 'chain, amount, since_block, since_log';
+  const held = Array.from({ length: keys }, (_, position) => {
+    const [kind, contract, tokenId, rights] = [0, 1, 2, 3].map((cell) => `$${6 + 4 * position + cell}`);
+    const key = `chain = $1 AND version = $2 AND from_addr = $3 AND to_addr = $4
+      AND kind = ${kind} AND contract = ${contract} AND token_id = ${tokenId} AND rights = ${rights}`;
+    // Spans of one delegation never overlap: of the closed ones only the first to end after the block can hold at it.
+    return `SELECT ${position} AS position, ${span} FROM span INDEXED BY span_open_pair WHERE ${key} AND until_block IS NULL AND since_block <= $5
+      UNION ALL
+      SELECT ${position} AS position, ${span} FROM (SELECT ${span} FROM span INDEXED BY span_closed_pair WHERE ${key} AND until_block > $5
+        ORDER BY until_block LIMIT 1) AS ended${position} WHERE since_block <= $5`;
+  });
+  const none = `SELECT 0 AS position, ${span} FROM span WHERE chain = $1 AND version = $2 AND from_addr = $3
+    AND to_addr = $4 AND since_block = $5 AND 1 = 0`;
+  return `SELECT c.commits, ${unreadColumn(version, '$5')}, b.hash, b.timestamp,
+      s.position, s.amount, s.since_block, s.since_log${columns}
+    FROM chain c LEFT JOIN block b ON b.chain = $1 AND b.number = $5
+      LEFT JOIN (${held.length === 0 ? none : held.join('\n UNION ALL ')}) s ON s.chain = c.chain ${joins}
+    WHERE c.chain = $1`;
+});
+
+const HALVES = {
+  open: 'until_block IS NULL',
+  // Nothing has ended after the head, so a list as of the head never looks at what is over.
+  closed: `until_block IS NOT NULL
+    AND EXISTS (SELECT 1 FROM chain h WHERE h.chain = $1 AND h.head_number > $4)`,
+};
+
+/**
+ * $1 chain, $2 version, $3 wallet, $4 block, $5 revision, $6 and $7 the position before the page, $8 limit.
+ * Gives the head, whether history was rewritten, whether a revocation is unread, then until, the key (6), amount,
+ * since (2) and, detailed, the origin (2).
+ */
+export const listSql = once((version: Version, detailed: boolean, direction?: 'incoming' | 'outgoing') => {
+  const { columns, joins } = origin(detailed);
+  const span = Object.keys(SPAN_COLUMNS);
+  const scan = (side: 'from' | 'to', half: 'open' | 'closed') => `SELECT * FROM (
+    SELECT chain, ${span.join(', ')} FROM span INDEXED BY span_${half}_${side}
+    WHERE chain = $1 AND version = $2 AND ${side}_addr = $3 AND ${HALVES[half]}
+      AND since_block <= $4 AND (since_block, since_log) > ($6, $7)
+      ${side === 'to' && direction === undefined ? 'AND from_addr <> $3' : ''}
+    ORDER BY since_block, since_log LIMIT $8) AS ${side}_${half}`;
+  const sides = (['from', 'to'] as const).filter((side) => direction !== (side === 'from' ? 'incoming' : 'outgoing'));
+  const scans = sides.flatMap((side) => [scan(side, 'open'), scan(side, 'closed')]);
+  return `SELECT c.head_number, ${asNumber(`EXISTS (SELECT 1 FROM rewrite w
+        WHERE w.chain = $1 AND w.revision > $5 AND w.from_block <= $4)`)},
+      ${version === 2 ? '0' : asNumber(`${unreadAt(1, '$4')} OR ${UNREAD_GRANTOR}`)},
+      s.until_block, s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights,
+      s.amount, s.since_block, s.since_log${columns}
+    FROM chain c LEFT JOIN (SELECT * FROM (${scans.join('\n UNION ALL ')}) AS u
+      ORDER BY since_block, since_log LIMIT $8) s ON s.chain = c.chain ${joins}
+    WHERE c.chain = $1 ORDER BY s.since_block, s.since_log`;
+});
+
+/** True where a wallet that ever granted $3 something has a revocation that was not read by block $4. */
+const UNREAD_GRANTOR = `EXISTS (SELECT 1 FROM v1_read r INDEXED BY v1_unread WHERE r.chain = $1
+  AND (r.read_block IS NULL OR r.read_block > r.block)
+  AND r.block <= $4 AND (r.read_block IS NULL OR r.read_block > $4)
+  AND (EXISTS (SELECT 1 FROM span p INDEXED BY span_open_pair WHERE p.chain = $1 AND p.version = 1
+      AND p.from_addr = r.vault AND p.to_addr = $3 AND p.until_block IS NULL)
+    OR EXISTS (SELECT 1 FROM span p INDEXED BY span_closed_pair WHERE p.chain = $1 AND p.version = 1
+      AND p.from_addr = r.vault AND p.to_addr = $3 AND p.until_block IS NOT NULL)))`;

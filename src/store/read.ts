@@ -1,0 +1,278 @@
+// Everything that is asked of the store. Each question is one statement, so each answer is of one snapshot.
+
+import { grantingKeys, type Question } from '../registry/check.ts';
+import { type Delegation, type DelegationKey, sameDelegation } from '../registry/delegation.ts';
+import { CHAIN_COLUMNS, chainStateOf } from './chain-state.ts';
+import {
+  amountOf,
+  bytesOf,
+  delegationKey,
+  eventOf,
+  hexOf,
+  keyCells,
+  keyOf,
+  numberOf,
+  numberOrNull,
+} from './encoding.ts';
+import type { Engine, Param, Row } from './engine.ts';
+import { StoreError } from './errors.ts';
+import { checkAtSql, checkNowSql, listSql, MOST_OF_A_PAIR } from './queries.ts';
+import type {
+  BlockRef,
+  ChainState,
+  CheckResult,
+  DetailedDelegation,
+  HeldDelegation,
+  ListPage,
+  ListQuery,
+  Moment,
+  Store,
+} from './store.ts';
+import { LOG_COLUMNS } from './tables.ts';
+
+type Reads = Omit<Store, 'claim' | 'apply' | 'repair' | 'rebuild' | 'close'>;
+
+/** How often an answer is asked again because a commit came between it and the chain's state. */
+const TRIES = 20;
+
+export function createReads(engine: Engine): Reads {
+  // What each chain's row said at its newest known commit. A commit's number stands for its content.
+  const known = new Map<number, ChainState>();
+
+  async function freshState(chainId: number): Promise<ChainState | null> {
+    const [row] = await engine.rows(`SELECT ${CHAIN_COLUMNS} FROM chain WHERE chain = $1`, [chainId]);
+    if (row === undefined) return null;
+    const state = chainStateOf(row);
+    known.set(chainId, state);
+    return state;
+  }
+
+  /** Reads rows and the chain's state of the same commit. The number of the commit is each row's first cell. */
+  async function rowsWithState(chainId: number, sql: string, params: readonly Param[]) {
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const rows = await engine.rows(sql, params);
+      if (rows[0] === undefined) break;
+      const commits = numberOf(rows[0][0]);
+      let state = known.get(chainId) ?? null;
+      if (state?.commits !== commits) state = await freshState(chainId);
+      if (state?.commits !== commits) continue;
+      if (state.head === null) break;
+      return { rows, state, head: state.head };
+    }
+    throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`);
+  }
+
+  async function check<D extends HeldDelegation>(
+    chainId: number,
+    question: Question,
+    block: number | undefined,
+    since: Since<D>,
+  ): Promise<CheckResult<D>> {
+    const keys = grantingKeys(question);
+    const [from, to] = [bytesOf(question.from), bytesOf(question.to)];
+    if (block === undefined) {
+      const now = await rowsWithState(chainId, checkNowSql(question.version, since.detailed), [
+        chainId,
+        question.version,
+        from,
+        to,
+      ]);
+      refuseUnread(now.rows[0]?.[1], question);
+      if (now.rows.length < MOST_OF_A_PAIR) {
+        const granting: D[] = [];
+        for (const row of now.rows) {
+          if (row[2] === null) continue;
+          const key = delegationKey(question.version, row[2], question.from, question.to, row[3], row[4], row[5]);
+          if (keys.some((wanted) => sameDelegation(wanted, key))) granting.push(heldOf(key, row, 6, since));
+        }
+        return { chain: now.state, block: now.head, granting };
+      }
+    }
+    return checkAt(chainId, question, keys, block, since);
+  }
+
+  async function checkAt<D extends HeldDelegation>(
+    chainId: number,
+    question: Question,
+    keys: readonly DelegationKey[],
+    block: number | undefined,
+    since: Since<D>,
+  ): Promise<CheckResult<D>> {
+    const cells: Param[] = keys.flatMap((key) => {
+      const [kind, , , contract, tokenId, rights] = keyCells(key);
+      return [kind, contract, tokenId, rights];
+    });
+    const { rows, state, head } = await rowsWithState(
+      chainId,
+      checkAtSql(question.version, since.detailed, keys.length),
+      [
+        chainId,
+        question.version,
+        bytesOf(question.from),
+        bytesOf(question.to),
+        block ?? Number.MAX_SAFE_INTEGER,
+        ...cells,
+      ],
+    );
+    const moment = block === undefined ? head : momentOf(state, head, block, rows[0] ?? []);
+    refuseUnread(rows[0]?.[1], question);
+    const granting: D[] = [];
+    for (const row of rows) {
+      const key = row[4] === null ? undefined : keys[numberOf(row[4])];
+      if (key !== undefined) granting.push(heldOf(key, row, 5, since));
+    }
+    return { chain: state, block: moment, granting };
+  }
+
+  async function list<D extends HeldDelegation>(query: ListQuery, since: Since<D>): Promise<ListPage<D>> {
+    const { chainId, version, wallet, at, after, limit, matches } = query;
+    const rows = await engine.rows(listSql(version, since.detailed, query.direction), [
+      chainId,
+      version,
+      bytesOf(wallet),
+      at.block,
+      at.revision,
+      after?.block ?? -1,
+      after?.logIndex ?? -1,
+      limit,
+    ]);
+    const [first = []] = rows;
+    if (first[0] === null || first[0] === undefined || numberOf(first[0]) < at.block) {
+      throw new StoreError('rewritten', `Chain ${chainId}: block ${at.block} is not indexed any more.`);
+    }
+    if (isTrue(first[1])) {
+      throw new StoreError('rewritten', `Chain ${chainId}: history up to block ${at.block} has changed since.`);
+    }
+    if (isTrue(first[2])) throw unread(wallet);
+    const found = rows.filter((row) => row[4] !== null);
+    const delegations: D[] = [];
+    for (const row of found) {
+      if (row[3] !== null && numberOf(row[3]) <= at.block) continue;
+      const delegation = heldOf(keyOf(version, row, 4), row, 10, since);
+      if (matches === undefined || matches(delegation)) delegations.push(delegation);
+    }
+    const last = found.length < limit ? undefined : found.at(-1);
+    return { delegations, next: last ? { block: numberOf(last[11]), logIndex: numberOf(last[12]) } : null };
+  }
+
+  return {
+    chain: freshState,
+    chains: async () => (await engine.rows(`SELECT ${CHAIN_COLUMNS} FROM chain ORDER BY chain`, [])).map(chainStateOf),
+    check: (chainId, question, block) => check(chainId, question, block, PLAIN),
+    explain: (chainId, question, block) => check(chainId, question, block, DETAILED),
+    list: (query) => list(query, PLAIN),
+    listDetailed: (query) => list(query, DETAILED),
+
+    async blockAt(chainId, timestamp) {
+      const { rows, head } = await rowsWithState(
+        chainId,
+        `SELECT c.commits, b.number, b.hash, b.timestamp FROM chain c
+          LEFT JOIN (SELECT * FROM block WHERE chain = $1 AND timestamp <= $2
+            ORDER BY timestamp DESC, number DESC LIMIT 1) b ON b.chain = c.chain
+          WHERE c.chain = $1`,
+        [chainId, timestamp],
+      );
+      // Until a later time is seen, one more block may still carry this one.
+      if (timestamp >= head.timestamp) {
+        throw new StoreError('beyond-head', `Chain ${chainId} is indexed up to the time ${head.timestamp}.`);
+      }
+      const [, number, hash, time] = rows[0] ?? [];
+      if (number === null) throw new StoreError('before-first', `Chain ${chainId} is not indexed that far back.`);
+      return { number: numberOf(number), hash: hexOf(hash), timestamp: numberOf(time) };
+    },
+
+    async blocks(chainId, { from, to }) {
+      const rows = await engine.rows(
+        'SELECT number, hash, timestamp FROM block WHERE chain = $1 AND number >= $2 AND number <= $3 ORDER BY number',
+        [chainId, from, to],
+      );
+      return rows.map((row) => blockOf(row, 0));
+    },
+
+    async logs(chainId, { from, to, after, limit }) {
+      const columns = Object.keys(LOG_COLUMNS).map((name) => `l.${name}`);
+      const rows = await engine.rows(
+        `SELECT b.number, b.hash, b.timestamp, ${columns.join(', ')}
+          FROM log l JOIN block b ON b.chain = l.chain AND b.number = l.block
+          WHERE l.chain = $1 AND l.block >= $2 AND l.block <= $3 AND (l.block, l.log_index) > ($4, $5)
+          ORDER BY l.block, l.log_index LIMIT $6`,
+        [chainId, from, to, after?.block ?? -1, after?.logIndex ?? -1, limit],
+      );
+      return rows.map((row) => ({
+        block: blockOf(row, 0),
+        logIndex: numberOf(row[4]),
+        event: eventOf(row, 5),
+        transactionHash: hexOf(row[13]),
+        revoked: row[14] === null ? null : hexOf(row[14]),
+      }));
+    },
+
+    async unreadRevocations(chainId) {
+      const rows = await engine.rows(
+        `SELECT vault, block, read_block FROM v1_read
+          WHERE chain = $1 AND (read_block IS NULL OR read_block > block) ORDER BY block, vault`,
+        [chainId],
+      );
+      return rows.map(([vault, block, readAt]) => ({
+        vault: hexOf(vault),
+        block: numberOf(block),
+        readAt: numberOrNull(readAt),
+      }));
+    },
+  };
+}
+
+const blockOf = (row: Row, at: number): BlockRef => ({
+  number: numberOf(row[at]),
+  hash: hexOf(row[at + 1]),
+  timestamp: numberOf(row[at + 2]),
+});
+
+const isTrue = (cell: Row[number]) => cell !== null && cell !== undefined && Number(cell) !== 0;
+
+/** How much of `since` is read: the log's position, or its block's time and its transaction too. */
+interface Since<D extends HeldDelegation> {
+  readonly detailed: boolean;
+  held(delegation: Delegation, row: Row, at: number): D;
+}
+
+const PLAIN: Since<HeldDelegation> = {
+  detailed: false,
+  held: (delegation, row, at) => ({
+    ...delegation,
+    since: { block: numberOf(row[at]), logIndex: numberOf(row[at + 1]) },
+  }),
+};
+const DETAILED: Since<DetailedDelegation> = {
+  detailed: true,
+  held: (delegation, row, at) => ({
+    ...delegation,
+    since: {
+      block: numberOf(row[at]),
+      logIndex: numberOf(row[at + 1]),
+      timestamp: numberOf(row[at + 2]),
+      transactionHash: hexOf(row[at + 3]),
+    },
+  }),
+};
+
+/** `at` is the cell of the amount; that of `since` and what belongs to it follow. */
+const heldOf = <D extends HeldDelegation>(key: DelegationKey, row: Row, at: number, since: Since<D>): D =>
+  since.held({ ...key, amount: amountOf(row[at]) }, row, at + 1);
+
+function momentOf(state: ChainState, head: BlockRef, block: number, row: Row): Moment {
+  if (block > head.number) {
+    throw new StoreError('beyond-head', `Chain ${state.chainId} is indexed up to block ${head.number}.`);
+  }
+  if (block < state.firstBlock) {
+    throw new StoreError('before-first', `Chain ${state.chainId} is indexed from block ${state.firstBlock} on.`);
+  }
+  return { number: block, hash: row[2] === null ? null : hexOf(row[2]), timestamp: numberOrNull(row[3]) };
+}
+
+function refuseUnread(cell: Row[number], question: Question): void {
+  if (question.version === 1 && isTrue(cell)) throw unread(question.from);
+}
+
+const unread = (wallet: string) =>
+  new StoreError('revocation-unread', `A revocation of ${wallet} could not be read from the registry at its block.`);

@@ -1,0 +1,110 @@
+// The tables, and the way from any older schema to this one.
+
+import type { Dialect, Engine } from './engine.ts';
+import { StoreError } from './errors.ts';
+
+/**
+ * - chain: where each chain's index stands, and who may write it
+ * - block: hashes and times of blocks with logs, of the newest blocks, and of the first
+ * - log: every registry log; all else about delegations is derived from these
+ * - span: a stretch of blocks in which a delegation held, from the log that began it to the block that ended it
+ * - v1_read: revocations that named no delegate, and the block at which the wallet's state was read for them
+ * - v1_ended: the delegations that such a read found gone
+ * - rewrite: the revisions at which history changed, and from which block on
+ */
+const first = ({ integer, small, bytes, clustered }: Dialect) => [
+  `CREATE TABLE chain (
+    chain ${integer} PRIMARY KEY, epoch ${integer} NOT NULL, first_block ${integer} NOT NULL,
+    head_number ${integer}, head_hash ${bytes}, head_timestamp ${integer}, verified ${integer},
+    revision ${integer} NOT NULL, commits ${integer} NOT NULL)`,
+  `CREATE TABLE block (
+    chain ${integer} NOT NULL, number ${integer} NOT NULL, hash ${bytes} NOT NULL, timestamp ${integer} NOT NULL,
+    PRIMARY KEY (chain, number))${clustered}`,
+  'CREATE INDEX block_time ON block (chain, timestamp, number)',
+  `CREATE TABLE log (
+    chain ${integer} NOT NULL, block ${integer} NOT NULL, log_index ${integer} NOT NULL,
+    version ${small} NOT NULL, kind ${small} NOT NULL, from_addr ${bytes} NOT NULL, to_addr ${bytes} NOT NULL,
+    contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL, rights ${bytes} NOT NULL, amount ${bytes} NOT NULL,
+    transaction_hash ${bytes} NOT NULL, revoked ${bytes},
+    PRIMARY KEY (chain, block, log_index))${clustered}`,
+  `CREATE TABLE span (
+    chain ${integer} NOT NULL, since_block ${integer} NOT NULL, since_log ${integer} NOT NULL,
+    version ${small} NOT NULL, kind ${small} NOT NULL, from_addr ${bytes} NOT NULL, to_addr ${bytes} NOT NULL,
+    contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL, rights ${bytes} NOT NULL, amount ${bytes},
+    until_block ${integer},
+    PRIMARY KEY (chain, since_block, since_log))${clustered}`,
+  // Every index has an open and a closed half: a span stands in one of them, and the open half is as small as the live set.
+  `CREATE UNIQUE INDEX span_open_pair ON span (chain, version, from_addr, to_addr, kind, contract, token_id, rights)
+    WHERE until_block IS NULL`,
+  `CREATE INDEX span_closed_pair ON span
+    (chain, version, from_addr, to_addr, kind, contract, token_id, rights, until_block)
+    WHERE until_block IS NOT NULL`,
+  ...['from', 'to'].flatMap((side) => [
+    `CREATE INDEX span_open_${side} ON span (chain, version, ${side}_addr, since_block, since_log)
+      WHERE until_block IS NULL`,
+    `CREATE INDEX span_closed_${side} ON span (chain, version, ${side}_addr, since_block, since_log)
+      WHERE until_block IS NOT NULL`,
+  ]),
+  'CREATE INDEX span_until ON span (chain, until_block) WHERE until_block IS NOT NULL',
+  `CREATE TABLE v1_read (
+    chain ${integer} NOT NULL, vault ${bytes} NOT NULL, block ${integer} NOT NULL, read_block ${integer},
+    PRIMARY KEY (chain, vault, block))${clustered}`,
+  'CREATE INDEX v1_unread ON v1_read (chain, vault) WHERE read_block IS NULL OR read_block > block',
+  `CREATE TABLE v1_ended (
+    chain ${integer} NOT NULL, block ${integer} NOT NULL, kind ${small} NOT NULL,
+    from_addr ${bytes} NOT NULL, to_addr ${bytes} NOT NULL, contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL,
+    read_block ${integer} NOT NULL,
+    PRIMARY KEY (chain, block, from_addr, to_addr, kind, contract, token_id))${clustered}`,
+  `CREATE TABLE rewrite (
+    chain ${integer} NOT NULL, revision ${integer} NOT NULL, from_block ${integer} NOT NULL,
+    PRIMARY KEY (chain, revision))${clustered}`,
+];
+
+/** In order; a migration that has shipped is never changed. */
+const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [first];
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Brings a writer's store to this schema. */
+export async function migrate(engine: Engine): Promise<void> {
+  await engine.transaction(async (tx) => {
+    if (engine.dialect.name === 'postgres') {
+      // Two programs that start at once migrate one after the other.
+      await tx.run("SELECT pg_advisory_xact_lock(hashtext('delegations schema'))", []);
+    }
+    await tx.run('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)', []);
+    const [row] = await tx.rows('SELECT version FROM schema_version', []);
+    const found = row === undefined ? 0 : Number(row[0]);
+    refuseNewer(found);
+    for (const migration of MIGRATIONS.slice(found)) {
+      for (const statement of migration(engine.dialect)) await tx.run(statement, []);
+    }
+    if (row === undefined) await tx.run('INSERT INTO schema_version VALUES ($1)', [SCHEMA_VERSION]);
+    else if (found < SCHEMA_VERSION) await tx.run('UPDATE schema_version SET version = $1', [SCHEMA_VERSION]);
+  });
+}
+
+/** A reader changes nothing: it says what is missing. */
+export async function requireSchema(engine: Engine): Promise<void> {
+  let found = 0;
+  try {
+    const [row] = await engine.rows('SELECT version FROM schema_version', []);
+    found = Number(row?.[0] ?? 0);
+  } catch (cause) {
+    throw new StoreError('older-schema', 'This store is not set up yet: start its writer once.', { cause });
+  }
+  refuseNewer(found);
+  if (found < SCHEMA_VERSION) {
+    throw new StoreError(
+      'older-schema',
+      `This store has schema ${found}, and ${SCHEMA_VERSION} is needed: start its writer once.`,
+    );
+  }
+}
+
+function refuseNewer(found: number): void {
+  if (found <= SCHEMA_VERSION) return;
+  throw new StoreError(
+    'newer-schema',
+    `This store has schema ${found}, and this program knows none above ${SCHEMA_VERSION}: run a newer program. Nothing was changed.`,
+  );
+}

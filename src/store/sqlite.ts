@@ -1,0 +1,109 @@
+// The embedded engine: one file, one writer, any number of readers in this process and others.
+
+import { Database, type Statement } from 'bun:sqlite';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Dialect, Engine, Param, Row, Transaction } from './engine.ts';
+import { StoreError } from './errors.ts';
+
+const DIALECT: Dialect = {
+  name: 'sqlite',
+  integer: 'INTEGER',
+  small: 'INTEGER',
+  bytes: 'BLOB',
+  clustered: ' WITHOUT ROWID',
+};
+
+const PRAGMAS = [
+  // How long a writer waits for another before it gives up.
+  'PRAGMA busy_timeout = 10000',
+  // A crash of the machine may lose the newest commits, never the file: the chain has them still.
+  'PRAGMA synchronous = NORMAL',
+  'PRAGMA mmap_size = 2147418112',
+  'PRAGMA cache_size = -65536',
+  'PRAGMA temp_store = MEMORY',
+];
+
+export function openSqlite(path: string, { readOnly = false } = {}): Engine {
+  const reader = connect(path, readOnly);
+  // A transaction of ours must not show to our own reads before it commits, so it has a connection of its own.
+  const writer = readOnly ? null : connect(path, false);
+  let queue: Promise<unknown> = Promise.resolve();
+
+  return {
+    dialect: DIALECT,
+    rows: reader.rows,
+    transaction(work) {
+      if (writer === null) throw new StoreError('bad-store', `${path} was opened for reading only.`);
+      const turn = queue.then(() => inTransaction(writer, work));
+      queue = turn.catch(() => {});
+      return turn;
+    },
+    async close() {
+      await queue;
+      writer?.close();
+      reader.close();
+    },
+  };
+}
+
+interface Connection extends Transaction {
+  close(): void;
+}
+
+function connect(path: string, readOnly: boolean): Connection {
+  const database = openFile(path, readOnly);
+  const statements = new Map<string, Statement<unknown, Param[]>>();
+  const prepared = (sql: string) => {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      statement = database.prepare<unknown, Param[]>(sql.replaceAll('$', '?'));
+      statements.set(sql, statement);
+    }
+    return statement;
+  };
+  return {
+    rows: (sql, params) => prepared(sql).values(...params) as Row[],
+    run: (sql, params) => void prepared(sql).run(...params),
+    each({ sqlite }, rows) {
+      const statement = prepared(sqlite);
+      if (!sqlite.startsWith('SELECT')) {
+        for (const row of rows) statement.run(...row);
+        return [];
+      }
+      const found: Row[] = [];
+      for (const row of rows) for (const hit of statement.values(...row) as Row[]) found.push(hit);
+      return found;
+    },
+    close() {
+      for (const statement of statements.values()) statement.finalize();
+      database.close();
+    },
+  };
+}
+
+function openFile(path: string, readOnly: boolean): Database {
+  try {
+    if (!readOnly) mkdirSync(dirname(path), { recursive: true });
+    const database = readOnly ? new Database(path, { readonly: true }) : new Database(path, { create: true });
+    for (const pragma of PRAGMAS) database.run(pragma);
+    // Also the first access to the file: what is no database fails here.
+    if (readOnly) database.run('SELECT count(*) FROM sqlite_schema');
+    else database.run('PRAGMA journal_mode = WAL');
+    return database;
+  } catch (cause) {
+    throw new StoreError('bad-store', `Cannot open the SQLite store ${path}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+async function inTransaction<T>(writer: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  writer.run('BEGIN IMMEDIATE', []);
+  try {
+    const result = await work(writer);
+    writer.run('COMMIT', []);
+    return result;
+  } catch (error) {
+    writer.run('ROLLBACK', []);
+    throw error;
+  }
+}

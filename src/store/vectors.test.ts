@@ -1,0 +1,245 @@
+// The genuine registries' recorded answers, asked of the store: at the head after every block, and as of every block and
+// every second afterwards.
+
+import { describe, expect, test } from 'bun:test';
+import { ENGINES } from '../../test/engines.ts';
+import { createModel, type Model } from '../../test/model.ts';
+import { blockInput, type Checkpoint, RECORDINGS, type Recording } from '../../test/vectors.ts';
+import { answer, type Question } from '../registry/check.ts';
+import type { Address, Bytes32, Delegation } from '../registry/delegation.ts';
+import { openStore } from './open.ts';
+import type { Store } from './store.ts';
+
+/** A question, and the same question as the recording and the model name it. */
+interface Asked {
+  readonly question: Question;
+  readonly name: string;
+  readonly truth: (model: Model) => boolean | bigint;
+}
+
+function everyQuestion(recording: Recording): Asked[] {
+  const asked: Asked[] = [];
+  const askV1 = (question: Question & { version: 1 }, ...rest: [contract?: string, id?: string]) => {
+    const { scope, to, from } = question;
+    asked.push({
+      question,
+      name: ['v1', scope, to, from, ...rest].join(),
+      truth: (model) => model.v1(scope, to, from, ...rest),
+    });
+  };
+  const askV2 = (question: Question & { version: 2 }, ...rest: string[]) => {
+    const { scope, to, from, rights } = question;
+    asked.push({
+      question,
+      name: ['v2', scope, to, from, ...rest, rights].join(),
+      truth: (model) => model.v2(scope, to, from, ...rest, rights),
+    });
+  };
+  for (const from of recording.vaults) {
+    for (const to of recording.delegates) {
+      askV1({ version: 1, scope: 'all', from, to });
+      for (const rights of recording.rights) askV2({ version: 2, scope: 'all', from, to, rights });
+      for (const contract of recording.contracts) {
+        askV1({ version: 1, scope: 'contract', from, to, contract }, contract);
+        for (const rights of recording.rights) {
+          askV2({ version: 2, scope: 'contract', from, to, contract, rights }, contract);
+          askV2({ version: 2, scope: 'erc20', from, to, contract, rights }, contract);
+        }
+        for (const id of recording.tokenIds) {
+          const tokenId = BigInt(id);
+          askV1({ version: 1, scope: 'token', from, to, contract, tokenId }, contract, id);
+          for (const rights of recording.rights) {
+            askV2({ version: 2, scope: 'erc721', from, to, contract, tokenId, rights }, contract, id);
+            askV2({ version: 2, scope: 'erc1155', from, to, contract, tokenId, rights }, contract, id);
+          }
+        }
+      }
+    }
+  }
+  return asked;
+}
+
+/** The answers of a checkpoint that are not false or 0, by the question's name. */
+function trueAnswers({ v1, v2 }: Checkpoint): Map<string, boolean | bigint> {
+  return new Map<string, boolean | bigint>([
+    ...v1.true.map((question) => [['v1', ...question].join(), true] as const),
+    ...v2.true.map((question) => [['v2', ...question].join(), true] as const),
+    ...v2.amounts.map((row) => [['v2', ...row.slice(0, -1)].join(), BigInt(row.at(-1) as string)] as const),
+  ]);
+}
+
+const KINDS_V1 = { 1: 'ALL', 2: 'CONTRACT', 3: 'TOKEN' } as Record<number, Delegation['kind']>;
+const KINDS_V2 = { 1: 'ALL', 2: 'CONTRACT', 3: 'ERC721', 4: 'ERC20', 5: 'ERC1155' } as Record<
+  number,
+  Delegation['kind']
+>;
+
+/** The recorded lists of a wallet, both directions, as sorted texts. */
+function recordedList(checkpoint: Checkpoint, version: 1 | 2, wallet: Address): string[] {
+  const rows: Delegation[] = [];
+  const add = (kind: Delegation['kind'] | undefined, from: string, to: string, rest: Partial<Delegation>) => {
+    if (kind === undefined) throw new Error('unknown type in a recorded list');
+    const [contract, tokenId] = [rest.contract ?? null, rest.tokenId ?? null];
+    rows.push({
+      version,
+      kind,
+      from: from.toLowerCase() as Address,
+      to: to.toLowerCase() as Address,
+      contract: kind === 'ALL' ? null : ((contract as string).toLowerCase() as Address),
+      tokenId: ['TOKEN', 'ERC721', 'ERC1155'].includes(kind) ? tokenId : null,
+      rights: rest.rights ?? null,
+      amount: ['ERC20', 'ERC1155'].includes(kind) ? (rest.amount ?? null) : null,
+    });
+  };
+  if (version === 1) {
+    const list = checkpoint.v1.lists[wallet];
+    for (const row of list?.incoming ?? []) {
+      const rest = { contract: row.contract_ as Address, tokenId: BigInt(row.tokenId) };
+      add(KINDS_V1[row.type_], row.vault, row.delegate, rest);
+    }
+    for (const to of list?.outAll ?? []) add('ALL', wallet, to, {});
+    for (const row of list?.outContract ?? []) {
+      add('CONTRACT', wallet, row.delegate, { contract: row.contract_ as Address });
+    }
+    for (const row of list?.outToken ?? []) {
+      add('TOKEN', wallet, row.delegate, { contract: row.contract_ as Address, tokenId: BigInt(row.tokenId) });
+    }
+  } else {
+    const list = checkpoint.v2.lists[wallet];
+    for (const row of [...(list?.incoming ?? []), ...(list?.outgoing ?? [])]) {
+      add(KINDS_V2[row.type_], row.from, row.to, {
+        contract: row.contract_ as Address,
+        tokenId: BigInt(row.tokenId),
+        rights: row.rights as Bytes32,
+        amount: BigInt(row.amount),
+      });
+    }
+  }
+  // A delegation to oneself is in both directions, and counts once.
+  return [...new Set(rows.map(asText))].sort();
+}
+
+const asText = ({ version, kind, from, to, contract, tokenId, rights, amount }: Delegation) =>
+  [version, kind, from, to, contract, tokenId, rights, amount].join();
+
+const modelList = (model: Model, version: 1 | 2, wallet: Address) =>
+  model
+    .held()
+    .filter((held) => held.version === version && (held.from === wallet || held.to === wallet))
+    .map(asText)
+    .sort();
+
+async function storeList(store: Store, chainId: number, version: 1 | 2, wallet: Address, at: number) {
+  const revision = (await store.chain(chainId))?.revision ?? 0;
+  const texts: string[] = [];
+  for (let after: { block: number; logIndex: number } | null | undefined; after !== null; ) {
+    const query = { chainId, version, wallet, at: { block: at, revision }, limit: 7 };
+    const page = await store.list(after ? { ...query, after } : query);
+    texts.push(...page.delegations.map(asText));
+    after = page.next;
+  }
+  return texts.sort();
+}
+
+/** Asks all questions at once, so that PostgreSQL's round trips overlap. */
+async function countWrong(store: Store, chainId: number, asked: Asked[], truths: (boolean | bigint)[], block?: number) {
+  const results = await Promise.all(asked.map(({ question }) => store.check(chainId, question, block)));
+  let wrong = 0;
+  for (const [position, { question }] of asked.entries()) {
+    if (answer(question, results[position]?.granting ?? []) !== truths[position]) wrong++;
+  }
+  return wrong;
+}
+
+/**
+ * As of a block that is no checkpoint, SQLite is asked everything and PostgreSQL one question in eight, another eighth at
+ * each block: its round trips would take minutes, and the statements are the same.
+ */
+const STRIDES = { SQLite: 1, PostgreSQL: 8 };
+
+for (const engine of ENGINES) {
+  const stride = STRIDES[engine.name];
+  describe(`the recorded registries on ${engine.name}`, () => {
+    for (const recording of RECORDINGS) {
+      test(`recording ${recording.name}: every check and list is right at every block, then and afterwards`, async () => {
+        const store = await openStore(await engine.fresh());
+        const { chainId, blocks } = recording;
+        const asked = everyQuestion(recording);
+        const wallets = [...new Set([...recording.vaults, ...recording.delegates])];
+        const checkpoints = new Map(recording.checkpoints.map((checkpoint) => [checkpoint.blockNumber, checkpoint]));
+        const model = createModel();
+        const truthsAt = new Map<number, (boolean | bigint)[]>();
+        const listsAt = new Map<string, string[]>();
+        let [compared, wrong] = [0, 0];
+
+        const { epoch } = await store.claim(chainId, blocks[0]?.number ?? 0);
+        let after: { number: number; hash: Bytes32 } | null = null;
+        for (const block of blocks) {
+          for (const { calls } of block.txs) for (const call of calls) model.call(call);
+          const truths = asked.map(({ truth }) => truth(model));
+          const checkpoint = checkpoints.get(block.number);
+          if (checkpoint !== undefined) {
+            // The model itself against what the genuine contracts answered.
+            const recorded = trueAnswers(checkpoint);
+            for (const [position, { name, question }] of asked.entries()) {
+              const none = question.scope === 'erc20' || question.scope === 'erc1155' ? 0n : false;
+              expect(truths[position]).toBe(recorded.get(name) ?? none);
+            }
+          }
+          truthsAt.set(block.number, truths);
+
+          const input = blockInput(block);
+          const result = await store.apply({ chainId, epoch, after, blocks: [input], head: block });
+          expect([...result.lacking, ...result.surplus]).toEqual([]);
+          after = block;
+
+          // At the head every question after every block that changed something; all of them again, as of it, below.
+          if (input.logs.length > 0 || checkpoint !== undefined) {
+            wrong += await countWrong(store, chainId, asked, truths);
+            compared += asked.length;
+          }
+          for (const version of [1, 2] as const) {
+            for (const wallet of wallets) {
+              const truth = modelList(model, version, wallet);
+              if (checkpoint) expect(truth).toEqual(recordedList(checkpoint, version, wallet));
+              listsAt.set(`${block.number},${version},${wallet}`, truth);
+              expect(await storeList(store, chainId, version, wallet, block.number)).toEqual(truth);
+              compared++;
+            }
+          }
+        }
+
+        for (const [turn, block] of blocks.entries()) {
+          const checkpoint = checkpoints.has(block.number);
+          const chosen = asked.map((_, position) => checkpoint || position % stride === turn % stride);
+          const truths = truthsAt.get(block.number) ?? [];
+          wrong += await countWrong(
+            store,
+            chainId,
+            asked.filter((_, position) => chosen[position]),
+            truths.filter((_, position) => chosen[position]),
+            block.number,
+          );
+          compared += chosen.filter(Boolean).length;
+          for (const version of [1, 2] as const) {
+            for (const wallet of wallets) {
+              const list = await storeList(store, chainId, version, wallet, block.number);
+              expect(list).toEqual(listsAt.get(`${block.number},${version},${wallet}`) as string[]);
+              compared++;
+            }
+          }
+        }
+
+        const [oldest, newest] = [blocks[0]?.timestamp ?? 0, blocks.at(-1)?.timestamp ?? 0];
+        for (let time = oldest; time < newest; time++) {
+          const truth = blocks.findLast((block) => block.timestamp <= time);
+          expect((await store.blockAt(chainId, time)).number).toBe(truth?.number as number);
+          compared++;
+        }
+        console.log(`${engine.name}, recording ${recording.name}: ${compared} answers compared, ${wrong} wrong`);
+        expect(wrong).toBe(0);
+        await store.close();
+      });
+    }
+  });
+}

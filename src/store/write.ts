@@ -1,0 +1,227 @@
+// Everything that changes the store. Each change is one transaction, and only the newest writer's goes through.
+
+import type { Address, DelegationKey, Version } from '../registry/delegation.ts';
+import type { RegistryEvent } from '../registry/event.ts';
+import { checkBatch, checkRepair } from './batch.ts';
+import { CHAIN_COLUMNS, chainStateOf } from './chain-state.ts';
+import { deriveBlocks, deriveChain, deriveWallet, toDerive } from './derive.ts';
+import { bytesOf, eventCells, hexOf, numberOf } from './encoding.ts';
+import type { Engine, Transaction } from './engine.ts';
+import { StoreError } from './errors.ts';
+import type { Batch, BlockInput, BlockRef, ChainState, CommitResult, Repair, Store } from './store.ts';
+import { INSERT_BLOCK, INSERT_LOG } from './tables.ts';
+
+export function createWrites(engine: Engine): Pick<Store, 'claim' | 'apply' | 'repair' | 'rebuild'> {
+  return {
+    claim: (chainId, firstBlock) => engine.transaction((tx) => claim(tx, chainId, firstBlock)),
+    apply: async (batch) => {
+      checkBatch(batch);
+      return engine.transaction((tx) => apply(tx, batch));
+    },
+    repair: async (missing) => {
+      checkRepair(missing);
+      return engine.transaction((tx) => repair(tx, missing));
+    },
+    rebuild: (chainId) =>
+      engine.transaction(async (tx) => {
+        const rows = await tx.rows(
+          `UPDATE chain SET commits = commits + 1 WHERE chain = $1 RETURNING ${CHAIN_COLUMNS}`,
+          [chainId],
+        );
+        const [state] = rows.map(chainStateOf);
+        if (state === undefined) throw new StoreError('not-started', `Chain ${chainId} is not in this store.`);
+        await deriveChain(tx, chainId);
+        await recordRewrite(tx, state, state.firstBlock);
+        await tx.run('UPDATE chain SET revision = revision + 1 WHERE chain = $1', [chainId]);
+      }),
+  };
+}
+
+async function claim(tx: Transaction, chainId: number, firstBlock: number): Promise<ChainState> {
+  const [row] = await tx.rows(
+    `INSERT INTO chain (chain, epoch, first_block, revision, commits) VALUES ($1, 1, $2, 0, 0)
+      ON CONFLICT (chain) DO UPDATE SET epoch = chain.epoch + 1, commits = chain.commits + 1
+      RETURNING ${CHAIN_COLUMNS}`,
+    [chainId, firstBlock],
+  );
+  return chainStateOf(row ?? []);
+}
+
+/** Lets only the newest writer through, and only from the head it knows; holds the chain's row until the commit. */
+async function fence(tx: Transaction, { chainId, epoch, after }: Pick<Batch, 'chainId' | 'epoch' | 'after'>) {
+  const [row] = await tx.rows(
+    `UPDATE chain SET commits = commits + 1 WHERE chain = $1 AND epoch = $2 RETURNING ${CHAIN_COLUMNS}`,
+    [chainId, epoch],
+  );
+  if (row === undefined) {
+    throw new StoreError('overtaken', `Chain ${chainId}: epoch ${epoch} is over, another writer has taken the chain.`);
+  }
+  const state = chainStateOf(row);
+  if (state.head?.number !== after?.number || state.head?.hash !== after?.hash) {
+    const [stands, built] = [state.head, after].map((block) => (block ? `${block.number} (${block.hash})` : 'nothing'));
+    throw new StoreError('overtaken', `Chain ${chainId}: the head is ${stands}, and this was built on ${built}.`);
+  }
+  return state;
+}
+
+async function apply(tx: Transaction, batch: Batch): Promise<CommitResult> {
+  const { chainId, rollbackTo, blocks, head, lateStates = [] } = batch;
+  const before = await fence(tx, batch);
+  const refuse = (why: string): never => {
+    throw new StoreError('bad-batch', `Chain ${chainId}: ${why}. Nothing was written.`);
+  };
+  if ((blocks[0]?.number ?? head.number) < before.firstBlock) refuse(`the index begins at ${before.firstBlock}`);
+  if (rollbackTo !== undefined) await rollBack(tx, chainId, rollbackTo);
+  const verified = Math.max(
+    batch.verified ?? -1,
+    Math.min(before.verified ?? -1, rollbackTo ?? Number.POSITIVE_INFINITY),
+  );
+
+  const [tip] = await tx.rows(
+    'SELECT number, hash, timestamp FROM block WHERE chain = $1 ORDER BY number DESC LIMIT 1',
+    [chainId],
+  );
+  const [next = head] = blocks;
+  if (tip !== undefined) {
+    const [number, hash, timestamp] = [numberOf(tip[0]), hexOf(tip[1]), numberOf(tip[2])];
+    if (next.timestamp < timestamp) refuse(`block ${next.number} is older than block ${number}`);
+    if (number === head.number && hash !== head.hash) refuse(`block ${number} is kept with another hash`);
+  }
+
+  await insertBlocks(tx, chainId, blocks.at(-1)?.number === head.number ? blocks : [...blocks, head]);
+  await insertLogs(tx, chainId, blocks);
+  const { lacking, surplus, rewrittenFrom } = await deriveBlocks(tx, chainId, blocks.map(toDerive), {
+    head: head.number,
+    states: lateStates,
+  });
+
+  const rewritten = [rollbackTo === undefined ? null : rollbackTo + 1, rewrittenFrom].filter((from) => from !== null);
+  if (rewritten.length > 0) await recordRewrite(tx, before, Math.min(...rewritten));
+  if (verified > (before.verified ?? -1)) await forgetBlocks(tx, before, verified);
+  const changed = rewritten.length > 0 || lateStates.length > 0 || blocks.some(({ logs }) => logs.length > 0);
+  const state: ChainState = {
+    ...before,
+    head: { number: head.number, hash: head.hash, timestamp: head.timestamp },
+    verified: verified < 0 ? null : verified,
+    revision: before.revision + (changed ? 1 : 0),
+  };
+  await tx.run(
+    `UPDATE chain SET head_number = $2, head_hash = $3, head_timestamp = $4, verified = $5, revision = $6
+      WHERE chain = $1`,
+    [chainId, head.number, bytesOf(head.hash), head.timestamp, state.verified, state.revision],
+  );
+  return { state, lacking, surplus };
+}
+
+async function insertBlocks(tx: Transaction, chainId: number, blocks: readonly BlockRef[]): Promise<void> {
+  await tx.each(
+    INSERT_BLOCK,
+    blocks.map(({ number, hash, timestamp }) => [chainId, number, bytesOf(hash), timestamp]),
+  );
+}
+
+async function insertLogs(tx: Transaction, chainId: number, blocks: readonly BlockInput[]): Promise<void> {
+  await tx.each(
+    INSERT_LOG,
+    blocks.flatMap(({ number, logs }) =>
+      logs.map(({ logIndex, event, transactionHash, revoked }) => [
+        chainId,
+        number,
+        logIndex,
+        ...eventCells(event),
+        bytesOf(transactionHash),
+        revoked ? bytesOf(revoked) : null,
+      ]),
+    ),
+  );
+}
+
+async function rollBack(tx: Transaction, chainId: number, to: number): Promise<void> {
+  for (const statement of [
+    'DELETE FROM span WHERE chain = $1 AND since_block > $2',
+    'UPDATE span INDEXED BY span_until SET until_block = NULL WHERE chain = $1 AND until_block > $2',
+    'DELETE FROM log WHERE chain = $1 AND block > $2',
+    'DELETE FROM block WHERE chain = $1 AND number > $2',
+    'DELETE FROM v1_ended WHERE chain = $1 AND block > $2',
+    'DELETE FROM v1_read WHERE chain = $1 AND block > $2',
+  ]) {
+    await tx.run(statement, [chainId, to]);
+  }
+  // A state that was read on the abandoned branch says nothing about this one, so what it ended is open again.
+  const discarded = await tx.rows('SELECT DISTINCT vault FROM v1_read WHERE chain = $1 AND read_block > $2', [
+    chainId,
+    to,
+  ]);
+  if (discarded.length === 0) return;
+  await tx.run('DELETE FROM v1_ended WHERE chain = $1 AND read_block > $2', [chainId, to]);
+  await tx.run('UPDATE v1_read SET read_block = NULL WHERE chain = $1 AND read_block > $2', [chainId, to]);
+  for (const [vault] of discarded) await deriveWallet(tx, chainId, 1, hexOf(vault));
+}
+
+/** From the first block on, answers as of this revision may differ from those before. */
+async function recordRewrite(tx: Transaction, before: ChainState, from: number): Promise<void> {
+  await tx.run('INSERT INTO rewrite (chain, revision, from_block) VALUES ($1, $2, $3)', [
+    before.chainId,
+    before.revision + 1,
+    from,
+  ]);
+}
+
+/** Below the verified block only the hashes of blocks with logs are kept, and the first. */
+async function forgetBlocks(tx: Transaction, { chainId, firstBlock, verified }: ChainState, below: number) {
+  await tx.run(
+    `DELETE FROM block WHERE chain = $1 AND number > $2 AND number < $3 AND number >= $4
+      AND NOT EXISTS (SELECT 1 FROM log WHERE log.chain = $1 AND log.block = block.number)`,
+    [chainId, firstBlock, below, verified ?? 0],
+  );
+}
+
+async function repair(tx: Transaction, missing: Repair): Promise<CommitResult> {
+  const { chainId, blocks } = missing;
+  const before = await fence(tx, missing);
+  const [lowest] = blocks;
+  if (lowest === undefined) return { state: before, lacking: [], surplus: [] };
+  for (const { number, hash, logs } of blocks) {
+    const refuse = (why: string): never => {
+      throw new StoreError('bad-batch', `Chain ${chainId}: block ${number} ${why}. Nothing was written.`);
+    };
+    if (number < before.firstBlock) refuse(`lies before the first, ${before.firstBlock}`);
+    const [kept] = await tx.rows('SELECT hash FROM block WHERE chain = $1 AND number = $2', [chainId, number]);
+    if (kept && hexOf(kept[0]) !== hash) refuse(`is kept with another hash, ${hexOf(kept[0])}`);
+    const indexes = await tx.rows('SELECT log_index FROM log WHERE chain = $1 AND block = $2', [chainId, number]);
+    const stored = new Set(indexes.map(([index]) => numberOf(index)));
+    for (const { logIndex } of logs) if (stored.has(logIndex)) refuse(`has log ${logIndex} already`);
+  }
+  await insertBlocks(tx, chainId, blocks);
+  await insertLogs(tx, chainId, blocks);
+
+  const lacking: DelegationKey[] = [];
+  const surplus: DelegationKey[] = [];
+  let from = lowest.number;
+  for (const [version, wallet] of walletsOf(blocks)) {
+    const states = blocks.flatMap(({ number, vaultStates = [] }) =>
+      vaultStates.filter(({ vault }) => version === 1 && vault === wallet).map((state) => [number, state] as const),
+    );
+    const findings = await deriveWallet(tx, chainId, version, wallet, new Map(states));
+    for (const key of findings.lacking) lacking.push(key);
+    for (const key of findings.surplus) surplus.push(key);
+    from = Math.min(from, findings.rewrittenFrom ?? from);
+  }
+  await recordRewrite(tx, before, from);
+  await tx.run('UPDATE chain SET revision = $2 WHERE chain = $1', [chainId, before.revision + 1]);
+  return { state: { ...before, revision: before.revision + 1 }, lacking, surplus };
+}
+
+function walletsOf(blocks: readonly BlockInput[]): (readonly [Version, Address])[] {
+  const wallets = new Map<string, readonly [Version, Address]>();
+  for (const { logs } of blocks) {
+    for (const { event } of logs) {
+      const wallet = walletOf(event);
+      wallets.set(wallet.join(), wallet);
+    }
+  }
+  return [...wallets.values()];
+}
+
+const walletOf = (event: RegistryEvent): readonly [Version, Address] =>
+  'delegation' in event ? [event.delegation.version, event.delegation.from] : [1, event.from];

@@ -1,0 +1,4 @@
+import { afterAll } from 'bun:test';
+import { removeEngines } from './engines.ts';
+
+afterAll(removeEngines);
