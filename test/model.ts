@@ -102,7 +102,8 @@ export function createModel(): Model {
         const amount = held.get(text(key(2, kind, from, to, contract, id ?? null, rights)))?.amount;
         return whole ? MAX : (amount ?? 0n);
       }) as [boolean | bigint, boolean | bigint];
-      return usual > specific ? usual : specific;
+      if (specific > usual) return specific;
+      return usual;
     },
   };
   return model;

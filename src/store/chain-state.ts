@@ -4,8 +4,17 @@ import { hexOf, numberOf, numberOrNull } from './encoding.ts';
 import type { Row } from './engine.ts';
 import type { ChainState } from './store.ts';
 
-export const CHAIN_COLUMNS =
-  'chain, epoch, first_block, head_number, head_hash, head_timestamp, verified, revision, commits';
+export const CHAIN_COLUMNS = [
+  'chain',
+  'epoch',
+  'first_block',
+  'head_number',
+  'head_hash',
+  'head_timestamp',
+  'verified',
+  'revision',
+  'commits',
+] as const;
 
 export function chainStateOf(row: Row): ChainState {
   const [chain, epoch, firstBlock, number, hash, timestamp, verified, revision, commits] = row;

@@ -18,9 +18,10 @@ export async function openStore(url: string, { readOnly = false }: StoreOptions 
   const engine = await openEngine(url, readOnly);
   try {
     await (readOnly ? requireSchema(engine) : migrate(engine));
-  } catch (error) {
+  } catch (cause) {
     await engine.close();
-    throw error;
+    if (cause instanceof StoreError) throw cause;
+    throw new StoreError('bad-store', `Cannot set up the store: ${(cause as Error).message}`, { cause });
   }
   return { ...createReads(engine), ...createWrites(engine), close: () => engine.close() };
 }

@@ -6,8 +6,11 @@ import { StoreError } from './errors.ts';
 
 const DIALECT: Dialect = { name: 'postgres', integer: 'BIGINT', small: 'SMALLINT', bytes: 'BYTEA', clustered: '' };
 
+/** Every statement here has its index. Planned over tables that are still empty, it must not settle on reading them whole. */
+const SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' };
+
 export async function openPostgres(url: string): Promise<Engine> {
-  const pool = new SQL(url, { max: 8 });
+  const pool = new SQL(url, { max: 8, connection: SETTINGS });
   try {
     await pool.unsafe('SELECT 1');
   } catch (cause) {

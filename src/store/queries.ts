@@ -2,6 +2,7 @@
 // it reads all of a chain rather than use half an index; PostgreSQL does not know INDEXED BY and is not shown it.
 
 import type { Version } from '../registry/delegation.ts';
+import { CHAIN_COLUMNS } from './chain-state.ts';
 import { SPAN_COLUMNS } from './tables.ts';
 
 const once = <Args extends readonly (string | number | boolean | undefined)[]>(build: (...args: Args) => string) => {
@@ -16,6 +17,14 @@ const once = <Args extends readonly (string | number | boolean | undefined)[]>(b
     return text;
   };
 };
+
+/** Stands behind a statement's columns, where the chain's own may follow. */
+const STATE = '/* state */';
+
+/** The same statement with the columns of the chain's state at the end of each row. */
+export const withState = once((sql: string) =>
+  sql.replace(STATE, `, ${CHAIN_COLUMNS.map((column) => `c.${column}`).join(', ')}`),
+);
 
 /** A pair's open delegations are read whole up to this many; of a larger pair only the wanted ones are looked up. */
 export const MOST_OF_A_PAIR = 9;
@@ -48,7 +57,7 @@ const unreadColumn = (version: Version, block: string) => (version === 2 ? '0' :
 export const checkNowSql = once((version: Version, detailed: boolean) => {
   const { columns, joins } = origin(detailed);
   return `SELECT c.commits, ${unreadColumn(version, 'c.head_number')},
-      s.kind, s.contract, s.token_id, s.rights, s.amount, s.since_block, s.since_log${columns}
+      s.kind, s.contract, s.token_id, s.rights, s.amount, s.since_block, s.since_log${columns} ${STATE}
     FROM chain c LEFT JOIN span s INDEXED BY span_open_pair ON s.chain = $1 AND s.version = $2 AND s.from_addr = $3 AND s.to_addr = $4
       AND s.until_block IS NULL ${joins}
     WHERE c.chain = $1 LIMIT ${MOST_OF_A_PAIR}`;
@@ -74,7 +83,7 @@ export const checkAtSql = once((version: Version, detailed: boolean, keys: numbe
   const none = `SELECT 0 AS position, ${span} FROM span WHERE chain = $1 AND version = $2 AND from_addr = $3
     AND to_addr = $4 AND since_block = $5 AND 1 = 0`;
   return `SELECT c.commits, ${unreadColumn(version, '$5')}, b.hash, b.timestamp,
-      s.position, s.amount, s.since_block, s.since_log${columns}
+      s.position, s.amount, s.since_block, s.since_log${columns} ${STATE}
     FROM chain c LEFT JOIN block b ON b.chain = $1 AND b.number = $5
       LEFT JOIN (${held.length === 0 ? none : held.join('\n UNION ALL ')}) s ON s.chain = c.chain ${joins}
     WHERE c.chain = $1`;
@@ -121,3 +130,9 @@ const UNREAD_GRANTOR = `EXISTS (SELECT 1 FROM v1_read r INDEXED BY v1_unread WHE
       AND p.from_addr = r.vault AND p.to_addr = $3 AND p.until_block IS NULL)
     OR EXISTS (SELECT 1 FROM span p INDEXED BY span_closed_pair WHERE p.chain = $1 AND p.version = 1
       AND p.from_addr = r.vault AND p.to_addr = $3 AND p.until_block IS NOT NULL)))`;
+
+/** $1 chain, $2 time. Gives commits, and the newest kept block at or before the time. */
+export const BLOCK_AT_SQL = `SELECT c.commits, b.number, b.hash, b.timestamp ${STATE} FROM chain c
+  LEFT JOIN (SELECT * FROM block WHERE chain = $1 AND timestamp <= $2
+    ORDER BY timestamp DESC, number DESC LIMIT 1) b ON b.chain = c.chain
+  WHERE c.chain = $1`;

@@ -16,7 +16,7 @@ import {
 } from './encoding.ts';
 import type { Engine, Param, Row } from './engine.ts';
 import { StoreError } from './errors.ts';
-import { checkAtSql, checkNowSql, listSql, MOST_OF_A_PAIR } from './queries.ts';
+import { BLOCK_AT_SQL, checkAtSql, checkNowSql, listSql, MOST_OF_A_PAIR, withState } from './queries.ts';
 import type {
   BlockRef,
   ChainState,
@@ -32,34 +32,31 @@ import { LOG_COLUMNS } from './tables.ts';
 
 type Reads = Omit<Store, 'claim' | 'apply' | 'repair' | 'rebuild' | 'close'>;
 
-/** How often an answer is asked again because a commit came between it and the chain's state. */
-const TRIES = 20;
-
 export function createReads(engine: Engine): Reads {
   // What each chain's row said at its newest known commit. A commit's number stands for its content.
   const known = new Map<number, ChainState>();
 
-  async function freshState(chainId: number): Promise<ChainState | null> {
-    const [row] = await engine.rows(`SELECT ${CHAIN_COLUMNS} FROM chain WHERE chain = $1`, [chainId]);
-    if (row === undefined) return null;
-    const state = chainStateOf(row);
-    known.set(chainId, state);
-    return state;
+  async function stateOf(chainId: number): Promise<ChainState | null> {
+    const [row] = await engine.rows(`SELECT ${CHAIN_COLUMNS.join()} FROM chain WHERE chain = $1`, [chainId]);
+    return row === undefined ? null : chainStateOf(row);
   }
 
-  /** Reads rows and the chain's state of the same commit. The number of the commit is each row's first cell. */
+  /**
+   * Reads rows and the chain's state of the same commit. The number of the commit is each row's first cell: where it is
+   * a new one, the statement is asked again together with the state.
+   */
   async function rowsWithState(chainId: number, sql: string, params: readonly Param[]) {
-    for (let attempt = 0; attempt < TRIES; attempt++) {
-      const rows = await engine.rows(sql, params);
-      if (rows[0] === undefined) break;
-      const commits = numberOf(rows[0][0]);
-      let state = known.get(chainId) ?? null;
-      if (state?.commits !== commits) state = await freshState(chainId);
-      if (state?.commits !== commits) continue;
-      if (state.head === null) break;
-      return { rows, state, head: state.head };
+    let rows = await engine.rows(sql, params);
+    let state = known.get(chainId);
+    if (rows[0] !== undefined && numberOf(rows[0][0]) !== state?.commits) {
+      rows = await engine.rows(withState(sql), params);
+      state = rows[0] && chainStateOf(rows[0].slice(-CHAIN_COLUMNS.length));
+      if (state !== undefined) known.set(chainId, state);
     }
-    throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`);
+    if (rows[0] === undefined || state === undefined || state.head === null) {
+      throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`);
+    }
+    return { rows, state, head: state.head };
   }
 
   async function check<D extends HeldDelegation>(
@@ -156,22 +153,16 @@ export function createReads(engine: Engine): Reads {
   }
 
   return {
-    chain: freshState,
-    chains: async () => (await engine.rows(`SELECT ${CHAIN_COLUMNS} FROM chain ORDER BY chain`, [])).map(chainStateOf),
+    chain: stateOf,
+    chains: async () =>
+      (await engine.rows(`SELECT ${CHAIN_COLUMNS.join()} FROM chain ORDER BY chain`, [])).map(chainStateOf),
     check: (chainId, question, block) => check(chainId, question, block, PLAIN),
     explain: (chainId, question, block) => check(chainId, question, block, DETAILED),
     list: (query) => list(query, PLAIN),
     listDetailed: (query) => list(query, DETAILED),
 
     async blockAt(chainId, timestamp) {
-      const { rows, head } = await rowsWithState(
-        chainId,
-        `SELECT c.commits, b.number, b.hash, b.timestamp FROM chain c
-          LEFT JOIN (SELECT * FROM block WHERE chain = $1 AND timestamp <= $2
-            ORDER BY timestamp DESC, number DESC LIMIT 1) b ON b.chain = c.chain
-          WHERE c.chain = $1`,
-        [chainId, timestamp],
-      );
+      const { rows, head } = await rowsWithState(chainId, BLOCK_AT_SQL, [chainId, timestamp]);
       // Until a later time is seen, one more block may still carry this one.
       if (timestamp >= head.timestamp) {
         throw new StoreError('beyond-head', `Chain ${chainId} is indexed up to the time ${head.timestamp}.`);

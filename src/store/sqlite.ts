@@ -14,9 +14,10 @@ const DIALECT: Dialect = {
   clustered: ' WITHOUT ROWID',
 };
 
+/** How long a transaction waits for those of others before it gives up. */
+const PATIENCE_MS = 10_000;
+
 const PRAGMAS = [
-  // How long a writer waits for another before it gives up.
-  'PRAGMA busy_timeout = 10000',
   // A crash of the machine may lose the newest commits, never the file: the chain has them still.
   'PRAGMA synchronous = NORMAL',
   'PRAGMA mmap_size = 2147418112',
@@ -33,7 +34,7 @@ export function openSqlite(path: string, { readOnly = false } = {}): Engine {
   return {
     dialect: DIALECT,
     rows: reader.rows,
-    transaction(work) {
+    async transaction(work) {
       if (writer === null) throw new StoreError('bad-store', `${path} was opened for reading only.`);
       const turn = queue.then(() => inTransaction(writer, work));
       queue = turn.catch(() => {});
@@ -86,6 +87,7 @@ function openFile(path: string, readOnly: boolean): Database {
   try {
     if (!readOnly) mkdirSync(dirname(path), { recursive: true });
     const database = readOnly ? new Database(path, { readonly: true }) : new Database(path, { create: true });
+    database.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`);
     for (const pragma of PRAGMAS) database.run(pragma);
     // Also the first access to the file: what is no database fails here.
     if (readOnly) database.run('SELECT count(*) FROM sqlite_schema');
@@ -97,7 +99,7 @@ function openFile(path: string, readOnly: boolean): Database {
 }
 
 async function inTransaction<T>(writer: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  writer.run('BEGIN IMMEDIATE', []);
+  await begin(writer);
   try {
     const result = await work(writer);
     writer.run('COMMIT', []);
@@ -105,5 +107,19 @@ async function inTransaction<T>(writer: Connection, work: (tx: Transaction) => P
   } catch (error) {
     writer.run('ROLLBACK', []);
     throw error;
+  }
+}
+
+/** Waits without blocking the thread: the transaction in the way may be one of this very thread. */
+async function begin(writer: Connection): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  await writer.run('PRAGMA busy_timeout = 0', []);
+  for (;;) {
+    try {
+      return await writer.run('BEGIN IMMEDIATE', []);
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || performance.now() > deadline) throw error;
+    }
+    await Bun.sleep(2);
   }
 }

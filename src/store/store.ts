@@ -78,7 +78,10 @@ export interface CommitResult extends Unexplained {
   readonly state: ChainState;
 }
 
-/** The missing logs of blocks at or below the head. */
+/**
+ * The missing logs of blocks at or below the head. A v1 wallet's earlier readings of state, from the first of its
+ * missing logs on, do not count any more: give them again with the blocks of their revocations, or have them unread.
+ */
 export type Repair = Pick<Batch, 'chainId' | 'epoch' | 'after' | 'blocks'>;
 
 export interface LogRecord extends Required<LogInput> {
@@ -148,7 +151,7 @@ export interface Store {
   /** Becomes the only writer of the chain. A chain that is new here starts at `firstBlock`. */
   claim(chainId: number, firstBlock: number): Promise<ChainState>;
   apply(batch: Batch): Promise<CommitResult>;
-  /** Inserts logs that were missed and derives the spans of their wallets again. */
+  /** Inserts logs that were missed, or readings of state, and derives the spans of their wallets again. */
   repair(repair: Repair): Promise<CommitResult>;
   /** Derives every span of the chain again from its logs. */
   rebuild(chainId: number): Promise<void>;

@@ -1,14 +1,13 @@
 // Everything that changes the store. Each change is one transaction, and only the newest writer's goes through.
 
 import type { Address, DelegationKey, Version } from '../registry/delegation.ts';
-import type { RegistryEvent } from '../registry/event.ts';
 import { checkBatch, checkRepair } from './batch.ts';
 import { CHAIN_COLUMNS, chainStateOf } from './chain-state.ts';
 import { deriveBlocks, deriveChain, deriveWallet, toDerive } from './derive.ts';
 import { bytesOf, eventCells, hexOf, numberOf } from './encoding.ts';
 import type { Engine, Transaction } from './engine.ts';
 import { StoreError } from './errors.ts';
-import type { Batch, BlockInput, BlockRef, ChainState, CommitResult, Repair, Store } from './store.ts';
+import type { Batch, BlockInput, BlockRef, ChainState, CommitResult, Repair, Store, VaultState } from './store.ts';
 import { INSERT_BLOCK, INSERT_LOG } from './tables.ts';
 
 export function createWrites(engine: Engine): Pick<Store, 'claim' | 'apply' | 'repair' | 'rebuild'> {
@@ -25,7 +24,7 @@ export function createWrites(engine: Engine): Pick<Store, 'claim' | 'apply' | 'r
     rebuild: (chainId) =>
       engine.transaction(async (tx) => {
         const rows = await tx.rows(
-          `UPDATE chain SET commits = commits + 1 WHERE chain = $1 RETURNING ${CHAIN_COLUMNS}`,
+          `UPDATE chain SET commits = commits + 1 WHERE chain = $1 RETURNING ${CHAIN_COLUMNS.join()}`,
           [chainId],
         );
         const [state] = rows.map(chainStateOf);
@@ -41,7 +40,7 @@ async function claim(tx: Transaction, chainId: number, firstBlock: number): Prom
   const [row] = await tx.rows(
     `INSERT INTO chain (chain, epoch, first_block, revision, commits) VALUES ($1, 1, $2, 0, 0)
       ON CONFLICT (chain) DO UPDATE SET epoch = chain.epoch + 1, commits = chain.commits + 1
-      RETURNING ${CHAIN_COLUMNS}`,
+      RETURNING ${CHAIN_COLUMNS.join()}`,
     [chainId, firstBlock],
   );
   return chainStateOf(row ?? []);
@@ -50,7 +49,7 @@ async function claim(tx: Transaction, chainId: number, firstBlock: number): Prom
 /** Lets only the newest writer through, and only from the head it knows; holds the chain's row until the commit. */
 async function fence(tx: Transaction, { chainId, epoch, after }: Pick<Batch, 'chainId' | 'epoch' | 'after'>) {
   const [row] = await tx.rows(
-    `UPDATE chain SET commits = commits + 1 WHERE chain = $1 AND epoch = $2 RETURNING ${CHAIN_COLUMNS}`,
+    `UPDATE chain SET commits = commits + 1 WHERE chain = $1 AND epoch = $2 RETURNING ${CHAIN_COLUMNS.join()}`,
     [chainId, epoch],
   );
   if (row === undefined) {
@@ -194,34 +193,73 @@ async function repair(tx: Transaction, missing: Repair): Promise<CommitResult> {
   }
   await insertBlocks(tx, chainId, blocks);
   await insertLogs(tx, chainId, blocks);
+  await requireRevocations(tx, chainId, blocks);
 
   const lacking: DelegationKey[] = [];
   const surplus: DelegationKey[] = [];
-  let from = lowest.number;
-  for (const [version, wallet] of walletsOf(blocks)) {
-    const states = blocks.flatMap(({ number, vaultStates = [] }) =>
-      vaultStates.filter(({ vault }) => version === 1 && vault === wallet).map((state) => [number, state] as const),
-    );
-    const findings = await deriveWallet(tx, chainId, version, wallet, new Map(states));
+  let rewrittenFrom = lowest.number;
+  for (const { version, wallet, from, states } of walletsOf(blocks)) {
+    if (version === 1) await discardReadings(tx, chainId, wallet, from);
+    const findings = await deriveWallet(tx, chainId, version, wallet, states);
     for (const key of findings.lacking) lacking.push(key);
     for (const key of findings.surplus) surplus.push(key);
-    from = Math.min(from, findings.rewrittenFrom ?? from);
+    rewrittenFrom = Math.min(rewrittenFrom, findings.rewrittenFrom ?? rewrittenFrom);
   }
-  await recordRewrite(tx, before, from);
+  await recordRewrite(tx, before, rewrittenFrom);
   await tx.run('UPDATE chain SET revision = $2 WHERE chain = $1', [chainId, before.revision + 1]);
   return { state: { ...before, revision: before.revision + 1 }, lacking, surplus };
 }
 
-function walletsOf(blocks: readonly BlockInput[]): (readonly [Version, Address])[] {
-  const wallets = new Map<string, readonly [Version, Address]>();
-  for (const { logs } of blocks) {
-    for (const { event } of logs) {
-      const wallet = walletOf(event);
-      wallets.set(wallet.join(), wallet);
+/** A state says something only about a revocation that needs it. */
+async function requireRevocations(tx: Transaction, chainId: number, blocks: readonly BlockInput[]): Promise<void> {
+  for (const { number, vaultStates = [] } of blocks) {
+    for (const { vault } of vaultStates) {
+      const found = await tx.rows(
+        `SELECT 1 FROM log WHERE chain = $1 AND block = $2 AND version = 1 AND from_addr = $3 AND to_addr = $3
+          AND revoked IS NULL LIMIT 1`,
+        [chainId, number, bytesOf(vault)],
+      );
+      if (found.length > 0) continue;
+      throw new StoreError(
+        'bad-batch',
+        `Chain ${chainId}: block ${number} has no revocation of ${vault} to read. Nothing was written.`,
+      );
     }
+  }
+}
+
+/**
+ * What a reading of state found gone depends on the logs that were known then. With others known, the reading must be
+ * made again: until it is, the wallet's revocations count as unread.
+ */
+async function discardReadings(tx: Transaction, chainId: number, vault: Address, from: number): Promise<void> {
+  const params = [chainId, bytesOf(vault), from];
+  await tx.run('DELETE FROM v1_ended WHERE chain = $1 AND from_addr = $2 AND read_block >= $3', params);
+  await tx.run('UPDATE v1_read SET read_block = NULL WHERE chain = $1 AND vault = $2 AND read_block >= $3', params);
+}
+
+interface RepairedWallet {
+  readonly version: Version;
+  readonly wallet: Address;
+  /** The lowest block in which something of it is new. */
+  readonly from: number;
+  readonly states: Map<number, VaultState>;
+}
+
+function walletsOf(blocks: readonly BlockInput[]): RepairedWallet[] {
+  const wallets = new Map<string, RepairedWallet>();
+  const walletOf = (version: Version, wallet: Address, from: number) => {
+    const name = version + wallet;
+    const known = wallets.get(name) ?? { version, wallet, from, states: new Map() };
+    wallets.set(name, known);
+    return known;
+  };
+  for (const { number, logs, vaultStates = [] } of blocks) {
+    for (const { event } of logs) {
+      if ('delegation' in event) walletOf(event.delegation.version, event.delegation.from, number);
+      else walletOf(1, event.from, number);
+    }
+    for (const state of vaultStates) walletOf(1, state.vault, number).states.set(number, state);
   }
   return [...wallets.values()];
 }
-
-const walletOf = (event: RegistryEvent): readonly [Version, Address] =>
-  'delegation' in event ? [event.delegation.version, event.delegation.from] : [1, event.from];

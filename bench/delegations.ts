@@ -1,0 +1,130 @@
+// A seeded, believable mass of delegations: most wallets grant one to three, some grant thousands; some grants end again.
+
+import type { Question } from '../src/registry/check.ts';
+import { type Address, type Delegation, type Kind, NO_RIGHTS } from '../src/registry/delegation.ts';
+import type { RegistryEvent } from '../src/registry/event.ts';
+import type { BlockInput, LogInput } from '../src/store/store.ts';
+
+/** Mulberry32: small, fast, and the same everywhere. */
+export function createRandom(seed: number) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** An address that looks like any other, from a number. */
+export function addressFrom(of: number): Address {
+  let hex = '';
+  for (let word = 1; word <= 5; word++) {
+    let mixed = Math.imul(of + word * 0x9e3779b9, 0x85ebca6b);
+    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+    hex += ((mixed ^ (mixed >>> 16)) >>> 0).toString(16).padStart(8, '0');
+  }
+  return `0x${hex}`;
+}
+
+const VOTE = `0x${'766f7465'.padEnd(64, '0')}` as const;
+/** One grant in eight ends again later. */
+const ENDED_SHARE = 0.125;
+const LOGS_PER_BLOCK = 5;
+const CONTRACTS = 5000;
+
+export interface Mass {
+  /** The next batch of blocks, with at least so many logs. */
+  next(logs: number): BlockInput[];
+  /** How many grants were made so far. */
+  readonly grants: number;
+  readonly block: number;
+  /** Some of the delegations granted so far, evenly drawn. */
+  readonly sample: readonly Delegation[];
+}
+
+export function createMass(seed: number): Mass {
+  const random = createRandom(seed);
+  const int = (below: number) => Math.floor(random() * below);
+  const sample: Delegation[] = [];
+  const toEnd: Delegation[] = [];
+  let [grants, block, wallets] = [0, 1000, 0];
+  let owner = { version: 2 as 1 | 2, from: addressFrom(0), left: 0 };
+
+  const nextOwner = () => {
+    // One wallet in 3,000 is a treasury with thousands of grants.
+    const treasury = random() < 1 / 3000;
+    const version: 1 | 2 = random() < 0.4 ? 1 : 2;
+    owner = { version, from: addressFrom(++wallets), left: treasury ? 500 + int(3500) : 1 + int(3) };
+  };
+
+  const grant = (): Delegation => {
+    if (owner.left-- <= 0) nextOwner();
+    const { version, from } = owner;
+    const dice = random();
+    const token = version === 1 ? 'TOKEN' : dice < 0.9 ? 'ERC721' : dice < 0.95 ? 'ERC20' : 'ERC1155';
+    const kind: Kind = dice < 0.45 ? 'ALL' : dice < 0.65 ? 'CONTRACT' : token;
+    grants++;
+    return {
+      version,
+      kind,
+      from,
+      // Hot wallets are a world of their own, some of them popular.
+      to: addressFrom(0x40000000 + (random() < 0.02 ? int(50) : int(grants + 100))),
+      contract: kind === 'ALL' ? null : addressFrom(0x20000000 + int(CONTRACTS)),
+      tokenId: kind === 'TOKEN' || kind === 'ERC721' || kind === 'ERC1155' ? BigInt(int(20_000)) : null,
+      rights: version === 1 ? null : random() < 0.9 ? NO_RIGHTS : VOTE,
+      amount: kind === 'ERC20' || kind === 'ERC1155' ? BigInt(1 + int(1e9)) * 10n ** 18n : null,
+    };
+  };
+
+  const nextEvent = (): RegistryEvent => {
+    if (toEnd.length > 2000) {
+      const { amount: _, ...key } = toEnd.splice(int(toEnd.length), 1)[0] as Delegation;
+      return { type: 'ended', delegation: key };
+    }
+    const delegation = grant();
+    if (random() < ENDED_SHARE) toEnd.push(delegation);
+    else if (sample.length < 50_000) sample.push(delegation);
+    else if (random() < 0.01) sample[int(sample.length)] = delegation;
+    return { type: 'granted', delegation };
+  };
+
+  return {
+    next(wanted) {
+      const blocks: BlockInput[] = [];
+      for (let made = 0; made < wanted; made += LOGS_PER_BLOCK) {
+        block += 1 + int(3);
+        const hash = `0x${block.toString(16).padStart(64, 'b')}` as const;
+        const logs = Array.from({ length: LOGS_PER_BLOCK }, (_, position): LogInput => {
+          const transactionHash = `0x${(block * 8 + position).toString(16).padStart(64, 'a')}` as const;
+          return { logIndex: position * 7, transactionHash, event: nextEvent() };
+        });
+        blocks.push({ number: block, hash, timestamp: 1_600_000_000 + block * 2, logs });
+      }
+      return blocks;
+    },
+    get grants() {
+      return grants;
+    },
+    get block() {
+      return block;
+    },
+    sample,
+  };
+}
+
+/** The check that a delegation is there to satisfy. */
+export function questionFor({ version, kind, from, to, contract, tokenId, rights }: Delegation): Question {
+  const scopes = {
+    ALL: 'all',
+    CONTRACT: 'contract',
+    TOKEN: 'token',
+    ERC721: 'erc721',
+    ERC20: 'erc20',
+    ERC1155: 'erc1155',
+  };
+  const target = { ...(contract === null ? {} : { contract }), ...(tokenId === null ? {} : { tokenId }) };
+  const base = { version, scope: scopes[kind], from, to, ...target };
+  return (version === 1 ? base : { ...base, rights: rights ?? NO_RIGHTS }) as Question;
+}

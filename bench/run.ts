@@ -1,0 +1,20 @@
+// npm run bench -- <part> [options]
+
+import { benchStore } from './store.ts';
+
+const PARTS: Readonly<Record<string, { about: string; run(options: string[]): Promise<void> }>> = {
+  store: {
+    about:
+      'the store on both engines, with 1 and 10 million delegations; options: sqlite, postgres, and sizes as 1m 10m',
+    run: benchStore,
+  },
+};
+
+const [part, ...options] = process.argv.slice(2);
+const chosen = part === undefined ? undefined : PARTS[part];
+if (chosen === undefined) {
+  console.error('Usage: npm run bench -- <part> [options]\n\nParts:');
+  for (const [name, { about }] of Object.entries(PARTS)) console.error(`  ${name.padEnd(10)} ${about}`);
+  process.exit(part === undefined || part === '--help' ? 0 : 2);
+}
+await chosen.run(options);

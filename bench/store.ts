@@ -1,0 +1,231 @@
+// The store alone: how fast it fills, what a lookup costs as it grows, and what a delegation weighs on disk.
+
+import { Database } from 'bun:sqlite';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { arch, cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Question } from '../src/registry/check.ts';
+import { NO_RIGHTS } from '../src/registry/delegation.ts';
+import { openStore } from '../src/store/open.ts';
+import type { BlockInput, ChainState, Store } from '../src/store/store.ts';
+import { startPostgres } from '../test/postgres.ts';
+import { ownCpu, treeCpu } from './cpu.ts';
+import { addressFrom, createMass, createRandom, questionFor } from './delegations.ts';
+
+const BATCH_LOGS = 5000;
+const LOOKUPS = 20_000;
+const CHAIN = 1;
+const LARGE_PAIR_CHAIN = 2;
+const LARGE_PAIR_GRANTS = 1_000_000;
+
+interface Bench {
+  readonly name: string;
+  readonly url: string;
+  /** CPU of the database's own processes, in microseconds. */
+  serverCpu(): number;
+  /** Bytes on disk of spans with their indexes, and of logs and blocks with theirs. */
+  sizes(): Promise<{ spans: number; logs: number }>;
+  stop(): Promise<void>;
+}
+
+export async function benchStore(options: string[]): Promise<void> {
+  const unknown = options.filter((option) => !/^(sqlite|postgres|\d+(\.\d+)?[mk])$/.test(option));
+  if (unknown.length > 0)
+    throw new Error(`Unknown option ${unknown.join(', ')}: use sqlite, postgres, or sizes as 1m 10m`);
+  const sizes = options.filter((option) => /^\d/.test(option)).map(sizeOf);
+  const engines = options.filter((option) => option === 'sqlite' || option === 'postgres');
+  console.log(`${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${arch()}, Bun ${Bun.version}\n`);
+  for (const engine of engines.length > 0 ? engines : ['sqlite', 'postgres']) {
+    const bench = engine === 'sqlite' ? onSqlite() : await onPostgres();
+    try {
+      await run(bench, sizes.length > 0 ? sizes : [1e6, 10e6]);
+    } finally {
+      await bench.stop();
+    }
+  }
+}
+
+const sizeOf = (text: string) => Number.parseFloat(text) * (text.endsWith('m') ? 1e6 : 1e3);
+
+async function run(bench: Bench, sizes: readonly number[]): Promise<void> {
+  const store = await openStore(bench.url);
+  const mass = createMass(1);
+  let state = await store.claim(CHAIN, 1000);
+  console.log(`## ${bench.name}`);
+  const lookups = new Map<number, number>();
+  for (const size of sizes) {
+    console.log(`\n${size / 1e6} M delegations`);
+    const cost = { rows: 0, seconds: 0, cpu: 0, server: 0 };
+    while (mass.grants < size) {
+      const blocks = mass.next(BATCH_LOGS);
+      const [began, cpu, server] = [performance.now(), ownCpu(), bench.serverCpu()];
+      state = await append(store, CHAIN, state, blocks);
+      cost.rows += blocks.length * 5;
+      cost.seconds += (performance.now() - began) / 1000;
+      cost.cpu += ownCpu() - cpu;
+      cost.server += bench.serverCpu() - server;
+      progress(`${mass.grants} of ${size} delegations, ${rate(cost.rows / cost.seconds)} rows/s`);
+    }
+    progress('');
+    line(
+      'applied',
+      `${rate(cost.rows / cost.seconds)} rows/s`,
+      micro(cost.cpu / cost.rows, cost.server / cost.rows, 'row'),
+    );
+
+    const { spans, logs } = await bench.sizes();
+    line(
+      'on disk',
+      `${(spans / mass.grants).toFixed(0)} bytes a delegation for spans and their indexes`,
+      `${(logs / mass.grants).toFixed(0)} for logs and blocks`,
+    );
+
+    const random = createRandom(7);
+    const int = (below: number) => Math.floor(random() * below);
+    const hits = Array.from({ length: LOOKUPS }, () => questionFor(mass.sample[int(mass.sample.length)] ?? never()));
+    const misses = hits.map((question, turn) => ({ ...question, to: addressFrom(0x60000000 + turn) }) as Question);
+    const pair = await measure(bench, hits, (question) => store.check(CHAIN, question));
+    lookups.set(size, pair.cpu);
+    line('pair lookup', micro(pair.cpu, pair.server, 'lookup'), `${pair.granting} of ${LOOKUPS} granted`);
+    const missed = await measure(bench, misses, (question) => store.check(CHAIN, question));
+    line('unknown pair', micro(missed.cpu, missed.server, 'lookup'), `${missed.granting} of ${LOOKUPS} granted`);
+    const asOf = await measure(bench, hits, (question) => store.check(CHAIN, question, 1000 + int(mass.block - 1000)));
+    line('as of a block', micro(asOf.cpu, asOf.server, 'lookup'), `${asOf.granting} of ${LOOKUPS} granted`);
+
+    const to = (state.head?.number ?? 0) - 1000;
+    const [began, cpu, server] = [performance.now(), ownCpu(), bench.serverCpu()];
+    const head = {
+      number: to,
+      hash: `0x${to.toString(16).padStart(64, 'c')}` as const,
+      timestamp: 1_600_000_000 + to * 2,
+    };
+    const kept = (await store.blocks(CHAIN, { from: to, to }))[0] ?? head;
+    ({ state } = await store.apply({
+      chainId: CHAIN,
+      epoch: state.epoch,
+      after: state.head,
+      rollbackTo: to,
+      blocks: [],
+      head: kept,
+    }));
+    line(
+      'rollback of 1,000 blocks',
+      `${(performance.now() - began).toFixed(0)} ms`,
+      `${((ownCpu() - cpu + bench.serverCpu() - server) / 1000).toFixed(0)} ms CPU`,
+    );
+  }
+  const [small, large] = [lookups.get(sizes[0] ?? 0), lookups.get(sizes.at(-1) ?? 0)];
+  if (small !== undefined && large !== undefined && sizes.length > 1) {
+    console.log(
+      `\npair lookup at ${(sizes.at(-1) ?? 0) / 1e6} M over ${(sizes[0] ?? 0) / 1e6} M: ${(large / small).toFixed(2)} times the CPU`,
+    );
+  }
+  await benchLargePair(bench, store);
+  await store.close();
+}
+
+/** Anyone can grant a pair a million tokens: a check of it must not read them. */
+async function benchLargePair(bench: Bench, store: Store): Promise<void> {
+  let state = await store.claim(LARGE_PAIR_CHAIN, 1);
+  const [from, to, contract] = [1, 2, 3].map(addressFrom) as [`0x${string}`, `0x${string}`, `0x${string}`];
+  const base = { version: 2, kind: 'ERC721', to, contract, rights: NO_RIGHTS, amount: null } as const;
+  const grant = (number: number, logIndex: number, of: typeof from, tokenId: bigint) => ({
+    logIndex,
+    transactionHash: `0x${number.toString(16).padStart(64, '0')}` as const,
+    event: { type: 'granted', delegation: { ...base, from: of, tokenId } } as const,
+  });
+  for (let number = 1, id = 0; id < LARGE_PAIR_GRANTS; number++) {
+    const logs = Array.from({ length: BATCH_LOGS }, (_, position) => grant(number, position, from, BigInt(id++)));
+    if (number === 1) logs.push(grant(number, BATCH_LOGS, addressFrom(9), 5n));
+    const hash = `0x${number.toString(16).padStart(64, '0')}` as const;
+    state = await append(store, LARGE_PAIR_CHAIN, state, [{ number, hash, timestamp: number, logs }]);
+    progress(`${id} grants to one pair`);
+  }
+  progress('');
+  const asks = { version: 2, scope: 'erc721', to, contract, rights: `0x${'766f7465'.padEnd(64, '0')}` } as const;
+  const ask = (of: typeof from) => async () => {
+    const questions = Array.from({ length: LOOKUPS }, (_, turn) => ({ ...asks, from: of, tokenId: BigInt(turn) }));
+    return (await measure(bench, questions, (question) => store.check(LARGE_PAIR_CHAIN, question))).cpu;
+  };
+  const [large, single] = [await ask(from)(), await ask(addressFrom(9))()];
+  console.log(
+    `a pair with 1 M grants: ${large.toFixed(1)} µs CPU a check, with one: ${single.toFixed(1)}; ${(large / single).toFixed(1)} times`,
+  );
+}
+
+async function append(store: Store, chainId: number, state: ChainState, blocks: BlockInput[]): Promise<ChainState> {
+  const head = blocks.at(-1) ?? never();
+  return (await store.apply({ chainId, epoch: state.epoch, after: state.head, blocks, head })).state;
+}
+
+/** CPU a question, ours and the database's, after a warm-up. */
+async function measure(
+  bench: Bench,
+  questions: readonly Question[],
+  ask: (question: Question) => Promise<{ granting: readonly unknown[] }>,
+) {
+  for (const question of questions.slice(0, 2000)) await ask(question);
+  const [cpu, server] = [ownCpu(), bench.serverCpu()];
+  let granting = 0;
+  for (const question of questions) if ((await ask(question)).granting.length > 0) granting++;
+  return {
+    cpu: (ownCpu() - cpu) / questions.length,
+    server: (bench.serverCpu() - server) / questions.length,
+    granting,
+  };
+}
+
+function onSqlite(): Bench {
+  const folder = mkdtempSync(join(tmpdir(), 'delegations-bench-'));
+  const path = join(folder, 'store.db');
+  return {
+    name: 'SQLite',
+    url: `sqlite:${path}`,
+    serverCpu: () => 0,
+    async sizes() {
+      const database = new Database(path, { readonly: true });
+      const rows = database.query('SELECT name, sum(pgsize) FROM dbstat GROUP BY name').values() as [string, number][];
+      database.close();
+      const total = (matches: (name: string) => boolean) =>
+        rows.reduce((sum, [name, bytes]) => (matches(name) ? sum + bytes : sum), 0);
+      return {
+        spans: total((name) => name.startsWith('span')),
+        logs: total((name) => name.startsWith('log') || name.startsWith('block')),
+      };
+    },
+    stop: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+async function onPostgres(): Promise<Bench> {
+  const server = await startPostgres({
+    fsync: 'on',
+    synchronous_commit: 'off',
+    shared_buffers: '2GB',
+    max_wal_size: '8GB',
+  });
+  const url = await server.createDatabase();
+  return {
+    name: 'PostgreSQL',
+    url,
+    serverCpu: () => treeCpu(server.pid),
+    async sizes() {
+      const connection = new Bun.SQL(url, { max: 1 });
+      const [row] = await connection.unsafe(
+        "SELECT pg_total_relation_size('span') AS spans, pg_total_relation_size('log') + pg_total_relation_size('block') AS logs",
+      );
+      await connection.close();
+      return { spans: Number(row.spans), logs: Number(row.logs) };
+    },
+    stop: () => server.stop(),
+  };
+}
+
+const never = (): never => {
+  throw new Error('empty');
+};
+const rate = (value: number) => Math.round(value).toLocaleString('en');
+const micro = (own: number, server: number, unit: string) =>
+  `${own.toFixed(1)} µs CPU a ${unit}${server > 0 ? ` + ${server.toFixed(1)} in the database` : ''}`;
+const line = (what: string, ...figures: string[]) => console.log(`  ${what.padEnd(26)}${figures.join(', ')}`);
+const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`);

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { NETWORKS, registryAt } from './network.ts';
+
+describe('the registry rules', () => {
+  const files = readdirSync(import.meta.dir).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+  for (const name of files) {
+    test(`${name} imports nothing from outside its folder`, () => {
+      const text = readFileSync(`${import.meta.dir}/${name}`, 'utf8');
+      const imports = [...text.matchAll(/from '([^']+)'/g)].map(([, path]) => path as string);
+      expect(imports.filter((path) => !path.startsWith('./'))).toEqual([]);
+      expect(text).not.toMatch(/\b(import\(|require\(|process\.|Bun\.|Date\b|fetch\()/);
+    });
+  }
+});
+
+describe('the networks', () => {
+  test('v1 is on eleven of them, v2 on all', () => {
+    const v1 = [...NETWORKS.values()].filter(({ registries }) => registries[1]).map(({ chainId }) => chainId);
+    expect(v1.sort((a, b) => a - b)).toEqual([1, 10, 56, 100, 137, 250, 42161, 42170, 42220, 43114, 11155111]);
+    expect(NETWORKS.size).toBe(38);
+    expect([...NETWORKS.values()].filter(({ testnet }) => testnet)).toHaveLength(5);
+  });
+
+  test('zkSync-type chains have the v2 registry at an address of their own', () => {
+    const other = [...NETWORKS.values()].filter((network) => network.registries[2] !== NETWORKS.get(1)?.registries[2]);
+    expect(other.map(({ chainId }) => chainId)).toEqual([324, 2741, 61166, 11124]);
+  });
+
+  test('an address in any case names its registry', () => {
+    const mainnet = NETWORKS.get(1);
+    if (mainnet === undefined) throw new Error('no mainnet');
+    expect(registryAt(mainnet, '0x00000000000076A84feF008CDAbe6409d2FE638B')).toBe(1);
+    expect(registryAt(mainnet, '0x00000000000000447e69651d841bD8D104Bed493')).toBe(2);
+    expect(registryAt(mainnet, '0x0000000059A24EB229eED07Ac44229DB56C5d797')).toBeNull();
+  });
+
+  test('every network has sound defaults', () => {
+    for (const { chainId, name, blockSeconds, maxLagSeconds } of NETWORKS.values()) {
+      expect(Number.isSafeInteger(chainId) && name.length > 0).toBe(true);
+      expect(maxLagSeconds).toBeGreaterThanOrEqual(Math.max(60, blockSeconds * 2));
+    }
+  });
+});

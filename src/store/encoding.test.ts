@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { blockInput, RECORDINGS } from '../../test/vectors.ts';
+import type { Bytes32 } from '../registry/delegation.ts';
+import { eventCells, eventOf, rightsBytes, rightsOf, uintBytes, uintOf } from './encoding.ts';
+
+test('every uint256 comes back, in as few bytes as it needs', () => {
+  fc.assert(
+    fc.property(fc.bigInt(0n, 2n ** 256n - 1n), (value) => {
+      const bytes = uintBytes(value);
+      expect(uintOf(bytes)).toBe(value);
+      expect(bytes[0]).not.toBe(0);
+    }),
+  );
+  expect(uintBytes(0n)).toHaveLength(0);
+});
+
+test('every bytes32 of rights comes back', () => {
+  const hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes): Bytes32 => `0x${bytes.toHex()}`);
+  const short = fc.uint8Array({ maxLength: 32 }).map((bytes): Bytes32 => `0x${bytes.toHex().padEnd(64, '0')}`);
+  fc.assert(fc.property(fc.oneof(hex, short), (rights) => expect(rightsOf(rightsBytes(rights))).toBe(rights)));
+});
+
+test('every recorded event comes back from its columns', () => {
+  for (const { blocks } of RECORDINGS) {
+    for (const { event } of blocks.flatMap((block) => blockInput(block).logs)) {
+      expect(eventOf(eventCells(event), 0)).toEqual(event);
+    }
+  }
+});

@@ -1,0 +1,108 @@
+import { Database } from 'bun:sqlite';
+import { describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { ENGINES, temporaryPath } from '../../test/engines.ts';
+import { StoreError } from './errors.ts';
+import { openStore } from './open.ts';
+import { SCHEMA_VERSION } from './schema.ts';
+
+const codeOf = async (opening: Promise<unknown>): Promise<[string, string]> => {
+  const error = await opening.then(
+    () => null,
+    (cause) => cause,
+  );
+  expect(error).toBeInstanceOf(StoreError);
+  return [error.code, error.message];
+};
+
+/** Runs a statement behind the store's back. */
+async function run(url: string, statement: string): Promise<void> {
+  if (url.startsWith('sqlite:')) {
+    const database = new Database(url.slice('sqlite:'.length));
+    database.run(statement);
+    database.close();
+    return;
+  }
+  const connection = new Bun.SQL(url, { max: 1 });
+  await connection.unsafe(statement);
+  await connection.close();
+}
+
+for (const engine of ENGINES) {
+  describe(`the schema on ${engine.name}`, () => {
+    test('a store of a newer program is refused by writers and readers, and left alone', async () => {
+      const url = await engine.fresh();
+      await (await openStore(url)).close();
+      await run(url, `UPDATE schema_version SET version = ${SCHEMA_VERSION + 1}`);
+      for (const readOnly of [false, true]) {
+        const [code, message] = await codeOf(openStore(url, { readOnly }));
+        expect(code).toBe('newer-schema');
+        expect(message).toContain(`schema ${SCHEMA_VERSION + 1}`);
+        expect(message).toContain('run a newer program');
+      }
+      await run(url, `UPDATE schema_version SET version = ${SCHEMA_VERSION}`);
+      await (await openStore(url)).close();
+    });
+
+    test('a migration that fails leaves nothing behind, and says what stood in its way', async () => {
+      const url = await engine.fresh();
+      await run(url, 'CREATE TABLE span (something INTEGER)');
+      const error = await openStore(url).then(
+        () => null,
+        (cause) => cause,
+      );
+      expect(error).toBeInstanceOf(StoreError);
+      expect(error.code).toBe('bad-store');
+      expect(error.message).toContain('span');
+      await run(url, 'DROP TABLE span');
+      await (await openStore(url)).close();
+    });
+
+    test('opening twice migrates once', async () => {
+      const url = await engine.fresh();
+      const stores = await Promise.all([openStore(url), openStore(url), openStore(url)]);
+      for (const store of stores) await store.close();
+    });
+  });
+}
+
+describe('a store that cannot be opened', () => {
+  test('a reader of a store that was never set up is told to start the writer', async () => {
+    const path = temporaryPath('empty.db');
+    new Database(path).run('PRAGMA journal_mode = WAL');
+    expect(await codeOf(openStore(`sqlite:${path}`, { readOnly: true }))).toEqual([
+      'older-schema',
+      'This store is not set up yet: start its writer once.',
+    ]);
+  });
+
+  test('a file that is no database is named', async () => {
+    const path = temporaryPath('text.db');
+    writeFileSync(path, 'this is a text, and long enough to be read as the header of something else entirely');
+    const [code, message] = await codeOf(openStore(`sqlite:${path}`));
+    expect(code).toBe('bad-store');
+    expect(message).toContain(path);
+    expect((await codeOf(openStore(`sqlite:${temporaryPath('absent.db')}`, { readOnly: true })))[0]).toBe('bad-store');
+  });
+
+  test('an unknown kind of URL is refused without repeating it', async () => {
+    const [code, message] = await codeOf(openStore('mysql://user:secret@host/db'));
+    expect(code).toBe('bad-store');
+    expect(message).not.toContain('secret');
+    expect(message).toContain('sqlite:./data/delegations.db');
+  });
+
+  test('a PostgreSQL that does not answer is an error without its password', async () => {
+    const [code, message] = await codeOf(openStore('postgres://user:secret@127.0.0.1:1/db'));
+    expect(code).toBe('bad-store');
+    expect(message).not.toContain('secret');
+  });
+
+  test('what was opened for reading cannot be written', async () => {
+    const url = `sqlite:${temporaryPath('read-only.db')}`;
+    await (await openStore(url)).close();
+    const reader = await openStore(url, { readOnly: true });
+    expect((await codeOf(reader.claim(1, 1)))[0]).toBe('bad-store');
+    await reader.close();
+  });
+});

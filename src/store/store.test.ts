@@ -1,0 +1,489 @@
+// What both engines must do alike.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { ENGINES } from '../../test/engines.ts';
+import {
+  address,
+  block,
+  COLD,
+  CONTRACT,
+  delegation,
+  ended,
+  granted,
+  HOT,
+  hash,
+  revocation,
+  timeOf,
+} from '../../test/fixtures.ts';
+import { answer, type Question } from '../registry/check.ts';
+import { NO_RIGHTS } from '../registry/delegation.ts';
+import { StoreError } from './errors.ts';
+import { openStore } from './open.ts';
+import type { Batch, BlockInput, ChainState, Store } from './store.ts';
+
+const FIRST = 100;
+const VOTE = `0x${'766f7465'.padEnd(64, '0')}` as const;
+
+const asksAll: Question = { version: 2, scope: 'all', from: COLD, to: HOT, rights: NO_RIGHTS };
+const asksErc20: Question = { version: 2, scope: 'erc20', from: COLD, to: HOT, contract: CONTRACT, rights: NO_RIGHTS };
+const asksV1: Question = { version: 1, scope: 'all', from: COLD, to: HOT };
+
+async function failure(work: Promise<unknown>): Promise<StoreError> {
+  const error = await work.then(
+    () => null,
+    (cause) => cause,
+  );
+  expect(error).toBeInstanceOf(StoreError);
+  return error;
+}
+
+for (const engine of ENGINES) {
+  describe(`a store on ${engine.name}`, () => {
+    let url: string;
+    let store: Store;
+    let chains = 0;
+    beforeAll(async () => {
+      url = await engine.fresh();
+      store = await openStore(url);
+    });
+    afterAll(() => store.close());
+
+    /** A chain of its own for each test, written by a writer that knows where it stands. */
+    async function newChain() {
+      const chainId = ++chains;
+      let state: ChainState = await store.claim(chainId, FIRST);
+      return {
+        chainId,
+        get state() {
+          return state;
+        },
+        async add(blocks: BlockInput[], more: Partial<Batch> = {}) {
+          const tip = blocks.at(-1) ?? state.head;
+          if (tip === null) throw new Error('nothing to add');
+          const head = { number: tip.number, hash: tip.hash, timestamp: tip.timestamp };
+          const batch = { chainId, epoch: state.epoch, after: state.head, blocks, head, ...more };
+          const result = await store.apply(batch);
+          state = result.state;
+          return result;
+        },
+        async repair(blocks: BlockInput[]) {
+          const result = await store.repair({ chainId, epoch: state.epoch, after: state.head, blocks });
+          state = result.state;
+          return result;
+        },
+        ask: async (question: Question, at?: number) =>
+          answer(question, (await store.check(chainId, question, at)).granting),
+        async list(at = state.head?.number ?? 0, wallet = COLD, version: 1 | 2 = 2) {
+          const query = { chainId, version, wallet, at: { block: at, revision: state.revision }, limit: 1000 };
+          return (await store.list(query)).delegations;
+        },
+      };
+    }
+
+    test('a delegation holds from the end of its block until the end of the block before it is revoked', async () => {
+      const chain = await newChain();
+      await chain.add([block(100), block(101, [granted('ALL')])]);
+      await chain.add([block(105, [ended('ALL')]), block(106)]);
+      const answers = [];
+      for (const at of [100, 101, 104, 105, 106]) answers.push(await chain.ask(asksAll, at));
+      expect(answers).toEqual([false, true, true, false, false]);
+      expect(await chain.ask(asksAll)).toBe(false);
+    });
+
+    test('granting the same thing again changes nothing, not even since when it holds', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ERC20')])]);
+      await chain.add([block(102, [granted('ERC20')])]);
+      expect(await chain.list()).toEqual([{ ...delegation('ERC20'), since: { block: 101, logIndex: 0 } }]);
+    });
+
+    test('a changed amount ends one span and begins another', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ERC20', { amount: 5n })])]);
+      await chain.add([block(103, [granted('ERC20', { amount: 9n })])]);
+      expect(await chain.ask(asksErc20, 102)).toBe(5n);
+      expect(await chain.ask(asksErc20)).toBe(9n);
+      expect((await chain.list())[0]?.since).toEqual({ block: 103, logIndex: 0 });
+    });
+
+    test('what begins and ends in one block leaves nothing', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL'), ended('ALL')]), block(102)]);
+      expect(await chain.ask(asksAll, 101)).toBe(false);
+      expect(await chain.list(101)).toEqual([]);
+    });
+
+    test('zero addresses, token 0 and the largest numbers come back exactly', async () => {
+      const chain = await newChain();
+      const most = 2n ** 256n - 1n;
+      const events = [
+        granted('ERC1155', { contract: address(0), tokenId: 0n, amount: most }),
+        granted('ERC721', { tokenId: most, rights: `0x${'f'.repeat(64)}` }),
+        granted('ERC721', { tokenId: 9_007_199_254_740_993n, rights: VOTE }),
+        granted('TOKEN', { contract: address(0), tokenId: 0n }),
+      ];
+      await chain.add([block(101, events)]);
+      const stored = [...(await chain.list()), ...(await chain.list(101, COLD, 1))].map(
+        ({ since: _, ...rest }) => rest,
+      );
+      expect(stored).toEqual(events.flatMap((event) => (event.type === 'granted' ? [event.delegation] : [])));
+    });
+
+    test('the zero and one addresses never grant in v2, whatever was logged', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL', { from: address(0) }), granted('ALL', { from: address(1) })])]);
+      expect(await chain.ask({ ...asksAll, from: address(0) })).toBe(false);
+      expect(await chain.ask({ ...asksAll, from: address(1) })).toBe(false);
+      expect(await chain.ask({ ...asksAll, from: address(1) }, 101)).toBe(false);
+    });
+
+    test('a rollback reopens what had ended and forgets what had begun, in one commit with its replacement', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL')])]);
+      await chain.add([block(102, [ended('ALL')]), block(103, [granted('ERC20')])]);
+      await chain.add([block(102, [], 1), block(103, [granted('ERC721')], 1)], { rollbackTo: 101 });
+      expect(await chain.ask(asksAll)).toBe(true);
+      expect((await chain.list()).map(({ kind }) => kind)).toEqual(['ALL', 'ERC721']);
+      expect((await store.blocks(chain.chainId, { from: 0, to: 200 })).map((kept) => kept.hash)).toEqual([
+        hash(101),
+        hash(102, 1),
+        hash(103, 1),
+      ]);
+    });
+
+    test('a writer that was overtaken commits nothing', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL')])]);
+      const paused = chain.state;
+      const taken = await store.claim(chain.chainId, FIRST);
+      expect(taken.epoch).toBe(paused.epoch + 1);
+      const late = await failure(chain.add([block(102, [ended('ALL')])]));
+      expect(late.code).toBe('overtaken');
+      expect((await failure(chain.repair([block(100, [ended('ALL')])]))).code).toBe('overtaken');
+      expect(await store.chain(chain.chainId)).toEqual(taken);
+      expect(await chain.ask(asksAll)).toBe(true);
+    });
+
+    test('a batch that was built on another head commits nothing', async () => {
+      const chain = await newChain();
+      await chain.add([block(101)]);
+      const { code, message } = await failure(
+        chain.add([block(103, [granted('ALL')])], { after: { number: 101, hash: hash(101, 9) } }),
+      );
+      expect(code).toBe('overtaken');
+      expect(message).toContain(hash(101, 9));
+      expect((await failure(chain.add([block(103)], { after: null }))).code).toBe('overtaken');
+      expect((await store.chain(chain.chainId))?.head?.number).toBe(101);
+    });
+
+    const refused: [string, RegExp, (state: ChainState) => Partial<Batch>][] = [
+      ['blocks out of order', /103 does not follow block 104/, () => ({ blocks: [block(104), block(103)] })],
+      ['logs out of order', /log 0 does not follow log 0/, () => ({ blocks: [twice(block(103, [granted('ALL')]))] })],
+      ['a block that is indexed already', /101 is indexed already/, () => ({ blocks: [block(101)] })],
+      ['a block beyond the head', /109 lies beyond the head/, () => ({ blocks: [block(109)], head: block(105) })],
+      [
+        'a head with two hashes',
+        /two hashes/,
+        () => ({ blocks: [block(103)], head: { ...block(103), hash: hash(1) } }),
+      ],
+      ['a short hash', /not 32 bytes/, () => ({ blocks: [{ ...block(103), hash: '0x12' }] })],
+      ['a time that goes back', /is older than block 101/, () => ({ blocks: [{ ...block(103), timestamp: 5 }] })],
+      [
+        'an upper-case address',
+        /not a lower-case address/,
+        () => ({ blocks: [block(103, [granted('ALL', { to: '0xAA' })])] }),
+      ],
+      ['an amount on ALL', /amount 5 is wrong/, () => ({ blocks: [block(103, [granted('ALL', { amount: 5n })])] })],
+      ['an amount of 0', /amount 0 is wrong/, () => ({ blocks: [block(103, [granted('ERC20', { amount: 0n })])] })],
+      [
+        'a token id of 2^256',
+        /tokenId/,
+        () => ({ blocks: [block(103, [granted('ERC721', { tokenId: 2n ** 256n })])] }),
+      ],
+      ['a v2 kind in v1', /not of version 1/, () => ({ blocks: [block(103, [granted('ERC20', { version: 1 })])] })],
+      [
+        'a revocation without its delegate',
+        /neither the delegate nor/,
+        () => ({ blocks: [block(103, [{ type: 'unknownRevoked', from: COLD }])] }),
+      ],
+      ['a verified block beyond the head', /verified block 999/, () => ({ blocks: [block(103)], verified: 999 })],
+      ['a rollback to above the head', /cannot roll back to 150/, () => ({ blocks: [], rollbackTo: 150 })],
+      ['a block before the first', /the index begins at 100/, () => ({ rollbackTo: 50, blocks: [block(60)] })],
+    ];
+    const twice = (input: BlockInput): BlockInput => ({ ...input, logs: [...input.logs, ...input.logs] });
+    for (const [what, why, fault] of refused) {
+      test(`a batch with ${what} is refused with the reason, and nothing of it is written`, async () => {
+        const chain = await newChain();
+        await chain.add([block(101, [granted('ERC721')])]);
+        const before = chain.state;
+        const { blocks = [], ...more } = fault(before);
+        const bad = blocks.length === 0 ? [] : [...blocks];
+        const error = await failure(chain.add(bad, { head: bad.at(-1) ?? block(110), ...more }));
+        expect(error.code).toBe('bad-batch');
+        expect(error.message).toMatch(why);
+        expect(await store.chain(chain.chainId)).toEqual(before);
+        expect(await chain.list()).toHaveLength(1);
+      });
+    }
+
+    test('a question about a block that is not indexed is refused, not answered with no', async () => {
+      const chain = await newChain();
+      expect((await failure(store.check(chain.chainId, asksAll))).code).toBe('not-started');
+      expect((await failure(store.check(987_654, asksAll))).code).toBe('not-started');
+      await chain.add([block(101)]);
+      expect((await failure(store.check(chain.chainId, asksAll, 102))).code).toBe('beyond-head');
+      expect((await failure(store.check(chain.chainId, asksAll, 99))).code).toBe('before-first');
+      expect((await failure(store.blockAt(chain.chainId, timeOf(101)))).code).toBe('beyond-head');
+      expect((await failure(store.blockAt(chain.chainId, timeOf(100)))).code).toBe('before-first');
+    });
+
+    test('a time means the last block that had begun by then, also where blocks share a second', async () => {
+      const chain = await newChain();
+      const twin = { ...block(103), timestamp: timeOf(102) };
+      await chain.add([block(100), block(101), block(102), twin, block(105)]);
+      const at = async (time: number) => (await store.blockAt(chain.chainId, time)).number;
+      expect(await at(timeOf(101))).toBe(101);
+      expect(await at(timeOf(102) - 1)).toBe(101);
+      expect(await at(timeOf(102))).toBe(103);
+      expect(await at(timeOf(105) - 1)).toBe(103);
+    });
+
+    test('an answer names the block it is true for, with hash and time where they are kept', async () => {
+      const chain = await newChain();
+      await chain.add([block(101), block(105, [granted('ALL')])]);
+      const { block: now } = await store.check(chain.chainId, asksAll);
+      expect(now).toEqual({ number: 105, hash: hash(105), timestamp: timeOf(105) });
+      const { block: then } = await store.check(chain.chainId, asksAll, 103);
+      expect(then).toEqual({ number: 103, hash: null, timestamp: null });
+    });
+
+    test('explain gives the time and transaction of what grants', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL', { rights: VOTE }), granted('ALL')]), block(102)]);
+      const since = { block: 101, logIndex: 1, timestamp: timeOf(101), transactionHash: hash(101_001) };
+      const expected = [{ ...delegation('ALL'), since }];
+      expect((await store.explain(chain.chainId, asksAll)).granting).toEqual(expected);
+      expect((await store.explain(chain.chainId, asksAll, 101)).granting).toEqual(expected);
+    });
+
+    test('a pair with many grants is answered by looking up the few that matter', async () => {
+      const chain = await newChain();
+      const many = Array.from({ length: 50 }, (_, id) => granted('ERC721', { tokenId: BigInt(id) }));
+      await chain.add([block(101, [...many, granted('ERC721', { tokenId: 40n, rights: VOTE })])]);
+      const asks = { version: 2, scope: 'erc721', from: COLD, to: HOT, contract: CONTRACT } as const;
+      expect(await chain.ask({ ...asks, tokenId: 49n, rights: NO_RIGHTS })).toBe(true);
+      expect(await chain.ask({ ...asks, tokenId: 50n, rights: NO_RIGHTS })).toBe(false);
+      const { granting, block: at } = await store.check(chain.chainId, { ...asks, tokenId: 40n, rights: VOTE });
+      expect(granting.map(({ rights }) => rights)).toEqual([NO_RIGHTS, VOTE]);
+      expect(at.number).toBe(101);
+    });
+
+    test('pages of a list make the same list, oldest first, each delegation once', async () => {
+      const chain = await newChain();
+      const others = [1, 2, 3, 4, 5].map((of) => address(of + 10));
+      const incoming = others.map((from) => granted('ALL', { from, to: COLD }));
+      const outgoing = others.map((to) => granted('ALL', { to }));
+      await chain.add([block(101, [granted('ALL', { to: COLD }), ...incoming]), block(102, outgoing)]);
+      await chain.add([block(103, [ended('ALL', { to: address(13) })])]);
+      const whole = await chain.list(102);
+      expect(whole).toHaveLength(11);
+      expect(whole.map(({ since }) => since)).toEqual(
+        whole.map(({ since }) => since).toSorted((a, b) => a.block - b.block || a.logIndex - b.logIndex),
+      );
+      const at = { block: 102, revision: chain.state.revision };
+      const base = { chainId: chain.chainId, version: 2, wallet: COLD, at, limit: 2 } as const;
+      const paged = [];
+      for (let after: { block: number; logIndex: number } | null = { block: -1, logIndex: -1 }; after !== null; ) {
+        const page = await store.list({ ...base, after });
+        expect(page.delegations.length).toBeLessThanOrEqual(2);
+        paged.push(...page.delegations);
+        after = page.next;
+      }
+      expect(paged).toEqual([...whole]);
+      const one = async (direction: 'incoming' | 'outgoing') =>
+        (await store.list({ ...base, limit: 100, direction })).delegations.length;
+      expect([await one('incoming'), await one('outgoing')]).toEqual([6, 6]);
+      const matches = ({ from }: { from: string }) => from === address(12);
+      expect((await store.list({ ...base, limit: 100, matches })).delegations).toHaveLength(1);
+      const detailed = await store.listDetailed({ ...base, limit: 1 });
+      expect(detailed.delegations[0]?.since).toEqual({
+        block: 101,
+        logIndex: 0,
+        timestamp: timeOf(101),
+        transactionHash: hash(101_000),
+      });
+    });
+
+    test('a list that was begun before history changed below its block ends with an error', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL')]), block(102), block(103)]);
+      const pinned = { block: 102, revision: chain.state.revision };
+      const page = (block: number) =>
+        store.list({ chainId: chain.chainId, version: 2, wallet: COLD, at: { ...pinned, block }, limit: 10 });
+      await chain.add([block(103, [], 1)], { rollbackTo: 102 });
+      expect((await page(102)).delegations).toHaveLength(1);
+      expect((await failure(page(103))).code).toBe('rewritten');
+      await chain.add([block(102, [], 2)], { rollbackTo: 101 });
+      expect((await failure(page(102))).code).toBe('rewritten');
+      expect((await page(101)).delegations).toHaveLength(1);
+    });
+
+    test('a missed log is inserted and its wallet derived again', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL')]), block(104, [granted('ERC20')]), block(105)]);
+      const missed = { ...block(102, [ended('ALL')]) };
+      const { state } = await chain.repair([missed]);
+      expect([await chain.ask(asksAll, 101), await chain.ask(asksAll, 102), await chain.ask(asksAll)]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      expect(state.revision).toBe(2);
+      expect((await failure(chain.repair([missed]))).message).toContain('has log 0 already');
+      expect((await failure(chain.repair([block(104, [], 1)]))).message).toContain('another hash');
+      expect((await failure(chain.repair([block(106)]))).message).toContain('not indexed');
+    });
+
+    test('rebuilding the spans from the logs changes no answer', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL'), granted('ERC20')])]);
+      await chain.add([block(102, [ended('ALL')])]);
+      const before = [await chain.list(101), await chain.list(102)];
+      await store.rebuild(chain.chainId);
+      const revision = (await store.chain(chain.chainId))?.revision ?? 0;
+      const list = async (at: number) =>
+        (await store.list({ chainId: chain.chainId, version: 2, wallet: COLD, at: { block: at, revision }, limit: 9 }))
+          .delegations;
+      expect([await list(101), await list(102)]).toEqual(before);
+      expect((await failure(store.rebuild(123_456))).code).toBe('not-started');
+    });
+
+    test('the stored logs can be read back as they were written', async () => {
+      const chain = await newChain();
+      const blocks = [
+        block(101, [granted('ERC1155'), ended('ALL')]),
+        block(103, [{ type: 'vaultRevoked', from: COLD }]),
+      ];
+      await chain.add(blocks);
+      const range = { from: 100, to: 200, limit: 2 };
+      const first = await store.logs(chain.chainId, range);
+      const after = { block: 101, logIndex: 1 };
+      const rest = await store.logs(chain.chainId, { ...range, after });
+      const written = blocks.flatMap(({ logs, number, hash, timestamp }) =>
+        logs.map((log) => ({ ...log, revoked: null, block: { number, hash, timestamp } })),
+      );
+      expect([...first, ...rest]).toEqual(written);
+    });
+
+    test('below the verified block only hashes of blocks with logs are kept, and the first', async () => {
+      const chain = await newChain();
+      await chain.add([block(100), block(101), block(102, [granted('ALL')]), block(103), block(104)]);
+      await chain.add([block(105)], { verified: 104 });
+      const kept = await store.blocks(chain.chainId, { from: 0, to: 200 });
+      expect(kept.map(({ number }) => number)).toEqual([100, 102, 104, 105]);
+      expect(chain.state.verified).toBe(104);
+      await chain.add([], { rollbackTo: 102, head: block(102) });
+      expect(chain.state.verified).toBe(102);
+    });
+
+    test('a commit without logs keeps the revision, one with logs or a rollback does not', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL')])]);
+      await chain.add([block(102)]);
+      expect([chain.state.revision, chain.state.commits]).toEqual([1, 2]);
+      await chain.add([block(102, [], 1)], { rollbackTo: 101 });
+      expect(chain.state.revision).toBe(2);
+    });
+
+    const v1All = delegation('ALL', { version: 1 });
+    const v1Other = delegation('ALL', { version: 1, to: address(5) });
+    const grantBoth = block(101, [granted('ALL', v1All), granted('ALL', v1Other)]);
+
+    test('a revocation that names no delegate ends what the registry no longer has', async () => {
+      const chain = await newChain();
+      await chain.add([grantBoth, revocation(103, { vault: COLD, held: [v1Other] })]);
+      expect([await chain.ask(asksV1, 102), await chain.ask(asksV1)]).toEqual([true, false]);
+      expect(await chain.ask({ ...asksV1, to: address(5) })).toBe(true);
+    });
+
+    test('what the registry has and no log explains is reported', async () => {
+      const chain = await newChain();
+      const unknown = delegation('CONTRACT', { version: 1 });
+      const { lacking } = await chain.add([grantBoth, revocation(103, { vault: COLD, held: [v1All, unknown] })]);
+      expect(lacking).toEqual([unknown]);
+    });
+
+    test('where the state could not be read, the wallet is refused until it is, and its past in between for ever', async () => {
+      const chain = await newChain();
+      await chain.add([grantBoth, revocation(103, { vault: COLD, held: null }), block(104)]);
+      const codes = async (...blocks: (number | undefined)[]) => {
+        const found = [];
+        for (const at of blocks) found.push(await chain.ask(asksV1, at).catch((error) => error.code));
+        return found;
+      };
+      expect(await codes(102, 103, undefined)).toEqual([true, 'revocation-unread', 'revocation-unread']);
+      expect((await failure(chain.list(104, COLD, 1) as Promise<unknown>)).code).toBe('revocation-unread');
+      expect((await failure(chain.list(104, HOT, 1) as Promise<unknown>)).code).toBe('revocation-unread');
+      expect(await store.unreadRevocations(chain.chainId)).toEqual([{ vault: COLD, block: 103, readAt: null }]);
+
+      await chain.add([block(106)], { lateStates: [{ vault: COLD, held: [v1Other] }] });
+      expect(await codes(102, 103, 105, 106, undefined)).toEqual([
+        true,
+        'revocation-unread',
+        'revocation-unread',
+        false,
+        false,
+      ]);
+      expect(await store.unreadRevocations(chain.chainId)).toEqual([{ vault: COLD, block: 103, readAt: 106 }]);
+
+      // The block at which it was read is gone, and with it the reading.
+      await chain.add([block(105, [], 1)], { rollbackTo: 104 });
+      expect(await codes(undefined)).toEqual(['revocation-unread']);
+      await chain.add([block(106, [], 1)], { lateStates: [{ vault: COLD, held: [v1All, v1Other] }] });
+      expect(await codes(undefined)).toEqual([true]);
+    });
+
+    test('what is missing from the registry although no revocation explains it is reported, not ended', async () => {
+      const chain = await newChain();
+      await chain.add([revocation(101, { vault: COLD, held: null }), block(102, [granted('ALL', v1All)])]);
+      const { surplus } = await chain.add([block(103)], { lateStates: [{ vault: COLD, held: [] }] });
+      expect(surplus).toEqual([v1All]);
+      expect(await chain.ask(asksV1)).toBe(true);
+    });
+
+    test('a state for a block without a revocation is refused', async () => {
+      const chain = await newChain();
+      await chain.add([grantBoth]);
+      const error = await failure(chain.repair([{ ...block(101), vaultStates: [{ vault: COLD, held: [] }] }]));
+      expect(error.message).toContain('no revocation');
+    });
+
+    test('chains do not mix', async () => {
+      const [one, other] = [await newChain(), await newChain()];
+      await one.add([block(101, [granted('ALL')])]);
+      await other.add([block(101)]);
+      expect([await one.ask(asksAll), await other.ask(asksAll)]).toEqual([true, false]);
+      expect((await store.chains()).length).toBe(chains);
+    });
+
+    test('opening it again finds everything as it was', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL')])]);
+      const again = await openStore(url);
+      expect(await again.chain(chain.chainId)).toEqual(chain.state);
+      expect((await again.check(chain.chainId, asksAll)).granting).toHaveLength(1);
+      await again.close();
+    });
+
+    test('a reader follows what a writer commits beside it', async () => {
+      const chain = await newChain();
+      const reader = await openStore(url, { readOnly: true });
+      await chain.add([block(101)]);
+      expect((await reader.check(chain.chainId, asksAll)).granting).toHaveLength(0);
+      await chain.add([block(102, [granted('ALL')])]);
+      const { granting, block: at } = await reader.check(chain.chainId, asksAll);
+      expect([granting.length, at.number]).toEqual([1, 102]);
+      await reader.close();
+    });
+  });
+}
