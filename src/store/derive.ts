@@ -1,7 +1,19 @@
 // Brings spans up to date with logs, inside the writer's transaction.
 
 import type { Address, DelegationKey, Version } from '../registry/delegation.ts';
-import { amountCell, amountOf, bytesOf, eventOf, hexOf, keyCells, keyOf, numberOf, numberOrNull } from './encoding.ts';
+import {
+  amountCell,
+  amountOf,
+  bytesOf,
+  eventOf,
+  hexOf,
+  keyCells,
+  keyOf,
+  numberOf,
+  numberOrNull,
+  shortAddress,
+  shortCells,
+} from './encoding.ts';
 import type { Param, Row, Transaction } from './engine.ts';
 import {
   type AppliedLog,
@@ -59,15 +71,17 @@ export async function deriveBlocks(
   const rows = [
     await tx.each(
       LOAD_OPEN_KEY,
-      [...touched.keys.values()].map((key) => [chainId, key.version, ...keyCells(key)]),
+      [...touched.keys.values()].map((key) => [chainId, ...shortCells(key), key.version, ...keyCells(key)]),
     ),
     await tx.each(
       LOAD_OPEN_PAIR,
-      [...touched.pairs.values()].map(([from, to]) => [chainId, 1, bytesOf(from), bytesOf(to)]),
+      [...touched.pairs.values()].map(([from, to]) => {
+        return [chainId, shortAddress(from), shortAddress(to), 1, bytesOf(from), bytesOf(to)];
+      }),
     ),
     await tx.each(
       LOAD_OPEN_WALLET,
-      [...touched.vaults].map((vault) => [chainId, 1, bytesOf(vault)]),
+      [...touched.vaults].map((vault) => [chainId, shortAddress(vault), 1, bytesOf(vault)]),
     ),
   ];
   // A span that two of the three loads found counts once: the set keeps one span for each delegation.
@@ -89,11 +103,10 @@ export async function deriveWallet(
 ): Promise<StateFindings> {
   const from = bytesOf(wallet);
   for (const half of ['open_from WHERE until_block IS NULL', 'closed_from WHERE until_block IS NOT NULL']) {
-    await tx.run(`DELETE FROM span INDEXED BY span_${half} AND chain = $1 AND version = $2 AND from_addr = $3`, [
-      chainId,
-      version,
-      from,
-    ]);
+    await tx.run(
+      `DELETE FROM span INDEXED BY span_${half} AND cold = $4 AND chain = $1 AND version = $2 AND from_addr = $3`,
+      [chainId, version, from, shortAddress(wallet)],
+    );
   }
   const logs = await tx.rows(
     `SELECT ${LOG} FROM log WHERE chain = $1 AND version = $2 AND from_addr = $3 ORDER BY block, log_index`,
@@ -179,7 +192,7 @@ async function applyBlock(
   if (block.states.length === 0) return;
   await tx.each(
     INSERT_READ,
-    block.states.map(({ vault }) => [chainId, bytesOf(vault), block.number, null]),
+    block.states.map(({ vault }) => [chainId, bytesOf(vault), shortAddress(vault), block.number, null]),
   );
   for (const state of block.states) await settle(tx, chainId, spans, block.number, state, findings);
 }
@@ -245,6 +258,7 @@ async function writeSpans(tx: Transaction, chainId: number, { opened, closed }: 
     INSERT_SPAN,
     opened.map(({ delegation, since, until }): Param[] => [
       chainId,
+      ...shortCells(delegation),
       since.block,
       since.logIndex,
       delegation.version,

@@ -1,6 +1,14 @@
 // How values stand in the store's columns: bytes as short as they go, so that an index entry stays small.
 
-import type { Address, Bytes32, Delegation, DelegationKey, Kind, Version } from '../registry/delegation.ts';
+import {
+  type Address,
+  type Bytes32,
+  type Delegation,
+  type DelegationKey,
+  KINDS,
+  type Kind,
+  type Version,
+} from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Cell, Row } from './engine.ts';
 
@@ -39,43 +47,58 @@ const KIND_OF_CODE = new Map(Object.entries(KIND_CODES).map(([kind, code]) => [c
 const VAULT_REVOKED = 7;
 const DELEGATE_REVOKED = 8;
 
+/** A delegation is encoded for its log, for its lookup and for its span: once for all of them. */
+function memoized<T>(encode: (key: DelegationKey) => T): (key: DelegationKey) => T {
+  const known = new WeakMap<DelegationKey, T>();
+  return (key) => {
+    let cells = known.get(key);
+    if (cells === undefined) {
+      cells = encode(key);
+      known.set(key, cells);
+    }
+    return cells;
+  };
+}
+
 /** kind, from, to, contract, token id, rights: the columns that name a delegation within its version. */
 export type KeyCells = [number, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
 
-export function keyCells(key: DelegationKey): KeyCells {
-  return [
+export const keyCells = memoized(
+  (key: DelegationKey): KeyCells => [
     KIND_CODES[key.kind],
     bytesOf(key.from),
     bytesOf(key.to),
     key.contract === null ? EMPTY : bytesOf(key.contract),
     key.tokenId === null ? EMPTY : uintBytes(key.tokenId),
     key.rights === null ? EMPTY : rightsBytes(key.rights),
-  ];
-}
+  ],
+);
+
+/** The first 52 bits of an address: a number in JavaScript and in SQL, and as good as random. */
+export const shortAddress = (address: Address): number => Number.parseInt(address.slice(2, 15), 16);
+
+/** A small hash of all that tells apart the delegations of a pair. */
+export const shortKey = ({ version, kind, contract, tokenId, rights }: DelegationKey): number =>
+  Bun.hash.xxHash32(`${version},${kind},${contract},${tokenId},${rights}`);
+
+/** cold, hot, key */
+export type ShortCells = readonly [number, number, number];
+export const shortCells = memoized(
+  (key: DelegationKey): ShortCells => [shortAddress(key.from), shortAddress(key.to), shortKey(key)],
+);
 
 /** Reads the columns of `keyCells` from a row, from the given position on. */
 export function keyOf(version: Version, row: Row, at: number): DelegationKey {
-  return delegationKey(version, row[at], hexOf(row[at + 1]), hexOf(row[at + 2]), row[at + 3], row[at + 4], row[at + 5]);
-}
-
-export function delegationKey(
-  version: Version,
-  code: Cell,
-  from: Address,
-  to: Address,
-  contract: Cell,
-  tokenId: Cell,
-  rights: Cell,
-): DelegationKey {
-  const kind = KIND_OF_CODE.get(Number(code)) as Kind;
+  const kind = KIND_OF_CODE.get(Number(row[at])) as Kind;
+  const { contract, tokenId } = KINDS[kind];
   return {
     version,
     kind,
-    from,
-    to,
-    contract: kind === 'ALL' ? null : hexOf(contract),
-    tokenId: kind === 'ALL' || kind === 'CONTRACT' || kind === 'ERC20' ? null : uintOf(tokenId),
-    rights: version === 1 ? null : rightsOf(rights),
+    from: hexOf(row[at + 1]),
+    to: hexOf(row[at + 2]),
+    contract: contract ? hexOf(row[at + 3]) : null,
+    tokenId: tokenId ? uintOf(row[at + 4]) : null,
+    rights: version === 1 ? null : rightsOf(row[at + 5]),
   };
 }
 
@@ -109,6 +132,5 @@ export function eventOf(row: Row, at: number): RegistryEvent {
   const key = keyOf(Number(row[at]) as Version, row, at + 1);
   const amount = uintOf(row[at + 7]);
   if (amount === 0n) return { type: 'ended', delegation: key };
-  const counted = key.kind === 'ERC20' || key.kind === 'ERC1155';
-  return { type: 'granted', delegation: { ...key, amount: counted ? amount : null } };
+  return { type: 'granted', delegation: { ...key, amount: KINDS[key.kind].amount ? amount : null } };
 }

@@ -26,9 +26,6 @@ export const withState = once((sql: string) =>
   sql.replace(STATE, `, ${CHAIN_COLUMNS.map((column) => `c.${column}`).join(', ')}`),
 );
 
-/** A pair's open delegations are read whole up to this many; of a larger pair only the wanted ones are looked up. */
-export const MOST_OF_A_PAIR = 9;
-
 /** The time and transaction of the log that began span `s`. */
 const origin = (detailed: boolean) =>
   detailed
@@ -39,52 +36,54 @@ const origin = (detailed: boolean) =>
       }
     : { columns: '', joins: '' };
 
-/** True where the wallet $3 has a revocation at or before the block that was not read by then. */
-const unreadAt = (version: Version, block: string) =>
-  version === 2
-    ? '0'
-    : `EXISTS (SELECT 1 FROM v1_read r INDEXED BY v1_unread WHERE r.chain = $1 AND r.vault = $3
-        AND (r.read_block IS NULL OR r.read_block > r.block)
-        AND r.block <= ${block} AND (r.read_block IS NULL OR r.read_block > ${block}))`;
+/** True where the wallet has a revocation at or before the block that was not read by then. */
+const unreadAt = (wallet: string, block: string) => `EXISTS (SELECT 1 FROM v1_read r INDEXED BY v1_unread
+  WHERE r.chain = $1 AND r.vault = ${wallet} AND ${UNREAD} AND r.block <= ${block}
+    AND (r.read_block IS NULL OR r.read_block > ${block}))`;
+const UNREAD = '(r.read_block IS NULL OR r.read_block > r.block)';
 
 const asNumber = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
-const unreadColumn = (version: Version, block: string) => (version === 2 ? '0' : asNumber(unreadAt(version, block)));
+const params = (from: number, count: number) => Array.from({ length: count }, (_, position) => `$${from + position}`);
 
 /**
- * $1 chain, $2 version, $3 from, $4 to. Gives commits, unread, kind, contract, token id, rights, amount, since (2) and,
- * detailed, the origin (2).
+ * $1 chain, $2 cold, $3 hot, then the short form of each key, then for v1 the wallet. Gives commits, unread, the key (6),
+ * amount, since (2) and, detailed, the origin (2); rows of other keys may be among them.
  */
-export const checkNowSql = once((version: Version, detailed: boolean) => {
+export const checkNowSql = once((version: Version, detailed: boolean, keys: number) => {
   const { columns, joins } = origin(detailed);
-  return `SELECT c.commits, ${unreadColumn(version, 'c.head_number')},
-      s.kind, s.contract, s.token_id, s.rights, s.amount, s.since_block, s.since_log${columns} ${STATE}
-    FROM chain c LEFT JOIN span s INDEXED BY span_open_pair ON s.chain = $1 AND s.version = $2 AND s.from_addr = $3 AND s.to_addr = $4
-      AND s.until_block IS NULL ${joins}
-    WHERE c.chain = $1 LIMIT ${MOST_OF_A_PAIR}`;
+  const wanted = keys === 0 ? '1 = 0' : `s.key IN (${params(4, keys).join(', ')})`;
+  return `SELECT c.commits, ${version === 2 ? 0 : asNumber(unreadAt(`$${4 + keys}`, 'c.head_number'))},
+      s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights,
+      s.amount, s.since_block, s.since_log${columns} ${STATE}
+    FROM chain c LEFT JOIN span s INDEXED BY span_open_pair ON s.cold = $2 AND s.hot = $3 AND ${wanted}
+      AND s.until_block IS NULL AND s.chain = $1 AND s.version = ${version} ${joins}
+    WHERE c.chain = $1`;
 });
 
 /**
- * $1 chain, $2 version, $3 from, $4 to, $5 block, then four cells for each key: kind, contract, token id, rights.
- * Gives commits, unread, the block's hash and time, the key's position, amount, since (2) and, detailed, the origin (2).
+ * $1 chain, $2 cold, $3 hot, $4 from, $5 to, $6 block, then five cells for each key: its short form, kind, contract,
+ * token id, rights. Gives commits, unread, the block's hash and time, the key's position, amount, since (2) and,
+ * detailed, the origin (2).
  */
 export const checkAtSql = once((version: Version, detailed: boolean, keys: number) => {
   const { columns, joins } = origin(detailed);
   const span = 'chain, amount, since_block, since_log';
+  const pair = `cold = $2 AND hot = $3 AND chain = $1 AND version = ${version} AND from_addr = $4 AND to_addr = $5`;
   const held = Array.from({ length: keys }, (_, position) => {
-    const [kind, contract, tokenId, rights] = [0, 1, 2, 3].map((cell) => `$${6 + 4 * position + cell}`);
-    const key = `chain = $1 AND version = $2 AND from_addr = $3 AND to_addr = $4
-      AND kind = ${kind} AND contract = ${contract} AND token_id = ${tokenId} AND rights = ${rights}`;
+    const [short, kind, contract, tokenId, rights] = params(7 + 5 * position, 5);
+    const key = `${pair} AND key = ${short} AND kind = ${kind}
+      AND contract = ${contract} AND token_id = ${tokenId} AND rights = ${rights}`;
     // Spans of one delegation never overlap: of the closed ones only the first to end after the block can hold at it.
-    return `SELECT ${position} AS position, ${span} FROM span INDEXED BY span_open_pair WHERE ${key} AND until_block IS NULL AND since_block <= $5
+    return `SELECT ${position} AS position, ${span} FROM span INDEXED BY span_open_pair
+        WHERE ${key} AND until_block IS NULL AND since_block <= $6
       UNION ALL
-      SELECT ${position} AS position, ${span} FROM (SELECT ${span} FROM span INDEXED BY span_closed_pair WHERE ${key} AND until_block > $5
-        ORDER BY until_block LIMIT 1) AS ended${position} WHERE since_block <= $5`;
+      SELECT ${position} AS position, ${span} FROM (SELECT ${span} FROM span INDEXED BY span_closed_pair
+        WHERE ${key} AND until_block > $6 ORDER BY until_block LIMIT 1) AS ended${position} WHERE since_block <= $6`;
   });
-  const none = `SELECT 0 AS position, ${span} FROM span WHERE chain = $1 AND version = $2 AND from_addr = $3
-    AND to_addr = $4 AND since_block = $5 AND 1 = 0`;
-  return `SELECT c.commits, ${unreadColumn(version, '$5')}, b.hash, b.timestamp,
+  const none = `SELECT 0 AS position, ${span} FROM span WHERE ${pair} AND 1 = 0`;
+  return `SELECT c.commits, ${version === 2 ? 0 : asNumber(unreadAt('$4', '$6'))}, b.hash, b.timestamp,
       s.position, s.amount, s.since_block, s.since_log${columns} ${STATE}
-    FROM chain c LEFT JOIN block b ON b.chain = $1 AND b.number = $5
+    FROM chain c LEFT JOIN block b ON b.chain = $1 AND b.number = $6
       LEFT JOIN (${held.length === 0 ? none : held.join('\n UNION ALL ')}) s ON s.chain = c.chain ${joins}
     WHERE c.chain = $1`;
 });
@@ -97,7 +96,8 @@ const HALVES = {
 };
 
 /**
- * $1 chain, $2 version, $3 wallet, $4 block, $5 revision, $6 and $7 the position before the page, $8 limit.
+ * $1 chain, $2 version, $3 wallet, $4 block, $5 revision, $6 and $7 the position before the page, $8 limit,
+ * $9 the wallet's short form.
  * Gives the head, whether history was rewritten, whether a revocation is unread, then until, the key (6), amount,
  * since (2) and, detailed, the origin (2).
  */
@@ -106,7 +106,8 @@ export const listSql = once((version: Version, detailed: boolean, direction?: 'i
   const span = Object.keys(SPAN_COLUMNS);
   const scan = (side: 'from' | 'to', half: 'open' | 'closed') => `SELECT * FROM (
     SELECT chain, ${span.join(', ')} FROM span INDEXED BY span_${half}_${side}
-    WHERE chain = $1 AND version = $2 AND ${side}_addr = $3 AND ${HALVES[half]}
+    WHERE ${side === 'from' ? 'cold' : 'hot'} = $9 AND chain = $1 AND version = $2 AND ${side}_addr = $3
+      AND ${HALVES[half]}
       AND since_block <= $4 AND (since_block, since_log) > ($6, $7)
       ${side === 'to' && direction === undefined ? 'AND from_addr <> $3' : ''}
     ORDER BY since_block, since_log LIMIT $8) AS ${side}_${half}`;
@@ -114,7 +115,7 @@ export const listSql = once((version: Version, detailed: boolean, direction?: 'i
   const scans = sides.flatMap((side) => [scan(side, 'open'), scan(side, 'closed')]);
   return `SELECT c.head_number, ${asNumber(`EXISTS (SELECT 1 FROM rewrite w
         WHERE w.chain = $1 AND w.revision > $5 AND w.from_block <= $4)`)},
-      ${version === 2 ? '0' : asNumber(`${unreadAt(1, '$4')} OR ${UNREAD_GRANTOR}`)},
+      ${version === 2 ? '0' : asNumber(`${unreadAt('$3', '$4')} OR ${UNREAD_GRANTOR}`)},
       s.until_block, s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights,
       s.amount, s.since_block, s.since_log${columns}
     FROM chain c LEFT JOIN (SELECT * FROM (${scans.join('\n UNION ALL ')}) AS u
@@ -122,14 +123,14 @@ export const listSql = once((version: Version, detailed: boolean, direction?: 'i
     WHERE c.chain = $1 ORDER BY s.since_block, s.since_log`;
 });
 
+const everGranted = (half: 'open' | 'closed', until: string) => `EXISTS (SELECT 1 FROM span p
+  INDEXED BY span_${half}_pair WHERE p.cold = r.cold AND p.hot = $9 AND p.chain = $1 AND p.version = 1
+    AND p.from_addr = r.vault AND p.to_addr = $3 AND p.until_block ${until})`;
+
 /** True where a wallet that ever granted $3 something has a revocation that was not read by block $4. */
-const UNREAD_GRANTOR = `EXISTS (SELECT 1 FROM v1_read r INDEXED BY v1_unread WHERE r.chain = $1
-  AND (r.read_block IS NULL OR r.read_block > r.block)
-  AND r.block <= $4 AND (r.read_block IS NULL OR r.read_block > $4)
-  AND (EXISTS (SELECT 1 FROM span p INDEXED BY span_open_pair WHERE p.chain = $1 AND p.version = 1
-      AND p.from_addr = r.vault AND p.to_addr = $3 AND p.until_block IS NULL)
-    OR EXISTS (SELECT 1 FROM span p INDEXED BY span_closed_pair WHERE p.chain = $1 AND p.version = 1
-      AND p.from_addr = r.vault AND p.to_addr = $3 AND p.until_block IS NOT NULL)))`;
+const UNREAD_GRANTOR = `EXISTS (SELECT 1 FROM v1_read r INDEXED BY v1_unread
+  WHERE r.chain = $1 AND ${UNREAD} AND r.block <= $4 AND (r.read_block IS NULL OR r.read_block > $4)
+    AND (${everGranted('open', 'IS NULL')} OR ${everGranted('closed', 'IS NOT NULL')}))`;
 
 /** $1 chain, $2 time. Gives commits, and the newest kept block at or before the time. */
 export const BLOCK_AT_SQL = `SELECT c.commits, b.number, b.hash, b.timestamp ${STATE} FROM chain c

@@ -6,17 +6,18 @@ import { CHAIN_COLUMNS, chainStateOf } from './chain-state.ts';
 import {
   amountOf,
   bytesOf,
-  delegationKey,
   eventOf,
   hexOf,
   keyCells,
   keyOf,
   numberOf,
   numberOrNull,
+  shortAddress,
+  shortKey,
 } from './encoding.ts';
 import type { Engine, Param, Row } from './engine.ts';
 import { StoreError } from './errors.ts';
-import { BLOCK_AT_SQL, checkAtSql, checkNowSql, listSql, MOST_OF_A_PAIR, withState } from './queries.ts';
+import { BLOCK_AT_SQL, checkAtSql, checkNowSql, listSql, withState } from './queries.ts';
 import type {
   BlockRef,
   ChainState,
@@ -59,60 +60,42 @@ export function createReads(engine: Engine): Reads {
     return { rows, state, head: state.head };
   }
 
-  async function check<D extends HeldDelegation>(
+  async function checkNow<D extends HeldDelegation>(
     chainId: number,
     question: Question,
-    block: number | undefined,
     since: Since<D>,
   ): Promise<CheckResult<D>> {
     const keys = grantingKeys(question);
-    const [from, to] = [bytesOf(question.from), bytesOf(question.to)];
-    if (block === undefined) {
-      const now = await rowsWithState(chainId, checkNowSql(question.version, since.detailed), [
-        chainId,
-        question.version,
-        from,
-        to,
-      ]);
-      refuseUnread(now.rows[0]?.[1], question);
-      if (now.rows.length < MOST_OF_A_PAIR) {
-        const granting: D[] = [];
-        for (const row of now.rows) {
-          if (row[2] === null) continue;
-          const key = delegationKey(question.version, row[2], question.from, question.to, row[3], row[4], row[5]);
-          if (keys.some((wanted) => sameDelegation(wanted, key))) granting.push(heldOf(key, row, 6, since));
-        }
-        return { chain: now.state, block: now.head, granting };
-      }
-    }
-    return checkAt(chainId, question, keys, block, since);
+    const cells: Param[] = [chainId, shortAddress(question.from), shortAddress(question.to)];
+    for (const key of keys) cells.push(shortKey(key));
+    if (question.version === 1) cells.push(bytesOf(question.from));
+    const sql = checkNowSql(question.version, since.detailed, keys.length);
+    const { rows, state, head } = await rowsWithState(chainId, sql, cells);
+    if (isTrue(rows[0]?.[1])) throw unread(question.from);
+    const found = rows
+      .filter((row) => row[2] !== null)
+      .map((row) => heldOf(keyOf(question.version, row, 2), row, 8, since));
+    const granting = keys.flatMap((key) => found.filter((held) => sameDelegation(key, held)));
+    return { chain: state, block: head, granting };
   }
 
   async function checkAt<D extends HeldDelegation>(
     chainId: number,
     question: Question,
-    keys: readonly DelegationKey[],
-    block: number | undefined,
+    block: number,
     since: Since<D>,
   ): Promise<CheckResult<D>> {
-    const cells: Param[] = keys.flatMap((key) => {
+    const { version, from, to } = question;
+    const keys = grantingKeys(question);
+    const cells: Param[] = [chainId, shortAddress(from), shortAddress(to), bytesOf(from), bytesOf(to), block];
+    for (const key of keys) {
       const [kind, , , contract, tokenId, rights] = keyCells(key);
-      return [kind, contract, tokenId, rights];
-    });
-    const { rows, state, head } = await rowsWithState(
-      chainId,
-      checkAtSql(question.version, since.detailed, keys.length),
-      [
-        chainId,
-        question.version,
-        bytesOf(question.from),
-        bytesOf(question.to),
-        block ?? Number.MAX_SAFE_INTEGER,
-        ...cells,
-      ],
-    );
-    const moment = block === undefined ? head : momentOf(state, head, block, rows[0] ?? []);
-    refuseUnread(rows[0]?.[1], question);
+      cells.push(shortKey(key), kind, contract, tokenId, rights);
+    }
+    const sql = checkAtSql(version, since.detailed, keys.length);
+    const { rows, state, head } = await rowsWithState(chainId, sql, cells);
+    const moment = momentOf(state, head, block, rows[0] ?? []);
+    if (isTrue(rows[0]?.[1])) throw unread(from);
     const granting: D[] = [];
     for (const row of rows) {
       const key = row[4] === null ? undefined : keys[numberOf(row[4])];
@@ -120,6 +103,9 @@ export function createReads(engine: Engine): Reads {
     }
     return { chain: state, block: moment, granting };
   }
+
+  const check = <D extends HeldDelegation>(chainId: number, question: Question, since: Since<D>, block?: number) =>
+    block === undefined ? checkNow(chainId, question, since) : checkAt(chainId, question, block, since);
 
   async function list<D extends HeldDelegation>(query: ListQuery, since: Since<D>): Promise<ListPage<D>> {
     const { chainId, version, wallet, at, after, limit, matches } = query;
@@ -132,6 +118,7 @@ export function createReads(engine: Engine): Reads {
       after?.block ?? -1,
       after?.logIndex ?? -1,
       limit,
+      shortAddress(wallet),
     ]);
     const [first = []] = rows;
     if (first[0] === null || first[0] === undefined || numberOf(first[0]) < at.block) {
@@ -156,8 +143,8 @@ export function createReads(engine: Engine): Reads {
     chain: stateOf,
     chains: async () =>
       (await engine.rows(`SELECT ${CHAIN_COLUMNS.join()} FROM chain ORDER BY chain`, [])).map(chainStateOf),
-    check: (chainId, question, block) => check(chainId, question, block, PLAIN),
-    explain: (chainId, question, block) => check(chainId, question, block, DETAILED),
+    check: (chainId, question, block) => check(chainId, question, PLAIN, block),
+    explain: (chainId, question, block) => check(chainId, question, DETAILED, block),
     list: (query) => list(query, PLAIN),
     listDetailed: (query) => list(query, DETAILED),
 
@@ -259,10 +246,6 @@ function momentOf(state: ChainState, head: BlockRef, block: number, row: Row): M
     throw new StoreError('before-first', `Chain ${state.chainId} is indexed from block ${state.firstBlock} on.`);
   }
   return { number: block, hash: row[2] === null ? null : hexOf(row[2]), timestamp: numberOrNull(row[3]) };
-}
-
-function refuseUnread(cell: Row[number], question: Question): void {
-  if (question.version === 1 && isTrue(cell)) throw unread(question.from);
 }
 
 const unread = (wallet: string) =>

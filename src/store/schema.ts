@@ -27,27 +27,31 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
     contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL, rights ${bytes} NOT NULL, amount ${bytes} NOT NULL,
     transaction_hash ${bytes} NOT NULL, revoked ${bytes},
     PRIMARY KEY (chain, block, log_index))${clustered}`,
+  // cold, hot and key are short forms of the addresses and of the rest: see `shortCells`. They only lead the indexes, so
+  // that an entry is small; every statement compares the whole values too.
   `CREATE TABLE span (
     chain ${integer} NOT NULL, since_block ${integer} NOT NULL, since_log ${integer} NOT NULL,
+    cold ${integer} NOT NULL, hot ${integer} NOT NULL, key ${integer} NOT NULL,
     version ${small} NOT NULL, kind ${small} NOT NULL, from_addr ${bytes} NOT NULL, to_addr ${bytes} NOT NULL,
     contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL, rights ${bytes} NOT NULL, amount ${bytes},
     until_block ${integer},
     PRIMARY KEY (chain, since_block, since_log))${clustered}`,
   // Every index has an open and a closed half: a span stands in one of them, and the open half is as small as the live set.
-  `CREATE UNIQUE INDEX span_open_pair ON span (chain, version, from_addr, to_addr, kind, contract, token_id, rights)
-    WHERE until_block IS NULL`,
-  `CREATE INDEX span_closed_pair ON span
-    (chain, version, from_addr, to_addr, kind, contract, token_id, rights, until_block)
-    WHERE until_block IS NOT NULL`,
-  ...['from', 'to'].flatMap((side) => [
-    `CREATE INDEX span_open_${side} ON span (chain, version, ${side}_addr, since_block, since_log)
+  'CREATE INDEX span_open_pair ON span (cold, hot, key) WHERE until_block IS NULL',
+  'CREATE INDEX span_closed_pair ON span (cold, hot, key, until_block) WHERE until_block IS NOT NULL',
+  ...[
+    ['from', 'cold'],
+    ['to', 'hot'],
+  ].flatMap(([side, short]) => [
+    `CREATE INDEX span_open_${side} ON span (${short}, chain, version, since_block, since_log)
       WHERE until_block IS NULL`,
-    `CREATE INDEX span_closed_${side} ON span (chain, version, ${side}_addr, since_block, since_log)
+    `CREATE INDEX span_closed_${side} ON span (${short}, chain, version, since_block, since_log)
       WHERE until_block IS NOT NULL`,
   ]),
   'CREATE INDEX span_until ON span (chain, until_block) WHERE until_block IS NOT NULL',
   `CREATE TABLE v1_read (
-    chain ${integer} NOT NULL, vault ${bytes} NOT NULL, block ${integer} NOT NULL, read_block ${integer},
+    chain ${integer} NOT NULL, vault ${bytes} NOT NULL, block ${integer} NOT NULL, cold ${integer} NOT NULL,
+    read_block ${integer},
     PRIMARY KEY (chain, vault, block))${clustered}`,
   'CREATE INDEX v1_unread ON v1_read (chain, vault) WHERE read_block IS NULL OR read_block > block',
   `CREATE TABLE v1_ended (

@@ -21,14 +21,18 @@ const PRAGMAS = [
   // A crash of the machine may lose the newest commits, never the file: the chain has them still.
   'PRAGMA synchronous = NORMAL',
   'PRAGMA mmap_size = 2147418112',
-  'PRAGMA cache_size = -65536',
   'PRAGMA temp_store = MEMORY',
 ];
 
+const READER_CACHE_KIB = 65_536;
+/** A writer changes pages all over its indexes: it is fast while it can hold them and checkpoints seldom. */
+const WRITER_CACHE_KIB = 262_144;
+const CHECKPOINT_PAGES = 16_000;
+
 export function openSqlite(path: string, { readOnly = false } = {}): Engine {
-  const reader = connect(path, readOnly);
+  const reader = connect(path, readOnly, READER_CACHE_KIB);
   // A transaction of ours must not show to our own reads before it commits, so it has a connection of its own.
-  const writer = readOnly ? null : connect(path, false);
+  const writer = readOnly ? null : connect(path, false, WRITER_CACHE_KIB);
   let queue: Promise<unknown> = Promise.resolve();
 
   return {
@@ -52,8 +56,9 @@ interface Connection extends Transaction {
   close(): void;
 }
 
-function connect(path: string, readOnly: boolean): Connection {
+function connect(path: string, readOnly: boolean, cacheKib: number): Connection {
   const database = openFile(path, readOnly);
+  database.run(`PRAGMA cache_size = -${cacheKib}`);
   const statements = new Map<string, Statement<unknown, Param[]>>();
   const prepared = (sql: string) => {
     let statement = statements.get(sql);
@@ -92,6 +97,7 @@ function openFile(path: string, readOnly: boolean): Database {
     // Also the first access to the file: what is no database fails here.
     if (readOnly) database.run('SELECT count(*) FROM sqlite_schema');
     else database.run('PRAGMA journal_mode = WAL');
+    database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     return database;
   } catch (cause) {
     throw new StoreError('bad-store', `Cannot open the SQLite store ${path}: ${(cause as Error).message}`, { cause });

@@ -48,11 +48,17 @@ export const SPAN_COLUMNS: Columns = {
   amount: 'bytea',
   until_block: 'bigint',
 };
-export const INSERT_SPAN = insertInto('span', { chain: 'bigint', ...SPAN_COLUMNS });
+export const INSERT_SPAN = insertInto('span', {
+  chain: 'bigint',
+  cold: 'bigint',
+  hot: 'bigint',
+  key: 'bigint',
+  ...SPAN_COLUMNS,
+});
 
 export const INSERT_READ = insertInto(
   'v1_read',
-  { chain: 'bigint', vault: 'bytea', block: 'bigint', read_block: 'bigint' },
+  { chain: 'bigint', vault: 'bytea', cold: 'bigint', block: 'bigint', read_block: 'bigint' },
   'ON CONFLICT (chain, vault, block) DO UPDATE SET read_block = excluded.read_block',
 );
 
@@ -89,18 +95,20 @@ function loadOpen(index: string, columns: Columns, limit: number): BulkStatement
   };
 }
 
-const EVERY_ROW = 2 ** 31;
-/** chain, and the columns of a key */
-export const LOAD_OPEN_KEY = loadOpen('span_open_pair', { chain: 'bigint', ...KEY }, 1);
-/** chain, version, from, to */
+/** As many as there are. */
+const ALL = 2 ** 31;
+const SHORT: Columns = { cold: 'bigint', hot: 'bigint', key: 'bigint' };
+/** chain, cold, hot, key, version and the columns of a key */
+export const LOAD_OPEN_KEY = loadOpen('span_open_pair', { chain: 'bigint', ...SHORT, ...KEY }, 1);
+/** chain, cold, hot, version, from, to */
 export const LOAD_OPEN_PAIR = loadOpen(
   'span_open_pair',
-  { chain: 'bigint', version: 'smallint', from_addr: 'bytea', to_addr: 'bytea' },
-  EVERY_ROW,
+  { chain: 'bigint', cold: 'bigint', hot: 'bigint', version: 'smallint', from_addr: 'bytea', to_addr: 'bytea' },
+  ALL,
 );
-/** chain, version, from */
+/** chain, cold, version, from */
 export const LOAD_OPEN_WALLET = loadOpen(
   'span_open_from',
-  { chain: 'bigint', version: 'smallint', from_addr: 'bytea' },
-  EVERY_ROW,
+  { chain: 'bigint', cold: 'bigint', version: 'smallint', from_addr: 'bytea' },
+  ALL,
 );
