@@ -12,7 +12,7 @@ import { startPostgres } from '../test/postgres.ts';
 import { ownCpu, treeCpu } from './cpu.ts';
 import { addressFrom, createMass, createRandom, questionFor } from './delegations.ts';
 
-const BATCH_LOGS = 20_000;
+const BATCH_LOGS = 50_000;
 const LOOKUPS = 20_000;
 const CHAIN = 1;
 const LARGE_PAIR_CHAIN = 2;

@@ -24,15 +24,14 @@ const PRAGMAS = [
   'PRAGMA temp_store = MEMORY',
 ];
 
-const READER_CACHE_KIB = 65_536;
-/** A writer changes pages all over its indexes: it is fast while it can hold them and checkpoints seldom. */
-const WRITER_CACHE_KIB = 262_144;
+/** Up to 256 MiB a connection: what a large store is asked for, and the pages all over its indexes that a writer changes. */
+const CACHE_KIB = 262_144;
 const CHECKPOINT_PAGES = 16_000;
 
 export function openSqlite(path: string, { readOnly = false } = {}): Engine {
-  const reader = connect(path, readOnly, READER_CACHE_KIB);
+  const reader = connect(path, readOnly);
   // A transaction of ours must not show to our own reads before it commits, so it has a connection of its own.
-  const writer = readOnly ? null : connect(path, false, WRITER_CACHE_KIB);
+  const writer = readOnly ? null : connect(path, false);
   let queue: Promise<unknown> = Promise.resolve();
 
   return {
@@ -56,9 +55,8 @@ interface Connection extends Transaction {
   close(): void;
 }
 
-function connect(path: string, readOnly: boolean, cacheKib: number): Connection {
+function connect(path: string, readOnly: boolean): Connection {
   const database = openFile(path, readOnly);
-  database.run(`PRAGMA cache_size = -${cacheKib}`);
   const statements = new Map<string, Statement<unknown, Param[]>>();
   const prepared = (sql: string) => {
     let statement = statements.get(sql);
@@ -97,6 +95,7 @@ function openFile(path: string, readOnly: boolean): Database {
     // Also the first access to the file: what is no database fails here.
     if (readOnly) database.run('SELECT count(*) FROM sqlite_schema');
     else database.run('PRAGMA journal_mode = WAL');
+    database.run(`PRAGMA cache_size = -${CACHE_KIB}`);
     database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     return database;
   } catch (cause) {
