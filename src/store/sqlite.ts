@@ -18,15 +18,16 @@ const DIALECT: Dialect = {
 const PATIENCE_MS = 10_000;
 
 const PRAGMAS = [
+  `busy_timeout = ${PATIENCE_MS}`,
   // A crash of the machine may lose the newest commits, never the file: the chain has them still.
-  'PRAGMA synchronous = NORMAL',
-  'PRAGMA mmap_size = 2147418112',
-  'PRAGMA temp_store = MEMORY',
+  'synchronous = NORMAL',
+  'mmap_size = 2147418112',
+  // Up to 256 MiB: what a large store is asked for, and the pages all over its indexes that a writer changes.
+  'cache_size = -262144',
+  // 64 MiB of changes: a page that changes often is then copied into the file seldom.
+  'wal_autocheckpoint = 16000',
+  'temp_store = MEMORY',
 ];
-
-/** Up to 256 MiB a connection: what a large store is asked for, and the pages all over its indexes that a writer changes. */
-const CACHE_KIB = 262_144;
-const CHECKPOINT_PAGES = 16_000;
 
 export function openSqlite(path: string, { readOnly = false } = {}): Engine {
   const reader = connect(path, readOnly);
@@ -90,13 +91,10 @@ function openFile(path: string, readOnly: boolean): Database {
   try {
     if (!readOnly) mkdirSync(dirname(path), { recursive: true });
     const database = readOnly ? new Database(path, { readonly: true }) : new Database(path, { create: true });
-    database.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`);
-    for (const pragma of PRAGMAS) database.run(pragma);
+    for (const pragma of PRAGMAS) database.run(`PRAGMA ${pragma}`);
     // Also the first access to the file: what is no database fails here.
     if (readOnly) database.run('SELECT count(*) FROM sqlite_schema');
     else database.run('PRAGMA journal_mode = WAL');
-    database.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-    database.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     return database;
   } catch (cause) {
     throw new StoreError('bad-store', `Cannot open the SQLite store ${path}: ${(cause as Error).message}`, { cause });
@@ -110,7 +108,11 @@ async function inTransaction<T>(writer: Connection, work: (tx: Transaction) => P
     writer.run('COMMIT', []);
     return result;
   } catch (error) {
-    writer.run('ROLLBACK', []);
+    try {
+      writer.run('ROLLBACK', []);
+    } catch {
+      // A full disk and its like have rolled it back already; what counts is why.
+    }
     throw error;
   }
 }
