@@ -5,6 +5,9 @@ import {
   type Bytes32,
   type Delegation,
   type DelegationKey,
+  isAddress,
+  isBytes32,
+  isUint256,
   MAX_UINT256,
   NO_RIGHTS,
 } from './delegation.ts';
@@ -56,6 +59,19 @@ function keysWithRights(question: Question, rights: Bytes32 | null): DelegationK
   if (scope === 'contract') return [all, contract];
   const tokenId = scope === 'erc20' ? null : question.tokenId;
   return [all, contract, { ...contract, kind: TOKEN_KIND[scope], tokenId }];
+}
+
+/** What is wrong with a question, in words, or null for a good one. */
+export function faultOfQuestion(question: Question): string | null {
+  const { from, to, scope } = question;
+  if (!isAddress(from)) return `from ${from} is not a lower-case address`;
+  if (!isAddress(to)) return `to ${to} is not a lower-case address`;
+  if (question.version === 2 && !isBytes32(question.rights))
+    return `rights ${question.rights} are not lower-case bytes32`;
+  if (scope !== 'all' && !isAddress(question.contract))
+    return `contract ${question.contract} is not a lower-case address`;
+  if ('tokenId' in question && !isUint256(question.tokenId)) return `tokenId ${question.tokenId} is not a uint256`;
+  return null;
 }
 
 /** True when the scope is answered by a balance, not by yes or no. */

@@ -76,8 +76,8 @@ export const isUint256 = (value: unknown): value is bigint =>
 
 /** What is wrong with a key, in words, or null for a good one. */
 export function faultOfKey(key: DelegationKey): string | null {
+  if (!Object.hasOwn(KINDS, key.kind)) return `kind ${key.kind} is unknown`;
   const shape = KINDS[key.kind];
-  if (shape === undefined) return `kind ${key.kind} is unknown`;
   if (!shape.versions.includes(key.version)) return `kind ${key.kind} is not of version ${key.version}`;
   if (!isAddress(key.from)) return `from ${key.from} is not a lower-case address`;
   if (!isAddress(key.to)) return `to ${key.to} is not a lower-case address`;

@@ -95,9 +95,24 @@ describe('decoding a log', () => {
     ['a topic too few', 2, v2(ERC20, [COLD, HOT], VOTE, word(5n)), /4 topics, not 3/],
     ['a topic too many', 1, { ...v1(REVOKE_ALL, COLD), topics: [REVOKE_ALL, REVOKE_ALL] }, /1 topics, not 2/],
     ['short data', 1, { topics: [ALL_V1], data: `0x${word(COLD)}${word(HOT)}` }, /96 bytes of data, not 64/],
-    ['data that ends inside a word', 1, { topics: [REVOKE_ALL], data: `0x${word(COLD).slice(2)}` }, /32 bytes/],
+    [
+      'data that ends inside a word',
+      1,
+      { topics: [REVOKE_ALL], data: `0x${word(COLD).slice(2)}` },
+      /words of 32 bytes/,
+    ],
+    ['data without its prefix', 1, { topics: [REVOKE_ALL], data: `zz${word(COLD)}` }, /not hex/],
+    [
+      'a topic without its prefix',
+      2,
+      { ...v2(ALL, [COLD, HOT], VOTE, word(1n)), topics: [ALL, `!!${word(COLD)}`, `0x${word(HOT)}`] },
+      /from is not a word/,
+    ],
+    ['no data at all', 1, { topics: [REVOKE_ALL], data: null as unknown as string }, /not hex/],
+    ['no topics at all', 1, { data: '0x' } as unknown as RawLog, /No registry event/],
+    ['a topic that is a number', 2, { topics: [ALL, 1, 2] as unknown as string[], data: '0x' }, /from is not a word/],
     ['long data', 1, v1(REVOKE_ALL, COLD, HOT), /32 bytes of data, not 64/],
-    ['no hex', 1, { topics: [REVOKE_ALL], data: `0x${'g'.repeat(64)}` }, /from is not a word/],
+    ['no hex', 1, { topics: [REVOKE_ALL], data: `0x${'g'.repeat(64)}` }, /not hex/],
     ['a short topic', 2, { ...v2(ALL, [COLD, HOT], VOTE, word(1n)), topics: [ALL, COLD, HOT] }, /from is not a word/],
     ['dirty bytes above an address', 1, v1(REVOKE, COLD, dirty), /to is no address/],
     ['dirty bytes in a topic', 2, v2(ALL, [COLD, dirty], VOTE, word(1n)), /to is no address/],
@@ -121,6 +136,8 @@ describe('decoding a log', () => {
           { topics, data: `${data}00` },
           { topics: topics.slice(0, -1), data },
           { topics: [...topics, topics[0] as string], data },
+          { topics, data: data.slice(2) },
+          { topics: topics.map((topic) => topic.slice(2)), data },
         ];
         for (const log of broken) expect(() => decodeEvent(version, log)).toThrow(BadLogError);
         tried += broken.length;

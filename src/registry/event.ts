@@ -139,15 +139,16 @@ export function eventTopics(version: Version): Bytes32[] {
   return [...LAYOUTS].filter(([, layout]) => layout.version === version).map(([topic]) => topic as Bytes32);
 }
 
-const WORD = /^[0-9a-f]{64}$/;
+const TOPIC = /^0x[0-9a-f]{64}$/i;
+const DATA = /^0x(?:[0-9a-f]{64})*$/i;
 const HIGH_BYTES_OF_ADDRESS = '0'.repeat(24);
 const TRUE_WORD = '1'.padStart(64, '0');
 const FALSE_WORD = '0'.repeat(64);
 
 /** Reads a log of one version's registry. */
 export function decodeEvent(version: Version, log: RawLog): RegistryEvent {
-  const topic = log.topics[0]?.toLowerCase();
-  const layout = topic === undefined ? undefined : LAYOUTS.get(topic);
+  const topic = log.topics?.[0];
+  const layout = typeof topic === 'string' ? LAYOUTS.get(topic.toLowerCase()) : undefined;
   if (layout === undefined) throw new BadLogError(`No registry event has the topic ${topic}`);
   if (layout.version !== version) throw new BadLogError(`${layout.event} is no event of the v${version} registry`);
 
@@ -181,22 +182,25 @@ export function decodeEvent(version: Version, log: RawLog): RegistryEvent {
     : { type: 'ended', delegation: key };
 }
 
-function wordsOf(layout: Layout, log: RawLog): string[] {
+function wordsOf(layout: Layout, { topics, data }: RawLog): string[] {
   const { event, indexed, fields } = layout;
-  if (log.topics.length !== 1 + indexed) {
-    throw new BadLogError(`${event} has ${1 + indexed} topics, not ${log.topics.length}`);
+  if (topics.length !== 1 + indexed) {
+    throw new BadLogError(`${event} has ${1 + indexed} topics, not ${topics.length}`);
   }
-  const words = log.topics.slice(1).map((topic) => topic.slice(2));
-  const expected = 2 + 64 * (fields.length - indexed);
-  if (log.data.length !== expected) {
-    throw new BadLogError(`${event} has ${(expected - 2) / 2} bytes of data, not ${(log.data.length - 2) / 2}`);
-  }
-  for (let at = 2; at < log.data.length; at += 64) words.push(log.data.slice(at, at + 64));
-  return words.map((word, position) => {
-    const lower = word.toLowerCase();
-    if (!WORD.test(lower)) throw new BadLogError(`${event}: ${fields[position]} is not a word of 32 bytes`);
-    return lower;
+  const words = topics.slice(1).map((topic, position) => {
+    if (typeof topic !== 'string' || !TOPIC.test(topic)) {
+      throw new BadLogError(`${event}: ${fields[position]} is not a word of 32 bytes`);
+    }
+    return topic.slice(2).toLowerCase();
   });
+  if (typeof data !== 'string' || !DATA.test(data))
+    throw new BadLogError(`${event}: the data is not hex in words of 32 bytes`);
+  const expected = 32 * (fields.length - indexed);
+  if (data.length !== 2 + 2 * expected) {
+    throw new BadLogError(`${event} has ${expected} bytes of data, not ${(data.length - 2) / 2}`);
+  }
+  for (let at = 2; at < data.length; at += 64) words.push(data.slice(at, at + 64).toLowerCase());
+  return words;
 }
 
 function addressOf(layout: Layout, field: Field, word: string): Address {

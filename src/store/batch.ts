@@ -20,16 +20,31 @@ export function checkBatch(batch: Batch): void {
   const from = rollbackTo ?? after?.number ?? -1;
   if (head.number < from) refuse(chainId, `head ${head.number} lies below ${from}`);
   checkBlocks(chainId, blocks);
+  for (const block of blocks) {
+    for (const { vault } of block.vaultStates ?? []) {
+      const needed = block.logs.some(
+        ({ event, revoked }) => event.type === 'unknownRevoked' && event.from === vault && !revoked,
+      );
+      if (!needed) refuse(chainId, `block ${block.number} has no revocation of ${vault} to read`);
+    }
+  }
   const [lowest, highest] = [blocks[0], blocks.at(-1)];
   if (lowest && lowest.number <= from) refuse(chainId, `block ${lowest.number} is indexed already, up to ${from}`);
   if (highest && (highest.number > head.number || highest.timestamp > head.timestamp)) {
     refuse(chainId, `block ${highest.number} lies beyond the head ${head.number}`);
   }
-  if (highest?.number === head.number && highest.hash !== head.hash) refuse(chainId, 'the head has two hashes');
+  if (highest?.number === head.number && (highest.hash !== head.hash || highest.timestamp !== head.timestamp)) {
+    refuse(chainId, 'the head has two hashes or times');
+  }
   if (verified !== undefined && !(isCount(verified) && verified <= head.number)) {
     refuse(chainId, `verified block ${verified} lies beyond the head ${head.number}`);
   }
   for (const state of batch.lateStates ?? []) checkState(chainId, state);
+}
+
+export function checkClaim(chainId: number, firstBlock: number): void {
+  if (!isCount(chainId)) refuse(chainId, 'the chain id is not a number');
+  if (!isCount(firstBlock)) refuse(chainId, `first block ${firstBlock} is not a whole number`);
 }
 
 export function checkRepair({ chainId, after, blocks }: Repair): void {
@@ -56,7 +71,12 @@ function checkBlocks(chainId: number, blocks: readonly BlockInput[]): void {
       const fault = faultOfLog(log, block);
       if (fault !== null) refuse(chainId, `block ${block.number}, log ${log.logIndex}: ${fault}`);
     }
-    for (const state of block.vaultStates ?? []) checkState(chainId, state);
+    const seen = new Set<Address>();
+    for (const state of block.vaultStates ?? []) {
+      checkState(chainId, state);
+      if (seen.has(state.vault)) refuse(chainId, `block ${block.number}: the state of ${state.vault} is given twice`);
+      seen.add(state.vault);
+    }
     before = block;
   }
 }
@@ -77,8 +97,8 @@ function checkState(chainId: number, { vault, held }: VaultState): void {
 
 function faultOfLog({ event, revoked, transactionHash }: LogInput, block: BlockInput): string | null {
   if (!isBytes32(transactionHash)) return `transaction ${transactionHash} is not 32 bytes in lower case`;
-  if (revoked && (event.type !== 'unknownRevoked' || !isAddress(revoked))) return `revoked ${revoked} is out of place`;
-  switch (event.type) {
+  if (revoked && (event?.type !== 'unknownRevoked' || !isAddress(revoked))) return `revoked ${revoked} is out of place`;
+  switch (event?.type) {
     case 'granted':
       return faultOfDelegation(event.delegation);
     case 'ended':
@@ -86,12 +106,15 @@ function faultOfLog({ event, revoked, transactionHash }: LogInput, block: BlockI
     case 'vaultRevoked':
       return faultOfAddress(event.from);
     case 'delegateRevoked':
+      if (event.from === event.to) return 'a revocation of oneself does not say whom it revoked';
       return faultOfAddress(event.from) ?? faultOfAddress(event.to);
     case 'unknownRevoked':
       if (!revoked && !block.vaultStates?.some(({ vault }) => vault === event.from)) {
         return `${event.from} revoked somebody, and neither the delegate nor the wallet's state is given`;
       }
       return faultOfAddress(event.from);
+    default:
+      return 'the event is of no known type';
   }
 }
 

@@ -1,20 +1,9 @@
 // Brings spans up to date with logs, inside the writer's transaction.
 
-import type { Address, DelegationKey, Version } from '../registry/delegation.ts';
-import {
-  amountCell,
-  amountOf,
-  bytesOf,
-  eventOf,
-  hexOf,
-  keyCells,
-  keyOf,
-  numberOf,
-  numberOrNull,
-  shortAddress,
-  shortCells,
-} from './encoding.ts';
+import { type Address, type DelegationKey, delegationId, type Version } from '../registry/delegation.ts';
+import { amountCell, amountOf, bytesOf, eventOf, hexOf, keyCells, keyOf, numberOf, numberOrNull } from './encoding.ts';
 import type { Param, Row, Transaction } from './engine.ts';
+import type { Shortener } from './short.ts';
 import {
   type AppliedLog,
   compareState,
@@ -46,6 +35,13 @@ export interface DerivedBlock {
   readonly ended: readonly DelegationKey[];
 }
 
+/** A writer's transaction on one chain. */
+export interface Writing {
+  readonly tx: Transaction;
+  readonly chainId: number;
+  readonly short: Shortener;
+}
+
 /** What the reading of states gave. */
 export interface StateFindings extends Mutable<Unexplained> {
   /** The lowest block whose history a state changed after the fact. */
@@ -57,11 +53,11 @@ const noFindings = (): StateFindings => ({ lacking: [], surplus: [], rewrittenFr
 
 /** Applies new blocks to the stored spans. `late` are states read at the last of them. */
 export async function deriveBlocks(
-  tx: Transaction,
-  chainId: number,
+  writing: Writing,
   blocks: readonly DerivedBlock[],
   late: { readonly head: number; readonly states: readonly VaultState[] },
 ): Promise<StateFindings> {
+  const { tx, chainId, short } = writing;
   const touched = touchedBy(blocks);
   for (const { states, ended } of blocks) {
     for (const { vault } of states) touched.vaults.add(vault);
@@ -71,59 +67,65 @@ export async function deriveBlocks(
   const rows = [
     await tx.each(
       LOAD_OPEN_KEY,
-      [...touched.keys.values()].map((key) => [chainId, ...shortCells(key), key.version, ...keyCells(key)]),
+      [...touched.keys.values()].map((key) => [chainId, ...shortCells(short, key), key.version, ...keyCells(key)]),
     ),
     await tx.each(
       LOAD_OPEN_PAIR,
       [...touched.pairs.values()].map(([from, to]) => {
-        return [chainId, shortAddress(from), shortAddress(to), 1, bytesOf(from), bytesOf(to)];
+        return [chainId, short.cold(from), short.hot(to), 1, bytesOf(from), bytesOf(to)];
       }),
     ),
     await tx.each(
       LOAD_OPEN_WALLET,
-      [...touched.vaults].map((vault) => [chainId, shortAddress(vault), 1, bytesOf(vault)]),
+      [...touched.vaults].map((vault) => [chainId, short.cold(vault), 1, bytesOf(vault)]),
     ),
   ];
   // A span that two of the three loads found counts once: the set keeps one span for each delegation.
   const spans = createSpanSet(rows.flatMap((found) => found.map(storedSpan)));
   const findings = noFindings();
-  for (const block of blocks) await applyBlock(tx, chainId, spans, block, findings);
-  for (const state of late.states) await settle(tx, chainId, spans, late.head, state, findings);
-  await writeSpans(tx, chainId, spans.changes());
+  for (const block of blocks) await applyBlock(writing, spans, block, findings);
+  for (const state of late.states) await settle(writing, spans, late.head, state, findings);
+  await writeSpans(writing, spans.changes());
   return findings;
 }
 
-/** Derives all spans of one wallet again from its logs. `states` are new readings, by block. */
-export async function deriveWallet(
-  tx: Transaction,
-  chainId: number,
-  version: Version,
-  wallet: Address,
-  states: ReadonlyMap<number, VaultState> = new Map(),
-): Promise<StateFindings> {
-  const from = bytesOf(wallet);
-  for (const half of ['open_from WHERE until_block IS NULL', 'closed_from WHERE until_block IS NOT NULL']) {
-    await tx.run(
-      `DELETE FROM span INDEXED BY span_${half} AND cold = $4 AND chain = $1 AND version = $2 AND from_addr = $3`,
-      [chainId, version, from, shortAddress(wallet)],
-    );
+/** A wallet to be derived again, with new readings of its state by block. */
+export interface DerivedWallet {
+  readonly version: Version;
+  readonly wallet: Address;
+  readonly states: ReadonlyMap<number, VaultState>;
+}
+
+/** Derives all spans of some wallets again from their logs, in one pass over the chain's logs. */
+export async function deriveWallets(writing: Writing, wallets: readonly DerivedWallet[]): Promise<StateFindings> {
+  const { tx, chainId, short } = writing;
+  const logsOf = new Map<string, Row[]>();
+  for (const { version, wallet } of wallets) {
+    for (const half of ['open_from WHERE until_block IS NULL', 'closed_from WHERE until_block IS NOT NULL']) {
+      await tx.run(
+        `DELETE FROM span INDEXED BY span_${half} AND cold = $1 AND chain = $2 AND version = $3 AND from_addr = $4`,
+        [short.cold(wallet), chainId, version, bytesOf(wallet)],
+      );
+    }
+    logsOf.set(version + wallet, []);
   }
-  const logs = await tx.rows(
-    `SELECT ${LOG} FROM log WHERE chain = $1 AND version = $2 AND from_addr = $3 ORDER BY block, log_index`,
-    [chainId, version, from],
-  );
-  const ended = await tx.rows(`SELECT ${ENDED} FROM v1_ended WHERE chain = $1 AND from_addr = $2 AND $3 = 1`, [
-    chainId,
-    from,
-    version,
-  ]);
-  const spans = createSpanSet([]);
+  for await (const page of logPages(tx, chainId)) {
+    for (const row of page) logsOf.get(numberOf(row[2]) + hexOf(row[4]))?.push(row);
+  }
   const findings = noFindings();
-  for (const block of groupBlocks(logs, ended)) {
-    const state = states.get(block.number);
-    await applyBlock(tx, chainId, spans, { ...block, states: state ? [state] : [] }, findings);
+  for (const { version, wallet, states } of wallets) {
+    const ended = await tx.rows(`SELECT ${ENDED} FROM v1_ended WHERE chain = $1 AND from_addr = $2 AND $3 = 1`, [
+      chainId,
+      bytesOf(wallet),
+      version,
+    ]);
+    const spans = createSpanSet([]);
+    for (const block of groupBlocks(logsOf.get(version + wallet) ?? [], ended)) {
+      const state = states.get(block.number);
+      await applyBlock(writing, spans, { ...block, states: state ? [state] : [] }, findings);
+    }
+    await writeSpans(writing, spans.changes());
   }
-  await writeSpans(tx, chainId, spans.changes());
   return findings;
 }
 
@@ -131,8 +133,23 @@ export async function deriveWallet(
 const REBUILD_LOGS = 5000;
 
 /** Derives every span of a chain again from its logs. */
-export async function deriveChain(tx: Transaction, chainId: number): Promise<void> {
+export async function deriveChain(writing: Writing): Promise<void> {
+  const { tx, chainId } = writing;
   await tx.run('DELETE FROM span WHERE chain = $1', [chainId]);
+  for await (const page of logPages(tx, chainId)) {
+    const [from, to] = [numberOf(page[0]?.[0]), numberOf(page.at(-1)?.[0])];
+    const ended = await tx.rows(`SELECT ${ENDED} FROM v1_ended WHERE chain = $1 AND block >= $2 AND block <= $3`, [
+      chainId,
+      from,
+      to,
+    ]);
+    const blocks = groupBlocks(page, ended).map((block) => ({ ...block, states: [] }));
+    await deriveBlocks(writing, blocks, { head: to, states: [] });
+  }
+}
+
+/** A chain's logs in order, in pages of whole blocks. */
+async function* logPages(tx: Transaction, chainId: number): AsyncGenerator<Row[]> {
   for (let done = -1; ; ) {
     const page = await tx.rows(
       `SELECT ${LOG} FROM log WHERE chain = $1 AND block > $2 ORDER BY block, log_index LIMIT $3`,
@@ -140,20 +157,12 @@ export async function deriveChain(tx: Transaction, chainId: number): Promise<voi
     );
     const last = page.at(-1);
     if (last === undefined) return;
-    const until = numberOf(last[0]);
-    // The page may end inside its last block, and a block is derived whole.
+    done = numberOf(last[0]);
     const rest = await tx.rows(
       `SELECT ${LOG} FROM log WHERE chain = $1 AND block = $2 AND log_index > $3 ORDER BY log_index`,
-      [chainId, until, numberOf(last[1])],
+      [chainId, done, numberOf(last[1])],
     );
-    const ended = await tx.rows(`SELECT ${ENDED} FROM v1_ended WHERE chain = $1 AND block > $2 AND block <= $3`, [
-      chainId,
-      done,
-      until,
-    ]);
-    const blocks = groupBlocks([...page, ...rest], ended).map((block) => ({ ...block, states: [] }));
-    await deriveBlocks(tx, chainId, blocks, { head: until, states: [] });
-    done = until;
+    yield [...page, ...rest];
   }
 }
 
@@ -176,13 +185,16 @@ function groupBlocks(logs: readonly Row[], ended: readonly Row[]): Omit<DerivedB
       revoked: row[11] === null ? null : hexOf(row[11]),
     });
   }
-  for (const row of ended) blocks.get(numberOf(row[0]))?.ended.push(keyOf(1, row, 1));
+  for (const row of ended) {
+    const block = blocks.get(numberOf(row[0]));
+    if (block === undefined) throw new Error(`Block ${row[0]} has ends without the logs of their revocation`);
+    block.ended.push(keyOf(1, row, 1));
+  }
   return [...blocks.values()];
 }
 
 async function applyBlock(
-  tx: Transaction,
-  chainId: number,
+  writing: Writing,
   spans: SpanSet,
   block: DerivedBlock,
   findings: StateFindings,
@@ -190,20 +202,20 @@ async function applyBlock(
   for (const log of block.logs) spans.apply(block.number, log);
   for (const key of block.ended) spans.end(key, block.number);
   if (block.states.length === 0) return;
+  const { tx, chainId, short } = writing;
   await tx.each(
     INSERT_READ,
-    block.states.map(({ vault }) => [chainId, bytesOf(vault), shortAddress(vault), block.number, null]),
+    block.states.map(({ vault }) => [chainId, bytesOf(vault), short.cold(vault), block.number, null]),
   );
-  for (const state of block.states) await settle(tx, chainId, spans, block.number, state, findings);
+  for (const state of block.states) await settle(writing, spans, block.number, state, findings);
 }
 
 /**
- * Ends what the registry no longer has of a wallet at a block. It ended at the newest revocation that is still unread,
- * for a grant after that one would have shown in the registry.
+ * Ends what the registry no longer has of a wallet at a block. It ended at the newest revocation that is still unread:
+ * what was granted after that one should be there. Where it is not, a log was missed, and the wallet stays unread.
  */
 async function settle(
-  tx: Transaction,
-  chainId: number,
+  { tx, chainId }: Writing,
   spans: SpanSet,
   block: number,
   { vault, held }: VaultState,
@@ -219,16 +231,17 @@ async function settle(
   if (revokedAt === null) return;
   const { gone, lacking } = compareState(spans.heldBy(vault), held);
   for (const key of lacking) findings.lacking.push(key);
-  const ended: DelegationKey[] = [];
-  for (const { delegation, since } of gone) {
-    if (since.block <= revokedAt) ended.push(delegation);
-    else findings.surplus.push(delegation);
+  const later = revokedAt < block ? await grantedBetween(tx, chainId, bytes, revokedAt, block) : new Set();
+  const surplus = gone.filter((key) => later.has(delegationId(key)));
+  if (surplus.length > 0) {
+    for (const key of surplus) findings.surplus.push(key);
+    return;
   }
-  for (const key of ended) spans.end(key, revokedAt);
+  for (const key of gone) spans.end(key, revokedAt);
   if (revokedAt < block) findings.rewrittenFrom = Math.min(revokedAt, findings.rewrittenFrom ?? revokedAt);
   await tx.each(
     INSERT_ENDED,
-    ended.map((key) => {
+    gone.map((key) => {
       const [kind, from, to, contract, tokenId] = keyCells(key);
       return [chainId, revokedAt, kind, from, to, contract, tokenId, block];
     }),
@@ -237,6 +250,16 @@ async function settle(
     'UPDATE v1_read SET read_block = $3 WHERE chain = $1 AND vault = $2 AND block <= $3 AND read_block IS NULL',
     [chainId, bytes, block],
   );
+}
+
+/** What a v1 wallet granted after one block and up to another, by id: also what it granted again. */
+async function grantedBetween(tx: Transaction, chainId: number, vault: Uint8Array, after: number, to: number) {
+  const rows = await tx.rows(
+    `SELECT ${LOG} FROM log WHERE chain = $1 AND block > $2 AND block <= $3 AND version = 1 AND from_addr = $4`,
+    [chainId, after, to, vault],
+  );
+  const events = rows.map((row) => eventOf(row, 2));
+  return new Set(events.flatMap((event) => (event.type === 'granted' ? [delegationId(event.delegation)] : [])));
 }
 
 function storedSpan(row: Row): Span {
@@ -249,7 +272,7 @@ function storedSpan(row: Row): Span {
   };
 }
 
-async function writeSpans(tx: Transaction, chainId: number, { opened, closed }: SpanChanges): Promise<void> {
+async function writeSpans({ tx, chainId, short }: Writing, { opened, closed }: SpanChanges): Promise<void> {
   await tx.each(
     CLOSE_SPAN,
     closed.map(({ since, until }) => [chainId, since.block, since.logIndex, until]),
@@ -258,7 +281,7 @@ async function writeSpans(tx: Transaction, chainId: number, { opened, closed }: 
     INSERT_SPAN,
     opened.map(({ delegation, since, until }): Param[] => [
       chainId,
-      ...shortCells(delegation),
+      ...shortCells(short, delegation),
       since.block,
       since.logIndex,
       delegation.version,
@@ -268,6 +291,10 @@ async function writeSpans(tx: Transaction, chainId: number, { opened, closed }: 
     ]),
   );
 }
+
+/** cold, hot, key */
+const shortCells = (short: Shortener, key: DelegationKey) =>
+  [short.cold(key.from), short.hot(key.to), short.key(key)] as const;
 
 /** A batch's block as spans see it. */
 export const toDerive = ({ number, logs, vaultStates }: BlockInput): DerivedBlock => ({

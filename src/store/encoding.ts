@@ -1,7 +1,6 @@
 // How values stand in the store's columns: bytes as short as they go, so that an index entry stays small.
 
 import {
-  type Address,
   type Bytes32,
   type Delegation,
   type DelegationKey,
@@ -45,7 +44,7 @@ export const rightsOf = (cell: Cell): Bytes32 => `0x${(cell as Uint8Array).toHex
 const KIND_CODES: Readonly<Record<Kind, number>> = { ALL: 1, CONTRACT: 2, ERC721: 3, ERC20: 4, ERC1155: 5, TOKEN: 6 };
 const KIND_OF_CODE = new Map(Object.entries(KIND_CODES).map(([kind, code]) => [code, kind as Kind]));
 const VAULT_REVOKED = 7;
-const DELEGATE_REVOKED = 8;
+export const DELEGATE_REVOKED = 8;
 
 /** A delegation is encoded for its log, for its lookup and for its span: once for all of them. */
 function memoized<T>(encode: (key: DelegationKey) => T): (key: DelegationKey) => T {
@@ -72,19 +71,6 @@ export const keyCells = memoized(
     key.tokenId === null ? EMPTY : uintBytes(key.tokenId),
     key.rights === null ? EMPTY : rightsBytes(key.rights),
   ],
-);
-
-/** The first 52 bits of an address: a number in JavaScript and in SQL, and as good as random. */
-export const shortAddress = (address: Address): number => Number.parseInt(address.slice(2, 15), 16);
-
-/** A small hash of all that tells apart the delegations of a pair. */
-export const shortKey = ({ version, kind, contract, tokenId, rights }: DelegationKey): number =>
-  Bun.hash.xxHash32(`${version},${kind},${contract},${tokenId},${rights}`);
-
-/** cold, hot, key */
-export type ShortCells = readonly [number, number, number];
-export const shortCells = memoized(
-  (key: DelegationKey): ShortCells => [shortAddress(key.from), shortAddress(key.to), shortKey(key)],
 );
 
 /** Reads the columns of `keyCells` from a row, from the given position on. */

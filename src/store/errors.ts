@@ -9,6 +9,8 @@ export type StoreErrorCode =
   | 'older-schema'
   /** What was to be written is inconsistent; nothing was written. */
   | 'bad-batch'
+  /** What was asked is malformed. */
+  | 'bad-question'
   /** Another writer has taken over, or the cursor has moved; nothing was written. */
   | 'overtaken'
   /** The chain is unknown here, or nothing of it is indexed yet. */

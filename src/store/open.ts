@@ -3,7 +3,8 @@
 import { StoreError } from './errors.ts';
 import { openPostgres } from './postgres.ts';
 import { createReads } from './read.ts';
-import { migrate, requireSchema } from './schema.ts';
+import { migrate, readSecret, requireSchema } from './schema.ts';
+import { createShortener } from './short.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Store } from './store.ts';
 import { createWrites } from './write.ts';
@@ -18,18 +19,19 @@ export async function openStore(url: string, { readOnly = false }: StoreOptions 
   const engine = await openEngine(url, readOnly);
   try {
     await (readOnly ? requireSchema(engine) : migrate(engine));
+    const short = createShortener(await readSecret(engine));
+    return { ...createReads(engine, short), ...createWrites(engine, short), close: () => engine.close() };
   } catch (cause) {
     await engine.close();
     if (cause instanceof StoreError) throw cause;
     throw new StoreError('bad-store', `Cannot set up the store: ${(cause as Error).message}`, { cause });
   }
-  return { ...createReads(engine), ...createWrites(engine), close: () => engine.close() };
 }
 
 function openEngine(url: string, readOnly: boolean) {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
-  if (path !== undefined) return openSqlite(path, { readOnly });
-  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url);
+  if (path !== undefined && path !== ':memory:') return openSqlite(path, { readOnly });
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, { readOnly });
   // The URL may carry a password, so the message does not repeat it.
   throw new StoreError(
     'bad-store',

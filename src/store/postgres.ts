@@ -9,8 +9,9 @@ const DIALECT: Dialect = { name: 'postgres', integer: 'BIGINT', small: 'SMALLINT
 /** Every statement here has its index. Planned over tables that are still empty, it must not settle on reading them whole. */
 const SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' };
 
-export async function openPostgres(url: string): Promise<Engine> {
-  const pool = new SQL(url, { max: 8, connection: SETTINGS });
+export async function openPostgres(url: string, { readOnly = false } = {}): Promise<Engine> {
+  const connection = { ...SETTINGS, default_transaction_read_only: readOnly ? 'on' : 'off' };
+  const pool = new SQL(url, { max: 8, connection });
   try {
     await pool.unsafe('SELECT 1');
   } catch (cause) {
@@ -21,7 +22,10 @@ export async function openPostgres(url: string): Promise<Engine> {
   return {
     dialect: DIALECT,
     rows: (sql, params) => rowsOf(pool, sql, params),
-    transaction: (work) => pool.begin((connection) => work(transactionOn(connection))),
+    async transaction(work) {
+      if (readOnly) throw new StoreError('bad-store', 'This store was opened for reading only.');
+      return pool.begin((connection) => work(transactionOn(connection)));
+    },
     close: () => pool.close(),
   };
 }

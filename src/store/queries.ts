@@ -36,11 +36,11 @@ const origin = (detailed: boolean) =>
       }
     : { columns: '', joins: '' };
 
-/** True where the wallet has a revocation at or before the block that was not read by then. */
-const unreadAt = (wallet: string, block: string) => `EXISTS (SELECT 1 FROM v1_read r INDEXED BY v1_unread
-  WHERE r.chain = $1 AND r.vault = ${wallet} AND ${UNREAD} AND r.block <= ${block}
-    AND (r.read_block IS NULL OR r.read_block > ${block}))`;
-const UNREAD = '(r.read_block IS NULL OR r.read_block > r.block)';
+/** Revocations `r` at or before the block that were not read by then. */
+const unreadBy = (block: string) => `FROM v1_read r INDEXED BY v1_unread
+  WHERE r.chain = $1 AND (r.read_block IS NULL OR r.read_block > r.block)
+    AND r.block <= ${block} AND (r.read_block IS NULL OR r.read_block > ${block})`;
+const hasUnread = (wallet: string, block: string) => `EXISTS (SELECT 1 ${unreadBy(block)} AND r.vault = ${wallet})`;
 
 const asNumber = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 const params = (from: number, count: number) => Array.from({ length: count }, (_, position) => `$${from + position}`);
@@ -52,7 +52,7 @@ const params = (from: number, count: number) => Array.from({ length: count }, (_
 export const checkNowSql = once((version: Version, detailed: boolean, keys: number) => {
   const { columns, joins } = origin(detailed);
   const wanted = keys === 0 ? '1 = 0' : `s.key IN (${params(4, keys).join(', ')})`;
-  return `SELECT c.commits, ${version === 2 ? 0 : asNumber(unreadAt(`$${4 + keys}`, 'c.head_number'))},
+  return `SELECT c.commits, ${version === 2 ? 0 : asNumber(hasUnread(`$${4 + keys}`, 'c.head_number'))},
       s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights,
       s.amount, s.since_block, s.since_log${columns} ${STATE}
     FROM chain c LEFT JOIN span s INDEXED BY span_open_pair ON s.cold = $2 AND s.hot = $3 AND ${wanted}
@@ -81,7 +81,7 @@ export const checkAtSql = once((version: Version, detailed: boolean, keys: numbe
         WHERE ${key} AND until_block > $6 ORDER BY until_block LIMIT 1) AS ended${position} WHERE since_block <= $6`;
   });
   const none = `SELECT 0 AS position, ${span} FROM span WHERE ${pair} AND 1 = 0`;
-  return `SELECT c.commits, ${version === 2 ? 0 : asNumber(unreadAt('$4', '$6'))}, b.hash, b.timestamp,
+  return `SELECT c.commits, ${version === 2 ? 0 : asNumber(hasUnread('$4', '$6'))}, b.hash, b.timestamp,
       s.position, s.amount, s.since_block, s.since_log${columns} ${STATE}
     FROM chain c LEFT JOIN block b ON b.chain = $1 AND b.number = $6
       LEFT JOIN (${held.length === 0 ? none : held.join('\n UNION ALL ')}) s ON s.chain = c.chain ${joins}
@@ -96,26 +96,26 @@ const HALVES = {
 };
 
 /**
- * $1 chain, $2 version, $3 wallet, $4 block, $5 revision, $6 and $7 the position before the page, $8 limit,
- * $9 the wallet's short form.
- * Gives the head, whether history was rewritten, whether a revocation is unread, then until, the key (6), amount,
- * since (2) and, detailed, the origin (2).
+ * $1 chain, $2 version, $3 wallet, $4 block, $5 revision, $6 and $7 the position before the page, $8 limit, then the
+ * wallet's short forms: as the one that grants unless incoming, as the one that is granted unless outgoing.
+ * Gives the first block, the head, whether history was rewritten, a wallet with an unread revocation, then until, the
+ * key (6), amount, since (2) and, detailed, the origin (2).
  */
 export const listSql = once((version: Version, detailed: boolean, direction?: 'incoming' | 'outgoing') => {
   const { columns, joins } = origin(detailed);
-  const span = Object.keys(SPAN_COLUMNS);
+  const [cold, hot] = ['$9', direction === undefined ? '$10' : '$9'];
   const scan = (side: 'from' | 'to', half: 'open' | 'closed') => `SELECT * FROM (
-    SELECT chain, ${span.join(', ')} FROM span INDEXED BY span_${half}_${side}
-    WHERE ${side === 'from' ? 'cold' : 'hot'} = $9 AND chain = $1 AND version = $2 AND ${side}_addr = $3
-      AND ${HALVES[half]}
-      AND since_block <= $4 AND (since_block, since_log) > ($6, $7)
+    SELECT chain, ${Object.keys(SPAN_COLUMNS).join(', ')} FROM span INDEXED BY span_${half}_${side}
+    WHERE ${side === 'from' ? `cold = ${cold}` : `hot = ${hot}`} AND chain = $1 AND version = $2 AND ${side}_addr = $3
+      AND ${HALVES[half]} AND since_block <= $4 AND (since_block, since_log) > ($6, $7)
       ${side === 'to' && direction === undefined ? 'AND from_addr <> $3' : ''}
     ORDER BY since_block, since_log LIMIT $8) AS ${side}_${half}`;
   const sides = (['from', 'to'] as const).filter((side) => direction !== (side === 'from' ? 'incoming' : 'outgoing'));
   const scans = sides.flatMap((side) => [scan(side, 'open'), scan(side, 'closed')]);
-  return `SELECT c.head_number, ${asNumber(`EXISTS (SELECT 1 FROM rewrite w
+  const unread = sides.map((side) => (side === 'from' ? 'r.vault = $3' : everGranted(hot)));
+  return `SELECT c.first_block, c.head_number, ${asNumber(`EXISTS (SELECT 1 FROM rewrite w
         WHERE w.chain = $1 AND w.revision > $5 AND w.from_block <= $4)`)},
-      ${version === 2 ? '0' : asNumber(`${unreadAt('$3', '$4')} OR ${UNREAD_GRANTOR}`)},
+      ${version === 2 ? 'NULL' : `(SELECT r.vault ${unreadBy('$4')} AND (${unread.join(' OR ')}) LIMIT 1)`},
       s.until_block, s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights,
       s.amount, s.since_block, s.since_log${columns}
     FROM chain c LEFT JOIN (SELECT * FROM (${scans.join('\n UNION ALL ')}) AS u
@@ -123,14 +123,18 @@ export const listSql = once((version: Version, detailed: boolean, direction?: 'i
     WHERE c.chain = $1 ORDER BY s.since_block, s.since_log`;
 });
 
-const everGranted = (half: 'open' | 'closed', until: string) => `EXISTS (SELECT 1 FROM span p
-  INDEXED BY span_${half}_pair WHERE p.cold = r.cold AND p.hot = $9 AND p.chain = $1 AND p.version = 1
-    AND p.from_addr = r.vault AND p.to_addr = $3 AND p.until_block ${until})`;
-
-/** True where a wallet that ever granted $3 something has a revocation that was not read by block $4. */
-const UNREAD_GRANTOR = `EXISTS (SELECT 1 FROM v1_read r INDEXED BY v1_unread
-  WHERE r.chain = $1 AND ${UNREAD} AND r.block <= $4 AND (r.read_block IS NULL OR r.read_block > $4)
-    AND (${everGranted('open', 'IS NULL')} OR ${everGranted('closed', 'IS NOT NULL')}))`;
+/** True where the wallet of revocation `r` ever granted $3 something. */
+const everGranted = (hot: string) =>
+  [
+    ['open', 'IS NULL'],
+    ['closed', 'IS NOT NULL'],
+  ]
+    .map(
+      ([half, until]) => `EXISTS (SELECT 1 FROM span p INDEXED BY span_${half}_pair WHERE p.cold = r.cold
+        AND p.hot = ${hot} AND p.chain = $1 AND p.version = 1 AND p.from_addr = r.vault AND p.to_addr = $3
+        AND p.until_block ${until})`,
+    )
+    .join(' OR ');
 
 /** $1 chain, $2 time. Gives commits, and the newest kept block at or before the time. */
 export const BLOCK_AT_SQL = `SELECT c.commits, b.number, b.hash, b.timestamp ${STATE} FROM chain c

@@ -1,23 +1,13 @@
 // Everything that is asked of the store. Each question is one statement, so each answer is of one snapshot.
 
-import { grantingKeys, type Question } from '../registry/check.ts';
-import { type Delegation, type DelegationKey, sameDelegation } from '../registry/delegation.ts';
+import { faultOfQuestion, grantingKeys, type Question } from '../registry/check.ts';
+import { type Delegation, type DelegationKey, isAddress, sameDelegation } from '../registry/delegation.ts';
 import { CHAIN_COLUMNS, chainStateOf } from './chain-state.ts';
-import {
-  amountOf,
-  bytesOf,
-  eventOf,
-  hexOf,
-  keyCells,
-  keyOf,
-  numberOf,
-  numberOrNull,
-  shortAddress,
-  shortKey,
-} from './encoding.ts';
+import { amountOf, bytesOf, eventOf, hexOf, keyCells, keyOf, numberOf, numberOrNull } from './encoding.ts';
 import type { Engine, Param, Row } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { BLOCK_AT_SQL, checkAtSql, checkNowSql, listSql, withState } from './queries.ts';
+import type { Shortener } from './short.ts';
 import type {
   BlockRef,
   ChainState,
@@ -33,7 +23,7 @@ import { LOG_COLUMNS } from './tables.ts';
 
 type Reads = Omit<Store, 'claim' | 'apply' | 'repair' | 'rebuild' | 'close'>;
 
-export function createReads(engine: Engine): Reads {
+export function createReads(engine: Engine, short: Shortener): Reads {
   // What each chain's row said at its newest known commit. A commit's number stands for its content.
   const known = new Map<number, ChainState>();
 
@@ -66,8 +56,8 @@ export function createReads(engine: Engine): Reads {
     since: Since<D>,
   ): Promise<CheckResult<D>> {
     const keys = grantingKeys(question);
-    const cells: Param[] = [chainId, shortAddress(question.from), shortAddress(question.to)];
-    for (const key of keys) cells.push(shortKey(key));
+    const cells: Param[] = [chainId, short.cold(question.from), short.hot(question.to)];
+    for (const key of keys) cells.push(short.key(key));
     if (question.version === 1) cells.push(bytesOf(question.from));
     const sql = checkNowSql(question.version, since.detailed, keys.length);
     const { rows, state, head } = await rowsWithState(chainId, sql, cells);
@@ -87,10 +77,10 @@ export function createReads(engine: Engine): Reads {
   ): Promise<CheckResult<D>> {
     const { version, from, to } = question;
     const keys = grantingKeys(question);
-    const cells: Param[] = [chainId, shortAddress(from), shortAddress(to), bytesOf(from), bytesOf(to), block];
+    const cells: Param[] = [chainId, short.cold(from), short.hot(to), bytesOf(from), bytesOf(to), block];
     for (const key of keys) {
       const [kind, , , contract, tokenId, rights] = keyCells(key);
-      cells.push(shortKey(key), kind, contract, tokenId, rights);
+      cells.push(short.key(key), kind, contract, tokenId, rights);
     }
     const sql = checkAtSql(version, since.detailed, keys.length);
     const { rows, state, head } = await rowsWithState(chainId, sql, cells);
@@ -104,12 +94,19 @@ export function createReads(engine: Engine): Reads {
     return { chain: state, block: moment, granting };
   }
 
-  const check = <D extends HeldDelegation>(chainId: number, question: Question, since: Since<D>, block?: number) =>
-    block === undefined ? checkNow(chainId, question, since) : checkAt(chainId, question, block, since);
+  async function check<D extends HeldDelegation>(chainId: number, question: Question, since: Since<D>, block?: number) {
+    const fault = faultOfQuestion(question) ?? faultOfBlock(block ?? 0);
+    if (fault !== null) throw new StoreError('bad-question', fault);
+    return block === undefined ? checkNow(chainId, question, since) : checkAt(chainId, question, block, since);
+  }
 
   async function list<D extends HeldDelegation>(query: ListQuery, since: Since<D>): Promise<ListPage<D>> {
-    const { chainId, version, wallet, at, after, limit, matches } = query;
-    const rows = await engine.rows(listSql(version, since.detailed, query.direction), [
+    const { chainId, version, wallet, direction, at, after, limit, matches } = query;
+    const fault = isAddress(wallet) ? faultOfBlock(at.block) : `wallet ${wallet} is not a lower-case address`;
+    if (fault !== null) throw new StoreError('bad-question', fault);
+    if (!Number.isSafeInteger(limit) || limit < 1)
+      throw new StoreError('bad-question', `limit ${limit} is not 1 or more`);
+    const rows = await engine.rows(listSql(version, since.detailed, direction), [
       chainId,
       version,
       bytesOf(wallet),
@@ -118,25 +115,24 @@ export function createReads(engine: Engine): Reads {
       after?.block ?? -1,
       after?.logIndex ?? -1,
       limit,
-      shortAddress(wallet),
+      ...(direction === 'incoming' ? [] : [short.cold(wallet)]),
+      ...(direction === 'outgoing' ? [] : [short.hot(wallet)]),
     ]);
     const [first = []] = rows;
-    if (first[0] === null || first[0] === undefined || numberOf(first[0]) < at.block) {
-      throw new StoreError('rewritten', `Chain ${chainId}: block ${at.block} is not indexed any more.`);
-    }
-    if (isTrue(first[1])) {
+    if (isTrue(first[2])) {
       throw new StoreError('rewritten', `Chain ${chainId}: history up to block ${at.block} has changed since.`);
     }
-    if (isTrue(first[2])) throw unread(wallet);
-    const found = rows.filter((row) => row[4] !== null);
+    requireIndexed(chainId, at.block, numberOrNull(first[0] ?? null), numberOrNull(first[1] ?? null));
+    if (first[3] !== null && first[3] !== undefined) throw unread(hexOf(first[3]));
+    const found = rows.filter((row) => row[5] !== null);
     const delegations: D[] = [];
     for (const row of found) {
-      if (row[3] !== null && numberOf(row[3]) <= at.block) continue;
-      const delegation = heldOf(keyOf(version, row, 4), row, 10, since);
+      if (row[4] !== null && numberOf(row[4]) <= at.block) continue;
+      const delegation = heldOf(keyOf(version, row, 5), row, 11, since);
       if (matches === undefined || matches(delegation)) delegations.push(delegation);
     }
     const last = found.length < limit ? undefined : found.at(-1);
-    return { delegations, next: last ? { block: numberOf(last[11]), logIndex: numberOf(last[12]) } : null };
+    return { delegations, next: last ? { block: numberOf(last[12]), logIndex: numberOf(last[13]) } : null };
   }
 
   return {
@@ -238,15 +234,18 @@ const DETAILED: Since<DetailedDelegation> = {
 const heldOf = <D extends HeldDelegation>(key: DelegationKey, row: Row, at: number, since: Since<D>): D =>
   since.held({ ...key, amount: amountOf(row[at]) }, row, at + 1);
 
+const faultOfBlock = (block: number) => (Number.isSafeInteger(block) ? null : `block ${block} is not a whole number`);
+
+function requireIndexed(chainId: number, block: number, first: number | null, head: number | null): void {
+  if (first === null || head === null) throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`);
+  if (block > head) throw new StoreError('beyond-head', `Chain ${chainId} is indexed up to block ${head}.`);
+  if (block < first) throw new StoreError('before-first', `Chain ${chainId} is indexed from block ${first} on.`);
+}
+
 function momentOf(state: ChainState, head: BlockRef, block: number, row: Row): Moment {
-  if (block > head.number) {
-    throw new StoreError('beyond-head', `Chain ${state.chainId} is indexed up to block ${head.number}.`);
-  }
-  if (block < state.firstBlock) {
-    throw new StoreError('before-first', `Chain ${state.chainId} is indexed from block ${state.firstBlock} on.`);
-  }
+  requireIndexed(state.chainId, block, state.firstBlock, head.number);
   return { number: block, hash: row[2] === null ? null : hexOf(row[2]), timestamp: numberOrNull(row[3]) };
 }
 
-const unread = (wallet: string) =>
-  new StoreError('revocation-unread', `A revocation of ${wallet} could not be read from the registry at its block.`);
+const unread = (vault: string) =>
+  new StoreError('revocation-unread', `A revocation of ${vault} could not be read from the registry at its block.`);

@@ -58,6 +58,15 @@ for (const engine of ENGINES) {
       await (await openStore(url)).close();
     });
 
+    test('what was opened for reading cannot be written', async () => {
+      const url = await engine.fresh();
+      await (await openStore(url)).close();
+      const reader = await openStore(url, { readOnly: true });
+      expect((await codeOf(reader.claim(1, 1)))[0]).toBe('bad-store');
+      expect(await reader.chain(1)).toBeNull();
+      await reader.close();
+    });
+
     test('opening twice migrates once', async () => {
       const url = await engine.fresh();
       const stores = await Promise.all([openStore(url), openStore(url), openStore(url)]);
@@ -92,17 +101,19 @@ describe('a store that cannot be opened', () => {
     expect(message).toContain('sqlite:./data/delegations.db');
   });
 
+  test('a store in memory, which no other connection could see, is refused', async () => {
+    expect((await codeOf(openStore('sqlite::memory:')))[0]).toBe('bad-store');
+  });
+
+  test('what is asked of a closed store is an error that says so', async () => {
+    const store = await openStore(`sqlite:${temporaryPath('closed.db')}`);
+    await store.close();
+    expect((await codeOf(store.claim(1, 1)))[1]).toContain('closed');
+  });
+
   test('a PostgreSQL that does not answer is an error without its password', async () => {
     const [code, message] = await codeOf(openStore('postgres://user:secret@127.0.0.1:1/db'));
     expect(code).toBe('bad-store');
     expect(message).not.toContain('secret');
-  });
-
-  test('what was opened for reading cannot be written', async () => {
-    const url = `sqlite:${temporaryPath('read-only.db')}`;
-    await (await openStore(url)).close();
-    const reader = await openStore(url, { readOnly: true });
-    expect((await codeOf(reader.claim(1, 1)))[0]).toBe('bad-store');
-    await reader.close();
   });
 });

@@ -1,5 +1,6 @@
 // The tables, and the way from any older schema to this one.
 
+import { uintOf } from './encoding.ts';
 import type { Dialect, Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 
@@ -10,6 +11,7 @@ import { StoreError } from './errors.ts';
  * - span: a stretch of blocks in which a delegation held, from the log that began it to the block that ended it
  * - v1_read: revocations that named no delegate, and the block at which the wallet's state was read for them
  * - v1_ended: the delegations that such a read found gone
+ * - secret: the seed of the short forms
  * - rewrite: the revisions at which history changed, and from which block on
  */
 const first = ({ integer, small, bytes, clustered }: Dialect) => [
@@ -27,8 +29,7 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
     contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL, rights ${bytes} NOT NULL, amount ${bytes} NOT NULL,
     transaction_hash ${bytes} NOT NULL, revoked ${bytes},
     PRIMARY KEY (chain, block, log_index))${clustered}`,
-  // cold, hot and key are short forms of the addresses and of the rest: see `shortCells`. They only lead the indexes, so
-  // that an entry is small; every statement compares the whole values too.
+  // cold, hot and key are the short forms of short.ts, which lead the indexes.
   `CREATE TABLE span (
     chain ${integer} NOT NULL, since_block ${integer} NOT NULL, since_log ${integer} NOT NULL,
     cold ${integer} NOT NULL, hot ${integer} NOT NULL, key ${integer} NOT NULL,
@@ -59,6 +60,7 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
     from_addr ${bytes} NOT NULL, to_addr ${bytes} NOT NULL, contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL,
     read_block ${integer} NOT NULL,
     PRIMARY KEY (chain, block, from_addr, to_addr, kind, contract, token_id))${clustered}`,
+  `CREATE TABLE secret (seed ${bytes} NOT NULL)`,
   `CREATE TABLE rewrite (
     chain ${integer} NOT NULL, revision ${integer} NOT NULL, from_block ${integer} NOT NULL,
     PRIMARY KEY (chain, revision))${clustered}`,
@@ -82,8 +84,10 @@ export async function migrate(engine: Engine): Promise<void> {
     for (const migration of MIGRATIONS.slice(found)) {
       for (const statement of migration(engine.dialect)) await tx.run(statement, []);
     }
-    if (row === undefined) await tx.run('INSERT INTO schema_version VALUES ($1)', [SCHEMA_VERSION]);
-    else if (found < SCHEMA_VERSION) await tx.run('UPDATE schema_version SET version = $1', [SCHEMA_VERSION]);
+    if (row === undefined) {
+      await tx.run('INSERT INTO schema_version VALUES ($1)', [SCHEMA_VERSION]);
+      await tx.run('INSERT INTO secret VALUES ($1)', [crypto.getRandomValues(new Uint8Array(8))]);
+    } else if (found < SCHEMA_VERSION) await tx.run('UPDATE schema_version SET version = $1', [SCHEMA_VERSION]);
   });
 }
 
@@ -94,6 +98,8 @@ export async function requireSchema(engine: Engine): Promise<void> {
     const [row] = await engine.rows('SELECT version FROM schema_version', []);
     found = Number(row?.[0] ?? 0);
   } catch (cause) {
+    // SQLite's words, then PostgreSQL's. Anything else is another trouble.
+    if (!/no such table|does not exist/.test((cause as Error).message)) throw cause;
     throw new StoreError('older-schema', 'This store is not set up yet: start its writer once.', { cause });
   }
   refuseNewer(found);
@@ -103,6 +109,11 @@ export async function requireSchema(engine: Engine): Promise<void> {
       `This store has schema ${found}, and ${SCHEMA_VERSION} is needed: start its writer once.`,
     );
   }
+}
+
+export async function readSecret(engine: Engine): Promise<bigint> {
+  const [row] = await engine.rows('SELECT seed FROM secret', []);
+  return uintOf(row?.[0]);
 }
 
 function refuseNewer(found: number): void {

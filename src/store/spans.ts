@@ -27,8 +27,8 @@ export interface SpanSet {
   /** Applies one log; logs come in the order of the chain. */
   apply(block: number, log: AppliedLog): void;
   end(key: DelegationKey, block: number): void;
-  /** The open v1 spans of a wallet. */
-  heldBy(vault: Address): Span[];
+  /** The open v1 delegations of a wallet. */
+  heldBy(vault: Address): DelegationKey[];
   changes(): SpanChanges;
 }
 
@@ -101,7 +101,7 @@ export function createSpanSet(open: Iterable<Span>): SpanSet {
       }
     },
     end,
-    heldBy: (vault) => [...walletOf({ version: 1, from: vault }).values()],
+    heldBy: (vault) => [...walletOf({ version: 1, from: vault }).values()].map(({ delegation }) => delegation),
     changes: () => ({
       // What began and ended in one block never held at the end of any.
       opened: opened.filter((span) => span.until !== span.since.block),
@@ -146,8 +146,8 @@ export function touchedBy(blocks: Iterable<{ readonly logs: readonly AppliedLog[
 }
 
 /** How the registry's own list of a wallet's delegations differs from ours. */
-export function compareState(ours: readonly Span[], registrys: readonly DelegationKey[]) {
+export function compareState(ours: readonly DelegationKey[], registrys: readonly DelegationKey[]) {
   const theirs = new Map(registrys.map((key) => [delegationId(key), key]));
-  const gone = ours.filter(({ delegation }) => !theirs.delete(delegationId(delegation)));
+  const gone = ours.filter((key) => !theirs.delete(delegationId(key)));
   return { gone, lacking: [...theirs.values()] };
 }

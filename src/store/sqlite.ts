@@ -34,17 +34,20 @@ export function openSqlite(path: string, { readOnly = false } = {}): Engine {
   // A transaction of ours must not show to our own reads before it commits, so it has a connection of its own.
   const writer = readOnly ? null : connect(path, false);
   let queue: Promise<unknown> = Promise.resolve();
+  let closed = false;
 
   return {
     dialect: DIALECT,
     rows: reader.rows,
     async transaction(work) {
-      if (writer === null) throw new StoreError('bad-store', `${path} was opened for reading only.`);
+      if (writer === null) throw new StoreError('bad-store', 'This store was opened for reading only.');
+      if (closed) throw new StoreError('bad-store', 'This store is closed.');
       const turn = queue.then(() => inTransaction(writer, work));
       queue = turn.catch(() => {});
       return turn;
     },
     async close() {
+      closed = true;
       await queue;
       writer?.close();
       reader.close();
@@ -125,7 +128,7 @@ async function begin(writer: Connection): Promise<void> {
     try {
       return await writer.run('BEGIN IMMEDIATE', []);
     } catch (error) {
-      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || performance.now() > deadline) throw error;
+      if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY') || performance.now() > deadline) throw error;
     }
     await Bun.sleep(2);
   }

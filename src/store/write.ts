@@ -1,25 +1,29 @@
 // Everything that changes the store. Each change is one transaction, and only the newest writer's goes through.
 
-import type { Address, DelegationKey, Version } from '../registry/delegation.ts';
-import { checkBatch, checkRepair } from './batch.ts';
+import type { Address, Version } from '../registry/delegation.ts';
+import { checkBatch, checkClaim, checkRepair } from './batch.ts';
 import { CHAIN_COLUMNS, chainStateOf } from './chain-state.ts';
-import { deriveBlocks, deriveChain, deriveWallet, toDerive } from './derive.ts';
-import { bytesOf, eventCells, hexOf, numberOf } from './encoding.ts';
+import { type DerivedWallet, deriveBlocks, deriveChain, deriveWallets, toDerive, type Writing } from './derive.ts';
+import { bytesOf, DELEGATE_REVOKED, eventCells, hexOf, numberOf } from './encoding.ts';
 import type { Engine, Transaction } from './engine.ts';
 import { StoreError } from './errors.ts';
+import type { Shortener } from './short.ts';
 import type { Batch, BlockInput, BlockRef, ChainState, CommitResult, Repair, Store, VaultState } from './store.ts';
 import { INSERT_BLOCK, INSERT_LOG } from './tables.ts';
 
-export function createWrites(engine: Engine): Pick<Store, 'claim' | 'apply' | 'repair' | 'rebuild'> {
+export function createWrites(engine: Engine, short: Shortener): Pick<Store, 'claim' | 'apply' | 'repair' | 'rebuild'> {
   return {
-    claim: (chainId, firstBlock) => engine.transaction((tx) => claim(tx, chainId, firstBlock)),
+    claim: async (chainId, firstBlock) => {
+      checkClaim(chainId, firstBlock);
+      return engine.transaction((tx) => claim(tx, chainId, firstBlock));
+    },
     apply: async (batch) => {
       checkBatch(batch);
-      return engine.transaction((tx) => apply(tx, batch));
+      return engine.transaction((tx) => apply({ tx, chainId: batch.chainId, short }, batch));
     },
     repair: async (missing) => {
       checkRepair(missing);
-      return engine.transaction((tx) => repair(tx, missing));
+      return engine.transaction((tx) => repair({ tx, chainId: missing.chainId, short }, missing));
     },
     rebuild: (chainId) =>
       engine.transaction(async (tx) => {
@@ -29,7 +33,7 @@ export function createWrites(engine: Engine): Pick<Store, 'claim' | 'apply' | 'r
         );
         const [state] = rows.map(chainStateOf);
         if (state === undefined) throw new StoreError('not-started', `Chain ${chainId} is not in this store.`);
-        await deriveChain(tx, chainId);
+        await deriveChain({ tx, chainId, short });
         await recordRewrite(tx, state, state.firstBlock);
         await tx.run('UPDATE chain SET revision = revision + 1 WHERE chain = $1', [chainId]);
       }),
@@ -53,6 +57,8 @@ async function fence(tx: Transaction, { chainId, epoch, after }: Pick<Batch, 'ch
     [chainId, epoch],
   );
   if (row === undefined) {
+    const [chain] = await tx.rows('SELECT 1 FROM chain WHERE chain = $1', [chainId]);
+    if (chain === undefined) throw new StoreError('not-started', `Chain ${chainId} was never claimed.`);
     throw new StoreError('overtaken', `Chain ${chainId}: epoch ${epoch} is over, another writer has taken the chain.`);
   }
   const state = chainStateOf(row);
@@ -63,14 +69,15 @@ async function fence(tx: Transaction, { chainId, epoch, after }: Pick<Batch, 'ch
   return state;
 }
 
-async function apply(tx: Transaction, batch: Batch): Promise<CommitResult> {
-  const { chainId, rollbackTo, blocks, head, lateStates = [] } = batch;
+async function apply(writing: Writing, batch: Batch): Promise<CommitResult> {
+  const { tx, chainId } = writing;
+  const { rollbackTo, blocks, head, lateStates = [] } = batch;
   const before = await fence(tx, batch);
   const refuse = (why: string): never => {
     throw new StoreError('bad-batch', `Chain ${chainId}: ${why}. Nothing was written.`);
   };
   if ((blocks[0]?.number ?? head.number) < before.firstBlock) refuse(`the index begins at ${before.firstBlock}`);
-  if (rollbackTo !== undefined) await rollBack(tx, chainId, rollbackTo);
+  if (rollbackTo !== undefined) await rollBack(writing, rollbackTo);
   const verified = Math.max(
     batch.verified ?? -1,
     Math.min(before.verified ?? -1, rollbackTo ?? Number.POSITIVE_INFINITY),
@@ -84,12 +91,14 @@ async function apply(tx: Transaction, batch: Batch): Promise<CommitResult> {
   if (tip !== undefined) {
     const [number, hash, timestamp] = [numberOf(tip[0]), hexOf(tip[1]), numberOf(tip[2])];
     if (next.timestamp < timestamp) refuse(`block ${next.number} is older than block ${number}`);
-    if (number === head.number && hash !== head.hash) refuse(`block ${number} is kept with another hash`);
+    if (number === head.number && (hash !== head.hash || timestamp !== head.timestamp)) {
+      refuse(`block ${number} is kept with another hash or time`);
+    }
   }
 
   await insertBlocks(tx, chainId, blocks.at(-1)?.number === head.number ? blocks : [...blocks, head]);
   await insertLogs(tx, chainId, blocks);
-  const { lacking, surplus, rewrittenFrom } = await deriveBlocks(tx, chainId, blocks.map(toDerive), {
+  const { lacking, surplus, rewrittenFrom } = await deriveBlocks(writing, blocks.map(toDerive), {
     head: head.number,
     states: lateStates,
   });
@@ -135,7 +144,8 @@ async function insertLogs(tx: Transaction, chainId: number, blocks: readonly Blo
   );
 }
 
-async function rollBack(tx: Transaction, chainId: number, to: number): Promise<void> {
+async function rollBack(writing: Writing, to: number): Promise<void> {
+  const { tx, chainId } = writing;
   for (const statement of [
     'DELETE FROM span WHERE chain = $1 AND since_block > $2',
     'UPDATE span INDEXED BY span_until SET until_block = NULL WHERE chain = $1 AND until_block > $2',
@@ -154,7 +164,10 @@ async function rollBack(tx: Transaction, chainId: number, to: number): Promise<v
   if (discarded.length === 0) return;
   await tx.run('DELETE FROM v1_ended WHERE chain = $1 AND read_block > $2', [chainId, to]);
   await tx.run('UPDATE v1_read SET read_block = NULL WHERE chain = $1 AND read_block > $2', [chainId, to]);
-  for (const [vault] of discarded) await deriveWallet(tx, chainId, 1, hexOf(vault));
+  await deriveWallets(
+    writing,
+    discarded.map(([vault]) => ({ version: 1, wallet: hexOf(vault), states: new Map() })),
+  );
 }
 
 /** From the first block on, answers as of this revision may differ from those before. */
@@ -166,48 +179,63 @@ async function recordRewrite(tx: Transaction, before: ChainState, from: number):
   ]);
 }
 
-/** Below the verified block only the hashes of blocks with logs are kept, and the first. */
-async function forgetBlocks(tx: Transaction, { chainId, firstBlock, verified }: ChainState, below: number) {
+/** Below the verified block only those are kept that an answer may need: with logs, with a reading, and the lowest. */
+async function forgetBlocks(tx: Transaction, { chainId, verified }: ChainState, below: number) {
   await tx.run(
-    `DELETE FROM block WHERE chain = $1 AND number > $2 AND number < $3 AND number >= $4
-      AND NOT EXISTS (SELECT 1 FROM log WHERE log.chain = $1 AND log.block = block.number)`,
-    [chainId, firstBlock, below, verified ?? 0],
+    `DELETE FROM block WHERE chain = $1 AND number < $2 AND number >= $3
+      AND number > (SELECT min(number) FROM block lowest WHERE lowest.chain = $1)
+      AND NOT EXISTS (SELECT 1 FROM log WHERE log.chain = $1 AND log.block = block.number)
+      AND NOT EXISTS (SELECT 1 FROM v1_read r INDEXED BY v1_unread WHERE r.chain = $1
+        AND (r.read_block IS NULL OR r.read_block > r.block) AND r.read_block = block.number)`,
+    [chainId, below, verified ?? 0],
   );
 }
 
-async function repair(tx: Transaction, missing: Repair): Promise<CommitResult> {
-  const { chainId, blocks } = missing;
+async function repair(writing: Writing, missing: Repair): Promise<CommitResult> {
+  const { tx, chainId } = writing;
+  const { blocks } = missing;
   const before = await fence(tx, missing);
   const [lowest] = blocks;
   if (lowest === undefined) return { state: before, lacking: [], surplus: [] };
-  for (const { number, hash, logs } of blocks) {
-    const refuse = (why: string): never => {
-      throw new StoreError('bad-batch', `Chain ${chainId}: block ${number} ${why}. Nothing was written.`);
-    };
-    if (number < before.firstBlock) refuse(`lies before the first, ${before.firstBlock}`);
-    const [kept] = await tx.rows('SELECT hash FROM block WHERE chain = $1 AND number = $2', [chainId, number]);
-    if (kept && hexOf(kept[0]) !== hash) refuse(`is kept with another hash, ${hexOf(kept[0])}`);
-    const indexes = await tx.rows('SELECT log_index FROM log WHERE chain = $1 AND block = $2', [chainId, number]);
-    const stored = new Set(indexes.map(([index]) => numberOf(index)));
-    for (const { logIndex } of logs) if (stored.has(logIndex)) refuse(`has log ${logIndex} already`);
-  }
+  for (const block of blocks) await requirePlace(tx, before, block);
   await insertBlocks(tx, chainId, blocks);
   await insertLogs(tx, chainId, blocks);
   await requireRevocations(tx, chainId, blocks);
 
-  const lacking: DelegationKey[] = [];
-  const surplus: DelegationKey[] = [];
-  let rewrittenFrom = lowest.number;
-  for (const { version, wallet, from, states } of walletsOf(blocks)) {
+  const wallets = walletsOf(blocks);
+  for (const { version, wallet, from } of wallets) {
     if (version === 1) await discardReadings(tx, chainId, wallet, from);
-    const findings = await deriveWallet(tx, chainId, version, wallet, states);
-    for (const key of findings.lacking) lacking.push(key);
-    for (const key of findings.surplus) surplus.push(key);
-    rewrittenFrom = Math.min(rewrittenFrom, findings.rewrittenFrom ?? rewrittenFrom);
   }
-  await recordRewrite(tx, before, rewrittenFrom);
+  const { lacking, surplus, rewrittenFrom } = await deriveWallets(writing, wallets);
+  await recordRewrite(tx, before, Math.min(lowest.number, rewrittenFrom ?? lowest.number));
   await tx.run('UPDATE chain SET revision = $2 WHERE chain = $1', [chainId, before.revision + 1]);
   return { state: { ...before, revision: before.revision + 1 }, lacking, surplus };
+}
+
+/** A repaired block must fit what is kept of its chain, and its logs must be missing. */
+async function requirePlace(tx: Transaction, { chainId, firstBlock }: ChainState, block: BlockInput): Promise<void> {
+  const { number, hash, timestamp, logs } = block;
+  const refuse = (why: string): never => {
+    throw new StoreError('bad-batch', `Chain ${chainId}: block ${number} ${why}. Nothing was written.`);
+  };
+  if (number < firstBlock) refuse(`lies before the first, ${firstBlock}`);
+  const around = await tx.rows(
+    `SELECT number, hash, timestamp FROM (SELECT * FROM block WHERE chain = $1 AND number <= $2
+        ORDER BY number DESC LIMIT 1) AS below
+      UNION ALL SELECT number, hash, timestamp FROM (SELECT * FROM block WHERE chain = $1 AND number > $2
+        ORDER BY number LIMIT 1) AS above`,
+    [chainId, number],
+  );
+  for (const [kept, keptHash, keptTime] of around) {
+    const [at, time] = [numberOf(kept), numberOf(keptTime)];
+    if (at === number && hexOf(keptHash) !== hash) refuse(`is kept with another hash, ${hexOf(keptHash)}`);
+    if (Math.sign(timestamp - time) * Math.sign(number - at) < 0 || (at === number && timestamp !== time)) {
+      refuse(`has the time ${timestamp}, and block ${at} has ${time}`);
+    }
+  }
+  const indexes = await tx.rows('SELECT log_index FROM log WHERE chain = $1 AND block = $2', [chainId, number]);
+  const stored = new Set(indexes.map(([index]) => numberOf(index)));
+  for (const { logIndex } of logs) if (stored.has(logIndex)) refuse(`has log ${logIndex} already`);
 }
 
 /** A state says something only about a revocation that needs it. */
@@ -215,9 +243,9 @@ async function requireRevocations(tx: Transaction, chainId: number, blocks: read
   for (const { number, vaultStates = [] } of blocks) {
     for (const { vault } of vaultStates) {
       const found = await tx.rows(
-        `SELECT 1 FROM log WHERE chain = $1 AND block = $2 AND version = 1 AND from_addr = $3 AND to_addr = $3
-          AND revoked IS NULL LIMIT 1`,
-        [chainId, number, bytesOf(vault)],
+        `SELECT 1 FROM log WHERE chain = $1 AND block = $2 AND version = 1 AND kind = $4 AND from_addr = $3
+          AND to_addr = $3 AND revoked IS NULL LIMIT 1`,
+        [chainId, number, bytesOf(vault), DELEGATE_REVOKED],
       );
       if (found.length > 0) continue;
       throw new StoreError(
@@ -238,9 +266,7 @@ async function discardReadings(tx: Transaction, chainId: number, vault: Address,
   await tx.run('UPDATE v1_read SET read_block = NULL WHERE chain = $1 AND vault = $2 AND read_block >= $3', params);
 }
 
-interface RepairedWallet {
-  readonly version: Version;
-  readonly wallet: Address;
+interface RepairedWallet extends DerivedWallet {
   /** The lowest block in which something of it is new. */
   readonly from: number;
   readonly states: Map<number, VaultState>;

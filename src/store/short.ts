@@ -1,0 +1,26 @@
+// Short forms of addresses and keys, which lead the indexes so that an entry is small. Anyone may grant to any address, so
+// they are hashes under the store's own secret: nobody outside can make two of them meet. Rare chance meetings do no harm,
+// for every statement compares the whole values too.
+
+import type { Address, DelegationKey } from '../registry/delegation.ts';
+
+export interface Shortener {
+  /** Of the wallet that grants. */
+  cold(from: Address): number;
+  /** Of the wallet that is granted. */
+  hot(to: Address): number;
+  /** Of all that tells apart the delegations of a pair. */
+  key(key: DelegationKey): number;
+}
+
+/** As many bits as are exact in a JavaScript number and in SQL. */
+const BITS_TOO_MANY = 12n;
+
+export function createShortener(secret: bigint): Shortener {
+  const short = (text: string) => Number(Bun.hash.wyhash(text, secret) >> BITS_TOO_MANY);
+  return {
+    cold: (from) => short(`from ${from}`),
+    hot: (to) => short(`to ${to}`),
+    key: ({ version, kind, contract, tokenId, rights }) => short(`${version},${kind},${contract},${tokenId},${rights}`),
+  };
+}
