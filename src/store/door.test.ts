@@ -3,8 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { asksAll, newChain as chainIn, failure } from '../../test/chain.ts';
 import { ENGINES } from '../../test/engines.ts';
-import { block, COLD, ended, granted, HOT, hash, timeOf } from '../../test/fixtures.ts';
+import { block, COLD, ended, granted, HOT, hash, revocation, timeOf } from '../../test/fixtures.ts';
 import type { Question } from '../registry/check.ts';
+import type { Address, Kind } from '../registry/delegation.ts';
+import type { RegistryEvent } from '../registry/event.ts';
 import { openStore } from './open.ts';
 import type { Batch, BlockInput, ChainState, Store } from './store.ts';
 
@@ -26,6 +28,39 @@ for (const engine of ENGINES) {
         'a head with two hashes',
         /two hashes/,
         () => ({ blocks: [block(103)], head: { ...block(103), hash: hash(1) } }),
+      ],
+      [
+        'a head with two times',
+        /two hashes or times/,
+        () => ({ blocks: [block(103)], head: { ...block(103), timestamp: timeOf(104) } }),
+      ],
+      [
+        'an event of no type',
+        /no known type/,
+        () => ({ blocks: [block(103, [{ type: 'x' } as unknown as RegistryEvent])] }),
+      ],
+      [
+        'a kind that is none',
+        /kind constructor is unknown/,
+        () => ({ blocks: [block(103, [granted('ALL', { kind: 'constructor' as Kind })])] }),
+      ],
+      [
+        'a named revocation of oneself',
+        /does not say whom/,
+        () => ({ blocks: [block(103, [{ type: 'delegateRevoked', from: COLD, to: COLD }])] }),
+      ],
+      [
+        'a state that nobody needs',
+        /no revocation of .* to read/,
+        () => ({ blocks: [{ ...block(103), vaultStates: [{ vault: COLD, held: [] }] }] }),
+      ],
+      [
+        'the same state twice',
+        /given twice/,
+        () => {
+          const once = revocation(103, { vault: COLD, held: [] });
+          return { blocks: [{ ...once, vaultStates: [...(once.vaultStates ?? []), { vault: COLD, held: null }] }] };
+        },
       ],
       ['a short hash', /not 32 bytes/, () => ({ blocks: [{ ...block(103), hash: '0x12' }] })],
       ['a time that goes back', /is older than block 101/, () => ({ blocks: [{ ...block(103), timestamp: 5 }] })],
