@@ -36,7 +36,7 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
     version ${small} NOT NULL, kind ${small} NOT NULL, from_addr ${bytes} NOT NULL, to_addr ${bytes} NOT NULL,
     contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL, rights ${bytes} NOT NULL, amount ${bytes},
     until_block ${integer},
-    PRIMARY KEY (chain, since_block, since_log))${clustered}`,
+    PRIMARY KEY (chain, since_block, since_log))`,
   // Every index has an open and a closed half: a span stands in one of them, and the open half is as small as the live set.
   'CREATE INDEX span_open_pair ON span (cold, hot, key) WHERE until_block IS NULL',
   'CREATE INDEX span_closed_pair ON span (cold, hot, key, until_block) WHERE until_block IS NOT NULL',
