@@ -3,7 +3,7 @@
 import { StoreError } from './errors.ts';
 import { openPostgres } from './postgres.ts';
 import { createReads } from './read.ts';
-import { migrate, readSecret, requireSchema } from './schema.ts';
+import { migrate, readIdentity, requireSchema } from './schema.ts';
 import { createShortener } from './short.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Store } from './store.ts';
@@ -19,8 +19,9 @@ export async function openStore(url: string, { readOnly = false }: StoreOptions 
   const engine = await openEngine(url, readOnly);
   try {
     await (readOnly ? requireSchema(engine) : migrate(engine));
-    const short = createShortener(await readSecret(engine));
-    return { ...createReads(engine, short), ...createWrites(engine, short), close: () => engine.close() };
+    const { id, secret } = await readIdentity(engine);
+    const short = createShortener(secret);
+    return { id, ...createReads(engine, short), ...createWrites(engine, short), close: () => engine.close() };
   } catch (cause) {
     await engine.close();
     if (cause instanceof StoreError) throw cause;

@@ -11,7 +11,7 @@ import { StoreError } from './errors.ts';
  * - span: a stretch of blocks in which a delegation held, from the log that began it to the block that ended it
  * - v1_read: revocations that named no delegate, and the block at which the wallet's state was read for them
  * - v1_ended: the delegations that such a read found gone
- * - secret: the seed of the short forms
+ * - identity: what tells this store from any other, and the secret of its short forms
  * - rewrite: the revisions at which history changed, and from which block on
  */
 const first = ({ integer, small, bytes, clustered }: Dialect) => [
@@ -60,7 +60,7 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
     from_addr ${bytes} NOT NULL, to_addr ${bytes} NOT NULL, contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL,
     read_block ${integer} NOT NULL,
     PRIMARY KEY (chain, block, from_addr, to_addr, kind, contract, token_id))${clustered}`,
-  `CREATE TABLE secret (seed ${bytes} NOT NULL)`,
+  `CREATE TABLE identity (id ${bytes} NOT NULL, secret ${bytes} NOT NULL)`,
   `CREATE TABLE rewrite (
     chain ${integer} NOT NULL, revision ${integer} NOT NULL, from_block ${integer} NOT NULL,
     PRIMARY KEY (chain, revision))${clustered}`,
@@ -86,7 +86,7 @@ export async function migrate(engine: Engine): Promise<void> {
     }
     if (row === undefined) {
       await tx.run('INSERT INTO schema_version VALUES ($1)', [SCHEMA_VERSION]);
-      await tx.run('INSERT INTO secret VALUES ($1)', [crypto.getRandomValues(new Uint8Array(8))]);
+      await tx.run('INSERT INTO identity (id, secret) VALUES ($1, $2)', [randomBytes(), randomBytes()]);
     } else if (found < SCHEMA_VERSION) await tx.run('UPDATE schema_version SET version = $1', [SCHEMA_VERSION]);
   });
 }
@@ -111,9 +111,17 @@ export async function requireSchema(engine: Engine): Promise<void> {
   }
 }
 
-export async function readSecret(engine: Engine): Promise<bigint> {
-  const [row] = await engine.rows('SELECT seed FROM secret', []);
-  return uintOf(row?.[0]);
+const randomBytes = () => crypto.getRandomValues(new Uint8Array(8));
+
+export interface Identity {
+  /** No other store has it. */
+  readonly id: string;
+  readonly secret: bigint;
+}
+
+export async function readIdentity(engine: Engine): Promise<Identity> {
+  const [row] = await engine.rows('SELECT id, secret FROM identity', []);
+  return { id: uintOf(row?.[0]).toString(36), secret: uintOf(row?.[1]) };
 }
 
 function refuseNewer(found: number): void {

@@ -145,6 +145,8 @@ export interface ListPage<D extends HeldDelegation> {
 
 /** Reads see one snapshot each and hold nothing afterwards. They throw a `StoreError` rather than guess. */
 export interface Store {
+  /** No other store has it: revisions of two stores cannot be compared. */
+  readonly id: string;
   /** The newest state, or null for a chain that nobody has claimed. */
   chain(chainId: number): Awaitable<ChainState | null>;
   chains(): Awaitable<ChainState[]>;

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test';
+import { ConfigError, readConfig } from './config.ts';
+
+test('an empty environment gives the defaults', () => {
+  expect(readConfig({})).toEqual({
+    databaseUrl: 'sqlite:./data/delegations.db',
+    host: '0.0.0.0',
+    port: 8080,
+    metricsHost: '127.0.0.1',
+    metricsPort: 9090,
+    logLevel: 'info',
+    maxLag: new Map(),
+  });
+});
+
+test('an empty variable is one that is not set', () => {
+  expect(readConfig({ PORT: '', HOST: '', MAX_LAG_1: '' })).toEqual(readConfig({}));
+});
+
+test('a limit is set for one chain', () => {
+  expect(readConfig({ MAX_LAG_137: '30' }).maxLag).toEqual(new Map([[137, 30]]));
+});
+
+test('every fault is listed at once, each with its name and an example', () => {
+  const bad = {
+    DATABASE_URL: 'mysql://user:secret@host/x',
+    PORT: '99999',
+    METRICS_PORT: 'abc',
+    LOG_LEVEL: 'loud',
+    MAX_LAG_1: '-5',
+    MAX_LAG_99: '5',
+  };
+  try {
+    readConfig(bad);
+    throw new Error('accepted');
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    expect(error.faults.map(({ name }) => name).sort()).toEqual(Object.keys(bad).sort());
+    expect(error.message).toContain('For example: PORT=8080');
+    expect(error.message).not.toContain('secret');
+  }
+});
+
+test('both servers cannot have one port', () => {
+  expect(() => readConfig({ PORT: '9090' })).toThrow('METRICS_PORT is the same as PORT');
+  expect(readConfig({ PORT: '0', METRICS_PORT: '0' }).port).toBe(0);
+});

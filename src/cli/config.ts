@@ -1,0 +1,85 @@
+// The configuration, read once from the environment. Every fault is found before anything starts.
+
+import { NETWORKS } from '../registry/network.ts';
+import { LOG_LEVELS, type LogLevel } from './log.ts';
+
+export interface Config {
+  readonly databaseUrl: string;
+  readonly host: string;
+  readonly port: number;
+  readonly metricsHost: string;
+  readonly metricsPort: number;
+  readonly logLevel: LogLevel;
+  /** Seconds, by chain id, where the operator chose another limit than the network's. */
+  readonly maxLag: ReadonlyMap<number, number>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ConfigFault {
+  readonly name: string;
+  readonly detail: string;
+  readonly example: string;
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly ConfigFault[];
+
+  constructor(faults: readonly ConfigFault[]) {
+    super(faults.map(({ name, detail, example }) => `${name} ${detail}. For example: ${name}=${example}`).join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** Every variable with its default, for people. */
+export const VARIABLES = [
+  ['DATABASE_URL', 'sqlite:./data/delegations.db', 'the store: sqlite:<path> or postgres://user@host/database'],
+  ['HOST', '0.0.0.0', 'the address to listen on'],
+  ['PORT', '8080', 'the port to listen on'],
+  ['METRICS_HOST', '127.0.0.1', 'the address of /metrics'],
+  ['METRICS_PORT', '9090', 'the port of /metrics'],
+  ['LOG_LEVEL', 'info', LOG_LEVELS.join(', ')],
+  ['MAX_LAG_<chainId>', "the network's", 'seconds after which that chain answers 503'],
+] as const;
+
+export function readConfig(environment: Environment): Config {
+  const faults: ConfigFault[] = [];
+  const fault = (name: string, detail: string, example: string) => void faults.push({ name, detail, example });
+  // An empty variable is one that is not set: so shells and compose files leave it.
+  const text = (name: string, otherwise: string) => environment[name] || otherwise;
+  const whole = (name: string, otherwise: number, most: number, example: string) => {
+    const value = text(name, String(otherwise));
+    if (/^\d+$/.test(value) && Number(value) <= most) return Number(value);
+    fault(name, `is not a whole number up to ${most}`, example);
+    return otherwise;
+  };
+
+  const databaseUrl = text('DATABASE_URL', 'sqlite:./data/delegations.db');
+  if (!/^(sqlite:.|postgres(ql)?:\/\/.)/.test(databaseUrl)) {
+    fault('DATABASE_URL', 'is neither sqlite:<path> nor postgres://…', 'sqlite:./data/delegations.db');
+  }
+  const logLevel = LOG_LEVELS.find((level) => level === text('LOG_LEVEL', 'info'));
+  if (logLevel === undefined) fault('LOG_LEVEL', `is not one of ${LOG_LEVELS.join(', ')}`, 'info');
+  const port = whole('PORT', 8080, 65_535, '8080');
+  const metricsPort = whole('METRICS_PORT', 9090, 65_535, '9090');
+  if (port !== 0 && port === metricsPort) fault('METRICS_PORT', 'is the same as PORT', '9090');
+
+  const maxLag = new Map<number, number>();
+  for (const name of Object.keys(environment)) {
+    const chain = /^MAX_LAG_(.*)$/.exec(name)?.[1];
+    if (chain === undefined || !environment[name]) continue;
+    if (!NETWORKS.has(Number(chain))) fault(name, 'names no known network', '120');
+    else maxLag.set(Number(chain), whole(name, 0, 31_536_000, '120'));
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return {
+    databaseUrl,
+    host: text('HOST', '0.0.0.0'),
+    port,
+    metricsHost: text('METRICS_HOST', '127.0.0.1'),
+    metricsPort,
+    logLevel: logLevel ?? 'info',
+    maxLag,
+  };
+}

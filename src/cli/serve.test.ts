@@ -1,0 +1,109 @@
+// The real process on real sockets.
+
+import { describe, expect, test } from 'bun:test';
+import { temporaryPath } from '../../test/engines.ts';
+import { block, COLD, granted, HOT } from '../../test/fixtures.ts';
+import { openStore } from '../store/open.ts';
+
+const MAIN = `${import.meta.dir}/main.ts`;
+
+async function run(args: string[], environment: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    env: { ...process.env, ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { stdout, stderr, code };
+}
+
+/** Lines of the log as they come. */
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Record<string, unknown>> {
+  let rest = '';
+  for await (const chunk of stream) {
+    rest += new TextDecoder().decode(chunk);
+    const lines = rest.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line);
+  }
+}
+
+describe('delegations serve', () => {
+  test('answers from the store, counts and logs each request without what was asked, and stops in order', async () => {
+    const path = temporaryPath('serve.db');
+    const store = await openStore(`sqlite:${path}`);
+    const { epoch } = await store.claim(1, 100);
+    const timestamp = Math.floor(Date.now() / 1000);
+    const head = { ...block(101, [granted('ALL')]), timestamp };
+    await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+    await store.close();
+
+    const environment = { DATABASE_URL: `sqlite:${path}`, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' };
+    const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
+      env: { ...process.env, ...environment },
+      stdout: 'pipe',
+      stderr: 'inherit',
+    });
+    try {
+      const lines = linesOf(child.stdout);
+      const { value: listening } = await lines.next();
+      expect(listening).toMatchObject({ message: 'listening', chainIds: [1] });
+      const url = listening?.['url'] as string;
+      const response = await fetch(`${url}/registry/v2/check/all?to=${HOT}&from=${COLD}`, {
+        headers: { 'x-api-key': 'dk_secret' },
+      });
+      expect([response.status, await response.text()]).toEqual([200, 'true']);
+      const { value: request } = await lines.next();
+      expect(request).toMatchObject({
+        message: 'request',
+        route: '/registry/v2/check/all',
+        status: 200,
+        method: 'GET',
+      });
+      expect(JSON.stringify(request)).not.toMatch(/secret|0x/);
+      const metrics = await (await fetch(listening?.['metrics'] as string)).text();
+      expect(metrics).toContain('delegations_requests_total{route="/registry/v2/check/all",status="200"} 1');
+      expect(metrics).toContain('delegations_chain_head{chain="1"} 101');
+      child.kill('SIGTERM');
+      expect(await child.exited).toBe(0);
+      const rest = [];
+      for await (const line of lines) rest.push(line['message']);
+      expect(rest).toEqual(['stopping', 'stopped']);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  test('refuses bad configuration with every fault', async () => {
+    const { stderr, code } = await run(['serve'], { PORT: 'http', LOG_LEVEL: 'loud' });
+    expect(code).toBe(2);
+    expect(stderr).toContain('PORT is not a whole number');
+    expect(stderr).toContain('LOG_LEVEL is not one of');
+  });
+
+  test('says what to do about a taken port', async () => {
+    const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
+    const environment = {
+      DATABASE_URL: `sqlite:${temporaryPath('port.db')}`,
+      HOST: '127.0.0.1',
+      PORT: String(taken.port),
+      METRICS_PORT: '0',
+    };
+    const { stderr, code } = await run(['serve'], environment);
+    await taken.stop(true);
+    expect([stderr.trim(), code]).toEqual(['The port is taken: set PORT or METRICS_PORT to another.', 2]);
+  });
+
+  test('helps', async () => {
+    const { stdout, code } = await run(['--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('DATABASE_URL');
+    expect((await run(['serve', '--help'])).stdout).toContain('Usage: delegations serve');
+    const unknown = await run(['surve']);
+    expect([unknown.code, unknown.stderr.split('\n')[0]]).toEqual([2, 'There is no command surve.']);
+  });
+});

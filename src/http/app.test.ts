@@ -1,0 +1,264 @@
+// The API without a socket: the recorded registries' answers, and what callers rely on besides.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { temporaryPath } from '../../test/engines.ts';
+import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/fixtures.ts';
+import { asText, everyQuestion, recordedList, trueAnswers } from '../../test/questions.ts';
+import { blockInput, RECORDINGS } from '../../test/vectors.ts';
+import type { Question } from '../registry/check.ts';
+import type { Address, Bytes32, Delegation } from '../registry/delegation.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { type App, createApp } from './app.ts';
+
+const ORIGIN = 'http://localhost';
+
+function queryOf(question: Question, [to, from]: readonly [string, string]): string {
+  const query = new URLSearchParams({ [to]: question.to, [from]: question.from });
+  if (question.scope !== 'all') query.set('contract', question.contract);
+  if ('tokenId' in question) query.set('tokenId', String(question.tokenId));
+  if (question.version === 2) query.set('rights', question.rights);
+  return String(query);
+}
+
+const NAMES = {
+  1: [['delegate', 'vault']],
+  2: [
+    ['to', 'from'],
+    ['delegate', 'vault'],
+  ],
+} as const;
+
+describe('the recorded registries through the API', () => {
+  for (const recording of RECORDINGS) {
+    test(`recording ${recording.name}: every check by every name, and every list, at every checkpoint`, async () => {
+      const store = await openStore(`sqlite:${temporaryPath('recorded.db')}`);
+      const { chainId, blocks, checkpoints } = recording;
+      const { epoch } = await store.claim(chainId, blocks[0]?.number ?? 0);
+      const head = blocks.at(-1);
+      if (head === undefined) throw new Error('an empty recording');
+      await store.apply({ chainId, epoch, after: null, blocks: blocks.map(blockInput), head });
+      const app = createApp({ store, chainIds: new Set([1]), now: () => head.timestamp, maxLag: () => 60 });
+      const get = async (path: string) => {
+        const response = await app.fetch(new Request(ORIGIN + path));
+        expect(response.status).toBe(200);
+        return response;
+      };
+      let [compared, wrong] = [0, 0];
+      for (const checkpoint of checkpoints) {
+        const at = checkpoint.blockNumber;
+        const truths = trueAnswers(checkpoint);
+        for (const { question, name } of everyQuestion(recording)) {
+          const none = question.scope === 'erc20' || question.scope === 'erc1155' ? '0' : 'false';
+          const truth = String(truths.get(name) ?? none);
+          for (const names of NAMES[question.version]) {
+            const path = `/registry/v${question.version}/check/${question.scope}`;
+            const response = await get(`${path}?${queryOf(question, names)}&block=${at}`);
+            compared++;
+            if ((await response.text()) !== truth || response.headers.get('x-block-number') !== String(at)) wrong++;
+          }
+        }
+        for (const wallet of new Set([...recording.vaults, ...recording.delegates])) {
+          for (const version of [1, 2] as const) {
+            const response = await get(`/registry/v${version}/${wallet}?block=${at}&detail=full&numbers=string`);
+            const records = (await response.json()) as Record<string, string | null>[];
+            const found = records.map((record) => asText(delegationOf(record, version))).sort();
+            expect(found).toEqual(recordedList(checkpoint, version, wallet));
+            compared++;
+          }
+        }
+      }
+      console.log(`recording ${recording.name} through the API: ${compared} answers compared, ${wrong} wrong`);
+      expect(wrong).toBe(0);
+      await store.close();
+    });
+  }
+});
+
+/** A record in full detail, as the rules name things. */
+function delegationOf(record: Record<string, string | null>, version: 1 | 2): Delegation {
+  const lower = (text: string | null | undefined) => (text ?? null) && ((text as string).toLowerCase() as Address);
+  const uint = (text: string | null | undefined) => (text == null ? null : BigInt(text));
+  const kind = record['standard'] ?? record['type'];
+  return {
+    version,
+    kind: kind as Delegation['kind'],
+    from: lower(record['from'] ?? record['vault']) as Address,
+    to: lower(record['to'] ?? record['delegate']) as Address,
+    contract: lower(record['contract']) as Address | null,
+    tokenId: uint(record['tokenId']),
+    rights: (record['rights'] ?? null) as Bytes32 | null,
+    amount: uint(record['amount']),
+  };
+}
+
+describe('the API', () => {
+  let store: Store;
+  let app: App;
+  let now = timeOf(106);
+  const failures: unknown[] = [];
+  beforeAll(async () => {
+    store = await openStore(`sqlite:${temporaryPath('api.db')}`);
+    const { epoch } = await store.claim(1, 100);
+    const tokens = Array.from({ length: 25 }, (_, id) => granted('ERC721', { from: address(5), tokenId: BigInt(id) }));
+    const head = block(105);
+    await store.apply({
+      chainId: 1,
+      epoch,
+      after: null,
+      blocks: [
+        block(100),
+        block(101, [granted('ALL'), granted('ERC20', { to: address(9) })]),
+        block(103, tokens),
+        head,
+      ],
+      head,
+      verified: 102,
+    });
+    app = createApp({
+      store,
+      chainIds: new Set([1, 8453]),
+      now: () => now,
+      maxLag: () => 120,
+      onError: (error) => failures.push(error),
+    });
+  });
+  afterAll(async () => {
+    await store.close();
+    expect(failures).toEqual([]);
+  });
+
+  const send = (path: string, init: RequestInit = {}) => app.fetch(new Request(ORIGIN + path, init));
+  const CHECK = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
+
+  test('answers a check with the bare value and the block it is true for', async () => {
+    const response = await send(CHECK);
+    expect(await response.text()).toBe('true');
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.headers.get('x-block-number')).toBe('105');
+    expect(response.headers.get('x-block-timestamp')).toBe(String(timeOf(105)));
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('cache-control')).toMatch(/^public, (max-age=([1-9]|1[0-2])|no-cache)$/);
+  });
+
+  test('answers an unchanged question with 304', async () => {
+    const etag = (await send(CHECK)).headers.get('etag') ?? '';
+    const again = await send(CHECK, { headers: { 'if-none-match': `"other", W/${etag}` } });
+    expect(again.status).toBe(304);
+    expect(again.headers.get('x-block-number')).toBe('105');
+    expect(await again.text()).toBe('');
+  });
+
+  test('explains what grants', async () => {
+    const body = (await (await send(`${CHECK}&explain=true`)).json()) as Record<string, unknown>;
+    expect(body).toMatchObject({
+      result: true,
+      block: { number: 105 },
+      delegations: [{ type: 'ALL', chainId: 1, since: { block: 101 } }],
+    });
+  });
+
+  test('answers HEAD with the headers alone, and OPTIONS for any origin', async () => {
+    const head = await send(CHECK, { method: 'HEAD' });
+    expect([head.status, await head.text(), head.headers.get('x-block-number')]).toEqual([200, '', '105']);
+    const options = await send(CHECK, { method: 'OPTIONS' });
+    expect([options.status, options.headers.get('access-control-allow-methods')]).toEqual([204, 'GET, HEAD, OPTIONS']);
+  });
+
+  test('pages make the whole list, and the next page is linked', async () => {
+    const wallet = address(5);
+    const whole = await (await send(`/registry/v2/${wallet}`)).json();
+    expect(whole).toHaveLength(25);
+    const paged: unknown[] = [];
+    for (let path: string | undefined = `/registry/v2/${wallet}?limit=10`; path !== undefined; ) {
+      const response = await send(path);
+      expect(response.status).toBe(200);
+      paged.push(...((await response.json()) as unknown[]));
+      path = /<(.+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    }
+    expect(paged).toEqual(whole as unknown[]);
+  });
+
+  test('filters a list', async () => {
+    const count = async (query: string) =>
+      ((await (await send(`/registry/v2/${HOT}?${query}`)).json()) as unknown[]).length;
+    expect(await count('type=ALL')).toBe(1);
+    expect(await count(`contract=${CONTRACT}`)).toBe(25);
+    expect(await count('direction=outgoing')).toBe(0);
+    expect(await count(`rights=0x${'1'.repeat(64)}`)).toBe(0);
+  });
+
+  test('tells which networks are served and how they stand', async () => {
+    const networks = (await (await send('/networks')).json()) as Record<string, unknown>[];
+    expect(networks.map(({ chainId, ready, name }) => [chainId, ready, name])).toEqual([
+      [1, true, 'Ethereum'],
+      [8453, false, 'Base'],
+    ]);
+    expect(networks[0]).toMatchObject({ head: { number: 105 }, finalizedBlock: 102, lagSeconds: 10, firstBlock: 100 });
+  });
+
+  test('is alive, and ready while a chain is', async () => {
+    expect(await (await send('/health')).json()).toEqual({ status: 'ok' });
+    expect(await (await send('/ready')).json()).toEqual({ status: 'ready', chainIds: [1] });
+    now = timeOf(1000);
+    try {
+      expect((await send('/ready')).status).toBe(503);
+      expect((await send('/health')).status).toBe(200);
+    } finally {
+      now = timeOf(106);
+    }
+  });
+
+  const refusals: [string, number, string][] = [
+    ['/registry/v2/check/all', 400, 'bad-request'],
+    [`${CHECK}&chainid=137`, 400, 'bad-request'],
+    [`${CHECK}&chainId=137`, 400, 'unknown-chain'],
+    [`/registry/v1/check/all?delegate=${HOT}&vault=${COLD}&chainId=8453`, 400, 'unknown-chain'],
+    [`${CHECK}&chainId=8453`, 503, 'chain-not-ready'],
+    [`${CHECK}&block=99`, 404, 'not-indexed'],
+    [`${CHECK}&block=106`, 503, 'not-yet-indexed'],
+    [`${CHECK}&timestamp=${timeOf(105)}`, 503, 'not-yet-indexed'],
+    [`/registry/v2/${HOT}?limit=1&cursor=AAAAAAAAAA`, 400, 'bad-request'],
+    ['/registry/v2/hello', 400, 'bad-request'],
+    ['/registry/v3/check/all', 404, 'not-found'],
+    ['/registry/v2/check/erc777', 404, 'not-found'],
+    [`/registry/v2/check/all?${'x'.repeat(5000)}`, 414, 'uri-too-long'],
+  ];
+  for (const [path, status, type] of refusals) {
+    test(`${path.slice(0, 90)} is ${status} ${type}`, async () => {
+      const response = await send(path);
+      expect(response.status).toBe(status);
+      expect(response.headers.get('content-type')).toBe('application/problem+json');
+      const body = (await response.json()) as Record<string, unknown>;
+      expect(body).toMatchObject({ type: `/docs#problem-${type}`, status });
+      expect(typeof body['detail']).toBe('string');
+      if (status === 503) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    });
+  }
+
+  test('refuses other methods and says which there are', async () => {
+    const response = await send(CHECK, { method: 'DELETE' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  });
+
+  test('a head that is too old is refused, and what is final is answered all the same', async () => {
+    now = timeOf(105) + 121;
+    try {
+      const stale = await send(CHECK);
+      expect(stale.status).toBe(503);
+      expect(await stale.json()).toMatchObject({ indexedBlock: 105, ageSeconds: 121, maxAgeSeconds: 120 });
+      expect((await send(`${CHECK}&block=103`)).status).toBe(503);
+      expect(await (await send(`${CHECK}&block=finalized`)).text()).toBe('true');
+      expect(await (await send(`${CHECK}&block=102`)).text()).toBe('true');
+    } finally {
+      now = timeOf(106);
+    }
+  });
+
+  test('a time is answered as of its block, and named', async () => {
+    const response = await send(`${CHECK}&timestamp=${timeOf(101) - 1}`);
+    expect(await response.text()).toBe('false');
+    expect(response.headers.get('x-block-number')).toBe('100');
+    expect(response.headers.get('x-as-of-timestamp')).toBe(String(timeOf(101) - 1));
+  });
+});

@@ -1,0 +1,57 @@
+// The checks: one question, one value.
+
+import { answer } from '../registry/check.ts';
+import type { CheckResult, DetailedDelegation, HeldDelegation } from '../store/store.ts';
+import { detailedText, numberText } from './json.ts';
+import { asOf, requireFresh } from './moment.ts';
+import type { CheckOperation } from './operations.ts';
+import { isKnown, replyHeaders, requireServed, type Service } from './reply.ts';
+import { type CheckRequest, readCheck } from './request.ts';
+
+export async function answerCheck(
+  operation: CheckOperation,
+  query: string,
+  request: Request,
+  service: Service,
+): Promise<Response> {
+  const asked = readCheck(operation, query);
+  requireServed(asked.chainId, operation.version, service.chainIds);
+  const result = await ask(asked, service);
+  const now = service.now();
+  requireFresh(result.chain, result.block.number, now, service.maxLag);
+
+  const headers = replyHeaders(result.chain, result.block, now, asked);
+  const body = asked.explain
+    ? explanationText(asked, result as CheckResult<DetailedDelegation>)
+    : valueText(asked, result);
+  // Small enough to be its own tag: a changed answer never keeps it, an unchanged one may.
+  headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
+  return isKnown(request, headers['etag'])
+    ? new Response(null, { status: 304, headers })
+    : new Response(body, { headers });
+}
+
+/** How often a time is looked up again because a reorg came between it and the answer. */
+const TRIES = 5;
+
+async function ask(asked: CheckRequest, { store }: Service): Promise<CheckResult<HeldDelegation>> {
+  const { chainId, question } = asked;
+  const read = asked.explain ? store.explain : store.check;
+  for (let attempt = 1; ; attempt++) {
+    const { block, pinned } = await asOf(store, chainId, asked);
+    const result = await read(chainId, question, block);
+    if (pinned === undefined || pinned.hash === result.block.hash || attempt === TRIES) return result;
+  }
+}
+
+function valueText({ question, numbers }: CheckRequest, { granting }: CheckResult<HeldDelegation>): string {
+  const value = answer(question, granting);
+  return typeof value === 'bigint' ? numberText(value, numbers) : String(value);
+}
+
+function explanationText(asked: CheckRequest, result: CheckResult<DetailedDelegation>): string {
+  const { number, hash, timestamp } = result.block;
+  const granting = result.granting.map((delegation) => detailedText(delegation, asked.chainId, asked.numbers));
+  const block = JSON.stringify({ number, hash, timestamp });
+  return `{"result":${valueText(asked, result)},"delegations":[${granting.join(',')}],"block":${block}}`;
+}

@@ -1,0 +1,29 @@
+// A place in a list, given to callers as an opaque text.
+
+import type { LogPosition } from '../store/store.ts';
+
+export interface Cursor {
+  /** The block of the list's first page, and the revision at which it was read. */
+  readonly at: { readonly block: number; readonly revision: number };
+  readonly after: LogPosition;
+}
+
+/** `list` names the list that the cursor belongs to: every parameter that decides what is in it. */
+export function cursorText({ at, after }: Cursor, list: string): string {
+  const fields = [at.block, at.revision, after.block, after.logIndex, fingerprint(list)];
+  return Buffer.from(fields.join('.')).toString('base64url');
+}
+
+/** Null for a text that is no cursor of this list. */
+export function readCursor(text: string, list: string): Cursor | null {
+  if (!/^[\w-]{8,160}$/.test(text)) return null;
+  const form = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(Buffer.from(text, 'base64url').toString('latin1'));
+  const [block, revision, afterBlock, logIndex, mark] = (form?.slice(1) ?? []).map(Number);
+  if (block === undefined || revision === undefined || afterBlock === undefined || logIndex === undefined) return null;
+  if (mark !== fingerprint(list)) return null;
+  const cursor = { at: { block, revision }, after: { block: afterBlock, logIndex } };
+  // One text for each place: what does not come out as it went in was not made here.
+  return cursorText(cursor, list) === text ? cursor : null;
+}
+
+const fingerprint = (list: string) => Bun.hash.xxHash32(list);

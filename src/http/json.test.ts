@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test';
+import { address, COLD, delegation, HOT } from '../../test/fixtures.ts';
+import { checksummed } from './checksum.ts';
+import { cursorText, readCursor } from './cursor.ts';
+import { detailedText, numberText, recordText } from './json.ts';
+
+const MOST = 2n ** 256n - 1n;
+
+describe('JSON on the wire', () => {
+  test('numbers have every digit, or stand in quotes on request', () => {
+    expect(numberText(MOST, 'number')).toBe(
+      '115792089237316195423570985008687907853269984665640564039457584007913129639935',
+    );
+    expect(numberText(9_007_199_254_740_993n, 'number')).toBe('9007199254740993');
+    expect(numberText(0n, 'string')).toBe('"0"');
+  });
+
+  test('a v2 record has exactly its five fields, and every token is a TOKEN', () => {
+    const text = recordText(delegation('ERC1155', { contract: address(0), tokenId: 0n }), 'number');
+    expect(JSON.parse(text)).toEqual({
+      type: 'TOKEN',
+      from: checksummed(COLD),
+      to: checksummed(HOT),
+      contract: address(0),
+      tokenId: 0,
+    });
+  });
+
+  test('contract and token id are null by type, never by value', () => {
+    const fields = (text: string) => [JSON.parse(text).type, JSON.parse(text).contract, JSON.parse(text).tokenId];
+    expect(fields(recordText(delegation('ALL'), 'number'))).toEqual(['ALL', null, null]);
+    expect(fields(recordText(delegation('CONTRACT', { contract: address(0) }), 'number'))).toEqual([
+      'CONTRACT',
+      address(0),
+      null,
+    ]);
+    expect(fields(recordText(delegation('ERC20', { contract: address(0) }), 'number'))).toEqual([
+      'TOKEN',
+      address(0),
+      null,
+    ]);
+  });
+
+  test('a v1 record names delegate and vault', () => {
+    expect(Object.keys(JSON.parse(recordText(delegation('TOKEN'), 'number')))).toEqual([
+      'type',
+      'delegate',
+      'vault',
+      'contract',
+      'tokenId',
+    ]);
+  });
+
+  test('in full detail it says what limits it and since when it holds', () => {
+    const since = { block: 5, logIndex: 1, timestamp: 1_700_000_000, transactionHash: `0x${'1'.repeat(64)}` } as const;
+    const held = { ...delegation('ERC20', { from: COLD, to: HOT, amount: MOST }), since };
+    const full = JSON.parse(detailedText(held, 137, 'string'));
+    expect(full).toMatchObject({
+      standard: 'ERC20',
+      amount: String(MOST),
+      chainId: 137,
+      rights: `0x${'0'.repeat(64)}`,
+      since,
+    });
+    expect(JSON.parse(detailedText({ ...delegation('TOKEN'), since }, 1, 'number'))).toMatchObject({
+      standard: null,
+      rights: null,
+      amount: null,
+    });
+  });
+});
+
+describe('a cursor', () => {
+  const cursor = { at: { block: 18_000_000, revision: 42 }, after: { block: 17_999_999, logIndex: 3 } };
+
+  test('comes back for its own list, and for no other', () => {
+    const text = cursorText(cursor, 'list one');
+    expect(text).toMatch(/^[\w-]+$/);
+    expect(readCursor(text, 'list one')).toEqual(cursor);
+    expect(readCursor(text, 'list two')).toBeNull();
+  });
+
+  test('that was tampered with is none', () => {
+    const text = cursorText(cursor, 'list');
+    for (const bad of ['', 'abc', `${text}A`, text.slice(1), text.replace(/.$/, '='), 'A'.repeat(200)]) {
+      expect(readCursor(bad, 'list')).toBeNull();
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'bun:test';
+import { parseQuery, targetOf } from './query.ts';
+
+const KNOWN = new Set(['to', 'from', 'chainId', 'tokenId', 'rights']);
+
+describe('the target of a request', () => {
+  const targets: [string, string, string][] = [
+    ['http://host:80/a/b?x=1&y=2', '/a/b', 'x=1&y=2'],
+    ['http://host/a', '/a', ''],
+    ['http://host', '/', ''],
+    ['/relative?x', '/relative', 'x'],
+    ['http://host/a?b?c#d', '/a', 'b?c'],
+    ['http://ho st:99999999/a%zz?q', '/a%zz', 'q'],
+  ];
+  for (const [url, path, query] of targets) {
+    test(`${url} is read without a throw`, () => expect(targetOf(url)).toEqual({ path, query }));
+  }
+});
+
+describe('a query', () => {
+  test('gives the decoded values of known parameters', () => {
+    const { values, faults } = parseQuery('to=%30x1&rights=&chainId=1', KNOWN);
+    expect([...values]).toEqual([
+      ['to', '0x1'],
+      ['rights', ''],
+      ['chainId', '1'],
+    ]);
+    expect(faults).toEqual([]);
+  });
+
+  test('lets cache busters and campaign marks through', () => {
+    expect(parseQuery('_=123&utm_source=x&utm_=y', KNOWN).faults).toEqual([]);
+  });
+
+  test('names a near miss and what was meant', () => {
+    const { faults } = parseQuery('chainid=137&token=5&form=0x1', KNOWN);
+    expect(faults).toEqual([
+      { parameter: 'chainid', detail: 'is unknown: did you mean chainId?' },
+      { parameter: 'token', detail: 'is unknown: did you mean tokenId?' },
+      { parameter: 'form', detail: 'is unknown: did you mean from?' },
+    ]);
+  });
+
+  test('lists what is known where nothing is near', () => {
+    const [fault] = parseQuery('wallet=0x1', KNOWN).faults;
+    expect(fault?.detail).toBe('is unknown here; known are to, from, chainId, tokenId, rights');
+  });
+
+  test('refuses what is given twice, also when both are the same', () => {
+    expect(parseQuery('to=0x1&to=0x1', KNOWN).faults).toEqual([{ parameter: 'to', detail: 'is given more than once' }]);
+  });
+
+  test('refuses what is not UTF-8', () => {
+    expect(parseQuery('to=%ff', KNOWN).faults[0]?.detail).toContain('percent-encoded');
+    expect(parseQuery('%ff=1', KNOWN).faults[0]?.detail).toContain('percent-encoded');
+  });
+
+  test('shortens what a hostile caller sends, and never throws', () => {
+    const { faults } = parseQuery(`${'x'.repeat(100_000)}=1&=&&&==`, KNOWN);
+    expect(faults[0]?.parameter.length).toBeLessThan(70);
+  });
+});

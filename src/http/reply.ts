@@ -1,0 +1,61 @@
+// What checks and lists share: the point in time, the headers, and the entity tag.
+
+import { NETWORKS } from '../registry/network.ts';
+import type { ChainState, Moment, Store } from '../store/store.ts';
+import type { MaxLag } from './moment.ts';
+import { Problem } from './problem.ts';
+
+export interface Service {
+  readonly store: Store;
+  /** Unix seconds. */
+  readonly now: () => number;
+  /** The chains that are served. */
+  readonly chainIds: ReadonlySet<number>;
+  readonly maxLag: MaxLag;
+}
+
+export const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'X-Block-Number, X-Block-Hash, X-Block-Timestamp, X-As-Of-Timestamp, ETag, Link, Retry-After, RateLimit, RateLimit-Policy',
+};
+
+/** The headers of an answer that is true as of a block. */
+export function replyHeaders(chain: ChainState, block: Moment, now: number, asked: { timestamp?: number | undefined }) {
+  const headers: Record<string, string> = {
+    ...CORS,
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': cacheControl(chain, now),
+    'x-block-number': String(block.number),
+  };
+  if (block.hash !== null) headers['x-block-hash'] = block.hash;
+  if (block.timestamp !== null) headers['x-block-timestamp'] = String(block.timestamp);
+  if (asked.timestamp !== undefined) headers['x-as-of-timestamp'] = String(asked.timestamp);
+  return headers;
+}
+
+/** An answer may be kept until the chain's next block is due, and no longer. */
+function cacheControl({ head, chainId }: ChainState, now: number): string {
+  const due = (head?.timestamp ?? 0) + (NETWORKS.get(chainId)?.blockSeconds ?? 0);
+  const seconds = Math.floor(due - now);
+  return seconds > 0 ? `public, max-age=${seconds}` : 'public, no-cache';
+}
+
+/** True where the caller has this very answer already. */
+export function isKnown(request: Request, etag: string): boolean {
+  const asked = request.headers.get('if-none-match');
+  if (asked === null) return false;
+  return asked.trim() === '*' || asked.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+/** Refuses a chain that is not served, or has no registry of this version. */
+export function requireServed(chainId: number, version: 1 | 2, chainIds: ReadonlySet<number>): void {
+  const network = NETWORKS.get(chainId);
+  if (chainIds.has(chainId) && network?.registries[version] !== undefined) return;
+  const served = [...chainIds].filter((id) => NETWORKS.get(id)?.registries[version] !== undefined);
+  const detail = chainIds.has(chainId) ? `${chainId} has no v${version} registry` : `${chainId} is not served here`;
+  throw new Problem('unknown-chain', `chainId: ${detail}.`, {
+    errors: [{ parameter: 'chainId', detail }],
+    members: { chainIds: served.sort((a, b) => a - b) },
+  });
+}

@@ -1,0 +1,85 @@
+// The sockets: the API and its metrics, each on a port of its own.
+
+import type { Server } from 'bun';
+import { type AppOptions, createApp, routeOf } from './app.ts';
+import { createMetrics } from './metrics.ts';
+import { chainMetrics } from './status.ts';
+
+export interface ServerOptions extends AppOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly metricsHost: string;
+  readonly metricsPort: number;
+  readonly onRequest: (request: AnsweredRequest) => void;
+}
+
+export interface AnsweredRequest {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  readonly metricsUrl: string;
+  /** Takes no more requests, and waits for those under way, but not for ever. */
+  stop(): Promise<void>;
+}
+
+/** A caller that neither sends nor reads for so long is cut off. */
+const IDLE_SECONDS = 30;
+/** How long requests under way may take once the service is told to stop. */
+const DRAIN_MS = 10_000;
+
+export function startServer(options: ServerOptions): RunningServer {
+  const { host, port, metricsHost, metricsPort, onRequest } = options;
+  const app = createApp(options);
+  const metrics = createMetrics();
+  const api = Bun.serve({
+    hostname: host,
+    port,
+    development: false,
+    idleTimeout: IDLE_SECONDS,
+    maxRequestBodySize: 1024,
+    async fetch(request) {
+      const began = performance.now();
+      const response = await app.fetch(request);
+      const answered = {
+        method: request.method,
+        route: routeOf(request.url),
+        status: response.status,
+        seconds: (performance.now() - began) / 1000,
+      };
+      metrics.observe(answered.route, answered.status, answered.seconds);
+      onRequest(answered);
+      return response;
+    },
+  });
+  const prometheus = Bun.serve({
+    hostname: metricsHost,
+    port: metricsPort,
+    development: false,
+    routes: {
+      '/metrics': async () =>
+        new Response(metrics.render(await chainMetrics(options)), {
+          headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+        }),
+    },
+    fetch: () => new Response('Metrics are at /metrics.\n', { status: 404 }),
+  });
+  return {
+    url: urlOf(api),
+    metricsUrl: `${urlOf(prometheus)}/metrics`,
+    async stop() {
+      const servers = [api, prometheus];
+      // A first stop takes no new connections; waiting for it would mean waiting for idle ones that are kept alive.
+      for (const server of servers) void server.stop();
+      const deadline = performance.now() + DRAIN_MS;
+      while (servers.some((server) => server.pendingRequests > 0) && performance.now() < deadline) await Bun.sleep(10);
+      await Promise.all(servers.map((server) => server.stop(true)));
+    },
+  };
+}
+
+const urlOf = ({ hostname, port }: Server<unknown>) => `http://${hostname}:${port}`;
