@@ -218,6 +218,8 @@ describe('the API', () => {
     [`${CHECK}&block=99`, 404, 'not-indexed'],
     [`${CHECK}&block=106`, 503, 'not-yet-indexed'],
     [`${CHECK}&timestamp=${timeOf(105)}`, 503, 'not-yet-indexed'],
+    [`/registry/v2/${HOT}?block=99`, 404, 'not-indexed'],
+    [`/registry/v2/${HOT}?block=106`, 503, 'not-yet-indexed'],
     [`/registry/v2/${HOT}?limit=1&cursor=AAAAAAAAAA`, 400, 'bad-request'],
     ['/registry/v2/hello', 400, 'bad-request'],
     ['/registry/v3/check/all', 404, 'not-found'],

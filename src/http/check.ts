@@ -3,7 +3,7 @@
 import { answer } from '../registry/check.ts';
 import type { CheckResult, DetailedDelegation, HeldDelegation } from '../store/store.ts';
 import { detailedText, numberText } from './json.ts';
-import { asOf, requireFresh } from './moment.ts';
+import { readAsOf, requireFresh } from './moment.ts';
 import type { CheckOperation } from './operations.ts';
 import { isKnown, replyHeaders, requireServed, type Service } from './reply.ts';
 import { type CheckRequest, readCheck } from './request.ts';
@@ -31,17 +31,10 @@ export async function answerCheck(
     : new Response(body, { headers });
 }
 
-/** How often a time is looked up again because a reorg came between it and the answer. */
-const TRIES = 5;
-
-async function ask(asked: CheckRequest, { store }: Service): Promise<CheckResult<HeldDelegation>> {
+function ask(asked: CheckRequest, { store }: Service): Promise<CheckResult<HeldDelegation>> {
   const { chainId, question } = asked;
   const read = asked.explain ? store.explain : store.check;
-  for (let attempt = 1; ; attempt++) {
-    const { block, pinned } = await asOf(store, chainId, asked);
-    const result = await read(chainId, question, block);
-    if (pinned === undefined || pinned.hash === result.block.hash || attempt === TRIES) return result;
-  }
+  return readAsOf(store, chainId, asked, (block) => read(chainId, question, block));
 }
 
 function valueText({ question, numbers }: CheckRequest, { granting }: CheckResult<HeldDelegation>): string {

@@ -5,7 +5,7 @@ import { StoreError } from '../store/errors.ts';
 import type { DetailedDelegation, HeldDelegation, ListPage, ListQuery, LogPosition, Moment } from '../store/store.ts';
 import { cursorText, readCursor } from './cursor.ts';
 import { detailedText, recordText, typeOf } from './json.ts';
-import { asOf, requireFresh } from './moment.ts';
+import { readAsOf, requireFresh } from './moment.ts';
 import type { ListOperation } from './operations.ts';
 import { faults } from './problem.ts';
 import { isKnown, replyHeaders, requireServed, type Service } from './reply.ts';
@@ -39,7 +39,8 @@ export async function answerList(
   if (isKnown(request, headers['etag'])) return new Response(null, { status: 304, headers });
 
   const scan = scanner(asked, at, service);
-  if (limit === undefined) return new Response(stream(scan), { headers });
+  // The first stretch is read before anything is sent: what is refused must not begin as a 200.
+  if (limit === undefined) return new Response(stream(scan, await scan(SCAN, undefined)), { headers });
   const { texts, next } = await page(scan, limit, cursor?.after);
   if (next !== null) {
     const link = new URLSearchParams(query);
@@ -53,26 +54,26 @@ export async function answerList(
 const listIdentity = ({ chainId, version, wallet, block, timestamp, direction, type, contract, rights }: ListRequest) =>
   [chainId, version, wallet, block, timestamp, direction, type, contract, rights].join();
 
-/** How often a time is looked up again because a reorg came between it and its block. */
-const TRIES = 5;
-
 /** Fixes the block that the whole list is read as of, and the state of the chain that it belongs to. */
-async function pin(asked: ListRequest, pinned: number | undefined, { store }: Service) {
+function pin(asked: ListRequest, pinned: number | undefined, { store }: Service) {
   const { chainId } = asked;
-  for (let attempt = 1; ; attempt++) {
-    const at = pinned === undefined ? await asOf(store, chainId, asked) : { block: pinned };
+  const read = async (at: number | undefined) => {
     const state = await store.chain(chainId);
     if (state?.head == null) throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`);
-    const number = at.block ?? state.head.number;
+    const number = at ?? state.head.number;
     const [kept] = await store.blocks(chainId, { from: number, to: number });
-    if (at.pinned !== undefined && at.pinned.hash !== kept?.hash && attempt < TRIES) continue;
     const block: Moment = kept ?? { number, hash: null, timestamp: null };
     return { state, block };
-  }
+  };
+  return pinned === undefined ? readAsOf(store, chainId, asked, read) : read(pinned);
 }
 
 /** A stretch of the list as JSON texts, from a position on. */
-type Scan = (limit: number, after: LogPosition | undefined) => Promise<{ texts: Text[]; next: LogPosition | null }>;
+type Scan = (limit: number, after: LogPosition | undefined) => Promise<Stretch>;
+interface Stretch {
+  readonly texts: Text[];
+  readonly next: LogPosition | null;
+}
 interface Text {
   readonly json: string;
   readonly since: LogPosition;
@@ -117,15 +118,17 @@ async function page(scan: Scan, limit: number, from: LogPosition | undefined) {
 }
 
 /** Writes the whole list as fast as it is read, with one stretch in memory. */
-function stream(scan: Scan): ReadableStream<Uint8Array> {
+function stream(scan: Scan, first: Stretch): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let after: LogPosition | null | undefined;
+  let ready: Stretch | null = first;
+  let after: LogPosition | null = null;
   let opened = false;
   return new ReadableStream({
     async pull(controller) {
       // A stretch may be empty after filtering, and a pull must give something.
       for (;;) {
-        const { texts, next } = await scan(SCAN, after ?? undefined);
+        const { texts, next }: Stretch = ready ?? (await scan(SCAN, after ?? undefined));
+        ready = null;
         after = next;
         const text = texts.map(({ json }) => json).join(',');
         const lead = opened ? (text === '' ? '' : ',') : '[';

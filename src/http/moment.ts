@@ -2,7 +2,7 @@
 
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
-import type { BlockRef, ChainState, Store } from '../store/store.ts';
+import type { BlockRef, ChainState, Moment, Store } from '../store/store.ts';
 import type { BlockChoice } from './params.ts';
 import { Problem } from './problem.ts';
 
@@ -13,17 +13,16 @@ export interface AskedTime {
 }
 
 /** The block to read as of; undefined means the head, whichever it is when it is read. */
-export interface AsOf {
+interface AsOf {
   readonly block?: number;
   /** What the store must still say about that block when it answers. */
   readonly pinned?: BlockRef;
-  readonly timestamp?: number;
 }
 
-export async function asOf(store: Store, chainId: number, { block, timestamp }: AskedTime): Promise<AsOf> {
+async function asOf(store: Store, chainId: number, { block, timestamp }: AskedTime): Promise<AsOf> {
   if (timestamp !== undefined) {
     const pinned = await store.blockAt(chainId, timestamp);
-    return { block: pinned.number, pinned, timestamp };
+    return { block: pinned.number, pinned };
   }
   if (block === undefined || block === 'latest') return {};
   if (block !== 'finalized') return { block };
@@ -32,6 +31,24 @@ export async function asOf(store: Store, chainId: number, { block, timestamp }: 
     throw new StoreError('not-started', `Chain ${chainId} has no finalized block yet.`);
   }
   return { block: state.verified };
+}
+
+/** How often a time is looked up again because a reorg came between it and its block. */
+const TRIES = 5;
+
+/** Reads as of the asked time. An answer about a block that is no longer that of the time is never given. */
+export async function readAsOf<T extends { readonly block: Moment }>(
+  store: Store,
+  chainId: number,
+  asked: AskedTime,
+  read: (block: number | undefined) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const { block, pinned } = await asOf(store, chainId, asked);
+    const result = await read(block);
+    if (pinned === undefined || pinned.hash === result.block.hash) return result;
+  }
+  throw new Problem('not-yet-indexed', `Chain ${chainId} is being reorganised around that time.`, { retryAfter: 5 });
 }
 
 /** How old the newest block may be, in seconds. */

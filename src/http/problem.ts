@@ -8,14 +8,12 @@ export const PROBLEMS = {
   'method-not-allowed': { status: 405, title: 'Only GET, HEAD and OPTIONS are understood here' },
   'cursor-gone': { status: 409, title: 'The history below this cursor has changed' },
   'uri-too-long': { status: 414, title: 'The address of the request is too long' },
-  'headers-too-large': { status: 431, title: 'The request headers are too large' },
   internal: { status: 500, title: 'The service failed' },
   'not-ready': { status: 503, title: 'The service cannot answer yet' },
   'chain-not-ready': { status: 503, title: 'This chain is not indexed far enough' },
   'chain-stale': { status: 503, title: 'This chain is not up to date' },
   'not-yet-indexed': { status: 503, title: 'That point in time is not indexed yet' },
   'revocation-unread': { status: 503, title: 'A revocation of this wallet could not be read' },
-  'store-unavailable': { status: 503, title: 'The store does not answer' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type ProblemType = keyof typeof PROBLEMS;
