@@ -1,5 +1,6 @@
 // npm run bench -- <part> [options]
 
+import { benchHttp } from './http.ts';
 import { benchStore } from './store.ts';
 
 const PARTS: Readonly<Record<string, { about: string; run(options: string[]): Promise<void> }>> = {
@@ -7,6 +8,10 @@ const PARTS: Readonly<Record<string, { about: string; run(options: string[]): Pr
     about:
       'the store on both engines, with 1 and 10 million delegations; options: sqlite, postgres, and sizes as 1m 10m',
     run: benchStore,
+  },
+  http: {
+    about: 'a check over HTTP against nginx sending a static true; option: sqlite:<path>, a store to fill or use again',
+    run: benchHttp,
   },
 };
 

@@ -9,6 +9,8 @@ test('an empty environment gives the defaults', () => {
     metricsHost: '127.0.0.1',
     metricsPort: 9090,
     logLevel: 'info',
+    idleTimeout: 30,
+    answerTimeout: 600,
     maxLag: new Map(),
   });
 });

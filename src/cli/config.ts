@@ -10,6 +10,10 @@ export interface Config {
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly logLevel: LogLevel;
+  /** Seconds. */
+  readonly idleTimeout: number;
+  /** Seconds. */
+  readonly answerTimeout: number;
   /** Seconds, by chain id, where the operator chose another limit than the network's. */
   readonly maxLag: ReadonlyMap<number, number>;
 }
@@ -40,6 +44,8 @@ export const VARIABLES = [
   ['METRICS_HOST', '127.0.0.1', 'the address of /metrics'],
   ['METRICS_PORT', '9090', 'the port of /metrics'],
   ['LOG_LEVEL', 'info', LOG_LEVELS.join(', ')],
+  ['IDLE_TIMEOUT', '30', 'seconds after which a caller that neither sends nor reads is cut off'],
+  ['ANSWER_TIMEOUT', '600', 'seconds that one answer may take, long lists included'],
   ['MAX_LAG_<chainId>', "the network's", 'seconds after which that chain answers 503'],
 ] as const;
 
@@ -48,10 +54,10 @@ export function readConfig(environment: Environment): Config {
   const fault = (name: string, detail: string, example: string) => void faults.push({ name, detail, example });
   // An empty variable is one that is not set: so shells and compose files leave it.
   const text = (name: string, otherwise: string) => environment[name] || otherwise;
-  const whole = (name: string, otherwise: number, most: number, example: string) => {
+  const whole = (name: string, otherwise: number, most: number, example: string, least = 0) => {
     const value = text(name, String(otherwise));
-    if (/^\d+$/.test(value) && Number(value) <= most) return Number(value);
-    fault(name, `is not a whole number up to ${most}`, example);
+    if (/^\d+$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value);
+    fault(name, `is not a whole number from ${least} to ${most}`, example);
     return otherwise;
   };
 
@@ -72,14 +78,18 @@ export function readConfig(environment: Environment): Config {
     if (!NETWORKS.has(Number(chain))) fault(name, 'names no known network', '120');
     else maxLag.set(Number(chain), whole(name, 0, 31_536_000, '120'));
   }
-  if (faults.length > 0) throw new ConfigError(faults);
-  return {
+  const config = {
     databaseUrl,
     host: text('HOST', '0.0.0.0'),
     port,
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
     metricsPort,
     logLevel: logLevel ?? 'info',
+    // Bun counts idle seconds in one byte.
+    idleTimeout: whole('IDLE_TIMEOUT', 30, 255, '30', 1),
+    answerTimeout: whole('ANSWER_TIMEOUT', 600, 86_400, '600', 1),
     maxLag,
   };
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
 }

@@ -3,7 +3,7 @@
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
+export type Log = (level: LogLevel, message: string, fields?: object) => void;
 
 const WEIGHT: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
@@ -11,5 +11,20 @@ export function createLog(lowest: LogLevel, write: (line: string) => void): Log 
   return (level, message, fields = {}) => {
     if (WEIGHT[level] < WEIGHT[lowest]) return;
     write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`);
+  };
+}
+
+/** Writes lines together that come together: a system call for each would cost more than the answer it tells of. */
+export function batched(write: (text: string) => void): (line: string) => void {
+  let pending = '';
+  const flush = () => {
+    const text = pending;
+    pending = '';
+    if (text !== '') write(text);
+  };
+  process.once('exit', flush);
+  return (line) => {
+    if (pending === '') setImmediate(flush);
+    pending += line;
   };
 }

@@ -4,7 +4,7 @@ import { startServer } from '../http/server.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import { type Config, readConfig } from './config.ts';
-import { createLog, type Log } from './log.ts';
+import { batched, createLog, type Log } from './log.ts';
 
 export const SERVE_HELP = `Usage: delegations serve
 
@@ -14,7 +14,10 @@ It serves the chains that the store has; following chains is not built yet.
 
 export async function serve(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const config = readConfig(environment);
-  const log = createLog(config.logLevel, (line) => process.stdout.write(line));
+  const log = createLog(
+    config.logLevel,
+    batched((text) => process.stdout.write(text)),
+  );
   const store = await openStore(config.databaseUrl);
   const chainIds = new Set((await store.chains()).map(({ chainId }) => chainId));
   const server = startServer({
@@ -24,7 +27,7 @@ export async function serve(environment: Readonly<Record<string, string | undefi
     now: () => Math.floor(Date.now() / 1000),
     maxLag: maxLagOf(config),
     onError: (error) => log('error', 'a request failed', { error: String(error) }),
-    onRequest: (request) => log('info', 'request', { ...request }),
+    onAnswer: (answered) => log('info', 'request', answered),
   });
   log('info', 'listening', { url: server.url, metrics: server.metricsUrl, chainIds: [...chainIds] });
   await stopSignal(log);

@@ -38,7 +38,13 @@ describe('the recorded registries through the API', () => {
       const head = blocks.at(-1);
       if (head === undefined) throw new Error('an empty recording');
       await store.apply({ chainId, epoch, after: null, blocks: blocks.map(blockInput), head });
-      const app = createApp({ store, chainIds: new Set([1]), now: () => head.timestamp, maxLag: () => 60 });
+      const app = createApp({
+        store,
+        chainIds: new Set([1]),
+        now: () => head.timestamp,
+        maxLag: () => 60,
+        answerTimeout: 60,
+      });
       const get = async (path: string) => {
         const response = await app.fetch(new Request(ORIGIN + path));
         expect(response.status).toBe(200);
@@ -120,6 +126,7 @@ describe('the API', () => {
       chainIds: new Set([1, 8453]),
       now: () => now,
       maxLag: () => 120,
+      answerTimeout: 60,
       onError: (error) => failures.push(error),
     });
   });

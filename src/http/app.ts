@@ -1,9 +1,13 @@
 // The API, apart from the process that listens: a request goes in, a response comes out.
 
 import { StoreError } from '../store/errors.ts';
+import type { Awaitable } from '../store/store.ts';
+import { docsText } from '../web/docs.ts';
+import { answerStyle, pageResponse, STYLE_PATH } from '../web/page.ts';
 import { answerCheck } from './check.ts';
 import { answerList } from './list.ts';
-import { OPERATIONS, type Operation } from './operations.ts';
+import { openApiText } from './openapi.ts';
+import { type CheckOperation, type ListOperation, OPERATIONS } from './operations.ts';
 import { Problem, problemResponse } from './problem.ts';
 import { targetOf } from './query.ts';
 import { CORS, type Service } from './reply.ts';
@@ -12,6 +16,16 @@ import { answerHealth, answerNetworks, answerReady } from './status.ts';
 export interface AppOptions extends Service {
   /** Told of failures that callers are not told of. */
   readonly onError?: (error: unknown) => void;
+  readonly onAnswer?: (answer: Answered) => void;
+}
+
+/** What may be counted and logged of a request: never what the caller wrote. */
+export interface Answered {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  /** Until the answer was ready to be sent. */
+  readonly seconds: number;
 }
 
 export interface App {
@@ -25,79 +39,102 @@ const PREFLIGHT = {
   'access-control-max-age': '86400',
 };
 const METHODS = 'GET, HEAD, OPTIONS';
+const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
 /** The longest address that any good request has is a fraction of this. */
 const LONGEST_URL = 4096;
 
-const CHECKS = new Map(OPERATIONS.filter((one) => one.kind === 'check').map((one) => [one.path, one]));
-const LISTS = OPERATIONS.filter((one) => one.kind === 'list').map((one) => ({
-  one,
-  prefix: one.path.slice(0, -'{wallet}'.length),
-}));
-
-const PAGES = new Map<string, (service: Service) => Response | Promise<Response>>([
-  ['/networks', answerNetworks],
-  ['/health', answerHealth],
-  ['/ready', answerReady],
-]);
-
-/** The name of a request's route, for metrics: never what the caller wrote. */
-export function routeOf(url: string): string {
-  const { path } = targetOf(url);
-  return PAGES.has(path) ? path : (findOperation(path)?.operation.path ?? 'other');
-}
-
 export function createApp(options: AppOptions): App {
+  const { onAnswer } = options;
   return {
     async fetch(request) {
-      try {
-        return withoutBody(request, await route(request, options));
-      } catch (error) {
-        return withoutBody(request, problemResponse(asProblem(error, options), new Headers(CORS)));
-      }
+      const began = performance.now();
+      const { path, query } = targetOf(request.url);
+      const route = findRoute(path);
+      const response = await answered(request, route, query, options);
+      onAnswer?.({
+        method: METHOD_NAMES.has(request.method) ? request.method : 'other',
+        route: route?.name ?? 'other',
+        status: response.status,
+        seconds: (performance.now() - began) / 1000,
+      });
+      return response;
     },
   };
 }
 
-async function route(request: Request, options: AppOptions): Promise<Response> {
-  if (request.url.length > LONGEST_URL) throw new Problem('uri-too-long', `More than ${LONGEST_URL} characters.`);
-  const { path, query } = targetOf(request.url);
-  const page = PAGES.get(path);
-  const found = page ? null : findOperation(path);
-  if (page === undefined && found === null) throw new Problem('not-found', 'See /docs for what there is.');
-  if (request.method === 'OPTIONS')
-    return new Response(null, { status: 204, headers: { ...PREFLIGHT, allow: METHODS } });
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    throw new Problem('method-not-allowed', `${request.method} is not among ${METHODS}.`, {
-      headers: { allow: METHODS },
-    });
+async function answered(request: Request, route: Route | null, query: string, options: AppOptions): Promise<Response> {
+  try {
+    return withoutBody(request, await answer(request, route, query, options));
+  } catch (error) {
+    return withoutBody(request, problemResponse(asProblem(error, options), new Headers(CORS)));
   }
-  if (page !== undefined) return page(options);
-  const { operation, wallet } = found as Found;
-  return operation.kind === 'check'
-    ? answerCheck(operation, query, request, options)
-    : answerList(operation, wallet, query, request, options);
 }
 
-interface Found {
-  readonly operation: Operation;
-  readonly wallet: string;
+function answer(request: Request, route: Route | null, query: string, options: AppOptions): Awaitable<Response> {
+  const { method, url } = request;
+  if (url.length > LONGEST_URL) throw new Problem('uri-too-long', `More than ${LONGEST_URL} characters.`);
+  if (route === null) throw new Problem('not-found', 'See /docs for what there is.');
+  if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { ...PREFLIGHT, allow: METHODS } });
+  if (method !== 'GET' && method !== 'HEAD') {
+    throw new Problem('method-not-allowed', `${method} is not among ${METHODS}.`, { headers: { allow: METHODS } });
+  }
+  return route.answer(request, query, options);
 }
 
-function findOperation(path: string): Found | null {
-  const check = CHECKS.get(path);
-  if (check !== undefined) return { operation: check, wallet: '' };
-  for (const { one, prefix } of LISTS) {
+export interface Route {
+  readonly name: string;
+  answer(request: Request, query: string, service: Service): Awaitable<Response>;
+}
+
+const checkRoute = (operation: CheckOperation): Route => ({
+  name: operation.path,
+  answer: (request, query, service) => answerCheck(operation, query, request, service),
+});
+const listRoute = (operation: ListOperation, wallet: string): Route => ({
+  name: operation.path,
+  answer: (request, query, service) => answerList(operation, wallet, query, request, service),
+});
+const pageRoute = (name: string, answer: (service: Service) => Awaitable<Response>): Route => ({
+  name,
+  answer: (_request, _query, service) => answer(service),
+});
+
+const document = openApiText();
+const DOCUMENT_HEADERS = { ...CORS, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-cache' };
+const docs = docsText();
+
+const ROUTES = new Map<string, Route>(
+  [
+    ...OPERATIONS.filter((one) => one.kind === 'check').map(checkRoute),
+    pageRoute('/networks', answerNetworks),
+    pageRoute('/health', answerHealth),
+    pageRoute('/ready', answerReady),
+    pageRoute('/openapi.json', () => new Response(document, { headers: DOCUMENT_HEADERS })),
+    pageRoute('/docs', () => pageResponse(docs)),
+    pageRoute(STYLE_PATH, answerStyle),
+  ].map((route) => [route.name, route]),
+);
+const LISTS = OPERATIONS.filter((one) => one.kind === 'list').map((operation) => ({
+  operation,
+  prefix: operation.path.slice(0, -'{wallet}'.length),
+}));
+
+export function findRoute(path: string): Route | null {
+  const exact = ROUTES.get(path);
+  if (exact !== undefined) return exact;
+  for (const { operation, prefix } of LISTS) {
     // A wallet that is none is a fault of the request, but not a path of its own.
     const wallet = path.startsWith(prefix) ? path.slice(prefix.length) : '';
-    if (wallet !== '' && !wallet.includes('/')) return { operation: one, wallet };
+    if (wallet !== '' && !wallet.includes('/')) return listRoute(operation, wallet);
   }
   return null;
 }
 
-const withoutBody = (request: Request, response: Response): Response =>
-  request.method === 'HEAD' && response.body !== null
-    ? new Response(null, { status: response.status, headers: response.headers })
-    : response;
+function withoutBody(request: Request, response: Response): Response {
+  if (request.method !== 'HEAD') return response;
+  void response.body?.cancel();
+  return new Response(null, { status: response.status, headers: response.headers });
+}
 
 /** The one place where an error becomes an answer. */
 function asProblem(error: unknown, { onError }: AppOptions): Problem {

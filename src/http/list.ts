@@ -2,8 +2,8 @@
 
 import type { Delegation } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';
-import type { DetailedDelegation, HeldDelegation, ListPage, ListQuery, LogPosition, Moment } from '../store/store.ts';
-import { cursorText, readCursor } from './cursor.ts';
+import type { HeldDelegation, ListQuery, LogPosition, Moment } from '../store/store.ts';
+import { type Cursor, cursorText, readCursor } from './cursor.ts';
 import { detailedText, recordText, typeOf } from './json.ts';
 import { readAsOf, requireFresh } from './moment.ts';
 import type { ListOperation } from './operations.ts';
@@ -11,8 +11,12 @@ import { faults } from './problem.ts';
 import { isKnown, replyHeaders, requireServed, type Service } from './reply.ts';
 import { type ListRequest, readList } from './request.ts';
 
-/** How many delegations are in memory at once. */
-const SCAN = 1000;
+/** How many delegations are read at once: they are all in memory, and other requests wait for them. */
+const SCAN = 250;
+/** A page that a filter leaves nearly empty is sent as it is after so many delegations looked at. */
+const MOST_SCANNED = 50_000;
+/** How often a list is begun anew because history changed while its first delegations were read. */
+const TRIES = 5;
 
 export async function answerList(
   operation: ListOperation,
@@ -22,14 +26,28 @@ export async function answerList(
   service: Service,
 ): Promise<Response> {
   const asked = readList(operation, wallet, query);
-  const { chainId, version, limit } = asked;
-  requireServed(chainId, version, service.chainIds);
-  const identity = listIdentity(asked);
-  const cursor = asked.cursor === undefined ? null : readCursor(asked.cursor, identity);
+  requireServed(asked.chainId, asked.version, service.chainIds);
+  const cursor = asked.cursor === undefined ? null : readCursor(asked.cursor, listIdentity(asked));
   if (asked.cursor !== undefined && cursor === null) {
     throw faults([{ parameter: 'cursor', detail: 'is not a cursor of this very list' }]);
   }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await begin(asked, cursor, query, request, service);
+    } catch (error) {
+      const rewritten = error instanceof StoreError && error.code === 'rewritten';
+      if (!rewritten || cursor !== null || attempt === TRIES) throw error;
+    }
+  }
+}
 
+async function begin(
+  asked: ListRequest,
+  cursor: Cursor | null,
+  query: string,
+  request: Request,
+  service: Service,
+): Promise<Response> {
   const { state, block } = await pin(asked, cursor?.at.block, service);
   const now = service.now();
   requireFresh(state, block.number, now, service.maxLag);
@@ -39,13 +57,16 @@ export async function answerList(
   if (isKnown(request, headers['etag'])) return new Response(null, { status: 304, headers });
 
   const scan = scanner(asked, at, service);
-  // The first stretch is read before anything is sent: what is refused must not begin as a 200.
-  if (limit === undefined) return new Response(stream(scan, await scan(SCAN, undefined)), { headers });
-  const { texts, next } = await page(scan, limit, cursor?.after);
+  if (asked.limit === undefined) {
+    const deadline = performance.now() + 1000 * service.answerTimeout;
+    // The first stretch is read before anything is sent: what is refused must not begin as a 200.
+    return new Response(stream(scan, await scan(SCAN, undefined), deadline), { headers });
+  }
+  const { texts, next } = await page(scan, asked.limit, cursor?.after);
   if (next !== null) {
     const link = new URLSearchParams(query);
-    link.set('cursor', cursorText({ at, after: next }, identity));
-    headers['link'] = `</registry/v${version}/${wallet}?${link}>; rel="next"`;
+    link.set('cursor', cursorText({ at, after: next }, listIdentity(asked)));
+    headers['link'] = `</registry/v${asked.version}/${asked.wallet}?${link}>; rel="next"`;
   }
   return new Response(`[${texts.join(',')}]`, { headers });
 }
@@ -60,38 +81,36 @@ function pin(asked: ListRequest, pinned: number | undefined, { store }: Service)
   const read = async (at: number | undefined) => {
     const state = await store.chain(chainId);
     if (state?.head == null) throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`);
-    const number = at ?? state.head.number;
-    const [kept] = await store.blocks(chainId, { from: number, to: number });
-    const block: Moment = kept ?? { number, hash: null, timestamp: null };
+    if (at === undefined) return { state, block: state.head };
+    const [kept] = await store.blocks(chainId, { from: at, to: at });
+    const block: Moment = kept ?? { number: at, hash: null, timestamp: null };
     return { state, block };
   };
   return pinned === undefined ? readAsOf(store, chainId, asked, read) : read(pinned);
 }
 
-/** A stretch of the list as JSON texts, from a position on. */
+/** A stretch of the list, from a position on: the delegations, and the JSON text of each. */
 type Scan = (limit: number, after: LogPosition | undefined) => Promise<Stretch>;
 interface Stretch {
-  readonly texts: Text[];
+  readonly delegations: readonly HeldDelegation[];
+  readonly texts: readonly string[];
   readonly next: LogPosition | null;
-}
-interface Text {
-  readonly json: string;
-  readonly since: LogPosition;
 }
 
 function scanner(asked: ListRequest, at: ListQuery['at'], { store }: Service): Scan {
   const { chainId, version, wallet, direction, numbers, detailed } = asked;
   const matches = filterOf(asked);
   const base = { chainId, version, wallet, at, ...(direction ? { direction } : {}), ...(matches ? { matches } : {}) };
-  const texts = <D extends HeldDelegation>({ delegations, next }: ListPage<D>, text: (delegation: D) => string) => ({
-    texts: delegations.map((delegation) => ({ json: text(delegation), since: delegation.since })),
-    next,
-  });
   return async (limit, after) => {
+    // A read may keep the whole process busy: whoever waits has a turn between two of them.
+    if (after !== undefined) await new Promise(setImmediate);
     const query = { ...base, limit, ...(after ? { after } : {}) };
-    return detailed
-      ? texts(await store.listDetailed(query), (one: DetailedDelegation) => detailedText(one, chainId, numbers))
-      : texts(await store.list(query), (one) => recordText(one, numbers));
+    if (detailed) {
+      const found = await store.listDetailed(query);
+      return { ...found, texts: found.delegations.map((one) => detailedText(one, chainId, numbers)) };
+    }
+    const found = await store.list(query);
+    return { ...found, texts: found.delegations.map((one) => recordText(one, numbers)) };
   };
 }
 
@@ -105,20 +124,24 @@ function filterOf({ type, contract, rights }: ListRequest): ((delegation: Delega
 
 /** Collects a page. The store looks at a bounded number of delegations at a time, and a filter may leave few of them. */
 async function page(scan: Scan, limit: number, from: LogPosition | undefined) {
-  const found: Text[] = [];
+  const texts: string[] = [];
+  const ends: LogPosition[] = [];
   let next: LogPosition | null | undefined = from;
-  do {
-    const part = await scan(SCAN, next);
-    found.push(...part.texts);
+  // One more than the page holds tells whether there is a next one.
+  let scanned = 0;
+  for (let stretch = Math.min(limit + 1, SCAN); next !== null && texts.length <= limit; stretch = SCAN) {
+    if (scanned >= MOST_SCANNED) return { texts, next: next ?? null };
+    scanned += stretch;
+    const part: Stretch = await scan(stretch, next);
+    texts.push(...part.texts);
+    for (const { since } of part.delegations) ends.push(since);
     next = part.next;
-  } while (found.length < limit && next !== null);
-  const more = found.length > limit || (found.length === limit && next !== null);
-  const texts = found.slice(0, limit).map(({ json }) => json);
-  return { texts, next: more ? (found[limit - 1]?.since ?? null) : null };
+  }
+  return { texts: texts.slice(0, limit), next: texts.length > limit ? (ends[limit - 1] ?? null) : null };
 }
 
-/** Writes the whole list as fast as it is read, with one stretch in memory. */
-function stream(scan: Scan, first: Stretch): ReadableStream<Uint8Array> {
+/** Writes the whole list as fast as it is read, with one stretch in memory, and breaks off at the deadline. */
+function stream(scan: Scan, first: Stretch, deadline: number): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let ready: Stretch | null = first;
   let after: LogPosition | null = null;
@@ -127,10 +150,11 @@ function stream(scan: Scan, first: Stretch): ReadableStream<Uint8Array> {
     async pull(controller) {
       // A stretch may be empty after filtering, and a pull must give something.
       for (;;) {
+        if (performance.now() > deadline) throw new Error('The list took longer than an answer may.');
         const { texts, next }: Stretch = ready ?? (await scan(SCAN, after ?? undefined));
         ready = null;
         after = next;
-        const text = texts.map(({ json }) => json).join(',');
+        const text = texts.join(',');
         const lead = opened ? (text === '' ? '' : ',') : '[';
         const tail = next === null ? ']' : '';
         opened ||= text !== '';

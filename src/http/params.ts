@@ -44,9 +44,9 @@ const addressParam = (name: string, description: string, example: string): Param
   read: readAddress,
 });
 
-const WALLET_EXAMPLE = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
+const WALLET_EXAMPLE = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const HOT_EXAMPLE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-const CONTRACT_EXAMPLE = '0xBC4CA0EdA7647A8aB7C2061c2E118A18a936f13D';
+const CONTRACT_EXAMPLE = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
 export const wallet = addressParam('wallet', 'The wallet whose delegations are listed.', WALLET_EXAMPLE);
 export const to = addressParam('to', 'The hot wallet that wants to act.', HOT_EXAMPLE);
@@ -205,7 +205,7 @@ export const MOST_PER_PAGE = 10_000;
 
 export const limit: Param<number> = {
   name: 'limit',
-  description: `At most so many delegations, 1 to ${MOST_PER_PAGE}, with a Link to the next page. Without it the list is whole.`,
+  description: `At most so many delegations, 1 to ${MOST_PER_PAGE}, with a Link to the next page. A filter may leave a page with fewer, or none: the list ends where there is no Link. Without a limit the list is whole.`,
   schema: { type: 'integer', minimum: 1, maximum: MOST_PER_PAGE },
   example: '100',
   read(text) {

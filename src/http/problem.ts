@@ -1,20 +1,64 @@
 // Every way in which the API says no: one table, and one shape on the wire (RFC 9457).
 
 export const PROBLEMS = {
-  'bad-request': { status: 400, title: 'The request has faults' },
-  'unknown-chain': { status: 400, title: 'This chain is not served' },
-  'not-found': { status: 404, title: 'There is nothing at this path' },
-  'not-indexed': { status: 404, title: 'That point in time was never indexed' },
-  'method-not-allowed': { status: 405, title: 'Only GET, HEAD and OPTIONS are understood here' },
-  'cursor-gone': { status: 409, title: 'The history below this cursor has changed' },
-  'uri-too-long': { status: 414, title: 'The address of the request is too long' },
-  internal: { status: 500, title: 'The service failed' },
-  'not-ready': { status: 503, title: 'The service cannot answer yet' },
-  'chain-not-ready': { status: 503, title: 'This chain is not indexed far enough' },
-  'chain-stale': { status: 503, title: 'This chain is not up to date' },
-  'not-yet-indexed': { status: 503, title: 'That point in time is not indexed yet' },
-  'revocation-unread': { status: 503, title: 'A revocation of this wallet could not be read' },
-} as const satisfies Record<string, { status: number; title: string }>;
+  'bad-request': {
+    status: 400,
+    title: 'The request has faults',
+    help: 'Each entry of `errors` names a parameter and what is wrong with it.',
+  },
+  'unknown-chain': {
+    status: 400,
+    title: 'This chain is not served',
+    help: 'The chain is not followed here, or has no registry of this version. `chainIds` lists those that can be asked.',
+  },
+  'not-found': { status: 404, title: 'There is nothing at this path', help: 'The paths are those of this page.' },
+  'not-indexed': {
+    status: 404,
+    title: 'That point in time was never indexed',
+    help: 'The block or time lies before the first one that was read. It is unknown, not empty.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'Only GET, HEAD and OPTIONS are understood here',
+    help: 'The `Allow` header says the same.',
+  },
+  'cursor-gone': {
+    status: 409,
+    title: 'The history below this cursor has changed',
+    help: 'The chain was reorganised, or a missed log was added. Begin the list again without a cursor.',
+  },
+  'uri-too-long': {
+    status: 414,
+    title: 'The address of the request is too long',
+    help: 'No good request comes near the limit.',
+  },
+  internal: { status: 500, title: 'The service failed', help: 'A fault of the service, which its log tells more of.' },
+  'not-ready': {
+    status: 503,
+    title: 'The service cannot answer yet',
+    help: 'No chain is up to date, or the store is away.',
+  },
+  'chain-not-ready': {
+    status: 503,
+    title: 'This chain is not indexed far enough',
+    help: 'Its history is still being read. `Retry-After` says when to ask again.',
+  },
+  'chain-stale': {
+    status: 503,
+    title: 'This chain is not up to date',
+    help: 'Its newest indexed block is too old to answer for now. Blocks up to the finalized one can still be asked with `block`.',
+  },
+  'not-yet-indexed': {
+    status: 503,
+    title: 'That point in time is not indexed yet',
+    help: 'The block or time lies beyond the newest indexed block.',
+  },
+  'revocation-unread': {
+    status: 503,
+    title: 'A revocation of this wallet could not be read',
+    help: 'The v1 registry does not say whom a revocation through a smart account ended, and no node could tell. Neither yes nor no would be certain.',
+  },
+} as const satisfies Record<string, { status: number; title: string; help: string }>;
 
 export type ProblemType = keyof typeof PROBLEMS;
 

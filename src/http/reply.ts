@@ -12,6 +12,8 @@ export interface Service {
   /** The chains that are served. */
   readonly chainIds: ReadonlySet<number>;
   readonly maxLag: MaxLag;
+  /** How many seconds a list may be under way. */
+  readonly answerTimeout: number;
 }
 
 export const CORS = {

@@ -1,7 +1,7 @@
 // The sockets: the API and its metrics, each on a port of its own.
 
 import type { Server } from 'bun';
-import { type AppOptions, createApp, routeOf } from './app.ts';
+import { type Answered, type AppOptions, createApp } from './app.ts';
 import { createMetrics } from './metrics.ts';
 import { chainMetrics } from './status.ts';
 
@@ -10,14 +10,8 @@ export interface ServerOptions extends AppOptions {
   readonly port: number;
   readonly metricsHost: string;
   readonly metricsPort: number;
-  readonly onRequest: (request: AnsweredRequest) => void;
-}
-
-export interface AnsweredRequest {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly seconds: number;
+  /** A caller that neither sends nor reads for so many seconds is cut off; the headers of a request take no longer. */
+  readonly idleTimeout: number;
 }
 
 export interface RunningServer {
@@ -27,34 +21,26 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** A caller that neither sends nor reads for so long is cut off. */
-const IDLE_SECONDS = 30;
 /** How long requests under way may take once the service is told to stop. */
 const DRAIN_MS = 10_000;
 
 export function startServer(options: ServerOptions): RunningServer {
-  const { host, port, metricsHost, metricsPort, onRequest } = options;
-  const app = createApp(options);
+  const { host, port, metricsHost, metricsPort, idleTimeout, onAnswer } = options;
   const metrics = createMetrics();
+  const app = createApp({
+    ...options,
+    onAnswer(answered: Answered) {
+      metrics.observe(answered.route, answered.status, answered.seconds);
+      onAnswer?.(answered);
+    },
+  });
   const api = Bun.serve({
     hostname: host,
     port,
     development: false,
-    idleTimeout: IDLE_SECONDS,
+    idleTimeout,
     maxRequestBodySize: 1024,
-    async fetch(request) {
-      const began = performance.now();
-      const response = await app.fetch(request);
-      const answered = {
-        method: request.method,
-        route: routeOf(request.url),
-        status: response.status,
-        seconds: (performance.now() - began) / 1000,
-      };
-      metrics.observe(answered.route, answered.status, answered.seconds);
-      onRequest(answered);
-      return response;
-    },
+    fetch: app.fetch,
   });
   const prometheus = Bun.serve({
     hostname: metricsHost,

@@ -1,0 +1,43 @@
+// The frame of every page, and the headers under which pages go out.
+
+import { Html, html } from './html.ts';
+import style from './style.css' with { type: 'text' };
+
+/** Nothing from elsewhere, no script, and forms only to ourselves. */
+const POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const pageHeaders = (type: string) => ({
+  'content-type': `${type}; charset=utf-8`,
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'public, max-age=300',
+});
+
+export const STYLE_PATH = '/style.css';
+export const answerStyle = (): Response => new Response(style, { headers: pageHeaders('text/css') });
+
+export function pageText(title: string, navigation: Html, content: Html): string {
+  return html`${new Html('<!doctype html>')}
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="stylesheet" href="${STYLE_PATH}">
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header><a href="/docs">delegations</a></header>
+<div class="columns">
+<nav aria-label="On this page">${navigation}</nav>
+<main id="content">${content}</main>
+</div>
+</body>
+</html>
+`.text;
+}
+
+export const pageResponse = (text: string): Response => new Response(text, { headers: pageHeaders('text/html') });
