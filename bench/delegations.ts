@@ -4,17 +4,7 @@ import type { Question } from '../src/registry/check.ts';
 import { type Address, type Delegation, type Kind, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { RegistryEvent } from '../src/registry/event.ts';
 import type { BlockInput, LogInput } from '../src/store/store.ts';
-
-/** Mulberry32: small, fast, and the same everywhere. */
-export function createRandom(seed: number) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { createRandom } from '../test/random.ts';
 
 /** An address that looks like any other, from a number. */
 export function addressFrom(of: number): Address {

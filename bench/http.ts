@@ -11,8 +11,9 @@ import type { Question } from '../src/registry/check.ts';
 import type { Address } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import { findProgram } from '../test/programs.ts';
+import { createRandom } from '../test/random.ts';
 import { ownCpu, treeCpu } from './cpu.ts';
-import { createMass, createRandom } from './delegations.ts';
+import { createMass } from './delegations.ts';
 
 const DELEGATIONS = 1_000_000;
 const QUESTIONS = 20_000;

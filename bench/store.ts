@@ -9,8 +9,9 @@ import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, ChainState, Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/postgres.ts';
+import { createRandom } from '../test/random.ts';
 import { ownCpu, treeCpu } from './cpu.ts';
-import { addressFrom, createMass, createRandom, questionFor } from './delegations.ts';
+import { addressFrom, createMass, questionFor } from './delegations.ts';
 
 const BATCH_LOGS = 50_000;
 const LOOKUPS = 20_000;

@@ -3,9 +3,8 @@
 import { describe, expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/engines.ts';
 import { block, COLD, granted, HOT } from '../../test/fixtures.ts';
+import { MAIN, startServe } from '../../test/serve-process.ts';
 import { openStore } from '../store/open.ts';
-
-const MAIN = `${import.meta.dir}/main.ts`;
 
 async function run(args: string[], environment: Record<string, string> = {}) {
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
@@ -21,17 +20,6 @@ async function run(args: string[], environment: Record<string, string> = {}) {
   return { stdout, stderr, code };
 }
 
-/** Lines of the log as they come. */
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Record<string, unknown>> {
-  let rest = '';
-  for await (const chunk of stream) {
-    rest += new TextDecoder().decode(chunk);
-    const lines = rest.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield JSON.parse(line);
-  }
-}
-
 describe('delegations serve', () => {
   test('answers from the store, counts and logs each request without what was asked, and stops in order', async () => {
     const path = temporaryPath('serve.db');
@@ -42,22 +30,14 @@ describe('delegations serve', () => {
     await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
     await store.close();
 
-    const environment = { DATABASE_URL: `sqlite:${path}`, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' };
-    const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
-      env: { ...process.env, ...environment },
-      stdout: 'pipe',
-      stderr: 'inherit',
-    });
+    const served = await startServe(`sqlite:${path}`);
     try {
-      const lines = linesOf(child.stdout);
-      const { value: listening } = await lines.next();
-      expect(listening).toMatchObject({ message: 'listening', chainIds: [1] });
-      const url = listening?.['url'] as string;
-      const response = await fetch(`${url}/registry/v2/check/all?to=${HOT}&from=${COLD}`, {
+      expect(served.listening).toMatchObject({ message: 'listening', chainIds: [1] });
+      const response = await fetch(`${served.url}/registry/v2/check/all?to=${HOT}&from=${COLD}`, {
         headers: { 'x-api-key': 'dk_secret' },
       });
       expect([response.status, await response.text()]).toEqual([200, 'true']);
-      const { value: request } = await lines.next();
+      const { value: request } = await served.lines.next();
       expect(request).toMatchObject({
         message: 'request',
         route: '/registry/v2/check/all',
@@ -65,16 +45,37 @@ describe('delegations serve', () => {
         method: 'GET',
       });
       expect(JSON.stringify(request)).not.toMatch(/secret|0x/);
-      const metrics = await (await fetch(listening?.['metrics'] as string)).text();
+      const metrics = await (await fetch(served.metricsUrl)).text();
       expect(metrics).toContain('delegations_requests_total{route="/registry/v2/check/all",status="200"} 1');
       expect(metrics).toContain('delegations_chain_head{chain="1"} 101');
-      child.kill('SIGTERM');
-      expect(await child.exited).toBe(0);
-      const rest = [];
-      for await (const line of lines) rest.push(line['message']);
-      expect(rest).toEqual(['stopping', 'stopped']);
+      expect(metrics).toMatch(/^delegations_store_bytes [1-9]\d{4,}$/m);
     } finally {
-      child.kill('SIGKILL');
+      expect(await served.stop()).toBe(0);
+    }
+    const rest = [];
+    for await (const line of served.lines) rest.push(line['message']);
+    expect(rest).toEqual(['stopping', 'stopped']);
+  });
+
+  test('serves a chain that comes into the store while it runs', async () => {
+    const path = temporaryPath('later.db');
+    const store = await openStore(`sqlite:${path}`);
+    const served = await startServe(`sqlite:${path}`);
+    try {
+      const ask = async () => (await fetch(`${served.url}/registry/v2/check/all?to=${HOT}&from=${COLD}`)).status;
+      expect(await ask()).toBe(400);
+      const { epoch } = await store.claim(1, 100);
+      const head = { ...block(101), timestamp: Math.floor(Date.now() / 1000) };
+      await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+      let status = 0;
+      for (let left = 100; left > 0 && status !== 200; left--) {
+        await Bun.sleep(100);
+        status = await ask();
+      }
+      expect(status).toBe(200);
+    } finally {
+      await served.stop();
+      await store.close();
     }
   });
 

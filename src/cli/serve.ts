@@ -12,25 +12,35 @@ Opens the store and answers over HTTP until it is told to stop (SIGINT or SIGTER
 It serves the chains that the store has; following chains is not built yet.
 `;
 
+/** How often the store is asked for chains that are new in it. */
+const CHAINS_MS = 2000;
+
 export async function serve(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const config = readConfig(environment);
   const log = createLog(
     config.logLevel,
     batched((text) => process.stdout.write(text)),
   );
+  const onError = (error: unknown) => log('error', 'failed', { error: String(error) });
   const store = await openStore(config.databaseUrl);
-  const chainIds = new Set((await store.chains()).map(({ chainId }) => chainId));
+  const chainIds = new Set<number>();
+  const addChains = async () => {
+    for (const { chainId } of await store.chains()) chainIds.add(chainId);
+  };
+  await addChains();
   const server = startServer({
     ...config,
     store,
     chainIds,
     now: () => Math.floor(Date.now() / 1000),
     maxLag: maxLagOf(config),
-    onError: (error) => log('error', 'a request failed', { error: String(error) }),
+    onError,
     onAnswer: (answered) => log('info', 'request', answered),
   });
+  const chains = setInterval(() => void addChains().catch(onError), CHAINS_MS);
   log('info', 'listening', { url: server.url, metrics: server.metricsUrl, chainIds: [...chainIds] });
   await stopSignal(log);
+  clearInterval(chains);
   await server.stop();
   await store.close();
   log('info', 'stopped');

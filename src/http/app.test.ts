@@ -1,102 +1,13 @@
-// The API without a socket: the recorded registries' answers, and what callers rely on besides.
+// The API without a socket: what callers rely on besides the answers themselves.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/engines.ts';
 import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/fixtures.ts';
-import { asText, everyQuestion, recordedList, trueAnswers } from '../../test/questions.ts';
-import { blockInput, RECORDINGS } from '../../test/vectors.ts';
-import type { Question } from '../registry/check.ts';
-import type { Address, Bytes32, Delegation } from '../registry/delegation.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { type App, createApp } from './app.ts';
 
 const ORIGIN = 'http://localhost';
-
-function queryOf(question: Question, [to, from]: readonly [string, string]): string {
-  const query = new URLSearchParams({ [to]: question.to, [from]: question.from });
-  if (question.scope !== 'all') query.set('contract', question.contract);
-  if ('tokenId' in question) query.set('tokenId', String(question.tokenId));
-  if (question.version === 2) query.set('rights', question.rights);
-  return String(query);
-}
-
-const NAMES = {
-  1: [['delegate', 'vault']],
-  2: [
-    ['to', 'from'],
-    ['delegate', 'vault'],
-  ],
-} as const;
-
-describe('the recorded registries through the API', () => {
-  for (const recording of RECORDINGS) {
-    test(`recording ${recording.name}: every check by every name, and every list, at every checkpoint`, async () => {
-      const store = await openStore(`sqlite:${temporaryPath('recorded.db')}`);
-      const { chainId, blocks, checkpoints } = recording;
-      const { epoch } = await store.claim(chainId, blocks[0]?.number ?? 0);
-      const head = blocks.at(-1);
-      if (head === undefined) throw new Error('an empty recording');
-      await store.apply({ chainId, epoch, after: null, blocks: blocks.map(blockInput), head });
-      const app = createApp({
-        store,
-        chainIds: new Set([1]),
-        now: () => head.timestamp,
-        maxLag: () => 60,
-        answerTimeout: 60,
-      });
-      const get = async (path: string) => {
-        const response = await app.fetch(new Request(ORIGIN + path));
-        expect(response.status).toBe(200);
-        return response;
-      };
-      let [compared, wrong] = [0, 0];
-      for (const checkpoint of checkpoints) {
-        const at = checkpoint.blockNumber;
-        const truths = trueAnswers(checkpoint);
-        for (const { question, name } of everyQuestion(recording)) {
-          const none = question.scope === 'erc20' || question.scope === 'erc1155' ? '0' : 'false';
-          const truth = String(truths.get(name) ?? none);
-          for (const names of NAMES[question.version]) {
-            const path = `/registry/v${question.version}/check/${question.scope}`;
-            const response = await get(`${path}?${queryOf(question, names)}&block=${at}`);
-            compared++;
-            if ((await response.text()) !== truth || response.headers.get('x-block-number') !== String(at)) wrong++;
-          }
-        }
-        for (const wallet of new Set([...recording.vaults, ...recording.delegates])) {
-          for (const version of [1, 2] as const) {
-            const response = await get(`/registry/v${version}/${wallet}?block=${at}&detail=full&numbers=string`);
-            const records = (await response.json()) as Record<string, string | null>[];
-            const found = records.map((record) => asText(delegationOf(record, version))).sort();
-            expect(found).toEqual(recordedList(checkpoint, version, wallet));
-            compared++;
-          }
-        }
-      }
-      console.log(`recording ${recording.name} through the API: ${compared} answers compared, ${wrong} wrong`);
-      expect(wrong).toBe(0);
-      await store.close();
-    });
-  }
-});
-
-/** A record in full detail, as the rules name things. */
-function delegationOf(record: Record<string, string | null>, version: 1 | 2): Delegation {
-  const lower = (text: string | null | undefined) => (text ?? null) && ((text as string).toLowerCase() as Address);
-  const uint = (text: string | null | undefined) => (text == null ? null : BigInt(text));
-  const kind = record['standard'] ?? record['type'];
-  return {
-    version,
-    kind: kind as Delegation['kind'],
-    from: lower(record['from'] ?? record['vault']) as Address,
-    to: lower(record['to'] ?? record['delegate']) as Address,
-    contract: lower(record['contract']) as Address | null,
-    tokenId: uint(record['tokenId']),
-    rights: (record['rights'] ?? null) as Bytes32 | null,
-    amount: uint(record['amount']),
-  };
-}
 
 describe('the API', () => {
   let store: Store;

@@ -4,9 +4,9 @@ import { createKeccak } from 'hash-wasm';
 import type { Address } from '../registry/delegation.ts';
 
 const keccak = await createKeccak(256);
-/** The same few wallets and contracts are asked for all day. Emptied when full: an address costs a microsecond or two. */
+/** The same few wallets and contracts are asked for all day. Few, for what is kept long makes garbage that is found late. */
 const known = new Map<Address, string>();
-const MOST_KNOWN = 20_000;
+const MOST_KNOWN = 1000;
 
 /** The mixed-case form of a lower-case address. */
 export function checksummed(address: Address): string {

@@ -62,13 +62,13 @@ async function begin(
     // The first stretch is read before anything is sent: what is refused must not begin as a 200.
     return new Response(stream(scan, await scan(SCAN, undefined), deadline), { headers });
   }
-  const { texts, next } = await page(scan, asked.limit, cursor?.after);
+  const { body, next } = await page(scan, asked.limit, cursor?.after);
   if (next !== null) {
     const link = new URLSearchParams(query);
     link.set('cursor', cursorText({ at, after: next }, listIdentity(asked)));
     headers['link'] = `</registry/v${asked.version}/${asked.wallet}?${link}>; rel="next"`;
   }
-  return new Response(`[${texts.join(',')}]`, { headers });
+  return new Response(body, { headers });
 }
 
 /** Everything that decides what is in a list, so that a cursor cannot wander into another. */
@@ -124,20 +124,23 @@ function filterOf({ type, contract, rights }: ListRequest): ((delegation: Delega
 
 /** Collects a page. The store looks at a bounded number of delegations at a time, and a filter may leave few of them. */
 async function page(scan: Scan, limit: number, from: LogPosition | undefined) {
-  const texts: string[] = [];
-  const ends: LogPosition[] = [];
+  // A stretch is joined as soon as it is read: ten thousand small strings that live long are found late as garbage.
+  const parts: string[] = [];
+  let [room, scanned] = [limit, 0];
+  let last: LogPosition | null = null;
   let next: LogPosition | null | undefined = from;
   // One more than the page holds tells whether there is a next one.
-  let scanned = 0;
-  for (let stretch = Math.min(limit + 1, SCAN); next !== null && texts.length <= limit; stretch = SCAN) {
-    if (scanned >= MOST_SCANNED) return { texts, next: next ?? null };
+  for (let stretch = Math.min(limit + 1, SCAN); next !== null && scanned < MOST_SCANNED; stretch = SCAN) {
+    const { texts, delegations, next: following }: Stretch = await scan(stretch, next);
+    const taken = texts.slice(0, room);
+    if (taken.length > 0) parts.push(taken.join(','));
+    room -= taken.length;
+    last = delegations[taken.length - 1]?.since ?? last;
+    if (texts.length > taken.length) return { body: `[${parts.join(',')}]`, next: last };
     scanned += stretch;
-    const part: Stretch = await scan(stretch, next);
-    texts.push(...part.texts);
-    for (const { since } of part.delegations) ends.push(since);
-    next = part.next;
+    next = following;
   }
-  return { texts: texts.slice(0, limit), next: texts.length > limit ? (ends[limit - 1] ?? null) : null };
+  return { body: `[${parts.join(',')}]`, next: next ?? null };
 }
 
 /** Writes the whole list as fast as it is read, with one stretch in memory, and breaks off at the deadline. */

@@ -7,7 +7,13 @@ const BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1,
 
 export interface Metrics {
   observe(route: string, status: number, seconds: number): void;
-  render(chains: readonly ChainMetrics[]): string;
+  /** Without the store's figures where it cannot be reached. */
+  render(store: StoreMetrics | null): string;
+}
+
+export interface StoreMetrics {
+  readonly bytes: number;
+  readonly chains: readonly ChainMetrics[];
 }
 
 export interface ChainMetrics {
@@ -33,7 +39,7 @@ export function createMetrics(): Metrics {
       latency.sum += seconds;
       latency.total++;
     },
-    render(chains) {
+    render(store) {
       const lines: string[] = [];
       const family = (name: string, type: string, help: string, rows: Iterable<string>) =>
         lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...rows);
@@ -59,12 +65,17 @@ export function createMetrics(): Metrics {
           return [...ends, ...rest, `${latency}_count${label} ${total}`];
         }),
       );
+      family('delegations_store_up', 'gauge', '1 where the store answers.', [`delegations_store_up ${store ? 1 : 0}`]);
+      if (store === null) return `${lines.join('\n')}\n`;
+      family('delegations_store_bytes', 'gauge', 'What the store takes on disk.', [
+        `delegations_store_bytes ${store.bytes}`,
+      ]);
       const gauge = (name: string, help: string, value: (chain: ChainMetrics) => number | null) =>
         family(
           name,
           'gauge',
           help,
-          chains.flatMap((chain) => {
+          store.chains.flatMap((chain) => {
             const figure = value(chain);
             return figure === null ? [] : [`${name}{chain="${chain.state.chainId}"} ${figure}`];
           }),

@@ -2,7 +2,7 @@
 
 import type { Server } from 'bun';
 import { type Answered, type AppOptions, createApp } from './app.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type StoreMetrics } from './metrics.ts';
 import { chainMetrics } from './status.ts';
 
 export interface ServerOptions extends AppOptions {
@@ -10,7 +10,7 @@ export interface ServerOptions extends AppOptions {
   readonly port: number;
   readonly metricsHost: string;
   readonly metricsPort: number;
-  /** A caller that neither sends nor reads for so many seconds is cut off; the headers of a request take no longer. */
+  /** A caller that neither sends nor reads for so many seconds is cut off. Headers have Bun's own ten seconds. */
   readonly idleTimeout: number;
 }
 
@@ -48,7 +48,7 @@ export function startServer(options: ServerOptions): RunningServer {
     development: false,
     routes: {
       '/metrics': async () =>
-        new Response(metrics.render(await chainMetrics(options)), {
+        new Response(metrics.render(await storeMetrics(options)), {
           headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
         }),
     },
@@ -66,6 +66,16 @@ export function startServer(options: ServerOptions): RunningServer {
       await Promise.all(servers.map((server) => server.stop(true)));
     },
   };
+}
+
+/** Null where the store cannot be reached: the rest is still worth telling. */
+async function storeMetrics(options: ServerOptions): Promise<StoreMetrics | null> {
+  try {
+    return { bytes: await options.store.size(), chains: await chainMetrics(options) };
+  } catch (error) {
+    options.onError?.(error);
+    return null;
+  }
 }
 
 const urlOf = ({ hostname, port }: Server<unknown>) => `http://${hostname}:${port}`;

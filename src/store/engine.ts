@@ -29,6 +29,8 @@ export interface Dialect {
   readonly bytes: string;
   /** Behind a table's last bracket: keep the rows in the order of the primary key. */
   readonly clustered: string;
+  /** The statement that gives the bytes on disk. */
+  readonly size: string;
 }
 
 /** Statements name their parameters $1, $2, … in both engines. */

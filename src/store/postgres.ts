@@ -4,7 +4,14 @@ import { SQL } from 'bun';
 import type { BulkStatement, Dialect, Engine, Param, Row, Transaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 
-const DIALECT: Dialect = { name: 'postgres', integer: 'BIGINT', small: 'SMALLINT', bytes: 'BYTEA', clustered: '' };
+const DIALECT: Dialect = {
+  name: 'postgres',
+  integer: 'BIGINT',
+  small: 'SMALLINT',
+  bytes: 'BYTEA',
+  clustered: '',
+  size: 'SELECT pg_database_size(current_database())',
+};
 
 /** Every statement here has its index. Planned over tables that are still empty, it must not settle on reading them whole. */
 const SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' };

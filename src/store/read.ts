@@ -181,6 +181,11 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       }));
     },
 
+    async size() {
+      const [row] = await engine.rows(engine.dialect.size, []);
+      return numberOf(row?.[0]);
+    },
+
     async unreadRevocations(chainId) {
       const rows = await engine.rows(
         `SELECT vault, block, read_block FROM v1_read

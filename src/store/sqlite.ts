@@ -12,6 +12,7 @@ const DIALECT: Dialect = {
   small: 'INTEGER',
   bytes: 'BLOB',
   clustered: ' WITHOUT ROWID',
+  size: 'SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()',
 };
 
 /** How long a transaction waits for those of others before it gives up. */

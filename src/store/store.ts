@@ -173,6 +173,8 @@ export interface Store {
   logs(chainId: number, range: { from: number; to: number; after?: LogPosition; limit: number }): Promise<LogRecord[]>;
   /** Wallets with a revocation whose state was never read, or only at a later block. */
   unreadRevocations(chainId: number): Promise<UnreadRevocation[]>;
+  /** What the store takes on disk, in bytes. */
+  size(): Promise<number>;
   close(): Promise<void>;
 }
 

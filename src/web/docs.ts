@@ -114,7 +114,7 @@ const PARSER: readonly (readonly [string, string])[] = [
   ['413', 'A body of more than 1 KiB. No operation takes one.'],
   ['431', 'Headers (the address among them) of more than 16 KiB, or more than 200 of them.'],
   ['505', 'Another version than HTTP/1.0 or 1.1, or a space in the address.'],
-  ['closed', 'A method that HTTP does not know, or headers that take longer than the idle limit.'],
+  ['closed', 'A method that HTTP does not know, or headers that are not whole within some ten seconds.'],
 ];
 
 function otherPaths(): Html {

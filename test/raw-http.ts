@@ -1,0 +1,88 @@
+// HTTP by hand, for requests that no HTTP library would send: text goes out as it is, one answer comes back.
+
+import { connect, type Socket } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+export interface RawClient {
+  /** Null when the server closes the connection without a word. */
+  send(request: string, options?: { head?: boolean }): Promise<RawAnswer | null>;
+  close(): void;
+}
+
+/** Keeps its connection as long as the server does. Latin-1, so that a character is a byte. */
+export function rawClient(url: string): RawClient {
+  const { hostname, port } = new URL(url);
+  let socket: Socket | null = null;
+  let received = '';
+  let wake = () => {};
+
+  const open = () => {
+    received = '';
+    const opened = connect(Number(port), hostname).setEncoding('latin1');
+    opened.on('data', (text) => {
+      received += text;
+      wake();
+    });
+    opened.on('error', () => {});
+    opened.on('close', () => {
+      if (socket === opened) socket = null;
+      wake();
+    });
+    socket = opened;
+    return opened;
+  };
+
+  return {
+    async send(request, { head = false } = {}) {
+      const used = socket ?? open();
+      received = '';
+      used.write(request, 'latin1');
+      for (;;) {
+        const answer = parse(received, head, socket !== used);
+        if (answer !== undefined) return answer;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    close: () => void socket?.destroy(),
+  };
+}
+
+/** Undefined until the answer is whole. */
+function parse(text: string, head: boolean, closed: boolean): RawAnswer | null | undefined {
+  const end = text.indexOf('\r\n\r\n');
+  if (end < 0) return closed ? null : undefined;
+  const [first = '', ...lines] = text.slice(0, end).split('\r\n');
+  const status = Number(first.split(' ')[1]);
+  const headers = new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  const rest = text.slice(end + 4);
+  if (status === 100) return parse(rest, head, closed);
+  const answer = (body: string) => ({ status, headers, body });
+  if (head || status === 204 || status === 304) return answer('');
+  const length = headers.get('content-length');
+  if (length !== undefined) return rest.length >= Number(length) ? answer(rest.slice(0, Number(length))) : undefined;
+  if (headers.get('transfer-encoding') !== 'chunked') return closed ? answer(rest) : undefined;
+  return rest.endsWith('0\r\n\r\n') ? answer(dechunked(rest)) : undefined;
+}
+
+function dechunked(text: string): string {
+  let body = '';
+  for (let at = 0; ; ) {
+    const line = text.indexOf('\r\n', at);
+    const size = Number.parseInt(text.slice(at, line), 16);
+    if (!(size > 0)) return body;
+    body += text.slice(line + 2, line + 2 + size);
+    at = line + 4 + size;
+  }
+}

@@ -1,0 +1,75 @@
+// The real program on real sockets, as an operator starts it.
+
+export const MAIN = `${import.meta.dir}/../src/cli/main.ts`;
+
+export interface ServeProcess {
+  readonly pid: number;
+  readonly url: string;
+  readonly metricsUrl: string;
+  readonly listening: LogLine;
+  /** The lines of its log that follow, as they came and come. */
+  readonly lines: AsyncGenerator<LogLine>;
+  /** Tells it to stop, and gives its exit code. */
+  stop(): Promise<number>;
+}
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export async function startServe(databaseUrl: string, more: Record<string, string> = {}): Promise<ServeProcess> {
+  const environment = { DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ...more };
+  const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
+    env: { ...process.env, ...environment },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  // Read at once, whether anyone asks for them or not: a pipe that nobody empties fills the program's memory.
+  const lines = linesOf(readWhole(child.stdout));
+  const { value: listening } = await lines.next();
+  if (listening === undefined) throw new Error(`serve ended with ${await child.exited}`);
+  return {
+    pid: child.pid,
+    url: String(listening['url']),
+    metricsUrl: String(listening['metrics']),
+    listening,
+    lines,
+    async stop() {
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      const code = await child.exited;
+      clearTimeout(late);
+      return code;
+    },
+  };
+}
+
+interface Log {
+  readonly lines: LogLine[];
+  ended: boolean;
+}
+
+function readWhole(stream: ReadableStream<Uint8Array>): Log {
+  const log: Log = { lines: [], ended: false };
+  const read = async () => {
+    let rest = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) log.lines.push(JSON.parse(line));
+    }
+    log.ended = true;
+  };
+  void read();
+  return log;
+}
+
+async function* linesOf(log: Log): AsyncGenerator<LogLine> {
+  for (let turn = 0; ; ) {
+    const line = log.lines[turn];
+    if (line !== undefined) {
+      turn++;
+      yield line;
+    } else if (log.ended) return;
+    else await Bun.sleep(5);
+  }
+}
