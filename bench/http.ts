@@ -3,9 +3,10 @@
 import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { arch, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApp } from '../src/http/app.ts';
+import { createApp, findRoute } from '../src/http/app.ts';
 import { checksummed } from '../src/http/checksum.ts';
 import { type CheckOperation, OPERATIONS } from '../src/http/operations.ts';
+import { targetOf } from '../src/http/query.ts';
 import { readCheck } from '../src/http/request.ts';
 import type { Question } from '../src/registry/check.ts';
 import type { Address } from '../src/registry/delegation.ts';
@@ -224,7 +225,7 @@ async function shares(url: string, questions: readonly Question[], whole: Readon
     const requests = paths.map((path) => new Request(`http://127.0.0.1${path}`));
     const each = async (work: (turn: number) => unknown) => {
       const cost = [];
-      for (let pass = 0; pass < 4; pass++) {
+      for (let pass = 0; pass < 8; pass++) {
         const before = ownCpu();
         for (let turn = 0; turn < QUESTIONS; turn++) await work(turn);
         cost.push((ownCpu() - before) / QUESTIONS);
@@ -232,15 +233,17 @@ async function shares(url: string, questions: readonly Question[], whole: Readon
       return median(cost.slice(1));
     };
     const idle = await each(() => undefined);
+    const routing = (await each((turn) => findRoute(targetOf((requests[turn] as Request).url).path))) - idle;
     const validation = (await each((turn) => readCheck(CHECK, queries[turn] as string))) - idle;
     const lookup = (await each((turn) => store.check(1, questions[turn] as Question))) - idle;
     const all = (await each((turn) => app.fetch(requests[turn] as Request))) - idle;
     const total = whole.get(name) ?? all;
     const share = (cost: number) => `${cost.toFixed(1)} µs (${((100 * cost) / total).toFixed(0)} %)`;
     console.log(`\nWhere it goes, ${name}:`);
+    line('routing', share(routing));
     line('validation', share(validation));
     line('lookup', share(lookup));
-    line('routing and response', share(all - validation - lookup));
+    line('response', share(all - routing - validation - lookup));
     line('socket, log and metrics', share(total - all));
   }
   await store.close();

@@ -3,7 +3,7 @@
 import { StoreError } from '../store/errors.ts';
 import type { Awaitable } from '../store/store.ts';
 import { docsText } from '../web/docs.ts';
-import { answerStyle, pageResponse, STYLE_PATH } from '../web/page.ts';
+import { ASSETS, pageResponse } from '../web/page.ts';
 import { answerCheck } from './check.ts';
 import { answerList } from './list.ts';
 import { openApiText } from './openapi.ts';
@@ -14,8 +14,6 @@ import { CORS, type Service } from './reply.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
 
 export interface AppOptions extends Service {
-  /** Told of failures that callers are not told of. */
-  readonly onError?: (error: unknown) => void;
   readonly onAnswer?: (answer: Answered) => void;
 }
 
@@ -111,7 +109,7 @@ const ROUTES = new Map<string, Route>(
     pageRoute('/ready', answerReady),
     pageRoute('/openapi.json', () => new Response(document, { headers: DOCUMENT_HEADERS })),
     pageRoute('/docs', () => pageResponse(docs)),
-    pageRoute(STYLE_PATH, answerStyle),
+    ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
   ].map((route) => [route.name, route]),
 );
 const LISTS = OPERATIONS.filter((one) => one.kind === 'list').map((operation) => ({

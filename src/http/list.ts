@@ -60,7 +60,7 @@ async function begin(
   if (asked.limit === undefined) {
     const deadline = performance.now() + 1000 * service.answerTimeout;
     // The first stretch is read before anything is sent: what is refused must not begin as a 200.
-    return new Response(stream(scan, await scan(SCAN, undefined), deadline), { headers });
+    return new Response(stream(scan, await scan(SCAN, undefined), deadline, service), { headers });
   }
   const { body, next } = await page(scan, asked.limit, cursor?.after);
   if (next !== null) {
@@ -143,28 +143,36 @@ async function page(scan: Scan, limit: number, from: LogPosition | undefined) {
   return { body: `[${parts.join(',')}]`, next: next ?? null };
 }
 
-/** Writes the whole list as fast as it is read, with one stretch in memory, and breaks off at the deadline. */
-function stream(scan: Scan, first: Stretch, deadline: number): ReadableStream<Uint8Array> {
+/** Writes the whole list as fast as it is read, with one stretch in memory. It breaks off rather than end wrongly. */
+function stream(scan: Scan, first: Stretch, deadline: number, { onError }: Service): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let ready: Stretch | null = first;
   let after: LogPosition | null = null;
   let opened = false;
+
+  /** The next bytes; empty where a filter left nothing of a stretch. */
+  async function chunk(): Promise<string> {
+    if (ready === null && performance.now() > deadline) throw new Error('A list took longer than an answer may.');
+    const { texts, next }: Stretch = ready ?? (await scan(SCAN, after ?? undefined));
+    ready = null;
+    after = next;
+    const lead = !opened ? '[' : texts.length > 0 ? ',' : '';
+    const first = !opened && texts.length === 0 && next !== null;
+    opened ||= texts.length > 0;
+    return first ? '' : lead + texts.join(',') + (next === null ? ']' : '');
+  }
+
   return new ReadableStream({
     async pull(controller) {
-      // A stretch may be empty after filtering, and a pull must give something.
-      for (;;) {
-        if (performance.now() > deadline) throw new Error('The list took longer than an answer may.');
-        const { texts, next }: Stretch = ready ?? (await scan(SCAN, after ?? undefined));
-        ready = null;
-        after = next;
-        const text = texts.join(',');
-        const lead = opened ? (text === '' ? '' : ',') : '[';
-        const tail = next === null ? ']' : '';
-        opened ||= text !== '';
-        const chunk = (opened || next === null ? lead : '') + text + tail;
-        if (chunk !== '') controller.enqueue(encoder.encode(chunk));
-        if (next === null) return controller.close();
-        if (chunk !== '') return;
+      try {
+        let text = '';
+        // A pull must give something.
+        while (text === '') text = await chunk();
+        controller.enqueue(encoder.encode(text));
+        if (after === null) controller.close();
+      } catch (error) {
+        onError?.(error);
+        controller.error(error);
       }
     },
   });

@@ -14,6 +14,8 @@ export interface Service {
   readonly maxLag: MaxLag;
   /** How many seconds a list may be under way. */
   readonly answerTimeout: number;
+  /** Told of failures that callers are not told of. */
+  readonly onError?: (error: unknown) => void;
 }
 
 export const CORS = {

@@ -41,6 +41,8 @@ export function startServer(options: ServerOptions): RunningServer {
     idleTimeout,
     maxRequestBodySize: 1024,
     fetch: app.fetch,
+    // The app answers its own failures: what comes here has an answer under way, and only that can be broken off.
+    error: () => new Response(null, { status: 500 }),
   });
   const prometheus = Bun.serve({
     hostname: metricsHost,

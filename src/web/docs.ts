@@ -65,9 +65,12 @@ function parameters(operation: Operation): Html {
   return table(['Parameter', 'Meaning'], rows);
 }
 
+/** Where the service listens unless it is told otherwise. */
+const HERE = 'http://localhost:8080';
+
 function example({ summary, request, answer }: Example): Html {
   const body = JSON.stringify(answer, null, typeof answer === 'object' ? 2 : undefined);
-  return html`<h4>${summary}</h4><pre><code>curl '{base}${request}'</code></pre><pre><code>${body}</code></pre>`;
+  return html`<h4>${summary}</h4><pre><code>curl '${HERE}${request}'</code></pre><pre><code>${body}</code></pre>`;
 }
 
 /** A plain form: its fields are the parameters that must be given. */
@@ -101,11 +104,11 @@ const table = (head: readonly string[], rows: readonly Html[]) =>
 function problems(): Html {
   const rows = Object.entries(PROBLEMS).map(
     ([type, { status, title, help }]) =>
-      html`<tr id="problem-${type}"><td>${status}</td><td><code>${type}</code></td><td>${title}. ${prose(help)}</td></tr>`,
+      html`<tr id="problem-${type}"><td>${status} <code>${type}</code></td><td>${title}. ${prose(help)}</td></tr>`,
   );
   return html`<h2 id="problems">Problems</h2>
 <p>${prose('A refusal is `application/problem+json` (RFC 9457) with `type`, `title`, `status` and `detail`; where parameters are at fault, `errors` names all of them at once. A 503 has `Retry-After`.')}</p>
-${table(['Status', 'Type', 'Meaning'], rows)}`;
+${table(['Status and type', 'Meaning'], rows)}`;
 }
 
 /** What the HTTP parser answers by itself. A test sends each of them. */

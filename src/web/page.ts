@@ -1,6 +1,7 @@
 // The frame of every page, and the headers under which pages go out.
 
 import { Html, html } from './html.ts';
+import icon from './icon.svg' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
 
 /** Nothing from elsewhere, no script, and forms only to ourselves. */
@@ -15,8 +16,14 @@ const pageHeaders = (type: string) => ({
   'cache-control': 'public, max-age=300',
 });
 
-export const STYLE_PATH = '/style.css';
-export const answerStyle = (): Response => new Response(style, { headers: pageHeaders('text/css') });
+const STYLE_PATH = '/style.css';
+const ICON_PATH = '/icon.svg';
+
+/** What pages load besides themselves, by path. */
+export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
+  [STYLE_PATH, () => new Response(style, { headers: pageHeaders('text/css') })],
+  [ICON_PATH, () => new Response(icon, { headers: pageHeaders('image/svg+xml') })],
+]);
 
 export function pageText(title: string, navigation: Html, content: Html): string {
   return html`${new Html('<!doctype html>')}
@@ -27,6 +34,7 @@ export function pageText(title: string, navigation: Html, content: Html): string
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="stylesheet" href="${STYLE_PATH}">
+<link rel="icon" href="${ICON_PATH}">
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>

@@ -1,0 +1,141 @@
+// A chain that changes while it is being asked: no answer mixes what was before with what is now.
+
+import { describe, expect, test } from 'bun:test';
+import { temporaryPath } from '../../test/engines.ts';
+import { address, block, COLD, granted, HOT, timeOf } from '../../test/fixtures.ts';
+import { appOf, serving } from '../../test/serving.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+
+/** A store whose block 102 has the grant, and a way to replace it by one of another branch without it. */
+async function reorganising(tokens = 0) {
+  const store = await openStore(`sqlite:${temporaryPath('reorg.db')}`);
+  const { epoch } = await store.claim(1, 100);
+  const spam = Array.from({ length: tokens }, (_, id) => granted('ERC721', { from: address(5), tokenId: BigInt(id) }));
+  const blocks = [block(100), block(102, [granted('ALL'), ...spam]), block(104)];
+  const { state } = await store.apply({ chainId: 1, epoch, after: null, blocks, head: block(104) });
+  let branch = 0;
+  let head = state.head;
+  const reorg = async () => {
+    branch++;
+    const replaced = [block(102, [], branch), block(104, [], branch)];
+    const done = await store.apply({
+      chainId: 1,
+      epoch,
+      after: head,
+      rollbackTo: 100,
+      blocks: replaced,
+      head: block(104, [], branch),
+    });
+    head = done.state.head;
+  };
+  return { store, reorg };
+}
+
+const send = (store: Store, path: string) =>
+  appOf(store, timeOf(104)).fetch(new Request(`http://localhost/registry/v2/${path}`));
+const CHECK = `check/all?to=${HOT}&from=${COLD}`;
+
+describe('a reorg between the lookup of a time and the read of its block', () => {
+  test('is answered from the new branch alone', async () => {
+    const { store, reorg } = await reorganising();
+    const before = await send(store, `${CHECK}&timestamp=${timeOf(103)}`);
+    expect([await before.text(), before.headers.get('x-block-hash')]).toEqual(['true', block(102).hash]);
+    let turned = false;
+    const racing: Store = {
+      ...store,
+      async blockAt(chainId, timestamp) {
+        const found = await store.blockAt(chainId, timestamp);
+        if (!turned) await reorg();
+        turned = true;
+        return found;
+      },
+    };
+    const after = await send(racing, `${CHECK}&timestamp=${timeOf(103)}`);
+    expect([await after.text(), after.headers.get('x-block-hash')]).toEqual(['false', block(102, [], 1).hash]);
+    await store.close();
+  });
+
+  test('that never ends is a 503', async () => {
+    const { store, reorg } = await reorganising();
+    const racing: Store = {
+      ...store,
+      async blockAt(chainId, timestamp) {
+        const found = await store.blockAt(chainId, timestamp);
+        await reorg();
+        return found;
+      },
+    };
+    for (const path of [`${CHECK}&timestamp=${timeOf(103)}`, `${HOT}?timestamp=${timeOf(103)}`]) {
+      const response = await send(racing, path);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+      expect(await response.json()).toMatchObject({ type: '/docs#problem-not-yet-indexed' });
+    }
+    await store.close();
+  });
+});
+
+describe('a reorg while a list is read', () => {
+  test('before its first delegations came begins it anew', async () => {
+    const { store, reorg } = await reorganising();
+    let turned = false;
+    const racing: Store = {
+      ...store,
+      async list(query) {
+        if (!turned) await reorg();
+        turned = true;
+        return store.list(query);
+      },
+    };
+    const response = await send(racing, HOT);
+    expect([response.status, await response.text()]).toEqual([200, '[]']);
+    expect(response.headers.get('x-block-hash')).toBe(block(104, [], 1).hash);
+    await store.close();
+  });
+
+  test('makes a cursor a 409', async () => {
+    const { store, reorg } = await reorganising(5);
+    const first = await send(store, `${HOT}?limit=2`);
+    const [, next] = /<\/registry\/v2\/(.+)>; rel="next"/.exec(first.headers.get('link') ?? '') ?? [];
+    expect((await send(store, next ?? '')).status).toBe(200);
+    await reorg();
+    const gone = await send(store, next ?? '');
+    expect(gone.status).toBe(409);
+    expect(await gone.json()).toMatchObject({ type: '/docs#problem-cursor-gone' });
+    await store.close();
+  });
+
+  test('breaks off a stream, so that half a list never looks whole', async () => {
+    const { store, reorg } = await reorganising(2000);
+    const server = serving(store, timeOf(104), {
+      store: {
+        ...store,
+        async list(query) {
+          if (query.after !== undefined && query.after.logIndex > 800) await reorg();
+          return store.list(query);
+        },
+      },
+    });
+    const response = await fetch(`${server.url}/registry/v2/${HOT}`);
+    expect(response.status).toBe(200);
+    const read = response.text().then(
+      (text) => JSON.parse(text) as unknown,
+      () => 'broken off',
+    );
+    expect(await read.catch(() => 'no JSON')).toBeOneOf(['broken off', 'no JSON']);
+    // The server goes on.
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+    await server.stop();
+    await store.close();
+  });
+
+  test('that takes longer than an answer may breaks off as well', async () => {
+    const { store } = await reorganising(2000);
+    const server = serving(store, timeOf(104), { answerTimeout: -1 });
+    const read = fetch(`${server.url}/registry/v2/${HOT}`).then((response) => response.json());
+    expect(await read.catch(() => 'broken off')).toBe('broken off');
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+    await server.stop();
+    await store.close();
+  });
+});
