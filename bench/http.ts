@@ -215,7 +215,7 @@ async function shares(url: string, questions: readonly Question[], whole: Readon
   const app = createApp({
     store,
     chainIds: new Set([1]),
-    now: () => Math.floor(Date.now() / 1000),
+    now: () => Date.now() / 1000,
     maxLag: () => 86_400,
     answerTimeout: 60,
   });

@@ -45,7 +45,7 @@ export const VARIABLES = [
   ['METRICS_PORT', '9090', 'the port of /metrics'],
   ['LOG_LEVEL', 'info', LOG_LEVELS.join(', ')],
   ['IDLE_TIMEOUT', '30', 'seconds after which a caller that neither sends nor reads is cut off'],
-  ['ANSWER_TIMEOUT', '600', 'seconds that one answer may take, long lists included'],
+  ['ANSWER_TIMEOUT', '600', 'seconds that a streamed list may take'],
   ['MAX_LAG_<chainId>', "the network's", 'seconds after which that chain answers 503'],
 ] as const;
 
@@ -85,8 +85,8 @@ export function readConfig(environment: Environment): Config {
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
     metricsPort,
     logLevel: logLevel ?? 'info',
-    // Bun counts idle seconds in one byte.
-    idleTimeout: whole('IDLE_TIMEOUT', 30, 255, '30', 1),
+    // Bun counts them in one byte and in steps of four: of a few seconds it makes none.
+    idleTimeout: whole('IDLE_TIMEOUT', 30, 255, '30', 8),
     answerTimeout: whole('ANSWER_TIMEOUT', 600, 86_400, '600', 1),
     maxLag,
   };

@@ -86,18 +86,21 @@ describe('delegations serve', () => {
     expect(stderr).toContain('LOG_LEVEL is not one of');
   });
 
-  test('says what to do about a taken port', async () => {
-    const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
-    const environment = {
-      DATABASE_URL: `sqlite:${temporaryPath('port.db')}`,
-      HOST: '127.0.0.1',
-      PORT: String(taken.port),
-      METRICS_PORT: '0',
-    };
-    const { stderr, code } = await run(['serve'], environment);
-    await taken.stop(true);
-    expect([stderr.trim(), code]).toEqual(['The port is taken: set PORT or METRICS_PORT to another.', 2]);
-  });
+  for (const which of ['PORT', 'METRICS_PORT']) {
+    test(`says what to do about a taken ${which}, and ends`, async () => {
+      const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
+      const environment = {
+        DATABASE_URL: `sqlite:${temporaryPath('port.db')}`,
+        HOST: '127.0.0.1',
+        PORT: '0',
+        METRICS_PORT: '0',
+        [which]: String(taken.port),
+      };
+      const { stderr, code } = await run(['serve'], environment);
+      await taken.stop(true);
+      expect([stderr.trim(), code]).toEqual(['The port is taken: set PORT or METRICS_PORT to another.', 2]);
+    });
+  }
 
   test('helps', async () => {
     const { stdout, code } = await run(['--help']);

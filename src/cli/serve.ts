@@ -25,14 +25,14 @@ export async function serve(environment: Readonly<Record<string, string | undefi
   const store = await openStore(config.databaseUrl);
   const chainIds = new Set<number>();
   const addChains = async () => {
-    for (const { chainId } of await store.chains()) chainIds.add(chainId);
+    for (const { chainId } of await store.chains()) if (NETWORKS.has(chainId)) chainIds.add(chainId);
   };
   await addChains();
   const server = startServer({
     ...config,
     store,
     chainIds,
-    now: () => Math.floor(Date.now() / 1000),
+    now: () => Date.now() / 1000,
     maxLag: maxLagOf(config),
     onError,
     onAnswer: (answered) => log('info', 'request', answered),

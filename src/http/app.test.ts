@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/engines.ts';
 import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/fixtures.ts';
+import { appOf } from '../../test/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { type App, createApp } from './app.ts';
@@ -48,6 +49,8 @@ describe('the API', () => {
 
   const send = (path: string, init: RequestInit = {}) => app.fetch(new Request(ORIGIN + path, init));
   const CHECK = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
+  /** The query of the next page. */
+  const nextOf = (response: Response) => /<(\?.+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
 
   test('answers a check with the bare value and the block it is true for', async () => {
     const response = await send(CHECK);
@@ -56,7 +59,8 @@ describe('the API', () => {
     expect(response.headers.get('x-block-number')).toBe('105');
     expect(response.headers.get('x-block-timestamp')).toBe(String(timeOf(105)));
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    expect(response.headers.get('cache-control')).toMatch(/^public, (max-age=([1-9]|1[0-2])|no-cache)$/);
+    // Ten seconds old, with a block every twelve.
+    expect(response.headers.get('cache-control')).toBe('public, max-age=2');
   });
 
   test('answers an unchanged question with 304', async () => {
@@ -76,11 +80,88 @@ describe('the API', () => {
     });
   });
 
-  test('answers HEAD with the headers alone, and OPTIONS for any origin', async () => {
-    const head = await send(CHECK, { method: 'HEAD' });
-    expect([head.status, await head.text(), head.headers.get('x-block-number')]).toEqual([200, '', '105']);
-    const options = await send(CHECK, { method: 'OPTIONS' });
-    expect([options.status, options.headers.get('access-control-allow-methods')]).toEqual([204, 'GET, HEAD, OPTIONS']);
+  test('an answer is kept until the next block is due, whatever our clock says', async () => {
+    const kept = async (at: number) => {
+      now = at;
+      try {
+        return (await send(CHECK)).headers.get('cache-control');
+      } finally {
+        now = timeOf(106);
+      }
+    };
+    expect(await kept(timeOf(105) + 11.9)).toBe('public, no-cache');
+    expect(await kept(timeOf(105) + 12)).toBe('public, no-cache');
+    expect(await kept(timeOf(105) - 600)).toBe('public, max-age=12');
+  });
+
+  test('answers a preflight for any origin, at any path', async () => {
+    for (const path of [CHECK, '/nope', `/${'x'.repeat(5000)}`]) {
+      const { status, headers } = await send(path, { method: 'OPTIONS' });
+      const named = ['origin', 'methods', 'headers'].map((of) => headers.get(`access-control-allow-${of}`));
+      expect([status, ...named, headers.get('access-control-max-age')]).toEqual([
+        204,
+        '*',
+        'GET, HEAD, OPTIONS',
+        'X-API-KEY, If-None-Match, Content-Type',
+        '86400',
+      ]);
+    }
+  });
+
+  test('a changed answer never keeps its tag', async () => {
+    const own = await openStore(`sqlite:${temporaryPath('tags.db')}`);
+    const { epoch } = await own.claim(1, 100);
+    const first = await own.apply({ chainId: 1, epoch, after: null, blocks: [], head: block(100) });
+    const tags = async () => {
+      const asks = [CHECK, `${CHECK}&explain=true`, `/registry/v2/${HOT}`, `/registry/v2/${HOT}?limit=5`];
+      const serving = appOf(own, timeOf(102));
+      const found = await Promise.all(asks.map((path) => serving.fetch(new Request(ORIGIN + path))));
+      return found.map(({ headers }) => headers.get('etag'));
+    };
+    const before = await tags();
+    const { state } = await own.apply({ chainId: 1, epoch, after: first.state.head, blocks: [], head: block(101) });
+    const emptyBlock = await tags();
+    // The value and the lists are as they were; the explanation names another block.
+    expect(emptyBlock.map((tag, turn) => tag === before[turn])).toEqual([true, false, true, true]);
+    const granting = block(102, [granted('ALL')]);
+    await own.apply({ chainId: 1, epoch, after: state.head, blocks: [granting], head: granting });
+    const after = await tags();
+    expect(after.map((tag, turn) => tag === emptyBlock[turn])).toEqual([false, false, false, false]);
+    await own.close();
+  });
+
+  test('a list that would be refused is no 304', async () => {
+    const headers = { 'if-none-match': '*' };
+    expect((await send(`/registry/v2/${HOT}`, { headers })).status).toBe(304);
+    expect((await send(`/registry/v2/${HOT}?limit=1`, { headers })).status).toBe(304);
+    expect((await send(`/registry/v2/${HOT}?block=999`, { headers })).status).toBe(503);
+    expect((await send(`/registry/v2/${HOT}?limit=1&block=5`, { headers })).status).toBe(404);
+  });
+
+  test('a cursor leads on in its own list of its own store, and nowhere else', async () => {
+    const next = nextOf(await send(`/registry/v2/${HOT}?limit=2`)) ?? '';
+    const statusOf = async (path: string) => (await send(path)).status;
+    expect(await statusOf(`/registry/v2/${HOT}${next}`)).toBe(200);
+    expect(await statusOf(`/registry/v2/${address(5)}${next}`)).toBe(400);
+    expect(await statusOf(`/registry/v1/${HOT}${next}`)).toBe(400);
+    expect(await statusOf(`/registry/v2/${HOT}${next}&direction=incoming`)).toBe(400);
+    const other = await openStore(`sqlite:${temporaryPath('other.db')}`);
+    const { epoch } = await other.claim(1, 100);
+    await other.apply({ chainId: 1, epoch, after: null, blocks: [], head: block(105) });
+    const elsewhere = await appOf(other, timeOf(105)).fetch(new Request(`${ORIGIN}/registry/v2/${HOT}${next}`));
+    expect(elsewhere.status).toBe(409);
+    await other.close();
+  });
+
+  test('the next page keeps what was asked, and drops what means nothing', async () => {
+    const next = nextOf(await send(`/registry/v2/${HOT}?limit=2&type=TOKEN&utm_source=x&_=1`)) ?? '';
+    expect([...new URLSearchParams(next).keys()]).toEqual(['limit', 'type', 'cursor']);
+  });
+
+  test('a filter may leave a page nearly empty, and the Link goes on', async () => {
+    const wallet = address(5);
+    const response = await send(`/registry/v2/${wallet}?limit=1&type=ALL`);
+    expect([await response.text(), nextOf(response)]).toEqual(['[]', undefined]);
   });
 
   test('pages make the whole list, and the next page is linked', async () => {
@@ -92,7 +173,8 @@ describe('the API', () => {
       const response = await send(path);
       expect(response.status).toBe(200);
       paged.push(...((await response.json()) as unknown[]));
-      path = /<(.+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+      const next = nextOf(response);
+      path = next && `/registry/v2/${wallet}${next}`;
     }
     expect(paged).toEqual(whole as unknown[]);
   });
@@ -113,6 +195,13 @@ describe('the API', () => {
       [8453, false, 'Base'],
     ]);
     expect(networks[0]).toMatchObject({ head: { number: 105 }, finalizedBlock: 102, lagSeconds: 10, firstBlock: 100 });
+  });
+
+  test('is not ready while the store is away', async () => {
+    const away = appOf({ ...store, chains: () => Promise.reject(new Error('away')) }, now);
+    const response = await away.fetch(new Request(`${ORIGIN}/ready`));
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await response.json()).toMatchObject({ type: '/docs#problem-not-ready' });
   });
 
   test('is alive, and ready while a chain is', async () => {
@@ -168,6 +257,11 @@ describe('the API', () => {
       expect(stale.status).toBe(503);
       expect(await stale.json()).toMatchObject({ indexedBlock: 105, ageSeconds: 121, maxAgeSeconds: 120 });
       expect((await send(`${CHECK}&block=103`)).status).toBe(503);
+      expect((await send(`/registry/v2/${HOT}`)).status).toBe(503);
+      expect((await send(`/registry/v2/${HOT}?block=103&limit=1`)).status).toBe(503);
+      // The next kept block after 101 is 103: a block that is not final may still come to lie before this time.
+      expect((await send(`${CHECK}&timestamp=${timeOf(102)}`)).status).toBe(200);
+      expect((await send(`${CHECK}&timestamp=${timeOf(103)}`)).status).toBe(503);
       expect(await (await send(`${CHECK}&block=finalized`)).text()).toBe('true');
       expect(await (await send(`${CHECK}&block=102`)).text()).toBe('true');
     } finally {

@@ -10,7 +10,7 @@ import { openApiText } from './openapi.ts';
 import { type CheckOperation, type ListOperation, OPERATIONS } from './operations.ts';
 import { Problem, problemResponse } from './problem.ts';
 import { targetOf } from './query.ts';
-import { CORS, type Service } from './reply.ts';
+import { CORS, JSON_TYPE, type Service } from './reply.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
 
 export interface AppOptions extends Service {
@@ -27,6 +27,7 @@ export interface Answered {
 }
 
 export interface App {
+  /** A HEAD gets the body too: the server measures it and does not send it. */
   fetch(request: Request): Promise<Response>;
 }
 
@@ -62,17 +63,18 @@ export function createApp(options: AppOptions): App {
 
 async function answered(request: Request, route: Route | null, query: string, options: AppOptions): Promise<Response> {
   try {
-    return withoutBody(request, await answer(request, route, query, options));
+    return await answer(request, route, query, options);
   } catch (error) {
-    return withoutBody(request, problemResponse(asProblem(error, options), new Headers(CORS)));
+    return problemResponse(asProblem(error, options), new Headers(CORS));
   }
 }
 
 function answer(request: Request, route: Route | null, query: string, options: AppOptions): Awaitable<Response> {
   const { method, url } = request;
+  // Preflights always pass: a browser must come to see the problem itself.
+  if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { ...PREFLIGHT, allow: METHODS } });
   if (url.length > LONGEST_URL) throw new Problem('uri-too-long', `More than ${LONGEST_URL} characters.`);
   if (route === null) throw new Problem('not-found', 'See /docs for what there is.');
-  if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { ...PREFLIGHT, allow: METHODS } });
   if (method !== 'GET' && method !== 'HEAD') {
     throw new Problem('method-not-allowed', `${method} is not among ${METHODS}.`, { headers: { allow: METHODS } });
   }
@@ -98,7 +100,7 @@ const pageRoute = (name: string, answer: (service: Service) => Awaitable<Respons
 });
 
 const document = openApiText();
-const DOCUMENT_HEADERS = { ...CORS, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-cache' };
+const DOCUMENT_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' };
 const docs = docsText();
 
 const ROUTES = new Map<string, Route>(
@@ -126,12 +128,6 @@ export function findRoute(path: string): Route | null {
     if (wallet !== '' && !wallet.includes('/')) return listRoute(operation, wallet);
   }
   return null;
-}
-
-function withoutBody(request: Request, response: Response): Response {
-  if (request.method !== 'HEAD') return response;
-  void response.body?.cancel();
-  return new Response(null, { status: response.status, headers: response.headers });
 }
 
 /** The one place where an error becomes an answer. */

@@ -18,12 +18,10 @@ export async function answerCheck(
   requireServed(asked.chainId, operation.version, service.chainIds);
   const result = await ask(asked, service);
   const now = service.now();
-  requireFresh(result.chain, result.block.number, now, service.maxLag);
+  requireFresh(result.chain, result.reach, now, service.maxLag);
 
   const headers = replyHeaders(result.chain, result.block, now, asked);
-  const body = asked.explain
-    ? explanationText(asked, result as CheckResult<DetailedDelegation>)
-    : valueText(asked, result);
+  const body = asked.explain ? explanationText(asked, result) : valueText(asked, result);
   // Small enough to be its own tag: a changed answer never keeps it, an unchanged one may.
   headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
   return isKnown(request, headers['etag'])
@@ -31,10 +29,12 @@ export async function answerCheck(
     : new Response(body, { headers });
 }
 
-function ask(asked: CheckRequest, { store }: Service): Promise<CheckResult<HeldDelegation>> {
+function ask(asked: CheckRequest, { store }: Service) {
   const { chainId, question } = asked;
-  const read = asked.explain ? store.explain : store.check;
-  return readAsOf(store, chainId, asked, (block) => read(chainId, question, block));
+  const read: (block?: number) => Promise<CheckResult<HeldDelegation>> = asked.explain
+    ? (block) => store.explain(chainId, question, block)
+    : (block) => store.check(chainId, question, block);
+  return readAsOf(store, chainId, asked, read);
 }
 
 function valueText({ question, numbers }: CheckRequest, { granting }: CheckResult<HeldDelegation>): string {
@@ -42,9 +42,12 @@ function valueText({ question, numbers }: CheckRequest, { granting }: CheckResul
   return typeof value === 'bigint' ? numberText(value, numbers) : String(value);
 }
 
-function explanationText(asked: CheckRequest, result: CheckResult<DetailedDelegation>): string {
+function explanationText(asked: CheckRequest, result: CheckResult<HeldDelegation>): string {
   const { number, hash, timestamp } = result.block;
-  const granting = result.granting.map((delegation) => detailedText(delegation, asked.chainId, asked.numbers));
+  // What is explained was read in detail.
+  const granting = (result.granting as readonly DetailedDelegation[]).map((delegation) =>
+    detailedText(delegation, asked.chainId, asked.numbers),
+  );
   const block = JSON.stringify({ number, hash, timestamp });
   return `{"result":${valueText(asked, result)},"delegations":[${granting.join(',')}],"block":${block}}`;
 }

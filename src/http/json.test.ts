@@ -71,13 +71,22 @@ describe('JSON on the wire', () => {
 });
 
 describe('a cursor', () => {
-  const cursor = { at: { block: 18_000_000, revision: 42 }, after: { block: 17_999_999, logIndex: 3 } };
+  const cursor = { at: { block: 18_000_000, revision: 42 }, after: { block: 17_999_999, logIndex: 3 }, store: 'k3x' };
 
   test('comes back for its own list, and for no other', () => {
     const text = cursorText(cursor, 'list one');
     expect(text).toMatch(/^[\w-]+$/);
     expect(readCursor(text, 'list one')).toEqual(cursor);
     expect(readCursor(text, 'list two')).toBeNull();
+  });
+
+  test('with numbers that no place has is none', () => {
+    for (const at of [
+      { block: 2 ** 53, revision: 1 },
+      { block: 1, revision: 1e20 },
+    ]) {
+      expect(readCursor(cursorText({ ...cursor, at }, 'list'), 'list')).toBeNull();
+    }
   });
 
   test('that was tampered with is none', () => {

@@ -7,7 +7,8 @@ import { type Cursor, cursorText, readCursor } from './cursor.ts';
 import { detailedText, recordText, typeOf } from './json.ts';
 import { readAsOf, requireFresh } from './moment.ts';
 import type { ListOperation } from './operations.ts';
-import { faults } from './problem.ts';
+import { faults, Problem } from './problem.ts';
+import { isIgnored } from './query.ts';
 import { isKnown, replyHeaders, requireServed, type Service } from './reply.ts';
 import { type ListRequest, readList } from './request.ts';
 
@@ -31,12 +32,18 @@ export async function answerList(
   if (asked.cursor !== undefined && cursor === null) {
     throw faults([{ parameter: 'cursor', detail: 'is not a cursor of this very list' }]);
   }
+  if (cursor !== null && cursor.store !== service.store.id) {
+    throw new Problem('cursor-gone', 'This cursor is of another store. Begin again without a cursor.');
+  }
   for (let attempt = 1; ; attempt++) {
     try {
       return await begin(asked, cursor, query, request, service);
     } catch (error) {
       const rewritten = error instanceof StoreError && error.code === 'rewritten';
-      if (!rewritten || cursor !== null || attempt === TRIES) throw error;
+      if (!rewritten || cursor !== null) throw error;
+      if (attempt === TRIES) {
+        throw new Problem('not-yet-indexed', `Chain ${asked.chainId} is being reorganised.`, { retryAfter: 5 });
+      }
     }
   }
 }
@@ -48,27 +55,39 @@ async function begin(
   request: Request,
   service: Service,
 ): Promise<Response> {
-  const { state, block } = await pin(asked, cursor?.at.block, service);
+  const { state, block, reach } = await pin(asked, cursor?.at.block, service);
   const now = service.now();
-  requireFresh(state, block.number, now, service.maxLag);
+  requireFresh(state, reach, now, service.maxLag);
   const at = cursor?.at ?? { block: block.number, revision: state.revision };
   const headers = replyHeaders(state, block, now, asked);
-  headers['etag'] = `"${service.store.id}-${state.revision}-${block.number}"`;
-  if (isKnown(request, headers['etag'])) return new Response(null, { status: 304, headers });
+  // At the head, what has not changed since is the same list; at any other block the number tells lists apart.
+  const isHead = cursor === null && asked.timestamp === undefined && (asked.block ?? 'latest') === 'latest';
+  headers['etag'] = `"${service.store.id}-${state.revision}-${isHead ? 'head' : block.number}"`;
+  const known = isKnown(request, headers['etag']);
+  const unchanged = () => new Response(null, { status: 304, headers });
 
+  // Something is read before anything is sent: what is refused must not begin as a 200 or a 304.
   const scan = scanner(asked, at, service);
   if (asked.limit === undefined) {
+    const first = await scan(SCAN, undefined);
+    if (known) return unchanged();
     const deadline = performance.now() + 1000 * service.answerTimeout;
-    // The first stretch is read before anything is sent: what is refused must not begin as a 200.
-    return new Response(stream(scan, await scan(SCAN, undefined), deadline, service), { headers });
+    return new Response(stream(scan, first, deadline, service), { headers });
   }
-  const { body, next } = await page(scan, asked.limit, cursor?.after);
+  const { body, next } = await page(scan, asked.limit, cursor?.after, request.signal);
   if (next !== null) {
-    const link = new URLSearchParams(query);
-    link.set('cursor', cursorText({ at, after: next }, listIdentity(asked)));
-    headers['link'] = `</registry/v${asked.version}/${asked.wallet}?${link}>; rel="next"`;
+    const cursorOfNext = cursorText({ at, after: next, store: service.store.id }, listIdentity(asked));
+    headers['link'] = `<${linkOf(query, cursorOfNext)}>; rel="next"`;
   }
-  return new Response(body, { headers });
+  return known ? unchanged() : new Response(body, { headers });
+}
+
+/** The same query with another cursor, relative to the address that was asked: the service may stand below any path. */
+function linkOf(query: string, cursor: string): string {
+  const link = new URLSearchParams(query);
+  for (const name of [...link.keys()]) if (isIgnored(name)) link.delete(name);
+  link.set('cursor', cursor);
+  return `?${link}`;
 }
 
 /** Everything that decides what is in a list, so that a cursor cannot wander into another. */
@@ -86,7 +105,8 @@ function pin(asked: ListRequest, pinned: number | undefined, { store }: Service)
     const block: Moment = kept ?? { number: at, hash: null, timestamp: null };
     return { state, block };
   };
-  return pinned === undefined ? readAsOf(store, chainId, asked, read) : read(pinned);
+  // A cursor names its block itself.
+  return readAsOf(store, chainId, pinned === undefined ? asked : { block: pinned }, read);
 }
 
 /** A stretch of the list, from a position on: the delegations, and the JSON text of each. */
@@ -123,7 +143,7 @@ function filterOf({ type, contract, rights }: ListRequest): ((delegation: Delega
 }
 
 /** Collects a page. The store looks at a bounded number of delegations at a time, and a filter may leave few of them. */
-async function page(scan: Scan, limit: number, from: LogPosition | undefined) {
+async function page(scan: Scan, limit: number, from: LogPosition | undefined, signal: AbortSignal) {
   // A stretch is joined as soon as it is read: ten thousand small strings that live long are found late as garbage.
   const parts: string[] = [];
   let [room, scanned] = [limit, 0];
@@ -131,6 +151,7 @@ async function page(scan: Scan, limit: number, from: LogPosition | undefined) {
   let next: LogPosition | null | undefined = from;
   // One more than the page holds tells whether there is a next one.
   for (let stretch = Math.min(limit + 1, SCAN); next !== null && scanned < MOST_SCANNED; stretch = SCAN) {
+    if (signal.aborted) break;
     const { texts, delegations, next: following }: Stretch = await scan(stretch, next);
     const taken = texts.slice(0, room);
     if (taken.length > 0) parts.push(taken.join(','));
@@ -148,32 +169,35 @@ function stream(scan: Scan, first: Stretch, deadline: number, { onError }: Servi
   const encoder = new TextEncoder();
   let ready: Stretch | null = first;
   let after: LogPosition | null = null;
-  let opened = false;
+  let written = 0;
+  let cancelled = false;
 
-  /** The next bytes; empty where a filter left nothing of a stretch. */
   async function chunk(): Promise<string> {
     if (ready === null && performance.now() > deadline) throw new Error('A list took longer than an answer may.');
     const { texts, next }: Stretch = ready ?? (await scan(SCAN, after ?? undefined));
+    const lead = ready !== null ? '[' : written > 0 && texts.length > 0 ? ',' : '';
     ready = null;
     after = next;
-    const lead = !opened ? '[' : texts.length > 0 ? ',' : '';
-    const first = !opened && texts.length === 0 && next !== null;
-    opened ||= texts.length > 0;
-    return first ? '' : lead + texts.join(',') + (next === null ? ']' : '');
+    written += texts.length;
+    // Where a filter left nothing, a blank keeps the connection from looking idle.
+    return lead + (texts.length > 0 || next === null ? texts.join(',') : '\n') + (next === null ? ']' : '');
   }
 
   return new ReadableStream({
     async pull(controller) {
       try {
-        let text = '';
-        // A pull must give something.
-        while (text === '') text = await chunk();
+        const text = await chunk();
+        if (cancelled) return;
         controller.enqueue(encoder.encode(text));
         if (after === null) controller.close();
       } catch (error) {
+        if (cancelled) return;
         onError?.(error);
         controller.error(error);
       }
+    },
+    cancel() {
+      cancelled = true;
     },
   });
 }

@@ -67,7 +67,8 @@ async function pages(): Promise<Set<number>> {
   for (let path: string | undefined = `${LIST}?limit=10000`; path !== undefined; ) {
     const response: Response = await fetch(served.url + path);
     for (const id of idsOf(await response.text())) ids.add(id);
-    path = /<(.+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    const next = /<(.+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    path = next && LIST + next;
   }
   return ids;
 }

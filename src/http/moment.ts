@@ -2,7 +2,7 @@
 
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
-import type { BlockRef, ChainState, Moment, Store } from '../store/store.ts';
+import type { ChainState, Moment, Store } from '../store/store.ts';
 import type { BlockChoice } from './params.ts';
 import { Problem } from './problem.ts';
 
@@ -12,53 +12,51 @@ export interface AskedTime {
   readonly timestamp?: number | undefined;
 }
 
-/** The block to read as of; undefined means the head, whichever it is when it is read. */
-interface AsOf {
-  readonly block?: number;
-  /** What the store must still say about that block when it answers. */
-  readonly pinned?: BlockRef;
-}
-
-async function asOf(store: Store, chainId: number, { block, timestamp }: AskedTime): Promise<AsOf> {
-  if (timestamp !== undefined) {
-    const pinned = await store.blockAt(chainId, timestamp);
-    return { block: pinned.number, pinned };
-  }
-  if (block === undefined || block === 'latest') return {};
-  if (block !== 'finalized') return { block };
-  const state = await store.chain(chainId);
-  if (state === null || state.verified === null) {
-    throw new StoreError('not-started', `Chain ${chainId} has no finalized block yet.`);
-  }
-  return { block: state.verified };
-}
-
-/** How often a time is looked up again because a reorg came between it and its block. */
+/** How often a time is looked up again because the chain changed between that and the read of its block. */
 const TRIES = 5;
+
+/** What was read, and the highest block on which it depends: final if that is. */
+export type ReadAsOf<T> = T & { readonly reach: number };
 
 /** Reads as of the asked time. An answer about a block that is no longer that of the time is never given. */
 export async function readAsOf<T extends { readonly block: Moment }>(
   store: Store,
   chainId: number,
-  asked: AskedTime,
+  { block, timestamp }: AskedTime,
   read: (block: number | undefined) => Promise<T>,
-): Promise<T> {
+): Promise<ReadAsOf<T>> {
+  if (timestamp === undefined) {
+    const result = await read(block === 'finalized' ? await finalized(store, chainId) : numberOrHead(block));
+    return { ...result, reach: result.block.number };
+  }
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const { block, pinned } = await asOf(store, chainId, asked);
-    const result = await read(block);
-    if (pinned === undefined || pinned.hash === result.block.hash) return result;
+    const found = await store.blockAt(chainId, timestamp);
+    const result = await read(found.number);
+    const again = await store.blockAt(chainId, timestamp);
+    if (again.hash === found.hash && again.hash === result.block.hash) return { ...result, reach: again.next - 1 };
   }
   throw new Problem('not-yet-indexed', `Chain ${chainId} is being reorganised around that time.`, { retryAfter: 5 });
+}
+
+/** Undefined means the head, whichever it is when it is read. */
+const numberOrHead = (block: number | 'latest' | undefined) => (block === 'latest' ? undefined : block);
+
+async function finalized(store: Store, chainId: number): Promise<number> {
+  const state = await store.chain(chainId);
+  if (state === null || state.verified === null) {
+    throw new StoreError('not-started', `Chain ${chainId} has no finalized block yet.`);
+  }
+  return state.verified;
 }
 
 /** How old the newest block may be, in seconds. */
 export type MaxLag = (chainId: number) => number;
 
-/** Refuses to speak about blocks that may be out of date. What is final stays true however old the head is. */
-export function requireFresh(state: ChainState, at: number, now: number, maxLag: MaxLag): void {
+/** Refuses to speak about what may be out of date. What depends on final blocks alone stays true however old the head is. */
+export function requireFresh(state: ChainState, reach: number, now: number, maxLag: MaxLag): void {
   const { head, verified, chainId } = state;
-  if (head === null || (verified !== null && at <= verified)) return;
-  const age = now - head.timestamp;
+  if (head === null || (verified !== null && reach <= verified)) return;
+  const age = Math.floor(now - head.timestamp);
   const limit = maxLag(chainId);
   if (age <= limit) return;
   throw new Problem(

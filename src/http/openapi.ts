@@ -87,10 +87,12 @@ const HEADERS: Json = {
   'X-Block-Hash': header('Its hash, where it is kept.', BYTES32),
   'X-Block-Timestamp': header('Its time, where it is kept.', UNIX_SECONDS),
   'X-As-Of-Timestamp': header('The time that was asked for.', UNIX_SECONDS),
-  ETag: header('The same answer has the same tag; a changed answer never does.', { type: 'string' }),
+  ETag: header('A changed answer never keeps its tag; an unchanged one may.', { type: 'string' }),
   'Cache-Control': header("Never beyond the chain's next block.", { type: 'string' }),
 };
-const LINK: Json = { Link: header('The next page, with rel="next".', { type: 'string' }) };
+const LINK: Json = {
+  Link: header('The next page, with rel="next", relative to the address that was asked.', { type: 'string' }),
+};
 
 const problemsOf = (status: number) =>
   (Object.keys(PROBLEMS) as ProblemType[]).filter((type) => PROBLEMS[type].status === status);

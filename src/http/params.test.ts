@@ -97,7 +97,15 @@ describe('a point in time', () => {
   });
 
   test('that does not exist, or is in milliseconds, is refused', () => {
-    expect(read(p.timestamp, '2026-13-01T00:00:00Z')).toContain('no such time');
+    for (const text of [
+      '2026-13-01T00:00:00Z',
+      '2026-02-30T00:00:00Z',
+      '2025-02-29T00:00:00Z',
+      '2026-01-01T24:00:00Z',
+    ]) {
+      expect(read(p.timestamp, text)).toContain('no such time');
+    }
+    expect(read(p.timestamp, '2024-02-29T23:59:59Z')).toBe(1_709_251_199);
     expect(read(p.timestamp, '1767225600000')).toContain('milliseconds');
     for (const text of ['', 'now', '2026-01-01', '-5']) expect(read(p.timestamp, text)).toContain('neither');
   });

@@ -94,7 +94,7 @@ function asBytes32(text: string): Bytes32 | null {
 function readRights(text: string): Bytes32 | Fault {
   if (text === '') return NO_RIGHTS;
   const lower = text.toLowerCase();
-  if (isBytes32(lower)) return lower;
+  if (text.startsWith('0x') && isBytes32(lower)) return lower;
   const form = text.startsWith('0x') ? null : asBytes32(text);
   return new Fault(
     `is not 0x and 64 hex digits${form ? `; as bytes32 ${shown(text)} is ${form}` : `: ${shown(text)}`}`,
@@ -116,9 +116,9 @@ export const rights: Param<Bytes32> = {
 export const rightsFilter: Param<Bytes32> = {
   name: 'rights',
   description: 'Only delegations with exactly these rights; all zero: only unrestricted ones.',
-  schema: RIGHTS_SCHEMA,
+  schema: { type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' },
   example: RIGHTS_EXAMPLE,
-  read: readRights,
+  read: (text) => (text === '' ? new Fault('is empty: leave it out, or give 0x and 64 zeros') : readRights(text)),
 };
 
 export type BlockChoice = number | 'latest' | 'finalized';
@@ -136,7 +136,11 @@ export const block: Param<BlockChoice> = {
   },
 };
 
-const ISO_8601 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/;
+const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/;
+
+/** JavaScript reads the 30th of February as the 2nd of March. */
+const isInCalendar = (year: number, month: number, day: number, hour: number) =>
+  day <= new Date(Date.UTC(year, month, 0)).getUTCDate() && hour < 24;
 
 export const timestamp: Param<number> = {
   name: 'timestamp',
@@ -150,9 +154,11 @@ export const timestamp: Param<number> = {
     }
     const form = ISO_8601.exec(text);
     if (form === null) return new Fault(`is neither unix seconds nor ISO 8601: ${shown(text)}`);
-    if (form[3] === undefined) return new Fault(`has no time zone: add Z for UTC, as in ${text}Z`);
+    const [, year, month, day, hour, zone] = form;
+    if (zone === undefined) return new Fault(`has no time zone: add Z for UTC, as in ${text}Z`);
     const milliseconds = Date.parse(text);
-    return Number.isNaN(milliseconds) || milliseconds < 0
+    const exists = isInCalendar(Number(year), Number(month), Number(day), Number(hour));
+    return !exists || Number.isNaN(milliseconds) || milliseconds < 0
       ? new Fault(`is no such time: ${shown(text)}`)
       : Math.floor(milliseconds / 1000);
   },

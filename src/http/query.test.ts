@@ -9,6 +9,7 @@ describe('the target of a request', () => {
     ['http://host/a', '/a', ''],
     ['http://host', '/', ''],
     ['/relative?x', '/relative', 'x'],
+    ['/relative?x=http://elsewhere/health', '/relative', 'x=http://elsewhere/health'],
     ['http://host/a?b?c#d', '/a', 'b?c'],
     ['http://ho st:99999999/a%zz?q', '/a%zz', 'q'],
   ];
@@ -29,7 +30,7 @@ describe('a query', () => {
   });
 
   test('lets cache busters and campaign marks through', () => {
-    expect(parseQuery('_=123&utm_source=x&utm_=y', KNOWN).faults).toEqual([]);
+    expect(parseQuery('_=123&utm_source=x&utm_=y&utm_x=%E9&_=1', KNOWN).faults).toEqual([]);
   });
 
   test('names a near miss and what was meant', () => {
@@ -53,6 +54,13 @@ describe('a query', () => {
   test('refuses what is not UTF-8', () => {
     expect(parseQuery('to=%ff', KNOWN).faults[0]?.detail).toContain('percent-encoded');
     expect(parseQuery('%ff=1', KNOWN).faults[0]?.detail).toContain('percent-encoded');
+  });
+
+  test('explains at most twenty faults, each name once, and what is known once', () => {
+    const { faults } = parseQuery(Array.from({ length: 900 }, (_, turn) => `x${turn % 50}=1`).join('&'), KNOWN);
+    expect(faults).toHaveLength(20);
+    expect(new Set(faults.map(({ parameter }) => parameter)).size).toBe(20);
+    expect(JSON.stringify(faults).length).toBeLessThan(2000);
   });
 
   test('shortens what a hostile caller sends, and never throws', () => {

@@ -10,8 +10,7 @@ export interface Target {
 
 /** The path and query of a request's URL, which may be relative or worse: `new URL` would throw. */
 export function targetOf(url: string): Target {
-  const scheme = url.indexOf('://');
-  const start = scheme < 0 ? 0 : url.indexOf('/', scheme + 3);
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
   const hash = url.indexOf('#');
   const whole = start < 0 ? '/' : url.slice(start, hash < 0 ? undefined : hash);
   const mark = whole.indexOf('?');
@@ -19,7 +18,7 @@ export function targetOf(url: string): Target {
 }
 
 /** Let through for caches and campaigns, without a meaning. */
-const isIgnored = (name: string) => name === '_' || name.startsWith('utm_');
+export const isIgnored = (name: string) => name === '_' || name.startsWith('utm_');
 
 export interface Query {
   readonly values: ReadonlyMap<string, string>;
@@ -30,22 +29,35 @@ export function parseQuery(query: string, known: ReadonlySet<string>): Query {
   const values = new Map<string, string>();
   const faults: ParameterFault[] = [];
   if (query === '') return { values, faults };
+  const refused = new Set<string>();
   for (const part of query.split('&')) {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decode(equals < 0 ? part : part.slice(0, equals));
+    if (name !== null && isIgnored(name)) continue;
     const value = decode(equals < 0 ? '' : part.slice(equals + 1));
-    if (name === null || value === null) {
-      faults.push({ parameter: shorten(name ?? part), detail: 'is not valid percent-encoded UTF-8' });
-    } else if (!known.has(name)) {
-      if (!isIgnored(name)) faults.push({ parameter: shorten(name), detail: unknownDetail(name, known) });
-    } else if (values.has(name)) {
-      faults.push({ parameter: name, detail: 'is given more than once' });
-    } else {
+    if (name !== null && value !== null && known.has(name) && !values.has(name)) {
       values.set(name, value);
+      continue;
     }
+    const parameter = shorten(name ?? part);
+    if (refused.has(parameter)) continue;
+    // Whoever sends a hundred unknown names does not need a hundred explanations.
+    if (faults.length === MOST_FAULTS) break;
+    refused.add(parameter);
+    faults.push({ parameter, detail: faultOf(name, value, known, faults.length === 0) });
   }
   return { values, faults };
+}
+
+const MOST_FAULTS = 20;
+
+function faultOf(name: string | null, value: string | null, known: ReadonlySet<string>, listKnown: boolean): string {
+  if (name === null || value === null) return 'is not valid percent-encoded UTF-8';
+  if (known.has(name)) return 'is given more than once';
+  const near = nearest(name, known);
+  if (near !== null) return `is unknown: did you mean ${near}?`;
+  return listKnown ? `is unknown here; known are ${[...known].join(', ')}` : 'is unknown here';
 }
 
 const shorten = (text: string) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
@@ -57,11 +69,6 @@ function decode(text: string): string | null {
   } catch {
     return null;
   }
-}
-
-function unknownDetail(name: string, known: ReadonlySet<string>): string {
-  const near = nearest(name, known);
-  return near === null ? `is unknown here; known are ${[...known].join(', ')}` : `is unknown: did you mean ${near}?`;
 }
 
 /** The known name that is at most two slips away, letter case aside. */

@@ -56,6 +56,28 @@ describe('a reorg between the lookup of a time and the read of its block', () =>
     await store.close();
   });
 
+  test('that brings a later block before the time is answered for that block', async () => {
+    const { store } = await reorganising();
+    const state = await store.chain(1);
+    let turned = false;
+    const racing: Store = {
+      ...store,
+      async blockAt(chainId, timestamp) {
+        const found = await store.blockAt(chainId, timestamp);
+        if (!turned && state?.head) {
+          const blocks = [block(103, [granted('ALL', { to: address(8) })], 1), block(105, [], 1)];
+          const head = block(105, [], 1);
+          await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, rollbackTo: 102, blocks, head });
+        }
+        turned = true;
+        return found;
+      },
+    };
+    const response = await send(racing, `check/all?to=${address(8)}&from=${COLD}&timestamp=${timeOf(103)}`);
+    expect([await response.text(), response.headers.get('x-block-number')]).toEqual(['true', '103']);
+    await store.close();
+  });
+
   test('that never ends is a 503', async () => {
     const { store, reorg } = await reorganising();
     const racing: Store = {
@@ -71,6 +93,58 @@ describe('a reorg between the lookup of a time and the read of its block', () =>
       expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
       expect(await response.json()).toMatchObject({ type: '/docs#problem-not-yet-indexed' });
     }
+    await store.close();
+  });
+});
+
+describe('a caller who leaves', () => {
+  test('is not read for any longer, and is no failure', async () => {
+    const { store } = await reorganising(4000);
+    let reads = 0;
+    const failures: unknown[] = [];
+    const server = serving(store, timeOf(104), {
+      store: {
+        ...store,
+        async list(query) {
+          reads++;
+          await Bun.sleep(50);
+          return store.list(query);
+        },
+      },
+      onError: (error) => failures.push(error),
+    });
+    for (const path of ['?type=ALL&direction=outgoing', '?type=CONTRACT', '?type=CONTRACT&limit=10']) {
+      reads = 0;
+      const leaving = new AbortController();
+      const asked = fetch(`${server.url}/registry/v2/${HOT}${path}`, { signal: leaving.signal }).catch(() => null);
+      await Bun.sleep(120);
+      leaving.abort();
+      await asked;
+      await Bun.sleep(300);
+      const soon = reads;
+      await Bun.sleep(400);
+      expect(reads).toBe(soon);
+    }
+    expect(failures).toEqual([]);
+    await server.stop();
+    await store.close();
+  });
+
+  test('who waits for a list that a filter leaves empty is not cut off as idle', async () => {
+    const { store } = await reorganising(4000);
+    const server = serving(store, timeOf(104), {
+      idleTimeout: 8,
+      store: {
+        ...store,
+        async list(query) {
+          await Bun.sleep(800);
+          return store.list(query);
+        },
+      },
+    });
+    const response = await fetch(`${server.url}/registry/v2/${HOT}?type=CONTRACT`);
+    expect(await response.json()).toEqual([]);
+    await server.stop();
     await store.close();
   });
 });
@@ -93,13 +167,27 @@ describe('a reorg while a list is read', () => {
     await store.close();
   });
 
+  test('again and again is a 503, not a fault of a cursor that nobody gave', async () => {
+    const { store, reorg } = await reorganising();
+    const racing: Store = {
+      ...store,
+      async list(query) {
+        await reorg();
+        return store.list(query);
+      },
+    };
+    const response = await send(racing, HOT);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+    await store.close();
+  });
+
   test('makes a cursor a 409', async () => {
     const { store, reorg } = await reorganising(5);
     const first = await send(store, `${HOT}?limit=2`);
-    const [, next] = /<\/registry\/v2\/(.+)>; rel="next"/.exec(first.headers.get('link') ?? '') ?? [];
-    expect((await send(store, next ?? '')).status).toBe(200);
+    const [, next] = /<(.+)>; rel="next"/.exec(first.headers.get('link') ?? '') ?? [];
+    expect((await send(store, HOT + next)).status).toBe(200);
     await reorg();
-    const gone = await send(store, next ?? '');
+    const gone = await send(store, HOT + next);
     expect(gone.status).toBe(409);
     expect(await gone.json()).toMatchObject({ type: '/docs#problem-cursor-gone' });
     await store.close();

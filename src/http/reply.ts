@@ -7,7 +7,7 @@ import { Problem } from './problem.ts';
 
 export interface Service {
   readonly store: Store;
-  /** Unix seconds. */
+  /** Unix seconds, with their fraction. */
   readonly now: () => number;
   /** The chains that are served. */
   readonly chainIds: ReadonlySet<number>;
@@ -17,6 +17,8 @@ export interface Service {
   /** Told of failures that callers are not told of. */
   readonly onError?: (error: unknown) => void;
 }
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export const CORS = {
   'access-control-allow-origin': '*',
@@ -28,7 +30,7 @@ export const CORS = {
 export function replyHeaders(chain: ChainState, block: Moment, now: number, asked: { timestamp?: number | undefined }) {
   const headers: Record<string, string> = {
     ...CORS,
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': JSON_TYPE,
     'cache-control': cacheControl(chain, now),
     'x-block-number': String(block.number),
   };
@@ -40,8 +42,10 @@ export function replyHeaders(chain: ChainState, block: Moment, now: number, aske
 
 /** An answer may be kept until the chain's next block is due, and no longer. */
 function cacheControl({ head, chainId }: ChainState, now: number): string {
-  const due = (head?.timestamp ?? 0) + (NETWORKS.get(chainId)?.blockSeconds ?? 0);
-  const seconds = Math.floor(due - now);
+  const blockSeconds = NETWORKS.get(chainId)?.blockSeconds ?? 0;
+  const due = (head?.timestamp ?? 0) + blockSeconds - now;
+  // A head from the future, by a clock that is behind, is no reason to keep an answer longer.
+  const seconds = Math.floor(Math.min(due, blockSeconds));
   return seconds > 0 ? `public, max-age=${seconds}` : 'public, no-cache';
 }
 

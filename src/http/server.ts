@@ -44,18 +44,20 @@ export function startServer(options: ServerOptions): RunningServer {
     // The app answers its own failures: what comes here has an answer under way, and only that can be broken off.
     error: () => new Response(null, { status: 500 }),
   });
-  const prometheus = Bun.serve({
-    hostname: metricsHost,
-    port: metricsPort,
-    development: false,
-    routes: {
-      '/metrics': async () =>
-        new Response(metrics.render(await storeMetrics(options)), {
-          headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
-        }),
-    },
-    fetch: () => new Response('Metrics are at /metrics.\n', { status: 404 }),
-  });
+  const prometheus = orStop(api, () =>
+    Bun.serve({
+      hostname: metricsHost,
+      port: metricsPort,
+      development: false,
+      routes: {
+        '/metrics': async () =>
+          new Response(metrics.render(await storeMetrics(options)), {
+            headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+          }),
+      },
+      fetch: () => new Response('Metrics are at /metrics.\n', { status: 404 }),
+    }),
+  );
   return {
     url: urlOf(api),
     metricsUrl: `${urlOf(prometheus)}/metrics`,
@@ -68,6 +70,16 @@ export function startServer(options: ServerOptions): RunningServer {
       await Promise.all(servers.map((server) => server.stop(true)));
     },
   };
+}
+
+/** A second server that cannot start takes the first one with it. */
+function orStop(first: Server<unknown>, start: () => Server<unknown>): Server<unknown> {
+  try {
+    return start();
+  } catch (error) {
+    void first.stop(true);
+    throw error;
+  }
 }
 
 /** Null where the store cannot be reached: the rest is still worth telling. */

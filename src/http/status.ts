@@ -4,13 +4,14 @@ import { NETWORKS } from '../registry/network.ts';
 import type { ChainState } from '../store/store.ts';
 import type { ChainMetrics } from './metrics.ts';
 import { Problem } from './problem.ts';
-import { CORS, type Service } from './reply.ts';
+import { CORS, JSON_TYPE, type Service } from './reply.ts';
 
 /** Every served chain that is in the store, with its lag. */
 export async function chainMetrics({ store, chainIds, now, maxLag }: Service): Promise<ChainMetrics[]> {
   const states = (await store.chains()).filter(({ chainId }) => chainIds.has(chainId));
   return states.map((state) => {
-    const lagSeconds = state.head === null ? Number.POSITIVE_INFINITY : Math.max(0, now() - state.head.timestamp);
+    const lagSeconds =
+      state.head === null ? Number.POSITIVE_INFINITY : Math.max(0, Math.floor(now() - state.head.timestamp));
     return { state, lagSeconds, ready: lagSeconds <= maxLag(state.chainId) };
   });
 }
@@ -35,18 +36,24 @@ export async function answerNetworks(service: Service): Promise<Response> {
         maxLagSeconds: service.maxLag(chainId),
       };
     });
-  return Response.json(networks, { headers: { ...CORS, 'cache-control': 'no-cache' } });
+  return jsonResponse(networks);
 }
 
 const headOf = (state: ChainState | undefined) => state?.head ?? null;
 
 /** The process is alive; nothing else is asked. */
-export const answerHealth = (): Response =>
-  Response.json({ status: 'ok' }, { headers: { ...CORS, 'cache-control': 'no-store' } });
+export const answerHealth = (): Response => jsonResponse({ status: 'ok' });
 
 /** The store answers, and at least one chain does. */
 export async function answerReady(service: Service): Promise<Response> {
-  const ready = (await chainMetrics(service)).filter((chain) => chain.ready).map(({ state }) => state.chainId);
+  const chains = await chainMetrics(service).catch((error) => {
+    service.onError?.(error);
+    throw new Problem('not-ready', 'The store does not answer.', { retryAfter: 5 });
+  });
+  const ready = chains.filter((chain) => chain.ready).map(({ state }) => state.chainId);
   if (ready.length === 0) throw new Problem('not-ready', 'No chain is up to date.', { retryAfter: 5 });
-  return Response.json({ status: 'ready', chainIds: ready }, { headers: { ...CORS, 'cache-control': 'no-store' } });
+  return jsonResponse({ status: 'ready', chainIds: ready });
 }
+
+const jsonResponse = (value: unknown) => new Response(JSON.stringify(value), { headers: STATUS_HEADERS });
+const STATUS_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-store' };

@@ -136,8 +136,10 @@ const everGranted = (hot: string) =>
     )
     .join(' OR ');
 
-/** $1 chain, $2 time. Gives commits, and the newest kept block at or before the time. */
-export const BLOCK_AT_SQL = `SELECT c.commits, b.number, b.hash, b.timestamp ${STATE} FROM chain c
+/** $1 chain, $2 time. Gives commits, the newest kept block at or before the time, and the number of the next one. */
+export const BLOCK_AT_SQL = `SELECT c.commits, b.number, b.hash, b.timestamp,
+    (SELECT n.number FROM block n WHERE n.chain = $1 AND n.timestamp > $2 ORDER BY n.timestamp, n.number LIMIT 1)
+    ${STATE} FROM chain c
   LEFT JOIN (SELECT * FROM block WHERE chain = $1 AND timestamp <= $2
     ORDER BY timestamp DESC, number DESC LIMIT 1) b ON b.chain = c.chain
   WHERE c.chain = $1`;

@@ -150,9 +150,9 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       if (timestamp >= head.timestamp) {
         throw new StoreError('beyond-head', `Chain ${chainId} is indexed up to the time ${head.timestamp}.`);
       }
-      const [, number, hash, time] = rows[0] ?? [];
+      const [, number, hash, time, next] = rows[0] ?? [];
       if (number === null) throw new StoreError('before-first', `Chain ${chainId} is not indexed that far back.`);
-      return { number: numberOf(number), hash: hexOf(hash), timestamp: numberOf(time) };
+      return { number: numberOf(number), hash: hexOf(hash), timestamp: numberOf(time), next: numberOf(next) };
     },
 
     async blocks(chainId, { from, to }) {

@@ -143,6 +143,11 @@ export interface ListPage<D extends HeldDelegation> {
   readonly next: LogPosition | null;
 }
 
+export interface BlockAt extends BlockRef {
+  /** The next kept block, of a later time: any block before it may be the last one at or before the time. */
+  readonly next: number;
+}
+
 /** Reads see one snapshot each and hold nothing afterwards. They throw a `StoreError` rather than guess. */
 export interface Store {
   /** No other store has it: revisions of two stores cannot be compared. */
@@ -166,7 +171,7 @@ export interface Store {
   list(query: ListQuery): Promise<ListPage<HeldDelegation>>;
   listDetailed(query: ListQuery): Promise<ListPage<DetailedDelegation>>;
   /** The newest kept block at or before the time; the delegations did not change between the two. */
-  blockAt(chainId: number, timestamp: number): Promise<BlockRef>;
+  blockAt(chainId: number, timestamp: number): Promise<BlockAt>;
   /** The kept blocks of a range, both ends included, in order. */
   blocks(chainId: number, range: { from: number; to: number }): Promise<BlockRef[]>;
   /** The logs of a range of blocks, both ends included, in order, a page at a time. */
