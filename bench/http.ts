@@ -70,7 +70,7 @@ export async function benchHttp(options: string[]): Promise<void> {
   }
 }
 
-/** Fills a store, and gives back checks of which half are granted. */
+/** Fills a store, and gives back checks: half of pairs that have something, half of pairs that do not. */
 async function fill(url: string): Promise<Question[]> {
   const store = await openStore(url);
   const mass = createMass(1);

@@ -22,6 +22,7 @@ export interface Recording {
 export interface RecordedBlock {
   readonly number: number;
   readonly hash: Bytes32;
+  readonly parentHash: Bytes32;
   readonly timestamp: number;
   readonly txs: readonly {
     readonly hash: Bytes32;

@@ -24,14 +24,32 @@ const digits = text.subarray(2);
 /** The bit in which a small ASCII letter differs from a capital. */
 const CASE = 0x20;
 
-/** In place, on bytes: the hash of the digits makes a letter a capital where its own nibble is 8 or more. */
-function compute(address: Address): string {
+/** Writes the right form of an address into `text`, in place: whatever case its letters have. */
+function write(address: string): void {
   text.write(address, 'latin1');
+  for (let position = 0; position < 40; position++) {
+    const digit = digits[position] as number;
+    if (digit >= 0x41) digits[position] = digit | CASE;
+  }
   const hash = keccak.init().update(digits).digest('binary');
   for (let position = 0; position < 40; position++) {
     const digit = digits[position] as number;
+    // A letter is a capital where its own nibble of the hash is 8 or more.
     const nibble = (hash[position >> 1] as number) >> (position % 2 === 0 ? 4 : 0);
     if (digit >= 0x61 && (nibble & 8) !== 0) digits[position] = digit - CASE;
   }
+}
+
+function compute(address: Address): string {
+  write(address);
   return text.toString('latin1');
+}
+
+/** Whether the letters of an address of 0x and 40 digits have the case that they should. */
+export function hasChecksum(address: string): boolean {
+  write(address);
+  for (let position = 2; position < 42; position++) {
+    if (text[position] !== address.charCodeAt(position)) return false;
+  }
+  return true;
 }

@@ -23,12 +23,17 @@ export interface ChainMetrics {
 }
 
 export function createMetrics(): Metrics {
-  const requests = new Map<string, number>();
+  /** By route, then by status. */
+  const requests = new Map<string, Map<number, number>>();
   const latencies = new Map<string, { counts: number[]; sum: number; total: number }>();
   return {
     observe(route, status, seconds) {
-      const request = `route="${route}",status="${status}"`;
-      requests.set(request, (requests.get(request) ?? 0) + 1);
+      let statuses = requests.get(route);
+      if (statuses === undefined) {
+        statuses = new Map();
+        requests.set(route, statuses);
+      }
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
       let latency = latencies.get(route);
       if (latency === undefined) {
         latency = { counts: BUCKETS.map(() => 0), sum: 0, total: 0 };
@@ -47,7 +52,11 @@ export function createMetrics(): Metrics {
         'delegations_requests_total',
         'counter',
         'Answered requests.',
-        [...requests].map(([labels, count]) => `delegations_requests_total{${labels}} ${count}`),
+        [...requests].flatMap(([route, statuses]) =>
+          [...statuses].map(
+            ([status, count]) => `delegations_requests_total{route="${route}",status="${status}"} ${count}`,
+          ),
+        ),
       );
       const latency = 'delegations_request_duration_seconds';
       family(

@@ -52,25 +52,45 @@ async function finalized(store: Store, chainId: number): Promise<number> {
 /** How old the newest block may be, in seconds. */
 export type MaxLag = (chainId: number) => number;
 
+/** Seconds since the chain was last known to be where we are: by its blocks, or by a node's word where blocks are rare. */
+export function ageOf({ head, confirmedAt, chainId }: ChainState, now: number): number {
+  const onDemand = NETWORKS.get(chainId)?.onDemand ?? false;
+  const at = Math.max(head?.timestamp ?? 0, onDemand ? (confirmedAt ?? 0) : 0);
+  return Math.max(0, Math.floor(now - at));
+}
+
+/** The chain's history is still being read when its newest block is so far above ours. */
+const READING_BLOCKS = 100;
+
 /** Refuses to speak about what may be out of date. What depends on final blocks alone stays true however old the head is. */
 export function requireFresh(state: ChainState, reach: number, now: number, maxLag: MaxLag): void {
-  const { head, verified, chainId } = state;
+  const { head, verified, chainId, shut, tip, firstBlock } = state;
+  if (shut !== null) {
+    throw new Problem('chain-shut', `Chain ${chainId} does not answer for now: ${shut}`, { retryAfter: 60 });
+  }
   if (head === null || (verified !== null && reach <= verified)) return;
-  const age = Math.floor(now - head.timestamp);
+  const age = ageOf(state, now);
   const limit = maxLag(chainId);
   if (age <= limit) return;
+  const retryAfter = NETWORKS.get(chainId)?.blockSeconds ?? 10;
+  const members = {
+    chainId,
+    indexedBlock: head.number,
+    indexedTimestamp: head.timestamp,
+    ageSeconds: age,
+    maxAgeSeconds: limit,
+  };
+  if (tip !== null && tip - head.number > READING_BLOCKS) {
+    const share = (100 * (head.number - firstBlock + 1)) / (tip - firstBlock + 1);
+    throw new Problem(
+      'chain-not-ready',
+      `The history of chain ${chainId} is being read: block ${head.number} of ${tip}, ${share.toFixed(1)} %.`,
+      { retryAfter: 10, members: { ...members, chainBlock: tip } },
+    );
+  }
   throw new Problem(
     'chain-stale',
     `The newest indexed block of chain ${chainId} is ${head.number}, ${age} seconds old; more than ${limit} is too old.`,
-    {
-      retryAfter: NETWORKS.get(chainId)?.blockSeconds ?? 10,
-      members: {
-        chainId,
-        indexedBlock: head.number,
-        indexedTimestamp: head.timestamp,
-        ageSeconds: age,
-        maxAgeSeconds: limit,
-      },
-    },
+    { retryAfter, members },
   );
 }

@@ -63,7 +63,9 @@ const SCHEMAS: Json = {
     firstBlock: nullable(BLOCK_NUMBER),
     head: nullable(ref('schemas', 'Block')),
     finalizedBlock: nullable(BLOCK_NUMBER),
-    lagSeconds: nullable({ type: 'number', description: 'The age of the newest indexed block.' }),
+    chainBlock: nullable({ ...BLOCK_NUMBER, description: 'The newest block that the chain was seen to have.' }),
+    shut: nullable({ type: 'string', description: 'Why the chain does not answer for now.' }),
+    lagSeconds: nullable({ type: 'number', description: 'How old what is indexed may be.' }),
     maxLagSeconds: { type: 'number', description: 'Beyond this age the chain answers 503.' },
   }),
   Problem: object(

@@ -1,7 +1,7 @@
 // Every parameter of the API, defined once: what it means, what is accepted, and how it is read.
 
 import { type Address, type Bytes32, isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
-import { checksummed } from './checksum.ts';
+import { hasChecksum } from './checksum.ts';
 
 export interface Param<T> {
   readonly name: string;
@@ -31,7 +31,7 @@ export function readAddress(text: string): Address | Fault {
   if (LOWER.test(text)) return text as Address;
   if (!HEX_ADDRESS.test(text)) return new Fault(`is not an address of 0x and 40 hex digits: ${shown(text)}`);
   const lower = text.toLowerCase() as Address;
-  if (UPPER.test(text) || checksummed(lower) === text) return lower;
+  if (UPPER.test(text) || hasChecksum(text)) return lower;
   return new Fault(`has a wrong checksum: mistyped? In all lower case it is not checked: ${lower}`);
 }
 

@@ -48,6 +48,11 @@ export const PROBLEMS = {
     title: 'This chain is not up to date',
     help: 'Its newest indexed block is too old to answer for now. Blocks up to the finalized one can still be asked with `block`.',
   },
+  'chain-shut': {
+    status: 503,
+    title: 'This chain does not answer for now',
+    help: 'Something that was final has changed, or the index was found wrong. It opens again by itself once that is cleared.',
+  },
   'not-yet-indexed': {
     status: 503,
     title: 'That point in time is not indexed yet',

@@ -3,6 +3,7 @@
 import { NETWORKS } from '../registry/network.ts';
 import type { ChainState } from '../store/store.ts';
 import type { ChainMetrics } from './metrics.ts';
+import { ageOf } from './moment.ts';
 import { Problem } from './problem.ts';
 import { CORS, JSON_TYPE, type Service } from './reply.ts';
 
@@ -10,9 +11,8 @@ import { CORS, JSON_TYPE, type Service } from './reply.ts';
 export async function chainMetrics({ store, chainIds, now, maxLag }: Service): Promise<ChainMetrics[]> {
   const states = (await store.chains()).filter(({ chainId }) => chainIds.has(chainId));
   return states.map((state) => {
-    const lagSeconds =
-      state.head === null ? Number.POSITIVE_INFINITY : Math.max(0, Math.floor(now() - state.head.timestamp));
-    return { state, lagSeconds, ready: lagSeconds <= maxLag(state.chainId) };
+    const lagSeconds = state.head === null ? Number.POSITIVE_INFINITY : ageOf(state, now());
+    return { state, lagSeconds, ready: state.shut === null && lagSeconds <= maxLag(state.chainId) };
   });
 }
 
@@ -32,6 +32,8 @@ export async function answerNetworks(service: Service): Promise<Response> {
         firstBlock: chain?.state.firstBlock ?? null,
         head: headOf(chain?.state),
         finalizedBlock: chain?.state.verified ?? null,
+        chainBlock: chain?.state.tip ?? null,
+        shut: chain?.state.shut ?? null,
         lagSeconds: chain && Number.isFinite(chain.lagSeconds) ? chain.lagSeconds : null,
         maxLagSeconds: service.maxLag(chainId),
       };

@@ -14,10 +14,13 @@ export const CHAIN_COLUMNS = [
   'verified',
   'revision',
   'commits',
+  'confirmed_at',
+  'tip',
+  'shut',
 ] as const;
 
 export function chainStateOf(row: Row): ChainState {
-  const [chain, epoch, firstBlock, number, hash, timestamp, verified, revision, commits] = row;
+  const [chain, epoch, firstBlock, number, hash, timestamp, verified, revision, commits, confirmedAt, tip, shut] = row;
   return {
     chainId: numberOf(chain),
     epoch: numberOf(epoch),
@@ -26,5 +29,8 @@ export function chainStateOf(row: Row): ChainState {
     verified: numberOrNull(verified),
     revision: numberOf(revision),
     commits: numberOf(commits),
+    confirmedAt: numberOrNull(confirmedAt),
+    tip: numberOrNull(tip),
+    shut: shut === null || shut === undefined ? null : String(shut),
   };
 }

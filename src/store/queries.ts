@@ -18,12 +18,15 @@ const once = <Args extends readonly (string | number | boolean | undefined)[]>(b
   };
 };
 
-/** Stands behind a statement's columns, where the chain's own may follow. */
+/** Stands behind a statement's columns, where the chain's own may follow; in rows of something else, nothing. */
 const STATE = '/* state */';
+const NO_STATE = '/* no state */';
 
-/** The same statement with the columns of the chain's state at the end of each row. */
+/** The same statement with the columns of the chain's state at the end of the chain's row. */
 export const withState = once((sql: string) =>
-  sql.replace(STATE, `, ${CHAIN_COLUMNS.map((column) => `c.${column}`).join(', ')}`),
+  sql
+    .replace(STATE, `, ${CHAIN_COLUMNS.map((column) => `c.${column}`).join(', ')}`)
+    .replaceAll(NO_STATE, ', NULL'.repeat(CHAIN_COLUMNS.length)),
 );
 
 /** The time and transaction of the log that began span `s`. */
@@ -46,18 +49,23 @@ const asNumber = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 EN
 const params = (from: number, count: number) => Array.from({ length: count }, (_, position) => `$${from + position}`);
 
 /**
- * $1 chain, $2 cold, $3 hot, then the short form of each key, then for v1 the wallet. Gives commits, unread, the key (6),
- * amount, since (2) and, detailed, the origin (2); rows of other keys may be among them.
+ * $1 chain, $2 cold, $3 hot, then the short form of each key, then for v1 the wallet. Gives one row of the chain with
+ * commits and unread, then rows with two empty cells, the key (6), amount, since (2) and, detailed, the origin (2). Rows of
+ * other keys may be among them. Each key is a lookup of its own: an IN or a join costs SQLite twice as much.
  */
 export const checkNowSql = once((version: Version, detailed: boolean, keys: number) => {
   const { columns, joins } = origin(detailed);
-  const wanted = keys === 0 ? '1 = 0' : `s.key IN (${params(4, keys).join(', ')})`;
-  return `SELECT c.commits, ${version === 2 ? 0 : asNumber(hasUnread(`$${4 + keys}`, 'c.head_number'))},
-      s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights,
-      s.amount, s.since_block, s.since_log${columns} ${STATE}
-    FROM chain c LEFT JOIN span s INDEXED BY span_open_pair ON s.cold = $2 AND s.hot = $3 AND ${wanted}
-      AND s.until_block IS NULL AND s.chain = $1 AND s.version = ${version} ${joins}
-    WHERE c.chain = $1`;
+  const unread = version === 2 ? 0 : asNumber(hasUnread(`$${4 + keys}`, 'c.head_number'));
+  const chain = `SELECT c.commits, ${unread}${', NULL'.repeat(detailed ? 11 : 9)} ${STATE}
+    FROM chain c WHERE c.chain = $1`;
+  const spans = params(4, keys).map(
+    (key) => `SELECT NULL, NULL, s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights,
+        s.amount, s.since_block, s.since_log${columns} ${NO_STATE}
+      FROM span s INDEXED BY span_open_pair ${joins}
+      WHERE s.cold = $2 AND s.hot = $3 AND s.key = ${key} AND s.until_block IS NULL
+        AND s.chain = $1 AND s.version = ${version}`,
+  );
+  return [chain, ...spans].join('\n UNION ALL ');
 });
 
 /**

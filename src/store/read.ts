@@ -21,7 +21,7 @@ import type {
 } from './store.ts';
 import { LOG_COLUMNS } from './tables.ts';
 
-type Reads = Omit<Store, 'id' | 'claim' | 'apply' | 'repair' | 'rebuild' | 'close'>;
+type Reads = Omit<Store, 'id' | 'claim' | 'apply' | 'report' | 'repair' | 'rebuild' | 'close'>;
 
 export function createReads(engine: Engine, short: Shortener): Reads {
   // What each chain's row said at its newest known commit. A commit's number stands for its content.
@@ -33,8 +33,8 @@ export function createReads(engine: Engine, short: Shortener): Reads {
   }
 
   /**
-   * Reads rows and the chain's state of the same commit. The number of the commit is each row's first cell: where it is
-   * a new one, the statement is asked again together with the state.
+   * Reads rows and the chain's state of the same commit. The number of the commit is the first row's first cell: where it
+   * is a new one, the statement is asked again together with the state.
    */
   async function rowsWithState(chainId: number, sql: string, params: readonly Param[]) {
     let rows = await engine.rows(sql, params);
@@ -56,7 +56,8 @@ export function createReads(engine: Engine, short: Shortener): Reads {
     since: Since<D>,
   ): Promise<CheckResult<D>> {
     const keys = grantingKeys(question);
-    const cells: Param[] = [chainId, short.cold(question.from), short.hot(question.to)];
+    const cells: Param[] = [chainId];
+    if (keys.length > 0) cells.push(short.cold(question.from), short.hot(question.to));
     for (const key of keys) cells.push(short.key(key));
     if (question.version === 1) cells.push(bytesOf(question.from));
     const sql = checkNowSql(question.version, since.detailed, keys.length);

@@ -27,7 +27,16 @@ export interface ChainState {
   readonly commits: number;
   /** Counts writers: only the newest may commit. */
   readonly epoch: number;
+  /** When a node last had our head as its own, in unix seconds. */
+  readonly confirmedAt: number | null;
+  /** The newest block that the chain was seen to have. */
+  readonly tip: number | null;
+  /** Why the chain may not answer at all; null while it may. */
+  readonly shut: string | null;
 }
+
+/** What a writer knows of the chain besides its delegations. */
+export type Report = Partial<Pick<ChainState, 'confirmedAt' | 'tip' | 'shut'>>;
 
 export interface LogInput {
   readonly logIndex: number;
@@ -158,6 +167,8 @@ export interface Store {
   /** Becomes the only writer of the chain. A chain that is new here starts at `firstBlock`. */
   claim(chainId: number, firstBlock: number): Promise<ChainState>;
   apply(batch: Batch): Promise<CommitResult>;
+  /** Notes how the chain stands; what is not given stays as it was. */
+  report(chainId: number, epoch: number, report: Report): Promise<ChainState>;
   /** Inserts logs that were missed, or readings of state, and derives the spans of their wallets again. */
   repair(repair: Repair): Promise<CommitResult>;
   /** Derives every span of the chain again from its logs. */

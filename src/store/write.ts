@@ -8,10 +8,22 @@ import { bytesOf, DELEGATE_REVOKED, eventCells, hexOf, numberOf } from './encodi
 import type { Engine, Transaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 import type { Shortener } from './short.ts';
-import type { Batch, BlockInput, BlockRef, ChainState, CommitResult, Repair, Store, VaultState } from './store.ts';
+import type {
+  Batch,
+  BlockInput,
+  BlockRef,
+  ChainState,
+  CommitResult,
+  Repair,
+  Report,
+  Store,
+  VaultState,
+} from './store.ts';
 import { INSERT_BLOCK, INSERT_LOG } from './tables.ts';
 
-export function createWrites(engine: Engine, short: Shortener): Pick<Store, 'claim' | 'apply' | 'repair' | 'rebuild'> {
+type Writes = Pick<Store, 'claim' | 'apply' | 'report' | 'repair' | 'rebuild'>;
+
+export function createWrites(engine: Engine, short: Shortener): Writes {
   return {
     claim: async (chainId, firstBlock) => {
       checkClaim(chainId, firstBlock);
@@ -21,6 +33,7 @@ export function createWrites(engine: Engine, short: Shortener): Pick<Store, 'cla
       checkBatch(batch);
       return engine.transaction((tx) => apply({ tx, chainId: batch.chainId, short }, batch));
     },
+    report: (chainId, epoch, report) => engine.transaction((tx) => note(tx, chainId, epoch, report)),
     repair: async (missing) => {
       checkRepair(missing);
       return engine.transaction((tx) => repair({ tx, chainId: missing.chainId, short }, missing));
@@ -50,18 +63,33 @@ async function claim(tx: Transaction, chainId: number, firstBlock: number): Prom
   return chainStateOf(row ?? []);
 }
 
-/** Lets only the newest writer through, and only from the head it knows; holds the chain's row until the commit. */
-async function fence(tx: Transaction, { chainId, epoch, after }: Pick<Batch, 'chainId' | 'epoch' | 'after'>) {
+async function note(tx: Transaction, chainId: number, epoch: number, report: Report): Promise<ChainState> {
+  const before = await newest(tx, chainId, epoch);
+  const { confirmedAt, tip, shut } = { ...before, ...report };
+  await tx.run('UPDATE chain SET confirmed_at = $2, tip = $3, shut = $4 WHERE chain = $1', [
+    chainId,
+    confirmedAt,
+    tip,
+    shut,
+  ]);
+  return { ...before, confirmedAt, tip, shut };
+}
+
+/** Lets only the newest writer through, and holds the chain's row until the commit. */
+async function newest(tx: Transaction, chainId: number, epoch: number): Promise<ChainState> {
   const [row] = await tx.rows(
     `UPDATE chain SET commits = commits + 1 WHERE chain = $1 AND epoch = $2 RETURNING ${CHAIN_COLUMNS.join()}`,
     [chainId, epoch],
   );
-  if (row === undefined) {
-    const [chain] = await tx.rows('SELECT 1 FROM chain WHERE chain = $1', [chainId]);
-    if (chain === undefined) throw new StoreError('not-started', `Chain ${chainId} was never claimed.`);
-    throw new StoreError('overtaken', `Chain ${chainId}: epoch ${epoch} is over, another writer has taken the chain.`);
-  }
-  const state = chainStateOf(row);
+  if (row !== undefined) return chainStateOf(row);
+  const [chain] = await tx.rows('SELECT 1 FROM chain WHERE chain = $1', [chainId]);
+  if (chain === undefined) throw new StoreError('not-started', `Chain ${chainId} was never claimed.`);
+  throw new StoreError('overtaken', `Chain ${chainId}: epoch ${epoch} is over, another writer has taken the chain.`);
+}
+
+/** Lets only the newest writer through, and only from the head it knows. */
+async function fence(tx: Transaction, { chainId, epoch, after }: Pick<Batch, 'chainId' | 'epoch' | 'after'>) {
+  const state = await newest(tx, chainId, epoch);
   if (state.head?.number !== after?.number || state.head?.hash !== after?.hash) {
     const [stands, built] = [state.head, after].map((block) => (block ? `${block.number} (${block.hash})` : 'nothing'));
     throw new StoreError('overtaken', `Chain ${chainId}: the head is ${stands}, and this was built on ${built}.`);

@@ -1,0 +1,478 @@
+// Follows one chain: each tick asks one node, and ends in a commit that is right or in none.
+
+import { eventTopics } from '../registry/event.ts';
+import type { Finality, Network } from '../registry/network.ts';
+import type { Batch, BlockInput, BlockRef, ChainState, LogRecord, Store, VaultState } from '../store/store.ts';
+import { mayHold } from './bloom.ts';
+import { Inconsistent, Lagging, Untrusted } from './errors.ts';
+import { type BlockLogs, contentOf, groupLogs } from './logs.ts';
+import type { Header, LogFilter, Node, NodeLog } from './node.ts';
+import type { Provider, Providers } from './providers.ts';
+import { eventOf, type Nodes, readVault, resolveBlocks } from './resolve.ts';
+import { RpcError } from './rpc.ts';
+import { createScanner } from './scan.ts';
+
+export interface FollowerOptions {
+  readonly network: Network;
+  readonly store: Store;
+  readonly providers: Providers;
+  /** Milliseconds. */
+  readonly now: () => number;
+  readonly finality?: Finality;
+  /** Where to begin when the network does not say. */
+  readonly firstBlock?: number;
+  readonly onEvent?: (event: FollowerEvent) => void;
+}
+
+export type FollowerEvent =
+  | { readonly type: 'reorg'; readonly from: number; readonly to: number }
+  | { readonly type: 'missed'; readonly block: number; readonly logs: number }
+  | { readonly type: 'shut'; readonly reason: string }
+  | { readonly type: 'opened' }
+  | { readonly type: 'unread'; readonly vaults: number };
+
+export interface Follower {
+  /** One step. Throws where it could not be made; nothing is half done then. `more`: there is work at once. */
+  tick(): Promise<{ readonly more: boolean }>;
+  readonly state: ChainState | null;
+}
+
+/** Up to so many new blocks are read header by header; more are read as a range first. */
+const LIVE_BLOCKS = 32;
+/** The whole window is read again so often. */
+const WINDOW_MS = 60_000;
+/** Blocks younger than this are never final, whatever the node says. */
+const YOUNGEST_FINAL_SECONDS = 60;
+/** Where the node has no finalized block. */
+const FINALITY_WITHOUT_TAG: Finality = { seconds: 900 };
+/** A commit holds no more logs than this, so that others have a turn. */
+const MOST_LOGS = 5000;
+/** Ranges that are read ahead of the one that is being written. */
+const AHEAD = 4;
+/** What is said about a final block must be said so often, for so long, before it is believed against our own. */
+const VIOLATION_READS = 3;
+const VIOLATION_MS = 120_000;
+
+type Base = Pick<BlockRef, 'number'> & { readonly hash: BlockRef['hash'] | null };
+
+interface Stretch {
+  readonly end: Header;
+  readonly blocks: readonly BlockInput[];
+}
+
+export function createFollower(options: FollowerOptions): Follower {
+  const { network, store, providers, now, onEvent } = options;
+  const { chainId, registries } = network;
+  const finality = options.finality ?? network.finality;
+  const addresses = [registries[1], registries[2]].filter((address) => address !== undefined);
+  const topics = [...(registries[1] ? eventTopics(1) : []), ...eventTopics(2)];
+  const filter: LogFilter = { address: addresses, topics: [topics] };
+  const scanner = createScanner(filter);
+  let state: ChainState | null = null;
+  let checkedFinal = false;
+  let windowReadAt = Number.NEGATIVE_INFINITY;
+  let violation: { hash: string; since: number; reads: number } | null = null;
+  let mayHaveUnread = true;
+
+  async function tick() {
+    const provider = await providers.pick(now());
+    try {
+      const more = await step({ node: provider.node, others: othersOf(provider) });
+      providers.succeeded(provider);
+      return { more };
+    } catch (error) {
+      const blame = error instanceof Untrusted ? 4 : error instanceof Inconsistent ? 0 : 1;
+      const theirs = error instanceof RpcError || error instanceof Lagging || blame !== 1;
+      if (theirs && blame > 0) providers.failed(provider, error, now(), blame);
+      throw error;
+    }
+  }
+
+  const othersOf = (provider: Provider) => providers.all.filter((one) => one !== provider).map(({ node }) => node);
+
+  async function step(nodes: Nodes): Promise<boolean> {
+    const { node } = nodes;
+    state ??= await start(node);
+    const tip = await node.header('latest');
+    if (tip === null) throw new RpcError('malformed', 'no latest block');
+    if (state.shut !== null) return recover(nodes, state);
+    await checkFinal(node, state);
+    if (state.head !== null && tip.number < state.head.number) {
+      throw new Lagging(`the node is at ${tip.number}, and we are at ${state.head.number}`);
+    }
+    const base = await commonBlock(node, state, tip);
+    if (base === null) return false;
+    if (tip.number - base.number > LIVE_BLOCKS) return readAhead(nodes, tip, base);
+    if (base.hash !== tip.hash) await advance(nodes, tip, base);
+    state = await store.report(chainId, state.epoch, { confirmedAt: Math.floor(now() / 1000), tip: tip.number });
+    if (now() - windowReadAt >= WINDOW_MS) await readWindow(nodes, tip);
+    return false;
+  }
+
+  async function start(node: Node): Promise<ChainState> {
+    const known = await store.chain(chainId);
+    return store.claim(chainId, known?.firstBlock ?? options.firstBlock ?? (await firstBlockOf(node)));
+  }
+
+  /** Of what the network publishes, or by looking for the registries' code. */
+  async function firstBlockOf(node: Node): Promise<number> {
+    const { firstBlock } = network;
+    const published = registries[1] === undefined ? firstBlock[2] : (firstBlock[1] ?? undefined);
+    if (published !== undefined) return published;
+    const tip = await node.header('latest');
+    if (tip === null) throw new RpcError('malformed', 'no latest block');
+    const hasRegistry = async (block: number) => {
+      for (const address of addresses) if (await node.hasCode(address, block)) return true;
+      return false;
+    };
+    if (!(await hasRegistry(tip.number))) throw new RpcError('refused', `chain ${chainId} has no registry`);
+    let [without, within] = [-1, tip.number];
+    while (within - without > 1) {
+      const middle = (without + within) >> 1;
+      if (await hasRegistry(middle)) within = middle;
+      else without = middle;
+    }
+    return within;
+  }
+
+  /** Once in a life: what we hold to be final must still be the chain's. */
+  async function checkFinal(node: Node, { verified, head }: ChainState): Promise<void> {
+    if (checkedFinal || verified === null || head === null) return;
+    const [kept] = await store.blocks(chainId, { from: verified, to: verified });
+    const header = await node.header(verified);
+    if (header === null) throw new Lagging(`the node does not know block ${verified}`);
+    if (kept !== undefined && header.hash !== kept.hash) await shut(verified, header);
+    checkedFinal = true;
+  }
+
+  /** The newest block that we and the node have in common; null where that shut the chain. */
+  async function commonBlock(
+    node: Node,
+    { head, verified, firstBlock }: ChainState,
+    tip: Header,
+  ): Promise<Base | null> {
+    if (state?.shut != null) return null;
+    if (head === null) return { number: firstBlock - 1, hash: null };
+    if (tip.hash === head.hash || (tip.number === head.number + 1 && tip.parentHash === head.hash)) return head;
+    const isOurs = async (block: BlockRef) => {
+      const header = block.number === tip.number ? tip : await node.header(block.number);
+      if (header === null) throw new Inconsistent(`the node is at ${tip.number} and has no block ${block.number}`);
+      return header.hash === block.hash;
+    };
+    if (await isOurs(head)) return head;
+    const kept = await store.blocks(chainId, { from: verified ?? firstBlock, to: head.number - 1 });
+    // The lowest that is not the node's; what lies below it is.
+    let [ours, theirs] = [-1, kept.length];
+    while (theirs - ours > 1) {
+      const middle = (ours + theirs) >> 1;
+      if (await isOurs(kept[middle] as BlockRef)) ours = middle;
+      else theirs = middle;
+    }
+    const found = kept[ours];
+    if (found !== undefined) return found;
+    const [lowest] = kept;
+    if (verified === null) return { number: (lowest ?? head).number - 1, hash: null };
+    const header = await node.header(verified);
+    if (header === null || header.hash === lowest?.hash) throw new Inconsistent('the chain is changing');
+    await shut(verified, header);
+    return null;
+  }
+
+  /** Reads the blocks above the base one by one, linked to each other, and puts them in the place of ours. */
+  async function advance(nodes: Nodes, tip: Header, base: Base): Promise<void> {
+    const { node } = nodes;
+    const between = Array.from({ length: tip.number - base.number - 1 }, (_, turn) => base.number + 1 + turn);
+    const headers = [...(await node.headers(between)), tip];
+    let parent = base.hash;
+    for (const { number, parentHash, hash } of headers) {
+      if (parent !== null && parentHash !== parent)
+        throw new Inconsistent(`block ${number} does not follow its parent`);
+      parent = hash;
+    }
+    const logs = between.length > 0 ? await scanner.logs(node, base.number + 1, tip.number - 1) : [];
+    // By its hash, for a node that does not have the block yet then says so instead of sending nothing.
+    logs.push(...(await node.logsOfBlock(filter, tip.hash)));
+    logs.push(...(await promised(nodes, headers, logs)));
+    const known = new Map(headers.map((header) => [header.number, header]));
+    const found = await resolveBlocks(nodes, network, groupLogs(logs), known);
+    const withLogs = new Map(found.map((block) => [block.number, block]));
+    const blocks = headers.map((header): BlockInput => withLogs.get(header.number) ?? { ...refOf(header), logs: [] });
+    await commit(nodes, { end: tip, blocks }, base, {});
+  }
+
+  /** Logs that a bloom promises and that did not come: asked for again, elsewhere too. */
+  async function promised({ node, others }: Nodes, headers: readonly Header[], logs: readonly NodeLog[]) {
+    const seen = new Set(logs.map(({ blockHash }) => blockHash));
+    const found: NodeLog[] = [];
+    for (const { hash, bloom } of network.bloom ? headers : []) {
+      if (bloom === null || seen.has(hash) || !promises(bloom)) continue;
+      for (const one of [node, ...others]) {
+        const again = await one.logsOfBlock(filter, hash).catch(() => []);
+        if (again.length === 0) continue;
+        found.push(...again);
+        break;
+      }
+    }
+    return found;
+  }
+
+  const promises = (bloom: string) =>
+    addresses.some((address) => mayHold(bloom, address)) && topics.some((topic) => mayHold(bloom, topic));
+
+  /** Reads many blocks at once: what is final for good, and otherwise up to where block by block takes over. */
+  async function readAhead(nodes: Nodes, tip: Header, base: Base): Promise<boolean> {
+    const final = Math.min(await finalNumber(nodes.node, tip), tip.number);
+    const isFinal = base.number < final;
+    const last = isFinal ? final : tip.number;
+    const reads: Promise<Stretch>[] = [];
+    let next = base.number + 1;
+    const launch = () => {
+      if (next > last) return;
+      const to = Math.min(last, next + scanner.span - 1);
+      const read = readRange(nodes, next, to, isFinal);
+      // Whoever comes first to fail is told of in its turn.
+      read.catch(() => {});
+      reads.push(read);
+      next = to + 1;
+    };
+    for (let turn = 0; turn < AHEAD; turn++) launch();
+    let from = base;
+    for (let stretch = await reads.shift(); stretch !== undefined; stretch = await reads.shift()) {
+      launch();
+      await commit(nodes, stretch, from, isFinal ? { verified: stretch.end.number } : {});
+      from = stretch.end;
+    }
+    if (state !== null) state = await store.report(chainId, state.epoch, { tip: tip.number });
+    return true;
+  }
+
+  async function readRange(nodes: Nodes, from: number, to: number, isFinal: boolean): Promise<Stretch> {
+    const { node } = nodes;
+    const headerAt = async () => {
+      const header = await node.header(to);
+      if (header === null) throw new RpcError('refused', `the node has no block ${to}`);
+      return header;
+    };
+    const before = isFinal ? null : await headerAt();
+    const logs = await scanner.logs(node, from, to);
+    const end = await headerAt();
+    if (before !== null && before.hash !== end.hash) throw new Inconsistent(`block ${to} changed while it was read`);
+    const known = new Map([[to, end]]);
+    return { end, blocks: await resolveBlocks(nodes, network, groupLogs(logs), known) };
+  }
+
+  /** Writes a stretch on top of the base, in parts that are not too large; what we had above the base goes with the first. */
+  async function commit(
+    nodes: Nodes,
+    { end, blocks }: Stretch,
+    base: Base,
+    more: { verified?: number },
+  ): Promise<void> {
+    if (state === null) return;
+    const before = state;
+    const rollback = before.head !== null && base.number < before.head.number ? { rollbackTo: base.number } : {};
+    const lateStates = await lateStatesAt(nodes, end);
+    const parts = partsOf(blocks);
+    for (const [position, part] of parts.entries()) {
+      const isLast = position === parts.length - 1;
+      const head = isLast ? refOf(end) : refOf(part.at(-1) as BlockRef);
+      const batch: Batch = {
+        chainId,
+        epoch: state.epoch,
+        after: state.head,
+        blocks: part,
+        head,
+        ...(position === 0 ? rollback : {}),
+        ...(more.verified === undefined ? {} : { verified: head.number }),
+        ...(isLast && lateStates.length > 0 ? { lateStates } : {}),
+      };
+      ({ state } = await store.apply(batch));
+    }
+    if (blocks.some(({ vaultStates = [] }) => vaultStates.some(({ held }) => held === null))) mayHaveUnread = true;
+    if ('rollbackTo' in rollback) {
+      mayHaveUnread = true;
+      onEvent?.({ type: 'reorg', from: before.head?.number ?? 0, to: base.number });
+    }
+  }
+
+  /** The state of wallets whose revocations nobody could read at their own blocks. */
+  async function lateStatesAt({ node, others }: Nodes, end: Header): Promise<VaultState[]> {
+    if (!mayHaveUnread || registries[1] === undefined) return [];
+    const unread = (await store.unreadRevocations(chainId)).filter(({ readAt }) => readAt === null);
+    mayHaveUnread = unread.length > 0;
+    const states: VaultState[] = [];
+    for (const vault of new Set(unread.filter(({ block }) => block <= end.number).map((one) => one.vault))) {
+      const read = await readVault([node, ...others], network, vault, end);
+      if (read.held !== null) states.push(read);
+    }
+    if (unread.length > 0) onEvent?.({ type: 'unread', vaults: unread.length - states.length });
+    return states;
+  }
+
+  /** The newest block that counts as final by the node or by our own rule, whichever is older. */
+  async function finalNumber(node: Node, tip: Header): Promise<number> {
+    const depth = (seconds: number) => Math.ceil(seconds / network.blockSeconds);
+    const youngest = tip.number - depth(YOUNGEST_FINAL_SECONDS);
+    let rule = finality;
+    if (rule === 'tag') {
+      const tag = await node.header('finalized').catch((error) => {
+        if (error instanceof RpcError && error.fault === 'refused') return null;
+        throw error;
+      });
+      if (tag !== null) return Math.min(tag.number, youngest);
+      rule = FINALITY_WITHOUT_TAG as Exclude<Finality, 'tag'>;
+    }
+    return Math.min(youngest, tip.number - ('blocks' in rule ? rule.blocks : depth(rule.seconds)));
+  }
+
+  /**
+   * Reads all that is not final yet once more. Where it is what we have, what has become final by now counts as verified;
+   * where something is missing here, it is read anew; where the node has less, the node is at fault.
+   */
+  async function readWindow(nodes: Nodes, tip: Header): Promise<void> {
+    if (state?.head == null) return;
+    const { node } = nodes;
+    const { head, verified, firstBlock } = state;
+    const floor = verified ?? firstBlock - 1;
+    const final = await finalNumber(node, tip);
+    const kept = await store.blocks(chainId, { from: Math.max(0, floor), to: head.number });
+    const candidate = kept.findLast(
+      ({ number, timestamp }) => number <= final && timestamp <= tip.timestamp - YOUNGEST_FINAL_SECONDS,
+    );
+    const isStill = async (block: BlockRef) => (await node.header(block.number))?.hash === block.hash;
+    if (candidate !== undefined && !(await isStill(candidate))) throw new Inconsistent('the window is changing');
+    const found = groupLogs(await scanner.logs(node, floor + 1, head.number));
+    const stored = await storedLogs(floor + 1, head.number);
+    const { missing, surplus } = compare(found, stored);
+    if (missing.length > 0 || surplus.length > 0) {
+      if (!(await isStill(head))) throw new Inconsistent('the window is changing');
+      if (surplus.length > 0) throw new Untrusted(`the node lacks logs of block ${surplus[0]}`);
+      await readAgain(nodes, tip, kept, missing);
+      return;
+    }
+    if (candidate !== undefined && candidate.number > floor) {
+      if (!(await isStill(candidate))) throw new Inconsistent('the window is changing');
+      const batch = { chainId, epoch: state.epoch, after: head, blocks: [], head, verified: candidate.number };
+      ({ state } = await store.apply(batch));
+    }
+    windowReadAt = now();
+  }
+
+  /** Logs that we missed, once their transactions confirm them: everything from the first of them on is read again. */
+  async function readAgain(nodes: Nodes, tip: Header, kept: readonly BlockRef[], missing: readonly NodeLog[]) {
+    for (const log of missing) {
+      const header = await nodes.node.header(log.blockNumber);
+      if (header?.hash !== log.blockHash) throw new Inconsistent('the window is changing');
+      const receipt = await nodes.node.receipt(log.transactionHash);
+      if (!receipt?.some((one) => one.blockHash === log.blockHash && contentOf(one) === contentOf(log))) {
+        throw new Untrusted(`a log of block ${log.blockNumber} is in no receipt`);
+      }
+    }
+    const first = Math.min(...missing.map(({ blockNumber }) => blockNumber));
+    onEvent?.({ type: 'missed', block: first, logs: missing.length });
+    const base = kept.findLast(({ number }) => number < first) ?? { number: first - 1, hash: null };
+    if (tip.number - base.number <= LIVE_BLOCKS) return advance(nodes, tip, base);
+    await commit(nodes, await readRange(nodes, base.number + 1, tip.number, false), base, {});
+  }
+
+  async function storedLogs(from: number, to: number): Promise<LogRecord[]> {
+    const found: LogRecord[] = [];
+    for (let after: LogRecord | undefined; ; after = found.at(-1)) {
+      const position = after === undefined ? {} : { after: { block: after.block.number, logIndex: after.logIndex } };
+      const page = await store.logs(chainId, { from, to, limit: 1000, ...position });
+      found.push(...page);
+      if (page.length < 1000) return found;
+    }
+  }
+
+  /** Logs that only the node has, and blocks in which only we have some. Numbers that nodes give to logs do not count. */
+  function compare(found: readonly BlockLogs[], stored: readonly LogRecord[]) {
+    const name = (block: string, event: unknown) => block + JSON.stringify(event, bigintsAsText);
+    const ours = new Map<string, number[]>();
+    for (const { block, event } of stored) {
+      const of = name(block.hash, event);
+      ours.set(of, [...(ours.get(of) ?? []), block.number]);
+    }
+    const missing = found.flatMap(({ logs }) =>
+      logs.filter((log) => ours.get(name(log.blockHash, eventOf(network, log)))?.pop() === undefined),
+    );
+    return { missing, surplus: [...ours.values()].flat() };
+  }
+
+  async function shut(number: number, header: Header): Promise<void> {
+    if (state === null) return;
+    const reason = `Block ${number} was final, and the chain now has another (${header.hash}).`;
+    violation = { hash: header.hash, since: now(), reads: 1 };
+    state = await store.report(chainId, state.epoch, { shut: reason });
+    onEvent?.({ type: 'shut', reason });
+  }
+
+  /** The way out of a final block that changed: it is ours again, or all nodes keep saying that it is another. */
+  async function recover({ node, others }: Nodes, { verified, firstBlock, epoch }: ChainState): Promise<boolean> {
+    if (verified === null || state?.head == null) return open(epoch);
+    const [kept] = await store.blocks(chainId, { from: verified, to: verified });
+    const header = await node.header(verified);
+    if (header === null) throw new Lagging(`the node does not know block ${verified}`);
+    if (kept === undefined || header.hash === kept.hash) return open(epoch);
+    if (violation?.hash !== header.hash) violation = { hash: header.hash, since: now(), reads: 0 };
+    violation.reads++;
+    if (violation.reads < VIOLATION_READS || now() - violation.since < VIOLATION_MS) return false;
+    for (const other of others) {
+      const said = await other.header(verified).catch(() => null);
+      if (said !== null && said.hash !== header.hash)
+        throw new Inconsistent(`the nodes disagree about block ${verified}`);
+    }
+    const blocks = await store.blocks(chainId, { from: firstBlock, to: verified });
+    let [ours, theirs] = [-1, blocks.length];
+    while (theirs - ours > 1) {
+      const middle = (ours + theirs) >> 1;
+      const block = blocks[middle] as BlockRef;
+      if ((await node.header(block.number))?.hash === block.hash) ours = middle;
+      else theirs = middle;
+    }
+    const common = blocks[ours];
+    if (common === undefined) throw new Untrusted('the node has nothing in common with the index');
+    ({ state } = await store.apply({
+      chainId,
+      epoch,
+      after: state.head,
+      rollbackTo: common.number,
+      blocks: [],
+      head: common,
+    }));
+    onEvent?.({ type: 'reorg', from: verified, to: common.number });
+    return open(epoch);
+  }
+
+  async function open(epoch: number): Promise<boolean> {
+    violation = null;
+    state = await store.report(chainId, epoch, { shut: null });
+    onEvent?.({ type: 'opened' });
+    return true;
+  }
+
+  return {
+    tick,
+    get state() {
+      return state;
+    },
+  };
+}
+
+const refOf = ({ number, hash, timestamp }: BlockRef): BlockRef => ({ number, hash, timestamp });
+const bigintsAsText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+
+/** Whole blocks, so many that no part holds more logs than a commit should. There is always one part. */
+function partsOf(blocks: readonly BlockInput[]): BlockInput[][] {
+  const parts: BlockInput[][] = [[]];
+  let logs = 0;
+  for (const block of blocks) {
+    if (logs > 0 && logs + block.logs.length > MOST_LOGS) {
+      parts.push([]);
+      logs = 0;
+    }
+    parts.at(-1)?.push(block);
+    logs += block.logs.length;
+  }
+  return parts;
+}

@@ -1,0 +1,180 @@
+// What the follower asks of a node, and the shape that each answer must have: whatever does not fit is no answer.
+
+import type { Address, Bytes32 } from '../registry/delegation.ts';
+import type { Transaction } from '../registry/v1-revocation.ts';
+import { type Rpc, RpcError } from './rpc.ts';
+
+export interface Header {
+  readonly number: number;
+  readonly hash: Bytes32;
+  readonly parentHash: Bytes32;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  /** Null where the node gives none. */
+  readonly bloom: string | null;
+}
+
+export interface NodeLog {
+  readonly address: Address;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly blockNumber: number;
+  readonly blockHash: Bytes32;
+  /** Unix seconds, where the node says. */
+  readonly blockTimestamp: number | null;
+  readonly transactionHash: Bytes32;
+  readonly transactionIndex: number;
+  readonly logIndex: number;
+}
+
+export interface LogFilter {
+  readonly address: readonly Address[];
+  readonly topics: readonly (readonly string[])[];
+}
+
+export type BlockTag = number | 'latest' | 'finalized';
+
+export interface Node {
+  chainId(): Promise<number>;
+  /** Null where the node does not know the block. */
+  header(block: BlockTag): Promise<Header | null>;
+  /** All of them, or an error. */
+  headers(numbers: readonly number[]): Promise<Header[]>;
+  logs(filter: LogFilter, from: number, to: number): Promise<NodeLog[]>;
+  logsOfBlock(filter: LogFilter, hash: Bytes32): Promise<NodeLog[]>;
+  transaction(hash: Bytes32): Promise<Transaction | null>;
+  /** The logs of a transaction; null where the node does not know it. */
+  receipt(hash: Bytes32): Promise<NodeLog[] | null>;
+  /** Return data of each call, at the end of a block. */
+  read(to: Address, data: readonly string[], block: { number: number; hash: Bytes32 }): Promise<string[]>;
+  hasCode(address: Address, block: number): Promise<boolean>;
+}
+
+const bad = (what: string, value: unknown): RpcError =>
+  new RpcError('malformed', `${what}: ${String(JSON.stringify(value)).slice(0, 60)}`);
+
+function quantity(what: string, value: unknown): number {
+  const number = typeof value === 'string' && /^0x[0-9a-f]{1,16}$/i.test(value) ? Number(value) : Number.NaN;
+  if (!Number.isSafeInteger(number)) throw bad(what, value);
+  return number;
+}
+
+function bytes32(what: string, value: unknown): Bytes32 {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{64}$/i.test(value)) throw bad(what, value);
+  return value.toLowerCase() as Bytes32;
+}
+
+function address(what: string, value: unknown): Address {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{40}$/i.test(value)) throw bad(what, value);
+  return value.toLowerCase() as Address;
+}
+
+function hex(what: string, value: unknown): string {
+  if (typeof value !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(value)) throw bad(what, value);
+  return value.toLowerCase();
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+function fields(what: string, value: unknown): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw bad(what, value);
+  return value as Fields;
+}
+
+const tagOf = (block: BlockTag) => (typeof block === 'number' ? `0x${block.toString(16)}` : block);
+
+function headerOf(value: unknown, asked: BlockTag): Header | null {
+  if (value === null) return null;
+  const { number, hash, parentHash, timestamp, logsBloom } = fields('a block', value);
+  const header = {
+    number: quantity('block number', number),
+    hash: bytes32('block hash', hash),
+    parentHash: bytes32('parent hash', parentHash),
+    timestamp: quantity('timestamp', timestamp),
+    bloom: typeof logsBloom === 'string' && /^0x[0-9a-f]{512}$/i.test(logsBloom) ? logsBloom.toLowerCase() : null,
+  };
+  if (typeof asked === 'number' && header.number !== asked) throw bad(`block ${asked}`, number);
+  return header;
+}
+
+const INVALID_PARAMS = -32602;
+const ZERO_HASH = `0x${'0'.repeat(64)}` as const;
+
+function logOf(value: unknown): NodeLog {
+  const log = fields('a log', value);
+  // A log of a block that is no longer the chain's says nothing about the chain.
+  if (log['removed'] === true) throw bad('a removed log', log['blockNumber']);
+  const topics = log['topics'];
+  if (!Array.isArray(topics)) throw bad('topics', topics);
+  const time = log['blockTimestamp'];
+  return {
+    address: address('log address', log['address']),
+    topics: topics.map((topic) => bytes32('topic', topic)),
+    data: hex('data', log['data']),
+    blockNumber: quantity('log block', log['blockNumber']),
+    blockHash: bytes32('log block hash', log['blockHash']),
+    blockTimestamp: time === undefined || time === null ? null : quantity('log time', time),
+    transactionHash: log['transactionHash'] == null ? ZERO_HASH : bytes32('transaction', log['transactionHash']),
+    transactionIndex: log['transactionIndex'] == null ? 0 : quantity('transaction index', log['transactionIndex']),
+    logIndex: quantity('log index', log['logIndex']),
+  };
+}
+
+function logsOf(value: unknown): NodeLog[] {
+  if (!Array.isArray(value)) throw bad('logs', value);
+  return value.map(logOf);
+}
+
+export function createNode(rpc: Rpc): Node {
+  const logs = async (filter: LogFilter, where: object) =>
+    logsOf(await rpc.call('eth_getLogs', [{ address: filter.address, topics: filter.topics, ...where }]));
+  return {
+    chainId: async () => quantity('chain id', await rpc.call('eth_chainId', [])),
+    header: async (block) => headerOf(await rpc.call('eth_getBlockByNumber', [tagOf(block), false]), block),
+    async headers(numbers) {
+      const calls = numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [tagOf(number), false] }));
+      const answers = await rpc.batch(calls);
+      return answers.map((answer, position) => {
+        const header = headerOf(answer, numbers[position] as number);
+        if (header === null) throw bad(`block ${numbers[position]}`, answer);
+        return header;
+      });
+    },
+    async logs(filter, from, to) {
+      const found = await logs(filter, { fromBlock: tagOf(from), toBlock: tagOf(to) });
+      const stray = found.find(({ blockNumber }) => blockNumber < from || blockNumber > to);
+      if (stray !== undefined) throw bad(`a log of ${from} to ${to}`, stray.blockNumber);
+      return found;
+    },
+    async logsOfBlock(filter, hash) {
+      const found = await logs(filter, { blockHash: hash });
+      const stray = found.find(({ blockHash }) => blockHash !== hash);
+      if (stray !== undefined) throw bad(`a log of block ${hash}`, stray.blockHash);
+      return found;
+    },
+    async transaction(hash) {
+      const answer = await rpc.call('eth_getTransactionByHash', [hash]);
+      if (answer === null) return null;
+      const { from, to, input } = fields('a transaction', answer);
+      return {
+        from: address('sender', from),
+        to: to === null || to === undefined ? null : address('recipient', to),
+        input: hex('input', input),
+      };
+    },
+    async receipt(hash) {
+      const answer = await rpc.call('eth_getTransactionReceipt', [hash]);
+      return answer === null ? null : logsOf(fields('a receipt', answer)['logs']);
+    },
+    async read(to, data, { number, hash }) {
+      const at = (block: unknown) =>
+        rpc.batch(data.map((one) => ({ method: 'eth_call', params: [{ to, data: one }, block] })));
+      // By hash, for a number may be another block's by now; not every node knows that form.
+      const answers = await at({ blockHash: hash }).catch((error) => {
+        if (error instanceof RpcError && error.code === INVALID_PARAMS) return at(tagOf(number));
+        throw error;
+      });
+      return answers.map((answer) => hex('return data', answer));
+    },
+    hasCode: async (of, block) => hex('code', await rpc.call('eth_getCode', [of, tagOf(block)])) !== '0x',
+  };
+}

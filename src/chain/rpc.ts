@@ -1,0 +1,147 @@
+// JSON-RPC over HTTP, with a deadline over the whole answer and a cap on its size. Errors never carry the URL: it is a
+// secret of the operator's.
+
+/** Why a call gave nothing: the node said no, or what came was no answer. */
+export type RpcFault = 'refused' | 'unreachable' | 'malformed';
+
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly fault: RpcFault;
+  /** Of JSON-RPC or HTTP, where there was one. */
+  readonly code: number | null;
+
+  constructor(fault: RpcFault, message: string, code: number | null = null) {
+    super(message);
+    this.fault = fault;
+    this.code = code;
+  }
+}
+
+export interface RpcOptions {
+  readonly deadlineMs: number;
+  readonly mostBytes: number;
+  /** Told of every call by its method. */
+  readonly onCall?: (method: string) => void;
+}
+
+export const RPC_DEFAULTS: RpcOptions = { deadlineMs: 20_000, mostBytes: 64 * 1024 * 1024 };
+
+export interface Rpc {
+  call(method: string, params: readonly unknown[]): Promise<unknown>;
+  /** The answers in the order of the calls; one that failed fails all. */
+  batch(calls: readonly RpcCall[]): Promise<unknown[]>;
+}
+
+export interface RpcCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** More in one request is refused by many. */
+const MOST_IN_BATCH = 50;
+
+export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOptions = RPC_DEFAULTS): Rpc {
+  let id = 0;
+  /** Some providers take no batches, and say so in many ways. */
+  let takesBatches = true;
+  const bodyOf = ({ method, params }: RpcCall) => {
+    onCall?.(method);
+    return { jsonrpc: '2.0', id: ++id, method, params };
+  };
+
+  async function post(body: unknown): Promise<unknown> {
+    let response: Response;
+    try {
+      const signal = AbortSignal.timeout(deadlineMs);
+      response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal,
+        redirect: 'error',
+      });
+      const text = await readWhole(response, mostBytes);
+      const answer = parse(text);
+      // Some send their errors with a status, and some of those with a body that says more.
+      if (!response.ok && !isAnswer(answer)) throw new RpcError('refused', `HTTP ${response.status}`, response.status);
+      if (answer === undefined) throw new RpcError('malformed', 'The answer is no JSON');
+      return answer;
+    } catch (error) {
+      if (error instanceof RpcError) throw error;
+      const late = error instanceof Error && error.name === 'TimeoutError';
+      throw new RpcError('unreachable', late ? `No whole answer within ${deadlineMs} ms` : 'No answer');
+    }
+  }
+
+  async function call(method: string, params: readonly unknown[]): Promise<unknown> {
+    const body = bodyOf({ method, params });
+    return resultOf(await post(body), body.id, method);
+  }
+
+  async function together(calls: readonly RpcCall[]): Promise<unknown[]> {
+    const bodies = calls.map(bodyOf);
+    const answer = await post(bodies);
+    if (!Array.isArray(answer)) {
+      takesBatches = false;
+      return oneByOne(calls);
+    }
+    const byId = new Map(answer.map((one) => [(one as { id?: unknown } | null)?.id, one]));
+    return bodies.map((body) => resultOf(byId.get(body.id), body.id, body.method));
+  }
+
+  const oneByOne = async (calls: readonly RpcCall[]) => {
+    const results: unknown[] = [];
+    for (const { method, params } of calls) results.push(await call(method, params));
+    return results;
+  };
+
+  return {
+    call,
+    async batch(calls) {
+      if (calls.length <= 1 || !takesBatches) return oneByOne(calls);
+      const results: unknown[] = [];
+      for (let from = 0; from < calls.length; from += MOST_IN_BATCH) {
+        results.push(...(await together(calls.slice(from, from + MOST_IN_BATCH))));
+      }
+      return results;
+    },
+  };
+}
+
+async function readWhole(response: Response, mostBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new RpcError('malformed', `The answer has more than ${mostBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isAnswer = (answer: unknown) =>
+  Array.isArray(answer) || (answer as { jsonrpc?: unknown } | null)?.jsonrpc === '2.0';
+
+function resultOf(answer: unknown, id: number, method: string): unknown {
+  if (typeof answer !== 'object' || answer === null) throw new RpcError('malformed', `${method}: no answer in it`);
+  const { error, result, id: answered } = answer as { error?: unknown; result?: unknown; id?: unknown };
+  if (error !== undefined && error !== null) throw refusal(method, error);
+  if (answered !== id) throw new RpcError('malformed', `${method}: the answer to another call`);
+  if (result === undefined) throw new RpcError('malformed', `${method}: neither result nor error`);
+  return result;
+}
+
+/** What the node said, short and without addresses of the web: some repeat the URL that they were asked at. */
+function refusal(method: string, error: unknown): RpcError {
+  const { code, message } = (typeof error === 'object' ? error : {}) as { code?: unknown; message?: unknown };
+  const said = (typeof message === 'string' ? message : 'an error').replace(/\w+:\/\/\S+/g, '…').slice(0, 200);
+  return new RpcError('refused', `${method}: ${said}`, typeof code === 'number' ? code : null);
+}
