@@ -2,13 +2,15 @@
 
 import { eventTopics } from '../registry/event.ts';
 import type { Finality, Network } from '../registry/network.ts';
-import type { Batch, BlockInput, BlockRef, ChainState, LogRecord, Store, VaultState } from '../store/store.ts';
+import type { Batch, BlockInput, BlockRef, ChainState, Store, VaultState } from '../store/store.ts';
+import { type Audit, auditLogs } from './audit.ts';
 import { mayHold } from './bloom.ts';
+import { compareLogs, confirmLogs, storedLogs } from './compare.ts';
 import { Inconsistent, Lagging, Untrusted } from './errors.ts';
-import { type BlockLogs, contentOf, groupLogs } from './logs.ts';
+import { groupLogs } from './logs.ts';
 import type { Header, LogFilter, Node, NodeLog } from './node.ts';
 import type { Provider, Providers } from './providers.ts';
-import { eventOf, type Nodes, readVault, resolveBlocks } from './resolve.ts';
+import { type Nodes, readVault, resolveBlocks } from './resolve.ts';
 import { RpcError } from './rpc.ts';
 import { createScanner } from './scan.ts';
 
@@ -34,6 +36,8 @@ export type FollowerEvent =
 export interface Follower {
   /** One step. Throws where it could not be made; nothing is half done then. `more`: there is work at once. */
   tick(): Promise<{ readonly more: boolean }>;
+  /** Reads final blocks once more and mends the index; null where none of the range is final. Not during a tick. */
+  audit(from: number, to: number): Promise<Audit | null>;
   readonly state: ChainState | null;
 }
 
@@ -74,12 +78,13 @@ export function createFollower(options: FollowerOptions): Follower {
   let violation: { hash: string; since: number; reads: number } | null = null;
   let mayHaveUnread = true;
 
-  async function tick() {
+  /** Work with one node, whose doing its outcome is. */
+  async function withNode<T>(work: (nodes: Nodes) => Promise<T>): Promise<T> {
     const provider = await providers.pick(now());
     try {
-      const more = await step({ node: provider.node, others: othersOf(provider) });
+      const result = await work({ node: provider.node, others: othersOf(provider) });
       providers.succeeded(provider);
-      return { more };
+      return result;
     } catch (error) {
       const blame = error instanceof Untrusted ? 4 : error instanceof Inconsistent ? 0 : 1;
       const theirs = error instanceof RpcError || error instanceof Lagging || blame !== 1;
@@ -104,6 +109,7 @@ export function createFollower(options: FollowerOptions): Follower {
     if (base === null) return false;
     if (tip.number - base.number > LIVE_BLOCKS) return readAhead(nodes, tip, base);
     if (base.hash !== tip.hash) await advance(nodes, tip, base);
+    await readLate(nodes);
     state = await store.report(chainId, state.epoch, { confirmedAt: Math.floor(now() / 1000), tip: tip.number });
     if (now() - windowReadAt >= WINDOW_MS) await readWindow(nodes, tip);
     return false;
@@ -197,7 +203,7 @@ export function createFollower(options: FollowerOptions): Follower {
     const found = await resolveBlocks(nodes, network, groupLogs(logs), known);
     const withLogs = new Map(found.map((block) => [block.number, block]));
     const blocks = headers.map((header): BlockInput => withLogs.get(header.number) ?? { ...refOf(header), logs: [] });
-    await commit(nodes, { end: tip, blocks }, base, {});
+    await commit({ end: tip, blocks }, base, {});
   }
 
   /** Logs that a bloom promises and that did not come: asked for again, elsewhere too. */
@@ -239,7 +245,7 @@ export function createFollower(options: FollowerOptions): Follower {
     let from = base;
     for (let stretch = await reads.shift(); stretch !== undefined; stretch = await reads.shift()) {
       launch();
-      await commit(nodes, stretch, from, isFinal ? { verified: stretch.end.number } : {});
+      await commit(stretch, from, isFinal ? { verified: stretch.end.number } : {});
       from = stretch.end;
     }
     if (state !== null) state = await store.report(chainId, state.epoch, { tip: tip.number });
@@ -262,16 +268,10 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   /** Writes a stretch on top of the base, in parts that are not too large; what we had above the base goes with the first. */
-  async function commit(
-    nodes: Nodes,
-    { end, blocks }: Stretch,
-    base: Base,
-    more: { verified?: number },
-  ): Promise<void> {
+  async function commit({ end, blocks }: Stretch, base: Base, more: { verified?: number }): Promise<void> {
     if (state === null) return;
     const before = state;
     const rollback = before.head !== null && base.number < before.head.number ? { rollbackTo: base.number } : {};
-    const lateStates = await lateStatesAt(nodes, end);
     const parts = partsOf(blocks);
     for (const [position, part] of parts.entries()) {
       const isLast = position === parts.length - 1;
@@ -284,7 +284,6 @@ export function createFollower(options: FollowerOptions): Follower {
         head,
         ...(position === 0 ? rollback : {}),
         ...(more.verified === undefined ? {} : { verified: head.number }),
-        ...(isLast && lateStates.length > 0 ? { lateStates } : {}),
       };
       ({ state } = await store.apply(batch));
     }
@@ -295,18 +294,21 @@ export function createFollower(options: FollowerOptions): Follower {
     }
   }
 
-  /** The state of wallets whose revocations nobody could read at their own blocks. */
-  async function lateStatesAt({ node, others }: Nodes, end: Header): Promise<VaultState[]> {
-    if (!mayHaveUnread || registries[1] === undefined) return [];
+  /** Reads at the head what wallets have left whose revocations nobody could read at their own blocks. */
+  async function readLate({ node, others }: Nodes): Promise<void> {
+    if (state?.head == null || registries[1] === undefined || !mayHaveUnread) return;
+    const { head, epoch } = state;
     const unread = (await store.unreadRevocations(chainId)).filter(({ readAt }) => readAt === null);
-    mayHaveUnread = unread.length > 0;
-    const states: VaultState[] = [];
-    for (const vault of new Set(unread.filter(({ block }) => block <= end.number).map((one) => one.vault))) {
-      const read = await readVault([node, ...others], network, vault, end);
-      if (read.held !== null) states.push(read);
+    const lateStates: VaultState[] = [];
+    for (const vault of new Set(unread.map((one) => one.vault))) {
+      const read = await readVault([node, ...others], network, vault, head);
+      if (read.held !== null) lateStates.push(read);
     }
-    if (unread.length > 0) onEvent?.({ type: 'unread', vaults: unread.length - states.length });
-    return states;
+    if (lateStates.length > 0) {
+      ({ state } = await store.apply({ chainId, epoch, after: head, blocks: [], head, lateStates }));
+    }
+    mayHaveUnread = unread.length > 0;
+    if (unread.length > 0) onEvent?.({ type: 'unread', vaults: unread.length });
   }
 
   /** The newest block that counts as final by the node or by our own rule, whichever is older. */
@@ -342,11 +344,11 @@ export function createFollower(options: FollowerOptions): Follower {
     const isStill = async (block: BlockRef) => (await node.header(block.number))?.hash === block.hash;
     if (candidate !== undefined && !(await isStill(candidate))) throw new Inconsistent('the window is changing');
     const found = groupLogs(await scanner.logs(node, floor + 1, head.number));
-    const stored = await storedLogs(floor + 1, head.number);
-    const { missing, surplus } = compare(found, stored);
+    const stored = await storedLogs(store, chainId, floor + 1, head.number);
+    const { missing, surplus } = compareLogs(network, found, stored);
     if (missing.length > 0 || surplus.length > 0) {
       if (!(await isStill(head))) throw new Inconsistent('the window is changing');
-      if (surplus.length > 0) throw new Untrusted(`the node lacks logs of block ${surplus[0]}`);
+      if (surplus.length > 0) throw new Untrusted(`the node lacks logs of block ${surplus[0]?.block.number}`);
       await readAgain(nodes, tip, kept, missing);
       return;
     }
@@ -358,45 +360,33 @@ export function createFollower(options: FollowerOptions): Follower {
     windowReadAt = now();
   }
 
-  /** Logs that we missed, once their transactions confirm them: everything from the first of them on is read again. */
+  /** Everything from the first block with a log that we missed is read again. */
   async function readAgain(nodes: Nodes, tip: Header, kept: readonly BlockRef[], missing: readonly NodeLog[]) {
-    for (const log of missing) {
-      const header = await nodes.node.header(log.blockNumber);
-      if (header?.hash !== log.blockHash) throw new Inconsistent('the window is changing');
-      const receipt = await nodes.node.receipt(log.transactionHash);
-      if (!receipt?.some((one) => one.blockHash === log.blockHash && contentOf(one) === contentOf(log))) {
-        throw new Untrusted(`a log of block ${log.blockNumber} is in no receipt`);
-      }
-    }
+    await confirmLogs(nodes.node, missing);
     const first = Math.min(...missing.map(({ blockNumber }) => blockNumber));
     onEvent?.({ type: 'missed', block: first, logs: missing.length });
     const base = kept.findLast(({ number }) => number < first) ?? { number: first - 1, hash: null };
     if (tip.number - base.number <= LIVE_BLOCKS) return advance(nodes, tip, base);
-    await commit(nodes, await readRange(nodes, base.number + 1, tip.number, false), base, {});
+    await commit(await readRange(nodes, base.number + 1, tip.number, false), base, {});
   }
 
-  async function storedLogs(from: number, to: number): Promise<LogRecord[]> {
-    const found: LogRecord[] = [];
-    for (let after: LogRecord | undefined; ; after = found.at(-1)) {
-      const position = after === undefined ? {} : { after: { block: after.block.number, logIndex: after.logIndex } };
-      const page = await store.logs(chainId, { from, to, limit: 1000, ...position });
-      found.push(...page);
-      if (page.length < 1000) return found;
+  /** Reads final blocks once more; those above what is verified are the window's. */
+  async function audit(nodes: Nodes, from: number, to: number): Promise<Audit | null> {
+    if (state === null || state.shut !== null || state.verified === null) return null;
+    const [low, high] = [Math.max(from, state.firstBlock), Math.min(to, state.verified)];
+    if (low > high) return null;
+    const result = await auditLogs({ network, store, scanner }, nodes, state, low, high);
+    ({ state } = result);
+    if (result.missed > 0) {
+      mayHaveUnread = true;
+      onEvent?.({ type: 'missed', block: low, logs: result.missed });
     }
-  }
-
-  /** Logs that only the node has, and blocks in which only we have some. Numbers that nodes give to logs do not count. */
-  function compare(found: readonly BlockLogs[], stored: readonly LogRecord[]) {
-    const name = (block: string, event: unknown) => block + JSON.stringify(event, bigintsAsText);
-    const ours = new Map<string, number[]>();
-    for (const { block, event } of stored) {
-      const of = name(block.hash, event);
-      ours.set(of, [...(ours.get(of) ?? []), block.number]);
+    if (result.wrongFrom !== null) {
+      const reason = `Block ${result.wrongFrom} has a log here that the chain does not have.`;
+      state = await store.report(chainId, state.epoch, { shut: reason });
+      onEvent?.({ type: 'shut', reason });
     }
-    const missing = found.flatMap(({ logs }) =>
-      logs.filter((log) => ours.get(name(log.blockHash, eventOf(network, log)))?.pop() === undefined),
-    );
-    return { missing, surplus: [...ours.values()].flat() };
+    return result;
   }
 
   async function shut(number: number, header: Header): Promise<void> {
@@ -452,7 +442,8 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   return {
-    tick,
+    tick: async () => ({ more: await withNode(step) }),
+    audit: (from, to) => withNode((nodes) => audit(nodes, from, to)),
     get state() {
       return state;
     },
@@ -460,7 +451,6 @@ export function createFollower(options: FollowerOptions): Follower {
 }
 
 const refOf = ({ number, hash, timestamp }: BlockRef): BlockRef => ({ number, hash, timestamp });
-const bigintsAsText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
 /** Whole blocks, so many that no part holds more logs than a commit should. There is always one part. */
 function partsOf(blocks: readonly BlockInput[]): BlockInput[][] {

@@ -1,0 +1,57 @@
+// What a node has of a range of blocks, against what the store has.
+
+import type { Network } from '../registry/network.ts';
+import type { LogRecord, Store } from '../store/store.ts';
+import { Inconsistent, Untrusted } from './errors.ts';
+import { type BlockLogs, contentOf } from './logs.ts';
+import type { Node, NodeLog } from './node.ts';
+import { eventOf } from './resolve.ts';
+
+export interface Differences {
+  /** Logs that only the node has. */
+  readonly missing: readonly NodeLog[];
+  /** Logs that only we have. */
+  readonly surplus: readonly LogRecord[];
+}
+
+const PAGE = 1000;
+
+export async function storedLogs(store: Store, chainId: number, from: number, to: number): Promise<LogRecord[]> {
+  const found: LogRecord[] = [];
+  for (let after: LogRecord | undefined; ; after = found.at(-1)) {
+    const position = after === undefined ? {} : { after: { block: after.block.number, logIndex: after.logIndex } };
+    const page = await store.logs(chainId, { from, to, limit: PAGE, ...position });
+    found.push(...page);
+    if (page.length < PAGE) return found;
+  }
+}
+
+const bigintsAsText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+/** What a log did in which block. The numbers that nodes give to logs differ, and do not count. */
+const nameOf = (blockHash: string, event: unknown) => blockHash + JSON.stringify(event, bigintsAsText);
+
+export function compareLogs(network: Network, found: readonly BlockLogs[], stored: readonly LogRecord[]): Differences {
+  const ours = new Map<string, LogRecord[]>();
+  for (const log of stored) {
+    const name = nameOf(log.block.hash, log.event);
+    const same = ours.get(name);
+    if (same === undefined) ours.set(name, [log]);
+    else same.push(log);
+  }
+  const missing = found.flatMap(({ logs }) =>
+    logs.filter((log) => ours.get(nameOf(log.blockHash, eventOf(network, log)))?.pop() === undefined),
+  );
+  return { missing, surplus: [...ours.values()].flat() };
+}
+
+/** A log that we missed must be in its transaction's receipt, in a block that is the chain's. */
+export async function confirmLogs(node: Node, logs: readonly NodeLog[]): Promise<void> {
+  for (const log of logs) {
+    const header = await node.header(log.blockNumber);
+    if (header?.hash !== log.blockHash) throw new Inconsistent(`block ${log.blockNumber} is changing`);
+    const receipt = await node.receipt(log.transactionHash);
+    if (!receipt?.some((one) => one.blockHash === log.blockHash && contentOf(one) === contentOf(log))) {
+      throw new Untrusted(`a log of block ${log.blockNumber} is in no receipt`);
+    }
+  }
+}

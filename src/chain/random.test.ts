@@ -1,0 +1,139 @@
+// Many short lives of a chain, with everything at once: growth, reorgs, nodes that lag, lie and fail, restarts. After every
+// step the store must be right about its own head, and in the end about the chain's. A seed makes a life happen again:
+// FOLLOW_SEED=7 FOLLOW_RUNS=5000 npx bun test --timeout 99999999 src/chain/random.test.ts
+
+import { expect, test } from 'bun:test';
+import { type FakeNode, type Fault, Refusal } from '../../test/fake-node.ts';
+import { createRandom } from '../../test/random.ts';
+import { createWorld } from '../../test/world.ts';
+
+const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 320);
+const FIRST_SEED = Number(process.env['FOLLOW_SEED'] ?? 1);
+const STEPS = 20;
+
+type Random = () => number;
+type Maker = (random: Random, node: FakeNode) => Fault;
+
+const only = (method: string, change: (answer: never) => unknown, share = 1): Maker => {
+  return (random) => (question, honest) => {
+    const answer = honest();
+    return question.method === method && answer !== null && random() < share ? change(answer as never) : answer;
+  };
+};
+
+/** Faults that a follower can see through at once, or that make it wait. */
+const OPEN: readonly Maker[] = [
+  (random) => (_, honest) => (random() < 0.3 ? new Response('', { status: 503 }) : honest()),
+  (random) => (_, honest) => (random() < 0.3 ? new Response('<html>', { status: 200 }) : honest()),
+  (random) => (_, honest) => {
+    if (random() < 0.3) throw new Refusal(-32005, 'limit exceeded');
+    return honest();
+  },
+  (random) => (question, honest) => (question.method === 'eth_getBlockByNumber' && random() < 0.3 ? null : honest()),
+  // The head of some other moment.
+  (random, node) => (question, honest) => {
+    if (question.method !== 'eth_getBlockByNumber' || question.params[0] !== 'latest') return honest();
+    const { chain } = node;
+    node.chain = chain.slice(0, Math.max(1, chain.length - Math.floor(random() * 6)));
+    const answer = honest();
+    node.chain = chain;
+    return answer;
+  },
+  // Ranges are limited.
+  (random) => {
+    const most = 1 + Math.floor(random() * 5);
+    return (question, honest) => {
+      const [filter] = question.params;
+      const isRange = question.method === 'eth_getLogs' && filter.blockHash === undefined;
+      if (isRange && Number(filter.toBlock) - Number(filter.fromBlock) >= most) throw new Refusal(-32005, 'too large');
+      return honest();
+    };
+  },
+  only('eth_getLogs', (logs: object[]) => [...logs].reverse()),
+  only('eth_getLogs', (logs: object[]) => logs.flatMap((log) => [log, log])),
+  only('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, removed: true })), 0.3),
+  only('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: `0x${'f'.repeat(512)}` })),
+  only('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: undefined })),
+  () => (question, honest) => {
+    if (question.method === 'eth_call') throw new Refusal(-32000, 'missing trie node');
+    return honest();
+  },
+  () => (question, honest) => {
+    if (question.params[0] === 'finalized') throw new Refusal(-32602, 'no such tag');
+    return honest();
+  },
+];
+
+/** Faults that nobody can see at once: logs that are kept back. They must be found later. */
+const HIDDEN: readonly Maker[] = [
+  only('eth_getLogs', () => []),
+  only('eth_getLogs', () => [], 0.5),
+  only('eth_getLogs', (logs: object[]) => logs.slice(1)),
+  only('eth_getLogs', (logs: object[]) => logs.slice(0, -1), 0.5),
+];
+
+async function live(seed: number): Promise<string | null> {
+  const random = createRandom(seed);
+  const int = (below: number) => Math.floor(random() * below);
+  const pick = <T>(of: readonly T[]): T => of[int(of.length)] as T;
+  const world = await createWorld({
+    seed,
+    blocks: 3 + int(60),
+    nodes: 1 + int(2),
+    finalizedDepth: pick([0, 5, 10, 20, null]),
+    deadlineMs: 2000,
+  });
+  const hides = seed % 2 === 0;
+  let hidden = false;
+  try {
+    for (let step = 0; step < STEPS; step++) {
+      const dice = random();
+      const verified = (await world.one.store.chain(1))?.verified ?? 0;
+      const above = Math.max(1, (world.chain.at(-1)?.number ?? 0) - verified);
+      if (dice < 0.5) world.grow(int(5));
+      else if (dice < 0.55) world.grow(40);
+      else if (dice < 0.85) world.reorg(1 + int(Math.min(12, above)), int(6) + (random() < 0.5 ? 6 : 0));
+      else if (dice < 0.88) world.reorg(above + 1 + int(5), 12);
+      else world.show();
+      for (const node of world.nodes) {
+        if (random() < 0.3) node.chain = world.chain.slice(0, Math.max(1, world.chain.length - int(8)));
+        const chance = random();
+        if (chance < 0.3) node.fault = pick(OPEN)(random, node);
+        else if (chance < 0.45 && hides) {
+          node.fault = pick(HIDDEN)(random, node);
+          hidden = true;
+        } else if (chance < 0.75) node.fault = null;
+      }
+      if (random() < 0.1) world.one.restart();
+      world.one.clock += pick([1000, 12_000, 12_000, 70_000]);
+      await world.one.settle(1 + int(4));
+      const difference = hidden ? null : await world.difference();
+      if (difference !== null) return `step ${step}: ${difference}`;
+    }
+    for (const node of world.nodes) node.fault = null;
+    // Whatever the chain was last: it goes on, above all that it ever was, and all its nodes show it.
+    const highest = (await world.one.store.chain(1))?.head?.number ?? 0;
+    world.grow(3 + Math.max(0, highest - (world.chain.at(-1)?.number ?? 0)));
+    await world.rest();
+    const end = await world.expectRight();
+    if (end !== null) return `in the end: ${end}`;
+    for (let turn = 0; turn < 5; turn++) {
+      const block = pick(world.chain);
+      const then = await world.differenceAsOf(block);
+      if (then !== null) return `as of ${block.number}: ${then}`;
+    }
+    return null;
+  } finally {
+    await world.close();
+  }
+}
+
+test(`${RUNS} random lives, from seed ${FIRST_SEED}`, async () => {
+  const wrong: string[] = [];
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS && wrong.length < 5; seed++) {
+    const fault = await live(seed);
+    if (fault !== null) wrong.push(`seed ${seed}: ${fault}`);
+  }
+  console.log(`${RUNS} random lives from seed ${FIRST_SEED}: ${wrong.length} wrong`);
+  expect(wrong).toEqual([]);
+});
