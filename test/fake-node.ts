@@ -52,6 +52,7 @@ export type Fault = (question: Question, honest: () => unknown) => unknown;
 
 export interface FakeNode {
   readonly url: string;
+  readonly port: number;
   /** The chain as this node sees it. */
   chain: readonly FakeBlock[];
   fault: Fault | null;
@@ -91,6 +92,7 @@ export function startFakeNode(chain: readonly FakeBlock[] = []): FakeNode {
   });
   const node: FakeNode = {
     url: `http://127.0.0.1:${server.port}`,
+    port: server.port as number,
     chain,
     fault: null,
     chainId: 1,
@@ -277,7 +279,7 @@ export interface FakeCall {
 }
 
 /** Builds chains of blocks from calls, branch by branch, and knows the truth at each. */
-export function createChainMaker(first: number, seconds = 12) {
+export function createChainMaker(first: number, seconds = 12, start = 1_700_000_000) {
   const models = new Map<Bytes32, readonly Call[]>();
   let serial = 0;
 
@@ -302,7 +304,7 @@ export function createChainMaker(first: number, seconds = 12) {
       number,
       hash,
       parentHash: parent?.hash ?? `0x${'0'.repeat(64)}`,
-      timestamp: (parent?.timestamp ?? 1_700_000_000) + time,
+      timestamp: (parent?.timestamp ?? start) + time,
       transactions,
       v1State: (vault, selector) => stateOf(heldAfter(done), vault, selector),
     };

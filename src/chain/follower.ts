@@ -39,6 +39,8 @@ export interface Follower {
   /** Reads final blocks once more and mends the index; null where none of the range is final. Not during a tick. */
   audit(from: number, to: number): Promise<Audit | null>;
   readonly state: ChainState | null;
+  /** How many logs it has written. */
+  readonly logs: number;
 }
 
 /** Up to so many new blocks are read header by header; more are read as a range first. */
@@ -77,6 +79,7 @@ export function createFollower(options: FollowerOptions): Follower {
   let windowReadAt = Number.NEGATIVE_INFINITY;
   let violation: { hash: string; since: number; reads: number } | null = null;
   let mayHaveUnread = true;
+  let logs = 0;
 
   /** Work with one node, whose doing its outcome is. */
   async function withNode<T>(work: (nodes: Nodes) => Promise<T>): Promise<T> {
@@ -286,6 +289,7 @@ export function createFollower(options: FollowerOptions): Follower {
         ...(more.verified === undefined ? {} : { verified: head.number }),
       };
       ({ state } = await store.apply(batch));
+      for (const block of part) logs += block.logs.length;
     }
     if (blocks.some(({ vaultStates = [] }) => vaultStates.some(({ held }) => held === null))) mayHaveUnread = true;
     if ('rollbackTo' in rollback) {
@@ -446,6 +450,9 @@ export function createFollower(options: FollowerOptions): Follower {
     audit: (from, to) => withNode((nodes) => audit(nodes, from, to)),
     get state() {
       return state;
+    },
+    get logs() {
+      return logs;
     },
   };
 }

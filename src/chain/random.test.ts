@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test';
 import { type FakeNode, type Fault, Refusal } from '../../test/fake-node.ts';
 import { createRandom } from '../../test/random.ts';
-import { createWorld } from '../../test/world.ts';
+import { createWorld, FIRST, type World } from '../../test/world.ts';
 
 const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 320);
 const FIRST_SEED = Number(process.env['FOLLOW_SEED'] ?? 1);
@@ -72,6 +72,12 @@ const HIDDEN: readonly Maker[] = [
   only('eth_getLogs', (logs: object[]) => logs.slice(0, -1), 0.5),
 ];
 
+/** Deeper, nothing of the index would be left: then the chain stays shut until its operator says what to do. */
+async function deepest({ one, chain }: World): Promise<number> {
+  const [lowest] = await one.store.blocks(1, { from: 0, to: Number.MAX_SAFE_INTEGER });
+  return (chain.at(-1)?.number ?? 0) - (lowest?.number ?? FIRST);
+}
+
 async function live(seed: number): Promise<string | null> {
   const random = createRandom(seed);
   const int = (below: number) => Math.floor(random() * below);
@@ -93,7 +99,7 @@ async function live(seed: number): Promise<string | null> {
       if (dice < 0.5) world.grow(int(5));
       else if (dice < 0.55) world.grow(40);
       else if (dice < 0.85) world.reorg(1 + int(Math.min(12, above)), int(6) + (random() < 0.5 ? 6 : 0));
-      else if (dice < 0.88) world.reorg(above + 1 + int(5), 12);
+      else if (dice < 0.88) world.reorg(Math.min(above + 1 + int(5), await deepest(world)), 12);
       else world.show();
       for (const node of world.nodes) {
         if (random() < 0.3) node.chain = world.chain.slice(0, Math.max(1, world.chain.length - int(8)));

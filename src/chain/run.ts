@@ -8,14 +8,15 @@ export interface RunOptions {
   readonly pollMs: number;
   readonly signal: AbortSignal;
   readonly onTrouble: (error: unknown, failures: number) => void;
-  readonly onTick?: () => void;
+  /** Work for between two ticks. */
+  readonly afterTick?: () => Promise<void>;
 }
 
 const LONGEST_PAUSE_MS = 60_000;
 
 /** Ends when the signal does, or when another writer has taken the chain. */
 export async function runFollower(follower: Follower, options: RunOptions): Promise<'stopped' | 'overtaken'> {
-  const { pollMs, signal, onTrouble, onTick } = options;
+  const { pollMs, signal, onTrouble, afterTick } = options;
   let failures = 0;
   while (!signal.aborted) {
     let pause = pollMs;
@@ -23,6 +24,7 @@ export async function runFollower(follower: Follower, options: RunOptions): Prom
       const { more } = await follower.tick();
       failures = 0;
       if (more) pause = 0;
+      else await afterTick?.();
     } catch (error) {
       if (error instanceof StoreError && error.code === 'overtaken') return 'overtaken';
       failures++;
@@ -30,7 +32,6 @@ export async function runFollower(follower: Follower, options: RunOptions): Prom
       pause =
         Math.min(LONGEST_PAUSE_MS, Math.max(500, pollMs) * 2 ** Math.min(failures - 1, 6)) * (0.5 + Math.random() / 2);
     }
-    onTick?.();
     await sleep(pause, signal);
   }
   return 'stopped';

@@ -11,6 +11,7 @@ test('an empty environment gives the defaults', () => {
     logLevel: 'info',
     idleTimeout: 30,
     answerTimeout: 600,
+    chains: new Map(),
     maxLag: new Map(),
   });
 });
@@ -46,4 +47,44 @@ test('every fault is listed at once, each with its name and an example', () => {
 test('both servers cannot have one port', () => {
   expect(() => readConfig({ PORT: '9090' })).toThrow('METRICS_PORT is the same as PORT');
   expect(readConfig({ PORT: '0', METRICS_PORT: '0' }).port).toBe(0);
+});
+
+test('chains are followed where they have nodes', () => {
+  const { chains } = readConfig({
+    RPC_URL_1: 'https://a.example/key, http://b.example',
+    START_BLOCK_1: '100',
+    FINALITY_1: '64 blocks',
+    POLL_INTERVAL_1: '500',
+    RPC_URL_8453: 'http://c.example',
+    FINALITY_8453: '900 seconds',
+  });
+  expect(Object.fromEntries(chains)).toEqual({
+    1: {
+      rpcUrls: ['https://a.example/key', 'http://b.example'],
+      startBlock: 100,
+      finality: { blocks: 64 },
+      pollMs: 500,
+    },
+    8453: { rpcUrls: ['http://c.example'], finality: { seconds: 900 } },
+  });
+});
+
+test('what is wrong about a chain is told without its URL', () => {
+  const bad = {
+    RPC_URL_1: 'wss://node.example/SECRET',
+    RPC_URL_x: 'http://node.example/SECRET',
+    START_BLOCK_10: 'first',
+    FINALITY_10: 'soon',
+    POLL_INTERVAL_10: '5',
+    MAX_LAG_137: 'x',
+  };
+  try {
+    readConfig(bad);
+    throw new Error('accepted');
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    expect(error.faults.map(({ name }) => name).sort()).toEqual(Object.keys(bad).sort());
+    expect(error.message).not.toContain('SECRET');
+  }
+  expect(() => readConfig({ START_BLOCK_10: '5' })).toThrow('RPC_URL_10 is missing');
 });

@@ -1,9 +1,9 @@
 // The configuration, read once from the environment. Every fault is found before anything starts.
 
-import { NETWORKS } from '../registry/network.ts';
+import { CHAIN_VARIABLES, type ChainConfigs, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
-export interface Config {
+export interface Config extends ChainConfigs {
   readonly databaseUrl: string;
   readonly host: string;
   readonly port: number;
@@ -14,8 +14,6 @@ export interface Config {
   readonly idleTimeout: number;
   /** Seconds. */
   readonly answerTimeout: number;
-  /** Seconds, by chain id, where the operator chose another limit than the network's. */
-  readonly maxLag: ReadonlyMap<number, number>;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -46,7 +44,7 @@ export const VARIABLES = [
   ['LOG_LEVEL', 'info', LOG_LEVELS.join(', ')],
   ['IDLE_TIMEOUT', '30', 'seconds after which a caller that neither sends nor reads is cut off'],
   ['ANSWER_TIMEOUT', '600', 'seconds that a streamed list may take'],
-  ['MAX_LAG_<chainId>', "the network's", 'seconds after which that chain answers 503'],
+  ...CHAIN_VARIABLES,
 ] as const;
 
 export function readConfig(environment: Environment): Config {
@@ -71,13 +69,6 @@ export function readConfig(environment: Environment): Config {
   const metricsPort = whole('METRICS_PORT', 9090, 65_535, '9090');
   if (port !== 0 && port === metricsPort) fault('METRICS_PORT', 'is the same as PORT', '9090');
 
-  const maxLag = new Map<number, number>();
-  for (const name of Object.keys(environment)) {
-    const chain = /^MAX_LAG_(.*)$/.exec(name)?.[1];
-    if (chain === undefined || !environment[name]) continue;
-    if (!NETWORKS.has(Number(chain))) fault(name, 'names no known network', '120');
-    else maxLag.set(Number(chain), whole(name, 0, 31_536_000, '120'));
-  }
   const config = {
     databaseUrl,
     host: text('HOST', '0.0.0.0'),
@@ -88,7 +79,7 @@ export function readConfig(environment: Environment): Config {
     // Bun counts them in one byte and in steps of four: of a few seconds it makes none.
     idleTimeout: whole('IDLE_TIMEOUT', 30, 255, '30', 8),
     answerTimeout: whole('ANSWER_TIMEOUT', 600, 86_400, '600', 1),
-    maxLag,
+    ...readChains(environment, fault),
   };
   if (faults.length > 0) throw new ConfigError(faults);
   return config;

@@ -2,16 +2,23 @@
 
 import { StoreError } from '../store/errors.ts';
 import { ConfigError, VARIABLES } from './config.ts';
+import { FOLLOW_HELP, follow } from './follow.ts';
 import { SERVE_HELP, serve } from './serve.ts';
 
-const variables = VARIABLES.map(([name, otherwise, about]) => `  ${name.padEnd(20)}${about} [${otherwise}]`).join('\n');
+const variables = VARIABLES.map(([name, otherwise, about]) => `  ${name.padEnd(26)}${about} [${otherwise}]`).join('\n');
+
+const COMMANDS = new Map([
+  ['serve', { help: SERVE_HELP, run: serve }],
+  ['follow', { help: FOLLOW_HELP, run: follow }],
+]);
 
 const HELP = `Usage: delegations <command>
 
 May this hot wallet act for that cold wallet, here, now or at block N?
 
 Commands:
-  serve               open the store and answer over HTTP
+  serve               follow chains and answer over HTTP
+  follow              follow chains, and do not answer
 
 Configuration, from the environment [default]:
 ${variables}
@@ -21,10 +28,11 @@ const [command, ...rest] = process.argv.slice(2);
 const asksHelp = [command, ...rest].some((word) => word === '--help' || word === '-h');
 
 try {
-  if (command === 'serve') {
-    if (asksHelp) process.stdout.write(SERVE_HELP);
-    else if (rest.length > 0) fail(`serve takes no arguments, and was given ${rest.join(' ')}.`);
-    else await serve(process.env);
+  const known = command === undefined ? undefined : COMMANDS.get(command);
+  if (known !== undefined) {
+    if (asksHelp) process.stdout.write(known.help);
+    else if (rest.length > 0) fail(`${command} takes no arguments, and was given ${rest.join(' ')}.`);
+    else await known.run(process.env);
   } else if (asksHelp) {
     process.stdout.write(HELP);
   } else {

@@ -4,12 +4,14 @@ import { startServer } from '../http/server.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import { type Config, readConfig } from './config.ts';
-import { batched, createLog, type Log } from './log.ts';
+import { startFollowing } from './following.ts';
+import { batched, createLog } from './log.ts';
+import { stopSignal } from './stop-signal.ts';
 
 export const SERVE_HELP = `Usage: delegations serve
 
 Opens the store and answers over HTTP until it is told to stop (SIGINT or SIGTERM).
-It serves the chains that the store has; following chains is not built yet.
+Chains with an RPC_URL_<chainId> are followed by a second process that it starts and looks after.
 `;
 
 /** How often the store is asked for chains that are new in it. */
@@ -23,15 +25,17 @@ export async function serve(environment: Readonly<Record<string, string | undefi
   );
   const onError = (error: unknown) => log('error', 'failed', { error: String(error) });
   const store = await openStore(config.databaseUrl);
-  const chainIds = new Set<number>();
+  const chainIds = new Set(config.chains.keys());
   const addChains = async () => {
     for (const { chainId } of await store.chains()) if (NETWORKS.has(chainId)) chainIds.add(chainId);
   };
   await addChains();
+  const following = config.chains.size > 0 ? startFollowing(log) : null;
   const server = startServer({
     ...config,
     store,
     chainIds,
+    figures: () => following?.figures() ?? [],
     now: () => Date.now() / 1000,
     maxLag: maxLagOf(config),
     onError,
@@ -41,7 +45,7 @@ export async function serve(environment: Readonly<Record<string, string | undefi
   log('info', 'listening', { url: server.url, metrics: server.metricsUrl, chainIds: [...chainIds] });
   await stopSignal(log);
   clearInterval(chains);
-  await server.stop();
+  await Promise.all([server.stop(), following?.stop()]);
   await store.close();
   log('info', 'stopped');
 }
@@ -51,13 +55,3 @@ const maxLagOf =
   ({ maxLag }: Config) =>
   (chainId: number) =>
     maxLag.get(chainId) ?? NETWORKS.get(chainId)?.maxLagSeconds ?? 0;
-
-const stopSignal = (log: Log): Promise<void> =>
-  new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        log('info', 'stopping', { signal });
-        resolve();
-      });
-    }
-  });

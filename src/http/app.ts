@@ -6,6 +6,7 @@ import { docsText } from '../web/docs.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
 import { answerCheck } from './check.ts';
 import { answerList } from './list.ts';
+import { troubleOf } from './moment.ts';
 import { openApiText } from './openapi.ts';
 import { type CheckOperation, type ListOperation, OPERATIONS } from './operations.ts';
 import { Problem, problemResponse } from './problem.ts';
@@ -131,13 +132,13 @@ export function findRoute(path: string): Route | null {
 }
 
 /** The one place where an error becomes an answer. */
-function asProblem(error: unknown, { onError }: AppOptions): Problem {
+function asProblem(error: unknown, options: AppOptions): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreError) {
     const retryAfter = 5;
     switch (error.code) {
       case 'not-started':
-        return new Problem('chain-not-ready', error.message, { retryAfter });
+        return new Problem('chain-not-ready', `${error.message}${troubleOf(options, error.chainId)}`, { retryAfter });
       case 'before-first':
         return new Problem('not-indexed', error.message);
       case 'beyond-head':
@@ -150,6 +151,6 @@ function asProblem(error: unknown, { onError }: AppOptions): Problem {
         break;
     }
   }
-  onError?.(error);
+  options.onError?.(error);
   return new Problem('internal', 'The request was good; what failed is in the log of the service.');
 }

@@ -18,7 +18,7 @@ export async function answerCheck(
   requireServed(asked.chainId, operation.version, service.chainIds);
   const result = await ask(asked, service);
   const now = service.now();
-  requireFresh(result.chain, result.reach, now, service.maxLag);
+  requireFresh(result.chain, result.reach, now, service);
 
   const headers = replyHeaders(result.chain, result.block, now, asked);
   const body = asked.explain ? explanationText(asked, result) : valueText(asked, result);

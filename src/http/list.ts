@@ -57,7 +57,7 @@ async function begin(
 ): Promise<Response> {
   const { state, block, reach } = await pin(asked, cursor?.at.block, service);
   const now = service.now();
-  requireFresh(state, reach, now, service.maxLag);
+  requireFresh(state, reach, now, service);
   const at = cursor?.at ?? { block: block.number, revision: state.revision };
   const headers = replyHeaders(state, block, now, asked);
   // At the head, what has not changed since is the same list; at any other block the number tells lists apart.
@@ -99,7 +99,7 @@ function pin(asked: ListRequest, pinned: number | undefined, { store }: Service)
   const { chainId } = asked;
   const read = async (at: number | undefined) => {
     const state = await store.chain(chainId);
-    if (state?.head == null) throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`);
+    if (state?.head == null) throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`, { chainId });
     if (at === undefined) return { state, block: state.head };
     const [kept] = await store.blocks(chainId, { from: at, to: at });
     const block: Moment = kept ?? { number: at, hash: null, timestamp: null };

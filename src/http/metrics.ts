@@ -1,5 +1,6 @@
 // What the service counts, in the text format of Prometheus.
 
+import type { ChainFigures } from '../chain/figures.ts';
 import type { ChainState } from '../store/store.ts';
 
 /** Upper ends of the latency buckets, in seconds: a check takes microseconds, a long list seconds. */
@@ -8,7 +9,7 @@ const BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1,
 export interface Metrics {
   observe(route: string, status: number, seconds: number): void;
   /** Without the store's figures where it cannot be reached. */
-  render(store: StoreMetrics | null): string;
+  render(store: StoreMetrics | null, followers: readonly ChainFigures[]): string;
 }
 
 export interface StoreMetrics {
@@ -44,10 +45,10 @@ export function createMetrics(): Metrics {
       latency.sum += seconds;
       latency.total++;
     },
-    render(store) {
+    render(store, followers) {
       const lines: string[] = [];
-      const family = (name: string, type: string, help: string, rows: Iterable<string>) =>
-        lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...rows);
+      const family: Family = (name, type, help, rows) =>
+        void lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...rows);
       family(
         'delegations_requests_total',
         'counter',
@@ -74,6 +75,7 @@ export function createMetrics(): Metrics {
           return [...ends, ...rest, `${latency}_count${label} ${total}`];
         }),
       );
+      renderFollowers(family, followers);
       family('delegations_store_up', 'gauge', '1 where the store answers.', [`delegations_store_up ${store ? 1 : 0}`]);
       if (store === null) return `${lines.join('\n')}\n`;
       family('delegations_store_bytes', 'gauge', 'What the store takes on disk.', [
@@ -96,4 +98,35 @@ export function createMetrics(): Metrics {
       return `${lines.join('\n')}\n`;
     },
   };
+}
+
+type Family = (name: string, type: 'counter' | 'gauge' | 'histogram', help: string, rows: Iterable<string>) => void;
+
+/** What the following process tells of itself. */
+function renderFollowers(family: Family, chains: readonly ChainFigures[]): void {
+  if (chains.length === 0) return;
+  const rows = (name: string, of: (chain: ChainFigures) => readonly (readonly [labels: string, value: number])[]) =>
+    chains.flatMap((chain) =>
+      of(chain).map(([labels, value]) => `${name}{chain="${chain.chainId}"${labels}} ${value}`),
+    );
+  const counter = (name: string, help: string, of: Parameters<typeof rows>[1]) =>
+    family(name, 'counter', help, rows(name, of));
+  counter('delegations_follower_logs_total', 'Registry logs written.', ({ logs }) => [['', logs]]);
+  counter('delegations_follower_failures_total', 'Ticks that failed.', ({ failures }) => [['', failures]]);
+  counter('delegations_follower_audited_blocks_total', 'Final blocks compared again.', ({ audited }) => [
+    ['', audited],
+  ]);
+  counter('delegations_follower_events_total', 'Reorgs, missed logs, chains shut and opened.', ({ events }) =>
+    Object.entries(events).map(([type, count]) => [`,type="${type}"`, count]),
+  );
+  counter('delegations_rpc_calls_total', 'Calls to nodes.', ({ calls }) =>
+    Object.entries(calls).map(([method, count]) => [`,method="${method}"`, count]),
+  );
+  const health = 'delegations_provider_healthy';
+  family(
+    health,
+    'gauge',
+    '1 for a node that answers as it should.',
+    rows(health, ({ providers }) => providers.map(({ name, healthy }) => [`,provider="${name}"`, healthy ? 1 : 0])),
+  );
 }

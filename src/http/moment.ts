@@ -5,6 +5,7 @@ import { StoreError } from '../store/errors.ts';
 import type { ChainState, Moment, Store } from '../store/store.ts';
 import type { BlockChoice } from './params.ts';
 import { Problem } from './problem.ts';
+import type { Service } from './reply.ts';
 
 export interface AskedTime {
   readonly block?: BlockChoice | undefined;
@@ -44,7 +45,7 @@ const numberOrHead = (block: number | 'latest' | undefined) => (block === 'lates
 async function finalized(store: Store, chainId: number): Promise<number> {
   const state = await store.chain(chainId);
   if (state === null || state.verified === null) {
-    throw new StoreError('not-started', `Chain ${chainId} has no finalized block yet.`);
+    throw new StoreError('not-started', `Chain ${chainId} has no finalized block yet.`, { chainId });
   }
   return state.verified;
 }
@@ -59,18 +60,26 @@ export function ageOf({ head, confirmedAt, chainId }: ChainState, now: number): 
   return Math.max(0, Math.floor(now - at));
 }
 
+/** What ails the nodes of a chain, as the end of a sentence about it; nothing where they are well or not known. */
+export function troubleOf({ figures }: Pick<Service, 'figures'>, chainId: number | null): string {
+  const chain = figures?.().find((one) => one.chainId === chainId);
+  const ill = chain?.providers.filter(({ trouble }) => trouble !== null) ?? [];
+  if (chain === undefined || ill.length < chain.providers.length) return '';
+  return ` None of its nodes answers as it should: ${ill.map(({ name, trouble }) => `${name}: ${trouble}`).join('; ')}.`;
+}
+
 /** The chain's history is still being read when its newest block is so far above ours. */
 const READING_BLOCKS = 100;
 
 /** Refuses to speak about what may be out of date. What depends on final blocks alone stays true however old the head is. */
-export function requireFresh(state: ChainState, reach: number, now: number, maxLag: MaxLag): void {
+export function requireFresh(state: ChainState, reach: number, now: number, service: Service): void {
   const { head, verified, chainId, shut, tip, firstBlock } = state;
   if (shut !== null) {
     throw new Problem('chain-shut', `Chain ${chainId} does not answer for now: ${shut}`, { retryAfter: 60 });
   }
   if (head === null || (verified !== null && reach <= verified)) return;
   const age = ageOf(state, now);
-  const limit = maxLag(chainId);
+  const limit = service.maxLag(chainId);
   if (age <= limit) return;
   const retryAfter = NETWORKS.get(chainId)?.blockSeconds ?? 10;
   const members = {
@@ -84,13 +93,13 @@ export function requireFresh(state: ChainState, reach: number, now: number, maxL
     const share = (100 * (head.number - firstBlock + 1)) / (tip - firstBlock + 1);
     throw new Problem(
       'chain-not-ready',
-      `The history of chain ${chainId} is being read: block ${head.number} of ${tip}, ${share.toFixed(1)} %.`,
+      `The history of chain ${chainId} is being read: block ${head.number} of ${tip}, ${share.toFixed(1)} %.${troubleOf(service, chainId)}`,
       { retryAfter: 10, members: { ...members, chainBlock: tip } },
     );
   }
   throw new Problem(
     'chain-stale',
-    `The newest indexed block of chain ${chainId} is ${head.number}, ${age} seconds old; more than ${limit} is too old.`,
+    `The newest indexed block of chain ${chainId} is ${head.number}, ${age} seconds old; more than ${limit} is too old.${troubleOf(service, chainId)}`,
     { retryAfter, members },
   );
 }

@@ -64,6 +64,17 @@ const SCHEMAS: Json = {
     head: nullable(ref('schemas', 'Block')),
     finalizedBlock: nullable(BLOCK_NUMBER),
     chainBlock: nullable({ ...BLOCK_NUMBER, description: 'The newest block that the chain was seen to have.' }),
+    progress: nullable(
+      object(
+        {
+          share: { type: 'number', description: 'Of the history, from 0 to 1.' },
+          logsPerSecond: { type: 'number' },
+          secondsLeft: nullable({ type: 'number' }),
+          providers: { type: 'array', items: object({ name: { type: 'string' }, healthy: { type: 'boolean' } }) },
+        },
+        { description: 'Where the process that answers also follows.' },
+      ),
+    ),
     shut: nullable({ type: 'string', description: 'Why the chain does not answer for now.' }),
     lagSeconds: nullable({ type: 'number', description: 'How old what is indexed may be.' }),
     maxLagSeconds: { type: 'number', description: 'Beyond this age the chain answers 503.' },

@@ -1,5 +1,6 @@
 // What checks and lists share: the point in time, the headers, and the entity tag.
 
+import type { ChainFigures } from '../chain/figures.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { ChainState, Moment, Store } from '../store/store.ts';
 import type { MaxLag } from './moment.ts';
@@ -14,6 +15,8 @@ export interface Service {
   readonly maxLag: MaxLag;
   /** How many seconds a list may be under way. */
   readonly answerTimeout: number;
+  /** How the followers stand, where this process knows. */
+  readonly figures?: () => readonly ChainFigures[];
   /** Told of failures that callers are not told of. */
   readonly onError?: (error: unknown) => void;
 }

@@ -51,7 +51,7 @@ export function startServer(options: ServerOptions): RunningServer {
       development: false,
       routes: {
         '/metrics': async () =>
-          new Response(metrics.render(await storeMetrics(options)), {
+          new Response(metrics.render(await storeMetrics(options), options.figures?.() ?? []), {
             headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
           }),
       },

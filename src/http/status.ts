@@ -1,5 +1,6 @@
 // How the chains stand: for callers at /networks, for orchestrators at /ready, for operators in the metrics.
 
+import { type ChainFigures, shareOf } from '../chain/figures.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { ChainState } from '../store/store.ts';
 import type { ChainMetrics } from './metrics.ts';
@@ -18,6 +19,7 @@ export async function chainMetrics({ store, chainIds, now, maxLag }: Service): P
 
 export async function answerNetworks(service: Service): Promise<Response> {
   const known = new Map((await chainMetrics(service)).map((chain) => [chain.state.chainId, chain]));
+  const figures = new Map((service.figures?.() ?? []).map((one) => [one.chainId, one]));
   const networks = [...service.chainIds]
     .sort((a, b) => a - b)
     .map((chainId) => {
@@ -33,6 +35,7 @@ export async function answerNetworks(service: Service): Promise<Response> {
         head: headOf(chain?.state),
         finalizedBlock: chain?.state.verified ?? null,
         chainBlock: chain?.state.tip ?? null,
+        progress: progressOf(figures.get(chainId)),
         shut: chain?.state.shut ?? null,
         lagSeconds: chain && Number.isFinite(chain.lagSeconds) ? chain.lagSeconds : null,
         maxLagSeconds: service.maxLag(chainId),
@@ -40,6 +43,17 @@ export async function answerNetworks(service: Service): Promise<Response> {
     });
   return jsonResponse(networks);
 }
+
+/** How far the history is read, where this process knows. */
+const progressOf = (figures: ChainFigures | undefined) =>
+  figures === undefined
+    ? null
+    : {
+        share: shareOf(figures),
+        logsPerSecond: Math.round(figures.logsPerSecond),
+        secondsLeft: figures.secondsLeft === null ? null : Math.round(figures.secondsLeft),
+        providers: figures.providers.map(({ name, healthy }) => ({ name, healthy })),
+      };
 
 const headOf = (state: ChainState | undefined) => state?.head ?? null;
 

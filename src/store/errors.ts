@@ -27,9 +27,12 @@ export type StoreErrorCode =
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
+  /** The chain that cannot be asked. */
+  readonly chainId: number | null;
 
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: StoreErrorCode, message: string, options: ErrorOptions & { chainId?: number } = {}) {
     super(message, options);
     this.code = code;
+    this.chainId = options.chainId ?? null;
   }
 }

@@ -45,7 +45,7 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       if (state !== undefined) known.set(chainId, state);
     }
     if (rows[0] === undefined || state === undefined || state.head === null) {
-      throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`);
+      throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`, { chainId });
     }
     return { rows, state, head: state.head };
   }
@@ -243,7 +243,8 @@ const heldOf = <D extends HeldDelegation>(key: DelegationKey, row: Row, at: numb
 const faultOfBlock = (block: number) => (Number.isSafeInteger(block) ? null : `block ${block} is not a whole number`);
 
 function requireIndexed(chainId: number, block: number, first: number | null, head: number | null): void {
-  if (first === null || head === null) throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`);
+  if (first === null || head === null)
+    throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`, { chainId });
   if (block > head) throw new StoreError('beyond-head', `Chain ${chainId} is indexed up to block ${head}.`);
   if (block < first) throw new StoreError('before-first', `Chain ${chainId} is indexed from block ${first} on.`);
 }

@@ -1,0 +1,251 @@
+// The whole program, over nodes that we write ourselves: what it answers, what it tells, and what it survives.
+
+import { describe, expect, test } from 'bun:test';
+import { temporaryPath } from '../../test/engines.ts';
+import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFakeNode } from '../../test/fake-node.ts';
+import { WALLETS } from '../../test/lives.ts';
+import { asText } from '../../test/questions.ts';
+import { createRandom } from '../../test/random.ts';
+import { type ServeProcess, startServe } from '../../test/serve-process.ts';
+import { randomCalls } from '../../test/world.ts';
+import { openStore } from '../store/open.ts';
+
+const FIRST = 1000;
+const SECRET = 'SECRET-KEY-123';
+
+interface LiveChain {
+  readonly node: FakeNode;
+  chain: FakeBlock[];
+  readonly url: string;
+  grow(blocks: number, calls?: () => FakeCall[]): void;
+  reorg(depth: number, blocks: number): void;
+  held(hash: string): string[];
+  stop(): Promise<void>;
+}
+
+/** A chain whose newest block is of now. */
+function liveChain(blocks: number, seed = 1): LiveChain {
+  const random = createRandom(seed);
+  const maker = createChainMaker(FIRST, 1, Math.floor(Date.now() / 1000) - blocks);
+  const node = startFakeNode();
+  const one: LiveChain = {
+    node,
+    chain: [],
+    url: `${node.url}/${SECRET}`,
+    grow(more, calls = () => randomCalls(random)) {
+      for (let turn = 0; turn < more; turn++) one.chain.push(maker.block(one.chain.at(-1) ?? null, calls()));
+      node.chain = [...one.chain];
+    },
+    reorg(depth, more) {
+      one.chain = one.chain.slice(0, -depth);
+      one.grow(more);
+    },
+    held: (hash) =>
+      maker
+        .heldAt(hash as `0x${string}`)
+        .map(asText)
+        .sort(),
+    stop: () => node.stop(),
+  };
+  one.grow(blocks);
+  return one;
+}
+
+const settingsOf = (url: string) => ({
+  RPC_URL_1: url,
+  START_BLOCK_1: String(FIRST),
+  FINALITY_1: '10 blocks',
+  POLL_INTERVAL_1: '100',
+  MAX_LAG_1: '600',
+});
+
+async function eventually<T>(what: string, attempt: () => Promise<T | undefined | false>): Promise<T> {
+  for (let left = 300; left > 0; left--) {
+    const found = await attempt().catch(() => undefined);
+    if (found !== undefined && found !== false) return found;
+    await Bun.sleep(100);
+  }
+  throw new Error(`${what}: not within 30 s`);
+}
+
+/** The program answers for the chain's own newest block. */
+const caughtUp = (served: ServeProcess, { chain }: LiveChain) =>
+  eventually('caught up', async () => {
+    const networks = (await (await fetch(`${served.url}/networks`)).json()) as {
+      chainId: number;
+      head?: { hash: string };
+    }[];
+    return networks.find(({ chainId }) => chainId === 1)?.head?.hash === chain.at(-1)?.hash;
+  });
+
+/** What the store has, as the model writes it. */
+async function stored(path: string): Promise<{ hash: string | undefined; held: string[] }> {
+  const store = await openStore(`sqlite:${path}`, { readOnly: true });
+  const state = await store.chain(1);
+  const held = new Set<string>();
+  for (const wallet of state?.head ? WALLETS : []) {
+    for (const version of [1, 2] as const) {
+      const at = { block: state?.head?.number ?? 0, revision: state?.revision ?? 0 };
+      for (const one of (await store.list({ chainId: 1, version, wallet, at, limit: 10_000 })).delegations) {
+        held.add(asText(one));
+      }
+    }
+  }
+  await store.close();
+  return { hash: state?.head?.hash, held: [...held].sort() };
+}
+
+describe('delegations serve, following', () => {
+  test('answers for what the chain says, through growth and reorgs, and tells how it stands', async () => {
+    const live = liveChain(300);
+    const path = temporaryPath('follow.db');
+    const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
+    try {
+      await caughtUp(served, live);
+      for (let turn = 0; turn < 6; turn++) {
+        if (turn % 2 === 0) live.grow(3);
+        else live.reorg(2, 4);
+        await caughtUp(served, live);
+        const found = await stored(path);
+        expect(found.held).toEqual(live.held(found.hash ?? ''));
+      }
+      const query = `to=${WALLETS[1]}&from=${WALLETS[0]}`;
+      live.grow(1, () => [
+        { call: ['v2', WALLETS[0], 'delegateAll', [WALLETS[1], `0x${'0'.repeat(64)}`, true]], direct: true },
+      ]);
+      await eventually(
+        'the grant',
+        async () => (await (await fetch(`${served.url}/registry/v2/check/all?${query}`)).text()) === 'true',
+      );
+      // The following process tells its figures every second.
+      const network = await eventually('figures', async () => {
+        const [one] = (await (await fetch(`${served.url}/networks`)).json()) as Record<string, unknown>[];
+        return (one?.['progress'] as { share: number } | null)?.share === 1 ? one : undefined;
+      });
+      expect(network).toMatchObject({
+        ready: true,
+        progress: { providers: [{ name: '1/1', healthy: true }] },
+        chainBlock: live.chain.at(-1)?.number,
+      });
+      const metrics = await (await fetch(served.metricsUrl)).text();
+      expect(metrics).toMatch(/^delegations_rpc_calls_total\{chain="1",method="eth_getLogs"\} \d+$/m);
+      expect(metrics).toMatch(/^delegations_follower_events_total\{chain="1",type="reorg"\} 3$/m);
+      expect(metrics).toContain('delegations_provider_healthy{chain="1",provider="1/1"} 1');
+    } finally {
+      expect(await served.stop()).toBe(0);
+      await live.stop();
+    }
+  }, 120_000);
+
+  test('one chain dead, one hung, one of another id: the others go on, and each says why', async () => {
+    const live = liveChain(60);
+    const [hung, wrong] = [startFakeNode(live.chain), startFakeNode(live.chain)];
+    hung.fault = () => new Promise(() => {});
+    const served = await startServe(`sqlite:${temporaryPath('dead.db')}`, {
+      ...settingsOf(live.url),
+      RPC_URL_10: `http://127.0.0.1:9/${SECRET}`,
+      START_BLOCK_10: '1',
+      RPC_URL_137: `${hung.url}/${SECRET}`,
+      START_BLOCK_137: '1',
+      RPC_URL_8453: `${wrong.url}/${SECRET}`,
+      START_BLOCK_8453: '1',
+    });
+    const told: string[] = [];
+    try {
+      await caughtUp(served, live);
+      const ask = async (chainId: number) => {
+        const query = `to=${WALLETS[1]}&from=${WALLETS[0]}&chainId=${chainId}`;
+        const response = await fetch(`${served.url}/registry/v2/check/all?${query}`);
+        const text = await response.text();
+        told.push(text);
+        return { status: response.status, text };
+      };
+      const refused = (chainId: number, why: string) =>
+        eventually(`chain ${chainId} says ${why}`, async () => {
+          const { status, text } = await ask(chainId);
+          return status === 503 && text.includes(why);
+        });
+      await refused(10, 'No answer');
+      await refused(8453, 'serves chain 1, not 8453');
+      await refused(137, 'No whole answer within');
+      for (let turn = 0; turn < 5; turn++) {
+        live.grow(1);
+        await caughtUp(served, live);
+        expect((await ask(1)).status).toBe(200);
+      }
+      told.push(await (await fetch(served.metricsUrl)).text(), await (await fetch(`${served.url}/networks`)).text());
+    } finally {
+      await served.stop();
+      for (const node of [hung, wrong]) await node.stop();
+      await live.stop();
+    }
+    for await (const line of served.lines) told.push(JSON.stringify(line));
+    expect(told.length).toBeGreaterThan(10);
+    // A provider's URL is a secret: it is in no answer, metric or line of the log.
+    expect(told.filter((text) => text.includes(SECRET) || text.includes(String(live.node.port)))).toEqual([]);
+  }, 120_000);
+
+  test('kill -9 at any moment loses nothing: after each the store is right about its own head, and in the end about all', async () => {
+    const kills = 50;
+    const live = liveChain(400, 3);
+    const path = temporaryPath('killed.db');
+    const random = createRandom(5);
+    let beforeTip = 0;
+    for (let turn = 0; turn < kills; turn++) {
+      const child = Bun.spawn([process.execPath, `${import.meta.dir}/main.ts`, 'follow'], {
+        env: { ...process.env, DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url), POLL_INTERVAL_1: '100' },
+        stdout: 'ignore',
+        stderr: 'ignore',
+      });
+      // In the middle of the history at first, and of the live chain later.
+      await Bun.sleep(120 + random() * 260);
+      if (turn % 3 === 0) live.reorg(1 + Math.floor(random() * 5), 6);
+      else live.grow(2);
+      await Bun.sleep(random() * 150);
+      child.kill('SIGKILL');
+      await child.exited;
+      const found = await stored(path).catch(() => ({ hash: undefined, held: [] }));
+      if (found.hash === undefined) continue;
+      if (found.hash !== live.chain.at(-1)?.hash) beforeTip++;
+      expect(found.held).toEqual(live.held(found.hash));
+    }
+    const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
+    await caughtUp(served, live);
+    await served.stop();
+    const found = await stored(path);
+    expect(found.held).toEqual(live.held(found.hash ?? ''));
+    console.log(`${kills} kills, ${beforeTip} of them before the follower had caught up: 0 wrong`);
+    await live.stop();
+  }, 300_000);
+
+  test('a follower that is stopped, overtaken and resumed writes nothing', async () => {
+    const live = liveChain(50);
+    const path = temporaryPath('overtaken.db');
+    const environment = { ...process.env, DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url) };
+    const first = Bun.spawn([process.execPath, `${import.meta.dir}/main.ts`, 'follow'], {
+      env: environment,
+      stdout: 'pipe',
+      stderr: 'ignore',
+    });
+    const tipStored = () => eventually('followed', async () => (await stored(path)).hash === live.chain.at(-1)?.hash);
+    await tipStored();
+    first.kill('SIGSTOP');
+    const second = await startServe(`sqlite:${path}`, settingsOf(live.url));
+    live.grow(3);
+    await tipStored();
+    const store = await openStore(`sqlite:${path}`, { readOnly: true });
+    const epoch = (await store.chain(1))?.epoch;
+    first.kill('SIGCONT');
+    live.grow(2);
+    await tipStored();
+    await Bun.sleep(500);
+    expect((await store.chain(1))?.epoch).toBe(epoch as number);
+    await store.close();
+    first.kill('SIGTERM');
+    expect(await new Response(first.stdout).text()).toContain('another program follows this chain now');
+    const found = await stored(path);
+    expect(found.held).toEqual(live.held(found.hash ?? ''));
+    await second.stop();
+    await live.stop();
+  }, 120_000);
+});

@@ -1,0 +1,140 @@
+// delegations follow: every configured chain, each in a loop of its own that no other chain's trouble reaches.
+
+import type { ChainFigures } from '../chain/figures.ts';
+import { createFollower, type FollowerEvent } from '../chain/follower.ts';
+import { createProviders } from '../chain/providers.ts';
+import { runFollower } from '../chain/run.ts';
+import { NETWORKS, type Network } from '../registry/network.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import type { ChainConfig } from './chain-config.ts';
+import { readConfig } from './config.ts';
+import { batched, createLog, type Log } from './log.ts';
+import { startProgress } from './progress.ts';
+import { stopSignal } from './stop-signal.ts';
+
+export const FOLLOW_HELP = `Usage: delegations follow
+
+Follows every chain that has an RPC_URL_<chainId> and writes its delegations into the store, until it is told to stop
+(SIGINT or SIGTERM). \`delegations serve\` does this and answers over HTTP as well.
+`;
+
+/** Final blocks are compared again so often, so many at a time. */
+const AUDIT_MS = 300_000;
+const AUDIT_BLOCKS = 2000;
+
+export async function follow(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const config = readConfig(environment);
+  const log = createLog(
+    config.logLevel,
+    batched((text) => process.stdout.write(text)),
+  );
+  const store = await openStore(config.databaseUrl);
+  const stopping = new AbortController();
+  const followed = [...config.chains].map(([chainId, chain]) => {
+    const network = NETWORKS.get(chainId) as Network;
+    return followChain({ network, chain, store, log, signal: stopping.signal });
+  });
+  log('info', 'following', { chainIds: [...config.chains.keys()] });
+  const progress = startProgress(() => followed.map(({ figures }) => figures()), log);
+  await stopSignal(log);
+  stopping.abort();
+  progress.stop();
+  await Promise.all(followed.map(({ ended }) => ended));
+  await store.close();
+  log('info', 'stopped following');
+  // The line to the parent would keep this process alive.
+  process.disconnect?.();
+}
+
+interface FollowChainOptions {
+  readonly network: Network;
+  readonly chain: ChainConfig;
+  readonly store: Store;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+function followChain({ network, chain, store, log, signal }: FollowChainOptions) {
+  const { chainId } = network;
+  const calls: Record<string, number> = {};
+  const events: Partial<Record<FollowerEvent['type'], number>> = {};
+  let [failures, audited, auditedAt, auditFrom] = [0, 0, Date.now(), 0];
+  const providers = createProviders(chainId, chain.rpcUrls, {
+    onCall: (method) => {
+      calls[method] = (calls[method] ?? 0) + 1;
+    },
+  });
+  const follower = createFollower({
+    network,
+    store,
+    providers,
+    now: Date.now,
+    ...(chain.finality === undefined ? {} : { finality: chain.finality }),
+    ...(chain.startBlock === undefined ? {} : { firstBlock: chain.startBlock }),
+    onEvent(event) {
+      events[event.type] = (events[event.type] ?? 0) + 1;
+      const { type, ...fields } = event;
+      log(type === 'opened' || type === 'reorg' ? 'info' : 'warn', type, { chainId, ...fields });
+    },
+  });
+
+  /** Now and then, some final blocks: from the first to the newest, and round again. */
+  async function auditSome(): Promise<void> {
+    if (Date.now() - auditedAt < AUDIT_MS) return;
+    auditedAt = Date.now();
+    const { firstBlock = 0, verified = null } = follower.state ?? {};
+    if (verified === null) return;
+    if (auditFrom < firstBlock || auditFrom > verified) auditFrom = firstBlock;
+    const to = auditFrom + AUDIT_BLOCKS - 1;
+    if ((await follower.audit(auditFrom, to)) !== null) audited += Math.min(to, verified) - auditFrom + 1;
+    auditFrom = to + 1;
+  }
+
+  const ended = runFollower(follower, {
+    pollMs: chain.pollMs ?? Math.max(1000, 1000 * network.blockSeconds),
+    signal,
+    afterTick: auditSome,
+    onTrouble(error, times) {
+      failures++;
+      // The first of a row is told, and then fewer and fewer.
+      if ((times & (times - 1)) === 0) log('warn', 'trouble', { chainId, times, error: troubleOf(error) });
+    },
+  }).then((how) => {
+    if (how === 'overtaken') log('error', 'another program follows this chain now; this one has stopped', { chainId });
+  });
+
+  let before = { at: Date.now(), logs: 0, block: 0 };
+  let rates = { logs: 0, blocks: 0 };
+  return {
+    ended,
+    figures(): ChainFigures {
+      const { firstBlock = null, head = null, tip = null } = follower.state ?? {};
+      const now = { at: Date.now(), logs: follower.logs, block: head?.number ?? 0 };
+      const seconds = (now.at - before.at) / 1000;
+      if (seconds >= 1) {
+        rates = { logs: (now.logs - before.logs) / seconds, blocks: (now.block - before.block) / seconds };
+        before = now;
+      }
+      const remaining = tip === null || head === null ? null : tip - head.number;
+      return {
+        chainId,
+        firstBlock,
+        block: head?.number ?? null,
+        tip,
+        logs: follower.logs,
+        logsPerSecond: rates.logs,
+        secondsLeft: remaining === null || rates.blocks <= 0 ? null : remaining / rates.blocks,
+        providers: providers.all.map(({ name, penalty, trouble }) => ({ name, healthy: penalty === 0, trouble })),
+        calls,
+        events,
+        audited,
+        failures,
+      };
+    },
+  };
+}
+
+/** Errors of our own making never carry a URL; of any other only the kind is told. */
+const troubleOf = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message.replace(/\w+:\/\/\S+/g, '…')}` : 'unknown';

@@ -1,0 +1,14 @@
+// The end of a long-running command.
+
+import type { Log } from './log.ts';
+
+/** Comes with the first SIGINT or SIGTERM, or when the program that started this one is gone. */
+export const stopSignal = (log: Log): Promise<void> =>
+  new Promise((resolve) => {
+    const stop = (reason: string) => {
+      log('info', 'stopping', { reason });
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(signal));
+    process.once('disconnect', () => stop('the program that started this one is gone'));
+  });
