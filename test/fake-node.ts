@@ -30,6 +30,8 @@ export interface FakeBlock {
   readonly transactions: readonly FakeTransaction[];
   /** Return data of a v1 getter for a wallet, at the end of this block. */
   readonly v1State: (vault: Address, selector: string) => string;
+  /** The registries' own checks, at the end of this block. */
+  readonly check?: (data: string) => string | null;
 }
 
 export interface Question {
@@ -146,7 +148,7 @@ function answer(node: FakeNode, { method, params }: Question): unknown {
       const [{ data }, tag] = params;
       const block = at(tag);
       if (block === undefined) throw new Refusal(-32000, 'header not found');
-      return block.v1State(`0x${data.slice(-40)}`, data.slice(0, 10));
+      return block.check?.(data) ?? block.v1State(`0x${data.slice(-40)}`, data.slice(0, 10));
     }
     case 'eth_getCode':
       return '0x60';
@@ -307,6 +309,7 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
       timestamp: (parent?.timestamp ?? start) + time,
       transactions,
       v1State: (vault, selector) => stateOf(heldAfter(done), vault, selector),
+      check: (data) => checkOf(modelAfter(done), data),
     };
   }
 
@@ -339,4 +342,25 @@ function stateOf(held: readonly Delegation[], vault: Address, selector: string):
   }[selector];
   if (rows === undefined) throw new Refusal(-32000, `no getter ${selector}`);
   return `0x${word(32n)}${word(BigInt(rows.length))}${rows.join('')}`;
+}
+
+/** A registry's answer to one of its checks; null for any other call. */
+function checkOf(model: ReturnType<typeof createModel>, data: string): string | null {
+  const words = data.slice(10).match(/.{64}/g) ?? [];
+  const address = (at: number) => `0x${(words[at] ?? '').slice(24)}`;
+  const id = (at: number) => String(BigInt(`0x${words[at]}`));
+  const rights = (at: number) => `0x${words[at]}`;
+  const [to, from] = [address(0), address(1)];
+  const checks: Readonly<Record<string, () => boolean | bigint>> = {
+    '0x9c395bc2': () => model.v1('all', to, from),
+    '0x90c9a2d0': () => model.v1('contract', to, from, address(2)),
+    '0xaba69cf8': () => model.v1('token', to, from, address(2), id(3)),
+    '0xe839bd53': () => model.v2('all', to, from, rights(2)),
+    '0x8988eea9': () => model.v2('contract', to, from, address(2), rights(3)),
+    '0xb9f36874': () => model.v2('erc721', to, from, address(2), id(3), rights(4)),
+    '0xba63c817': () => model.v2('erc20', to, from, address(2), rights(3)),
+    '0xb8705875': () => model.v2('erc1155', to, from, address(2), id(3), rights(4)),
+  };
+  const answer = checks[data.slice(0, 10)]?.();
+  return answer === undefined ? null : `0x${word(BigInt(answer))}`;
 }

@@ -27,7 +27,7 @@ export async function storedLogs(store: Store, chainId: number, from: number, to
 }
 
 const bigintsAsText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
-/** What a log did in which block. The numbers that nodes give to logs differ, and do not count. */
+/** What a log did in which block. */
 const nameOf = (blockHash: string, event: unknown) => blockHash + JSON.stringify(event, bigintsAsText);
 
 export function compareLogs(network: Network, found: readonly BlockLogs[], stored: readonly LogRecord[]): Differences {
@@ -38,10 +38,21 @@ export function compareLogs(network: Network, found: readonly BlockLogs[], store
     if (same === undefined) ours.set(name, [log]);
     else same.push(log);
   }
-  const missing = found.flatMap(({ logs }) =>
-    logs.filter((log) => ours.get(nameOf(log.blockHash, eventOf(network, log)))?.pop() === undefined),
-  );
+  const theirs = found
+    .flatMap(({ logs }) => logs)
+    .map((log) => ({ log, same: ours.get(nameOf(log.blockHash, eventOf(network, log))) ?? [] }));
+  // A wallet may do the same thing twice in a block: first those find each other that have the same number too. Numbers
+  // alone do not count, for nodes differ in them.
+  const left = theirs.filter(({ log, same }) => !take(same, ({ logIndex }) => logIndex === log.logIndex));
+  const missing = left.filter(({ same }) => !take(same, () => true)).map(({ log }) => log);
   return { missing, surplus: [...ours.values()].flat() };
+}
+
+/** Takes the first that matches out of the list; false where none does. */
+function take<T>(list: T[], matches: (one: T) => boolean): boolean {
+  const at = list.findIndex(matches);
+  if (at >= 0) list.splice(at, 1);
+  return at >= 0;
 }
 
 /** A log that we missed must be in its transaction's receipt, in a block that is the chain's. */

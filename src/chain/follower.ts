@@ -1,5 +1,6 @@
 // Follows one chain: each tick asks one node, and ends in a commit that is right or in none.
 
+import type { Question } from '../registry/check.ts';
 import { eventTopics } from '../registry/event.ts';
 import type { Finality, Network } from '../registry/network.ts';
 import type { Batch, BlockInput, BlockRef, ChainState, Store, VaultState } from '../store/store.ts';
@@ -9,6 +10,7 @@ import { compareLogs, confirmLogs, storedLogs } from './compare.ts';
 import { Inconsistent, Lagging, Untrusted } from './errors.ts';
 import { groupLogs } from './logs.ts';
 import type { Header, LogFilter, Node, NodeLog } from './node.ts';
+import { auditPairs, type PairAudit } from './pairs.ts';
 import type { Provider, Providers } from './providers.ts';
 import { type Nodes, readVault, resolveBlocks } from './resolve.ts';
 import { RpcError } from './rpc.ts';
@@ -38,6 +40,8 @@ export interface Follower {
   tick(): Promise<{ readonly more: boolean }>;
   /** Reads final blocks once more and mends the index; null where none of the range is final. Not during a tick. */
   audit(from: number, to: number): Promise<Audit | null>;
+  /** Asks the registry itself, at the newest final block; null where there is none. Wrong answers shut the chain. */
+  auditPairs(questions: readonly Question[]): Promise<PairAudit | null>;
   readonly state: ChainState | null;
   /** How many logs it has written. */
   readonly logs: number;
@@ -393,6 +397,20 @@ export function createFollower(options: FollowerOptions): Follower {
     return result;
   }
 
+  /** Our answers against the registry's own, at a final block. Where they differ, our rows are wrong. */
+  async function comparePairs({ node }: Nodes, questions: readonly Question[]): Promise<PairAudit | null> {
+    if (state === null || state.shut !== null || state.verified === null) return null;
+    const [block] = await store.blocks(chainId, { from: state.verified, to: state.verified });
+    if (block === undefined) return null;
+    const result = await auditPairs(network, store, node, block, questions);
+    if (result.wrong.length > 0) {
+      const reason = `The registry answers ${result.wrong.length} of ${result.asked} questions otherwise than the index.`;
+      state = await store.report(chainId, state.epoch, { shut: reason });
+      onEvent?.({ type: 'shut', reason });
+    }
+    return result;
+  }
+
   async function shut(number: number, header: Header): Promise<void> {
     if (state === null) return;
     const reason = `Block ${number} was final, and the chain now has another (${header.hash}).`;
@@ -448,6 +466,7 @@ export function createFollower(options: FollowerOptions): Follower {
   return {
     tick: async () => ({ more: await withNode(step) }),
     audit: (from, to) => withNode((nodes) => audit(nodes, from, to)),
+    auditPairs: (questions) => withNode((nodes) => comparePairs(nodes, questions)),
     get state() {
       return state;
     },

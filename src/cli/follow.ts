@@ -1,5 +1,6 @@
 // delegations follow: every configured chain, each in a loop of its own that no other chain's trouble reaches.
 
+import { createAuditor } from '../chain/auditor.ts';
 import type { ChainFigures } from '../chain/figures.ts';
 import { createFollower, type FollowerEvent } from '../chain/follower.ts';
 import { createProviders } from '../chain/providers.ts';
@@ -18,10 +19,6 @@ export const FOLLOW_HELP = `Usage: delegations follow
 Follows every chain that has an RPC_URL_<chainId> and writes its delegations into the store, until it is told to stop
 (SIGINT or SIGTERM). \`delegations serve\` does this and answers over HTTP as well.
 `;
-
-/** Final blocks are compared again so often, so many at a time. */
-const AUDIT_MS = 300_000;
-const AUDIT_BLOCKS = 2000;
 
 export async function follow(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const config = readConfig(environment);
@@ -59,7 +56,7 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
   const { chainId } = network;
   const calls: Record<string, number> = {};
   const events: Partial<Record<FollowerEvent['type'], number>> = {};
-  let [failures, audited, auditedAt, auditFrom] = [0, 0, Date.now(), 0];
+  let failures = 0;
   const providers = createProviders(chainId, chain.rpcUrls, {
     onCall: (method) => {
       calls[method] = (calls[method] ?? 0) + 1;
@@ -79,22 +76,11 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
     },
   });
 
-  /** Now and then, some final blocks: from the first to the newest, and round again. */
-  async function auditSome(): Promise<void> {
-    if (Date.now() - auditedAt < AUDIT_MS) return;
-    auditedAt = Date.now();
-    const { firstBlock = 0, verified = null } = follower.state ?? {};
-    if (verified === null) return;
-    if (auditFrom < firstBlock || auditFrom > verified) auditFrom = firstBlock;
-    const to = auditFrom + AUDIT_BLOCKS - 1;
-    if ((await follower.audit(auditFrom, to)) !== null) audited += Math.min(to, verified) - auditFrom + 1;
-    auditFrom = to + 1;
-  }
-
+  const auditor = createAuditor(follower, network, store, Date.now);
   const ended = runFollower(follower, {
     pollMs: chain.pollMs ?? Math.max(1000, 1000 * network.blockSeconds),
     signal,
-    afterTick: auditSome,
+    afterTick: auditor.run,
     onTrouble(error, times) {
       failures++;
       // The first of a row is told, and then fewer and fewer.
@@ -128,7 +114,7 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
         providers: providers.all.map(({ name, penalty, trouble }) => ({ name, healthy: penalty === 0, trouble })),
         calls,
         events,
-        audited,
+        audited: auditor.blocks,
         failures,
       };
     },

@@ -1,0 +1,69 @@
+// Our answers against the registry's own, at one block: pairs that have something, and pairs that have nothing.
+
+import { answer, type Question } from '../registry/check.ts';
+import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
+import type { Network } from '../registry/network.ts';
+import type { BlockRef, LogRecord, Store } from '../store/store.ts';
+import type { Node } from './node.ts';
+import { answerOf, callOf } from './registry-calls.ts';
+
+export interface PairAudit {
+  readonly asked: number;
+  readonly wrong: readonly Question[];
+}
+
+/** How many are asked in one request. */
+const BATCH = 50;
+
+export async function auditPairs(
+  network: Network,
+  store: Store,
+  node: Node,
+  block: BlockRef,
+  questions: readonly Question[],
+): Promise<PairAudit> {
+  const wrong: Question[] = [];
+  for (let from = 0; from < questions.length; from += BATCH) {
+    const some = questions.slice(from, from + BATCH);
+    for (const version of [1, 2] as const) {
+      const registry = network.registries[version];
+      const asked = some.filter((question) => question.version === version);
+      if (registry === undefined || asked.length === 0) continue;
+      const answers = await node.read(registry, asked.map(callOf), block);
+      for (const [position, question] of asked.entries()) {
+        const { granting } = await store.check(network.chainId, question, block.number);
+        if (answer(question, granting) !== answerOf(question, answers[position] as string)) wrong.push(question);
+      }
+    }
+  }
+  return { asked: questions.length, wrong };
+}
+
+/** Questions about what some logs were about, and about a wallet that has nothing to do with it. */
+export function questionsOf(logs: readonly LogRecord[]): Question[] {
+  return logs.flatMap(({ event }) => {
+    if (!('delegation' in event)) return [];
+    const { version, kind, from, to, contract, tokenId, rights } = event.delegation;
+    const scopes = {
+      ALL: 'all',
+      CONTRACT: 'contract',
+      TOKEN: 'token',
+      ERC721: 'erc721',
+      ERC20: 'erc20',
+      ERC1155: 'erc1155',
+    };
+    const target = { ...(contract === null ? {} : { contract }), ...(tokenId === null ? {} : { tokenId }) };
+    const base = {
+      version,
+      scope: scopes[kind],
+      from,
+      ...target,
+      ...(version === 2 ? { rights: rights ?? NO_RIGHTS } : {}),
+    };
+    const stranger: Address = `0x${from.slice(2).split('').reverse().join('')}`;
+    return [
+      { ...base, to },
+      { ...base, to: stranger },
+    ] as Question[];
+  });
+}
