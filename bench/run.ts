@@ -1,5 +1,6 @@
 // npm run bench -- <part> [options]
 
+import { benchBackfill } from './backfill.ts';
 import { benchHttp } from './http.ts';
 import { benchStore } from './store.ts';
 
@@ -8,6 +9,10 @@ const PARTS: Readonly<Record<string, { about: string; run(options: string[]): Pr
     about:
       'the store on both engines, with 1 and 10 million delegations; options: sqlite, postgres, and sizes as 1m 10m',
     run: benchStore,
+  },
+  backfill: {
+    about: 'reading a million events of 200,000 blocks from a node, and what checks notice of it',
+    run: benchBackfill,
   },
   http: {
     about: 'a check over HTTP against nginx sending a static true; option: sqlite:<path>, a store to fill or use again',

@@ -1,15 +1,15 @@
 // Follows one chain: each tick asks one node, and ends in a commit that is right or in none.
 
 import type { Question } from '../registry/check.ts';
-import { eventTopics } from '../registry/event.ts';
 import type { Finality, Network } from '../registry/network.ts';
 import type { Batch, BlockInput, BlockRef, ChainState, Store, VaultState } from '../store/store.ts';
 import { type Audit, auditLogs } from './audit.ts';
 import { mayHold } from './bloom.ts';
 import { compareLogs, confirmLogs, storedLogs } from './compare.ts';
 import { Inconsistent, Lagging, Untrusted } from './errors.ts';
+import { registryFilter } from './filter.ts';
 import { groupLogs } from './logs.ts';
-import type { Header, LogFilter, Node, NodeLog } from './node.ts';
+import type { Header, Node, NodeLog } from './node.ts';
 import { auditPairs, type PairAudit } from './pairs.ts';
 import type { Provider, Providers } from './providers.ts';
 import { type Nodes, readVault, resolveBlocks } from './resolve.ts';
@@ -55,8 +55,8 @@ const WINDOW_MS = 60_000;
 const YOUNGEST_FINAL_SECONDS = 60;
 /** Where the node has no finalized block. */
 const FINALITY_WITHOUT_TAG: Finality = { seconds: 900 };
-/** A commit holds no more logs than this, so that others have a turn. */
-const MOST_LOGS = 5000;
+/** A commit holds no more logs than this, so that others have a turn; a fourth of it would be a third slower. */
+const MOST_LOGS = 20_000;
 /** Ranges that are read ahead of the one that is being written. */
 const AHEAD = 4;
 /** What is said about a final block must be said so often, for so long, before it is believed against our own. */
@@ -74,9 +74,7 @@ export function createFollower(options: FollowerOptions): Follower {
   const { network, store, providers, now, onEvent } = options;
   const { chainId, registries } = network;
   const finality = options.finality ?? network.finality;
-  const addresses = [registries[1], registries[2]].filter((address) => address !== undefined);
-  const topics = [...(registries[1] ? eventTopics(1) : []), ...eventTopics(2)];
-  const filter: LogFilter = { address: addresses, topics: [topics] };
+  const filter = registryFilter(network);
   const scanner = createScanner(filter);
   let state: ChainState | null = null;
   let checkedFinal = false;
@@ -135,7 +133,7 @@ export function createFollower(options: FollowerOptions): Follower {
     const tip = await node.header('latest');
     if (tip === null) throw new RpcError('malformed', 'no latest block');
     const hasRegistry = async (block: number) => {
-      for (const address of addresses) if (await node.hasCode(address, block)) return true;
+      for (const address of filter.address) if (await node.hasCode(address, block)) return true;
       return false;
     };
     if (!(await hasRegistry(tip.number))) throw new RpcError('refused', `chain ${chainId} has no registry`);
@@ -230,7 +228,8 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   const promises = (bloom: string) =>
-    addresses.some((address) => mayHold(bloom, address)) && topics.some((topic) => mayHold(bloom, topic));
+    filter.address.some((address) => mayHold(bloom, address)) &&
+    filter.topics.flat().some((topic) => mayHold(bloom, topic));
 
   /** Reads many blocks at once: what is final for good, and otherwise up to where block by block takes over. */
   async function readAhead(nodes: Nodes, tip: Header, base: Base): Promise<boolean> {

@@ -248,4 +248,126 @@ describe('delegations serve, following', () => {
     await second.stop();
     await live.stop();
   }, 120_000);
+
+  test('the audit compares an index with its chain, and rewind forgets and reads again', async () => {
+    const live = liveChain(120);
+    const path = temporaryPath('audited.db');
+    const environment = { DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url) };
+    const run = async (...args: string[]) => {
+      const child = Bun.spawn([process.execPath, `${import.meta.dir}/main.ts`, ...args], {
+        env: { ...process.env, ...environment },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      });
+      const [stdout, stderr, code] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+        child.exited,
+      ]);
+      return { stdout, stderr, code };
+    };
+    const followed = async () => {
+      const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
+      await caughtUp(served, live);
+      await served.stop();
+    };
+    await followed();
+    const good = await run('audit', '--chain', '1', '--pairs', '500', '--json');
+    expect([good.code, good.stderr]).toEqual([0, '']);
+    expect(JSON.parse(good.stdout)).toMatchObject({ chainId: 1, missing: 0, surplus: 0, wrong: 0 });
+    expect((JSON.parse(good.stdout) as { pairs: number }).pairs).toBeGreaterThan(100);
+
+    // A block of the history that has nothing in it, by the node's word.
+    const honest = live.node.chain;
+    const emptied = honest.find(({ number, transactions }) => number > FIRST + 30 && transactions.length > 0);
+    live.node.chain = honest.map((block) => (block === emptied ? { ...block, transactions: [] } : block));
+    const bad = await run('audit', '--chain', '1', '--pairs', '10');
+    live.node.chain = honest;
+    expect(bad.code).toBe(1);
+    expect(bad.stdout).toContain(`${emptied?.transactions.length} that only we have`);
+
+    const rewound = await run('rewind', '--chain', '1', '--to', String(FIRST + 50));
+    expect([rewound.code, rewound.stderr]).toEqual([0, '']);
+    const before = await stored(path);
+    expect(before.held).toEqual(live.held(before.hash ?? ''));
+    await followed();
+    const after = await stored(path);
+    expect(after.hash).toBe(live.chain.at(-1)?.hash as string);
+    expect(after.held).toEqual(live.held(after.hash ?? ''));
+
+    for (const [args, why] of [
+      [['audit'], '--chain is missing'],
+      [['audit', '--chain', '5'], 'no known network'],
+      [['audit', '--chain', '10'], 'RPC_URL_10 is missing'],
+      [['rewind', '--chain', '1'], '--to needs a whole number'],
+      [['rewind', '--chain', '1', '--to', '99999999'], 'nothing to forget'],
+      [['audit', '--nonsense'], 'nonsense'],
+    ] as const) {
+      const { code, stderr } = await run(...args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+    }
+    await live.stop();
+  }, 120_000);
+
+  test('an index moves to another store and goes on from there; a file that is not whole is refused', async () => {
+    const live = liveChain(150, 11);
+    const [path, other] = [temporaryPath('exported.db'), temporaryPath('imported.db')];
+    const file = temporaryPath('index.ndjson');
+    const run = async (database: string, ...args: string[]) => {
+      const child = Bun.spawn([process.execPath, `${import.meta.dir}/main.ts`, ...args], {
+        env: { ...process.env, DATABASE_URL: `sqlite:${database}`, ...settingsOf(live.url) },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      });
+      const [stdout, stderr] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      return { stdout, stderr, code: await child.exited };
+    };
+    const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
+    await caughtUp(served, live);
+    await served.stop();
+    const exported = await run(path, 'export', '--chain', '1');
+    expect(exported.code).toBe(0);
+    const lines = exported.stdout.trimEnd().split('\n');
+
+    for (const [text, why] of [
+      [lines.slice(0, -1).join('\n'), 'cut off'],
+      [exported.stdout.replace('"granted"', '"ended"'), 'checksum'],
+      ['hello\n', 'no archive'],
+      ['{"format":"other"}\n', 'no archive'],
+    ] as const) {
+      await Bun.write(file, text);
+      const refused = await run(other, 'import', file);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(why)]);
+    }
+    await Bun.write(file, exported.stdout);
+    // On another chain than the node's it is refused as well.
+    const honest = live.node.chain;
+    live.node.chain = honest.map((block) => ({
+      ...block,
+      hash: `0x${'9'.repeat(56)}${block.hash.slice(-8)}` as const,
+    }));
+    expect((await run(other, 'import', file)).stderr).toContain("is not the chain's");
+    live.node.chain = honest;
+
+    const imported = await run(other, 'import', file);
+    expect([imported.stderr, imported.code]).toEqual(['', 0]);
+    const half = await stored(other);
+    expect(half.held).toEqual(live.held(half.hash ?? ''));
+    expect((await run(other, 'import', file)).stderr).toContain('in this store already');
+    const again = await run(other, 'export', '--chain', '1');
+    expect(again.stdout).toBe(exported.stdout);
+
+    live.node.calls.clear();
+    live.grow(5);
+    const goesOn = await startServe(`sqlite:${other}`, settingsOf(live.url));
+    await caughtUp(goesOn, live);
+    await goesOn.stop();
+    const found = await stored(other);
+    expect(found.held).toEqual(live.held(found.hash ?? ''));
+    expect(live.node.calls.get('eth_getLogs')).toBeLessThan(10);
+    await live.stop();
+  }, 120_000);
 });

@@ -1,0 +1,75 @@
+// delegations export and import: an index moves to another machine, and need not be read from a node again.
+
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { createProviders } from '../chain/providers.ts';
+import { archiveLines, checkArchive, readArchive } from '../store/archive.ts';
+import { openStore } from '../store/open.ts';
+import { readConfig } from './config.ts';
+import { UsageError } from './usage.ts';
+
+export const EXPORT_HELP = `Usage: delegations export --chain <id> > index.ndjson
+
+Writes the final history of a chain, as lines of JSON with a checksum at the end. The service may go on meanwhile.
+
+For example: delegations export --chain 1 | gzip > mainnet.ndjson.gz
+`;
+
+export const IMPORT_HELP = `Usage: delegations import <file>
+
+Reads what \`delegations export\` has written into a store that does not have the chain yet. The file is checked to its end
+before anything is written; with an RPC_URL_<chainId>, its newest block must also be the chain's. The service then goes on
+following from there.
+`;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export async function exportIndex(environment: Environment, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { chain: { type: 'string' } } });
+  if (!/^\d{1,15}$/.test(values.chain ?? '')) throw new UsageError('--chain needs a whole number.');
+  const store = await openStore(readConfig(environment).databaseUrl, { readOnly: true });
+  try {
+    const lines = archiveLines(store, Number(values.chain));
+    for (let next = await lines.next(); ; next = await lines.next()) {
+      if (next.done) {
+        process.stderr.write(`${next.value.logs} logs of ${next.value.blocks} blocks\n`);
+        return;
+      }
+      if (!process.stdout.write(next.value)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+export async function importIndex(environment: Environment, args: string[]): Promise<void> {
+  const { positionals } = parseArgs({ args, allowPositionals: true });
+  const [path] = positionals;
+  if (path === undefined || positionals.length > 1) throw new UsageError('Which file is to be read? See --help.');
+  if (!(await Bun.file(path).exists())) throw new UsageError(`There is no file ${path}.`);
+  const config = readConfig(environment);
+  const { head, end } = await checkArchive(linesOf(path));
+  const urls = config.chains.get(head.chainId)?.rpcUrls;
+  if (urls !== undefined) {
+    const { node } = await createProviders(head.chainId, urls).pick(Date.now());
+    const header = await node.header(head.last.number);
+    if (header?.hash !== head.last.hash) {
+      throw new UsageError(`Block ${head.last.number} of the archive is not the chain's. Nothing was written.`);
+    }
+  }
+  const store = await openStore(config.databaseUrl);
+  try {
+    await readArchive(store, head, linesOf(path), (logs) => {
+      if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${logs} of ${end.logs} logs`);
+    });
+  } finally {
+    await store.close();
+  }
+  const checked =
+    urls === undefined ? 'no node was asked whether they are the chain’s' : 'its newest block is the chain’s';
+  process.stdout.write(`Chain ${head.chainId}: ${end.logs} logs up to block ${head.last.number}; ${checked}.\n`);
+}
+
+const linesOf = (path: string) =>
+  createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });

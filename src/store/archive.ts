@@ -1,0 +1,188 @@
+// A chain's final history as lines of JSON: made once, it moves to another store, which checks it and goes on from there.
+
+import { createHash } from 'node:crypto';
+import type { Address } from '../registry/delegation.ts';
+import type { RegistryEvent } from '../registry/event.ts';
+import type { BlockInput, BlockRef, LogInput, LogRecord, Store, VaultState } from './store.ts';
+
+/** A file that is no archive, or not a whole one. */
+export class ArchiveError extends Error {
+  override readonly name = 'ArchiveError';
+}
+
+interface ArchiveHead {
+  readonly format: 'delegations-index';
+  readonly version: 1;
+  readonly chainId: number;
+  readonly firstBlock: number;
+  readonly last: BlockRef;
+}
+
+interface ArchiveEnd {
+  readonly end: true;
+  readonly blocks: number;
+  readonly logs: number;
+  /** Of every line before this one. */
+  readonly sha256: string;
+}
+
+const PAGE = 5000;
+const asText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+const lineOf = (value: unknown) => `${JSON.stringify(value, asText)}\n`;
+
+/** The lines of an archive of everything up to the chain's newest final block. */
+export async function* archiveLines(store: Store, chainId: number): AsyncGenerator<string, ArchiveEnd> {
+  const state = await store.chain(chainId);
+  const [last] =
+    state?.verified == null ? [] : await store.blocks(chainId, { from: state.verified, to: state.verified });
+  if (state === null || last === undefined)
+    throw new ArchiveError(`Chain ${chainId} has no final blocks in this store yet.`);
+  const hash = createHash('sha256');
+  let [blocks, logs] = [0, 0];
+  const hashed = (value: unknown) => {
+    const line = lineOf(value);
+    hash.update(line);
+    return line;
+  };
+  const { firstBlock, revision } = state;
+  const head: ArchiveHead = { format: 'delegations-index', version: 1, chainId, firstBlock, last };
+  yield hashed(head);
+  const unread = new Set((await store.unreadRevocations(chainId)).map(({ vault, block }) => `${vault} ${block}`));
+
+  /** What a wallet had left when it revoked somebody whom no log names: as the index has it, unless that is not known. */
+  const stateOf = async (vault: Address, block: number): Promise<VaultState> => {
+    if (unread.has(`${vault} ${block}`)) return { vault, held: null };
+    const at = { block, revision };
+    const query = { chainId, version: 1, wallet: vault, direction: 'outgoing', at, limit: PAGE } as const;
+    const held: VaultState['held'] & object[] = [];
+    for (let page = await store.list(query); ; page = await store.list({ ...query, after: page.next })) {
+      for (const { since: _, amount: __, ...key } of page.delegations) held.push(key);
+      if (page.next === null) return { vault, held };
+    }
+  };
+
+  const blockOf = async (records: readonly LogRecord[]): Promise<BlockInput> => {
+    const { block } = records[0] as LogRecord;
+    const vaults = new Set<Address>();
+    for (const { event, revoked } of records) if (event.type === 'unknownRevoked' && !revoked) vaults.add(event.from);
+    const vaultStates: VaultState[] = [];
+    for (const vault of vaults) vaultStates.push(await stateOf(vault, block.number));
+    const own = records.map(({ block: _, ...log }): LogInput => log);
+    return { ...block, logs: own, ...(vaultStates.length > 0 ? { vaultStates } : {}) };
+  };
+
+  let open: LogRecord[] = [];
+  for (let after: LogRecord | undefined; ; ) {
+    const position = after === undefined ? {} : { after: { block: after.block.number, logIndex: after.logIndex } };
+    const page = await store.logs(chainId, { from: firstBlock, to: last.number, limit: PAGE, ...position });
+    for (const record of page) {
+      if (open[0] !== undefined && open[0].block.number !== record.block.number) {
+        yield hashed(await blockOf(open));
+        blocks++;
+        open = [];
+      }
+      open.push(record);
+      logs++;
+    }
+    after = page.at(-1);
+    if (page.length < PAGE) break;
+  }
+  if (open.length > 0) {
+    yield hashed(await blockOf(open));
+    blocks++;
+  }
+  const end: ArchiveEnd = { end: true, blocks, logs, sha256: hash.digest('hex') };
+  yield lineOf(end);
+  return end;
+}
+
+/** Reads an archive to its end and checks that it is whole, without writing anything. */
+export async function checkArchive(lines: AsyncIterable<string>): Promise<{ head: ArchiveHead; end: ArchiveEnd }> {
+  const hash = createHash('sha256');
+  let head: ArchiveHead | undefined;
+  let end: ArchiveEnd | undefined;
+  let [blocks, logs] = [0, 0];
+  for await (const line of lines) {
+    if (end !== undefined) throw new ArchiveError('The archive goes on behind its end.');
+    const value = parse(line);
+    if (head === undefined) head = headOf(value);
+    else if ((value as ArchiveEnd).end === true) end = value as ArchiveEnd;
+    else {
+      blocks++;
+      logs += (value as BlockInput).logs?.length ?? 0;
+    }
+    if (end === undefined) hash.update(`${line}\n`);
+  }
+  if (head === undefined || end === undefined)
+    throw new ArchiveError('The archive is cut off: its last line is missing.');
+  if (end.sha256 !== hash.digest('hex')) throw new ArchiveError('The archive was changed: its checksum does not fit.');
+  if (end.blocks !== blocks || end.logs !== logs) throw new ArchiveError('The archive does not hold what it says.');
+  return { head, end };
+}
+
+const MOST_LOGS = 20_000;
+
+/** Writes a checked archive into a store that does not have the chain yet. The store checks every block once more. */
+export async function readArchive(
+  store: Store,
+  { chainId, firstBlock, last }: ArchiveHead,
+  lines: AsyncIterable<string>,
+  onProgress: (logs: number) => void = () => {},
+): Promise<void> {
+  if ((await store.chain(chainId)) !== null) throw new ArchiveError(`Chain ${chainId} is in this store already.`);
+  let state = await store.claim(chainId, firstBlock);
+  let blocks: BlockInput[] = [];
+  let [pending, written] = [0, 0];
+  const flush = async (head: BlockRef) => {
+    const ref = { number: head.number, hash: head.hash, timestamp: head.timestamp };
+    const batch = { chainId, epoch: state.epoch, after: state.head, blocks, head: ref, verified: ref.number };
+    ({ state } = await store.apply(batch));
+    written += pending;
+    onProgress(written);
+    [blocks, pending] = [[], 0];
+  };
+  for await (const line of lines) {
+    const value = parse(line) as Partial<BlockInput>;
+    if (!Array.isArray(value.logs)) continue;
+    const block = blockFrom(value as BlockInput);
+    if (pending > 0 && pending + block.logs.length > MOST_LOGS) await flush(blocks.at(-1) as BlockInput);
+    blocks.push(block);
+    pending += block.logs.length;
+  }
+  await flush(last);
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new ArchiveError('This is no archive: a line of it is no JSON.');
+  }
+}
+
+function headOf(value: unknown): ArchiveHead {
+  const head = value as ArchiveHead;
+  if (head.format !== 'delegations-index') throw new ArchiveError('This is no archive of an index.');
+  if (head.version !== 1)
+    throw new ArchiveError(`The archive is of version ${head.version}, and this program knows 1.`);
+  return head;
+}
+
+const bigintOrNull = (text: unknown) => (text === null || text === undefined ? null : BigInt(text as string));
+
+/** Numbers of any size are texts in the archive. */
+function blockFrom(block: BlockInput): BlockInput {
+  const key = <K extends { tokenId: unknown }>(of: K) => ({ ...of, tokenId: bigintOrNull(of.tokenId) });
+  const event = (of: RegistryEvent): RegistryEvent => {
+    if (of.type === 'granted') {
+      return { ...of, delegation: { ...key(of.delegation), amount: bigintOrNull(of.delegation.amount) } };
+    }
+    return of.type === 'ended' ? { ...of, delegation: key(of.delegation) } : of;
+  };
+  const states = block.vaultStates?.map(({ vault, held }) => ({ vault, held: held === null ? null : held.map(key) }));
+  return {
+    ...block,
+    logs: block.logs.map((log) => ({ ...log, event: event(log.event) })),
+    ...(states === undefined ? {} : { vaultStates: states }),
+  };
+}
