@@ -91,9 +91,9 @@ export function createFollower(options: FollowerOptions): Follower {
       providers.succeeded(provider);
       return result;
     } catch (error) {
-      const blame = error instanceof Untrusted ? 4 : error instanceof Inconsistent ? 0 : 1;
-      const theirs = error instanceof RpcError || error instanceof Lagging || blame !== 1;
-      if (theirs && blame > 0) providers.failed(provider, error, now(), blame);
+      if (error instanceof Lagging || error instanceof Inconsistent) providers.lagged(provider, error);
+      else if (error instanceof Untrusted) providers.failed(provider, error, now(), 4);
+      else if (error instanceof RpcError) providers.failed(provider, error, now());
       throw error;
     }
   }

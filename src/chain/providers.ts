@@ -20,12 +20,15 @@ export interface Providers {
   /** The healthiest one whose chain id is right; throws where there is none for now. */
   pick(nowMs: number): Promise<Provider>;
   succeeded(provider: Provider): void;
-  /** `weight` is 1 for what may happen to anyone, and more for a lie. */
+  /** Left alone for a while: longer each time, and longer for a lie, whose `weight` is more than 1. */
   failed(provider: Provider, error: unknown, nowMs: number, weight?: number): void;
+  /** Behind the others, which is no fault: they are asked first, and it is not left alone. */
+  lagged(provider: Provider, error: unknown): void;
 }
 
-const LONGEST_REST_MS = 60_000;
-const FIRST_REST_MS = 500;
+/** The last node of a chain must not be left alone for long: without it there is no news at all. */
+const LONGEST_REST_MS = 15_000;
+const FIRST_REST_MS = 250;
 
 type Mutable = { -readonly [Key in keyof Provider]: Provider[Key] } & { checked: boolean; wrongChain: boolean };
 
@@ -80,5 +83,10 @@ export function createProviders(
       one.trouble = null;
     },
     failed,
+    lagged(provider, error) {
+      const one = provider as Mutable;
+      one.penalty = Math.max(1, one.penalty);
+      one.trouble = (error as Error).message;
+    },
   };
 }

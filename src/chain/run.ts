@@ -12,7 +12,8 @@ export interface RunOptions {
   readonly afterTick?: () => Promise<void>;
 }
 
-const LONGEST_PAUSE_MS = 60_000;
+/** After a failure. */
+const SHORTEST_PAUSE_MS = 250;
 
 /** Ends when the signal does, or when another writer has taken the chain. */
 export async function runFollower(follower: Follower, options: RunOptions): Promise<'stopped' | 'overtaken'> {
@@ -29,8 +30,8 @@ export async function runFollower(follower: Follower, options: RunOptions): Prom
       if (error instanceof StoreError && error.code === 'overtaken') return 'overtaken';
       failures++;
       onTrouble(error, failures);
-      pause =
-        Math.min(LONGEST_PAUSE_MS, Math.max(500, pollMs) * 2 ** Math.min(failures - 1, 6)) * (0.5 + Math.random() / 2);
+      // Nodes that failed are left alone for a while by themselves.
+      pause = Math.max(SHORTEST_PAUSE_MS, pollMs * (0.5 + Math.random() / 2));
     }
     await sleep(pause, signal);
   }

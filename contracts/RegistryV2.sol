@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// For tests and the sandbox only. Behaves as the v2 delegation registry does on its chains; written for this project.
+pragma solidity 0.8.30;
+
+contract RegistryV2 {
+    enum Kind {
+        NONE,
+        ALL,
+        CONTRACT,
+        ERC721,
+        ERC20,
+        ERC1155
+    }
+
+    struct Delegation {
+        Kind type_;
+        address to;
+        address from;
+        bytes32 rights;
+        address contract_;
+        uint256 tokenId;
+        uint256 amount;
+    }
+
+    event DelegateAll(address indexed from, address indexed to, bytes32 rights, bool enable);
+    event DelegateContract(
+        address indexed from,
+        address indexed to,
+        address indexed contract_,
+        bytes32 rights,
+        bool enable
+    );
+    event DelegateERC721(
+        address indexed from,
+        address indexed to,
+        address indexed contract_,
+        uint256 tokenId,
+        bytes32 rights,
+        bool enable
+    );
+    event DelegateERC20(
+        address indexed from,
+        address indexed to,
+        address indexed contract_,
+        bytes32 rights,
+        uint256 amount
+    );
+    event DelegateERC1155(
+        address indexed from,
+        address indexed to,
+        address indexed contract_,
+        uint256 tokenId,
+        bytes32 rights,
+        uint256 amount
+    );
+
+    /// What each delegation amounts to; 0 where it does not hold, 1 where it is a plain yes.
+    mapping(bytes32 => uint256) private amounts;
+    /// Everything that was ever delegated, for the lists.
+    mapping(address => Delegation[]) private outgoing;
+    mapping(address => Delegation[]) private incoming;
+    mapping(bytes32 => bool) private listed;
+
+    function multicall(bytes[] calldata data) external payable returns (bytes[] memory results) {
+        results = new bytes[](data.length);
+        for (uint256 i = 0; i < data.length; i++) {
+            (bool success, bytes memory result) = address(this).delegatecall(data[i]);
+            if (!success) {
+                assembly {
+                    revert(add(result, 32), mload(result))
+                }
+            }
+            results[i] = result;
+        }
+    }
+
+    function delegateAll(address to, bytes32 rights, bool enable) external payable returns (bytes32 hash) {
+        hash = set(Delegation(Kind.ALL, to, msg.sender, rights, address(0), 0, enable ? 1 : 0));
+        emit DelegateAll(msg.sender, to, rights, enable);
+    }
+
+    function delegateContract(
+        address to,
+        address contract_,
+        bytes32 rights,
+        bool enable
+    ) external payable returns (bytes32 hash) {
+        hash = set(Delegation(Kind.CONTRACT, to, msg.sender, rights, contract_, 0, enable ? 1 : 0));
+        emit DelegateContract(msg.sender, to, contract_, rights, enable);
+    }
+
+    function delegateERC721(
+        address to,
+        address contract_,
+        uint256 tokenId,
+        bytes32 rights,
+        bool enable
+    ) external payable returns (bytes32 hash) {
+        hash = set(Delegation(Kind.ERC721, to, msg.sender, rights, contract_, tokenId, enable ? 1 : 0));
+        emit DelegateERC721(msg.sender, to, contract_, tokenId, rights, enable);
+    }
+
+    function delegateERC20(
+        address to,
+        address contract_,
+        bytes32 rights,
+        uint256 amount
+    ) external payable returns (bytes32 hash) {
+        hash = set(Delegation(Kind.ERC20, to, msg.sender, rights, contract_, 0, amount));
+        emit DelegateERC20(msg.sender, to, contract_, rights, amount);
+    }
+
+    function delegateERC1155(
+        address to,
+        address contract_,
+        uint256 tokenId,
+        bytes32 rights,
+        uint256 amount
+    ) external payable returns (bytes32 hash) {
+        hash = set(Delegation(Kind.ERC1155, to, msg.sender, rights, contract_, tokenId, amount));
+        emit DelegateERC1155(msg.sender, to, contract_, tokenId, rights, amount);
+    }
+
+    function checkDelegateForAll(address to, address from, bytes32 rights) public view returns (bool) {
+        return amountOf(Delegation(Kind.ALL, to, from, rights, address(0), 0, 0)) > 0;
+    }
+
+    function checkDelegateForContract(
+        address to,
+        address from,
+        address contract_,
+        bytes32 rights
+    ) public view returns (bool) {
+        return
+            checkDelegateForAll(to, from, rights) ||
+            amountOf(Delegation(Kind.CONTRACT, to, from, rights, contract_, 0, 0)) > 0;
+    }
+
+    function checkDelegateForERC721(
+        address to,
+        address from,
+        address contract_,
+        uint256 tokenId,
+        bytes32 rights
+    ) external view returns (bool) {
+        return
+            checkDelegateForContract(to, from, contract_, rights) ||
+            amountOf(Delegation(Kind.ERC721, to, from, rights, contract_, tokenId, 0)) > 0;
+    }
+
+    function checkDelegateForERC20(
+        address to,
+        address from,
+        address contract_,
+        bytes32 rights
+    ) external view returns (uint256) {
+        if (checkDelegateForContract(to, from, contract_, rights)) return type(uint256).max;
+        return amountOf(Delegation(Kind.ERC20, to, from, rights, contract_, 0, 0));
+    }
+
+    function checkDelegateForERC1155(
+        address to,
+        address from,
+        address contract_,
+        uint256 tokenId,
+        bytes32 rights
+    ) external view returns (uint256) {
+        if (checkDelegateForContract(to, from, contract_, rights)) return type(uint256).max;
+        return amountOf(Delegation(Kind.ERC1155, to, from, rights, contract_, tokenId, 0));
+    }
+
+    function getIncomingDelegations(address to) external view returns (Delegation[] memory) {
+        return held(incoming[to]);
+    }
+
+    function getOutgoingDelegations(address from) external view returns (Delegation[] memory) {
+        return held(outgoing[from]);
+    }
+
+    /// The larger of what is granted without a restriction and what is granted for this right.
+    function amountOf(Delegation memory of_) private view returns (uint256 amount) {
+        if (uint160(of_.from) <= 1) return 0;
+        bytes32 rights = of_.rights;
+        of_.rights = 0;
+        amount = amounts[hashOf(of_)];
+        if (rights == 0) return amount;
+        of_.rights = rights;
+        uint256 specific = amounts[hashOf(of_)];
+        if (specific > amount) amount = specific;
+    }
+
+    function hashOf(Delegation memory of_) private pure returns (bytes32) {
+        bytes memory packed = abi.encodePacked(of_.rights, of_.from, of_.to);
+        if (of_.type_ != Kind.ALL) packed = abi.encodePacked(packed, of_.contract_);
+        if (of_.type_ == Kind.ERC721 || of_.type_ == Kind.ERC1155) packed = abi.encodePacked(packed, of_.tokenId);
+        return bytes32((uint256(keccak256(packed)) << 8) | uint256(of_.type_));
+    }
+
+    function set(Delegation memory of_) private returns (bytes32 hash) {
+        hash = hashOf(of_);
+        amounts[hash] = of_.amount;
+        if (of_.amount == 0 || listed[hash]) return hash;
+        listed[hash] = true;
+        outgoing[of_.from].push(of_);
+        incoming[of_.to].push(of_);
+    }
+
+    /// Those of a list that hold, with what they amount to now. A plain yes has no amount.
+    function held(Delegation[] storage all) private view returns (Delegation[] memory found) {
+        uint256 count = 0;
+        Delegation[] memory kept = new Delegation[](all.length);
+        for (uint256 i = 0; i < all.length; i++) {
+            Delegation memory one = all[i];
+            uint256 amount = amounts[hashOf(one)];
+            if (amount == 0) continue;
+            one.amount = one.type_ == Kind.ERC20 || one.type_ == Kind.ERC1155 ? amount : 0;
+            kept[count++] = one;
+        }
+        found = new Delegation[](count);
+        for (uint256 i = 0; i < count; i++) found[i] = kept[i];
+    }
+}

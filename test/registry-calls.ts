@@ -1,0 +1,46 @@
+// Calls of the registries as transactions carry them.
+
+import type { Call } from './model.ts';
+
+const SELECTORS: Readonly<Record<string, string>> = {
+  'v1.delegateForAll': '685ee3e8',
+  'v1.delegateForContract': '49c95d29',
+  'v1.delegateForToken': '537a5c3d',
+  'v1.revokeAllDelegates': '36137872',
+  'v1.revokeDelegate': 'fa352c00',
+  'v1.revokeSelf': '219044b0',
+  'v2.delegateAll': '30ff3140',
+  'v2.delegateContract': 'd90e73ab',
+  'v2.delegateERC721': 'b18e2bbb',
+  'v2.delegateERC20': '003c2ba6',
+  'v2.delegateERC1155': 'ab764683',
+};
+
+/** Addresses and rights are hex, amounts and ids decimal, flags booleans: each is one word. */
+function word(value: string | boolean): string {
+  if (typeof value === 'boolean') return (value ? '1' : '0').padStart(64, '0');
+  return value.startsWith('0x') ? value.slice(2).padStart(64, '0') : BigInt(value).toString(16).padStart(64, '0');
+}
+
+export const inputOf = ([registry, , name, args]: Call): string =>
+  `0x${SELECTORS[`${registry}.${name}`]}${args.map(word).join('')}`;
+
+/** The input of a smart account's `execute` that makes some calls. */
+export function executeInput(calls: readonly { to: string; data: string }[]): string {
+  const number = (value: number) => value.toString(16).padStart(64, '0');
+  const bodies = calls.map(({ to, data }) => {
+    const bytes = data.slice(2);
+    const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0');
+    return `${word(to)}${number(64)}${number(bytes.length / 2)}${padded}`;
+  });
+  let at = 32 * calls.length;
+  const offsets = bodies.map((body) => {
+    const offset = number(at);
+    at += body.length / 2;
+    return offset;
+  });
+  return `0x${EXECUTE}${number(32)}${number(calls.length)}${offsets.join('')}${bodies.join('')}`;
+}
+
+/** execute((address,bytes)[]) */
+const EXECUTE = 'baae8abf';
