@@ -29,8 +29,8 @@ export function createAuditor(follower: Follower, { chainId }: Network, store: S
       if ((await follower.audit(from, to)) === null) return;
       blocks += to - from + 1;
       const logs = await store.logs(chainId, { from, to, limit: PAIRS });
-      pairs += (await follower.auditPairs(questionsOf(logs).slice(0, PAIRS)))?.asked ?? 0;
       from = to + 1;
+      pairs += (await follower.auditPairs(questionsOf(logs).slice(0, PAIRS)))?.asked ?? 0;
     },
     get blocks() {
       return blocks;

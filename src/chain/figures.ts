@@ -6,7 +6,8 @@ export interface ProviderFigures {
   readonly name: string;
   /** Fine, or resting after a failure. */
   readonly healthy: boolean;
-  readonly trouble: string | null;
+  /** In a few words of our own, fit for anyone; what the node itself said is for the log. */
+  readonly ailment: string | null;
 }
 
 export interface ChainFigures {

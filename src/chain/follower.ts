@@ -2,6 +2,7 @@
 
 import type { Question } from '../registry/check.ts';
 import type { Finality, Network } from '../registry/network.ts';
+import { StoreError } from '../store/errors.ts';
 import type { Batch, BlockInput, BlockRef, ChainState, Store, VaultState } from '../store/store.ts';
 import { type Audit, auditLogs } from './audit.ts';
 import { mayHold } from './bloom.ts';
@@ -11,7 +12,7 @@ import { registryFilter } from './filter.ts';
 import { groupLogs } from './logs.ts';
 import type { Header, Node, NodeLog } from './node.ts';
 import { auditPairs, type PairAudit } from './pairs.ts';
-import type { Provider, Providers } from './providers.ts';
+import type { Providers } from './providers.ts';
 import { type Nodes, readVault, resolveBlocks } from './resolve.ts';
 import { RpcError } from './rpc.ts';
 import { createScanner } from './scan.ts';
@@ -53,15 +54,23 @@ const LIVE_BLOCKS = 32;
 const WINDOW_MS = 60_000;
 /** Blocks younger than this are never final, whatever the node says. */
 const YOUNGEST_FINAL_SECONDS = 60;
+/** After so long without a new block the other nodes are asked whether there is one. */
+const STILL_MS = 30_000;
 /** Where the node has no finalized block. */
 const FINALITY_WITHOUT_TAG: Finality = { seconds: 900 };
 /** A commit holds no more logs than this, so that others have a turn; a fourth of it would be a third slower. */
 const MOST_LOGS = 20_000;
-/** Ranges that are read ahead of the one that is being written. */
+/** Ranges that are read ahead of the one that is being written, and for how long in one tick. */
 const AHEAD = 4;
+const AHEAD_MS = 5000;
+/** So many of the newest final blocks are read twice before they count as verified. */
+const READ_TWICE_BLOCKS = 10_000;
 /** What is said about a final block must be said so often, for so long, before it is believed against our own. */
 const VIOLATION_READS = 3;
 const VIOLATION_MS = 120_000;
+
+/** How the reason begins for which a chain opens again by itself. For any other, its operator must rewind it. */
+const FINALITY_VIOLATION = 'A block that was final has changed';
 
 type Base = Pick<BlockRef, 'number'> & { readonly hash: BlockRef['hash'] | null };
 
@@ -81,24 +90,31 @@ export function createFollower(options: FollowerOptions): Follower {
   let windowReadAt = Number.NEGATIVE_INFINITY;
   let violation: { hash: string; since: number; reads: number } | null = null;
   let mayHaveUnread = true;
+  let movedAt = now();
   let logs = 0;
 
   /** Work with one node, whose doing its outcome is. */
   async function withNode<T>(work: (nodes: Nodes) => Promise<T>): Promise<T> {
     const provider = await providers.pick(now());
     try {
-      const result = await work({ node: provider.node, others: othersOf(provider) });
+      const result = await work({ node: provider.node, others: providers.others(provider) });
       providers.succeeded(provider);
       return result;
     } catch (error) {
-      if (error instanceof Lagging || error instanceof Inconsistent) providers.lagged(provider, error);
-      else if (error instanceof Untrusted) providers.failed(provider, error, now(), 4);
-      else if (error instanceof RpcError) providers.failed(provider, error, now());
+      if (error instanceof StoreError && error.code === 'overtaken') throw await overtaken(error);
+      // What the store refuses as senseless, a node has sent.
+      if (!(error instanceof StoreError) || error.code === 'bad-batch') providers.failed(provider, error, now());
       throw error;
     }
   }
 
-  const othersOf = (provider: Provider) => providers.all.filter((one) => one !== provider).map(({ node }) => node);
+  /** By another writer, or by a commit of our own of which we never heard: then we go on from where the store stands. */
+  async function overtaken(error: StoreError): Promise<Error> {
+    const stands = await store.chain(chainId);
+    if (stands === null || stands.epoch !== state?.epoch) return error;
+    state = stands;
+    return new Inconsistent('the store had moved on');
+  }
 
   async function step(nodes: Nodes): Promise<boolean> {
     const { node } = nodes;
@@ -106,11 +122,13 @@ export function createFollower(options: FollowerOptions): Follower {
     const tip = await node.header('latest');
     if (tip === null) throw new RpcError('malformed', 'no latest block');
     if (state.shut !== null) return recover(nodes, state);
-    await checkFinal(node, state);
+    await checkFinal(nodes, state);
     if (state.head !== null && tip.number < state.head.number) {
       throw new Lagging(`the node is at ${tip.number}, and we are at ${state.head.number}`);
     }
-    const base = await commonBlock(node, state, tip);
+    if (tip.hash === state.head?.hash) await notFrozen(nodes, tip);
+    else movedAt = now();
+    const base = await commonBlock(nodes, state, tip);
     if (base === null) return false;
     if (tip.number - base.number > LIVE_BLOCKS) return readAhead(nodes, tip, base);
     if (base.hash !== tip.hash) await advance(nodes, tip, base);
@@ -118,6 +136,16 @@ export function createFollower(options: FollowerOptions): Follower {
     state = await store.report(chainId, state.epoch, { confirmedAt: Math.floor(now() / 1000), tip: tip.number });
     if (now() - windowReadAt >= WINDOW_MS) await readWindow(nodes, tip);
     return false;
+  }
+
+  /** A node that stands still is well only if the others stand there too. */
+  async function notFrozen({ others }: Nodes, tip: Header): Promise<void> {
+    if (now() - movedAt < Math.max(STILL_MS, 4000 * network.blockSeconds)) return;
+    movedAt = now();
+    for (const other of others) {
+      const theirs = await other.header('latest').catch(() => null);
+      if (theirs !== null && theirs.number > tip.number) throw new Lagging(`another node is at ${theirs.number}`);
+    }
   }
 
   async function start(node: Node): Promise<ChainState> {
@@ -147,21 +175,23 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   /** Once in a life: what we hold to be final must still be the chain's. */
-  async function checkFinal(node: Node, { verified, head }: ChainState): Promise<void> {
+  async function checkFinal(nodes: Nodes, { verified, head }: ChainState): Promise<void> {
+    const { node } = nodes;
     if (checkedFinal || verified === null || head === null) return;
     const [kept] = await store.blocks(chainId, { from: verified, to: verified });
     const header = await node.header(verified);
     if (header === null) throw new Lagging(`the node does not know block ${verified}`);
-    if (kept !== undefined && header.hash !== kept.hash) await shut(verified, header);
+    if (kept !== undefined && header.hash !== kept.hash) await shut(nodes, kept, header);
     checkedFinal = true;
   }
 
   /** The newest block that we and the node have in common; null where that shut the chain. */
   async function commonBlock(
-    node: Node,
+    nodes: Nodes,
     { head, verified, firstBlock }: ChainState,
     tip: Header,
   ): Promise<Base | null> {
+    const { node } = nodes;
     if (state?.shut != null) return null;
     if (head === null) return { number: firstBlock - 1, hash: null };
     if (tip.hash === head.hash || (tip.number === head.number + 1 && tip.parentHash === head.hash)) return head;
@@ -182,10 +212,12 @@ export function createFollower(options: FollowerOptions): Follower {
     const found = kept[ours];
     if (found !== undefined) return found;
     const [lowest] = kept;
-    if (verified === null) return { number: (lowest ?? head).number - 1, hash: null };
+    if (verified === null) return { number: firstBlock - 1, hash: null };
     const header = await node.header(verified);
-    if (header === null || header.hash === lowest?.hash) throw new Inconsistent('the chain is changing');
-    await shut(verified, header);
+    if (lowest === undefined || header === null || header.hash === lowest.hash) {
+      throw new Inconsistent('the chain is changing');
+    }
+    await shut(nodes, lowest, header);
     return null;
   }
 
@@ -218,7 +250,11 @@ export function createFollower(options: FollowerOptions): Follower {
     for (const { hash, bloom } of network.bloom ? headers : []) {
       if (bloom === null || seen.has(hash) || !promises(bloom)) continue;
       for (const one of [node, ...others]) {
-        const again = await one.logsOfBlock(filter, hash).catch(() => []);
+        // Only the node that this tick keeps to must answer.
+        const again = await one.logsOfBlock(filter, hash).catch((error) => {
+          if (one === node) throw error;
+          return [];
+        });
         if (again.length === 0) continue;
         found.push(...again);
         break;
@@ -231,17 +267,22 @@ export function createFollower(options: FollowerOptions): Follower {
     filter.address.some((address) => mayHold(bloom, address)) &&
     filter.topics.flat().some((topic) => mayHold(bloom, topic));
 
-  /** Reads many blocks at once: what is final for good, and otherwise up to where block by block takes over. */
+  /**
+   * Reads many blocks at once: old history for good, and otherwise up to where block by block takes over. What is not old
+   * is read a second time with the window before it counts as final.
+   */
   async function readAhead(nodes: Nodes, tip: Header, base: Base): Promise<boolean> {
-    const final = Math.min(await finalNumber(nodes.node, tip), tip.number);
-    const isFinal = base.number < final;
-    const last = isFinal ? final : tip.number;
+    if (state !== null) state = await store.report(chainId, state.epoch, { tip: tip.number });
+    const old = Math.min(await finalNumber(nodes.node, tip), tip.number) - READ_TWICE_BLOCKS;
+    const isOld = base.number < old;
+    const last = isOld ? old : tip.number;
     const reads: Promise<Stretch>[] = [];
+    const deadline = performance.now() + AHEAD_MS;
     let next = base.number + 1;
     const launch = () => {
-      if (next > last) return;
+      if (next > last || performance.now() > deadline) return;
       const to = Math.min(last, next + scanner.span - 1);
-      const read = readRange(nodes, next, to, isFinal);
+      const read = readRange(nodes, next, to, isOld);
       // Whoever comes first to fail is told of in its turn.
       read.catch(() => {});
       reads.push(read);
@@ -251,11 +292,19 @@ export function createFollower(options: FollowerOptions): Follower {
     let from = base;
     for (let stretch = await reads.shift(); stretch !== undefined; stretch = await reads.shift()) {
       launch();
-      await commit(stretch, from, isFinal ? { verified: stretch.end.number } : {});
+      if (!isOld) await requireStill(nodes.node, from);
+      const isPast = stretch.end.timestamp <= tip.timestamp - YOUNGEST_FINAL_SECONDS;
+      await commit(stretch, from, isOld && isPast ? { verified: stretch.end.number } : {});
       from = stretch.end;
     }
-    if (state !== null) state = await store.report(chainId, state.epoch, { tip: tip.number });
     return true;
+  }
+
+  /** What was read stands on the base only if the base is still the chain's. */
+  async function requireStill(node: Node, { number, hash }: Base): Promise<void> {
+    if (hash !== null && (await node.header(number))?.hash !== hash) {
+      throw new Inconsistent(`block ${number} changed while what follows was read`);
+    }
   }
 
   async function readRange(nodes: Nodes, from: number, to: number, isFinal: boolean): Promise<Stretch> {
@@ -355,8 +404,19 @@ export function createFollower(options: FollowerOptions): Follower {
     const { missing, surplus } = compareLogs(network, found, stored);
     if (missing.length > 0 || surplus.length > 0) {
       if (!(await isStill(head))) throw new Inconsistent('the window is changing');
-      if (surplus.length > 0) throw new Untrusted(`the node lacks logs of block ${surplus[0]?.block.number}`);
-      await readAgain(nodes, tip, kept, missing);
+      windowReadAt = now();
+      const strange: BlockRef[] = [];
+      for (const { block } of surplus) if (!(await isStill(block))) strange.push(block);
+      // Of the very same block the node has less than we: that is the node's fault.
+      if (strange.length < surplus.length) {
+        throw new Untrusted(
+          `the node lacks logs of block ${surplus.find(({ block }) => !strange.includes(block))?.block.number}`,
+        );
+      }
+      await confirmLogs(node, missing);
+      const from = Math.min(...missing.map(({ blockNumber }) => blockNumber), ...strange.map(({ number }) => number));
+      onEvent?.({ type: 'missed', block: from, logs: missing.length });
+      await readAgain(nodes, tip, kept, from);
       return;
     }
     if (candidate !== undefined && candidate.number > floor) {
@@ -367,14 +427,19 @@ export function createFollower(options: FollowerOptions): Follower {
     windowReadAt = now();
   }
 
-  /** Everything from the first block with a log that we missed is read again. */
-  async function readAgain(nodes: Nodes, tip: Header, kept: readonly BlockRef[], missing: readonly NodeLog[]) {
-    await confirmLogs(nodes.node, missing);
-    const first = Math.min(...missing.map(({ blockNumber }) => blockNumber));
-    onEvent?.({ type: 'missed', block: first, logs: missing.length });
-    const base = kept.findLast(({ number }) => number < first) ?? { number: first - 1, hash: null };
+  /** Everything from a block on is read again, on top of what we and the node have in common below it. */
+  async function readAgain(nodes: Nodes, tip: Header, kept: readonly BlockRef[], first: number) {
+    const { node } = nodes;
+    let base: Base = { number: first - 1, hash: null };
+    for (const block of kept.filter(({ number }) => number < first).reverse()) {
+      if ((await node.header(block.number))?.hash !== block.hash) continue;
+      base = block;
+      break;
+    }
     if (tip.number - base.number <= LIVE_BLOCKS) return advance(nodes, tip, base);
-    await commit(await readRange(nodes, base.number + 1, tip.number, false), base, {});
+    const stretch = await readRange(nodes, base.number + 1, tip.number, false);
+    await requireStill(node, base);
+    await commit(stretch, base, {});
   }
 
   /** Reads final blocks once more; those above what is verified are the window's. */
@@ -410,9 +475,14 @@ export function createFollower(options: FollowerOptions): Follower {
     return result;
   }
 
-  async function shut(number: number, header: Header): Promise<void> {
+  /** A final block that is another now: the chain answers no more, unless another node still has ours. */
+  async function shut({ others }: Nodes, ours: BlockRef, header: Header): Promise<void> {
     if (state === null) return;
-    const reason = `Block ${number} was final, and the chain now has another (${header.hash}).`;
+    for (const other of others) {
+      const said = await other.header(ours.number).catch(() => null);
+      if (said?.hash === ours.hash) throw new Untrusted(`the node has another block ${ours.number} than all others`);
+    }
+    const reason = `${FINALITY_VIOLATION}: block ${ours.number} is now ${header.hash}.`;
     violation = { hash: header.hash, since: now(), reads: 1 };
     state = await store.report(chainId, state.epoch, { shut: reason });
     onEvent?.({ type: 'shut', reason });
@@ -420,7 +490,8 @@ export function createFollower(options: FollowerOptions): Follower {
 
   /** The way out of a final block that changed: it is ours again, or all nodes keep saying that it is another. */
   async function recover({ node, others }: Nodes, { verified, firstBlock, epoch }: ChainState): Promise<boolean> {
-    if (verified === null || state?.head == null) return open(epoch);
+    if (!state?.shut?.startsWith(FINALITY_VIOLATION)) return false;
+    if (verified === null || state.head === null) return open(epoch);
     const [kept] = await store.blocks(chainId, { from: verified, to: verified });
     const header = await node.header(verified);
     if (header === null) throw new Lagging(`the node does not know block ${verified}`);
@@ -430,8 +501,8 @@ export function createFollower(options: FollowerOptions): Follower {
     if (violation.reads < VIOLATION_READS || now() - violation.since < VIOLATION_MS) return false;
     for (const other of others) {
       const said = await other.header(verified).catch(() => null);
-      if (said !== null && said.hash !== header.hash)
-        throw new Inconsistent(`the nodes disagree about block ${verified}`);
+      if (said?.hash === kept.hash) throw new Untrusted(`the node has another block ${verified} than the others`);
+      if (said?.hash !== header.hash) throw new Inconsistent(`the nodes do not agree about block ${verified}`);
     }
     const blocks = await store.blocks(chainId, { from: firstBlock, to: verified });
     let [ours, theirs] = [-1, blocks.length];

@@ -169,9 +169,12 @@ export function createNode(rpc: Rpc): Node {
       const at = (block: unknown) =>
         rpc.batch(data.map((one) => ({ method: 'eth_call', params: [{ to, data: one }, block] })));
       // By hash, for a number may be another block's by now; not every node knows that form.
-      const answers = await at({ blockHash: hash }).catch((error) => {
-        if (error instanceof RpcError && error.code === INVALID_PARAMS) return at(tagOf(number));
-        throw error;
+      const answers = await at({ blockHash: hash }).catch(async (error) => {
+        if (!(error instanceof RpcError) || error.code !== INVALID_PARAMS) throw error;
+        const found = await at(tagOf(number));
+        const header = headerOf(await rpc.call('eth_getBlockByNumber', [tagOf(number), false]), number);
+        if (header?.hash !== hash) throw bad(`block ${number}`, header?.hash ?? null);
+        return found;
       });
       return answers.map((answer) => hex('return data', answer));
     },

@@ -90,7 +90,7 @@ export async function readVault(
 ): Promise<VaultState> {
   const registry = network.registries[1] as Address;
   const calls = GETTERS.map((selector) => selector + vault.slice(2).padStart(64, '0'));
-  for (const node of nodes) {
+  for (const [position, node] of nodes.entries()) {
     try {
       const [all = '', contracts = '', tokens = ''] = await node.read(registry, calls, block);
       const held = decodeVaultState(vault, {
@@ -100,8 +100,9 @@ export async function readVault(
       });
       return { vault, held };
     } catch (error) {
-      // A node without that state says so; one that cannot be reached may have it, and is asked again.
-      if (error instanceof RpcError && error.fault === 'unreachable') throw error;
+      // A node without that state says so. The one that this tick keeps to is asked again where it cannot be reached; the
+      // others may be away for long, and the chain does not wait for them.
+      if (position === 0 && error instanceof RpcError && error.fault === 'unreachable') throw error;
     }
   }
   return { vault, held: null };

@@ -82,8 +82,10 @@ export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOpt
     const bodies = calls.map(bodyOf);
     const answer = await post(bodies);
     if (!Array.isArray(answer)) {
+      // No batches here, or just not now: one by one tells.
+      const results = await oneByOne(calls);
       takesBatches = false;
-      return oneByOne(calls);
+      return results;
     }
     const byId = new Map(answer.map((one) => [(one as { id?: unknown } | null)?.id, one]));
     return bodies.map((body) => resultOf(byId.get(body.id), body.id, body.method));

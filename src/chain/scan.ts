@@ -40,8 +40,12 @@ export function createScanner(filter: LogFilter): Scanner {
           next = end + 1;
         } catch (error) {
           const size = end - next + 1;
-          if (size === 1 || !mayBeTooLarge(error)) throw error;
-          span = Math.max(1, Math.min(hintOf(error) ?? size >> 1, size >> 1));
+          const isSlow = error instanceof RpcError && error.fault === 'unreachable';
+          if (size > 1 && (isSlow || mayBeTooLarge(error))) {
+            span = Math.max(1, Math.min(hintOf(error) ?? size >> 1, size >> 1));
+          }
+          // What took too long is asked for in smaller parts the next time: this time another node has its turn.
+          if (size === 1 || isSlow || !mayBeTooLarge(error)) throw error;
         }
       }
       return found;
@@ -52,7 +56,10 @@ export function createScanner(filter: LogFilter): Scanner {
 /** History that a node has thrown away does not come back for a smaller range. */
 const PRUNED = 4444;
 
-const mayBeTooLarge = (error: unknown) => error instanceof RpcError && error.code !== PRUNED && error.code !== 429;
+/** Nor do these: HTTP says that it is about the caller or the server. */
+const NOT_ABOUT_SIZE = new Set([PRUNED, 401, 403, 429, 500, 502, 503, 504]);
+
+const mayBeTooLarge = (error: unknown) => error instanceof RpcError && !NOT_ABOUT_SIZE.has(error.code ?? 0);
 
 /** The range that an error suggests, in blocks: "… try with this block range [0x1, 0x10]", "up to 1,000 blocks". */
 function hintOf(error: unknown): number | null {

@@ -42,6 +42,7 @@ export async function audit(environment: Readonly<Record<string, string | undefi
     const { node } = await createProviders(chainId, urls).pick(Date.now());
     const scanner = createScanner(registryFilter(network));
     const [first, last] = [Math.max(from ?? 0, state.firstBlock), Math.min(to ?? state.verified, state.verified)];
+    if (first > last) throw new UsageError(`There are no final blocks from ${first} to ${last}.`);
     const drawn = createSample(pairs);
     let [logs, missing, surplus] = [0, 0, 0];
     for (let low = first; low <= last; low += BLOCKS_AT_ONCE) {

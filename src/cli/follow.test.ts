@@ -165,9 +165,9 @@ describe('delegations serve, following', () => {
           const { status, text } = await ask(chainId);
           return status === 503 && text.includes(why);
         });
-      await refused(10, 'No answer');
-      await refused(8453, 'serves chain 1, not 8453');
-      await refused(137, 'No whole answer within');
+      await refused(10, '10/1 does not answer');
+      await refused(8453, '8453/1 serves chain 1');
+      await refused(137, '137/1 does not answer');
       for (let turn = 0; turn < 5; turn++) {
         live.grow(1);
         await caughtUp(served, live);
@@ -275,7 +275,7 @@ describe('delegations serve, following', () => {
     const good = await run('audit', '--chain', '1', '--pairs', '500', '--json');
     expect([good.code, good.stderr]).toEqual([0, '']);
     expect(JSON.parse(good.stdout)).toMatchObject({ chainId: 1, missing: 0, surplus: 0, wrong: 0 });
-    expect((JSON.parse(good.stdout) as { pairs: number }).pairs).toBeGreaterThan(100);
+    expect((JSON.parse(good.stdout) as { pairs: number }).pairs).toBeGreaterThan(50);
 
     // A block of the history that has nothing in it, by the node's word.
     const honest = live.node.chain;

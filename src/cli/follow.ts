@@ -84,7 +84,8 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
     onTrouble(error, times) {
       failures++;
       // The first of a row is told, and then fewer and fewer.
-      if ((times & (times - 1)) === 0) log('warn', 'trouble', { chainId, times, error: troubleOf(error) });
+      if ((times & (times - 1)) === 0)
+        log('warn', 'trouble', { chainId, times, error: providers.redact(troubleOf(error)) });
     },
   }).then((how) => {
     if (how === 'overtaken') log('error', 'another program follows this chain now; this one has stopped', { chainId });
@@ -111,7 +112,7 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
         logs: follower.logs,
         logsPerSecond: rates.logs,
         secondsLeft: remaining === null || rates.blocks <= 0 ? null : remaining / rates.blocks,
-        providers: providers.all.map(({ name, penalty, trouble }) => ({ name, healthy: penalty === 0, trouble })),
+        providers: providers.all.map(({ name, penalty, ailment }) => ({ name, healthy: penalty === 0, ailment })),
         calls,
         events,
         audited: auditor.blocks,
@@ -121,6 +122,5 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
   };
 }
 
-/** Errors of our own making never carry a URL; of any other only the kind is told. */
 const troubleOf = (error: unknown): string =>
-  error instanceof Error ? `${error.name}: ${error.message.replace(/\w+:\/\/\S+/g, '…')}` : 'unknown';
+  error instanceof Error ? `${error.name}: ${error.message}` : 'something else than an error was thrown';

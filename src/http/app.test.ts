@@ -269,6 +269,32 @@ describe('the API', () => {
     }
   });
 
+  test('a head that is final is no newer for it: a history that is being read does not answer for now', async () => {
+    const own = await openStore(`sqlite:${temporaryPath('reading.db')}`);
+    const { epoch } = await own.claim(1, 100);
+    await own.apply({ chainId: 1, epoch, after: null, blocks: [block(100)], head: block(105), verified: 105 });
+    await own.report(1, epoch, { tip: 5000 });
+    const ask = (path: string) => appOf(own, timeOf(5000)).fetch(new Request(ORIGIN + path));
+    for (const path of [CHECK, `/registry/v2/${HOT}`, `${CHECK}&block=latest`]) {
+      const response = await ask(path);
+      expect(response.status).toBe(503);
+      expect(await response.json()).toMatchObject({
+        type: '/docs#problem-chain-not-ready',
+        detail: expect.stringContaining('block 105 of 5000, 0.1 %'),
+        chainBlock: 5000,
+      });
+    }
+    for (const at of ['block=105', 'block=finalized', `timestamp=${timeOf(104)}`]) {
+      expect((await ask(`${CHECK}&${at}`)).status).toBe(200);
+    }
+    await own.report(1, epoch, { shut: 'Something was wrong.' });
+    expect(await (await ask(`${CHECK}&block=105`)).json()).toMatchObject({
+      type: '/docs#problem-chain-shut',
+      status: 503,
+    });
+    await own.close();
+  });
+
   test('a time is answered as of its block, and named', async () => {
     const response = await send(`${CHECK}&timestamp=${timeOf(101) - 1}`);
     expect(await response.text()).toBe('false');

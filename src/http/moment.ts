@@ -27,8 +27,10 @@ export async function readAsOf<T extends { readonly block: Moment }>(
   read: (block: number | undefined) => Promise<T>,
 ): Promise<ReadAsOf<T>> {
   if (timestamp === undefined) {
-    const result = await read(block === 'finalized' ? await finalized(store, chainId) : numberOrHead(block));
-    return { ...result, reach: result.block.number };
+    const at = block === 'finalized' ? await finalized(store, chainId) : numberOrHead(block);
+    const result = await read(at);
+    // The head is asked for as what is newest: that it is final too does not make it new.
+    return { ...result, reach: at === undefined ? Number.POSITIVE_INFINITY : result.block.number };
   }
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const found = await store.blockAt(chainId, timestamp);
@@ -63,9 +65,9 @@ export function ageOf({ head, confirmedAt, chainId }: ChainState, now: number): 
 /** What ails the nodes of a chain, as the end of a sentence about it; nothing where they are well or not known. */
 export function troubleOf({ figures }: Pick<Service, 'figures'>, chainId: number | null): string {
   const chain = figures?.().find((one) => one.chainId === chainId);
-  const ill = chain?.providers.filter(({ trouble }) => trouble !== null) ?? [];
+  const ill = chain?.providers.filter(({ ailment }) => ailment !== null) ?? [];
   if (chain === undefined || ill.length < chain.providers.length) return '';
-  return ` None of its nodes answers as it should: ${ill.map(({ name, trouble }) => `${name}: ${trouble}`).join('; ')}.`;
+  return ` None of its nodes is well: ${ill.map(({ name, ailment }) => `${name} ${ailment}`).join(', ')}.`;
 }
 
 /** The chain's history is still being read when its newest block is so far above ours. */

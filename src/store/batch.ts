@@ -14,7 +14,9 @@ export function checkBatch(batch: Batch): void {
   const { chainId, after, rollbackTo, blocks, head, verified } = batch;
   if (!isCount(chainId)) refuse(chainId, 'the chain id is not a number');
   checkRef(chainId, head);
-  if (rollbackTo !== undefined && !(isCount(rollbackTo) && after !== null && rollbackTo <= after.number)) {
+  // Below block 0 there is nothing, and everything may be forgotten.
+  const isPlace = rollbackTo === -1 || isCount(rollbackTo);
+  if (rollbackTo !== undefined && !(isPlace && after !== null && rollbackTo <= after.number)) {
     refuse(chainId, `cannot roll back to ${rollbackTo} from ${after?.number ?? 'nothing'}`);
   }
   const from = rollbackTo ?? after?.number ?? -1;
