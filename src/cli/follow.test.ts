@@ -120,16 +120,15 @@ describe('delegations serve, following', () => {
       // The following process tells its figures every second.
       const network = await eventually('figures', async () => {
         const [one] = (await (await fetch(`${served.url}/networks`)).json()) as Record<string, unknown>[];
-        return (one?.['progress'] as { share: number } | null)?.share === 1 ? one : undefined;
+        const isWhole = (one?.['progress'] as { share: number } | null)?.share === 1;
+        return isWhole && one?.['chainBlock'] === live.chain.at(-1)?.number ? one : undefined;
       });
-      expect(network).toMatchObject({
-        ready: true,
-        progress: { providers: [{ name: '1/1', healthy: true }] },
-        chainBlock: live.chain.at(-1)?.number,
+      expect(network).toMatchObject({ ready: true, progress: { providers: [{ name: '1/1', healthy: true }] } });
+      const metrics = await eventually('metrics', async () => {
+        const text = await (await fetch(served.metricsUrl)).text();
+        return /^delegations_follower_events_total\{chain="1",type="reorg"\} 3$/m.test(text) && text;
       });
-      const metrics = await (await fetch(served.metricsUrl)).text();
       expect(metrics).toMatch(/^delegations_rpc_calls_total\{chain="1",method="eth_getLogs"\} \d+$/m);
-      expect(metrics).toMatch(/^delegations_follower_events_total\{chain="1",type="reorg"\} 3$/m);
       expect(metrics).toContain('delegations_provider_healthy{chain="1",provider="1/1"} 1');
     } finally {
       expect(await served.stop()).toBe(0);

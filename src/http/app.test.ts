@@ -295,6 +295,26 @@ describe('the API', () => {
     await own.close();
   });
 
+  test('a chain that makes blocks on demand answers while its old head is confirmed, and no longer', async () => {
+    const own = await openStore(`sqlite:${temporaryPath('demand.db')}`);
+    const hours = timeOf(105) + 7200;
+    const ask = async (chainId: number) => {
+      const serving = appOf(own, hours, { chainIds: new Set([1, 42161]) });
+      return (await serving.fetch(new Request(`${ORIGIN}${CHECK}&chainId=${chainId}`))).status;
+    };
+    for (const chainId of [1, 42161]) {
+      const { epoch } = await own.claim(chainId, 100);
+      await own.apply({ chainId, epoch, after: null, blocks: [block(105)], head: block(105) });
+      expect(await ask(chainId)).toBe(503);
+      await own.report(chainId, epoch, { confirmedAt: hours - 30 });
+      // Ethereum makes a block every twelve seconds: there an old head is old, whoever confirms it.
+      expect(await ask(chainId)).toBe(chainId === 1 ? 503 : 200);
+      await own.report(chainId, epoch, { confirmedAt: hours - 61 });
+      expect(await ask(chainId)).toBe(503);
+    }
+    await own.close();
+  });
+
   test('a time is answered as of its block, and named', async () => {
     const response = await send(`${CHECK}&timestamp=${timeOf(101) - 1}`);
     expect(await response.text()).toBe('false');
