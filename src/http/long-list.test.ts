@@ -64,7 +64,7 @@ async function whole(): Promise<{ ids: Set<number>; ended: boolean }> {
 
 async function pages(): Promise<Set<number>> {
   const ids = new Set<number>();
-  for (let path: string | undefined = `${LIST}?limit=10000`; path !== undefined; ) {
+  for (let path: string | undefined = `${LIST}?limit=2000`; path !== undefined; ) {
     const response: Response = await fetch(served.url + path);
     for (const id of idsOf(await response.text())) ids.add(id);
     const next = /<(.+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
