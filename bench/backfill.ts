@@ -1,7 +1,7 @@
 // How fast a history is read from a node, where the time goes, and what checks of another chain notice of it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
-import { arch, cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { registryFilter } from '../src/chain/filter.ts';
 import { createFollower } from '../src/chain/follower.ts';
@@ -15,12 +15,13 @@ import { openStore } from '../src/store/open.ts';
 import { startServe } from '../test/serve-process.ts';
 import { ownCpu } from './cpu.ts';
 import { addressFrom } from './delegations.ts';
+import { line, printMachine } from './print.ts';
 
 const BLOCKS = 200_000;
 
 export async function benchBackfill(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'delegations-bench-'));
-  console.log(`${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${arch()}, Bun ${Bun.version}\n`);
+  printMachine();
   const nodes = [await startNode(1, BLOCKS), await startNode(8453, 500)];
   const [node, other] = nodes as [BenchNode, BenchNode];
   try {
@@ -133,4 +134,3 @@ async function latencies(url: string, ms: number): Promise<number[]> {
 
 const at = (sorted: readonly number[], share: number) =>
   (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(2);
-const line = (what: string, ...figures: string[]) => console.log(`  ${what.padEnd(26)}${figures.join(', ')}`);

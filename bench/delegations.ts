@@ -1,6 +1,5 @@
 // A seeded, believable mass of delegations: most wallets grant one to three, some grant thousands; some grants end again.
 
-import type { Question } from '../src/registry/check.ts';
 import { type Address, type Delegation, type Kind, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { RegistryEvent } from '../src/registry/event.ts';
 import type { BlockInput, LogInput } from '../src/store/store.ts';
@@ -102,19 +101,4 @@ export function createMass(seed: number): Mass {
     },
     sample,
   };
-}
-
-/** The check that a delegation is there to satisfy. */
-export function questionFor({ version, kind, from, to, contract, tokenId, rights }: Delegation): Question {
-  const scopes = {
-    ALL: 'all',
-    CONTRACT: 'contract',
-    TOKEN: 'token',
-    ERC721: 'erc721',
-    ERC20: 'erc20',
-    ERC1155: 'erc1155',
-  };
-  const target = { ...(contract === null ? {} : { contract }), ...(tokenId === null ? {} : { tokenId }) };
-  const base = { version, scope: scopes[kind], from, to, ...target };
-  return (version === 1 ? base : { ...base, rights: rights ?? NO_RIGHTS }) as Question;
 }

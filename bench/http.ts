@@ -1,7 +1,7 @@
 // What a check costs over HTTP, as a ratio to nginx sending a static `true`: same requests, same client, same run.
 
 import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { arch, cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp, findRoute } from '../src/http/app.ts';
 import { checksummed } from '../src/http/checksum.ts';
@@ -15,6 +15,7 @@ import { findProgram } from '../test/programs.ts';
 import { createRandom } from '../test/random.ts';
 import { ownCpu, treeCpu } from './cpu.ts';
 import { createMass } from './delegations.ts';
+import { line, printMachine } from './print.ts';
 
 const DELEGATIONS = 1_000_000;
 const QUESTIONS = 20_000;
@@ -35,7 +36,7 @@ export async function benchHttp(options: string[]): Promise<void> {
   const databaseUrl = kept ?? `sqlite:${join(folder, 'store.db')}`;
   const running: { stop(): Promise<void> }[] = [];
   try {
-    console.log(`${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${arch()}, Bun ${Bun.version}\n`);
+    printMachine();
     const questions = await fill(databaseUrl);
     const ours = await startOurs(folder, databaseUrl);
     running.push(ours);
@@ -250,4 +251,3 @@ async function shares(url: string, questions: readonly Question[], whole: Readon
 }
 
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-const line = (what: string, ...figures: string[]) => console.log(`  ${what.padEnd(26)}${figures.join(', ')}`);

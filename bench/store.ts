@@ -2,16 +2,17 @@
 
 import { Database } from 'bun:sqlite';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { arch, cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Question } from '../src/registry/check.ts';
+import { type Question, questionFor } from '../src/registry/check.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, ChainState, Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/postgres.ts';
 import { createRandom } from '../test/random.ts';
 import { ownCpu, treeCpu } from './cpu.ts';
-import { addressFrom, createMass, questionFor } from './delegations.ts';
+import { addressFrom, createMass } from './delegations.ts';
+import { line, printMachine } from './print.ts';
 
 const BATCH_LOGS = 50_000;
 const LOOKUPS = 20_000;
@@ -35,7 +36,7 @@ export async function benchStore(options: string[]): Promise<void> {
     throw new Error(`Unknown option ${unknown.join(', ')}: use sqlite, postgres, or sizes as 1m 10m`);
   const sizes = options.filter((option) => /^\d/.test(option)).map(sizeOf);
   const engines = options.filter((option) => option === 'sqlite' || option === 'postgres');
-  console.log(`${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${arch()}, Bun ${Bun.version}\n`);
+  printMachine();
   for (const engine of engines.length > 0 ? engines : ['sqlite', 'postgres']) {
     const bench = engine === 'sqlite' ? onSqlite() : await onPostgres();
     try {
@@ -233,5 +234,4 @@ const never = (): never => {
 const rate = (value: number) => Math.round(value).toLocaleString('en');
 const micro = (own: number, server: number, unit: string) =>
   `${own.toFixed(1)} µs CPU a ${unit}${server > 0 ? ` + ${server.toFixed(1)} in the database` : ''}`;
-const line = (what: string, ...figures: string[]) => console.log(`  ${what.padEnd(26)}${figures.join(', ')}`);
 const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`);

@@ -15,6 +15,17 @@ export const COLD = address(0xc01d);
 export const HOT = address(0x407);
 export const CONTRACT = address(0xcc);
 
+/** A good value for each parameter that an operation must be given. */
+export const GOOD_VALUES: Readonly<Record<string, string>> = {
+  wallet: HOT,
+  to: HOT,
+  from: COLD,
+  delegate: HOT,
+  vault: COLD,
+  contract: CONTRACT,
+  tokenId: '7',
+};
+
 /** A delegation from COLD to HOT, of v2 unless the kind is v1's. */
 export function delegation(kind: Kind, fields: Partial<Delegation> = {}): Delegation {
   const version = fields.version ?? (kind === 'TOKEN' ? 1 : 2);

@@ -42,6 +42,21 @@ export async function startServe(databaseUrl: string, more: Record<string, strin
   };
 }
 
+/** Runs a command to its end. */
+export async function runCommand(args: readonly string[], environment: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    env: { ...process.env, ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { stdout, stderr, code };
+}
+
 interface Log {
   readonly lines: LogLine[];
   ended: boolean;

@@ -1,9 +1,9 @@
 // Reads final blocks again and mends what the index lacks. What a node said once is not taken for the truth for ever.
 
-import type { Network } from '../registry/network.ts';
+import { type Network, registryAt } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import type { BlockInput, ChainState, LogRecord, Store } from '../store/store.ts';
-import { compareLogs, confirmLogs, storedLogs } from './compare.ts';
+import { compareLogs, confirmLogs, eventText, storedLogs } from './compare.ts';
 import { Untrusted } from './errors.ts';
 import { type BlockLogs, groupLogs } from './logs.ts';
 import type { NodeLog } from './node.ts';
@@ -61,18 +61,13 @@ async function unknownTo({ node }: Nodes, network: Network, logs: readonly LogRe
     const receipt = await node.receipt(log.transactionHash);
     // A node that does not know the transaction may be pruned: it proves nothing.
     if (receipt === null) throw new Untrusted(`the node lacks the transactions of block ${log.block.number}`);
-    const text = JSON.stringify(log.event, bigintsAsText);
     const isThere = receipt
-      .filter(({ blockHash, address }) => blockHash === log.block.hash && isRegistry(network, address))
-      .some((one) => JSON.stringify(eventOf(network, one), bigintsAsText) === text);
+      .filter(({ blockHash, address }) => blockHash === log.block.hash && registryAt(network, address) !== null)
+      .some((one) => eventText(eventOf(network, one)) === eventText(log.event));
     if (!isThere) unknown.push(log);
   }
   return unknown;
 }
-
-const isRegistry = (network: Network, address: string) =>
-  address === network.registries[1] || address === network.registries[2];
-const bigintsAsText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
 async function repair(store: Store, state: ChainState, blocks: readonly BlockInput[]): Promise<ChainState> {
   const { chainId, epoch, head } = state;

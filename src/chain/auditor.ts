@@ -8,9 +8,8 @@ import { questionsOf } from './pairs.ts';
 export interface Auditor {
   /** Does a little where it is time; called between ticks. */
   run(): Promise<void>;
-  /** Blocks compared so far, and pairs asked. */
+  /** Blocks compared so far. */
   readonly blocks: number;
-  readonly pairs: number;
 }
 
 const EVERY_MS = 300_000;
@@ -18,7 +17,7 @@ const BLOCKS = 2000;
 const PAIRS = 4;
 
 export function createAuditor(follower: Follower, { chainId }: Network, store: Store, now: () => number): Auditor {
-  let [ranAt, from, blocks, pairs] = [now(), 0, 0, 0];
+  let [ranAt, from, blocks] = [now(), 0, 0];
   return {
     async run() {
       const { firstBlock = 0, verified = null } = follower.state ?? {};
@@ -30,13 +29,10 @@ export function createAuditor(follower: Follower, { chainId }: Network, store: S
       blocks += to - from + 1;
       const logs = await store.logs(chainId, { from, to, limit: PAIRS });
       from = to + 1;
-      pairs += (await follower.auditPairs(questionsOf(logs).slice(0, PAIRS)))?.asked ?? 0;
+      await follower.auditPairs(questionsOf(logs).slice(0, PAIRS));
     },
     get blocks() {
       return blocks;
-    },
-    get pairs() {
-      return pairs;
     },
   };
 }

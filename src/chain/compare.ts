@@ -1,5 +1,6 @@
 // What a node has of a range of blocks, against what the store has.
 
+import type { RegistryEvent } from '../registry/event.ts';
 import type { Network } from '../registry/network.ts';
 import type { LogRecord, Store } from '../store/store.ts';
 import { Inconsistent, Untrusted } from './errors.ts';
@@ -26,9 +27,11 @@ export async function storedLogs(store: Store, chainId: number, from: number, to
   }
 }
 
-const bigintsAsText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+/** Equal for equal events. */
+export const eventText = (event: RegistryEvent): string =>
+  JSON.stringify(event, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 /** What a log did in which block. */
-const nameOf = (blockHash: string, event: unknown) => blockHash + JSON.stringify(event, bigintsAsText);
+const nameOf = (blockHash: string, event: RegistryEvent) => blockHash + eventText(event);
 
 export function compareLogs(network: Network, found: readonly BlockLogs[], stored: readonly LogRecord[]): Differences {
   const ours = new Map<string, LogRecord[]>();

@@ -156,7 +156,7 @@ export function createFollower(options: FollowerOptions): Follower {
   /** Of what the network publishes, or by looking for the registries' code. */
   async function firstBlockOf(node: Node): Promise<number> {
     const { firstBlock } = network;
-    const published = registries[1] === undefined ? firstBlock[2] : (firstBlock[1] ?? undefined);
+    const published = registries[1] === undefined ? firstBlock[2] : firstBlock[1];
     if (published !== undefined) return published;
     const tip = await node.header('latest');
     if (tip === null) throw new RpcError('malformed', 'no latest block');
@@ -165,13 +165,7 @@ export function createFollower(options: FollowerOptions): Follower {
       return false;
     };
     if (!(await hasRegistry(tip.number))) throw new RpcError('refused', `chain ${chainId} has no registry`);
-    let [without, within] = [-1, tip.number];
-    while (within - without > 1) {
-      const middle = (without + within) >> 1;
-      if (await hasRegistry(middle)) within = middle;
-      else without = middle;
-    }
-    return within;
+    return 1 + (await lastWhere(tip.number, async (block) => !(await hasRegistry(block))));
   }
 
   /** Once in a life: what we hold to be final must still be the chain's. */
@@ -181,7 +175,7 @@ export function createFollower(options: FollowerOptions): Follower {
     const [kept] = await store.blocks(chainId, { from: verified, to: verified });
     const header = await node.header(verified);
     if (header === null) throw new Lagging(`the node does not know block ${verified}`);
-    if (kept !== undefined && header.hash !== kept.hash) await shut(nodes, kept, header);
+    if (kept !== undefined && header.hash !== kept.hash) await finalChanged(nodes, kept, header);
     checkedFinal = true;
   }
 
@@ -202,14 +196,7 @@ export function createFollower(options: FollowerOptions): Follower {
     };
     if (await isOurs(head)) return head;
     const kept = await store.blocks(chainId, { from: verified ?? firstBlock, to: head.number - 1 });
-    // The lowest that is not the node's; what lies below it is.
-    let [ours, theirs] = [-1, kept.length];
-    while (theirs - ours > 1) {
-      const middle = (ours + theirs) >> 1;
-      if (await isOurs(kept[middle] as BlockRef)) ours = middle;
-      else theirs = middle;
-    }
-    const found = kept[ours];
+    const found = kept[await lastWhere(kept.length, (position) => isOurs(kept[position] as BlockRef))];
     if (found !== undefined) return found;
     const [lowest] = kept;
     if (verified === null) return { number: firstBlock - 1, hash: null };
@@ -217,7 +204,7 @@ export function createFollower(options: FollowerOptions): Follower {
     if (lowest === undefined || header === null || header.hash === lowest.hash) {
       throw new Inconsistent('the chain is changing');
     }
-    await shut(nodes, lowest, header);
+    await finalChanged(nodes, lowest, header);
     return null;
   }
 
@@ -240,7 +227,7 @@ export function createFollower(options: FollowerOptions): Follower {
     const found = await resolveBlocks(nodes, network, groupLogs(logs), known);
     const withLogs = new Map(found.map((block) => [block.number, block]));
     const blocks = headers.map((header): BlockInput => withLogs.get(header.number) ?? { ...refOf(header), logs: [] });
-    await commit({ end: tip, blocks }, base, {});
+    await commit({ end: tip, blocks }, base);
   }
 
   /** Logs that a bloom promises and that did not come: asked for again, elsewhere too. */
@@ -294,7 +281,7 @@ export function createFollower(options: FollowerOptions): Follower {
       launch();
       if (!isOld) await requireStill(nodes.node, from);
       const isPast = stretch.end.timestamp <= tip.timestamp - YOUNGEST_FINAL_SECONDS;
-      await commit(stretch, from, isOld && isPast ? { verified: stretch.end.number } : {});
+      await commit(stretch, from, isOld && isPast);
       from = stretch.end;
     }
     return true;
@@ -302,7 +289,7 @@ export function createFollower(options: FollowerOptions): Follower {
 
   /** What was read stands on the base only if the base is still the chain's. */
   async function requireStill(node: Node, { number, hash }: Base): Promise<void> {
-    if (hash !== null && (await node.header(number))?.hash !== hash) {
+    if (hash !== null && !(await hasBlock(node, { number, hash }))) {
       throw new Inconsistent(`block ${number} changed while what follows was read`);
     }
   }
@@ -323,7 +310,7 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   /** Writes a stretch on top of the base, in parts that are not too large; what we had above the base goes with the first. */
-  async function commit({ end, blocks }: Stretch, base: Base, more: { verified?: number }): Promise<void> {
+  async function commit({ end, blocks }: Stretch, base: Base, isVerified = false): Promise<void> {
     if (state === null) return;
     const before = state;
     const rollback = before.head !== null && base.number < before.head.number ? { rollbackTo: base.number } : {};
@@ -338,7 +325,7 @@ export function createFollower(options: FollowerOptions): Follower {
         blocks: part,
         head,
         ...(position === 0 ? rollback : {}),
-        ...(more.verified === undefined ? {} : { verified: head.number }),
+        ...(isVerified ? { verified: head.number } : {}),
       };
       ({ state } = await store.apply(batch));
       for (const block of part) logs += block.logs.length;
@@ -397,7 +384,7 @@ export function createFollower(options: FollowerOptions): Follower {
     const candidate = kept.findLast(
       ({ number, timestamp }) => number <= final && timestamp <= tip.timestamp - YOUNGEST_FINAL_SECONDS,
     );
-    const isStill = async (block: BlockRef) => (await node.header(block.number))?.hash === block.hash;
+    const isStill = (block: BlockRef) => hasBlock(node, block);
     if (candidate !== undefined && !(await isStill(candidate))) throw new Inconsistent('the window is changing');
     const found = groupLogs(await scanner.logs(node, floor + 1, head.number));
     const stored = await storedLogs(store, chainId, floor + 1, head.number);
@@ -432,14 +419,14 @@ export function createFollower(options: FollowerOptions): Follower {
     const { node } = nodes;
     let base: Base = { number: first - 1, hash: null };
     for (const block of kept.filter(({ number }) => number < first).reverse()) {
-      if ((await node.header(block.number))?.hash !== block.hash) continue;
+      if (!(await hasBlock(node, block))) continue;
       base = block;
       break;
     }
     if (tip.number - base.number <= LIVE_BLOCKS) return advance(nodes, tip, base);
     const stretch = await readRange(nodes, base.number + 1, tip.number, false);
     await requireStill(node, base);
-    await commit(stretch, base, {});
+    await commit(stretch, base);
   }
 
   /** Reads final blocks once more; those above what is verified are the window's. */
@@ -454,9 +441,7 @@ export function createFollower(options: FollowerOptions): Follower {
       onEvent?.({ type: 'missed', block: low, logs: result.missed });
     }
     if (result.wrongFrom !== null) {
-      const reason = `Block ${result.wrongFrom} has a log here that the chain does not have.`;
-      state = await store.report(chainId, state.epoch, { shut: reason });
-      onEvent?.({ type: 'shut', reason });
+      await shut(`Block ${result.wrongFrom} has a log here that the chain does not have.`);
     }
     return result;
   }
@@ -468,22 +453,23 @@ export function createFollower(options: FollowerOptions): Follower {
     if (block === undefined) return null;
     const result = await auditPairs(network, store, node, block, questions);
     if (result.wrong.length > 0) {
-      const reason = `The registry answers ${result.wrong.length} of ${result.asked} questions otherwise than the index.`;
-      state = await store.report(chainId, state.epoch, { shut: reason });
-      onEvent?.({ type: 'shut', reason });
+      await shut(`The registry answers ${result.wrong.length} of ${result.asked} questions otherwise than the index.`);
     }
     return result;
   }
 
   /** A final block that is another now: the chain answers no more, unless another node still has ours. */
-  async function shut({ others }: Nodes, ours: BlockRef, header: Header): Promise<void> {
-    if (state === null) return;
+  async function finalChanged({ others }: Nodes, ours: BlockRef, header: Header): Promise<void> {
     for (const other of others) {
       const said = await other.header(ours.number).catch(() => null);
       if (said?.hash === ours.hash) throw new Untrusted(`the node has another block ${ours.number} than all others`);
     }
-    const reason = `${FINALITY_VIOLATION}: block ${ours.number} is now ${header.hash}.`;
     violation = { hash: header.hash, since: now(), reads: 1 };
+    await shut(`${FINALITY_VIOLATION}: block ${ours.number} is now ${header.hash}.`);
+  }
+
+  async function shut(reason: string): Promise<void> {
+    if (state === null) return;
     state = await store.report(chainId, state.epoch, { shut: reason });
     onEvent?.({ type: 'shut', reason });
   }
@@ -505,14 +491,7 @@ export function createFollower(options: FollowerOptions): Follower {
       if (said?.hash !== header.hash) throw new Inconsistent(`the nodes do not agree about block ${verified}`);
     }
     const blocks = await store.blocks(chainId, { from: firstBlock, to: verified });
-    let [ours, theirs] = [-1, blocks.length];
-    while (theirs - ours > 1) {
-      const middle = (ours + theirs) >> 1;
-      const block = blocks[middle] as BlockRef;
-      if ((await node.header(block.number))?.hash === block.hash) ours = middle;
-      else theirs = middle;
-    }
-    const common = blocks[ours];
+    const common = blocks[await lastWhere(blocks.length, (position) => hasBlock(node, blocks[position] as BlockRef))];
     if (common === undefined) throw new Untrusted('the node has nothing in common with the index');
     ({ state } = await store.apply({
       chainId,
@@ -544,6 +523,21 @@ export function createFollower(options: FollowerOptions): Follower {
       return logs;
     },
   };
+}
+
+/** Whether the node has this very block at its height. */
+const hasBlock = async (node: Node, { number, hash }: Pick<BlockRef, 'number' | 'hash'>) =>
+  (await node.header(number))?.hash === hash;
+
+/** Of the positions below the end, of which the first ones fit and the others do not, the last that fits; -1 for none. */
+async function lastWhere(end: number, fits: (position: number) => Promise<boolean>): Promise<number> {
+  let [good, bad] = [-1, end];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (await fits(middle)) good = middle;
+    else bad = middle;
+  }
+  return good;
 }
 
 const refOf = ({ number, hash, timestamp }: BlockRef): BlockRef => ({ number, hash, timestamp });

@@ -1,7 +1,7 @@
 // Our answers against the registry's own, at one block: pairs that have something, and pairs that have nothing.
 
-import { answer, type Question } from '../registry/check.ts';
-import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
+import { answer, type Question, questionFor } from '../registry/check.ts';
+import type { Address } from '../registry/delegation.ts';
 import type { Network } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import type { BlockRef, LogRecord, Store } from '../store/store.ts';
@@ -66,27 +66,8 @@ async function grantingOf(store: Store, chainId: number, question: Question, blo
 export function questionsOf(logs: readonly LogRecord[]): Question[] {
   return logs.flatMap(({ event }) => {
     if (!('delegation' in event)) return [];
-    const { version, kind, from, to, contract, tokenId, rights } = event.delegation;
-    const scopes = {
-      ALL: 'all',
-      CONTRACT: 'contract',
-      TOKEN: 'token',
-      ERC721: 'erc721',
-      ERC20: 'erc20',
-      ERC1155: 'erc1155',
-    };
-    const target = { ...(contract === null ? {} : { contract }), ...(tokenId === null ? {} : { tokenId }) };
-    const base = {
-      version,
-      scope: scopes[kind],
-      from,
-      ...target,
-      ...(version === 2 ? { rights: rights ?? NO_RIGHTS } : {}),
-    };
-    const stranger: Address = `0x${from.slice(2).split('').reverse().join('')}`;
-    return [
-      { ...base, to },
-      { ...base, to: stranger },
-    ] as Question[];
+    const { delegation } = event;
+    const stranger: Address = `0x${delegation.from.slice(2).split('').reverse().join('')}`;
+    return [questionFor(delegation), questionFor({ ...delegation, to: stranger })];
   });
 }

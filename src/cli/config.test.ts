@@ -1,6 +1,17 @@
 import { expect, test } from 'bun:test';
 import { ConfigError, readConfig } from './config.ts';
 
+/** What is said of an environment that must be refused. */
+function refusalOf(environment: Record<string, string>): ConfigError {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
 test('an empty environment gives the defaults', () => {
   expect(readConfig({})).toEqual({
     databaseUrl: 'sqlite:./data/delegations.db',
@@ -33,15 +44,10 @@ test('every fault is listed at once, each with its name and an example', () => {
     MAX_LAG_1: '-5',
     MAX_LAG_99: '5',
   };
-  try {
-    readConfig(bad);
-    throw new Error('accepted');
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    expect(error.faults.map(({ name }) => name).sort()).toEqual(Object.keys(bad).sort());
-    expect(error.message).toContain('For example: PORT=8080');
-    expect(error.message).not.toContain('secret');
-  }
+  const error = refusalOf(bad);
+  expect(error.faults.map(({ name }) => name).sort()).toEqual(Object.keys(bad).sort());
+  expect(error.message).toContain('For example: PORT=8080');
+  expect(error.message).not.toContain('secret');
 });
 
 test('both servers cannot have one port', () => {
@@ -78,13 +84,8 @@ test('what is wrong about a chain is told without its URL', () => {
     POLL_INTERVAL_10: '5',
     MAX_LAG_137: 'x',
   };
-  try {
-    readConfig(bad);
-    throw new Error('accepted');
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    expect(error.faults.map(({ name }) => name).sort()).toEqual(Object.keys(bad).sort());
-    expect(error.message).not.toContain('SECRET');
-  }
+  const error = refusalOf(bad);
+  expect(error.faults.map(({ name }) => name).sort()).toEqual(Object.keys(bad).sort());
+  expect(error.message).not.toContain('SECRET');
   expect(() => readConfig({ START_BLOCK_10: '5' })).toThrow('RPC_URL_10 is missing');
 });

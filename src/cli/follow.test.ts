@@ -6,7 +6,7 @@ import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFa
 import { WALLETS } from '../../test/lives.ts';
 import { asText } from '../../test/questions.ts';
 import { createRandom } from '../../test/random.ts';
-import { type ServeProcess, startServe } from '../../test/serve-process.ts';
+import { MAIN, runCommand, type ServeProcess, startServe } from '../../test/serve-process.ts';
 import { randomCalls } from '../../test/world.ts';
 import { openStore } from '../store/open.ts';
 
@@ -191,7 +191,7 @@ describe('delegations serve, following', () => {
     const random = createRandom(5);
     let beforeTip = 0;
     for (let turn = 0; turn < kills; turn++) {
-      const child = Bun.spawn([process.execPath, `${import.meta.dir}/main.ts`, 'follow'], {
+      const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
         env: { ...process.env, DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url), POLL_INTERVAL_1: '100' },
         stdout: 'ignore',
         stderr: 'ignore',
@@ -221,7 +221,7 @@ describe('delegations serve, following', () => {
     const live = liveChain(50);
     const path = temporaryPath('overtaken.db');
     const environment = { ...process.env, DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url) };
-    const first = Bun.spawn([process.execPath, `${import.meta.dir}/main.ts`, 'follow'], {
+    const first = Bun.spawn([process.execPath, MAIN, 'follow'], {
       env: environment,
       stdout: 'pipe',
       stderr: 'ignore',
@@ -252,19 +252,7 @@ describe('delegations serve, following', () => {
     const live = liveChain(120);
     const path = temporaryPath('audited.db');
     const environment = { DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url) };
-    const run = async (...args: string[]) => {
-      const child = Bun.spawn([process.execPath, `${import.meta.dir}/main.ts`, ...args], {
-        env: { ...process.env, ...environment },
-        stdout: 'pipe',
-        stderr: 'pipe',
-      });
-      const [stdout, stderr, code] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-        child.exited,
-      ]);
-      return { stdout, stderr, code };
-    };
+    const run = (...args: string[]) => runCommand(args, environment);
     const followed = async () => {
       const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
       await caughtUp(served, live);
@@ -312,18 +300,8 @@ describe('delegations serve, following', () => {
     const live = liveChain(150, 11);
     const [path, other] = [temporaryPath('exported.db'), temporaryPath('imported.db')];
     const file = temporaryPath('index.ndjson');
-    const run = async (database: string, ...args: string[]) => {
-      const child = Bun.spawn([process.execPath, `${import.meta.dir}/main.ts`, ...args], {
-        env: { ...process.env, DATABASE_URL: `sqlite:${database}`, ...settingsOf(live.url) },
-        stdout: 'pipe',
-        stderr: 'pipe',
-      });
-      const [stdout, stderr] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ]);
-      return { stdout, stderr, code: await child.exited };
-    };
+    const run = (database: string, ...args: string[]) =>
+      runCommand(args, { DATABASE_URL: `sqlite:${database}`, ...settingsOf(live.url) });
     const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
     await caughtUp(served, live);
     await served.stop();

@@ -3,22 +3,8 @@
 import { describe, expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/engines.ts';
 import { block, COLD, granted, HOT } from '../../test/fixtures.ts';
-import { MAIN, startServe } from '../../test/serve-process.ts';
+import { runCommand, startServe } from '../../test/serve-process.ts';
 import { openStore } from '../store/open.ts';
-
-async function run(args: string[], environment: Record<string, string> = {}) {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
-    env: { ...process.env, ...environment },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { stdout, stderr, code };
-}
 
 describe('delegations serve', () => {
   test('answers from the store, counts and logs each request without what was asked, and stops in order', async () => {
@@ -80,7 +66,7 @@ describe('delegations serve', () => {
   });
 
   test('refuses bad configuration with every fault', async () => {
-    const { stderr, code } = await run(['serve'], { PORT: 'http', LOG_LEVEL: 'loud' });
+    const { stderr, code } = await runCommand(['serve'], { PORT: 'http', LOG_LEVEL: 'loud' });
     expect(code).toBe(2);
     expect(stderr).toContain('PORT is not a whole number');
     expect(stderr).toContain('LOG_LEVEL is not one of');
@@ -96,18 +82,18 @@ describe('delegations serve', () => {
         METRICS_PORT: '0',
         [which]: String(taken.port),
       };
-      const { stderr, code } = await run(['serve'], environment);
+      const { stderr, code } = await runCommand(['serve'], environment);
       await taken.stop(true);
       expect([stderr.trim(), code]).toEqual(['The port is taken: set PORT or METRICS_PORT to another.', 2]);
     });
   }
 
   test('helps', async () => {
-    const { stdout, code } = await run(['--help']);
+    const { stdout, code } = await runCommand(['--help']);
     expect(code).toBe(0);
     expect(stdout).toContain('DATABASE_URL');
-    expect((await run(['serve', '--help'])).stdout).toContain('Usage: delegations serve');
-    const unknown = await run(['surve']);
+    expect((await runCommand(['serve', '--help'])).stdout).toContain('Usage: delegations serve');
+    const unknown = await runCommand(['surve']);
     expect([unknown.code, unknown.stderr.split('\n')[0]]).toEqual([2, 'There is no command surve.']);
   });
 });

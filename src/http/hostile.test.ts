@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/engines.ts';
-import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/fixtures.ts';
+import { address, block, COLD, GOOD_VALUES, granted, HOT, timeOf } from '../../test/fixtures.ts';
 import { createRandom } from '../../test/random.ts';
 import { type RawAnswer, rawClient } from '../../test/raw-http.ts';
 import { serving } from '../../test/serving.ts';
@@ -45,16 +45,6 @@ interface Hostile {
   readonly chainId?: number;
 }
 
-/** Good values, from which one is made bad. */
-const GOOD: Readonly<Record<string, string>> = {
-  wallet: HOT,
-  to: HOT,
-  from: COLD,
-  delegate: HOT,
-  vault: COLD,
-  contract: CONTRACT,
-  tokenId: '7',
-};
 const ADDRESSES = ['to', 'from', 'delegate', 'vault', 'contract'];
 
 function generator(seed: number) {
@@ -70,7 +60,9 @@ function generator(seed: number) {
     Array.from({ length }, () => `%${int(256).toString(16).padStart(2, '0')}`).join('');
 
   const requiredOf = (operation: Operation) =>
-    operation.required.filter(({ name }) => name !== 'wallet').map(({ name }) => [name, GOOD[name] ?? ''] as const);
+    operation.required
+      .filter(({ name }) => name !== 'wallet')
+      .map(({ name }) => [name, GOOD_VALUES[name] ?? ''] as const);
   const pathOf = (operation: Operation, wallet: string = HOT) => operation.path.replace('{wallet}', wallet);
   const line = (target: string, method = 'GET') => `${method} ${target} HTTP/1.1\r\nHost: localhost\r\n`;
   const target = (operation: Operation, query: readonly (readonly [string, string])[], wallet?: string) =>

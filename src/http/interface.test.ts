@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/engines.ts';
-import { address, block, COLD, CONTRACT, ended, granted, HOT, timeOf } from '../../test/fixtures.ts';
+import { address, block, COLD, CONTRACT, ended, GOOD_VALUES, granted, HOT, timeOf } from '../../test/fixtures.ts';
 import { appOf } from '../../test/serving.ts';
 import { MAX_UINT256 } from '../registry/delegation.ts';
 import { openStore } from '../store/open.ts';
@@ -63,19 +63,12 @@ const v1 = (scope: string, to: string, more = '') =>
 const AT = `&contract=${CONTRACT}`;
 const ELSEWHERE = `&contract=${OTHER}`;
 
-const GOOD: Readonly<Record<string, string>> = {
-  to: HOT,
-  from: COLD,
-  delegate: HOT,
-  vault: COLD,
-  contract: CONTRACT,
-  tokenId: '7',
-};
-
 describe('every operation', () => {
   for (const { path, required, optional, version, kind } of OPERATIONS) {
     const target = path.replace('{wallet}', HOT);
-    const query = required.filter(({ name }) => name !== 'wallet').map(({ name }) => [name, GOOD[name] ?? ''] as const);
+    const query = required
+      .filter(({ name }) => name !== 'wallet')
+      .map(({ name }) => [name, GOOD_VALUES[name] ?? ''] as const);
     const ask = (pairs: readonly (readonly [string, string])[], init?: RequestInit) =>
       send(`${target}?${new URLSearchParams(pairs as [string, string][])}`, init);
 

@@ -74,6 +74,22 @@ export function faultOfQuestion(question: Question): string | null {
   return null;
 }
 
+const SCOPE_OF_KIND = {
+  ALL: 'all',
+  CONTRACT: 'contract',
+  TOKEN: 'token',
+  ERC721: 'erc721',
+  ERC20: 'erc20',
+  ERC1155: 'erc1155',
+} as const;
+
+/** The question that a delegation is there to answer with yes. */
+export function questionFor({ version, kind, from, to, contract, tokenId, rights }: DelegationKey): Question {
+  const target = { ...(contract === null ? {} : { contract }), ...(tokenId === null ? {} : { tokenId }) };
+  const base = { version, scope: SCOPE_OF_KIND[kind], from, to, ...target };
+  return (version === 1 ? base : { ...base, rights: rights ?? NO_RIGHTS }) as Question;
+}
+
 /** True when the scope is answered by a balance, not by yes or no. */
 export const asksBalance = (question: Question): boolean => question.scope === 'erc20' || question.scope === 'erc1155';
 
