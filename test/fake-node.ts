@@ -309,7 +309,7 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
       timestamp: (parent?.timestamp ?? start) + time,
       transactions,
       v1State: (vault, selector) => stateOf(heldAfter(done), vault, selector),
-      check: (data) => checkOf(modelAfter(done), data),
+      check: (data) => checkOf(modelAfter(done), data) ?? v2ListOf(heldAfter(done), data),
     };
   }
 
@@ -341,6 +341,23 @@ function stateOf(held: readonly Delegation[], vault: Address, selector: string):
       .map(({ contract, tokenId, to }) => word(contract ?? '') + word(tokenId ?? 0n) + word(to)),
   }[selector];
   if (rows === undefined) throw new Refusal(-32000, `no getter ${selector}`);
+  return `0x${word(32n)}${word(BigInt(rows.length))}${rows.join('')}`;
+}
+
+const TYPES: Readonly<Record<string, bigint>> = { ALL: 1n, CONTRACT: 2n, ERC721: 3n, ERC20: 4n, ERC1155: 5n };
+
+/** The v2 registry's answer where it is asked for a list; null for any other call. */
+function v2ListOf(held: readonly Delegation[], data: string): string | null {
+  const wallet = `0x${data.slice(-40)}`;
+  const side = ({ '0x42f87c25': 'to', '0x51525e9a': 'from' } as const)[data.slice(0, 10)];
+  if (side === undefined) return null;
+  const rows = held
+    .filter((one) => one.version === 2 && one[side] === wallet)
+    .map(({ kind, to, from, rights, contract, tokenId, amount }) =>
+      [TYPES[kind] as bigint, to, from, rights ?? '0x', contract ?? '0x', tokenId ?? 0n, amount ?? 0n]
+        .map(word)
+        .join(''),
+    );
   return `0x${word(32n)}${word(BigInt(rows.length))}${rows.join('')}`;
 }
 

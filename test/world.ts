@@ -26,6 +26,8 @@ export interface World {
   show(): void;
   /** Lets time pass, with ticks of the follower, until it must have caught up and read its window. */
   rest(): Promise<void>;
+  /** The audit comes round to every final block in time; here at once. */
+  auditAll(): Promise<void>;
   /** What differs between the store and the truth at the store's own head; null where nothing does. */
   difference(): Promise<string | null>;
   /** The same at a block of the chain, as of which the store is asked. */
@@ -93,7 +95,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
         one.clock += 61_000;
         await one.settle(30);
       }
-      // The audit comes round to every final block in time; here at once.
+    },
+    async auditAll() {
       await one.follower.audit(FIRST, Number.MAX_SAFE_INTEGER).catch((error) => one.errors.push(error));
       await one.settle(5);
     },

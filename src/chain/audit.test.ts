@@ -5,8 +5,11 @@ import type { FakeNode } from '../../test/fake-node.ts';
 import { WALLETS } from '../../test/lives.ts';
 import { MAINNET } from '../../test/vectors.ts';
 import { createWorld, FIRST } from '../../test/world.ts';
+import type { Question } from '../registry/check.ts';
+import { NO_RIGHTS } from '../registry/delegation.ts';
+import { listsOf, questionsOf } from './answers.ts';
 import { createAuditor } from './auditor.ts';
-import { questionsOf } from './pairs.ts';
+import { callOf } from './registry-calls.ts';
 
 /** A world whose history was read, and read again, from a node that kept one log in `share` back all the while. */
 async function withGaps(share: number) {
@@ -86,31 +89,99 @@ const forged = ({ topics }: Record<string, unknown>) => {
   return [event, from, `0x${'0'.repeat(24)}${'99'.repeat(20)}`];
 };
 
-describe('the audit of pairs', () => {
+describe('the audit of answers', () => {
   test('agrees with the registry where the index is right', async () => {
     const world = await createWorld({ blocks: 120 });
     await world.one.settle();
     const logs = await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10_000 });
     const questions = questionsOf(logs);
     expect(questions.length).toBeGreaterThan(100);
-    const result = await world.one.follower.auditPairs(questions);
-    expect(result).toEqual({ asked: questions.length, wrong: [] });
+    const lists = questions.flatMap(listsOf);
+    const result = await world.one.follower.auditAnswers([...questions, ...lists]);
+    expect(result).toEqual({ asked: questions.length + lists.length, wrong: [] });
     await world.close();
   });
 
-  test('shuts the chain where it is not', async () => {
+  /** Of every pair, both versions' check of everything, and every list. */
+  const everything = WALLETS.flatMap((from) =>
+    WALLETS.flatMap((to) => [
+      { version: 2, scope: 'all', from, to, rights: NO_RIGHTS } as const,
+      { version: 1, scope: 'all', from, to } as const,
+    ]),
+  );
+
+  test.each([
+    ['checks', everything],
+    ['lists', everything.flatMap(listsOf)],
+  ])('%s that differ shut the chain, until all of it is compared and mended', async (_, subjects) => {
     const { world } = await withGaps(2);
-    const logs = world.chain.flatMap(({ transactions }) => transactions);
-    expect(logs.length).toBeGreaterThan(0);
-    const questions = WALLETS.flatMap((from) =>
-      WALLETS.flatMap((to) => [
-        { version: 2, scope: 'all', from, to, rights: `0x${'0'.repeat(64)}` } as const,
-        { version: 1, scope: 'all', from, to } as const,
-      ]),
-    );
-    const result = await world.one.follower.auditPairs(questions).catch(() => null);
+    const { follower, store, events } = world.one;
+    const result = await follower.auditAnswers(subjects);
     expect(result?.wrong.length).toBeGreaterThan(0);
-    expect((await world.one.store.chain(1))?.shut).toContain('otherwise than the index');
+    expect((await store.chain(1))?.shut).toContain('otherwise than the index');
+    expect(events.map(({ type }) => type)).toContain('differs');
+    expect(await follower.audit(FIRST, FIRST + 200)).toBeNull();
+    await world.rest();
+    expect(await world.expectRight()).toBeNull();
+    expect((await follower.auditAnswers(subjects))?.wrong).toEqual([]);
+    await world.close();
+  });
+
+  test('the chain stays shut while a comparison of everything explains nothing', async () => {
+    const world = await createWorld({ blocks: 120 });
+    const [node] = world.nodes as [FakeNode];
+    await world.one.settle();
+    node.fault = (question, honest) => (question.method === 'eth_call' ? `0x${'1'.padStart(64, '0')}` : honest());
+    expect((await world.one.follower.auditAnswers(everything))?.wrong.length).toBeGreaterThan(0);
+    for (let turn = 0; turn < 3; turn++) {
+      world.one.clock += 601_000;
+      await world.one.settle();
+      expect((await world.one.store.chain(1))?.shut).toContain('otherwise than the index');
+    }
+    // It was the node, and there was no other to tell.
+    node.fault = null;
+    await world.rest();
+    world.one.clock += 601_000;
+    await world.rest();
+    expect(await world.expectRight()).toBeNull();
+    await world.close();
+  });
+
+  test('a node that answers otherwise than another one and the index is blamed, and the chain stays open', async () => {
+    const world = await createWorld({ blocks: 120, nodes: 2 });
+    await world.one.settle();
+    const [liar] = world.nodes as [FakeNode, FakeNode];
+    liar.fault = (question, honest) => (question.method === 'eth_call' ? `0x${'1'.padStart(64, '0')}` : honest());
+    await expect(world.one.follower.auditAnswers(everything)).rejects.toThrow('another node agrees with the index');
+    expect((await world.one.store.chain(1))?.shut).toBeNull();
+    await world.close();
+  });
+
+  test('what callers were told no about is asked of the registry, and found out where it was wrong', async () => {
+    const { world } = await withGaps(2);
+    const { follower, store } = world.one;
+    const verified = (await store.chain(1))?.verified as number;
+    const block = world.chain.find(({ number }) => number === verified);
+    const wronged: Question[] = [];
+    for (const question of everything) {
+      const { granting } = await store.check(1, question, verified);
+      if (granting.length === 0 && block?.check?.(callOf(question))?.endsWith('1')) wronged.push(question);
+    }
+    expect(wronged.length).toBeGreaterThan(0);
+    // Of logs, nothing is compared here and nothing is drawn from: only what was asked can tell.
+    const blind = Object.create(follower, { audit: { value: async () => null } });
+    const empty = Object.create(store, { logs: { value: async () => [] } });
+    const auditor = createAuditor(blind, MAINNET, empty, () => world.one.clock);
+    const round = async () => {
+      world.one.clock += 301_000;
+      await auditor.run();
+    };
+    await round();
+    expect(auditor.answers).toBe(0);
+    auditor.denied(wronged.slice(0, 1));
+    await round();
+    expect(auditor.answers).toBeGreaterThan(0);
+    expect((await store.chain(1))?.shut).toContain('otherwise than the index');
     await world.close();
   });
 });
@@ -120,8 +191,10 @@ test('a quiet chain of twelve-second blocks costs at most a thousand calls an ho
   const [node] = world.nodes as [FakeNode];
   await world.rest();
   const auditor = createAuditor(world.one.follower, MAINNET, world.one.store, () => world.one.clock);
+  const asked = questionsOf(await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10 }));
   node.calls.clear();
   for (let turn = 0; turn < 300; turn++) {
+    auditor.denied(asked);
     world.grow(1, () => []);
     world.one.clock = (world.chain.at(-1)?.timestamp ?? 0) * 1000 + 1000;
     await world.one.follower.tick();

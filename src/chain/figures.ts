@@ -25,8 +25,12 @@ export interface ChainFigures {
   readonly calls: Readonly<Record<string, number>>;
   /** What happened how often. */
   readonly events: Readonly<Partial<Record<FollowerEvent['type'], number>>>;
-  /** Final blocks that were compared again, and logs that were missing in them. */
+  /** Final blocks that were compared again. */
   readonly audited: number;
+  /** Answers of the registry that were compared with ours. */
+  readonly compared: number;
+  /** Another program follows the chain into this store now. */
+  readonly overtaken: boolean;
   readonly failures: number;
 }
 

@@ -1,9 +1,9 @@
 // Follows one chain: each tick asks one node, and ends in a commit that is right or in none.
 
-import type { Question } from '../registry/check.ts';
 import type { Finality, Network } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Batch, BlockInput, BlockRef, ChainState, Store, VaultState } from '../store/store.ts';
+import { disagreements, type Statement, type Subject, statementsOf, textOf } from './answers.ts';
 import { type Audit, auditLogs } from './audit.ts';
 import { mayHold } from './bloom.ts';
 import { compareLogs, confirmLogs, storedLogs } from './compare.ts';
@@ -11,7 +11,6 @@ import { Inconsistent, Lagging, Untrusted } from './errors.ts';
 import { registryFilter } from './filter.ts';
 import { groupLogs } from './logs.ts';
 import type { Header, Node, NodeLog } from './node.ts';
-import { auditPairs, type PairAudit } from './pairs.ts';
 import type { Providers } from './providers.ts';
 import { type Nodes, readVault, resolveBlocks } from './resolve.ts';
 import { RpcError } from './rpc.ts';
@@ -32,6 +31,7 @@ export interface FollowerOptions {
 export type FollowerEvent =
   | { readonly type: 'reorg'; readonly from: number; readonly to: number }
   | { readonly type: 'missed'; readonly block: number; readonly logs: number }
+  | { readonly type: 'differs'; readonly block: number; readonly what: readonly string[] }
   | { readonly type: 'shut'; readonly reason: string }
   | { readonly type: 'opened' }
   | { readonly type: 'unread'; readonly vaults: number };
@@ -42,10 +42,18 @@ export interface Follower {
   /** Reads final blocks once more and mends the index; null where none of the range is final. Not during a tick. */
   audit(from: number, to: number): Promise<Audit | null>;
   /** Asks the registry itself, at the newest final block; null where there is none. Wrong answers shut the chain. */
-  auditPairs(questions: readonly Question[]): Promise<PairAudit | null>;
+  auditAnswers(subjects: readonly Subject[]): Promise<AnswersAudit | null>;
+  /** How many blocks one call for logs asks for now. */
+  readonly span: number;
   readonly state: ChainState | null;
   /** How many logs it has written. */
   readonly logs: number;
+}
+
+export interface AnswersAudit {
+  /** How many could be compared. */
+  readonly asked: number;
+  readonly wrong: readonly Statement[];
 }
 
 /** Up to so many new blocks are read header by header; more are read as a range first. */
@@ -69,8 +77,11 @@ const READ_TWICE_BLOCKS = 10_000;
 const VIOLATION_READS = 3;
 const VIOLATION_MS = 120_000;
 
-/** How the reason begins for which a chain opens again by itself. For any other, its operator must rewind it. */
+/** How the reasons begin for which a chain opens again by itself. For any other, its operator must rewind it. */
 const FINALITY_VIOLATION = 'A block that was final has changed';
+const ANSWERS_DIFFER = 'The registry answers otherwise than the index';
+/** Where a comparison of everything did not explain it, everything is compared again after so long. */
+const RECONSIDER_MS = 600_000;
 
 type Base = Pick<BlockRef, 'number'> & { readonly hash: BlockRef['hash'] | null };
 
@@ -89,6 +100,7 @@ export function createFollower(options: FollowerOptions): Follower {
   let checkedFinal = false;
   let windowReadAt = Number.NEGATIVE_INFINITY;
   let violation: { hash: string; since: number; reads: number } | null = null;
+  let suspicion: { block: number; statements: readonly Statement[]; next: number; notBefore: number } | null = null;
   let mayHaveUnread = true;
   let movedAt = now();
   let logs = 0;
@@ -431,7 +443,7 @@ export function createFollower(options: FollowerOptions): Follower {
 
   /** Reads final blocks once more; those above what is verified are the window's. */
   async function audit(nodes: Nodes, from: number, to: number): Promise<Audit | null> {
-    if (state === null || state.shut !== null || state.verified === null) return null;
+    if (state === null || state.verified === null) return null;
     const [low, high] = [Math.max(from, state.firstBlock), Math.min(to, state.verified)];
     if (low > high) return null;
     const result = await auditLogs({ network, store, scanner }, nodes, state, low, high);
@@ -446,16 +458,56 @@ export function createFollower(options: FollowerOptions): Follower {
     return result;
   }
 
-  /** Our answers against the registry's own, at a final block. Where they differ, our rows are wrong. */
-  async function comparePairs({ node }: Nodes, questions: readonly Question[]): Promise<PairAudit | null> {
-    if (state === null || state.shut !== null || state.verified === null) return null;
+  /** Our answers against the registry's own, at a final block. Where other nodes say the same, our rows are wrong. */
+  async function compareAnswers({ node, others }: Nodes, subjects: readonly Subject[]): Promise<AnswersAudit | null> {
+    if (state === null || state.verified === null) return null;
     const [block] = await store.blocks(chainId, { from: state.verified, to: state.verified });
     if (block === undefined) return null;
-    const result = await auditPairs(network, store, node, block, questions);
-    if (result.wrong.length > 0) {
-      await shut(`The registry answers ${result.wrong.length} of ${result.asked} questions otherwise than the index.`);
+    const statements = await statementsOf(network, node, block, subjects);
+    const wrong = await disagreements(network, store, block.number, statements);
+    if (wrong.length === 0) return { asked: statements.length, wrong };
+    const what = wrong.map(({ subject }) => subject);
+    for (const other of others) {
+      const said = await statementsOf(network, other, block, what).catch(() => []);
+      if ((await disagreements(network, store, block.number, said)).length < said.length) {
+        throw new Untrusted(`another node agrees with the index about ${textOf(what[0] as Subject)}`);
+      }
     }
-    return result;
+    onEvent?.({ type: 'differs', block: block.number, what: what.map(textOf) });
+    suspicion = { block: block.number, statements: wrong, next: state.firstBlock, notBefore: now() };
+    await shut(`${ANSWERS_DIFFER}: ${wrong.length} of ${statements.length} at block ${block.number}.`);
+    return { asked: statements.length, wrong };
+  }
+
+  /** The way out of wrong answers: every final block is compared and mended, until the index says what the registry said. */
+  async function reconsider(nodes: Nodes, { epoch, firstBlock, verified }: ChainState): Promise<boolean> {
+    if (suspicion === null || verified === null || now() < suspicion.notBefore) return false;
+    const to = Math.min(verified, suspicion.next + scanner.span - 1);
+    const compared = await audit(nodes, suspicion.next, to);
+    if (compared !== null && compared.wrongFrom !== null) return false;
+    if (to < verified) {
+      suspicion.next = to + 1;
+      return true;
+    }
+    const { block, statements } = suspicion;
+    // A repair may have gone back below it: then all above is being read anew.
+    const isStillThere = (state?.head?.number ?? 0) >= block;
+    const said = isStillThere ? await saidAgain(nodes.node, block, statements) : [];
+    if ((await disagreements(network, store, block, said)).length > 0) {
+      suspicion = { block, statements, next: firstBlock, notBefore: now() + RECONSIDER_MS };
+      return false;
+    }
+    suspicion = null;
+    return open(epoch);
+  }
+
+  /** What the node says now, or, where it cannot tell any more, what was said then. */
+  async function saidAgain(node: Node, number: number, statements: readonly Statement[]) {
+    const [block] = await store.blocks(chainId, { from: number, to: number });
+    if (block === undefined) return statements;
+    const subjects = statements.map(({ subject }) => subject);
+    const again = await statementsOf(network, node, block, subjects);
+    return again.length === subjects.length ? again : statements;
   }
 
   /** A final block that is another now: the chain answers no more, unless another node still has ours. */
@@ -468,6 +520,8 @@ export function createFollower(options: FollowerOptions): Follower {
     await shut(`${FINALITY_VIOLATION}: block ${ours.number} is now ${header.hash}.`);
   }
 
+  const isOpen = () => state !== null && state.shut === null;
+
   async function shut(reason: string): Promise<void> {
     if (state === null) return;
     state = await store.report(chainId, state.epoch, { shut: reason });
@@ -476,6 +530,7 @@ export function createFollower(options: FollowerOptions): Follower {
 
   /** The way out of a final block that changed: it is ours again, or all nodes keep saying that it is another. */
   async function recover({ node, others }: Nodes, { verified, firstBlock, epoch }: ChainState): Promise<boolean> {
+    if (state?.shut?.startsWith(ANSWERS_DIFFER)) return reconsider({ node, others }, state);
     if (!state?.shut?.startsWith(FINALITY_VIOLATION)) return false;
     if (verified === null || state.head === null) return open(epoch);
     const [kept] = await store.blocks(chainId, { from: verified, to: verified });
@@ -514,8 +569,11 @@ export function createFollower(options: FollowerOptions): Follower {
 
   return {
     tick: async () => ({ more: await withNode(step) }),
-    audit: (from, to) => withNode((nodes) => audit(nodes, from, to)),
-    auditPairs: (questions) => withNode((nodes) => comparePairs(nodes, questions)),
+    audit: async (from, to) => (isOpen() ? withNode((nodes) => audit(nodes, from, to)) : null),
+    auditAnswers: async (subjects) => (isOpen() ? withNode((nodes) => compareAnswers(nodes, subjects)) : null),
+    get span() {
+      return scanner.span;
+    },
     get state() {
       return state;
     },

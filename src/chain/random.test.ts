@@ -121,6 +121,9 @@ async function live(seed: number): Promise<string | null> {
     const highest = (await world.one.store.chain(1))?.head?.number ?? 0;
     world.grow(3 + Math.max(0, highest - (world.chain.at(-1)?.number ?? 0)));
     await world.rest();
+    // What was kept back until it was final, only the audit can find.
+    await world.auditAll();
+    await world.rest();
     const end = await world.expectRight();
     if (end !== null) return `in the end: ${end}`;
     for (let turn = 0; turn < 5; turn++) {

@@ -1,6 +1,7 @@
-// The registries' own checks, as calls to a node.
+// The registries' own checks and lists, as calls to a node.
 
 import type { Question } from '../registry/check.ts';
+import type { Address } from '../registry/delegation.ts';
 
 const SELECTORS: Readonly<Record<string, string>> = {
   '1.all': '9c395bc2',
@@ -23,6 +24,12 @@ export function callOf(question: Question): string {
   if (question.version === 2) words.push(word(question.rights));
   return `0x${SELECTORS[`${question.version}.${question.scope}`]}${words.join('')}`;
 }
+
+const LIST_SELECTORS = { incoming: '42f87c25', outgoing: '51525e9a' } as const;
+
+/** The input of the call that asks the v2 registry for a wallet's list. */
+export const listCallOf = (list: { wallet: Address; direction: 'incoming' | 'outgoing' }): string =>
+  `0x${LIST_SELECTORS[list.direction]}${word(list.wallet)}`;
 
 /** The answer in the data that came back; null where it is none. */
 export function answerOf(question: Question, data: string): boolean | bigint | null {

@@ -1,10 +1,10 @@
 // delegations audit: an index against the chain itself, at once. It changes nothing.
 
 import { parseArgs } from 'node:util';
+import { disagreements, isQuestion, listsOf, questionsOf, statementsOf, textOf } from '../chain/answers.ts';
 import { compareLogs, storedLogs } from '../chain/compare.ts';
 import { registryFilter } from '../chain/filter.ts';
 import { groupLogs } from '../chain/logs.ts';
-import { auditPairs, questionsOf } from '../chain/pairs.ts';
 import { createProviders } from '../chain/providers.ts';
 import { createScanner } from '../chain/scan.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
@@ -16,7 +16,7 @@ import { UsageError } from './usage.ts';
 export const AUDIT_HELP = `Usage: delegations audit --chain <id> [--pairs <number>] [--from <block>] [--to <block>] [--json]
 
 Reads the registries' logs of final blocks from a node and compares them with the index, one by one, then asks the registry
-about pairs drawn from them and compares its answers with ours. Nothing is changed, and a running service may go on.
+about pairs drawn from them, and for the whole lists of some of their wallets, and compares its answers with ours. Nothing is changed, and a running service may go on.
 
 Needs DATABASE_URL and RPC_URL_<id>. Exit code: 0 all equal, 1 something differs, 2 trouble.
 
@@ -28,6 +28,8 @@ For example: RPC_URL_1=https://node.example delegations audit --chain 1 --pairs 
 `;
 
 const BLOCKS_AT_ONCE = 20_000;
+/** Lists are long: they are asked for about one pair in so many. */
+const PAIRS_PER_LIST = 10;
 
 export async function audit(environment: Readonly<Record<string, string | undefined>>, args: string[]): Promise<void> {
   const { chainId, pairs, from, to, json } = readArguments(args);
@@ -58,11 +60,23 @@ export async function audit(environment: Readonly<Record<string, string | undefi
     if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
     const [block] = await store.blocks(chainId, { from: state.verified, to: state.verified });
     const questions = questionsOf(drawn.logs).slice(0, pairs);
-    const asked = block && (await auditPairs(network, store, node, block, questions));
-    const wrong = asked?.wrong.length ?? 0;
-    const result = { chainId, from: first, to: last, logs, missing, surplus, pairs: asked?.asked ?? 0, wrong };
-    process.stdout.write(json ? `${JSON.stringify(result)}\n` : textOf(result));
-    if (missing + surplus + wrong > 0) process.exitCode = 1;
+    const lists = questions.filter((_, position) => position % PAIRS_PER_LIST === 0).flatMap(listsOf);
+    const said = block === undefined ? [] : await statementsOf(network, node, block, [...questions, ...lists]);
+    const wrong = await disagreements(network, store, state.verified, said);
+    const asked = said.filter(({ subject }) => isQuestion(subject)).length;
+    const result: Result = {
+      chainId,
+      from: first,
+      to: last,
+      logs,
+      missing,
+      surplus,
+      pairs: asked,
+      lists: said.length - asked,
+      wrong: wrong.map(({ subject }) => textOf(subject)),
+    };
+    process.stdout.write(json ? `${JSON.stringify(result)}\n` : reportOf(result));
+    if (missing + surplus + wrong.length > 0) process.exitCode = 1;
   } finally {
     await store.close();
   }
@@ -76,14 +90,16 @@ interface Result {
   readonly missing: number;
   readonly surplus: number;
   readonly pairs: number;
-  readonly wrong: number;
+  readonly lists: number;
+  /** What the registry answers otherwise. */
+  readonly wrong: readonly string[];
 }
 
-const textOf = ({ chainId, from, to, logs, missing, surplus, pairs, wrong }: Result) =>
+const reportOf = ({ chainId, from, to, logs, missing, surplus, pairs, lists, wrong }: Result) =>
   `Chain ${chainId}, blocks ${from} to ${to}
   logs    ${logs} compared, ${missing} missing here, ${surplus} that only we have
-  pairs   ${pairs} asked of the registry, ${wrong} answered otherwise
-`;
+  pairs   ${pairs} asked of the registry, and ${lists} lists: ${wrong.length} answered otherwise
+${wrong.map((one) => `          ${one}\n`).join('')}`;
 
 function readArguments(args: string[]) {
   const { values } = parseArgs({

@@ -248,6 +248,24 @@ describe('delegations serve, following', () => {
     await live.stop();
   }, 120_000);
 
+  test('what callers were told no about reaches the audit, token ids beyond any number included', async () => {
+    const live = liveChain(40);
+    const settings = { ...settingsOf(live.url), LOG_LEVEL: 'debug' };
+    const served = await startServe(`sqlite:${temporaryPath('denied.db')}`, settings);
+    await caughtUp(served, live);
+    const tokenId = 2n ** 256n - 1n;
+    const query = `from=${WALLETS[0]}&to=0x${'77'.repeat(20)}&contract=0x${'88'.repeat(20)}&tokenId=${tokenId}`;
+    const response = await fetch(`${served.url}/registry/v2/check/erc721?${query}`);
+    expect(await response.text()).toBe('false');
+    for await (const line of served.lines) {
+      if (line['message'] !== 'denied') continue;
+      expect(line).toMatchObject({ level: 'debug', chainId: 1, questions: 1 });
+      break;
+    }
+    expect(await served.stop()).toBe(0);
+    await live.stop();
+  }, 60_000);
+
   test('the audit compares an index with its chain, and rewind forgets and reads again', async () => {
     const live = liveChain(120);
     const path = temporaryPath('audited.db');
@@ -261,8 +279,9 @@ describe('delegations serve, following', () => {
     await followed();
     const good = await run('audit', '--chain', '1', '--pairs', '500', '--json');
     expect([good.code, good.stderr]).toEqual([0, '']);
-    expect(JSON.parse(good.stdout)).toMatchObject({ chainId: 1, missing: 0, surplus: 0, wrong: 0 });
-    expect((JSON.parse(good.stdout) as { pairs: number }).pairs).toBeGreaterThan(50);
+    expect(JSON.parse(good.stdout)).toMatchObject({ chainId: 1, missing: 0, surplus: 0, wrong: [] });
+    const { pairs, lists } = JSON.parse(good.stdout) as { pairs: number; lists: number };
+    expect([pairs > 50, lists > 5]).toEqual([true, true]);
 
     // A block of the history that has nothing in it, by the node's word.
     const honest = live.node.chain;

@@ -1,6 +1,7 @@
 // delegations follow: every configured chain, each in a loop of its own that no other chain's trouble reaches.
 
 import { createAuditor } from '../chain/auditor.ts';
+import type { Denials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
 import { createFollower, type FollowerEvent } from '../chain/follower.ts';
 import { createProviders } from '../chain/providers.ts';
@@ -33,6 +34,14 @@ export async function follow(environment: Readonly<Record<string, string | undef
     return followChain({ network, chain, store, log, signal: stopping.signal });
   });
   log('info', 'following', { chainIds: [...config.chains.keys()] });
+  process.on('message', (message: unknown) => {
+    const told = message as { type?: string; denied?: ReturnType<Denials['take']> };
+    if (told.type !== 'denied') return;
+    for (const [chainId, questions] of told.denied ?? []) {
+      followed.find((chain) => chain.chainId === chainId)?.auditor.denied(questions);
+      log('debug', 'denied', { chainId, questions: questions.length });
+    }
+  });
   const progress = startProgress(() => followed.map(({ figures }) => figures()), log);
   await stopSignal(log);
   stopping.abort();
@@ -57,6 +66,7 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
   const calls: Record<string, number> = {};
   const events: Partial<Record<FollowerEvent['type'], number>> = {};
   let failures = 0;
+  let overtaken = false;
   const providers = createProviders(chainId, chain.rpcUrls, {
     onCall: (method) => {
       calls[method] = (calls[method] ?? 0) + 1;
@@ -88,12 +98,16 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
         log('warn', 'trouble', { chainId, times, error: providers.redact(troubleOf(error)) });
     },
   }).then((how) => {
-    if (how === 'overtaken') log('error', 'another program follows this chain now; this one has stopped', { chainId });
+    if (how !== 'overtaken') return;
+    overtaken = true;
+    log('error', 'another program follows this chain now; this one has stopped', { chainId });
   });
 
   let before = { at: Date.now(), logs: 0, block: 0 };
   let rates = { logs: 0, blocks: 0 };
   return {
+    chainId,
+    auditor,
     ended,
     figures(): ChainFigures {
       const { firstBlock = null, head = null, tip = null } = follower.state ?? {};
@@ -116,6 +130,8 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
         calls,
         events,
         audited: auditor.blocks,
+        compared: auditor.answers,
+        overtaken,
         failures,
       };
     },

@@ -1,5 +1,6 @@
 // The process that follows the chains beside the one that answers: neither can hold up the other.
 
+import type { Denials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
 import type { Log } from './log.ts';
 
@@ -14,8 +15,8 @@ const LONGEST_PAUSE_MS = 30_000;
 /** A process that lived so long was well: the next one starts at once. */
 const WELL_MS = 60_000;
 
-/** Starts it, and starts it again whenever it ends by itself. */
-export function startFollowing(log: Log): FollowingProcess {
+/** Starts it, and starts it again whenever it ends by itself. Its audit is told what callers were denied. */
+export function startFollowing(log: Log, denials: Denials): FollowingProcess {
   let chains: readonly ChainFigures[] = [];
   let stopped = false;
   let pause = FIRST_PAUSE_MS;
@@ -28,9 +29,12 @@ export function startFollowing(log: Log): FollowingProcess {
       child = Bun.spawn([process.execPath, `${import.meta.dir}/main.ts`, 'follow'], {
         stdout: 'inherit',
         stderr: 'inherit',
-        ipc(message) {
+        ipc(message, sender) {
           const told = message as { type?: string; chains?: readonly ChainFigures[] };
-          if (told.type === 'figures' && told.chains !== undefined) chains = told.chains;
+          if (told.type !== 'figures' || told.chains === undefined) return;
+          chains = told.chains;
+          const denied = denials.take();
+          if (denied.length > 0) sender.send({ type: 'denied', denied });
         },
       });
       const code = await child.exited;

@@ -1,5 +1,6 @@
 // delegations serve: the store and the API in one process.
 
+import { createDenials } from '../chain/denials.ts';
 import { startServer } from '../http/server.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
@@ -30,7 +31,8 @@ export async function serve(environment: Readonly<Record<string, string | undefi
     for (const { chainId } of await store.chains()) if (NETWORKS.has(chainId)) chainIds.add(chainId);
   };
   await addChains();
-  const following = config.chains.size > 0 ? startFollowing(log) : null;
+  const denials = createDenials();
+  const following = config.chains.size > 0 ? startFollowing(log, denials) : null;
   const server = startServer({
     ...config,
     store,
@@ -39,6 +41,7 @@ export async function serve(environment: Readonly<Record<string, string | undefi
     now: () => Date.now() / 1000,
     maxLag: maxLagOf(config),
     onError,
+    onDenied: denials.add,
     onAnswer: (answered) => log('info', 'request', answered),
   });
   const chains = setInterval(() => void addChains().catch(onError), CHAINS_MS);

@@ -19,6 +19,7 @@ export async function answerCheck(
   const result = await ask(asked, service);
   const now = service.now();
   requireFresh(result.chain, result.reach, now, service);
+  if (result.granting.length === 0) service.onDenied?.(asked.chainId, asked.question);
 
   const headers = replyHeaders(result.chain, result.block, now, asked);
   const body = asked.explain ? explanationText(asked, result) : valueText(asked, result);

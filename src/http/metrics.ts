@@ -116,11 +116,23 @@ function renderFollowers(family: Family, chains: readonly ChainFigures[]): void 
   counter('delegations_follower_audited_blocks_total', 'Final blocks compared again.', ({ audited }) => [
     ['', audited],
   ]);
-  counter('delegations_follower_events_total', 'Reorgs, missed logs, chains shut and opened.', ({ events }) =>
-    Object.entries(events).map(([type, count]) => [`,type="${type}"`, count]),
+  counter('delegations_follower_compared_answers_total', "The registry's answers compared with ours.", (chain) => [
+    ['', chain.compared],
+  ]);
+  counter(
+    'delegations_follower_events_total',
+    'Reorgs, missed logs, differences, chains shut and opened.',
+    ({ events }) => Object.entries(events).map(([type, count]) => [`,type="${type}"`, count]),
   );
   counter('delegations_rpc_calls_total', 'Calls to nodes.', ({ calls }) =>
     Object.entries(calls).map(([method, count]) => [`,method="${method}"`, count]),
+  );
+  const overtaken = 'delegations_follower_overtaken';
+  family(
+    overtaken,
+    'gauge',
+    '1 where another program follows the chain into this store.',
+    rows(overtaken, (chain) => [['', chain.overtaken ? 1 : 0]]),
   );
   const health = 'delegations_provider_healthy';
   family(

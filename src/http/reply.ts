@@ -1,6 +1,7 @@
 // What checks and lists share: the point in time, the headers, and the entity tag.
 
 import type { ChainFigures } from '../chain/figures.ts';
+import type { Question } from '../registry/check.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { ChainState, Moment, Store } from '../store/store.ts';
 import type { MaxLag } from './moment.ts';
@@ -17,6 +18,8 @@ export interface Service {
   readonly answerTimeout: number;
   /** How the followers stand, where this process knows. */
   readonly figures?: () => readonly ChainFigures[];
+  /** Told of checks at which the answer was no. */
+  readonly onDenied?: (chainId: number, question: Question) => void;
   /** Told of failures that callers are not told of. */
   readonly onError?: (error: unknown) => void;
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { address, COLD, HOT } from '../../test/fixtures.ts';
 import { MAINNET } from '../../test/vectors.ts';
 import type { Address } from './delegation.ts';
-import { BadStateError, decodeVaultState, revokedDelegate } from './v1-revocation.ts';
+import { BadReturnDataError } from './return-data.ts';
+import { decodeVaultState, revokedDelegate } from './v1-revocation.ts';
 
 const REGISTRY = MAINNET.registries[1] as Address;
 const call = (selector: string, argument: Address) => `0x${selector}${argument.slice(2).padStart(64, '0')}`;
@@ -67,7 +68,7 @@ describe('the state of a wallet', () => {
   ];
   for (const [what, getDelegatesForAll] of bad) {
     test(`is an error where a getter returned ${what}`, () => {
-      expect(() => decodeVaultState(COLD, { ...empty, getDelegatesForAll })).toThrow(BadStateError);
+      expect(() => decodeVaultState(COLD, { ...empty, getDelegatesForAll })).toThrow(BadReturnDataError);
     });
   }
 });

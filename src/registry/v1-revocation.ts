@@ -1,6 +1,7 @@
 // Who was revoked by a v1 `RevokeDelegate(V, V)`: the log does not say.
 
 import type { Address, DelegationKey } from './delegation.ts';
+import { asAddress, rowsOf } from './return-data.ts';
 
 export interface Transaction {
   readonly from: string;
@@ -33,11 +34,6 @@ export interface RawVaultState {
   readonly getTokenLevelDelegations: string;
 }
 
-/** Return data that is not what the getter returns. */
-export class BadStateError extends Error {
-  override readonly name = 'BadStateError';
-}
-
 /** Every v1 delegation that the registry has for the wallet. */
 export function decodeVaultState(vault: Address, raw: RawVaultState): DelegationKey[] {
   const base = { version: 1, from: vault, rights: null } as const;
@@ -64,20 +60,4 @@ export function decodeVaultState(vault: Address, raw: RawVaultState): Delegation
       }),
     ),
   ];
-}
-
-/** The rows of an ABI-encoded array of tuples of `width` static words. */
-function rowsOf(getter: string, data: string, width: number): string[][] {
-  const words = /^0x(?:[0-9a-f]{64})*$/i.test(data) ? (data.slice(2).toLowerCase().match(/.{64}/g) ?? []) : [];
-  const [offset, length, ...cells] = words;
-  if (offset === undefined || BigInt(`0x${offset}`) !== 32n) throw new BadStateError(`${getter}: not an array`);
-  if (length === undefined || BigInt(`0x${length}`) * BigInt(width) !== BigInt(cells.length)) {
-    throw new BadStateError(`${getter}: ${cells.length} words do not make the rows that its length promises`);
-  }
-  return Array.from({ length: cells.length / width }, (_, row) => cells.slice(row * width, (row + 1) * width));
-}
-
-function asAddress(word: string | undefined): Address {
-  if (word === undefined || !word.startsWith('0'.repeat(24))) throw new BadStateError(`no address: 0x${word}`);
-  return `0x${word.slice(24)}`;
 }
