@@ -2,7 +2,7 @@
 
 import type { Address, Bytes32, DelegationKey, Kind } from '../src/registry/delegation.ts';
 import type { RegistryEvent } from '../src/registry/event.ts';
-import type { Call } from './model.ts';
+import type { Call } from '../src/sandbox/transactions.ts';
 
 export function eventOfCall([registry, caller, name, args]: Call): RegistryEvent {
   const from = caller as Address;

@@ -2,7 +2,7 @@
 
 import { createKeccak } from 'hash-wasm';
 import type { Address, Bytes32, Delegation } from '../src/registry/delegation.ts';
-import type { Call } from './model.ts';
+import type { Call } from '../src/sandbox/transactions.ts';
 import { createModel } from './model.ts';
 import { MAINNET } from './vectors.ts';
 

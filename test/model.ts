@@ -2,8 +2,7 @@
 // disagree, one of them is wrong.
 
 import type { Address, Bytes32, Delegation, DelegationKey, Kind } from '../src/registry/delegation.ts';
-
-export type Call = readonly [registry: 'v1' | 'v2', caller: string, name: string, args: readonly (string | boolean)[]];
+import type { Call } from '../src/sandbox/transactions.ts';
 
 export interface Model {
   call(call: Call): void;

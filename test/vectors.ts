@@ -4,8 +4,8 @@ import type { Address, Bytes32 } from '../src/registry/delegation.ts';
 import { decodeEvent } from '../src/registry/event.ts';
 import { NETWORKS, type Network, registryAt } from '../src/registry/network.ts';
 import { decodeVaultState, type RawVaultState, revokedDelegate } from '../src/registry/v1-revocation.ts';
+import type { Call } from '../src/sandbox/transactions.ts';
 import type { BlockInput, LogInput } from '../src/store/store.ts';
-import type { Call } from './model.ts';
 
 export interface Recording {
   readonly name: string;

@@ -1,12 +1,12 @@
 // A small world for followers: a chain that grows and reorganises by chance, nodes that show it, and the truth about it.
 
 import type { Address, Bytes32 } from '../src/registry/delegation.ts';
+import type { Call } from '../src/sandbox/transactions.ts';
 import { StoreError } from '../src/store/errors.ts';
 import type { Store } from '../src/store/store.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFakeNode } from './fake-node.ts';
 import { type Following, following } from './following.ts';
 import { CONTRACTS, IDS, RIGHTS, WALLETS } from './lives.ts';
-import type { Call } from './model.ts';
 import { asText } from './questions.ts';
 import { createRandom } from './random.ts';
 

@@ -4,10 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { artifactsText } from '../../contracts/compile.ts';
 import { temporaryPath } from '../../test/engines.ts';
 import { CONTRACTS, IDS, RIGHTS } from '../../test/lives.ts';
-import type { Call } from '../../test/model.ts';
 import { everyQuestion } from '../../test/questions.ts';
 import { createRandom } from '../../test/random.ts';
-import { executeInput, inputOf } from '../../test/registry-calls.ts';
 import { startServe } from '../../test/serve-process.ts';
 import { MAINNET, type Recording } from '../../test/vectors.ts';
 import { randomCalls } from '../../test/world.ts';
@@ -15,6 +13,7 @@ import { answerOf, callOf } from '../chain/registry-calls.ts';
 import type { Question } from '../registry/check.ts';
 import type { Address } from '../registry/delegation.ts';
 import { type Evm, makeSmartWallet, startEvm } from './evm.ts';
+import { type Call, executeInput, inputOf } from './transactions.ts';
 
 let evm: Evm;
 beforeAll(async () => {

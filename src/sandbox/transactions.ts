@@ -1,6 +1,7 @@
 // Calls of the registries as transactions carry them.
 
-import type { Call } from './model.ts';
+/** What a wallet does in a registry. Addresses and rights are hex, amounts and ids decimal. */
+export type Call = readonly [registry: 'v1' | 'v2', caller: string, name: string, args: readonly (string | boolean)[]];
 
 const SELECTORS: Readonly<Record<string, string>> = {
   'v1.delegateForAll': '685ee3e8',
@@ -16,7 +17,7 @@ const SELECTORS: Readonly<Record<string, string>> = {
   'v2.delegateERC1155': 'ab764683',
 };
 
-/** Addresses and rights are hex, amounts and ids decimal, flags booleans: each is one word. */
+/** Each argument is one word. */
 function word(value: string | boolean): string {
   if (typeof value === 'boolean') return (value ? '1' : '0').padStart(64, '0');
   return value.startsWith('0x') ? value.slice(2).padStart(64, '0') : BigInt(value).toString(16).padStart(64, '0');
