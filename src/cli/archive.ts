@@ -2,35 +2,38 @@
 
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
 import { createProviders } from '../chain/providers.ts';
 import { archiveLines, checkArchive, readArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
+import { type Command, chainOf, type Environment, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
-import { UsageError } from './usage.ts';
 
-export const EXPORT_HELP = `Usage: delegations export --chain <id> > index.ndjson
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'write the index of a chain to a file',
+  usage: '--chain <id> > index.ndjson',
+  about: `Writes the final history of a chain, as lines of JSON with a checksum at the end. The service may go on meanwhile.`,
+  options: { chain: { value: '<id>', about: 'the chain' } },
+  examples: ['delegations export --chain 1 | gzip > mainnet.ndjson.gz'],
+  run: (call) => exportIndex(call.environment, chainOf(call).chainId),
+};
 
-Writes the final history of a chain, as lines of JSON with a checksum at the end. The service may go on meanwhile.
-
-For example: delegations export --chain 1 | gzip > mainnet.ndjson.gz
-`;
-
-export const IMPORT_HELP = `Usage: delegations import <file>
-
-Reads what \`delegations export\` has written into a store that does not have the chain yet. The file is checked to its end
+export const importCommand: Command = {
+  name: 'import',
+  summary: 'read such a file into a store',
+  usage: '<file>',
+  about: `Reads what delegations export has written into a store that does not have the chain yet. The file is checked to its end
 before anything is written; with an RPC_URL_<chainId>, its newest block must also be the chain's. The service then goes on
-following from there.
-`;
+following from there.`,
+  operands: [1, 1],
+  examples: ['RPC_URL_1=https://node.example delegations import mainnet.ndjson'],
+  run: ({ environment, operands }) => importIndex(environment, operands[0] as string),
+};
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-export async function exportIndex(environment: Environment, args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { chain: { type: 'string' } } });
-  if (!/^\d{1,15}$/.test(values.chain ?? '')) throw new UsageError('--chain needs a whole number.');
+async function exportIndex(environment: Environment, chainId: number): Promise<void> {
   const store = await openStore(readConfig(environment).databaseUrl, { readOnly: true });
   try {
-    const lines = archiveLines(store, Number(values.chain));
+    const lines = archiveLines(store, chainId);
     for (let next = await lines.next(); ; next = await lines.next()) {
       if (next.done) {
         process.stderr.write(`${next.value.logs} logs of ${next.value.blocks} blocks\n`);
@@ -43,10 +46,7 @@ export async function exportIndex(environment: Environment, args: string[]): Pro
   }
 }
 
-export async function importIndex(environment: Environment, args: string[]): Promise<void> {
-  const { positionals } = parseArgs({ args, allowPositionals: true });
-  const [path] = positionals;
-  if (path === undefined || positionals.length > 1) throw new UsageError('Which file is to be read? See --help.');
+async function importIndex(environment: Environment, path: string): Promise<void> {
   if (!(await Bun.file(path).exists())) throw new UsageError(`There is no file ${path}.`);
   const config = readConfig(environment);
   const { head, end } = await checkArchive(linesOf(path));

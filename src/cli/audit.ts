@@ -1,40 +1,45 @@
 // delegations audit: an index against the chain itself, at once. It changes nothing.
 
-import { parseArgs } from 'node:util';
 import { disagreements, isQuestion, listsOf, questionsOf, statementsOf, textOf } from '../chain/answers.ts';
 import { compareLogs, storedLogs } from '../chain/compare.ts';
 import { registryFilter } from '../chain/filter.ts';
 import { groupLogs } from '../chain/logs.ts';
 import { createProviders } from '../chain/providers.ts';
 import { createScanner } from '../chain/scan.ts';
-import { NETWORKS, type Network } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { LogRecord } from '../store/store.ts';
+import { type Call, type Command, chainOf, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
-import { UsageError } from './usage.ts';
 
-export const AUDIT_HELP = `Usage: delegations audit --chain <id> [--pairs <number>] [--from <block>] [--to <block>] [--json]
+export const audit: Command = {
+  name: 'audit',
+  summary: 'compare an index with the chain itself',
+  usage: '--chain <id> [options]',
+  about: `Reads the registries' logs of final blocks from a node and compares them with the index, one by one, then asks the registry
+about pairs drawn from them, and for the whole lists of some of their wallets, and compares its answers with ours. Nothing is
+changed, and a running service may go on.
 
-Reads the registries' logs of final blocks from a node and compares them with the index, one by one, then asks the registry
-about pairs drawn from them, and for the whole lists of some of their wallets, and compares its answers with ours. Nothing is changed, and a running service may go on.
-
-Needs DATABASE_URL and RPC_URL_<id>. Exit code: 0 all equal, 1 something differs, 2 trouble.
-
-  --pairs   how many questions to ask the registry [1000]
-  --from    the first block [of the index]
-  --to      the last block [the newest final one]
-
-For example: RPC_URL_1=https://node.example delegations audit --chain 1 --pairs 10000
-`;
+Needs DATABASE_URL and RPC_URL_<id>. Exit code: 0 all equal, 1 something differs, 2 trouble.`,
+  options: {
+    chain: { value: '<id>', about: 'the chain' },
+    pairs: { value: '<number>', about: 'how many questions to ask the registry [1000]' },
+    from: { value: '<block>', about: 'the first block [of the index]' },
+    to: { value: '<block>', about: 'the last block [the newest final one]' },
+    json: { about: 'the result as JSON' },
+  },
+  examples: ['RPC_URL_1=https://node.example delegations audit --chain 1 --pairs 10000'],
+  run: compareWithChain,
+};
 
 const BLOCKS_AT_ONCE = 20_000;
 /** Lists are long: they are asked for about one pair in so many. */
 const PAIRS_PER_LIST = 10;
 
-export async function audit(environment: Readonly<Record<string, string | undefined>>, args: string[]): Promise<void> {
-  const { chainId, pairs, from, to, json } = readArguments(args);
-  const config = readConfig(environment);
-  const network = NETWORKS.get(chainId) as Network;
+async function compareWithChain(call: Call): Promise<void> {
+  const network = chainOf(call);
+  const { chainId } = network;
+  const [from, to, pairs = 1000] = [call.number('from'), call.number('to'), call.number('pairs')];
+  const config = readConfig(call.environment);
   const urls = config.chains.get(chainId)?.rpcUrls;
   if (urls === undefined) throw new UsageError(`RPC_URL_${chainId} is missing: which node is to be asked?`);
   const store = await openStore(config.databaseUrl, { readOnly: true });
@@ -75,7 +80,7 @@ export async function audit(environment: Readonly<Record<string, string | undefi
       lists: said.length - asked,
       wrong: wrong.map(({ subject }) => textOf(subject)),
     };
-    process.stdout.write(json ? `${JSON.stringify(result)}\n` : reportOf(result));
+    process.stdout.write(call.isSet('json') ? `${JSON.stringify(result)}\n` : reportOf(result));
     if (missing + surplus + wrong.length > 0) process.exitCode = 1;
   } finally {
     await store.close();
@@ -100,29 +105,6 @@ const reportOf = ({ chainId, from, to, logs, missing, surplus, pairs, lists, wro
   logs    ${logs} compared, ${missing} missing here, ${surplus} that only we have
   pairs   ${pairs} asked of the registry, and ${lists} lists: ${wrong.length} answered otherwise
 ${wrong.map((one) => `          ${one}\n`).join('')}`;
-
-function readArguments(args: string[]) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      chain: { type: 'string' },
-      pairs: { type: 'string', default: '1000' },
-      from: { type: 'string' },
-      to: { type: 'string' },
-      json: { type: 'boolean', default: false },
-    },
-  });
-  const number = (name: 'chain' | 'pairs' | 'from' | 'to') => {
-    const text = values[name];
-    if (text === undefined) return undefined;
-    if (!/^\d{1,15}$/.test(text)) throw new UsageError(`--${name} is not a whole number: ${text}`);
-    return Number(text);
-  };
-  const chainId = number('chain');
-  if (chainId === undefined) throw new UsageError('--chain is missing: which chain is to be audited?');
-  if (!NETWORKS.has(chainId)) throw new UsageError(`--chain ${chainId} is no known network.`);
-  return { chainId, pairs: number('pairs') ?? 0, from: number('from'), to: number('to'), json: values.json };
-}
 
 /** So many logs, evenly drawn from all that come. */
 function createSample(size: number) {

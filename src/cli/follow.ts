@@ -10,18 +10,22 @@ import { NETWORKS, type Network } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { ChainConfig } from './chain-config.ts';
+import type { Command, Environment } from './command.ts';
 import { readConfig } from './config.ts';
 import { batched, createLog, type Log } from './log.ts';
 import { startProgress } from './progress.ts';
 import { stopSignal } from './stop-signal.ts';
 
-export const FOLLOW_HELP = `Usage: delegations follow
+export const follow: Command = {
+  name: 'follow',
+  summary: 'follow chains, and do not answer',
+  about: `Follows every chain that has an RPC_URL_<chainId> and writes its delegations into the store, until it is told to stop
+(SIGINT or SIGTERM). delegations serve does this and answers over HTTP as well.`,
+  examples: ['RPC_URL_1=https://node.example DATABASE_URL=postgres://localhost/delegations delegations follow'],
+  run: ({ environment }) => followAll(environment),
+};
 
-Follows every chain that has an RPC_URL_<chainId> and writes its delegations into the store, until it is told to stop
-(SIGINT or SIGTERM). \`delegations serve\` does this and answers over HTTP as well.
-`;
-
-export async function follow(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
+async function followAll(environment: Environment): Promise<void> {
   const config = readConfig(environment);
   const log = createLog(
     config.logLevel,

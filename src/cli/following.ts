@@ -2,6 +2,7 @@
 
 import type { Denials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
+import type { Environment } from './command.ts';
 import type { Log } from './log.ts';
 
 export interface FollowingProcess {
@@ -16,7 +17,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const WELL_MS = 60_000;
 
 /** Starts it, and starts it again whenever it ends by itself. Its audit is told what callers were denied. */
-export function startFollowing(log: Log, denials: Denials): FollowingProcess {
+export function startFollowing(log: Log, denials: Denials, environment: Environment): FollowingProcess {
   let chains: readonly ChainFigures[] = [];
   let stopped = false;
   let pause = FIRST_PAUSE_MS;
@@ -27,6 +28,7 @@ export function startFollowing(log: Log, denials: Denials): FollowingProcess {
     while (!stopped) {
       const began = Date.now();
       child = Bun.spawn([process.execPath, `${import.meta.dir}/main.ts`, 'follow'], {
+        env: { ...environment },
         stdout: 'inherit',
         stderr: 'inherit',
         ipc(message, sender) {

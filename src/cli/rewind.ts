@@ -1,28 +1,31 @@
 // delegations rewind: forgets the newest blocks of a chain, so that they are read again.
 
-import { parseArgs } from 'node:util';
 import { openStore } from '../store/open.ts';
+import { type Command, chainOf, type Environment, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
-import { UsageError } from './usage.ts';
 
-export const REWIND_HELP = `Usage: delegations rewind --chain <id> --to <block>
+export const rewind: Command = {
+  name: 'rewind',
+  summary: 'forget the newest blocks of a chain',
+  usage: '--chain <id> --to <block>',
+  about: `Forgets everything above a block and opens the chain again: the way out by hand where a chain is shut. The index goes back
+to the newest block at or below <block> whose hash it kept, and reads on from there.
 
-Forgets everything above a block and opens the chain again: the way out by hand where a final block has changed. The index
-goes back to the newest block at or below <block> whose hash it kept, and reads on from there.
+Stop the service first: a follower that runs meanwhile finds itself overtaken, and stops.`,
+  options: {
+    chain: { value: '<id>', about: 'the chain' },
+    to: { value: '<block>', about: 'the last block that is to stay' },
+  },
+  examples: ['delegations rewind --chain 1 --to 18000000'],
+  async run(call) {
+    const to = call.number('to');
+    const { chainId } = chainOf(call);
+    if (to === undefined) throw new UsageError('--to is missing: which block is to be the last one?');
+    await rewindTo(call.environment, chainId, to);
+  },
+};
 
-Stop the service first: a follower that runs meanwhile finds itself overtaken, and stops.
-
-For example: delegations rewind --chain 1 --to 18000000
-`;
-
-export async function rewind(environment: Readonly<Record<string, string | undefined>>, args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { chain: { type: 'string' }, to: { type: 'string' } } });
-  const number = (name: 'chain' | 'to') => {
-    const text = values[name];
-    if (text === undefined || !/^\d{1,15}$/.test(text)) throw new UsageError(`--${name} needs a whole number.`);
-    return Number(text);
-  };
-  const [chainId, to] = [number('chain'), number('to')];
+async function rewindTo(environment: Environment, chainId: number, to: number): Promise<void> {
   const store = await openStore(readConfig(environment).databaseUrl);
   try {
     const known = await store.chain(chainId);

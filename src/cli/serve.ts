@@ -1,60 +1,22 @@
 // delegations serve: the store and the API in one process.
 
-import { createDenials } from '../chain/denials.ts';
-import { startServer } from '../http/server.ts';
-import { NETWORKS } from '../registry/network.ts';
-import { openStore } from '../store/open.ts';
-import { type Config, readConfig } from './config.ts';
-import { startFollowing } from './following.ts';
-import { batched, createLog } from './log.ts';
+import type { Command } from './command.ts';
+import { startService } from './service.ts';
 import { stopSignal } from './stop-signal.ts';
 
-export const SERVE_HELP = `Usage: delegations serve
-
-Opens the store and answers over HTTP until it is told to stop (SIGINT or SIGTERM).
+export const serve: Command = {
+  name: 'serve',
+  summary: 'follow chains and answer over HTTP',
+  about: `Opens the store and answers over HTTP until it is told to stop (SIGINT or SIGTERM).
 Chains with an RPC_URL_<chainId> are followed by a second process that it starts and looks after.
-`;
-
-/** How often the store is asked for chains that are new in it. */
-const CHAINS_MS = 2000;
-
-export async function serve(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
-  const config = readConfig(environment);
-  const log = createLog(
-    config.logLevel,
-    batched((text) => process.stdout.write(text)),
-  );
-  const onError = (error: unknown) => log('error', 'failed', { error: String(error) });
-  const store = await openStore(config.databaseUrl);
-  const chainIds = new Set(config.chains.keys());
-  const addChains = async () => {
-    for (const { chainId } of await store.chains()) if (NETWORKS.has(chainId)) chainIds.add(chainId);
-  };
-  await addChains();
-  const denials = createDenials();
-  const following = config.chains.size > 0 ? startFollowing(log, denials) : null;
-  const server = startServer({
-    ...config,
-    store,
-    chainIds,
-    figures: () => following?.figures() ?? [],
-    now: () => Date.now() / 1000,
-    maxLag: maxLagOf(config),
-    onError,
-    onDenied: denials.add,
-    onAnswer: (answered) => log('info', 'request', answered),
-  });
-  const chains = setInterval(() => void addChains().catch(onError), CHAINS_MS);
-  log('info', 'listening', { url: server.url, metrics: server.metricsUrl, chainIds: [...chainIds] });
-  await stopSignal(log);
-  clearInterval(chains);
-  await Promise.all([server.stop(), following?.stop()]);
-  await store.close();
-  log('info', 'stopped');
-}
-
-/** The operator's limit, or the network's. */
-const maxLagOf =
-  ({ maxLag }: Config) =>
-  (chainId: number) =>
-    maxLag.get(chainId) ?? NETWORKS.get(chainId)?.maxLagSeconds ?? 0;
+What can be set in the environment: delegations --help.`,
+  examples: [
+    'RPC_URL_1=https://node.example delegations serve',
+    'RPC_URL_1=https://a.example,https://b.example RPC_URL_8453=https://c.example PORT=80 delegations serve',
+  ],
+  async run({ environment }) {
+    const service = await startService(environment);
+    await stopSignal(service.log);
+    await service.stop();
+  },
+};

@@ -44,13 +44,14 @@ const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 
 const LONGEST_URL = 4096;
 
 export function createApp(options: AppOptions): App {
-  const { onAnswer } = options;
+  const { onAnswer, sandbox } = options;
   return {
     async fetch(request) {
       const began = performance.now();
       const { path, query } = targetOf(request.url);
       const route = findRoute(path);
       const response = await answered(request, route, query, options);
+      if (sandbox) response.headers.set('x-sandbox', 'true');
       onAnswer?.({
         method: METHOD_NAMES.has(request.method) ? request.method : 'other',
         route: route?.name ?? 'other',
@@ -111,7 +112,7 @@ const ROUTES = new Map<string, Route>(
     pageRoute('/health', answerHealth),
     pageRoute('/ready', answerReady),
     pageRoute('/openapi.json', () => new Response(document, { headers: DOCUMENT_HEADERS })),
-    pageRoute('/docs', () => pageResponse(docs)),
+    pageRoute('/docs', ({ sandbox }) => pageResponse(docs, sandbox)),
     ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
   ].map((route) => [route.name, route]),
 );

@@ -16,6 +16,8 @@ export interface Service {
   readonly maxLag: MaxLag;
   /** How many seconds a list may be under way. */
   readonly answerTimeout: number;
+  /** The chain is a local one, made for trying things out: every answer says so. */
+  readonly sandbox?: boolean;
   /** How the followers stand, where this process knows. */
   readonly figures?: () => readonly ChainFigures[];
   /** Told of checks at which the answer was no. */
@@ -29,7 +31,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export const CORS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'X-Block-Number, X-Block-Hash, X-Block-Timestamp, X-As-Of-Timestamp, ETag, Link, Retry-After, RateLimit, RateLimit-Policy',
+    'X-Block-Number, X-Block-Hash, X-Block-Timestamp, X-As-Of-Timestamp, ETag, Link, Retry-After, RateLimit, RateLimit-Policy, X-Sandbox',
 };
 
 /** The headers of an answer that is true as of a block. */

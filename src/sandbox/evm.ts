@@ -1,48 +1,48 @@
 // A real EVM on the loopback: Hardhat's own node, with chain id 1 and both registries at their real addresses.
 
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
 import { createRpc, type Rpc } from '../chain/rpc.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
-
-const MODULES = join(import.meta.dir, '../../node_modules');
-/** The native part. npm leaves it out below Node 22, where it is not needed: Bun runs it. */
-const NATIVE_VERSION = '0.20.0';
+import { installNative } from './native.ts';
 
 export interface Evm {
   readonly url: string;
   readonly rpc: Rpc;
+  readonly pid: number;
+  /** Ends when the chain's process does. */
+  readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startEvm(): Promise<Evm> {
+/** The time of the first block is `since`. */
+export async function startEvm({ since = new Date() } = {}): Promise<Evm> {
   installNative();
   const port = freePort();
-  const child = Bun.spawn(
-    [
-      process.execPath,
-      '--bun',
-      join(MODULES, 'hardhat/dist/src/cli.js'),
-      '--config',
-      join(import.meta.dir, 'hardhat.config.ts'),
-      ...['node', '--hostname', '127.0.0.1', '--port', String(port)],
-    ],
-    { cwd: import.meta.dir, stdout: 'ignore', stderr: 'pipe' },
-  );
+  const folder = mkdtempSync(join(tmpdir(), 'delegations-evm-'));
+  const program = join(import.meta.dir, 'evm-process.ts');
+  const child = Bun.spawn([process.execPath, '--bun', program, String(port), folder, since.toISOString()], {
+    // Hardhat looks for itself from where it is started.
+    cwd: import.meta.dir,
+    stdout: 'ignore',
+    stderr: 'pipe',
+    ipc() {},
+  });
   const url = `http://127.0.0.1:${port}`;
   const rpc = createRpc(url);
-  const stop = async () => {
+  const ended = child.exited.then(() => rmSync(folder, { recursive: true, force: true }));
+  const stop = () => {
     child.kill();
-    await child.exited;
+    return ended;
   };
   try {
     await answers(rpc, child);
     const { registries } = NETWORKS.get(1) as Network;
     await rpc.call('hardhat_setCode', [registries[1], artifacts.RegistryV1.code]);
     await rpc.call('hardhat_setCode', [registries[2], artifacts.RegistryV2.code]);
-    return { url, rpc, stop };
+    return { url, rpc, pid: child.pid, ended, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -69,32 +69,4 @@ function freePort(): number {
   const { port } = probe;
   void probe.stop(true);
   return port as number;
-}
-
-function installNative(): void {
-  const name = `@nomicfoundation/edr-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
-  const folder = join(MODULES, name);
-  if (existsSync(join(folder, 'package.json'))) return;
-  const scratch = mkdtempSync(join(tmpdir(), 'delegations-edr-'));
-  try {
-    const packed = Bun.spawnSync([
-      'npm',
-      'pack',
-      `${name}@${NATIVE_VERSION}`,
-      '--pack-destination',
-      scratch,
-      '--silent',
-    ]);
-    if (packed.exitCode !== 0) throw new Error(`npm pack ${name} failed: ${packed.stderr.toString().slice(-300)}`);
-    mkdirSync(dirname(folder), { recursive: true });
-    // Whole or not at all: two programs may do this at once.
-    const unpacked = mkdtempSync(join(MODULES, '.edr-'));
-    const file = packed.stdout.toString().trim().split('\n').at(-1) ?? '';
-    const { exitCode } = Bun.spawnSync(['tar', 'xzf', join(scratch, file), '-C', unpacked, '--strip-components=1']);
-    if (exitCode !== 0) throw new Error(`${name} could not be unpacked`);
-    Bun.spawnSync(['mv', '-T', unpacked, folder]);
-    rmSync(unpacked, { recursive: true, force: true });
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
 }

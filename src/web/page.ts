@@ -25,6 +25,9 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [ICON_PATH, () => new Response(icon, { headers: pageHeaders('image/svg+xml') })],
 ]);
 
+const BODY = new Html('<body>');
+const BANNER = html`<p class="sandbox" role="note"><strong>Sandbox.</strong> A local chain with made-up wallets: nothing here is real.</p>`;
+
 export function pageText(title: string, navigation: Html, content: Html): string {
   return html`${new Html('<!doctype html>')}
 <html lang="en">
@@ -36,7 +39,7 @@ export function pageText(title: string, navigation: Html, content: Html): string
 <link rel="stylesheet" href="${STYLE_PATH}">
 <link rel="icon" href="${ICON_PATH}">
 </head>
-<body>
+${BODY}
 <a class="skip" href="#content">Skip to the content</a>
 <header><a href="/docs">delegations</a></header>
 <div class="columns">
@@ -48,4 +51,8 @@ export function pageText(title: string, navigation: Html, content: Html): string
 `.text;
 }
 
-export const pageResponse = (text: string): Response => new Response(text, { headers: pageHeaders('text/html') });
+/** In a sandbox every page says so. */
+export const pageResponse = (text: string, sandbox = false): Response =>
+  new Response(sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text, {
+    headers: pageHeaders('text/html'),
+  });

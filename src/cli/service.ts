@@ -1,0 +1,64 @@
+// The whole service in this process: the store and the API, and beside it the process that follows.
+
+import { createDenials } from '../chain/denials.ts';
+import { type RunningServer, startServer } from '../http/server.ts';
+import { NETWORKS } from '../registry/network.ts';
+import { openStore } from '../store/open.ts';
+import type { Environment } from './command.ts';
+import { type Config, readConfig } from './config.ts';
+import { startFollowing } from './following.ts';
+import { batched, createLog, type Log } from './log.ts';
+
+export interface RunningService extends Pick<RunningServer, 'url' | 'metricsUrl' | 'stop'> {
+  readonly log: Log;
+}
+
+/** How often the store is asked for chains that are new in it. */
+const CHAINS_MS = 2000;
+
+export async function startService(environment: Environment, { sandbox = false } = {}): Promise<RunningService> {
+  const config = readConfig(environment);
+  const log = createLog(
+    config.logLevel,
+    batched((text) => process.stdout.write(text)),
+  );
+  const onError = (error: unknown) => log('error', 'failed', { error: String(error) });
+  const store = await openStore(config.databaseUrl);
+  const chainIds = new Set(config.chains.keys());
+  const addChains = async () => {
+    for (const { chainId } of await store.chains()) if (NETWORKS.has(chainId)) chainIds.add(chainId);
+  };
+  await addChains();
+  const denials = createDenials();
+  const following = config.chains.size > 0 ? startFollowing(log, denials, environment) : null;
+  const server = startServer({
+    ...config,
+    store,
+    chainIds,
+    figures: () => following?.figures() ?? [],
+    now: () => Date.now() / 1000,
+    maxLag: maxLagOf(config),
+    sandbox,
+    onError,
+    onDenied: denials.add,
+    onAnswer: (answered) => log('info', 'request', answered),
+  });
+  const chains = setInterval(() => void addChains().catch(onError), CHAINS_MS);
+  log('info', 'listening', { url: server.url, metrics: server.metricsUrl, chainIds: [...chainIds] });
+  return {
+    ...server,
+    log,
+    async stop() {
+      clearInterval(chains);
+      await Promise.all([server.stop(), following?.stop()]);
+      await store.close();
+      log('info', 'stopped');
+    },
+  };
+}
+
+/** The operator's limit, or the network's. */
+export const maxLagOf =
+  ({ maxLag }: Pick<Config, 'maxLag'>) =>
+  (chainId: number) =>
+    maxLag.get(chainId) ?? NETWORKS.get(chainId)?.maxLagSeconds ?? 0;

@@ -1,0 +1,124 @@
+// What happens on the sandbox's chain: a month of history, and then a transaction every few seconds.
+
+import type { Rpc } from '../chain/rpc.ts';
+import { NETWORKS, type Network } from '../registry/network.ts';
+import { ANY_RIGHTS, COLD, CONTRACTS, HOT, LIVELY, nameOf, OTHER, rightsOf, SMART } from './cast.ts';
+import { makeSmartWallet } from './evm.ts';
+import { type Call, executeInput, inputOf } from './transactions.ts';
+
+const TOKEN = 10n ** 18n;
+const DAY_SECONDS = 86_400;
+/** How long ago the history begins. */
+export const HISTORY_DAYS = 30;
+
+/** Each with the days that had passed since the beginning. */
+const HISTORY: readonly (readonly [day: number, call: Call])[] = [
+  [0.1, ['v2', COLD.Ada, 'delegateAll', [HOT.Ada, ANY_RIGHTS, true]]],
+  [0.2, ['v1', COLD.Ada, 'delegateForAll', [HOT.Ada, true]]],
+  [1, ['v2', COLD.Ben, 'delegateContract', [HOT.Ben, CONTRACTS['Harbour Lights'], ANY_RIGHTS, true]]],
+  [2, ['v2', COLD.Cleo, 'delegateERC721', [HOT.Cleo, CONTRACTS['Harbour Lights'], '42', ANY_RIGHTS, true]]],
+  [2.5, ['v1', COLD.Cleo, 'delegateForToken', [HOT.Cleo, CONTRACTS.Foghorns, '7', true]]],
+  [3, ['v2', COLD.Dan, 'delegateERC20', [HOT.Dan, CONTRACTS.Lantern, ANY_RIGHTS, String(100n * TOKEN)]]],
+  [4, ['v2', COLD.Ella, 'delegateERC1155', [HOT.Ella, CONTRACTS['Tidal Cards'], '7', ANY_RIGHTS, '3']]],
+  [5, ['v2', SMART['Harbour DAO'], 'delegateAll', [OTHER['Vote agent'], rightsOf('vote'), true]]],
+  [6, ['v1', SMART['Guild treasury'], 'delegateForAll', [OTHER['Arcade server'], true]]],
+  [6.1, ['v1', SMART['Guild treasury'], 'delegateForContract', [HOT.Ben, CONTRACTS['Tidal Cards'], true]]],
+  [7, ['v2', COLD.Finn, 'delegateAll', [OTHER['Old phone'], ANY_RIGHTS, true]]],
+  [8, ['v2', COLD.Ada, 'delegateERC721', [HOT.Ben, CONTRACTS.Foghorns, '7', rightsOf('play'), true]]],
+  [9, ['v2', SMART['Attic fund'], 'delegateContract', [HOT.Dan, CONTRACTS.Foghorns, ANY_RIGHTS, true]]],
+  [12, ['v2', COLD.Dan, 'delegateERC20', [HOT.Dan, CONTRACTS.Lantern, ANY_RIGHTS, String(250n * TOKEN)]]],
+  [20, ['v1', SMART['Guild treasury'], 'revokeDelegate', [OTHER['Arcade server']]]],
+  [24, ['v2', COLD.Finn, 'delegateAll', [OTHER['Old phone'], ANY_RIGHTS, false]]],
+  [24.1, ['v2', COLD.Finn, 'delegateAll', [HOT.Finn, ANY_RIGHTS, true]]],
+];
+
+/** How many days of the history somebody else did something, too. */
+const BACKGROUND = 40;
+
+export interface Life {
+  /** Makes the month that has passed, up to now. */
+  makeHistory(beganAt: number): Promise<void>;
+  /** One more transaction; tells what it was. */
+  step(): Promise<string>;
+}
+
+export function createLife(rpc: Rpc, random: () => number): Life {
+  const { registries } = NETWORKS.get(1) as Network;
+  const smart = new Set<string>(Object.values(SMART));
+  const ready = new Set<string>();
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+
+  /** The node signs for whom it is told to, and gives them what they need to pay. */
+  async function prepare(wallet: string): Promise<void> {
+    if (ready.has(wallet)) return;
+    await rpc.call('hardhat_impersonateAccount', [wallet]);
+    await rpc.call('hardhat_setBalance', [wallet, `0x${(1000n * TOKEN).toString(16)}`]);
+    if (smart.has(wallet)) await makeSmartWallet(rpc, wallet);
+    ready.add(wallet);
+  }
+
+  async function send(call: Call): Promise<void> {
+    const [registry, caller] = call;
+    const to = registries[registry === 'v1' ? 1 : 2] as string;
+    const isSmart = smart.has(caller);
+    const from = isSmart ? OTHER.Relay : caller;
+    await prepare(caller);
+    await prepare(from);
+    const data = inputOf(call);
+    const transaction = isSmart ? { from, to: caller, data: executeInput([{ to, data }]) } : { from, to, data };
+    await rpc.call('eth_sendTransaction', [{ ...transaction, gas: '0x2dc6c0' }]);
+  }
+
+  /** Something that one of those does who are not shown. */
+  function anyCall(): Call {
+    const [from, to] = [pick(LIVELY.cold), pick(LIVELY.hot)];
+    const id = String(Math.floor(random() * 5));
+    const isOn = random() < 0.7;
+    const amount = isOn ? String(BigInt(1 + Math.floor(random() * 500)) * TOKEN) : '0';
+    const [lights, foghorns] = [CONTRACTS['Harbour Lights'], CONTRACTS.Foghorns];
+    const rights = pick([ANY_RIGHTS, ANY_RIGHTS, rightsOf('vote'), rightsOf('play')]);
+    return pick<Call>([
+      ['v2', from, 'delegateAll', [to, rights, isOn]],
+      ['v2', from, 'delegateContract', [to, pick([lights, foghorns]), rights, isOn]],
+      ['v2', from, 'delegateERC721', [to, pick([lights, foghorns]), id, rights, isOn]],
+      ['v2', from, 'delegateERC20', [to, CONTRACTS.Lantern, rights, amount]],
+      ['v2', from, 'delegateERC1155', [to, CONTRACTS['Tidal Cards'], id, rights, isOn ? '5' : '0']],
+      ['v1', from, 'delegateForAll', [to, isOn]],
+      ['v1', from, 'delegateForContract', [to, pick([lights, foghorns]), isOn]],
+      ['v1', from, 'delegateForToken', [to, pick([lights, foghorns]), id, isOn]],
+      ['v1', from, 'revokeDelegate', [to]],
+    ]);
+  }
+
+  return {
+    async makeHistory(beganAt) {
+      const background = Array.from({ length: BACKGROUND }, () => [random() * HISTORY_DAYS, anyCall()] as const);
+      const all = [...HISTORY, ...background].sort(([a], [b]) => a - b);
+      let last = beganAt;
+      for (const [day, call] of all) {
+        last = Math.max(last + 1, Math.floor(beganAt + day * DAY_SECONDS));
+        await prepare(call[1]);
+        await rpc.call('evm_setNextBlockTimestamp', [`0x${last.toString(16)}`]);
+        await send(call);
+      }
+      await rpc.call('evm_setNextBlockTimestamp', [
+        `0x${Math.max(last + 1, Math.floor(Date.now() / 1000)).toString(16)}`,
+      ]);
+      await rpc.call('evm_mine', []);
+    },
+    async step() {
+      const call = anyCall();
+      await send(call);
+      return textOf(call);
+    },
+  };
+}
+
+/** A call in words. */
+function textOf([registry, caller, name, args]: Call): string {
+  const [to = ''] = args;
+  const last = args.at(-1);
+  const isOff = last === false || last === '0' || name.startsWith('revoke');
+  const what = /ForAll|All$/.test(name) || name === 'revokeDelegate' ? 'everything' : nameOf(String(args[1]));
+  return `${nameOf(caller)} ${isOff ? 'takes back' : 'delegates'} ${what} ${isOff ? 'from' : 'to'} ${nameOf(String(to))}, ${registry}`;
+}

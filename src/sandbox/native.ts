@@ -1,0 +1,47 @@
+// The native part of Hardhat's EVM. npm leaves it out below Node 22, where it is not needed: Bun runs it.
+
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const MODULES = join(import.meta.dir, '../../node_modules');
+const VERSION = '0.20.0';
+
+/** Fetches it where it is missing. */
+export function installNative(): void {
+  const name = `@nomicfoundation/edr-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
+  const folder = join(MODULES, name);
+  if (existsSync(join(folder, 'package.json'))) return;
+  const scratch = mkdtempSync(join(tmpdir(), 'delegations-edr-'));
+  try {
+    const packed = run(['npm', 'pack', `${name}@${VERSION}`, '--pack-destination', scratch, '--silent']);
+    const file = packed.trim().split('\n').at(-1) ?? '';
+    mkdirSync(dirname(folder), { recursive: true });
+    // Whole or not at all: two programs may do this at once.
+    const unpacked = mkdtempSync(join(MODULES, '.edr-'));
+    run(['tar', 'xzf', join(scratch, file), '-C', unpacked, '--strip-components=1']);
+    try {
+      renameSync(unpacked, folder);
+    } catch (error) {
+      rmSync(unpacked, { recursive: true, force: true });
+      if (!existsSync(join(folder, 'package.json'))) throw error;
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function run(command: string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command);
+  if (exitCode !== 0) throw new Error(`${command.slice(0, 3).join(' ')} failed: ${stderr.toString().slice(-300)}`);
+  return stdout.toString();
+}
+
+// npm runs this at the end of an install: the sandbox then needs no network.
+if (import.meta.main) {
+  try {
+    installNative();
+  } catch (error) {
+    console.warn(`The local chain's native part is missing, and is tried for again when it is needed: ${error}`);
+  }
+}
