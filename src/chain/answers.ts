@@ -3,6 +3,7 @@
 import { answer, type Question, questionFor } from '../registry/check.ts';
 import { type Address, type Delegation, delegationId, type Version } from '../registry/delegation.ts';
 import type { Network } from '../registry/network.ts';
+import { BadReturnDataError } from '../registry/return-data.ts';
 import { decodeV2List } from '../registry/v2-list.ts';
 import { StoreError } from '../store/errors.ts';
 import type { BlockRef, LogRecord, Store } from '../store/store.ts';
@@ -51,7 +52,8 @@ export async function statementsOf(
       const answers = await node.read(registry, some.map(callOf), block).catch(ifStateIsGone);
       for (const [position, data] of (answers ?? []).entries()) {
         const subject = some[position] as Question;
-        found.push({ subject, says: String(answerOf(subject, data)) });
+        const said = answerOf(subject, data);
+        if (said !== null) found.push({ subject, says: String(said) });
       }
     }
   }
@@ -77,6 +79,33 @@ export async function disagreements(
   return wrong;
 }
 
+/** Those nodes that say what the index says; null where none can tell. */
+export async function agreeing(
+  network: Network,
+  store: Store,
+  nodes: readonly Node[],
+  block: BlockRef,
+  subjects: readonly Subject[],
+): Promise<Node[] | null> {
+  const agree: Node[] = [];
+  let isTold = false;
+  for (const node of nodes) {
+    const said = await statementsOf(network, node, block, subjects).catch(() => []);
+    if (said.length < subjects.length) continue;
+    isTold = true;
+    if ((await disagreements(network, store, block.number, said)).length === 0) agree.push(node);
+  }
+  return isTold ? agree : null;
+}
+
+/** The wallets whose v1 state these are about. */
+export const vaultsOf = (subjects: readonly Subject[]): ReadonlySet<Address> =>
+  new Set(
+    subjects
+      .filter(({ version }) => version === 1)
+      .map((subject) => (isQuestion(subject) ? subject.from : subject.wallet)),
+  );
+
 export const isQuestion = (subject: Subject): subject is Question => 'scope' in subject;
 
 /** A subject in a few words, for the log. */
@@ -92,8 +121,14 @@ async function listSaid(network: Network, node: Node, block: BlockRef, list: Wal
     const { held } = await readVault([node], network, list.wallet, block);
     return held && listText(held.map((key) => ({ ...key, amount: null })));
   }
-  const data = await node.read(registry, [listCallOf(list)], block).catch(ifStateIsGone);
-  return data && listText(decodeV2List(data[0] as string));
+  try {
+    const [data = ''] = await node.read(registry, [listCallOf(list)], block);
+    return listText(decodeV2List(data));
+  } catch (error) {
+    // Anyone can make a list so long that no node can give it.
+    if (error instanceof RpcError || error instanceof BadReturnDataError) return null;
+    throw error;
+  }
 }
 
 async function checkHere(store: Store, chainId: number, question: Question, block: number): Promise<string> {

@@ -1,5 +1,6 @@
 // Reads final blocks again and mends what the index lacks. What a node said once is not taken for the truth for ever.
 
+import type { Address } from '../registry/delegation.ts';
 import { type Network, registryAt } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import type { BlockInput, ChainState, LogRecord, Store } from '../store/store.ts';
@@ -38,11 +39,11 @@ export async function auditLogs(
   const stored = await storedLogs(store, chainId, from, to);
   const { missing, surplus } = compareLogs(network, found, stored);
   const logs = stored.length;
-  if (surplus.length > 0) {
-    const wrong = await unknownTo(nodes, network, surplus);
-    // The node's own receipts have what its logs lack: the node is at fault, not we.
-    if (wrong.length === 0) throw new Untrusted(`the node lacks logs of block ${surplus[0]?.block.number}`);
-    return { logs, missed: 0, wrongFrom: Math.min(...wrong.map(({ block }) => block.number)), state };
+  // They come in order: the first one tells, and is the lowest.
+  const [first] = surplus;
+  if (first !== undefined) {
+    await requireUnknown(nodes, network, first);
+    return { logs, missed: 0, wrongFrom: first.block.number, state };
   }
   if (missing.length === 0) return { logs, missed: 0, wrongFrom: null, state };
   await confirmLogs(nodes.node, missing);
@@ -54,19 +55,21 @@ export async function auditLogs(
   return { logs, missed: missing.length, wrongFrom: null, state: await readStates(store, network, nodes, repaired) };
 }
 
-/** Those of our logs that are in no receipt of the node. */
-async function unknownTo({ node }: Nodes, network: Network, logs: readonly LogRecord[]): Promise<LogRecord[]> {
-  const unknown: LogRecord[] = [];
-  for (const log of logs) {
-    const receipt = await node.receipt(log.transactionHash);
-    // A node that does not know the transaction may be pruned: it proves nothing.
-    if (receipt === null) throw new Untrusted(`the node lacks the transactions of block ${log.block.number}`);
-    const isThere = receipt
-      .filter(({ blockHash, address }) => blockHash === log.block.hash && registryAt(network, address) !== null)
-      .some((one) => eventText(eventOf(network, one)) === eventText(log.event));
-    if (!isThere) unknown.push(log);
+/** Throws where the nodes have the log after all: then the one whose logs lack it is at fault. */
+async function requireUnknown({ node, others }: Nodes, network: Network, log: LogRecord): Promise<void> {
+  const { block, transactionHash, event } = log;
+  const receipt = await node.receipt(transactionHash);
+  // A node that does not know the transaction may be pruned: it proves nothing.
+  if (receipt === null) throw new Untrusted(`the node lacks the transactions of block ${block.number}`);
+  const isIn = (logs: readonly NodeLog[]) =>
+    logs
+      .filter(({ blockHash, address }) => blockHash === block.hash && registryAt(network, address) !== null)
+      .some((one) => eventText(eventOf(network, one)) === eventText(event));
+  if (isIn(receipt)) throw new Untrusted(`the node lacks logs of block ${block.number}`);
+  for (const other of others) {
+    const theirs = await other.receipt(transactionHash).catch(() => null);
+    if (theirs !== null && isIn(theirs)) throw new Untrusted(`another node has the log of block ${block.number}`);
   }
-  return unknown;
 }
 
 async function repair(store: Store, state: ChainState, blocks: readonly BlockInput[]): Promise<ChainState> {
@@ -74,8 +77,8 @@ async function repair(store: Store, state: ChainState, blocks: readonly BlockInp
   try {
     return (await store.repair({ chainId, epoch, after: head, blocks })).state;
   } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'bad-batch') throw error;
-    // Logs that were numbered otherwise have no place among ours: everything from there on is read anew.
+    if (!(error instanceof StoreError) || error.code !== 'numbered-otherwise') throw error;
+    // They have no place among ours: everything from there on is read anew.
     const first = blocks[0]?.number ?? 0;
     const [below] = (await store.blocks(chainId, { from: state.firstBlock, to: first - 1 })).slice(-1);
     if (below === undefined) throw error;
@@ -100,4 +103,29 @@ async function readStates(store: Store, network: Network, nodes: Nodes, state: C
   if (blocks.size === 0) return state;
   const sorted = [...blocks.values()].sort((a, b) => a.number - b.number);
   return (await store.repair({ chainId, epoch, after: head, blocks: sorted })).state;
+}
+
+/**
+ * A reading of a wallet's v1 state may have been wrong where all logs are right: those of some wallets in a range are made
+ * again, or of all wallets of which that can be done.
+ */
+export async function readStatesAgain(
+  { network, store }: Pick<AuditContext, 'network' | 'store'>,
+  { node, others }: Nodes,
+  state: ChainState,
+  { from, to, vaults }: { from: number; to: number; vaults: ReadonlySet<Address> | null },
+): Promise<ChainState> {
+  const { chainId, epoch, head } = state;
+  const blocks = new Map<number, BlockInput>();
+  for (const { block, event, revoked } of await storedLogs(store, chainId, from, to)) {
+    if (event.type !== 'unknownRevoked' || revoked !== null) continue;
+    if (vaults !== null && !vaults.has(event.from)) continue;
+    const read = await readVault([node, ...others], network, event.from, block);
+    if (vaults === null && read.held === null) continue;
+    const known = (blocks.get(block.number)?.vaultStates ?? []).filter(({ vault }) => vault !== event.from);
+    blocks.set(block.number, { ...block, logs: [], vaultStates: [...known, read] });
+  }
+  return blocks.size === 0
+    ? state
+    : (await store.repair({ chainId, epoch, after: head, blocks: [...blocks.values()] })).state;
 }

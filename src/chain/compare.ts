@@ -48,7 +48,7 @@ export function compareLogs(network: Network, found: readonly BlockLogs[], store
   // alone do not count, for nodes differ in them.
   const left = theirs.filter(({ log, same }) => !take(same, ({ logIndex }) => logIndex === log.logIndex));
   const missing = left.filter(({ same }) => !take(same, () => true)).map(({ log }) => log);
-  return { missing, surplus: [...ours.values()].flat() };
+  return { missing, surplus: stored.filter((log) => ours.get(nameOf(log.block.hash, log.event))?.includes(log)) };
 }
 
 /** Takes the first that matches out of the list; false where none does. */

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type FakeNode, type Fault, logsJson, Refusal } from '../../test/fake-node.ts';
 import { WALLETS } from '../../test/lives.ts';
+import { MAINNET } from '../../test/vectors.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from '../../test/world.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { createFollower } from './follower.ts';
@@ -684,6 +685,7 @@ describe('writers and states', () => {
       // The state is there again, at a later block.
       node.fault = null;
       world.grow(1, quiet);
+      world.one.clock += 12_000;
       await world.one.settle();
       expect((await world.one.store.unreadRevocations(1)).map(({ readAt }) => readAt !== null)).toEqual([true]);
       expect(await world.difference()).toBeNull();
@@ -694,6 +696,30 @@ describe('writers and states', () => {
       expect((await world.one.store.unreadRevocations(1)).every(({ readAt }) => readAt !== null)).toBe(true);
     },
   );
+
+  test('a chain that is read from a block on at which the registry was there already is marked as partial', async () => {
+    for (const [code, partial] of [
+      [() => '0x60', true],
+      [() => '0x', false],
+      [
+        () => {
+          throw new Refusal(-32_000, 'missing trie node');
+        },
+        true,
+      ],
+    ] as const) {
+      const world = await createWorld({ blocks: 10 });
+      const [node] = world.nodes as [FakeNode];
+      const { store } = world.one;
+      node.chainId = 8453;
+      node.fault = on('eth_getCode', code);
+      const providers = createProviders(8453, [node.url]);
+      const network = { ...MAINNET, chainId: 8453, firstBlock: {} };
+      await createFollower({ network, store, providers, now: () => world.one.clock, firstBlock: FIRST }).tick();
+      expect((await store.chain(8453))?.partial).toBe(partial);
+      await world.close();
+    }
+  });
 
   test('the first block is found by the code of the registry where nobody says', async () => {
     const world = await createWorld({ blocks: 50 });

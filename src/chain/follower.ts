@@ -1,10 +1,11 @@
 // Follows one chain: each tick asks one node, and ends in a commit that is right or in none.
 
+import type { Address } from '../registry/delegation.ts';
 import type { Finality, Network } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Batch, BlockInput, BlockRef, ChainState, Store, VaultState } from '../store/store.ts';
-import { disagreements, type Statement, type Subject, statementsOf, textOf } from './answers.ts';
-import { type Audit, auditLogs } from './audit.ts';
+import { agreeing, disagreements, type Statement, type Subject, statementsOf, textOf, vaultsOf } from './answers.ts';
+import { type Audit, auditLogs, readStatesAgain } from './audit.ts';
 import { mayHold } from './bloom.ts';
 import { compareLogs, confirmLogs, storedLogs } from './compare.ts';
 import { Inconsistent, Lagging, Untrusted } from './errors.ts';
@@ -80,14 +81,31 @@ const VIOLATION_MS = 120_000;
 /** How the reasons begin for which a chain opens again by itself. For any other, its operator must rewind it. */
 const FINALITY_VIOLATION = 'A block that was final has changed';
 const ANSWERS_DIFFER = 'The registry answers otherwise than the index';
+/** So many wallets are read late in one tick; one that cannot be read is tried again after so long, and then twice that. */
+const LATE_AT_ONCE = 20;
+const LATE_MS = 5000;
 /** Where a comparison of everything did not explain it, everything is compared again after so long. */
 const RECONSIDER_MS = 600_000;
+
+/** What the store refuses because it makes no sense, a node has sent. */
+const NODES_FAULTS = new Set<string>(['bad-batch', 'numbered-otherwise']);
 
 type Base = Pick<BlockRef, 'number'> & { readonly hash: BlockRef['hash'] | null };
 
 interface Stretch {
   readonly end: Header;
   readonly blocks: readonly BlockInput[];
+}
+
+/** The registry answered otherwise than the index. */
+interface Suspicion {
+  /** What it said; after a restart nobody knows any more. */
+  readonly statements: readonly Statement[];
+  /** At this block. */
+  readonly block: number;
+  /** Where the comparison of all final blocks stands. */
+  next: number;
+  readonly notBefore: number;
 }
 
 export function createFollower(options: FollowerOptions): Follower {
@@ -100,7 +118,10 @@ export function createFollower(options: FollowerOptions): Follower {
   let checkedFinal = false;
   let windowReadAt = Number.NEGATIVE_INFINITY;
   let violation: { hash: string; since: number; reads: number } | null = null;
-  let suspicion: { block: number; statements: readonly Statement[]; next: number; notBefore: number } | null = null;
+  let suspicion: Suspicion | null = null;
+  let shorterSince: number | null = null;
+  /** Wallets whose state could not be read, and when that is tried again. */
+  const lateReads = new Map<string, { failures: number; notBefore: number }>();
   let mayHaveUnread = true;
   let movedAt = now();
   let logs = 0;
@@ -109,13 +130,12 @@ export function createFollower(options: FollowerOptions): Follower {
   async function withNode<T>(work: (nodes: Nodes) => Promise<T>): Promise<T> {
     const provider = await providers.pick(now());
     try {
-      const result = await work({ node: provider.node, others: providers.others(provider) });
+      const result = await work({ node: provider.node, others: providers.others(provider, now()) });
       providers.succeeded(provider);
       return result;
     } catch (error) {
       if (error instanceof StoreError && error.code === 'overtaken') throw await overtaken(error);
-      // What the store refuses as senseless, a node has sent.
-      if (!(error instanceof StoreError) || error.code === 'bad-batch') providers.failed(provider, error, now());
+      if (!(error instanceof StoreError) || NODES_FAULTS.has(error.code)) providers.failed(provider, error, now());
       throw error;
     }
   }
@@ -133,21 +153,39 @@ export function createFollower(options: FollowerOptions): Follower {
     state ??= await start(node);
     const tip = await node.header('latest');
     if (tip === null) throw new RpcError('malformed', 'no latest block');
-    if (state.shut !== null) return recover(nodes, state);
+    if (state.shut !== null && !isSuspected()) return recover(nodes, state);
     await checkFinal(nodes, state);
-    if (state.head !== null && tip.number < state.head.number) {
-      throw new Lagging(`the node is at ${tip.number}, and we are at ${state.head.number}`);
-    }
+    if (state.head !== null && tip.number < state.head.number) await requireShorter(nodes, tip, state.head);
+    else shorterSince = null;
     if (tip.hash === state.head?.hash) await notFrozen(nodes, tip);
     else movedAt = now();
     const base = await commonBlock(nodes, state, tip);
     if (base === null) return false;
     if (tip.number - base.number > LIVE_BLOCKS) return readAhead(nodes, tip, base);
     if (base.hash !== tip.hash) await advance(nodes, tip, base);
-    await readLate(nodes);
     state = await store.report(chainId, state.epoch, { confirmedAt: Math.floor(now() / 1000), tip: tip.number });
+    await readLate(nodes);
     if (now() - windowReadAt >= WINDOW_MS) await readWindow(nodes, tip);
-    return false;
+    return isSuspected() ? reconsider(nodes) : false;
+  }
+
+  const isSuspected = () => state?.shut?.startsWith(ANSWERS_DIFFER) ?? false;
+
+  /**
+   * A lower head proves nothing, unless it is of another branch than ours, stays so for a while, and no other node has our
+   * head: then the chain has become shorter.
+   */
+  async function requireShorter({ node, others }: Nodes, tip: Header, head: BlockRef): Promise<void> {
+    const lagging = new Lagging(`the node is at ${tip.number}, and we are at ${head.number}`);
+    const from = state?.verified ?? state?.firstBlock ?? 0;
+    const common = (await store.blocks(chainId, { from, to: tip.number })).at(-1);
+    if (common === undefined || (await hasBlock(node, common))) {
+      shorterSince = null;
+      throw lagging;
+    }
+    for (const other of others) if (await hasBlock(other, head).catch(() => false)) throw lagging;
+    shorterSince ??= now();
+    if (now() - shorterSince < STILL_MS) throw lagging;
   }
 
   /** A node that stands still is well only if the others stand there too. */
@@ -162,22 +200,33 @@ export function createFollower(options: FollowerOptions): Follower {
 
   async function start(node: Node): Promise<ChainState> {
     const known = await store.chain(chainId);
-    return store.claim(chainId, known?.firstBlock ?? options.firstBlock ?? (await firstBlockOf(node)));
+    if (known !== null) return store.claim(chainId, known.firstBlock);
+    const first = options.firstBlock ?? (await firstBlockOf(node));
+    const partial = await isPartial(node, first);
+    const { epoch } = await store.claim(chainId, first);
+    return store.report(chainId, epoch, { partial });
+  }
+
+  const published = registries[1] === undefined ? network.firstBlock[2] : network.firstBlock[1];
+
+  /** Whether a registry was there before the first block that is read. Where nobody can tell, it may have been. */
+  async function isPartial(node: Node, first: number): Promise<boolean> {
+    if (published !== undefined || first === 0) return first > (published ?? 0);
+    return hasRegistry(node, first - 1).catch(() => true);
+  }
+
+  async function hasRegistry(node: Node, block: number): Promise<boolean> {
+    for (const address of filter.address) if (await node.hasCode(address, block)) return true;
+    return false;
   }
 
   /** Of what the network publishes, or by looking for the registries' code. */
   async function firstBlockOf(node: Node): Promise<number> {
-    const { firstBlock } = network;
-    const published = registries[1] === undefined ? firstBlock[2] : firstBlock[1];
     if (published !== undefined) return published;
     const tip = await node.header('latest');
     if (tip === null) throw new RpcError('malformed', 'no latest block');
-    const hasRegistry = async (block: number) => {
-      for (const address of filter.address) if (await node.hasCode(address, block)) return true;
-      return false;
-    };
-    if (!(await hasRegistry(tip.number))) throw new RpcError('refused', `chain ${chainId} has no registry`);
-    return 1 + (await lastWhere(tip.number, async (block) => !(await hasRegistry(block))));
+    if (!(await hasRegistry(node, tip.number))) throw new RpcError('refused', `chain ${chainId} has no registry`);
+    return 1 + (await lastWhere(tip.number, async (block) => !(await hasRegistry(node, block))));
   }
 
   /** Once in a life: what we hold to be final must still be the chain's. */
@@ -198,10 +247,11 @@ export function createFollower(options: FollowerOptions): Follower {
     tip: Header,
   ): Promise<Base | null> {
     const { node } = nodes;
-    if (state?.shut != null) return null;
+    if (state?.shut != null && !isSuspected()) return null;
     if (head === null) return { number: firstBlock - 1, hash: null };
     if (tip.hash === head.hash || (tip.number === head.number + 1 && tip.parentHash === head.hash)) return head;
     const isOurs = async (block: BlockRef) => {
+      if (block.number > tip.number) return false;
       const header = block.number === tip.number ? tip : await node.header(block.number);
       if (header === null) throw new Inconsistent(`the node is at ${tip.number} and has no block ${block.number}`);
       return header.hash === block.hash;
@@ -339,7 +389,7 @@ export function createFollower(options: FollowerOptions): Follower {
         ...(position === 0 ? rollback : {}),
         ...(isVerified ? { verified: head.number } : {}),
       };
-      ({ state } = await store.apply(batch));
+      await apply(batch);
       for (const block of part) logs += block.logs.length;
     }
     if (blocks.some(({ vaultStates = [] }) => vaultStates.some(({ held }) => held === null))) mayHaveUnread = true;
@@ -349,21 +399,39 @@ export function createFollower(options: FollowerOptions): Follower {
     }
   }
 
-  /** Reads at the head what wallets have left whose revocations nobody could read at their own blocks. */
+  async function apply(batch: Batch): Promise<void> {
+    const { lacking, surplus, ...result } = await store.apply(batch);
+    ({ state } = result);
+    if (lacking.length + surplus.length === 0) return;
+    // A log was missed: it may still be in the window.
+    windowReadAt = Number.NEGATIVE_INFINITY;
+    mayHaveUnread = true;
+    const vaults = new Set([...lacking, ...surplus].map(({ from }) => `v1 state of ${from}`));
+    onEvent?.({ type: 'differs', block: batch.head.number, what: [...vaults] });
+  }
+
+  /** Reads at the head what wallets have left whose revocations nobody could read at their own blocks: a few at a time. */
   async function readLate({ node, others }: Nodes): Promise<void> {
     if (state?.head == null || registries[1] === undefined || !mayHaveUnread) return;
     const { head, epoch } = state;
     const unread = (await store.unreadRevocations(chainId)).filter(({ readAt }) => readAt === null);
-    const lateStates: VaultState[] = [];
-    for (const vault of new Set(unread.map((one) => one.vault))) {
-      const read = await readVault([node, ...others], network, vault, head);
-      if (read.held !== null) lateStates.push(read);
-    }
-    if (lateStates.length > 0) {
-      ({ state } = await store.apply({ chainId, epoch, after: head, blocks: [], head, lateStates }));
-    }
     mayHaveUnread = unread.length > 0;
-    if (unread.length > 0) onEvent?.({ type: 'unread', vaults: unread.length });
+    const vaults = new Set(unread.map(({ vault }) => vault));
+    for (const vault of lateReads.keys()) if (!vaults.has(vault as Address)) lateReads.delete(vault);
+    const due = [...vaults].filter((vault) => (lateReads.get(vault)?.notBefore ?? 0) <= now()).slice(0, LATE_AT_ONCE);
+    const lateStates: VaultState[] = [];
+    try {
+      for (const vault of due) {
+        const { failures } = lateReads.get(vault) ?? { failures: 0 };
+        // Also one that is read: where the reading shows that a log was missed, it stays unread.
+        lateReads.set(vault, { failures: failures + 1, notBefore: now() + LATE_MS * 2 ** Math.min(failures, 8) });
+        const read = await readVault([node, ...others], network, vault, head);
+        if (read.held !== null) lateStates.push(read);
+        else if (failures === 0) onEvent?.({ type: 'unread', vaults: vaults.size });
+      }
+    } finally {
+      if (lateStates.length > 0) await apply({ chainId, epoch, after: head, blocks: [], head, lateStates });
+    }
   }
 
   /** The newest block that counts as final by the node or by our own rule, whichever is older. */
@@ -446,6 +514,13 @@ export function createFollower(options: FollowerOptions): Follower {
     if (state === null || state.verified === null) return null;
     const [low, high] = [Math.max(from, state.firstBlock), Math.min(to, state.verified)];
     if (low > high) return null;
+    const [final] = await store.blocks(chainId, { from: state.verified, to: state.verified });
+    // Of another branch it can tell nothing about this one.
+    if (final !== undefined && !(await hasBlock(nodes.node, final))) {
+      throw new Untrusted(`the node does not have our final block ${final.number}`);
+    }
+    // A repair makes readings of state void, whatever comes after it.
+    mayHaveUnread = true;
     const result = await auditLogs({ network, store, scanner }, nodes, state, low, high);
     ({ state } = result);
     if (result.missed > 0) {
@@ -479,35 +554,50 @@ export function createFollower(options: FollowerOptions): Follower {
     return { asked: statements.length, wrong };
   }
 
-  /** The way out of wrong answers: every final block is compared and mended, until the index says what the registry said. */
-  async function reconsider(nodes: Nodes, { epoch, firstBlock, verified }: ChainState): Promise<boolean> {
-    if (suspicion === null || verified === null || now() < suspicion.notBefore) return false;
-    const to = Math.min(verified, suspicion.next + scanner.span - 1);
-    const compared = await audit(nodes, suspicion.next, to);
-    if (compared !== null && compared.wrongFrom !== null) return false;
-    if (to < verified) {
+  /**
+   * The way out of wrong answers. They are asked for once more; where they stay, every final block is compared and mended,
+   * a part in each tick, and so are the readings of state of the wallets in question.
+   */
+  async function reconsider(nodes: Nodes): Promise<boolean> {
+    if (state?.verified == null) return false;
+    suspicion ??= { statements: [], block: state.verified, next: state.firstBlock, notBefore: now() };
+    if (now() < suspicion.notBefore) return false;
+    const { statements, block, next } = suspicion;
+    if (next <= state.firstBlock && statements.length > 0 && (await isCleared(nodes, suspicion))) return true;
+    const to = Math.min(state.verified, next + scanner.span - 1);
+    const compared = await audit(nodes, next, to);
+    if (compared === null || compared.wrongFrom !== null) return false;
+    const vaults = statements.length === 0 ? null : vaultsOf(statements.map(({ subject }) => subject));
+    state = await readStatesAgain({ network, store }, nodes, state, { from: next, to, vaults });
+    mayHaveUnread = true;
+    if (to < (state.verified ?? 0)) {
       suspicion.next = to + 1;
       return true;
     }
-    const { block, statements } = suspicion;
-    // A repair may have gone back below it: then all above is being read anew.
-    const isStillThere = (state?.head?.number ?? 0) >= block;
-    const said = isStillThere ? await saidAgain(nodes.node, block, statements) : [];
-    if ((await disagreements(network, store, block, said)).length > 0) {
-      suspicion = { block, statements, next: firstBlock, notBefore: now() + RECONSIDER_MS };
-      return false;
+    if (statements.length === 0) {
+      suspicion = null;
+      return open();
     }
-    suspicion = null;
-    return open(epoch);
+    if (await isCleared(nodes, suspicion)) return true;
+    suspicion = { statements, block, next: state.firstBlock, notBefore: now() + RECONSIDER_MS };
+    return false;
   }
 
-  /** What the node says now, or, where it cannot tell any more, what was said then. */
-  async function saidAgain(node: Node, number: number, statements: readonly Statement[]) {
-    const [block] = await store.blocks(chainId, { from: number, to: number });
-    if (block === undefined) return statements;
+  /** Opens the chain where a node says now what the index says, or where none can tell and the index says what was said. */
+  async function isCleared({ node, others }: Nodes, { statements, block: then }: Suspicion): Promise<boolean> {
+    const final = state?.verified ?? 0;
+    const [block] = await store.blocks(chainId, { from: final, to: final });
+    if (block === undefined) return false;
     const subjects = statements.map(({ subject }) => subject);
-    const again = await statementsOf(network, node, block, subjects);
-    return again.length === subjects.length ? again : statements;
+    const agree = await agreeing(network, store, [node, ...others], block, subjects);
+    const isMended =
+      agree === null && then <= final && (await disagreements(network, store, then, statements)).length === 0;
+    if (!isMended && (agree === null || agree.length === 0)) return false;
+    suspicion = null;
+    await open();
+    if (agree !== null && !agree.includes(node))
+      throw new Untrusted('the registry of another node agrees with the index');
+    return true;
   }
 
   /** A final block that is another now: the chain answers no more, unless another node still has ours. */
@@ -530,13 +620,12 @@ export function createFollower(options: FollowerOptions): Follower {
 
   /** The way out of a final block that changed: it is ours again, or all nodes keep saying that it is another. */
   async function recover({ node, others }: Nodes, { verified, firstBlock, epoch }: ChainState): Promise<boolean> {
-    if (state?.shut?.startsWith(ANSWERS_DIFFER)) return reconsider({ node, others }, state);
     if (!state?.shut?.startsWith(FINALITY_VIOLATION)) return false;
-    if (verified === null || state.head === null) return open(epoch);
+    if (verified === null || state.head === null) return open();
     const [kept] = await store.blocks(chainId, { from: verified, to: verified });
     const header = await node.header(verified);
     if (header === null) throw new Lagging(`the node does not know block ${verified}`);
-    if (kept === undefined || header.hash === kept.hash) return open(epoch);
+    if (kept === undefined || header.hash === kept.hash) return open();
     if (violation?.hash !== header.hash) violation = { hash: header.hash, since: now(), reads: 0 };
     violation.reads++;
     if (violation.reads < VIOLATION_READS || now() - violation.since < VIOLATION_MS) return false;
@@ -557,13 +646,16 @@ export function createFollower(options: FollowerOptions): Follower {
       head: common,
     }));
     onEvent?.({ type: 'reorg', from: verified, to: common.number });
-    return open(epoch);
+    return open();
   }
 
-  async function open(epoch: number): Promise<boolean> {
+  async function open(): Promise<boolean> {
+    if (state === null) return false;
     violation = null;
-    state = await store.report(chainId, epoch, { shut: null });
-    onEvent?.({ type: 'opened' });
+    // What was in doubt before stays in doubt.
+    const reason = suspicion === null ? null : `${ANSWERS_DIFFER}, at block ${suspicion.block}.`;
+    state = await store.report(chainId, state.epoch, { shut: reason });
+    if (reason === null) onEvent?.({ type: 'opened' });
     return true;
   }
 

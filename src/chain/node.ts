@@ -50,8 +50,12 @@ export interface Node {
   hasCode(address: Address, block: number): Promise<boolean>;
 }
 
-const bad = (what: string, value: unknown): RpcError =>
-  new RpcError('malformed', `${what}: ${String(JSON.stringify(value)).slice(0, 60)}`);
+const bad = (what: string, value: unknown): RpcError => new RpcError('malformed', `${what}: ${shown(value)}`);
+// Only what can be no key of the operator's is repeated.
+const shown = (value: unknown) =>
+  value === null || typeof value === 'number' || (typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value))
+    ? String(value).slice(0, 60)
+    : `a ${typeof value}`;
 
 function quantity(what: string, value: unknown): number {
   const number = typeof value === 'string' && /^0x[0-9a-f]{1,16}$/i.test(value) ? Number(value) : Number.NaN;

@@ -2,7 +2,7 @@
 
 import { Inconsistent, Lagging, Untrusted } from './errors.ts';
 import { createNode, type Node } from './node.ts';
-import { createRpc, RPC_DEFAULTS, RpcError, type RpcOptions } from './rpc.ts';
+import { createRpc, type Redact, RPC_DEFAULTS, RpcError, type RpcOptions, redactor } from './rpc.ts';
 
 export interface Provider {
   /** What logs and metrics call it. */
@@ -20,22 +20,24 @@ export interface Providers {
   readonly all: readonly Provider[];
   /** The healthiest one whose chain id is right; throws where there is none for now. */
   pick(nowMs: number): Promise<Provider>;
-  /** Those besides one that are known to be of this chain. */
-  others(provider: Provider): Node[];
+  /** Those besides one that are known to be of this chain. One that does not answer is left alone from then on. */
+  others(provider: Provider, nowMs: number): Node[];
   succeeded(provider: Provider): void;
   /** What went wrong while it was asked: it is left alone for a while, longer each time and longer for a lie. */
   failed(provider: Provider, error: unknown, nowMs: number): void;
   /** A text of a node's without anything that its URL is made of. */
-  redact(text: string): string;
+  readonly redact: Redact;
 }
 
 /** The last node of a chain must not be left alone for long: without it there is no news at all. */
 const LONGEST_REST_MS = 15_000;
 const FIRST_REST_MS = 250;
 const LIE = 4;
+/** What serves another chain is asked so seldom whether it still does. */
+const ANOTHER_CHAIN_MS = 600_000;
 
 type Mutable = { -readonly [Key in keyof Provider]: Provider[Key] } & {
-  of: 'unknown' | 'this chain' | 'another chain';
+  of: 'unknown' | 'this chain';
   checking: boolean;
 };
 
@@ -56,7 +58,6 @@ export function createProviders(
       checking: false,
     }),
   );
-  const secrets = secretsOf(urls);
 
   function failed(provider: Provider, error: unknown, nowMs: number): void {
     const one = provider as Mutable;
@@ -75,8 +76,11 @@ export function createProviders(
     one.checking = true;
     try {
       const found = await one.node.chainId();
-      one.of = found === chainId ? 'this chain' : 'another chain';
-      if (found !== chainId) one.ailment = `serves chain ${found}`;
+      one.of = found === chainId ? 'this chain' : 'unknown';
+      if (found !== chainId) {
+        one.ailment = `serves chain ${found}`;
+        one.restsUntil = nowMs + ANOTHER_CHAIN_MS;
+      }
     } catch (error) {
       failed(one, error, nowMs);
     } finally {
@@ -85,10 +89,28 @@ export function createProviders(
     return one.of === 'this chain';
   }
 
+  /** The node of one that is asked besides: after its first silence it is not waited for again. */
+  function watched(one: Mutable, nowMs: number): Node {
+    const ask = async (call: () => Promise<unknown>) => {
+      if (one.restsUntil > nowMs) throw new RpcError('unreachable', `${one.name} rests`);
+      try {
+        return await call();
+      } catch (error) {
+        if (error instanceof RpcError && error.fault === 'unreachable') failed(one, error, nowMs);
+        throw error;
+      }
+    };
+    type Method = (...args: unknown[]) => Promise<unknown>;
+    const methods = Object.entries(one.node as unknown as Record<string, Method>);
+    return Object.fromEntries(
+      methods.map(([name, method]) => [name, (...args: unknown[]) => ask(() => method(...args))]),
+    ) as unknown as Node;
+  }
+
   return {
     all,
     async pick(nowMs) {
-      const rested = all.filter((one) => one.of !== 'another chain' && one.restsUntil <= nowMs);
+      const rested = all.filter((one) => one.restsUntil <= nowMs);
       rested.sort((a, b) => a.penalty - b.penalty);
       for (const one of rested) {
         if (one.of === 'this chain' || (await check(one, nowMs))) {
@@ -100,14 +122,17 @@ export function createProviders(
       const why = all.map(({ name, ailment }) => `${name} ${ailment ?? 'rests'}`).join(', ');
       throw new RpcError('unreachable', `No node of chain ${chainId} can be asked now: ${why}`);
     },
-    others: (provider) => all.filter((one) => one !== provider && one.of === 'this chain').map(({ node }) => node),
+    others: (provider, nowMs) =>
+      all
+        .filter((one) => one !== provider && one.of === 'this chain' && one.restsUntil <= nowMs)
+        .map((one) => watched(one, nowMs)),
     succeeded(provider) {
       const one = provider as Mutable;
       one.penalty = Math.max(0, one.penalty - 1);
       one.ailment = null;
     },
     failed,
-    redact: (text) => secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text),
+    redact: redactor(urls),
   };
 }
 
@@ -122,14 +147,4 @@ function ailmentOf(error: unknown): string {
   if (error instanceof Lagging) return 'is behind';
   if (error instanceof Untrusted) return 'lacks what it should have';
   return error instanceof Inconsistent ? 'is changing' : 'sends what makes no sense';
-}
-
-/** Everything in the URLs that may be a key, or lead to one; the longest first. */
-function secretsOf(urls: readonly string[]): string[] {
-  const parts = urls.flatMap((text) => {
-    const url = new URL(text);
-    const values = [...url.searchParams.values(), ...url.pathname.split('/'), url.username, url.password];
-    return [text, url.host, url.hostname, ...values.map((part) => decodeURIComponent(part))];
-  });
-  return [...new Set(parts)].filter((part) => part.length >= 4).sort((a, b) => b.length - a.length);
 }

@@ -100,9 +100,19 @@ export async function readVault(
       });
       return { vault, held };
     } catch (error) {
-      // A node without that state says so. The one that this tick keeps to is asked again where it cannot be reached; the
-      // others may be away for long, and the chain does not wait for them.
-      if (position === 0 && error instanceof RpcError && error.fault === 'unreachable') throw error;
+      // A node without that state says so. The others may be away for long, and the chain does not wait for them; the one
+      // that this tick keeps to is asked again where it is away. Where it answers all but this, the state is too much for
+      // it: anyone can make such a wallet.
+      const isAway = error instanceof RpcError && error.fault === 'unreachable';
+      if (
+        position === 0 &&
+        isAway &&
+        !(await node.chainId().then(
+          () => true,
+          () => false,
+        ))
+      )
+        throw error;
     }
   }
   return { vault, held: null };

@@ -39,11 +39,14 @@ export interface RpcCall {
 
 /** More in one request is refused by many. */
 const MOST_IN_BATCH = 50;
+/** After so many in a row that were refused, none are sent any more. */
+const BATCHES_REFUSED = 3;
 
 export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOptions = RPC_DEFAULTS): Rpc {
   let id = 0;
-  /** Some providers take no batches, and say so in many ways. */
-  let takesBatches = true;
+  /** Some providers take no batches, and say so in many ways; others just have a bad moment. */
+  let refusedBatches = 0;
+  const redact = redactor([url]);
   const bodyOf = ({ method, params }: RpcCall) => {
     onCall?.(method);
     return { jsonrpc: '2.0', id: ++id, method, params };
@@ -75,7 +78,7 @@ export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOpt
 
   async function call(method: string, params: readonly unknown[]): Promise<unknown> {
     const body = bodyOf({ method, params });
-    return resultOf(await post(body), body.id, method);
+    return resultOf(await post(body), body.id, method, redact);
   }
 
   async function together(calls: readonly RpcCall[]): Promise<unknown[]> {
@@ -84,11 +87,12 @@ export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOpt
     if (!Array.isArray(answer)) {
       // No batches here, or just not now: one by one tells.
       const results = await oneByOne(calls);
-      takesBatches = false;
+      refusedBatches++;
       return results;
     }
+    refusedBatches = 0;
     const byId = new Map(answer.map((one) => [(one as { id?: unknown } | null)?.id, one]));
-    return bodies.map((body) => resultOf(byId.get(body.id), body.id, body.method));
+    return bodies.map((body) => resultOf(byId.get(body.id), body.id, body.method, redact));
   }
 
   const oneByOne = async (calls: readonly RpcCall[]) => {
@@ -100,7 +104,7 @@ export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOpt
   return {
     call,
     async batch(calls) {
-      if (calls.length <= 1 || !takesBatches) return oneByOne(calls);
+      if (calls.length <= 1 || refusedBatches >= BATCHES_REFUSED) return oneByOne(calls);
       const results: unknown[] = [];
       for (let from = 0; from < calls.length; from += MOST_IN_BATCH) {
         results.push(...(await together(calls.slice(from, from + MOST_IN_BATCH))));
@@ -132,18 +136,41 @@ function parse(text: string): unknown {
 const isAnswer = (answer: unknown) =>
   Array.isArray(answer) || (answer as { jsonrpc?: unknown } | null)?.jsonrpc === '2.0';
 
-function resultOf(answer: unknown, id: number, method: string): unknown {
+function resultOf(answer: unknown, id: number, method: string, redact: Redact): unknown {
   if (typeof answer !== 'object' || answer === null) throw new RpcError('malformed', `${method}: no answer in it`);
   const { error, result, id: answered } = answer as { error?: unknown; result?: unknown; id?: unknown };
-  if (error !== undefined && error !== null) throw refusal(method, error);
+  if (error !== undefined && error !== null) throw refusal(method, error, redact);
   if (answered !== id) throw new RpcError('malformed', `${method}: the answer to another call`);
   if (result === undefined) throw new RpcError('malformed', `${method}: neither result nor error`);
   return result;
 }
 
-/** What the node said, short and without addresses of the web: some repeat the URL that they were asked at. */
-function refusal(method: string, error: unknown): RpcError {
+/** What the node said, short and without addresses of the web: some repeat the URL that they were asked at, or its key. */
+function refusal(method: string, error: unknown, redact: Redact): RpcError {
   const { code, message } = (typeof error === 'object' ? error : {}) as { code?: unknown; message?: unknown };
-  const said = (typeof message === 'string' ? message : 'an error').replace(/\w+:\/\/\S+/g, '…').slice(0, 200);
+  const whole = typeof message === 'string' ? message : 'an error';
+  const said = redact(whole.replace(/\w+:\/\/\S+/g, '…')).slice(0, 200);
   return new RpcError('refused', `${method}: ${said}`, typeof code === 'number' ? code : null);
+}
+
+export type Redact = (text: string) => string;
+
+/** Takes everything out of a text that is part of these URLs and may be a key, or lead to one. */
+export function redactor(urls: readonly string[]): Redact {
+  const parts = urls.flatMap((text) => {
+    const url = new URL(text);
+    const values = [...url.searchParams.values(), ...url.pathname.split('/'), url.username, url.password];
+    return [text, url.host, url.hostname, ...values, ...values.map(decoded)];
+  });
+  // The longest first, for one may be part of another.
+  const secrets = [...new Set(parts)].filter((part) => part.length >= 4).sort((a, b) => b.length - a.length);
+  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

@@ -32,6 +32,7 @@ Needs DATABASE_URL and RPC_URL_<id>. Exit code: 0 all equal, 1 something differs
 };
 
 const BLOCKS_AT_ONCE = 20_000;
+const NO_STATE = 'The logs were compared, but the node could answer for no pair: it has thrown that state away.';
 /** Lists are long: they are asked for about one pair in so many. */
 const PAIRS_PER_LIST = 10;
 
@@ -80,6 +81,7 @@ async function compareWithChain(call: Call): Promise<void> {
       lists: said.length - asked,
       wrong: wrong.map(({ subject }) => textOf(subject)),
     };
+    if (questions.length > 0 && asked === 0) throw new UsageError(NO_STATE);
     process.stdout.write(call.isSet('json') ? `${JSON.stringify(result)}\n` : reportOf(result));
     if (missing + surplus + wrong.length > 0) process.exitCode = 1;
   } finally {

@@ -305,7 +305,7 @@ describe('delegations serve, following', () => {
       [['audit'], '--chain is missing'],
       [['audit', '--chain', '5'], 'no known network'],
       [['audit', '--chain', '10'], 'RPC_URL_10 is missing'],
-      [['rewind', '--chain', '1'], '--to needs a whole number'],
+      [['rewind', '--chain', '1'], '--to is missing'],
       [['rewind', '--chain', '1', '--to', '99999999'], 'nothing to forget'],
       [['audit', '--nonsense'], 'nonsense'],
     ] as const) {

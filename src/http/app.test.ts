@@ -52,6 +52,35 @@ describe('the API', () => {
   /** The query of the next page. */
   const nextOf = (response: Response) => /<(\?.+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
 
+  test('says so where the registries may be older than what is indexed', async () => {
+    const other = await openStore(`sqlite:${temporaryPath('partial.db')}`);
+    const { epoch } = await other.claim(1, 100);
+    const head = block(105, [granted('ALL')]);
+    await other.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+    const asked = async () => {
+      const response = await appOf(other, timeOf(106)).fetch(new Request(ORIGIN + CHECK));
+      return response.headers.get('x-indexed-from');
+    };
+    expect(await asked()).toBeNull();
+    await other.report(1, epoch, { partial: true });
+    expect(await asked()).toBe('100');
+    await other.close();
+  });
+
+  test('in a sandbox every answer says so, whatever it is', async () => {
+    const sandbox = appOf(store, timeOf(106), { sandbox: true });
+    for (const path of [CHECK, '/nothing', '/docs', '/networks', '/registry/v2/check/all']) {
+      const response = await sandbox.fetch(new Request(ORIGIN + path));
+      expect([path, response.headers.get('x-sandbox')]).toEqual([path, 'true']);
+    }
+    expect((await send(CHECK)).headers.has('x-sandbox')).toBe(false);
+    const page = (of: App) => of.fetch(new Request(`${ORIGIN}/docs`)).then((response) => response.text());
+    expect([(await page(sandbox)).includes('class="sandbox"'), (await page(app)).includes('class="sandbox"')]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   test('answers a check with the bare value and the block it is true for', async () => {
     const response = await send(CHECK);
     expect(await response.text()).toBe('true');

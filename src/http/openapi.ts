@@ -61,6 +61,10 @@ const SCHEMAS: Json = {
     registries: object({ v1: nullable(ADDRESS), v2: nullable(ADDRESS) }),
     ready: { type: 'boolean', description: 'Whether questions about its head are answered now.' },
     firstBlock: nullable(BLOCK_NUMBER),
+    partial: nullable({
+      type: 'boolean',
+      description: 'Whether the registries may be older than the first block: what was granted before is unknown here.',
+    }),
     head: nullable(ref('schemas', 'Block')),
     finalizedBlock: nullable(BLOCK_NUMBER),
     chainBlock: nullable({ ...BLOCK_NUMBER, description: 'The newest block that the chain was seen to have.' }),
@@ -100,6 +104,10 @@ const HEADERS: Json = {
   'X-Block-Hash': header('Its hash, where it is kept.', BYTES32),
   'X-Block-Timestamp': header('Its time, where it is kept.', UNIX_SECONDS),
   'X-As-Of-Timestamp': header('The time that was asked for.', UNIX_SECONDS),
+  'X-Indexed-From': header(
+    'Only where the registries may be older than what is indexed: the first indexed block. What was granted before it is unknown.',
+    BLOCK_NUMBER,
+  ),
   ETag: header('A changed answer never keeps its tag; an unchanged one may.', { type: 'string' }),
   'Cache-Control': header("Never beyond the chain's next block.", { type: 'string' }),
 };

@@ -31,7 +31,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export const CORS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'X-Block-Number, X-Block-Hash, X-Block-Timestamp, X-As-Of-Timestamp, ETag, Link, Retry-After, RateLimit, RateLimit-Policy, X-Sandbox',
+    'X-Block-Number, X-Block-Hash, X-Block-Timestamp, X-As-Of-Timestamp, X-Indexed-From, ETag, Link, Retry-After, RateLimit, RateLimit-Policy, X-Sandbox',
 };
 
 /** The headers of an answer that is true as of a block. */
@@ -44,6 +44,7 @@ export function replyHeaders(chain: ChainState, block: Moment, now: number, aske
   };
   if (block.hash !== null) headers['x-block-hash'] = block.hash;
   if (block.timestamp !== null) headers['x-block-timestamp'] = String(block.timestamp);
+  if (chain.partial) headers['x-indexed-from'] = String(chain.firstBlock);
   if (asked.timestamp !== undefined) headers['x-as-of-timestamp'] = String(asked.timestamp);
   return headers;
 }

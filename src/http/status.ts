@@ -32,6 +32,7 @@ export async function answerNetworks(service: Service): Promise<Response> {
         registries: { v1: network?.registries[1] ?? null, v2: network?.registries[2] ?? null },
         ready: chain?.ready ?? false,
         firstBlock: chain?.state.firstBlock ?? null,
+        partial: chain?.state.partial ?? null,
         head: headOf(chain?.state),
         finalizedBlock: chain?.state.verified ?? null,
         chainBlock: chain?.state.tip ?? null,

@@ -15,6 +15,7 @@ interface ArchiveHead {
   readonly version: 1;
   readonly chainId: number;
   readonly firstBlock: number;
+  readonly partial: boolean;
   readonly last: BlockRef;
 }
 
@@ -44,8 +45,8 @@ export async function* archiveLines(store: Store, chainId: number): AsyncGenerat
     hash.update(line);
     return line;
   };
-  const { firstBlock, revision } = state;
-  const head: ArchiveHead = { format: 'delegations-index', version: 1, chainId, firstBlock, last };
+  const { firstBlock, partial, revision } = state;
+  const head: ArchiveHead = { format: 'delegations-index', version: 1, chainId, firstBlock, partial, last };
   yield hashed(head);
   const unread = new Set((await store.unreadRevocations(chainId)).map(({ vault, block }) => `${vault} ${block}`));
 
@@ -125,12 +126,13 @@ const MOST_LOGS = 20_000;
 /** Writes a checked archive into a store that does not have the chain yet. The store checks every block once more. */
 export async function readArchive(
   store: Store,
-  { chainId, firstBlock, last }: ArchiveHead,
+  { chainId, firstBlock, partial, last }: ArchiveHead,
   lines: AsyncIterable<string>,
   onProgress: (logs: number) => void = () => {},
 ): Promise<void> {
   if ((await store.chain(chainId)) !== null) throw new ArchiveError(`Chain ${chainId} is in this store already.`);
-  let state = await store.claim(chainId, firstBlock);
+  const { epoch } = await store.claim(chainId, firstBlock);
+  let state = await store.report(chainId, epoch, { partial });
   let blocks: BlockInput[] = [];
   let [pending, written] = [0, 0];
   const flush = async (head: BlockRef) => {

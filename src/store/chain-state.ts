@@ -17,10 +17,13 @@ export const CHAIN_COLUMNS = [
   'confirmed_at',
   'tip',
   'shut',
+  'partial',
 ] as const;
 
 export function chainStateOf(row: Row): ChainState {
-  const [chain, epoch, firstBlock, number, hash, timestamp, verified, revision, commits, confirmedAt, tip, shut] = row;
+  const [chain, epoch, firstBlock, number, hash, timestamp, verified, revision, commits, confirmedAt, tip, ...rest] =
+    row;
+  const [shut, partial] = rest;
   return {
     chainId: numberOf(chain),
     epoch: numberOf(epoch),
@@ -32,5 +35,6 @@ export function chainStateOf(row: Row): ChainState {
     confirmedAt: numberOrNull(confirmedAt),
     tip: numberOrNull(tip),
     shut: shut === null || shut === undefined ? null : String(shut),
+    partial: numberOf(partial) !== 0,
   };
 }

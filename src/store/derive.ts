@@ -212,7 +212,8 @@ async function applyBlock(
 
 /**
  * Ends what the registry no longer has of a wallet at a block. It ended at the newest revocation that is still unread:
- * what was granted after that one should be there. Where it is not, a log was missed, and the wallet stays unread.
+ * what was granted after that one should be there. Where it is not, or where the registry has what we lack, a log was
+ * missed, and the wallet stays unread.
  */
 async function settle(
   { tx, chainId }: Writing,
@@ -233,10 +234,8 @@ async function settle(
   for (const key of lacking) findings.lacking.push(key);
   const later = revokedAt < block ? await grantedBetween(tx, chainId, bytes, revokedAt, block) : new Set();
   const surplus = gone.filter((key) => later.has(delegationId(key)));
-  if (surplus.length > 0) {
-    for (const key of surplus) findings.surplus.push(key);
-    return;
-  }
+  for (const key of surplus) findings.surplus.push(key);
+  if (surplus.length + lacking.length > 0) return;
   for (const key of gone) spans.end(key, revokedAt);
   if (revokedAt < block) findings.rewrittenFrom = Math.min(revokedAt, findings.rewrittenFrom ?? revokedAt);
   await tx.each(

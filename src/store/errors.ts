@@ -9,6 +9,8 @@ export type StoreErrorCode =
   | 'older-schema'
   /** What was to be written is inconsistent; nothing was written. */
   | 'bad-batch'
+  /** The block has another log under the number of one that was to be inserted; nothing was written. */
+  | 'numbered-otherwise'
   /** What was asked is malformed. */
   | 'bad-question'
   /** Another writer has taken over, or the cursor has moved; nothing was written. */

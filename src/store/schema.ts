@@ -18,7 +18,7 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
   `CREATE TABLE chain (
     chain ${integer} PRIMARY KEY, epoch ${integer} NOT NULL, first_block ${integer} NOT NULL,
     head_number ${integer}, head_hash ${bytes}, head_timestamp ${integer}, verified ${integer},
-    confirmed_at ${integer}, tip ${integer}, shut TEXT,
+    confirmed_at ${integer}, tip ${integer}, shut TEXT, partial ${small} NOT NULL DEFAULT 0,
     revision ${integer} NOT NULL, commits ${integer} NOT NULL)`,
   `CREATE TABLE block (
     chain ${integer} NOT NULL, number ${integer} NOT NULL, hash ${bytes} NOT NULL, timestamp ${integer} NOT NULL,

@@ -33,10 +33,12 @@ export interface ChainState {
   readonly tip: number | null;
   /** Why the chain may not answer at all; null while it may. */
   readonly shut: string | null;
+  /** The registries may have been there before the first block that was read: what was granted then is unknown here. */
+  readonly partial: boolean;
 }
 
 /** What a writer knows of the chain besides its delegations. */
-export type Report = Partial<Pick<ChainState, 'confirmedAt' | 'tip' | 'shut'>>;
+export type Report = Partial<Pick<ChainState, 'confirmedAt' | 'tip' | 'shut' | 'partial'>>;
 
 export interface LogInput {
   readonly logIndex: number;
@@ -75,7 +77,8 @@ export interface Batch {
   readonly lateStates?: readonly VaultState[];
 }
 
-/** Differences between a state of the registry and our logs that no log explains: something was missed. */
+/** Differences between a state of the registry and our logs that no log explains: something was missed, and the wallet stays
+ * unread. */
 export interface Unexplained {
   /** The registry has them, we do not. */
   readonly lacking: readonly DelegationKey[];

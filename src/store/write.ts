@@ -65,14 +65,15 @@ async function claim(tx: Transaction, chainId: number, firstBlock: number): Prom
 
 async function note(tx: Transaction, chainId: number, epoch: number, report: Report): Promise<ChainState> {
   const before = await newest(tx, chainId, epoch);
-  const { confirmedAt, tip, shut } = { ...before, ...report };
-  await tx.run('UPDATE chain SET confirmed_at = $2, tip = $3, shut = $4 WHERE chain = $1', [
+  const { confirmedAt, tip, shut, partial } = { ...before, ...report };
+  await tx.run('UPDATE chain SET confirmed_at = $2, tip = $3, shut = $4, partial = $5 WHERE chain = $1', [
     chainId,
     confirmedAt,
     tip,
     shut,
+    partial ? 1 : 0,
   ]);
-  return { ...before, confirmedAt, tip, shut };
+  return { ...before, confirmedAt, tip, shut, partial };
 }
 
 /** Lets only the newest writer through, and holds the chain's row until the commit. */
@@ -139,12 +140,14 @@ async function apply(writing: Writing, batch: Batch): Promise<CommitResult> {
     ...before,
     head: { number: head.number, hash: head.hash, timestamp: head.timestamp },
     verified: verified < 0 ? null : verified,
+    // Whoever had our head as its own had another one than this.
+    confirmedAt: head.number < (before.head?.number ?? 0) ? null : before.confirmedAt,
     revision: before.revision + (changed ? 1 : 0),
   };
   await tx.run(
-    `UPDATE chain SET head_number = $2, head_hash = $3, head_timestamp = $4, verified = $5, revision = $6
-      WHERE chain = $1`,
-    [chainId, head.number, bytesOf(head.hash), head.timestamp, state.verified, state.revision],
+    `UPDATE chain SET head_number = $2, head_hash = $3, head_timestamp = $4, verified = $5, revision = $6,
+      confirmed_at = $7 WHERE chain = $1`,
+    [chainId, head.number, bytesOf(head.hash), head.timestamp, state.verified, state.revision, state.confirmedAt],
   );
   return { state, lacking, surplus };
 }
@@ -263,7 +266,11 @@ async function requirePlace(tx: Transaction, { chainId, firstBlock }: ChainState
   }
   const indexes = await tx.rows('SELECT log_index FROM log WHERE chain = $1 AND block = $2', [chainId, number]);
   const stored = new Set(indexes.map(([index]) => numberOf(index)));
-  for (const { logIndex } of logs) if (stored.has(logIndex)) refuse(`has log ${logIndex} already`);
+  for (const { logIndex } of logs) {
+    if (!stored.has(logIndex)) continue;
+    const what = `Chain ${chainId}: block ${number} has log ${logIndex} already. Nothing was written.`;
+    throw new StoreError('numbered-otherwise', what);
+  }
 }
 
 /** A state says something only about a revocation that needs it. */
