@@ -2,10 +2,26 @@
 
 import { exportCommand, importCommand } from './archive.ts';
 import { audit } from './audit.ts';
+import { check } from './check.ts';
 import type { Command } from './command.ts';
+import { completionOf } from './completion.ts';
 import { follow } from './follow.ts';
+import { list } from './list.ts';
+import { networks } from './networks.ts';
 import { rewind } from './rewind.ts';
 import { sandbox } from './sandbox.ts';
 import { serve } from './serve.ts';
 
-export const COMMANDS: readonly Command[] = [sandbox, serve, follow, audit, rewind, exportCommand, importCommand];
+export const COMMANDS: readonly Command[] = [
+  sandbox,
+  serve,
+  follow,
+  check,
+  list,
+  networks,
+  audit,
+  rewind,
+  exportCommand,
+  importCommand,
+  completionOf(() => COMMANDS),
+];

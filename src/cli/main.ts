@@ -1,6 +1,7 @@
 // The command line: finds the command, and says in a sentence what went wrong.
 
 import { RpcError } from '../chain/rpc.ts';
+import { nearest } from '../http/query.ts';
 import { ArchiveError } from '../store/archive.ts';
 import { StoreError } from '../store/errors.ts';
 import { aligned, callOf, helpOf, UsageError } from './command.ts';
@@ -27,7 +28,8 @@ try {
   const command = COMMANDS.find((one) => one.name === (name === 'help' ? rest[0] : name));
   if (asksHelp) process.stdout.write(command === undefined ? HELP : helpOf(command));
   else if (command !== undefined) await command.run(callOf(command, rest, process.env));
-  else fail(`${name === undefined ? 'A command is missing' : `There is no command ${name}`}.\n\n${HELP}`);
+  else if (name === undefined) fail(`A command is missing.\n\n${HELP}`);
+  else fail(`There is no command ${name}${suggestion(name)}. See delegations --help.`);
 } catch (error) {
   const { code, message } = error as { code?: string; message: string };
   if (error instanceof ConfigError) fail(`The configuration has faults:\n${message}`);
@@ -35,6 +37,14 @@ try {
   else if (code?.startsWith('ERR_PARSE_ARGS')) fail(`${message.split('. ')[0]}. See delegations ${name} --help.`);
   else if (code === 'EADDRINUSE') fail('The port is taken: set PORT or METRICS_PORT to another.');
   else throw error;
+}
+
+function suggestion(word: string): string {
+  const near = nearest(
+    word,
+    COMMANDS.map((one) => one.name),
+  );
+  return near === null ? '' : `: did you mean ${near}?`;
 }
 
 function fail(message: string): void {

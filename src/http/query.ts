@@ -72,7 +72,7 @@ function decode(text: string): string | null {
 }
 
 /** The known name that is at most two slips away, letter case aside. */
-function nearest(name: string, known: Iterable<string>): string | null {
+export function nearest(name: string, known: Iterable<string>): string | null {
   if (name.length > 32) return null;
   let best: { name: string; distance: number } | null = null;
   for (const candidate of known) {

@@ -94,7 +94,7 @@ export function questionFor({ version, kind, from, to, contract, tokenId, rights
 export const asksBalance = (question: Question): boolean => question.scope === 'erc20' || question.scope === 'erc1155';
 
 /** The registry's answer, given those of the granting delegations that hold. */
-export function answer(question: Question, granting: readonly Delegation[]): boolean | bigint {
+export function answer(question: Question, granting: readonly Pick<Delegation, 'amount'>[]): boolean | bigint {
   if (!asksBalance(question)) return granting.length > 0;
   let balance = 0n;
   for (const { amount } of granting) {

@@ -6,6 +6,7 @@ import {
   type DelegationKey,
   KINDS,
   type Kind,
+  NO_RIGHTS,
   type Version,
 } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
@@ -62,16 +63,17 @@ function memoized<T>(encode: (key: DelegationKey) => T): (key: DelegationKey) =>
 /** kind, from, to, contract, token id, rights: the columns that name a delegation within its version. */
 export type KeyCells = [number, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
 
-export const keyCells = memoized(
-  (key: DelegationKey): KeyCells => [
-    KIND_CODES[key.kind],
-    bytesOf(key.from),
-    bytesOf(key.to),
-    key.contract === null ? EMPTY : bytesOf(key.contract),
-    key.tokenId === null ? EMPTY : uintBytes(key.tokenId),
-    key.rights === null ? EMPTY : rightsBytes(key.rights),
-  ],
-);
+export const keyCells = memoized((key: DelegationKey) => cellsBetween(key, bytesOf(key.from), bytesOf(key.to)));
+
+/** The same, where the wallets' bytes are known. */
+export const cellsBetween = (key: DelegationKey, from: Uint8Array, to: Uint8Array): KeyCells => [
+  KIND_CODES[key.kind],
+  from,
+  to,
+  key.contract === null ? EMPTY : bytesOf(key.contract),
+  key.tokenId === null ? EMPTY : uintBytes(key.tokenId),
+  key.rights === null || key.rights === NO_RIGHTS ? EMPTY : rightsBytes(key.rights),
+];
 
 /** Reads the columns of `keyCells` from a row, from the given position on. */
 export function keyOf(version: Version, row: Row, at: number): DelegationKey {

@@ -15,6 +15,11 @@ export interface BulkStatement {
   readonly postgres: string;
 }
 
+export interface Chunk {
+  readonly size: number;
+  readonly filler: readonly Param[];
+}
+
 export interface Transaction {
   rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
   run(sql: string, params: readonly Param[]): Awaitable<void>;
@@ -37,6 +42,11 @@ export interface Dialect {
 export interface Engine {
   readonly dialect: Dialect;
   rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
+  /**
+   * Reads for many rows. SQLite is given `size` of them a statement, all their cells behind the shared parameters, the last
+   * time with `filler` for what is missing; PostgreSQL all of them, a column as an array.
+   */
+  many(statement: BulkStatement, shared: readonly Param[], rows: readonly Param[][], chunk: Chunk): Awaitable<Row[]>;
   /** Commits what the work did, or nothing of it. One transaction at a time. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   close(): Promise<void>;

@@ -29,6 +29,8 @@ export async function openPostgres(url: string, { readOnly = false } = {}): Prom
   return {
     dialect: DIALECT,
     rows: (sql, params) => rowsOf(pool, sql, params),
+    many: ({ postgres }, shared, rows) =>
+      pool.unsafe(postgres, [...shared, ...columnsOf(rows)]).values() as Promise<Row[]>,
     async transaction(work) {
       if (readOnly) throw new StoreError('bad-store', 'This store was opened for reading only.');
       return pool.begin((connection) => work(transactionOn(connection)));
@@ -52,15 +54,16 @@ function textOf(sql: string): string {
 const rowsOf = (connection: SQL, sql: string, params: readonly Param[]) =>
   connection.unsafe(textOf(sql), params as Param[]).values() as Promise<Row[]>;
 
+const columnsOf = (rows: readonly Param[][]) =>
+  Array.from({ length: rows[0]?.length ?? 0 }, (_, column) => rows.map((row) => row[column]));
+
 function transactionOn(connection: SQL): Transaction {
   return {
     rows: (sql, params) => rowsOf(connection, sql, params),
     run: async (sql, params) => void (await connection.unsafe(textOf(sql), params as Param[])),
     each(statement: BulkStatement, rows) {
-      const [width] = rows.map((row) => row.length);
-      if (width === undefined) return [];
-      const columns = Array.from({ length: width }, (_, column) => rows.map((row) => row[column]));
-      return connection.unsafe(statement.postgres, columns).values() as Promise<Row[]>;
+      if (rows.length === 0) return [];
+      return connection.unsafe(statement.postgres, columnsOf(rows)).values() as Promise<Row[]>;
     },
   };
 }

@@ -40,7 +40,7 @@ const origin = (detailed: boolean) =>
     : { columns: '', joins: '' };
 
 /** Revocations `r` at or before the block that were not read by then. */
-const unreadBy = (block: string) => `FROM v1_read r INDEXED BY v1_unread
+export const unreadBy = (block: string) => `FROM v1_read r INDEXED BY v1_unread
   WHERE r.chain = $1 AND (r.read_block IS NULL OR r.read_block > r.block)
     AND r.block <= ${block} AND (r.read_block IS NULL OR r.read_block > ${block})`;
 const hasUnread = (wallet: string, block: string) => `EXISTS (SELECT 1 ${unreadBy(block)} AND r.vault = ${wallet})`;

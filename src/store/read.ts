@@ -3,6 +3,7 @@
 import { faultOfQuestion, grantingKeys, type Question } from '../registry/check.ts';
 import { type Delegation, type DelegationKey, isAddress, sameDelegation } from '../registry/delegation.ts';
 import { CHAIN_COLUMNS, chainStateOf } from './chain-state.ts';
+import { createCheckMany } from './check-many.ts';
 import { amountOf, bytesOf, eventOf, hexOf, keyCells, keyOf, numberOf, numberOrNull } from './encoding.ts';
 import type { Engine, Param, Row } from './engine.ts';
 import { StoreError } from './errors.ts';
@@ -142,6 +143,7 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       (await engine.rows(`SELECT ${CHAIN_COLUMNS.join()} FROM chain ORDER BY chain`, [])).map(chainStateOf),
     check: (chainId, question, block) => check(chainId, question, PLAIN, block),
     explain: (chainId, question, block) => check(chainId, question, DETAILED, block),
+    checkMany: createCheckMany(engine, short),
     list: (query) => list(query, PLAIN),
     listDetailed: (query) => list(query, DETAILED),
 
@@ -242,7 +244,7 @@ const heldOf = <D extends HeldDelegation>(key: DelegationKey, row: Row, at: numb
 
 const faultOfBlock = (block: number) => (Number.isSafeInteger(block) ? null : `block ${block} is not a whole number`);
 
-function requireIndexed(chainId: number, block: number, first: number | null, head: number | null): void {
+export function requireIndexed(chainId: number, block: number, first: number | null, head: number | null): void {
   if (first === null || head === null)
     throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`, { chainId });
   if (block > head) throw new StoreError('beyond-head', `Chain ${chainId} is indexed up to block ${head}.`);

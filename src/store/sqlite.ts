@@ -40,6 +40,15 @@ export function openSqlite(path: string, { readOnly = false } = {}): Engine {
   return {
     dialect: DIALECT,
     rows: reader.rows,
+    many: ({ sqlite }, shared, rows, { size, filler }) => {
+      const found: Row[] = [];
+      for (let from = 0; from < rows.length; from += size) {
+        const params = [...shared];
+        for (let at = from; at < from + size; at++) params.push(...(rows[at] ?? filler));
+        for (const row of reader.rows(sqlite, params) as Row[]) found.push(row);
+      }
+      return found;
+    },
     async transaction(work) {
       if (writer === null) throw new StoreError('bad-store', 'This store was opened for reading only.');
       if (closed) throw new StoreError('bad-store', 'This store is closed.');

@@ -181,6 +181,8 @@ export interface Store {
   check(chainId: number, question: Question, block?: number): Promise<CheckResult<HeldDelegation>>;
   /** The same with the time and transaction of each. */
   explain(chainId: number, question: Question, block?: number): Promise<CheckResult<DetailedDelegation>>;
+  /** Many questions as of one block, in order: the registry's answers, or null where a revocation of the wallet is unread. */
+  checkMany(chainId: number, questions: readonly Question[], at: ListQuery['at']): Promise<(boolean | bigint | null)[]>;
   /** A wallet's delegations as of a block, oldest first, a page at a time. */
   list(query: ListQuery): Promise<ListPage<HeldDelegation>>;
   listDetailed(query: ListQuery): Promise<ListPage<DetailedDelegation>>;

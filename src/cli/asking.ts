@@ -1,0 +1,81 @@
+// What the commands that ask have in common: how a question is put on a command line.
+
+import type * as p from '../http/params.ts';
+import { Fault } from '../http/params.ts';
+import { type Call, type Option, UsageError } from './command.ts';
+
+export const SCOPES = {
+  1: ['all', 'contract', 'token'],
+  2: ['all', 'contract', 'erc721', 'erc20', 'erc1155'],
+} as const;
+export type ScopeName = (typeof SCOPES)[1 | 2][number];
+
+export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
+  chain: { value: '<id>', about: 'the chain [1]' },
+  v1: { about: 'ask the v1 registry [v2]' },
+  block: { value: '<block>', about: 'as of this block, or “finalized” [the newest]' },
+  time: { value: '<time>', about: 'as of this time, such as 2026-01-01T00:00:00Z' },
+};
+
+export const versionOf = (call: Call): 1 | 2 => (call.isSet('v1') ? 1 : 2);
+
+/** The parameters of the chain and the moment. */
+export function whenOf(call: Call): URLSearchParams {
+  const query = new URLSearchParams({ chainId: String(call.number('chain') ?? 1) });
+  const [block, time] = [call.text('block'), call.text('time')];
+  if (block !== undefined) query.set('block', block);
+  if (time !== undefined) query.set('timestamp', time);
+  return query;
+}
+
+/** A right as people write it, such as vote, or in the form that the registry has. */
+export function rightsOf(text: string): string {
+  if (text.startsWith('0x')) return text;
+  const bytes = Buffer.from(text);
+  if (bytes.length > 32) throw new UsageError(`--rights is longer than 32 bytes: ${text}`);
+  return `0x${bytes.toString('hex').padEnd(64, '0')}`;
+}
+
+/** A text that stands for rights, where they are one. */
+export function rightsText(rights: string): string {
+  const bytes = Buffer.from(rights.slice(2).replace(/(00)+$/, ''), 'hex');
+  const text = bytes.toString();
+  return bytes.length > 0 && /^[\x21-\x7e]+$/.test(text) ? text : rights;
+}
+
+/** The check that is meant, where it is not named: of the token, of the contract, or of everything. */
+export function scopeOf(
+  type: string | undefined,
+  version: 1 | 2,
+  contract: string | undefined,
+  tokenId: string | undefined,
+) {
+  const scopes: readonly string[] = SCOPES[version];
+  const guessed =
+    tokenId !== undefined ? (version === 1 ? 'token' : undefined) : contract !== undefined ? 'contract' : 'all';
+  const scope = type ?? guessed;
+  if (scope === undefined) throw new UsageError('--type is missing: with a token id, is it erc721 or erc1155?');
+  if (!scopes.includes(scope)) throw new UsageError(`--type is ${scope}; v${version} has ${scopes.join(', ')}.`);
+  return scope as ScopeName;
+}
+
+/** Reads a value as the API would, or says what is wrong with it. */
+export function readOr<T>(param: p.Param<T>, text: string): T | string {
+  const value = param.read(text);
+  return value instanceof Fault ? `${param.name} ${value.detail}` : value;
+}
+
+export const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+
+/** Columns under their names, each as wide as it must be. */
+export function tableOf(names: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = names.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? '').length)));
+  return [names, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

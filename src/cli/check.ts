@@ -1,0 +1,99 @@
+// delegations check: one question, or a file of them.
+
+import { dateOf, rightsOf, rightsText, scopeOf, TIME_OPTIONS, versionOf, whenOf } from './asking.ts';
+import { checkFile } from './bulk.ts';
+import { type Call, type Command, UsageError } from './command.ts';
+import { jsonOf, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './source.ts';
+
+export const check: Command = {
+  name: 'check',
+  summary: 'may this hot wallet act for that cold wallet?',
+  usage:
+    '--from <cold wallet> --to <hot wallet> [options]\n       delegations check --csv <file> [options] > answers.csv',
+  about: `Answers whether --to may act for --from: for everything, for a contract, or for a token; for erc20 and erc1155, for how much.
+Exit code: 0 yes, 1 no, 2 trouble.
+
+With --csv, answers every row of a file (- for standard input) as of one block. Its first line names the columns: from and to
+(or vault and delegate), and where they differ from row to row: type, contract, tokenId, rights, version, chainId. Other
+columns are left as they are; the answers are the same rows with two more columns, result and error. Exit code: 0 all
+answered, 2 trouble in some.
+
+${SOURCE_ABOUT}`,
+  options: {
+    from: { value: '<wallet>', about: 'the cold wallet that granted' },
+    to: { value: '<wallet>', about: 'the hot wallet that wants to act' },
+    type: {
+      value: '<type>',
+      about: 'all, contract, erc721, erc20, erc1155, or token for v1 [by what is given]',
+      choices: ['all', 'contract', 'token', 'erc721', 'erc20', 'erc1155'],
+    },
+    contract: { value: '<address>', about: 'for this contract' },
+    'token-id': { value: '<number>', about: 'for this token' },
+    rights: { value: '<rights>', about: 'with this right, such as vote; unrestricted delegations count too' },
+    ...TIME_OPTIONS,
+    csv: { value: '<file>', about: 'answer every row of a file' },
+    json: { about: 'the answer as JSON, with the delegations that grant it' },
+    ...SOURCE_OPTIONS,
+  },
+  examples: [
+    'delegations check --from 0xC01d… --to 0x407… --url http://localhost:8080',
+    'delegations check --from 0xC01d… --to 0x407… --contract 0x5FbD… --type erc721 --token-id 42 --block 18000000',
+    'delegations check --from 0xC01d… --to 0x407… --rights vote && echo may vote',
+    'delegations check --csv wallets.csv --block 18000000 > answers.csv',
+  ],
+  async run(call) {
+    const file = call.text('csv');
+    const path = file === undefined ? pathOf(call) : '';
+    const source = await openSource(call);
+    try {
+      if (file === undefined) await checkOne(await source.ask(path), call.isSet('json'));
+      else await checkFile(call, source, file);
+    } finally {
+      await source.close();
+    }
+  },
+};
+
+interface Explained {
+  readonly result: boolean | string;
+  readonly delegations: readonly { type: string; rights?: string; since: { block: number; timestamp: number } }[];
+  readonly block: { number: number; timestamp: number | null };
+}
+
+function pathOf(call: Call): string {
+  const version = versionOf(call);
+  const [from, to, contract, tokenId] = ['from', 'to', 'contract', 'token-id'].map((name) => call.text(name));
+  if (from === undefined || to === undefined)
+    throw new UsageError(
+      '--from and --to are needed: which cold wallet, and which hot wallet? See delegations check --help.',
+    );
+  const scope = scopeOf(call.text('type'), version, contract, tokenId);
+  const query = whenOf(call);
+  query.set(version === 1 ? 'vault' : 'from', from);
+  query.set(version === 1 ? 'delegate' : 'to', to);
+  if (contract !== undefined) query.set('contract', contract);
+  if (tokenId !== undefined) query.set('tokenId', tokenId);
+  const rights = call.text('rights');
+  if (rights !== undefined) query.set('rights', rightsOf(rights));
+  query.set('explain', 'true');
+  query.set('numbers', 'string');
+  return `/registry/v${version}/check/${scope}?${query}`;
+}
+
+async function checkOne(response: Response, asJson: boolean): Promise<void> {
+  const explained = await jsonOf<Explained>(response);
+  const { result } = explained;
+  const isYes = result !== false && result !== '0';
+  process.stdout.write(asJson ? `${JSON.stringify(explained)}\n` : textOf(explained, isYes));
+  if (!isYes) process.exitCode = 1;
+}
+
+function textOf({ result, delegations, block }: Explained, isYes: boolean): string {
+  const at = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateOf(block.timestamp)}`}`;
+  const what = typeof result === 'string' ? result : isYes ? 'yes' : 'no';
+  const because = delegations.map(({ type, rights, since }) => {
+    const limited = rights === undefined || /^0x0*$/.test(rights) ? '' : ` for ${rightsText(rights)}`;
+    return `  ${type}${limited}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;
+  });
+  return `${what} (${at})\n${because.join('')}`;
+}

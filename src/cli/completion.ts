@@ -1,0 +1,74 @@
+// delegations completion: what a shell needs to complete commands, options and their values.
+
+import { type Command, UsageError } from './command.ts';
+
+export const completionOf = (commands: () => readonly Command[]): Command => ({
+  name: 'completion',
+  summary: 'completion for a shell',
+  usage: 'bash|zsh|fish',
+  about: 'Writes what the shell needs to complete commands, options and values.',
+  operands: [1, 1],
+  examples: [
+    'source <(delegations completion bash)',
+    'source <(delegations completion zsh)',
+    'delegations completion fish > ~/.config/fish/completions/delegations.fish',
+  ],
+  async run({ operands: [shell = ''] }) {
+    const script = SCRIPTS[shell];
+    if (script === undefined) throw new UsageError(`There is completion for bash, zsh and fish, not for ${shell}.`);
+    process.stdout.write(script(commands()));
+  },
+});
+
+const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>> = {
+  bash: bashScript,
+  // zsh runs bash's completions when it is asked to.
+  zsh: (commands) =>
+    `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`,
+  fish: fishScript,
+};
+
+const optionsOf = ({ options = {} }: Command) => [...Object.entries(options), ['help', { about: 'help' }] as const];
+
+function bashScript(commands: readonly Command[]): string {
+  const words = commands.map((command) => {
+    const options = optionsOf(command).map(([name]) => `--${name}`);
+    return `    ${command.name}) words="${options.join(' ')}" ;;`;
+  });
+  const choices = commands.flatMap((command) =>
+    optionsOf(command).flatMap(([name, option]) =>
+      'choices' in option && option.choices !== undefined
+        ? [`    "${command.name} --${name}") words="${option.choices.join(' ')}" ;;`]
+        : [],
+    ),
+  );
+  return `_delegations() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}" words=""
+  case "$command" in
+${words.join('\n')}
+  esac
+  case "$command $before" in
+${choices.join('\n')}
+    "import $before"|"check --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
+    "completion completion") words="bash zsh fish" ;;
+  esac
+  [ "$COMP_CWORD" -eq 1 ] && words="${commands.map(({ name }) => name).join(' ')}"
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -F _delegations delegations
+`;
+}
+
+function fishScript(commands: readonly Command[]): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "\\'")}'`;
+  const lines = commands.flatMap((command) => [
+    `complete -c delegations -f -n __fish_use_subcommand -a ${command.name} -d ${quoted(command.summary)}`,
+    ...optionsOf(command).map(([name, option]) => {
+      const choices =
+        'choices' in option && option.choices !== undefined ? ` -xa ${quoted(option.choices.join(' '))}` : '';
+      const value = 'value' in option && choices === '' ? ' -r' : choices;
+      return `complete -c delegations -n '__fish_seen_subcommand_from ${command.name}' -l ${name}${value} -d ${quoted(option.about)}`;
+    }),
+  ]);
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,113 @@
+// delegations list: what a wallet has granted and been granted.
+
+import { dateOf, rightsText, TIME_OPTIONS, tableOf, versionOf, whenOf } from './asking.ts';
+import { type Call, type Command, UsageError } from './command.ts';
+import { jsonOf, openSource, problemOf, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './source.ts';
+
+export const list: Command = {
+  name: 'list',
+  summary: 'what a wallet has granted and been granted',
+  usage: '<wallet> [options]',
+  about: `Lists the delegations of a wallet, oldest first. Exit code: 0 there are some, 1 there are none, 2 trouble.
+
+${SOURCE_ABOUT}`,
+  operands: [1, 1],
+  options: {
+    direction: { value: '<direction>', about: 'only incoming or outgoing [both]', choices: ['incoming', 'outgoing'] },
+    ...TIME_OPTIONS,
+    json: { about: 'the list as JSON, with every detail, as it comes' },
+    ...SOURCE_OPTIONS,
+  },
+  examples: [
+    'delegations list 0xC01d… --url http://localhost:8080',
+    'delegations list 0xC01d… --direction outgoing --v1 --chain 137',
+    "delegations list 0xC01d… --json | jq '.[].to'",
+  ],
+  async run(call) {
+    const source = await openSource(call);
+    try {
+      await (call.isSet('json') ? writeJson(call, source) : writeTable(call, source));
+    } finally {
+      await source.close();
+    }
+  },
+};
+
+function pathOf(call: Call, more: Record<string, string>): string {
+  const query = whenOf(call);
+  const direction = call.text('direction');
+  if (direction !== undefined) query.set('direction', direction);
+  for (const [name, value] of Object.entries({ detail: 'full', ...more })) query.set(name, value);
+  return `/registry/v${versionOf(call)}/${encodeURIComponent(call.operands[0] ?? '')}?${query}`;
+}
+
+async function writeJson(call: Call, { ask }: Source): Promise<void> {
+  const response = await ask(pathOf(call, {}));
+  if (!response.ok) throw new UsageError(await problemOf(response));
+  const output = Bun.stdout.writer();
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    output.write(chunk);
+    await output.flush();
+  }
+  output.write('\n');
+  await output.end();
+  if (bytes <= '[]'.length) process.exitCode = 1;
+}
+
+interface Row {
+  readonly type: string;
+  readonly standard?: string | null;
+  readonly from?: string;
+  readonly to?: string;
+  readonly vault?: string;
+  readonly delegate?: string;
+  readonly contract?: string | null;
+  readonly tokenId?: string | null;
+  readonly amount?: string | null;
+  readonly rights?: string | null;
+  readonly since: { readonly block: number; readonly timestamp: number };
+}
+
+const PAGE = 1000;
+const NAMES = ['', 'WALLET', 'WHAT', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS', 'SINCE'];
+
+/** A page at a time: a list can be as long as anyone likes to make it. */
+async function writeTable(call: Call, { ask }: Source): Promise<void> {
+  const wallet = (call.operands[0] ?? '').toLowerCase();
+  let rows = 0;
+  for (let path: string | null = pathOf(call, { numbers: 'string', limit: String(PAGE) }); path !== null; ) {
+    const response = await ask(path);
+    const page: Row[] = await jsonOf<Row[]>(response);
+    if (page.length > 0)
+      process.stdout.write(
+        `${tableOf(
+          NAMES,
+          page.map((row) => cellsOf(row, wallet)),
+        )}\n`,
+      );
+    rows += page.length;
+    const next: string | undefined = /<(\?[^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    path = next === undefined ? null : path.slice(0, path.indexOf('?')) + next;
+  }
+  if (rows > 0) return;
+  process.stdout.write('None.\n');
+  process.exitCode = 1;
+}
+
+function cellsOf(row: Row, wallet: string): string[] {
+  const [from = '', to = ''] = [row.from ?? row.vault, row.to ?? row.delegate];
+  const isOutgoing = from.toLowerCase() === wallet;
+  const rights = row.rights && !/^0x0*$/.test(row.rights) ? rightsText(row.rights) : '';
+  return [
+    isOutgoing ? 'to' : 'from',
+    isOutgoing ? to : from,
+    row.standard && row.standard !== row.type ? row.standard : row.type,
+    row.contract ?? '',
+    row.tokenId ?? '',
+    row.amount ?? '',
+    rights,
+    `${row.since.block}, ${dateOf(row.since.timestamp)}`,
+  ];
+}

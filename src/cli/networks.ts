@@ -1,0 +1,54 @@
+// delegations networks: how every chain stands.
+
+import { tableOf } from './asking.ts';
+import type { Command } from './command.ts';
+import { jsonOf, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './source.ts';
+
+export const networks: Command = {
+  name: 'networks',
+  summary: 'how every chain stands',
+  about: `Shows every chain that is served: its newest block, how old that is, and whether it answers.
+Exit code: 0 all answer, 1 some do not, 2 trouble.
+
+${SOURCE_ABOUT}`,
+  options: { json: { about: 'everything, as JSON' }, ...SOURCE_OPTIONS },
+  examples: ['delegations networks --url http://localhost:8080', 'delegations networks --json'],
+  async run(call) {
+    const source = await openSource(call);
+    try {
+      const all = await jsonOf<NetworkRow[]>(await source.ask('/networks'));
+      const text = all.length === 0 ? 'No chains yet.' : tableOf(NAMES, all.map(cellsOf));
+      process.stdout.write(`${call.isSet('json') ? JSON.stringify(all) : text}\n`);
+      if (all.length === 0 || all.some(({ ready }) => !ready)) process.exitCode = 1;
+    } finally {
+      await source.close();
+    }
+  },
+};
+
+interface NetworkRow {
+  readonly chainId: number;
+  readonly name: string | null;
+  readonly ready: boolean;
+  readonly head: { readonly number: number } | null;
+  readonly chainBlock: number | null;
+  readonly finalizedBlock: number | null;
+  readonly lagSeconds: number | null;
+  readonly shut: string | null;
+  readonly progress: { readonly share: number } | null;
+}
+
+const NAMES = ['CHAIN', 'NAME', 'ANSWERS', 'BLOCK', 'FINAL', 'LAG', ''];
+
+function cellsOf({ chainId, name, ready, head, chainBlock, finalizedBlock, lagSeconds, shut, progress }: NetworkRow) {
+  const share = progress !== null && progress.share < 0.9999 ? `${(100 * progress.share).toFixed(1)} % read` : '';
+  return [
+    String(chainId),
+    name ?? '',
+    ready ? 'yes' : 'no',
+    head === null ? '–' : `${head.number}${chainBlock === null || ready ? '' : ` of ${chainBlock}`}`,
+    finalizedBlock === null ? '–' : String(finalizedBlock),
+    lagSeconds === null ? '–' : `${Math.round(lagSeconds)} s`,
+    shut ?? share,
+  ];
+}

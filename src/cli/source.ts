@@ -1,0 +1,92 @@
+// Where the command line asks: a running service, or a store straight away, by the same interface.
+
+import { createApp } from '../http/app.ts';
+import { NETWORKS } from '../registry/network.ts';
+import { StoreError } from '../store/errors.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { type Call, type Option, UsageError } from './command.ts';
+import { readConfig } from './config.ts';
+import { maxLagOf } from './service.ts';
+
+export interface Source {
+  ask(path: string): Promise<Response>;
+  /** Null where a service is asked. */
+  readonly store: Store | null;
+  close(): Promise<void>;
+}
+
+export const SOURCE_OPTIONS: Readonly<Record<string, Option>> = {
+  url: {
+    value: '<address>',
+    about: 'the service to ask, such as http://localhost:8080 [DELEGATIONS_URL; otherwise DATABASE_URL]',
+  },
+  key: { value: '<key>', about: 'the API key for it [DELEGATIONS_KEY]' },
+};
+
+/** For the help of every command that asks. */
+export const SOURCE_ABOUT = `Asks the service at --url, or without one the store of DATABASE_URL itself. A store that nobody follows grows stale: ask it
+with --block.`;
+
+const DEADLINE_MS = 30_000;
+
+export async function openSource(call: Call): Promise<Source> {
+  const url = call.text('url') ?? (call.environment['DELEGATIONS_URL'] || undefined);
+  return url === undefined ? openLocal(call) : remote(url, call.text('key') ?? call.environment['DELEGATIONS_KEY']);
+}
+
+function remote(url: string, key: string | undefined): Source {
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    throw new UsageError(`--url is no address of the web: ${url}. For example: --url http://localhost:8080`);
+  const base = url.replace(/\/+$/, '');
+  const headers: Record<string, string> = key ? { 'x-api-key': key } : {};
+  return {
+    store: null,
+    async ask(path) {
+      try {
+        return await fetch(base + path, { headers, signal: AbortSignal.timeout(DEADLINE_MS) });
+      } catch (error) {
+        throw new UsageError(`${new URL(base).host} does not answer: ${(error as Error).message}`);
+      }
+    },
+    close: async () => {},
+  };
+}
+
+async function openLocal({ environment }: Call): Promise<Source> {
+  const config = readConfig(environment);
+  const store = await openStore(config.databaseUrl, { readOnly: true }).catch((error) => {
+    if (!(error instanceof StoreError)) throw error;
+    throw new UsageError(
+      `${error.message}\nSet DATABASE_URL, or ask a running service with --url http://localhost:8080`,
+    );
+  });
+  const chainIds = new Set((await store.chains()).map(({ chainId }) => chainId).filter((id) => NETWORKS.has(id)));
+  const app = createApp({
+    store,
+    chainIds,
+    now: () => Date.now() / 1000,
+    maxLag: maxLagOf(config),
+    answerTimeout: config.answerTimeout,
+  });
+  return { store, ask: (path) => app.fetch(new Request(`http://store${path}`)), close: () => store.close() };
+}
+
+/** The JSON of a good answer; otherwise what the problem says. Numbers of any size stay texts: ask with numbers=string. */
+export async function jsonOf<T>(response: Response): Promise<T> {
+  if (response.ok) return (await response.json()) as T;
+  throw new UsageError(await problemOf(response));
+}
+
+export async function problemOf(response: Response): Promise<string> {
+  const problem = (await response.json().catch(() => null)) as {
+    title?: string;
+    detail?: string;
+    errors?: { parameter: string; detail: string }[];
+  } | null;
+  if (problem === null) return `The service answered ${response.status}.`;
+  const errors = (problem.errors ?? []).map(({ parameter, detail }) => `${parameter} ${detail}`);
+  return errors.length > 0
+    ? errors.join('\n')
+    : (problem.detail ?? problem.title ?? `The service answered ${response.status}.`);
+}

@@ -1,0 +1,130 @@
+// Many questions as of one block: a few hundred keys a statement, and afterwards the proof that history did not change
+// meanwhile.
+
+import { answer, faultOfQuestion, grantingKeys, type Question } from '../registry/check.ts';
+import type { Delegation, Version } from '../registry/delegation.ts';
+import { amountOf, bytesOf, cellsBetween, hexOf, numberOf } from './encoding.ts';
+import type { BulkStatement, Engine, Param } from './engine.ts';
+import { StoreError } from './errors.ts';
+import { unreadBy } from './queries.ts';
+import { requireIndexed } from './read.ts';
+import type { Shortener } from './short.ts';
+import type { ListQuery } from './store.ts';
+
+/** How many keys SQLite is asked for in one statement. */
+const KEYS = 256;
+/** What a key's row has: the question's position, the short forms, and the columns of the key. */
+const COLUMNS = {
+  position: 'bigint',
+  cold: 'bigint',
+  hot: 'bigint',
+  key: 'bigint',
+  kind: 'smallint',
+  from_addr: 'bytea',
+  to_addr: 'bytea',
+  contract: 'bytea',
+  token_id: 'bytea',
+  rights: 'bytea',
+} as const;
+const NAMES = Object.keys(COLUMNS);
+const WIDTH = NAMES.length;
+/** Of no key: fills a statement up to its size. */
+const NOTHING: Param[] = NAMES.map((_, column) => (column < 5 ? -1 : new Uint8Array(0)));
+
+const same = (span: string) =>
+  NAMES.slice(1)
+    .map((name) => `${span}.${name} = q.${name}`)
+    .join(' AND ');
+
+/** $1 chain, $2 block, and behind them the rows. Each gives the position and amount of what held at the block. */
+function statement(version: Version, isHead: boolean): BulkStatement {
+  const of = (span: string) => `${same(span)} AND ${span}.chain = $1 AND ${span}.version = ${version}`;
+  const rows = Array.from({ length: KEYS }, (_, row) => {
+    return `(${NAMES.map((_, column) => `$${3 + row * WIDTH + column}`).join(', ')})`;
+  });
+  const open = `SELECT q.position, s.amount FROM q CROSS JOIN span s INDEXED BY span_open_pair
+    WHERE ${of('s')} AND s.until_block IS NULL AND s.since_block <= $2`;
+  // As in a single check: of the closed spans only the first to end after the block can hold at it.
+  const ended = (span: string, what: string) => `SELECT ${what} FROM span ${span} INDEXED BY span_closed_pair
+    WHERE ${of(span)} AND ${span}.until_block > $2 ORDER BY ${span}.until_block LIMIT 1`;
+  const closed = `SELECT q.position, s.amount FROM q CROSS JOIN span s
+    WHERE s.rowid = (${ended('e', 'e.rowid')}) AND s.since_block <= $2`;
+  const arrays = Object.values(COLUMNS).map((type, column) => `$${3 + column}::${type}[]`);
+  return {
+    sqlite: `WITH q (${NAMES.join(', ')}) AS (VALUES ${rows.join(', ')}) ${isHead ? open : `${open} UNION ALL ${closed}`}`,
+    postgres: `SELECT q.position, h.amount FROM unnest(${arrays.join(', ')}) AS q (${NAMES.join(', ')})
+      CROSS JOIN LATERAL (
+        (SELECT s.amount FROM span s WHERE ${of('s')} AND s.until_block IS NULL AND s.since_block <= $2 LIMIT 1)
+        UNION ALL
+        (SELECT amount FROM (${ended('e', 'e.amount, e.since_block').replace(/ INDEXED BY \w+/, '')}) AS f
+          WHERE f.since_block <= $2)) AS h`,
+  };
+}
+
+const STATEMENTS = new Map<string, BulkStatement>();
+function statementOf(version: Version, isHead: boolean): BulkStatement {
+  const name = `${version} ${isHead}`;
+  const known = STATEMENTS.get(name) ?? statement(version, isHead);
+  STATEMENTS.set(name, known);
+  return known;
+}
+
+/** The chain's first block, head, whether the revision still stands, and the wallets with unread revocations. */
+const AFTERWARDS = `SELECT c.first_block, c.head_number,
+    EXISTS (SELECT 1 FROM rewrite w WHERE w.chain = $1 AND w.revision > $3 AND w.from_block <= $2), NULL
+  FROM chain c WHERE c.chain = $1
+  UNION ALL SELECT NULL, NULL, NULL, r.vault ${unreadBy('$2')}`;
+
+/** Only what `answer` looks at. */
+type Granted = Pick<Delegation, 'amount'>;
+
+export function createCheckMany(engine: Engine, short: Shortener) {
+  return async (
+    chainId: number,
+    questions: readonly Question[],
+    at: ListQuery['at'],
+  ): Promise<(boolean | bigint | null)[]> => {
+    const rows: Record<Version, Param[][]> = { 1: [], 2: [] };
+    for (const [position, question] of questions.entries()) {
+      const fault = faultOfQuestion(question);
+      if (fault !== null) throw new StoreError('bad-question', fault);
+      const [cold, hot] = [short.cold(question.from), short.hot(question.to)];
+      const [from, to] = [bytesOf(question.from), bytesOf(question.to)];
+      for (const key of grantingKeys(question)) {
+        rows[question.version].push([position, cold, hot, short.key(key), ...cellsBetween(key, from, to)]);
+      }
+    }
+    const granting = new Map<number, Granted[]>();
+    const head = await engine.rows('SELECT head_number FROM chain WHERE chain = $1', [chainId]);
+    const isHead = numberOf(head[0]?.[0] ?? -1) === at.block;
+    for (const version of [1, 2] as const) {
+      if (rows[version].length === 0) continue;
+      const found = await engine.many(statementOf(version, isHead), [chainId, at.block], rows[version], {
+        size: KEYS,
+        filler: NOTHING,
+      });
+      for (const [position, amount] of found) {
+        const place = numberOf(position);
+        const known = granting.get(place);
+        const granted = { amount: amountOf(amount) };
+        if (known === undefined) granting.set(place, [granted]);
+        else known.push(granted);
+      }
+    }
+    const [state = [], ...unread] = await engine.rows(AFTERWARDS, [chainId, at.block, at.revision]);
+    requireIndexed(
+      chainId,
+      at.block,
+      state[0] == null ? null : numberOf(state[0]),
+      state[1] == null ? null : numberOf(state[1]),
+    );
+    if (Number(state[2]) !== 0) {
+      throw new StoreError('rewritten', `Chain ${chainId}: history up to block ${at.block} has changed since.`);
+    }
+    const unknown = new Set(unread.map((row) => hexOf(row[3])));
+    return questions.map((question, position) => {
+      if (question.version === 1 && unknown.has(question.from)) return null;
+      return answer(question, granting.get(position) ?? []);
+    });
+  };
+}
