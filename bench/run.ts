@@ -1,6 +1,7 @@
 // npm run bench -- <part> [options]
 
 import { benchBackfill } from './backfill.ts';
+import { benchBulk } from './bulk.ts';
 import { benchHttp } from './http.ts';
 import { benchStore } from './store.ts';
 
@@ -14,6 +15,7 @@ const PARTS: Readonly<Record<string, { about: string; run(options: string[]): Pr
     about: 'reading a million events of 200,000 blocks from a node, and what checks notice of it',
     run: benchBackfill,
   },
+  bulk: { about: 'a file of a million questions, answered by the command line', run: benchBulk },
   http: {
     about: 'a check over HTTP against nginx sending a static true; option: sqlite:<path>, a store to fill or use again',
     run: benchHttp,

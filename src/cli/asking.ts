@@ -36,8 +36,9 @@ export function rightsOf(text: string): string {
   return `0x${bytes.toString('hex').padEnd(64, '0')}`;
 }
 
-/** A text that stands for rights, where they are one. */
-export function rightsText(rights: string): string {
+/** Rights as people write them; nothing where there is no limit. */
+export function rightsText(rights: string | null | undefined): string {
+  if (rights == null || /^0x0*$/.test(rights)) return '';
   const bytes = Buffer.from(rights.slice(2).replace(/(00)+$/, ''), 'hex');
   const text = bytes.toString();
   return bytes.length > 0 && /^[\x21-\x7e]+$/.test(text) ? text : rights;

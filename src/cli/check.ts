@@ -56,7 +56,7 @@ ${SOURCE_ABOUT}`,
 
 interface Explained {
   readonly result: boolean | string;
-  readonly delegations: readonly { type: string; rights?: string; since: { block: number; timestamp: number } }[];
+  readonly delegations: readonly { type: string; rights: string | null; since: { block: number; timestamp: number } }[];
   readonly block: { number: number; timestamp: number | null };
 }
 
@@ -92,8 +92,8 @@ function textOf({ result, delegations, block }: Explained, isYes: boolean): stri
   const at = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateOf(block.timestamp)}`}`;
   const what = typeof result === 'string' ? result : isYes ? 'yes' : 'no';
   const because = delegations.map(({ type, rights, since }) => {
-    const limited = rights === undefined || /^0x0*$/.test(rights) ? '' : ` for ${rightsText(rights)}`;
-    return `  ${type}${limited}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;
+    const right = rightsText(rights);
+    return `  ${type}${right === '' ? '' : ` for ${right}`}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;
   });
   return `${what} (${at})\n${because.join('')}`;
 }

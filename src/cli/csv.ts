@@ -22,35 +22,39 @@ export async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerato
   const decoder = new TextDecoder();
   let [rest, bytes] = ['', 0];
   let rows: CsvRow[] = [];
+  /** Lines of a row whose quoted cell goes on. */
+  let open: string[] = [];
+  let openLength = 0;
+
+  const add = (line: string) => {
+    const turns = hasOddQuotes(line);
+    if (open.length === 0 && !turns) return addRow(rows, line);
+    open.push(line);
+    openLength += line.length + 1;
+    if (openLength > LONGEST_ROW) throw new UsageError('The CSV has a quote that is never closed.');
+    if (open.length === 1 || !turns) return;
+    addRow(rows, open.join('\n'));
+    [open, openLength] = [[], 0];
+  };
+
   for await (const chunk of stream) {
     bytes += chunk.length;
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    for (let at = 0; at < lines.length; at++) {
-      const line = lines[at] as string;
-      if (isOpen(line)) {
-        // A quoted cell goes on in the next line.
-        if (line.length > LONGEST_ROW) throw new UsageError('The CSV has a quote that is never closed.');
-        if (at + 1 < lines.length) lines[at + 1] = `${line}\n${lines[at + 1]}`;
-        else rest = `${line}\n${rest}`;
-        continue;
-      }
-      addRow(rows, line);
-      if (rows.length === BATCH) {
-        yield { rows, bytes };
-        rows = [];
-      }
+    for (const line of lines) {
+      add(line);
+      if (rows.length < BATCH) continue;
+      yield { rows, bytes };
+      rows = [];
     }
     if (rest.length > LONGEST_ROW) throw new UsageError('The CSV has a line of more than a million characters.');
   }
-  const last = rest + decoder.decode();
-  if (isOpen(last)) throw new UsageError('The CSV ends within a quoted cell.');
-  addRow(rows, last);
+  add(rest + decoder.decode());
+  if (open.length > 0) throw new UsageError('The CSV ends within a quoted cell.');
   if (rows.length > 0) yield { rows, bytes };
 }
 
-/** True where a line has a quote that it does not close. */
-const isOpen = (line: string) => line.includes('"') && (line.split('"').length - 1) % 2 === 1;
+const hasOddQuotes = (line: string) => line.includes('"') && (line.split('"').length - 1) % 2 === 1;
 
 function addRow(rows: CsvRow[], line: string): void {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line;

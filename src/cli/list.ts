@@ -99,7 +99,6 @@ async function writeTable(call: Call, { ask }: Source): Promise<void> {
 function cellsOf(row: Row, wallet: string): string[] {
   const [from = '', to = ''] = [row.from ?? row.vault, row.to ?? row.delegate];
   const isOutgoing = from.toLowerCase() === wallet;
-  const rights = row.rights && !/^0x0*$/.test(row.rights) ? rightsText(row.rights) : '';
   return [
     isOutgoing ? 'to' : 'from',
     isOutgoing ? to : from,
@@ -107,7 +106,7 @@ function cellsOf(row: Row, wallet: string): string[] {
     row.contract ?? '',
     row.tokenId ?? '',
     row.amount ?? '',
-    rights,
+    rightsText(row.rights),
     `${row.since.block}, ${dateOf(row.since.timestamp)}`,
   ];
 }

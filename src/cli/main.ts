@@ -29,14 +29,15 @@ try {
   if (asksHelp) process.stdout.write(command === undefined ? HELP : helpOf(command));
   else if (command !== undefined) await command.run(callOf(command, rest, process.env));
   else if (name === undefined) fail(`A command is missing.\n\n${HELP}`);
-  else fail(`There is no command ${name}${suggestion(name)}. See delegations --help.`);
+  else fail(`There is no command ${name}${suggestion(name)} See delegations --help.`);
 } catch (error) {
   const { code, message } = error as { code?: string; message: string };
   if (error instanceof ConfigError) fail(`The configuration has faults:\n${message}`);
   else if ([StoreError, UsageError, RpcError, ArchiveError].some((kind) => error instanceof kind)) fail(message);
   else if (code?.startsWith('ERR_PARSE_ARGS')) fail(`${message.split('. ')[0]}. See delegations ${name} --help.`);
   else if (code === 'EADDRINUSE') fail('The port is taken: set PORT or METRICS_PORT to another.');
-  else throw error;
+  // Never 1, which says no.
+  else fail(`This is a fault of the program: ${(error as Error).stack ?? error}`);
 }
 
 function suggestion(word: string): string {
@@ -44,7 +45,7 @@ function suggestion(word: string): string {
     word,
     COMMANDS.map((one) => one.name),
   );
-  return near === null ? '' : `: did you mean ${near}?`;
+  return near === null ? '.' : `: did you mean ${near}?`;
 }
 
 function fail(message: string): void {

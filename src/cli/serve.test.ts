@@ -94,6 +94,9 @@ describe('delegations serve', () => {
     expect(stdout).toContain('DATABASE_URL');
     expect((await runCommand(['serve', '--help'])).stdout).toContain('Usage: delegations serve');
     const unknown = await runCommand(['surve']);
-    expect([unknown.code, unknown.stderr.split('\n')[0]]).toEqual([2, 'There is no command surve.']);
+    expect([unknown.code, unknown.stderr.split('\n')[0]]).toEqual([
+      2,
+      'There is no command surve: did you mean serve? See delegations --help.',
+    ]);
   });
 });

@@ -30,6 +30,27 @@ for (const engine of ENGINES) {
       expect(await chain.ask(asksAll)).toBe(false);
     });
 
+    test('many questions at once are refused like one, and after history was rewritten below their block', async () => {
+      const chain = await newChain();
+      await chain.add([block(100), block(101, [granted('ALL')]), block(102)]);
+      const many = (at: number, revision = chain.state.revision) =>
+        store.checkMany(chain.chainId, [asksAll], { block: at, revision });
+      expect(await many(102)).toEqual([true]);
+      expect(await many(100)).toEqual([false]);
+      expect((await failure(many(103))).code).toBe('beyond-head');
+      expect((await failure(many(99))).code).toBe('before-first');
+      expect((await failure(store.checkMany(99_999, [asksAll], { block: 1, revision: 0 }))).code).toBe('not-started');
+      const bad = { ...asksAll, from: '0xnone' as const };
+      const asked = store.checkMany(chain.chainId, [bad], { block: 101, revision: 0 });
+      expect((await failure(asked)).code).toBe('bad-question');
+      expect(await store.checkMany(chain.chainId, [], { block: 101, revision: chain.state.revision })).toEqual([]);
+      const before = chain.state.revision;
+      await chain.add([block(101), block(102)], { rollbackTo: 100 });
+      expect((await failure(many(102, before))).code).toBe('rewritten');
+      expect(await many(100, before)).toEqual([false]);
+      expect(await many(102)).toEqual([false]);
+    });
+
     test('granting the same thing again changes nothing, not even since when it holds', async () => {
       const chain = await newChain();
       await chain.add([block(101, [granted('ERC20')])]);

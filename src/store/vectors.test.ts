@@ -128,6 +128,16 @@ for (const engine of ENGINES) {
           }
         }
 
+        // All questions at once, as of every block.
+        const revision = (await store.chain(chainId))?.revision ?? 0;
+        const questions = asked.map(({ question }) => question);
+        for (const { number } of blocks) {
+          const together = await store.checkMany(chainId, questions, { block: number, revision });
+          const truths = truthsAt.get(number) ?? [];
+          wrong += together.filter((value, position) => value !== truths[position]).length;
+          compared += together.length;
+        }
+
         const [oldest, newest] = [blocks[0]?.timestamp ?? 0, blocks.at(-1)?.timestamp ?? 0];
         for (let time = oldest; time < newest; time++) {
           const truth = blocks.findLast((block) => block.timestamp <= time);

@@ -1,0 +1,55 @@
+// CSV in any pieces: what was written is what is read.
+
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type CsvRow, cellOf, readCsv } from './csv.ts';
+
+async function* piecesOf(text: string, size: number): AsyncGenerator<Uint8Array> {
+  const bytes = new TextEncoder().encode(text);
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+}
+
+async function read(text: string, size = 7): Promise<CsvRow[]> {
+  const rows: CsvRow[] = [];
+  for await (const batch of readCsv(piecesOf(text, size))) rows.push(...batch.rows);
+  return rows;
+}
+const cells = async (text: string) => (await read(text)).map((row) => row.cells);
+
+describe('CSV', () => {
+  test('rows, with either end of line, without empty lines, and without one at the end', async () => {
+    expect(await cells('a,b\n1,2\r\n\n3,\n,4')).toEqual([
+      ['a', 'b'],
+      ['1', '2'],
+      ['3', ''],
+      ['', '4'],
+    ]);
+    expect(await cells('')).toEqual([]);
+  });
+
+  test('quotes, commas and ends of lines within a cell', async () => {
+    expect(await cells('"a,1","say ""no""",c\n"x\ny",2,3\n')).toEqual([
+      ['a,1', 'say "no"', 'c'],
+      ['x\ny', '2', '3'],
+    ]);
+  });
+
+  test('a quote that is never closed is told, and not read into memory for ever', async () => {
+    await expect(read('a,b\n"never,closed\n1,2\n')).rejects.toThrow('within a quoted cell');
+    await expect(read(`a,b\n"${'x\n'.repeat(600_000)}`, 100_000)).rejects.toThrow('never closed');
+    await expect(read('x'.repeat(2_000_000), 100_000)).rejects.toThrow('more than a million');
+  });
+
+  test('whatever is written is read, in pieces of any size', async () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', '0', ',', '"', '\n', 'é', ' ') });
+    const rows = fc.array(fc.tuple(fc.constantFrom('x', 'y'), cell, cell), { minLength: 1 });
+    await fc.assert(
+      fc.asyncProperty(rows, fc.integer({ min: 1, max: 20 }), async (written, size) => {
+        const text = written.map((row) => row.map(cellOf).join(',')).join('\n');
+        const found = await read(text, size);
+        expect(found.map((row) => [...row.cells])).toEqual(written.map((row) => [...row]));
+        expect(found.map((row) => row.text).join('\n')).toBe(text);
+      }),
+    );
+  });
+});
