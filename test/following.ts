@@ -1,6 +1,7 @@
 // A follower under test: over fake nodes, by a clock that the test moves.
 
-import { createFollower, type Follower, type FollowerEvent, type FollowerOptions } from '../src/chain/follower.ts';
+import type { FollowerEvent } from '../src/chain/followed.ts';
+import { createFollower, type Follower, type FollowerOptions } from '../src/chain/follower.ts';
 import { createProviders } from '../src/chain/providers.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';

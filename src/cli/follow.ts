@@ -3,7 +3,8 @@
 import { createAuditor } from '../chain/auditor.ts';
 import type { Denials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
-import { createFollower, type FollowerEvent } from '../chain/follower.ts';
+import type { FollowerEvent } from '../chain/followed.ts';
+import { createFollower } from '../chain/follower.ts';
 import { createProviders } from '../chain/providers.ts';
 import { runFollower } from '../chain/run.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
