@@ -16,7 +16,14 @@ export interface ServeProcess {
 export type LogLine = Readonly<Record<string, unknown>>;
 
 export async function startServe(databaseUrl: string, more: Record<string, string> = {}): Promise<ServeProcess> {
-  const environment = { DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ...more };
+  const environment = {
+    DATABASE_URL: databaseUrl,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    METRICS_PORT: '0',
+    ANONYMOUS_LIMIT: 'off',
+    ...more,
+  };
   const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
     env: { ...process.env, ...environment },
     stdout: 'pipe',

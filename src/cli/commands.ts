@@ -6,6 +6,7 @@ import { check } from './check.ts';
 import type { Command } from './command.ts';
 import { completionOf } from './completion.ts';
 import { follow } from './follow.ts';
+import { keys } from './keys.ts';
 import { list } from './list.ts';
 import { networks } from './networks.ts';
 import { rewind } from './rewind.ts';
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   check,
   list,
   networks,
+  keys,
   audit,
   rewind,
   exportCommand,

@@ -22,13 +22,22 @@ test('an empty environment gives the defaults', () => {
     logLevel: 'info',
     idleTimeout: 30,
     answerTimeout: 600,
+    anonymousLimit: { most: 25, seconds: 10 },
+    proxies: expect.anything(),
     chains: new Map(),
     maxLag: new Map(),
   });
 });
 
 test('an empty variable is one that is not set', () => {
-  expect(readConfig({ PORT: '', HOST: '', MAX_LAG_1: '' })).toEqual(readConfig({}));
+  const { proxies: _, ...empty } = readConfig({ PORT: '', HOST: '', MAX_LAG_1: '', TRUSTED_PROXIES: '' });
+  expect(readConfig({})).toMatchObject(empty);
+});
+
+test('the limit for callers without a key can be another, or none', () => {
+  expect(readConfig({ ANONYMOUS_LIMIT: '100/60s' }).anonymousLimit).toEqual({ most: 100, seconds: 60 });
+  expect(readConfig({ ANONYMOUS_LIMIT: 'off' }).anonymousLimit).toBeNull();
+  for (const bad of ['0/10s', '25/0s', '25', '99999/10s']) expect(() => readConfig({ ANONYMOUS_LIMIT: bad })).toThrow();
 });
 
 test('a limit is set for one chain', () => {
@@ -41,6 +50,8 @@ test('every fault is listed at once, each with its name and an example', () => {
     PORT: '99999',
     METRICS_PORT: 'abc',
     LOG_LEVEL: 'loud',
+    ANONYMOUS_LIMIT: '25 a second',
+    TRUSTED_PROXIES: '10.0.0.0/40',
     MAX_LAG_1: '-5',
     MAX_LAG_99: '5',
   };

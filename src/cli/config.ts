@@ -1,5 +1,7 @@
 // The configuration, read once from the environment. Every fault is found before anything starts.
 
+import { readProxies, type TrustedProxies } from '../http/client.ts';
+import type { Limit } from '../http/limiter.ts';
 import { CHAIN_VARIABLES, type ChainConfigs, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
@@ -14,6 +16,9 @@ export interface Config extends ChainConfigs {
   readonly idleTimeout: number;
   /** Seconds. */
   readonly answerTimeout: number;
+  /** For callers without a key; null where there is none. */
+  readonly anonymousLimit: Limit | null;
+  readonly proxies: TrustedProxies;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -42,10 +47,24 @@ export const VARIABLES = [
   ['METRICS_HOST', '127.0.0.1', 'the address of /metrics'],
   ['METRICS_PORT', '9090', 'the port of /metrics'],
   ['LOG_LEVEL', 'info', LOG_LEVELS.join(', ')],
+  ['ANONYMOUS_LIMIT', '25/10s', 'requests without a key, for each caller: 25/10s, or off'],
+  ['TRUSTED_PROXIES', 'none', 'networks of proxies whose X-Forwarded-For counts: 10.0.0.0/8, 2001:db8::/32'],
   ['IDLE_TIMEOUT', '30', 'seconds after which a caller that neither sends nor reads is cut off'],
   ['ANSWER_TIMEOUT', '600', 'seconds that a streamed list may take'],
   ...CHAIN_VARIABLES,
 ] as const;
+
+const NO_PROXIES: TrustedProxies = { check: () => false };
+const MOST_REQUESTS = 10_000;
+const LONGEST_SECONDS = 3600;
+
+function readLimit(text: string): Limit | undefined {
+  const [, most, seconds] = /^(\d{1,6})\/(\d{1,5})s$/.exec(text) ?? [];
+  const limit = { most: Number(most), seconds: Number(seconds) };
+  const isGood =
+    limit.most >= 1 && limit.most <= MOST_REQUESTS && limit.seconds >= 1 && limit.seconds <= LONGEST_SECONDS;
+  return isGood ? limit : undefined;
+}
 
 export function readConfig(environment: Environment): Config {
   const faults: ConfigFault[] = [];
@@ -69,6 +88,13 @@ export function readConfig(environment: Environment): Config {
   const metricsPort = whole('METRICS_PORT', 9090, 65_535, '9090');
   if (port !== 0 && port === metricsPort) fault('METRICS_PORT', 'is the same as PORT', '9090');
 
+  const limited = text('ANONYMOUS_LIMIT', '25/10s');
+  const anonymousLimit = limited === 'off' ? null : readLimit(limited);
+  if (anonymousLimit === undefined)
+    fault('ANONYMOUS_LIMIT', 'is neither off nor a number of requests in a time', '25/10s');
+  const proxies = readProxies(text('TRUSTED_PROXIES', ''));
+  if (proxies === null) fault('TRUSTED_PROXIES', 'is no list of networks', '10.0.0.0/8,2001:db8::/32');
+
   const config = {
     databaseUrl,
     host: text('HOST', '0.0.0.0'),
@@ -79,6 +105,8 @@ export function readConfig(environment: Environment): Config {
     // Bun counts them in one byte and in steps of four: of a few seconds it makes none.
     idleTimeout: whole('IDLE_TIMEOUT', 30, 255, '30', 8),
     answerTimeout: whole('ANSWER_TIMEOUT', 600, 86_400, '600', 1),
+    anonymousLimit: anonymousLimit ?? null,
+    proxies: proxies ?? NO_PROXIES,
     ...readChains(environment, fault),
   };
   if (faults.length > 0) throw new ConfigError(faults);

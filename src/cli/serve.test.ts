@@ -20,7 +20,7 @@ describe('delegations serve', () => {
     try {
       expect(served.listening).toMatchObject({ message: 'listening', chainIds: [1] });
       const response = await fetch(`${served.url}/registry/v2/check/all?to=${HOT}&from=${COLD}`, {
-        headers: { 'x-api-key': 'dk_secret' },
+        headers: { cookie: 'secret' },
       });
       expect([response.status, await response.text()]).toEqual([200, 'true']);
       const { value: request } = await served.lines.next();

@@ -1,6 +1,10 @@
 // The whole service in this process: the store and the API, and beside it the process that follows.
 
+import { openAccounts } from '../accounts/accounts.ts';
+import { createKeyRing } from '../accounts/key-ring.ts';
 import { createDenials } from '../chain/denials.ts';
+import { createGate } from '../http/gate.ts';
+import { createLimiter } from '../http/limiter.ts';
 import { type RunningServer, startServer } from '../http/server.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
@@ -15,6 +19,8 @@ export interface RunningService extends Pick<RunningServer, 'url' | 'metricsUrl'
 
 /** How often the store is asked for chains that are new in it. */
 const CHAINS_MS = 2000;
+/** Nobody who looks at pages comes near this. */
+const PAGES_LIMIT = { most: 300, seconds: 10 };
 
 export async function startService(environment: Environment, { sandbox = false } = {}): Promise<RunningService> {
   const config = readConfig(environment);
@@ -23,38 +29,60 @@ export async function startService(environment: Environment, { sandbox = false }
     batched((text) => process.stdout.write(text)),
   );
   const onError = (error: unknown) => log('error', 'failed', { error: String(error) });
-  const store = await openStore(config.databaseUrl);
-  const chainIds = new Set(config.chains.keys());
-  const addChains = async () => {
-    for (const { chainId } of await store.chains()) if (NETWORKS.has(chainId)) chainIds.add(chainId);
+  const started: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const one of started.splice(0).reverse()) await one();
   };
-  await addChains();
-  const denials = createDenials();
-  const following = config.chains.size > 0 ? startFollowing(log, denials, environment) : null;
-  const server = startServer({
-    ...config,
-    store,
-    chainIds,
-    figures: () => following?.figures() ?? [],
-    now: () => Date.now() / 1000,
-    maxLag: maxLagOf(config),
-    sandbox,
-    onError,
-    onDenied: denials.add,
-    onAnswer: (answered) => log('info', 'request', answered),
-  });
-  const chains = setInterval(() => void addChains().catch(onError), CHAINS_MS);
-  log('info', 'listening', { url: server.url, metrics: server.metricsUrl, chainIds: [...chainIds] });
-  return {
-    ...server,
-    log,
-    async stop() {
-      clearInterval(chains);
-      await Promise.all([server.stop(), following?.stop()]);
-      await store.close();
-      log('info', 'stopped');
-    },
-  };
+  try {
+    const store = await openStore(config.databaseUrl);
+    started.push(store.close);
+    const accounts = await openAccounts(config.databaseUrl);
+    started.push(accounts.close);
+    const keys = createKeyRing(accounts, { onError });
+    started.push(keys.stop);
+    const gate = createGate({
+      anonymous: config.anonymousLimit && createLimiter(config.anonymousLimit),
+      pages: createLimiter(PAGES_LIMIT),
+      keys,
+      proxies: config.proxies,
+    });
+    const chainIds = new Set(config.chains.keys());
+    const addChains = async () => {
+      for (const { chainId } of await store.chains()) if (NETWORKS.has(chainId)) chainIds.add(chainId);
+    };
+    await addChains();
+    const denials = createDenials();
+    const following = config.chains.size > 0 ? startFollowing(log, denials, environment) : null;
+    if (following !== null) started.push(following.stop);
+    const server = startServer({
+      ...config,
+      store,
+      chainIds,
+      figures: () => following?.figures() ?? [],
+      now: () => Date.now() / 1000,
+      maxLag: maxLagOf(config),
+      sandbox,
+      gate,
+      onError,
+      onDenied: denials.add,
+      onAnswer: (answered) => log('info', 'request', answered),
+    });
+    const chains = setInterval(() => void addChains().catch(onError), CHAINS_MS);
+    started.push(() => clearInterval(chains));
+    log('info', 'listening', { url: server.url, metrics: server.metricsUrl, chainIds: [...chainIds] });
+    return {
+      ...server,
+      log,
+      async stop() {
+        await Promise.all([server.stop(), following?.stop()]);
+        await stop();
+        log('info', 'stopped');
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 /** The operator's limit, or the network's. */

@@ -1,10 +1,12 @@
 // The API, apart from the process that listens: a request goes in, a response comes out.
 
+import type { Version } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Awaitable } from '../store/store.ts';
 import { docsText } from '../web/docs.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
 import { answerCheck } from './check.ts';
+import type { Gate } from './gate.ts';
 import { answerList } from './list.ts';
 import { troubleOf } from './moment.ts';
 import { openApiText } from './openapi.ts';
@@ -15,6 +17,8 @@ import { CORS, JSON_TYPE, type Service } from './reply.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
 
 export interface AppOptions extends Service {
+  /** Without one, nobody is limited. */
+  readonly gate?: Gate;
   readonly onAnswer?: (answer: Answered) => void;
 }
 
@@ -28,8 +32,8 @@ export interface Answered {
 }
 
 export interface App {
-  /** A HEAD gets the body too: the server measures it and does not send it. */
-  fetch(request: Request): Promise<Response>;
+  /** A HEAD gets the body too: the server measures it and does not send it. `socket` is the caller's address. */
+  fetch(request: Request, socket?: string): Promise<Response>;
 }
 
 const PREFLIGHT = {
@@ -44,13 +48,20 @@ const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 
 const LONGEST_URL = 4096;
 
 export function createApp(options: AppOptions): App {
-  const { onAnswer, sandbox } = options;
+  const { onAnswer, sandbox, gate } = options;
   return {
-    async fetch(request) {
+    async fetch(request, socket = '') {
       const began = performance.now();
       const { path, query } = targetOf(request.url);
       const route = findRoute(path);
-      const response = await answered(request, route, query, options);
+      // A preflight is no question: browsers send them by themselves.
+      const admitted =
+        request.method === 'OPTIONS' ? undefined : await gate?.admit(request, route?.version ?? null, socket);
+      const response = admitted?.refusal
+        ? problemResponse(admitted.refusal, new Headers(CORS))
+        : await answered(request, route, query, options);
+      if (admitted !== undefined)
+        for (const name in admitted.headers) response.headers.set(name, admitted.headers[name] ?? '');
       if (sandbox) response.headers.set('x-sandbox', 'true');
       onAnswer?.({
         method: METHOD_NAMES.has(request.method) ? request.method : 'other',
@@ -85,19 +96,24 @@ function answer(request: Request, route: Route | null, query: string, options: A
 
 export interface Route {
   readonly name: string;
+  /** Of the registry that it is about; null for pages and the like. */
+  readonly version: Version | null;
   answer(request: Request, query: string, service: Service): Awaitable<Response>;
 }
 
 const checkRoute = (operation: CheckOperation): Route => ({
   name: operation.path,
+  version: operation.version,
   answer: (request, query, service) => answerCheck(operation, query, request, service),
 });
 const listRoute = (operation: ListOperation, wallet: string): Route => ({
   name: operation.path,
+  version: operation.version,
   answer: (request, query, service) => answerList(operation, wallet, query, request, service),
 });
 const pageRoute = (name: string, answer: (service: Service) => Awaitable<Response>): Route => ({
   name,
+  version: null,
   answer: (_request, _query, service) => answer(service),
 });
 

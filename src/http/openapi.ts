@@ -122,12 +122,18 @@ const problemResponse = (status: number): Json => ({
   description: problemsOf(status)
     .map((type) => `\`${type}\`: ${PROBLEMS[type].title}.`)
     .join(' '),
-  ...(status === 503
+  ...(status === 503 || status === 429
     ? { headers: { 'Retry-After': header('Seconds until asking again may help.', { type: 'integer' }) } }
     : {}),
   content: { 'application/problem+json': { schema: ref('schemas', 'Problem') } },
 });
 
+const LIMIT_HEADERS: Json = {
+  'RateLimit-Policy': header('Without a key: the limit, as `"anon";q=25;w=10`.', { type: 'string' }),
+  RateLimit: header('Without a key: how many requests are left, and in how many seconds one more is.', {
+    type: 'string',
+  }),
+};
 const STATUSES = [...new Set(Object.values(PROBLEMS).map(({ status }) => status as number))];
 const responseName = (status: number) => `Problem${status}`;
 
@@ -177,11 +183,14 @@ function pathItem(operation: Operation): Json {
     const content = { 'application/problem+json': { schema: ref('schemas', 'Problem'), ...examples } };
     return [String(status), Object.keys(examples).length === 0 ? shared : { ...own, content }];
   });
-  const headers = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, ref('headers', name)]));
+  const names = Object.keys({ ...HEADERS, ...LIMIT_HEADERS });
+  const headers = Object.fromEntries(names.map((name) => [name, ref('headers', name)]));
   return {
     get: {
       operationId: operation.id,
       tags: [`v${operation.version}`],
+      // With a key or without one; v1 knows no keys.
+      ...(operation.version === 2 ? { security: [{}, { key: [] }] } : {}),
       summary: operation.summary,
       description: operation.description,
       parameters: [...operation.required, ...operation.optional].map((param) => parameterOf(param, operation)),
@@ -256,7 +265,10 @@ export const openApi = (): Json => ({
   },
   components: {
     schemas: SCHEMAS,
-    headers: HEADERS,
+    headers: { ...HEADERS, ...LIMIT_HEADERS },
+    securitySchemes: {
+      key: { type: 'apiKey', in: 'header', name: 'X-API-KEY', description: 'Removes the limit. From the operator.' },
+    },
     responses: Object.fromEntries(STATUSES.map((status) => [responseName(status), problemResponse(status)])),
   },
 });

@@ -11,6 +11,11 @@ export const PROBLEMS = {
     title: 'This chain is not served',
     help: 'The chain is not followed here, or has no registry of this version. `chainIds` lists those that can be asked.',
   },
+  'bad-key': {
+    status: 401,
+    title: 'This key opens nothing',
+    help: 'The `X-API-KEY` is unknown, malformed, expired or revoked, or was given twice. Without one, requests are answered within the limit.',
+  },
   'not-found': { status: 404, title: 'There is nothing at this path', help: 'The paths are those of this page.' },
   'not-indexed': {
     status: 404,
@@ -31,6 +36,11 @@ export const PROBLEMS = {
     status: 414,
     title: 'The address of the request is too long',
     help: 'No good request comes near the limit.',
+  },
+  'too-many-requests': {
+    status: 429,
+    title: 'Too many requests',
+    help: 'Without a key, 25 requests are answered in any 10 seconds unless the operator chose otherwise. `Retry-After` says when one fits again.',
   },
   internal: { status: 500, title: 'The service failed', help: 'A fault of the service, which its log tells more of.' },
   'not-ready': {

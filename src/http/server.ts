@@ -40,7 +40,7 @@ export function startServer(options: ServerOptions): RunningServer {
     development: false,
     idleTimeout,
     maxRequestBodySize: 1024,
-    fetch: app.fetch,
+    fetch: (request, server) => app.fetch(request, server.requestIP(request)?.address),
     // The app answers its own failures: what comes here has an answer under way, and only that can be broken off.
     error: () => new Response(null, { status: 500 }),
   });

@@ -32,6 +32,8 @@ export interface Dialect {
   readonly integer: string;
   readonly small: string;
   readonly bytes: string;
+  /** A number that the database gives each row. */
+  readonly serial: string;
   /** Behind a table's last bracket: keep the rows in the order of the primary key. */
   readonly clustered: string;
   /** The statement that gives the bytes on disk. */

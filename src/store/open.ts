@@ -29,7 +29,7 @@ export async function openStore(url: string, { readOnly = false }: StoreOptions 
   }
 }
 
-function openEngine(url: string, readOnly: boolean) {
+export function openEngine(url: string, readOnly: boolean) {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   if (path !== undefined && path !== ':memory:') return openSqlite(path, { readOnly });
   if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, { readOnly });

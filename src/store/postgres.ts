@@ -9,6 +9,7 @@ const DIALECT: Dialect = {
   integer: 'BIGINT',
   small: 'SMALLINT',
   bytes: 'BYTEA',
+  serial: 'BIGSERIAL PRIMARY KEY',
   clustered: '',
   size: 'SELECT pg_database_size(current_database())',
 };

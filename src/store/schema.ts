@@ -3,6 +3,7 @@
 import { uintOf } from './encoding.ts';
 import type { Dialect, Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
+import { migrateTables, refuseNewer } from './migrate.ts';
 
 /**
  * - chain: where each chain's index stands, and who may write it
@@ -72,25 +73,15 @@ const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [first];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Brings a writer's store to this schema. */
-export async function migrate(engine: Engine): Promise<void> {
-  await engine.transaction(async (tx) => {
-    if (engine.dialect.name === 'postgres') {
-      // Two programs that start at once migrate one after the other.
-      await tx.run("SELECT pg_advisory_xact_lock(hashtext('delegations schema'))", []);
-    }
-    await tx.run('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)', []);
-    const [row] = await tx.rows('SELECT version FROM schema_version', []);
-    const found = row === undefined ? 0 : Number(row[0]);
-    refuseNewer(found);
-    for (const migration of MIGRATIONS.slice(found)) {
-      for (const statement of migration(engine.dialect)) await tx.run(statement, []);
-    }
-    if (row === undefined) {
-      await tx.run('INSERT INTO schema_version VALUES ($1)', [SCHEMA_VERSION]);
+export const migrate = (engine: Engine): Promise<void> =>
+  migrateTables(engine, {
+    table: 'schema_version',
+    what: 'store',
+    migrations: MIGRATIONS,
+    fill: async (tx) => {
       await tx.run('INSERT INTO identity (id, secret) VALUES ($1, $2)', [randomBytes(), randomBytes()]);
-    } else if (found < SCHEMA_VERSION) await tx.run('UPDATE schema_version SET version = $1', [SCHEMA_VERSION]);
+    },
   });
-}
 
 /** A reader changes nothing: it says what is missing. */
 export async function requireSchema(engine: Engine): Promise<void> {
@@ -103,7 +94,7 @@ export async function requireSchema(engine: Engine): Promise<void> {
     if (!/no such table|does not exist/.test((cause as Error).message)) throw cause;
     throw new StoreError('older-schema', 'This store is not set up yet: start its writer once.', { cause });
   }
-  refuseNewer(found);
+  refuseNewer(found, SCHEMA_VERSION, 'store');
   if (found < SCHEMA_VERSION) {
     throw new StoreError(
       'older-schema',
@@ -123,12 +114,4 @@ export interface Identity {
 export async function readIdentity(engine: Engine): Promise<Identity> {
   const [row] = await engine.rows('SELECT id, secret FROM identity', []);
   return { id: uintOf(row?.[0]).toString(36), secret: uintOf(row?.[1]) };
-}
-
-function refuseNewer(found: number): void {
-  if (found <= SCHEMA_VERSION) return;
-  throw new StoreError(
-    'newer-schema',
-    `This store has schema ${found}, and this program knows none above ${SCHEMA_VERSION}: run a newer program. Nothing was changed.`,
-  );
 }

@@ -11,6 +11,7 @@ const DIALECT: Dialect = {
   integer: 'INTEGER',
   small: 'INTEGER',
   bytes: 'BLOB',
+  serial: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   clustered: ' WITHOUT ROWID',
   size: 'SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()',
 };

@@ -128,10 +128,10 @@ for (const engine of ENGINES) {
           }
         }
 
-        // All questions at once, as of every block.
+        // All questions at once, as of every block, or on the slower engine as of some.
         const revision = (await store.chain(chainId))?.revision ?? 0;
         const questions = asked.map(({ question }) => question);
-        for (const { number } of blocks) {
+        for (const { number } of blocks.filter((_, turn) => engine.name === 'SQLite' || turn % 8 === 0)) {
           const together = await store.checkMany(chainId, questions, { block: number, revision });
           const truths = truthsAt.get(number) ?? [];
           wrong += together.filter((value, position) => value !== truths[position]).length;

@@ -9,6 +9,7 @@ import { pageText } from './page.ts';
 
 const GUIDE = [
   ['start', 'Asking'],
+  ['limits', 'Limits and keys'],
   ['time', 'Points in time'],
   ['fresh', 'Freshness and caching'],
   ['lists', 'Long lists'],
@@ -25,6 +26,8 @@ answer is JSON and true for the block that its headers name. <a href="/openapi.j
 <p>${prose('A broader delegation satisfies a narrower check: one for the whole wallet also counts for its contracts and tokens, one for a contract also for its tokens.')}</p>
 <p>${prose('Decide by checks, not by reading lists: a listed delegation may be limited to a right such as “vote”, and only `detail=full` shows it.')}</p>
 <p>${prose('The query is read strictly. What is unknown, misspelt, given twice or out of form is refused by name: a mistyped `chainid=137` must not be answered for mainnet. Only `_` and `utm_…` are let through.')}</p>
+<h2 id="limits">Limits and keys</h2>
+<p>${prose('Without a key, 25 requests are answered in any 10 seconds, v1 and v2 together, unless the operator chose otherwise; `RateLimit-Policy` and `RateLimit` on every answer say how many are left, and a 429 has `Retry-After`. On v2, a key in `X-API-KEY` removes the limit; one that is unknown, malformed, expired or revoked is a 401.')}</p>
 <h2 id="time">Points in time</h2>
 <p>${prose('`block=<number>`, `block=finalized` or `timestamp=<unix seconds or ISO 8601 with a zone>` on every operation gives the exact answer as of the end of that block, or of the last block up to that time. What is not indexed yet is a 503, what lies before the first indexed block a 404: neither is ever a `false`.')}</p>
 <h2 id="fresh">Freshness and caching</h2>
@@ -107,7 +110,7 @@ function problems(): Html {
       html`<tr id="problem-${type}"><td>${status} <code>${type}</code></td><td>${title}. ${prose(help)}</td></tr>`,
   );
   return html`<h2 id="problems">Problems</h2>
-<p>${prose('A refusal is `application/problem+json` (RFC 9457) with `type`, `title`, `status` and `detail`; where parameters are at fault, `errors` names all of them at once. A 503 has `Retry-After`.')}</p>
+<p>${prose('A refusal is `application/problem+json` (RFC 9457) with `type`, `title`, `status` and `detail`; where parameters are at fault, `errors` names all of them at once. A 429 or 503 has `Retry-After`.')}</p>
 ${table(['Status and type', 'Meaning'], rows)}`;
 }
 

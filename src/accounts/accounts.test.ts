@@ -1,0 +1,133 @@
+// Keys on both engines: what they look like, what is kept of them, and when they end.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { ENGINES } from '../../test/engines.ts';
+import { type Accounts, type CreatedKey, isGood, openAccounts } from './accounts.ts';
+import { createKey, hashOf, isKey } from './key.ts';
+import { createKeyRing } from './key-ring.ts';
+
+const NOW = 1_800_000_000;
+
+describe('a key', () => {
+  test('is dk_, thirty random characters, and six that check them', () => {
+    const keys = Array.from({ length: 1000 }, () => createKey());
+    for (const { text, shown, hash } of keys) {
+      expect(text).toMatch(/^dk_[0-9A-Za-z]{36}$/);
+      expect([isKey(text), text.startsWith(shown), shown.length]).toEqual([true, true, 8]);
+      expect(hash).toEqual(hashOf(text));
+    }
+    expect(new Set(keys.map(({ text }) => text)).size).toBe(1000);
+    // Every digit is about as frequent: 30,000 of 62 are some 484 each.
+    const digits = keys.map(({ text }) => text.slice(3, 33)).join('');
+    for (const digit of new Set(digits)) expect(digits.split(digit).length - 1).toBeGreaterThan(350);
+    expect(new Set(digits).size).toBe(62);
+  });
+
+  test('that is mistyped is found out by itself', () => {
+    const { text } = createKey();
+    const mistyped = Array.from({ length: 33 }, (_, turn) => {
+      const at = 3 + turn;
+      return text.slice(0, at) + (text[at] === 'x' ? 'y' : 'x') + text.slice(at + 1);
+    });
+    for (const bad of [...mistyped, '', 'dk_', `${text}x`, `x${text}`, text.toUpperCase(), `${text}, ${text}`])
+      expect([bad, isKey(bad)]).toEqual([bad, false]);
+  });
+});
+
+for (const engine of ENGINES) {
+  describe(`accounts on ${engine.name}`, () => {
+    let url: string;
+    let accounts: Accounts;
+    beforeAll(async () => {
+      url = await engine.fresh();
+      accounts = await openAccounts(url);
+    });
+    afterAll(() => accounts.close());
+    const create = async (more = {}) => (await accounts.create({ label: 'a site', now: NOW, ...more })) as CreatedKey;
+
+    test('a key is found by its text, with all that is known of it', async () => {
+      const { text, record } = await create({ expiresAt: NOW + 100 });
+      expect(await accounts.find(text)).toEqual(record);
+      expect(record).toMatchObject({
+        label: 'a site',
+        owner: null,
+        createdAt: NOW,
+        expiresAt: NOW + 100,
+        revokedAt: null,
+      });
+      expect(await accounts.find(createKey().text)).toBeNull();
+      expect([isGood(record, NOW + 99), isGood(record, NOW + 100)]).toEqual([true, false]);
+    });
+
+    test('a revoked key is no good any more, and is not revoked twice', async () => {
+      const { text, record } = await create();
+      expect([await accounts.revoke(record.id, NOW + 5), await accounts.revoke(record.id, NOW + 6)]).toEqual([
+        true,
+        false,
+      ]);
+      const found = await accounts.find(text);
+      expect(found?.revokedAt).toBe(NOW + 5);
+      expect(isGood(found as NonNullable<typeof found>, NOW + 5)).toBe(false);
+      expect(await accounts.revoke(999_999, NOW)).toBe(false);
+      expect(await accounts.rotate(record.id, NOW + 7, 100)).toBeNull();
+    });
+
+    test('a rotated key goes on for a while beside the new one', async () => {
+      const { text, record } = await create({ owner: '0xabc', label: 'game' });
+      const next = (await accounts.rotate(record.id, NOW + 10, 3600)) as CreatedKey;
+      expect(next.text).not.toBe(text);
+      expect(next.record).toMatchObject({ owner: '0xabc', label: 'game', createdAt: NOW + 10 });
+      const old = (await accounts.find(text)) as typeof record;
+      expect([isGood(old, NOW + 10 + 3599), isGood(old, NOW + 10 + 3600)]).toEqual([true, false]);
+      // It may still end at once.
+      expect(await accounts.revoke(record.id, NOW + 20)).toBe(true);
+      expect(isGood((await accounts.find(text)) as typeof record, NOW + 20)).toBe(false);
+    });
+
+    test('an owner has at most as many good keys as the quota allows, also where they are asked for at once', async () => {
+      const owner = '0xquota';
+      const made = await Promise.all(
+        Array.from({ length: 8 }, () => accounts.create({ label: 'x', owner, now: NOW, quota: 5 })),
+      );
+      expect(made.filter((one) => one !== null)).toHaveLength(5);
+      const [first] = await accounts.list(owner);
+      await accounts.revoke(first?.id as number, NOW);
+      expect(await accounts.create({ label: 'y', owner, now: NOW, quota: 5 })).not.toBeNull();
+      expect(await accounts.create({ label: 'z', owner, now: NOW, quota: 5 })).toBeNull();
+    });
+
+    test('uses are added up by day', async () => {
+      const { record } = await create({ owner: '0xuses' });
+      const day = Math.floor(NOW / 86_400);
+      await accounts.addUses([{ id: record.id, day, uses: 3 }], NOW);
+      await accounts.addUses(
+        [
+          { id: record.id, day, uses: 4 },
+          { id: record.id, day: day + 1, uses: 1 },
+        ],
+        NOW + 9,
+      );
+      expect(await accounts.uses('0xuses', day)).toEqual([
+        { id: record.id, day, uses: 7 },
+        { id: record.id, day: day + 1, uses: 1 },
+      ]);
+      expect((await accounts.byId(record.id))?.lastUsedAt).toBe(NOW + 9);
+    });
+
+    test('a ring knows a key for a second, and counts what it lets through', async () => {
+      const { text, record } = await create({ owner: '0xring' });
+      let now = NOW;
+      const ring = createKeyRing(accounts, { now: () => now });
+      expect(await ring.isGood(text)).toBe(true);
+      expect(ring.isGood(text)).toBe(true);
+      expect(await ring.isGood(createKey().text)).toBe(false);
+      expect(ring.isGood('dk_nonsense')).toBe(false);
+      await accounts.revoke(record.id, NOW + 1);
+      now = NOW + 1;
+      await Bun.sleep(1100);
+      expect(await ring.isGood(text)).toBe(false);
+      await ring.stop();
+      expect(await accounts.uses('0xring', 0)).toEqual([{ id: record.id, day: Math.floor(NOW / 86_400), uses: 2 }]);
+    });
+  });
+}

@@ -1,0 +1,180 @@
+// API keys and their use, in tables of their own on either engine.
+
+import { numberOf, numberOrNull } from '../store/encoding.ts';
+import type { Engine, Row } from '../store/engine.ts';
+import { openEngine } from '../store/open.ts';
+import { createKey, hashOf } from './key.ts';
+import { migrateAccounts } from './schema.ts';
+
+export interface KeyRecord {
+  readonly id: number;
+  /** How the key begins. */
+  readonly shown: string;
+  readonly label: string;
+  /** The wallet that it belongs to, in lower case; null for an operator's. */
+  readonly owner: string | null;
+  /** Unix seconds, as all times here. */
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+  readonly lastUsedAt: number | null;
+}
+
+export interface KeyRequest {
+  readonly label: string;
+  readonly owner?: string | null;
+  readonly expiresAt?: number | null;
+  readonly now: number;
+  /** At most so many good keys for the owner. */
+  readonly quota?: number;
+}
+
+export interface CreatedKey {
+  readonly record: KeyRecord;
+  /** The key itself, which nobody can ever read again. */
+  readonly text: string;
+}
+
+/** So many uses of a key in a day; days are counted from the beginning of 1970. */
+export interface KeyUse {
+  readonly id: number;
+  readonly day: number;
+  readonly uses: number;
+}
+
+export interface Accounts {
+  /** Null where the owner has as many as the quota allows. */
+  create(request: KeyRequest): Promise<CreatedKey | null>;
+  /** All keys, or those of one owner, newest first. */
+  list(owner?: string): Promise<KeyRecord[]>;
+  /** The key with this text, revoked and expired ones too. */
+  find(text: string): Promise<KeyRecord | null>;
+  byId(id: number): Promise<KeyRecord | null>;
+  /** False where there is no such key, or it was revoked before. */
+  revoke(id: number, now: number): Promise<boolean>;
+  /** A new key in the place of another, which goes on for a while. Null where that one is no good any more. */
+  rotate(id: number, now: number, overlapSeconds: number): Promise<CreatedKey | null>;
+  /** Adds what was counted. */
+  addUses(uses: readonly KeyUse[], usedAt: number): Promise<void>;
+  /** The uses of an owner's keys since a day. */
+  uses(owner: string, sinceDay: number): Promise<KeyUse[]>;
+  close(): Promise<void>;
+}
+
+const COLUMNS = 'id, shown, label, owner, created_at, expires_at, revoked_at, last_used_at';
+
+/** Whether a key still opens anything. */
+export const isGood = ({ revokedAt, expiresAt }: KeyRecord, now: number): boolean =>
+  (revokedAt === null || revokedAt > now) && (expiresAt === null || expiresAt > now);
+
+export async function openAccounts(url: string): Promise<Accounts> {
+  const engine = await openEngine(url, false);
+  try {
+    await migrateAccounts(engine);
+    return createAccounts(engine);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+function createAccounts(engine: Engine): Accounts {
+  const one = async (where: string, value: number | Uint8Array) => {
+    const [row] = await engine.rows(`SELECT ${COLUMNS} FROM api_key WHERE ${where} = $1`, [value]);
+    return row === undefined ? null : recordOf(row);
+  };
+
+  const insert = async ({ label, owner = null, expiresAt = null, now, quota }: KeyRequest) => {
+    const { text, hash, shown } = createKey();
+    return engine.transaction(async (tx): Promise<CreatedKey | null> => {
+      if (quota !== undefined) {
+        // Two requests of one owner are counted one after the other; SQLite has one writer anyway.
+        if (engine.dialect.name === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
+        const [row] = await tx.rows(
+          `SELECT count(*) FROM api_key WHERE owner = $1 AND (revoked_at IS NULL OR revoked_at > $2)
+            AND (expires_at IS NULL OR expires_at > $2)`,
+          [owner, now],
+        );
+        if (numberOf(row?.[0]) >= quota) return null;
+      }
+      const [row] = await tx.rows(
+        `INSERT INTO api_key (hash, shown, label, owner, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+          RETURNING ${COLUMNS}`,
+        [hash, shown, label, owner, now, expiresAt],
+      );
+      return { record: recordOf(row ?? []), text };
+    });
+  };
+
+  return {
+    create: insert,
+    async list(owner) {
+      const rows =
+        owner === undefined
+          ? await engine.rows(`SELECT ${COLUMNS} FROM api_key ORDER BY id DESC`, [])
+          : await engine.rows(`SELECT ${COLUMNS} FROM api_key WHERE owner = $1 ORDER BY id DESC`, [owner]);
+      return rows.map(recordOf);
+    },
+    find: (text) => one('hash', hashOf(text)),
+    byId: (id) => one('id', id),
+    revoke: (id, now) =>
+      engine.transaction(async (tx) => {
+        const rows = await tx.rows(
+          `UPDATE api_key SET revoked_at = $2 WHERE id = $1 AND (revoked_at IS NULL OR revoked_at > $2) RETURNING id`,
+          [id, now],
+        );
+        return rows.length > 0;
+      }),
+    async rotate(id, now, overlapSeconds) {
+      const old = await one('id', id);
+      if (old === null || !isGood(old, now)) return null;
+      const created = await insert({ label: old.label, owner: old.owner, expiresAt: old.expiresAt, now });
+      const end = now + overlapSeconds;
+      await engine.transaction((tx) =>
+        Promise.resolve(
+          tx.run('UPDATE api_key SET revoked_at = $2 WHERE id = $1 AND (revoked_at IS NULL OR revoked_at > $2)', [
+            id,
+            end,
+          ]),
+        ),
+      );
+      return created;
+    },
+    async addUses(uses, usedAt) {
+      if (uses.length === 0) return;
+      await engine.transaction(async (tx) => {
+        for (const { id, day, uses: count } of uses) {
+          await tx.run(
+            `INSERT INTO key_use (key_id, day, uses) VALUES ($1, $2, $3)
+              ON CONFLICT (key_id, day) DO UPDATE SET uses = key_use.uses + excluded.uses`,
+            [id, day, count],
+          );
+          await tx.run('UPDATE api_key SET last_used_at = $2 WHERE id = $1', [id, usedAt]);
+        }
+      });
+    },
+    async uses(owner, sinceDay) {
+      const rows = await engine.rows(
+        `SELECT u.key_id, u.day, u.uses FROM key_use u JOIN api_key k ON k.id = u.key_id
+          WHERE k.owner = $1 AND u.day >= $2 ORDER BY u.day, u.key_id`,
+        [owner, sinceDay],
+      );
+      return rows.map(([id, day, uses]) => ({ id: numberOf(id), day: numberOf(day), uses: numberOf(uses) }));
+    },
+    close: () => engine.close(),
+  };
+}
+
+function recordOf(row: Row): KeyRecord {
+  const [id, shown, label, owner, createdAt, expiresAt, revokedAt, lastUsedAt] = row;
+  return {
+    id: numberOf(id),
+    shown: String(shown),
+    label: String(label),
+    owner: owner === null || owner === undefined ? null : String(owner),
+    createdAt: numberOf(createdAt),
+    expiresAt: numberOrNull(expiresAt ?? null),
+    revokedAt: numberOrNull(revokedAt ?? null),
+    lastUsedAt: numberOrNull(lastUsedAt ?? null),
+  };
+}

@@ -1,0 +1,113 @@
+// delegations keys: what an operator does with API keys.
+
+import { type Accounts, type CreatedKey, isGood, type KeyRecord, openAccounts } from '../accounts/accounts.ts';
+import { dateOf, tableOf } from './asking.ts';
+import { type Call, type Command, UsageError } from './command.ts';
+import { readConfig } from './config.ts';
+
+const ACTIONS = ['create', 'list', 'revoke', 'rotate'] as const;
+
+export const keys: Command = {
+  name: 'keys',
+  summary: 'create, list, revoke and rotate API keys',
+  usage: 'create --label <text> | list | revoke <id> | rotate <id>',
+  about: `Works on the store of DATABASE_URL, whether a service runs on it or not. A key is shown once, when it is created: what is
+kept is its hash. A revoked key stops working within two seconds.`,
+  operands: [1, 2],
+  options: {
+    label: { value: '<text>', about: 'what the key is for' },
+    expires: { value: '<days>', about: 'create: the key ends after so many days [never]' },
+    overlap: { value: '<hours>', about: 'rotate: how long the old key goes on [24]' },
+    json: { about: 'the result as JSON' },
+  },
+  examples: [
+    'delegations keys create --label "mint site" --expires 365',
+    'delegations keys list',
+    'delegations keys rotate 3 --overlap 48',
+    'delegations keys revoke 3',
+  ],
+  async run(call) {
+    const [action = '', id] = call.operands;
+    if (!ACTIONS.some((one) => one === action))
+      throw new UsageError(`keys does not know ${action}: ${ACTIONS.join(', ')}.`);
+    const isAbout = action === 'revoke' || action === 'rotate';
+    if (isAbout ? !/^\d{1,15}$/.test(id ?? '') : id !== undefined)
+      throw new UsageError(
+        isAbout ? `Which key? delegations keys ${action} <id>` : `keys ${action} does not take ${id}.`,
+      );
+    const accounts = await openAccounts(readConfig(call.environment).databaseUrl);
+    try {
+      await act(action as (typeof ACTIONS)[number], Number(id), call, accounts);
+    } finally {
+      await accounts.close();
+    }
+  },
+};
+
+const HOUR_SECONDS = 3600;
+const DAY_SECONDS = 86_400;
+const LONGEST_LABEL = 100;
+
+async function act(action: (typeof ACTIONS)[number], id: number, call: Call, accounts: Accounts): Promise<void> {
+  const now = Math.floor(Date.now() / 1000);
+  const asJson = call.isSet('json');
+  switch (action) {
+    case 'create': {
+      const label = call.text('label')?.trim() ?? '';
+      if (label === '' || label.length > LONGEST_LABEL)
+        throw new UsageError(`--label is needed, of at most ${LONGEST_LABEL} characters: what is the key for?`);
+      const days = call.number('expires');
+      if (days === 0) throw new UsageError('--expires is at least a day.');
+      const expiresAt = days === undefined ? null : now + days * DAY_SECONDS;
+      return show((await accounts.create({ label, expiresAt, now })) as CreatedKey, asJson);
+    }
+    case 'rotate': {
+      const created = await accounts.rotate(id, now, (call.number('overlap') ?? 24) * HOUR_SECONDS);
+      if (created === null) throw new UsageError(`There is no good key ${id}: see delegations keys list.`);
+      return show(created, asJson);
+    }
+    case 'revoke': {
+      if (!(await accounts.revoke(id, now)))
+        throw new UsageError(`There is no good key ${id}: see delegations keys list.`);
+      process.stdout.write(asJson ? `${JSON.stringify({ id, revoked: true })}\n` : `Key ${id} is revoked.\n`);
+      return;
+    }
+    case 'list': {
+      const all = await accounts.list();
+      const text =
+        all.length === 0
+          ? 'No keys yet.'
+          : tableOf(
+              NAMES,
+              all.map((one) => cellsOf(one, now)),
+            );
+      process.stdout.write(`${asJson ? JSON.stringify(all) : text}\n`);
+    }
+  }
+}
+
+function show({ record, text }: CreatedKey, asJson: boolean): void {
+  if (asJson) process.stdout.write(`${JSON.stringify({ ...record, key: text })}\n`);
+  else {
+    process.stdout.write(`${text}\n`);
+    process.stderr.write(`Key ${record.id}, “${record.label}”. Keep it: it is shown this once.\n`);
+  }
+}
+
+const NAMES = ['ID', 'KEY', 'LABEL', 'OWNER', 'CREATED', 'STATE', 'LAST USED'];
+
+function cellsOf(record: KeyRecord, now: number): string[] {
+  const { id, shown, label, owner, createdAt, expiresAt, revokedAt, lastUsedAt } = record;
+  const end = Math.min(revokedAt ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY);
+  const ended = revokedAt !== null && revokedAt <= now ? 'revoked' : 'expired';
+  const good = Number.isFinite(end) ? `good until ${dateOf(end)}` : 'good';
+  return [
+    String(id),
+    `${shown}…`,
+    label,
+    owner ?? 'operator',
+    dateOf(createdAt),
+    isGood(record, now) ? good : ended,
+    lastUsedAt === null ? 'never' : dateOf(lastUsedAt),
+  ];
+}

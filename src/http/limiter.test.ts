@@ -1,0 +1,86 @@
+// The sliding window against a model that counts by brute force, and what it costs.
+
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { createLimiter, type Verdict } from './limiter.ts';
+
+const LIMIT = { most: 25, seconds: 10 };
+const SPAN = 10_000;
+
+/** Never more than so many accepted in any stretch of so long. */
+const most = (accepted: readonly number[]) =>
+  Math.max(0, ...accepted.map((from) => accepted.filter((time) => time >= from && time < from + SPAN).length));
+
+/** Waits between requests: bursts, trickles, and the very edges of the window. */
+const waits = fc.array(
+  fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 600 }), fc.constantFrom(SPAN - 1, SPAN, SPAN + 1, 399, 400, 401)),
+  { minLength: 1, maxLength: 200 },
+);
+
+describe('the limiter', () => {
+  test('accepts exactly what a count of the last ten seconds would, whatever the pattern of arrival', () => {
+    fc.assert(
+      fc.property(waits, (pauses) => {
+        const limiter = createLimiter(LIMIT);
+        const accepted: number[] = [];
+        let now = 1;
+        for (const pause of pauses) {
+          now += pause;
+          const recent = accepted.filter((time) => now - time < SPAN);
+          const verdict = limiter.take('one', now) as Verdict;
+          expect(verdict.accepted).toBe(recent.length < LIMIT.most);
+          if (verdict.accepted) accepted.push(now);
+          expect(verdict.remaining).toBe(LIMIT.most - Math.min(LIMIT.most, recent.length + (verdict.accepted ? 1 : 0)));
+          const oldest = recent[0] ?? now;
+          expect(verdict.seconds).toBeCloseTo((oldest + SPAN - now) / 1000, 6);
+        }
+        expect(most(accepted)).toBeLessThanOrEqual(LIMIT.most);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('with more clients than there is room for, none ever gets more than its limit, and all together are bounded', () => {
+    const arrivals = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 900 })), {
+      minLength: 1,
+      maxLength: 400,
+    });
+    fc.assert(
+      fc.property(arrivals, fc.integer({ min: 1, max: 5 }), (requests, capacity) => {
+        const limiter = createLimiter({ most: 3, seconds: 10 }, capacity);
+        const accepted = new Map<number, number[]>();
+        let now = 1;
+        for (const [client, pause] of requests) {
+          now += pause;
+          if (!(limiter.take(String(client), now) as Verdict).accepted) continue;
+          accepted.set(client, [...(accepted.get(client) ?? []), now]);
+        }
+        for (const times of accepted.values()) expect(most(times)).toBeLessThanOrEqual(3);
+        expect(limiter.clients).toBeLessThanOrEqual(capacity);
+        expect(most([...accepted.values()].flat())).toBeLessThanOrEqual(3 * (capacity + 1) + 3 * capacity);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a million clients take the memory of a hundred thousand, and leave none when they are gone', () => {
+    const limiter = createLimiter(LIMIT);
+    Bun.gc(true);
+    const before = process.memoryUsage().heapUsed;
+    let accepted = 0;
+    for (let client = 0; client < 1_000_000; client++) {
+      if (
+        (limiter.take(`10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`, 1 + client / 1e6) as Verdict)
+          .accepted
+      )
+        accepted++;
+    }
+    Bun.gc(true);
+    const grown = (process.memoryUsage().heapUsed - before) / 1e6;
+    console.log(`a million clients: ${limiter.clients} windows, ${grown.toFixed(0)} MB, ${accepted} accepted`);
+    expect([limiter.clients, accepted]).toEqual([100_000, 100_025]);
+    expect(grown).toBeLessThan(60);
+    limiter.take('later', 20_000);
+    expect(limiter.clients).toBe(1);
+  });
+});
