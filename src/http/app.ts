@@ -4,15 +4,17 @@ import type { Version } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Awaitable } from '../store/store.ts';
 import { docsText } from '../web/docs.ts';
+import { explorerText } from '../web/explorer.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
+import { statusText } from '../web/status.ts';
 import { answerCheck } from './check.ts';
-import type { Gate } from './gate.ts';
+import { type Admission, type Gate, UNLIMITED } from './gate.ts';
 import { answerList } from './list.ts';
 import { troubleOf } from './moment.ts';
 import { openApiText } from './openapi.ts';
 import { type CheckOperation, type ListOperation, OPERATIONS } from './operations.ts';
 import { Problem, problemResponse } from './problem.ts';
-import { targetOf } from './query.ts';
+import { parseQuery, targetOf } from './query.ts';
 import { CORS, JSON_TYPE, type Service } from './reply.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
 
@@ -48,20 +50,18 @@ const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 
 const LONGEST_URL = 4096;
 
 export function createApp(options: AppOptions): App {
-  const { onAnswer, sandbox, gate } = options;
+  const { onAnswer, sandbox } = options;
   return {
     async fetch(request, socket = '') {
       const began = performance.now();
       const { path, query } = targetOf(request.url);
       const route = findRoute(path);
       // A preflight is no question: browsers send them by themselves.
-      const admitted =
-        request.method === 'OPTIONS' ? undefined : await gate?.admit(request, route?.version ?? null, socket);
-      const response = admitted?.refusal
+      const admitted = request.method === 'OPTIONS' ? UNLIMITED : await admit(request, route, socket, options);
+      const response = admitted.refusal
         ? problemResponse(admitted.refusal, new Headers(CORS))
         : await answered(request, route, query, options);
-      if (admitted !== undefined)
-        for (const name in admitted.headers) response.headers.set(name, admitted.headers[name] ?? '');
+      for (const name in admitted.headers) response.headers.set(name, admitted.headers[name] ?? '');
       if (sandbox) response.headers.set('x-sandbox', 'true');
       onAnswer?.({
         method: METHOD_NAMES.has(request.method) ? request.method : 'other',
@@ -74,7 +74,16 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-async function answered(request: Request, route: Route | null, query: string, options: AppOptions): Promise<Response> {
+async function admit(request: Request, route: Route | null, socket: string, options: AppOptions): Promise<Admission> {
+  try {
+    return (await options.gate?.admit(request, route?.version ?? null, socket)) ?? UNLIMITED;
+  } catch (error) {
+    // Whether a key is good cannot be told now: the database is away.
+    return { headers: {}, refusal: asProblem(error, options) };
+  }
+}
+
+async function answered(request: Request, route: Route | null, query: string, options: Service): Promise<Response> {
   try {
     return await answer(request, route, query, options);
   } catch (error) {
@@ -82,7 +91,7 @@ async function answered(request: Request, route: Route | null, query: string, op
   }
 }
 
-function answer(request: Request, route: Route | null, query: string, options: AppOptions): Awaitable<Response> {
+function answer(request: Request, route: Route | null, query: string, options: Service): Awaitable<Response> {
   const { method, url } = request;
   // Preflights always pass: a browser must come to see the problem itself.
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { ...PREFLIGHT, allow: METHODS } });
@@ -121,6 +130,46 @@ const document = openApiText();
 const DOCUMENT_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' };
 const docs = docsText();
 
+const EXPLORER_FIELDS = new Set([
+  'wallet',
+  'chain',
+  'asOf',
+  'from',
+  'to',
+  'type',
+  'contract',
+  'tokenId',
+  'rights',
+  'chainId',
+  'at',
+]);
+
+/** Pages ask the API as anybody does, but for the limit: they have one of their own. */
+const askOf = (service: Service) => (path: string) => {
+  const { path: target, query } = targetOf(path);
+  return answered(new Request(`http://page${path}`), findRoute(target), query, service);
+};
+
+/** What changes with every block. */
+const livePage = (text: string, { sandbox }: Service) =>
+  pageResponse(text, { sandbox: sandbox === true, cache: 'no-cache' });
+
+const EXPLORER: Route = {
+  name: '/',
+  version: null,
+  async answer(_request, query, service) {
+    const { values } = parseQuery(query, EXPLORER_FIELDS);
+    const chainIds = [...service.chainIds].sort((a, b) => a - b);
+    const asked = { values, chainIds, origin: service.publicUrl ?? '' };
+    return livePage(await explorerText(asked, askOf(service)), service);
+  },
+};
+const STATUS: Route = {
+  name: '/status',
+  version: null,
+  answer: async (_request, _query, service) => livePage(await statusText(askOf(service)), service),
+};
+
 const ROUTES = new Map<string, Route>(
   [
     ...OPERATIONS.filter((one) => one.kind === 'check').map(checkRoute),
@@ -128,7 +177,9 @@ const ROUTES = new Map<string, Route>(
     pageRoute('/health', answerHealth),
     pageRoute('/ready', answerReady),
     pageRoute('/openapi.json', () => new Response(document, { headers: DOCUMENT_HEADERS })),
-    pageRoute('/docs', ({ sandbox }) => pageResponse(docs, sandbox)),
+    pageRoute('/docs', ({ sandbox }) => pageResponse(docs, { sandbox: sandbox === true })),
+    EXPLORER,
+    STATUS,
     ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
   ].map((route) => [route.name, route]),
 );
@@ -149,7 +200,7 @@ export function findRoute(path: string): Route | null {
 }
 
 /** The one place where an error becomes an answer. */
-function asProblem(error: unknown, options: AppOptions): Problem {
+function asProblem(error: unknown, options: Service): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreError) {
     const retryAfter = 5;

@@ -27,7 +27,7 @@ export interface Gate {
   admit(request: Request, version: Version | null, socket: string): Awaitable<Admission>;
 }
 
-const UNLIMITED: Admission = { headers: {}, refusal: null };
+export const UNLIMITED: Admission = { headers: {}, refusal: null };
 const CHALLENGE = { 'www-authenticate': 'ApiKey realm="registry", header="X-API-KEY"' };
 
 export function createGate({ anonymous, pages, keys, proxies }: GateOptions): Gate {

@@ -74,6 +74,8 @@ const SCHEMAS: Json = {
           share: { type: 'number', description: 'Of the history, from 0 to 1.' },
           logsPerSecond: { type: 'number' },
           secondsLeft: nullable({ type: 'number' }),
+          audited: { type: 'integer', description: 'Final blocks that were compared with the chain again.' },
+          compared: { type: 'integer', description: "The registry's own answers that were compared with ours." },
           providers: { type: 'array', items: object({ name: { type: 'string' }, healthy: { type: 'boolean' } }) },
         },
         { description: 'Where the process that answers also follows.' },

@@ -18,6 +18,8 @@ export interface Service {
   readonly answerTimeout: number;
   /** The chain is a local one, made for trying things out: every answer says so. */
   readonly sandbox?: boolean;
+  /** How callers reach the service, where its operator has said so. */
+  readonly publicUrl?: string;
   /** How the followers stand, where this process knows. */
   readonly figures?: () => readonly ChainFigures[];
   /** Told of checks at which the answer was no. */

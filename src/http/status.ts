@@ -53,6 +53,8 @@ const progressOf = (figures: ChainFigures | undefined) =>
         share: shareOf(figures),
         logsPerSecond: Math.round(figures.logsPerSecond),
         secondsLeft: figures.secondsLeft === null ? null : Math.round(figures.secondsLeft),
+        audited: figures.audited,
+        compared: figures.compared,
         providers: figures.providers.map(({ name, healthy }) => ({ name, healthy })),
       };
 

@@ -7,3 +7,7 @@ declare module '*.svg' {
   const text: string;
   export default text;
 }
+declare module '*.browser.js' {
+  const text: string;
+  export default text;
+}

@@ -146,8 +146,7 @@ ${table(['Status', 'Meaning'], rows)}`;
 /** The whole page, made once. */
 export const docsText = (): string =>
   pageText(
-    'API reference · delegations',
-    navigation(),
+    { title: 'API reference', path: '/docs', navigation: navigation() },
     html`${guide()}
 <h2>v2</h2>${OPERATIONS.filter(({ version }) => version === 2).map(section)}
 <h2>v1</h2>${OPERATIONS.filter(({ version }) => version === 1).map(section)}

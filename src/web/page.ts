@@ -2,57 +2,86 @@
 
 import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
+import live from './live.browser.js' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
 
-/** Nothing from elsewhere, no script, and forms only to ourselves. */
+/** Nothing from elsewhere, no script but our own files, and forms only to ourselves. */
 const POLICY =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-const pageHeaders = (type: string) => ({
+const pageHeaders = (type: string, cache: string) => ({
   'content-type': `${type}; charset=utf-8`,
   'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
-  'cache-control': 'public, max-age=300',
+  'cache-control': cache,
 });
+const KEPT = 'public, max-age=300';
 
 const STYLE_PATH = '/style.css';
 const ICON_PATH = '/icon.svg';
+const LIVE_PATH = '/live.js';
+
+const asset = (text: string, type: string) => () => new Response(text, { headers: pageHeaders(type, KEPT) });
 
 /** What pages load besides themselves, by path. */
 export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
-  [STYLE_PATH, () => new Response(style, { headers: pageHeaders('text/css') })],
-  [ICON_PATH, () => new Response(icon, { headers: pageHeaders('image/svg+xml') })],
+  [STYLE_PATH, asset(style, 'text/css')],
+  [ICON_PATH, asset(icon, 'image/svg+xml')],
+  [LIVE_PATH, asset(live, 'text/javascript')],
 ]);
+
+const SITE = [
+  ['/', 'Explorer'],
+  ['/status', 'Status'],
+  ['/docs', 'API'],
+] as const;
 
 const BODY = new Html('<body>');
 const BANNER = html`<p class="sandbox" role="note"><strong>Sandbox.</strong> A local chain with made-up wallets: nothing here is real.</p>`;
 
-export function pageText(title: string, navigation: Html, content: Html): string {
+export interface PageOptions {
+  readonly title: string;
+  /** Its own path, for the site's navigation. */
+  readonly path: string;
+  /** What is on this page, beside its content. */
+  readonly navigation?: Html;
+  /** The content is fetched again as blocks arrive. */
+  readonly live?: boolean;
+}
+
+export function pageText({ title, path, navigation, live: isLive = false }: PageOptions, content: Html): string {
+  const links = SITE.map(
+    ([href, name]) => html`<a href="${href}"${href === path ? new Html(' aria-current="page"') : ''}>${name}</a>`,
+  );
+  const main = html`<main id="content"${isLive ? new Html(' data-live aria-live="off"') : ''}>${content}</main>`;
+  const columns =
+    navigation === undefined
+      ? html`<div class="single">${main}</div>`
+      : html`<div class="columns"><nav aria-label="On this page">${navigation}</nav>${main}</div>`;
   return html`${new Html('<!doctype html>')}
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title}</title>
+<title>${title} · delegations</title>
 <link rel="stylesheet" href="${STYLE_PATH}">
 <link rel="icon" href="${ICON_PATH}">
+${isLive ? html`<script src="${LIVE_PATH}" defer></script>` : ''}
 </head>
 ${BODY}
 <a class="skip" href="#content">Skip to the content</a>
-<header><a href="/docs">delegations</a></header>
-<div class="columns">
-<nav aria-label="On this page">${navigation}</nav>
-<main id="content">${content}</main>
-</div>
+<header><a class="brand" href="/">delegations</a><div class="site" role="navigation" aria-label="Site">${links}</div></header>
+${columns}
 </body>
 </html>
 `.text;
 }
 
 /** In a sandbox every page says so. */
-export const pageResponse = (text: string, sandbox = false): Response =>
+export const pageResponse = (text: string, { sandbox = false, cache = KEPT, status = 200 } = {}): Response =>
   new Response(sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text, {
-    headers: pageHeaders('text/html'),
+    status,
+    headers: pageHeaders('text/html', cache),
   });

@@ -1,0 +1,74 @@
+// /status: how every chain stands, for people.
+
+import { dateText } from './delegation.ts';
+import type { Ask } from './explorer.ts';
+import { type Html, html } from './html.ts';
+import { pageText } from './page.ts';
+
+interface NetworkRow {
+  readonly chainId: number;
+  readonly name: string | null;
+  readonly ready: boolean;
+  readonly firstBlock: number | null;
+  readonly partial: boolean | null;
+  readonly head: { readonly number: number; readonly timestamp: number } | null;
+  readonly chainBlock: number | null;
+  readonly finalizedBlock: number | null;
+  readonly shut: string | null;
+  readonly lagSeconds: number | null;
+  readonly maxLagSeconds: number;
+  readonly progress: {
+    readonly share: number;
+    readonly logsPerSecond: number;
+    readonly secondsLeft: number | null;
+    readonly audited: number;
+    readonly compared: number;
+    readonly providers: readonly { readonly name: string; readonly healthy: boolean }[];
+  } | null;
+}
+
+export async function statusText(ask: Ask): Promise<string> {
+  const networks = (await (await ask('/networks')).json()) as NetworkRow[];
+  const ready = networks.filter((one) => one.ready).length;
+  return pageText(
+    { title: 'Status', path: '/status', live: true },
+    html`<h1>Status</h1>
+<div data-part="chains"><p class="lead">${networks.length === 0 ? 'No chain is followed yet.' : `${ready} of ${networks.length} ${networks.length === 1 ? 'chain' : 'chains'} answer at the newest block.`}</p>
+<div class="cards">${networks.map(card)}</div></div>`,
+  );
+}
+
+function card(network: NetworkRow): Html {
+  const {
+    chainId,
+    name,
+    ready,
+    head,
+    chainBlock,
+    finalizedBlock,
+    lagSeconds,
+    maxLagSeconds,
+    shut,
+    partial,
+    firstBlock,
+    progress,
+  } = network;
+  const share = progress?.share ?? (ready ? 1 : 0);
+  const percent = Math.floor(share * 1000) / 10;
+  const state = ready
+    ? html`<span class="badge good">answers</span>`
+    : html`<span class="badge bad">${shut === null ? 'not up to date' : 'shut'}</span>`;
+  const row = (label: string, value: Html | string) => html`<dt>${label}</dt><dd>${value}</dd>`;
+  const left =
+    progress?.secondsLeft == null || share >= 1 ? '' : `, about ${Math.ceil(progress.secondsLeft / 60)} min left`;
+  return html`<section class="card" aria-label="${name ?? String(chainId)}"><h2>${name ?? String(chainId)} <span class="soft">${chainId}</span> ${state}</h2>
+<label class="progress">History read <progress max="100" value="${percent}">${percent} %</progress> <span>${percent} %${left}</span></label>
+${shut === null ? '' : html`<p class="notice trouble">${shut}</p>`}
+<dl>${row('Newest block', head === null ? '–' : html`${head.number} <span class="soft">${dateText(head.timestamp)}</span>`)}
+${row('Of the chain', chainBlock === null ? '–' : String(chainBlock))}
+${row('Final', finalizedBlock === null ? '–' : String(finalizedBlock))}
+${row('Age', lagSeconds === null ? '–' : `${Math.round(lagSeconds)} s, at most ${maxLagSeconds} s`)}
+${partial ? row('Indexed from', `block ${firstBlock}: what was granted before is unknown`) : ''}
+${progress === null ? '' : row('Nodes', html`${progress.providers.map(({ name: node, healthy }) => html`<span class="badge ${healthy ? 'good' : 'bad'}">${node} ${healthy ? 'well' : 'ailing'}</span> `)}`)}
+${progress === null ? '' : row('Audit', `${progress.audited} final blocks and ${progress.compared} answers of the registry compared since the start`)}</dl></section>`;
+}
