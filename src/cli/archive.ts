@@ -1,12 +1,13 @@
 // delegations export and import: an index moves to another machine, and need not be read from a node again.
 
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { createProviders } from '../chain/providers.ts';
 import { archiveLines, checkArchive, readArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
 import { type Command, chainOf, type Environment, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
+import { writeOut } from './output.ts';
 
 export const exportCommand: Command = {
   name: 'export',
@@ -24,7 +25,7 @@ export const importCommand: Command = {
   usage: '<file>',
   about: `Reads what delegations export has written into a store that does not have the chain yet. The file is checked to its end
 before anything is written; with an RPC_URL_<chainId>, its newest block must also be the chain's. The service then goes on
-following from there.`,
+following from there. An import that was broken off goes on when it is started again.`,
   operands: [1, 1],
   examples: ['RPC_URL_1=https://node.example delegations import mainnet.ndjson'],
   run: ({ environment, operands }) => importIndex(environment, operands[0] as string),
@@ -39,7 +40,7 @@ async function exportIndex(environment: Environment, chainId: number): Promise<v
         process.stderr.write(`${next.value.logs} logs of ${next.value.blocks} blocks\n`);
         return;
       }
-      if (!process.stdout.write(next.value)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+      await writeOut(next.value);
     }
   } finally {
     await store.close();
@@ -47,7 +48,9 @@ async function exportIndex(environment: Environment, chainId: number): Promise<v
 }
 
 async function importIndex(environment: Environment, path: string): Promise<void> {
-  if (!(await Bun.file(path).exists())) throw new UsageError(`There is no file ${path}.`);
+  if (!existsSync(path)) throw new UsageError(`There is no file ${path}.`);
+  // It is read twice: first to see that it is whole.
+  if (!statSync(path).isFile()) throw new UsageError(`${path} is no file: unpack the archive into one first.`);
   const config = readConfig(environment);
   const { head, end } = await checkArchive(linesOf(path));
   const urls = config.chains.get(head.chainId)?.rpcUrls;
@@ -60,7 +63,7 @@ async function importIndex(environment: Environment, path: string): Promise<void
   }
   const store = await openStore(config.databaseUrl);
   try {
-    await readArchive(store, head, linesOf(path), (logs) => {
+    await readArchive(store, { head, end }, linesOf(path), (logs) => {
       if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${logs} of ${end.logs} logs`);
     });
   } finally {
@@ -68,7 +71,7 @@ async function importIndex(environment: Environment, path: string): Promise<void
   }
   const checked =
     urls === undefined ? 'no node was asked whether they are the chain’s' : 'its newest block is the chain’s';
-  process.stdout.write(`Chain ${head.chainId}: ${end.logs} logs up to block ${head.last.number}; ${checked}.\n`);
+  await writeOut(`Chain ${head.chainId}: ${end.logs} logs up to block ${head.last.number}; ${checked}.\n`);
 }
 
 const linesOf = (path: string) =>

@@ -2,6 +2,7 @@
 
 import type * as p from '../http/params.ts';
 import { Fault } from '../http/params.ts';
+import { rightsOf } from '../registry/rights.ts';
 import { type Call, type Option, UsageError } from './command.ts';
 
 export const SCOPES = {
@@ -23,25 +24,19 @@ export const versionOf = (call: Call): 1 | 2 => (call.isSet('v1') ? 1 : 2);
 export function whenOf(call: Call): URLSearchParams {
   const query = new URLSearchParams({ chainId: String(call.number('chain') ?? 1) });
   const [block, time] = [call.text('block'), call.text('time')];
+  if (block !== undefined && time !== undefined)
+    throw new UsageError('--block and --time name two points in time: give one.');
   if (block !== undefined) query.set('block', block);
-  if (time !== undefined) query.set('timestamp', time);
+  // A date is its first moment.
+  if (time !== undefined) query.set('timestamp', /^\d{4}-\d{2}-\d{2}$/.test(time) ? `${time}T00:00:00Z` : time);
   return query;
 }
 
 /** A right as people write it, such as vote, or in the form that the registry has. */
-export function rightsOf(text: string): string {
-  if (text.startsWith('0x')) return text;
-  const bytes = Buffer.from(text);
-  if (bytes.length > 32) throw new UsageError(`--rights is longer than 32 bytes: ${text}`);
-  return `0x${bytes.toString('hex').padEnd(64, '0')}`;
-}
-
-/** Rights as people write them; nothing where there is no limit. */
-export function rightsText(rights: string | null | undefined): string {
-  if (rights == null || /^0x0*$/.test(rights)) return '';
-  const bytes = Buffer.from(rights.slice(2).replace(/(00)+$/, ''), 'hex');
-  const text = bytes.toString();
-  return bytes.length > 0 && /^[\x21-\x7e]+$/.test(text) ? text : rights;
+export function readRights(text: string): string {
+  const rights = text.startsWith('0x') ? text : rightsOf(text);
+  if (rights === null) throw new UsageError(`--rights is longer than 32 bytes: ${text}`);
+  return rights;
 }
 
 /** The check that is meant, where it is not named: of the token, of the contract, or of everything. */
@@ -58,6 +53,27 @@ export function scopeOf(
   if (scope === undefined) throw new UsageError('--type is missing: with a token id, is it erc721 or erc1155?');
   if (!scopes.includes(scope)) throw new UsageError(`--type is ${scope}; v${version} has ${scopes.join(', ')}.`);
   return scope as ScopeName;
+}
+
+/** Where the API answers a question. */
+export function checkPath(question: Asking, query: URLSearchParams): string {
+  const { version, scope, from, to, contract, tokenId, rights } = question;
+  query.set(version === 1 ? 'vault' : 'from', from);
+  query.set(version === 1 ? 'delegate' : 'to', to);
+  if (contract !== undefined) query.set('contract', contract);
+  if (tokenId !== undefined) query.set('tokenId', String(tokenId));
+  if (rights !== undefined) query.set('rights', rights);
+  return `/registry/v${version}/check/${scope}?${query}`;
+}
+
+interface Asking {
+  readonly version: 1 | 2;
+  readonly scope: string;
+  readonly from: string;
+  readonly to: string;
+  readonly contract?: string | undefined;
+  readonly tokenId?: bigint | string | undefined;
+  readonly rights?: string | undefined;
 }
 
 /** Reads a value as the API would, or says what is wrong with it. */

@@ -10,6 +10,7 @@ import { openStore } from '../store/open.ts';
 import type { LogRecord } from '../store/store.ts';
 import { type Call, type Command, chainOf, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
+import { writeOut } from './output.ts';
 
 export const audit: Command = {
   name: 'audit',
@@ -82,7 +83,7 @@ async function compareWithChain(call: Call): Promise<void> {
       wrong: wrong.map(({ subject }) => textOf(subject)),
     };
     if (questions.length > 0 && asked === 0) throw new UsageError(NO_STATE);
-    process.stdout.write(call.isSet('json') ? `${JSON.stringify(result)}\n` : reportOf(result));
+    await writeOut(call.isSet('json') ? `${JSON.stringify(result)}\n` : reportOf(result));
     if (missing + surplus + wrong.length > 0) process.exitCode = 1;
   } finally {
     await store.close();

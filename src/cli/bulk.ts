@@ -3,11 +3,13 @@
 import { existsSync, statSync } from 'node:fs';
 import * as p from '../http/params.ts';
 import type { Question } from '../registry/check.ts';
-import { NO_RIGHTS } from '../registry/delegation.ts';
-import { readOr, rightsOf, scopeOf, versionOf, whenOf } from './asking.ts';
+import { type Bytes32, NO_RIGHTS } from '../registry/delegation.ts';
+import type { Store } from '../store/store.ts';
+import { checkPath, readOr, readRights, scopeOf, versionOf, whenOf } from './asking.ts';
 import { type Call, UsageError } from './command.ts';
-import { type CsvRow, cellOf, readCsv } from './csv.ts';
-import { problemOf, type Source } from './source.ts';
+import { asBytes, type CsvRow, cellOf, readCsv } from './csv.ts';
+import { writeOut } from './output.ts';
+import { NO_SERVICE, problemOf, type Source } from './source.ts';
 
 /** A row's question, or what is wrong with it. */
 type Asked = { readonly chainId: number; readonly question: Question } | string;
@@ -16,42 +18,59 @@ interface Answered {
   readonly error: string;
 }
 
-const COLUMNS: Readonly<Record<string, string>> = { vault: 'from', delegate: 'to', registry: 'version' };
 const KNOWN = ['from', 'to', 'type', 'contract', 'tokenId', 'rights', 'version', 'chainId'] as const;
-type Columns = Readonly<Partial<Record<(typeof KNOWN)[number], number>>>;
+type ColumnName = (typeof KNOWN)[number];
+type Columns = Readonly<Partial<Record<ColumnName, number>>>;
+
+/** Names in small letters without what people put between words. */
+const NAMES = new Map<string, ColumnName>([
+  ...KNOWN.map((name): [string, ColumnName] => [name.toLowerCase(), name]),
+  ['vault', 'from'],
+  ['delegate', 'to'],
+  ['registry', 'version'],
+  ['chain', 'chainId'],
+]);
 
 export async function checkFile(call: Call, source: Source, file: string): Promise<void> {
+  const strange = ['from', 'to'].filter((name) => call.text(name) !== undefined);
+  if (call.isSet('json')) strange.push('json');
+  if (strange.length > 0) throw new UsageError(`--${strange[0]} has no meaning beside --csv.`);
   if (file !== '-' && !existsSync(file)) throw new UsageError(`There is no file ${file}.`);
+  if (file !== '-' && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder.`);
   const stream = file === '-' ? Bun.stdin.stream() : Bun.file(file).stream();
   const progress = startProgress(file === '-' ? null : statSync(file).size);
-  const answers = source.store === null ? overHttp(call, source) : fromStore(call, source);
-  const output = Bun.stdout.writer();
-  let columns: Columns | null = null;
-  let [rows, troubled] = [0, 0];
+  const momentOf = createMoments(call, source);
+  const answers = source.store === null ? overHttp(source, momentOf) : fromStore(source.store, momentOf);
+  let read: ((cells: readonly string[]) => Asked) | null = null;
+  let [width, rows, troubled] = [0, 0, 0];
   for await (const { rows: batch, bytes } of readCsv(stream as unknown as AsyncIterable<Uint8Array>)) {
     let data = batch;
     let text = '';
-    if (columns === null) {
+    if (read === null) {
       const [names, ...rest] = batch as [CsvRow, ...CsvRow[]];
-      columns = columnsOf(names.cells);
+      width = names.cells.length;
+      read = readerOf(columnsOf(names.cells), call);
       data = rest;
       text = `${names.text},result,error\n`;
     }
-    const read = readerOf(columns, call);
-    const answered = await answers(data.map(({ cells }) => read(cells)));
+    const reader = read;
+    const answered = await answers(
+      data.map(({ cells }) =>
+        cells.length > width ? `the row has ${cells.length} cells, and the first line ${width}` : reader(cells),
+      ),
+    );
     for (const [position, row] of data.entries()) {
       const { result, error } = answered[position] as Answered;
       if (error !== '') troubled++;
-      text += `${row.text},${result},${error === '' ? '' : cellOf(error)}\n`;
+      const missing = ','.repeat(Math.max(0, width - row.cells.length));
+      text += `${row.text}${missing},${result},${error === '' ? '' : cellOf(asBytes(error))}\n`;
     }
     rows += data.length;
-    output.write(text);
-    await output.flush();
+    await writeOut(Buffer.from(text, 'latin1'));
     progress.show(rows, bytes);
   }
-  await output.end();
+  if (read === null) throw new UsageError('The CSV is empty: its first line must name the columns, such as from,to');
   progress.end(rows);
-  if (columns === null) throw new UsageError('The CSV is empty: its first line must name the columns, such as from,to');
   if (troubled > 0) {
     process.stderr.write(`${troubled} of ${rows} rows have no answer: the column error says why.\n`);
     process.exitCode = 2;
@@ -59,27 +78,28 @@ export async function checkFile(call: Call, source: Source, file: string): Promi
 }
 
 function columnsOf(names: readonly string[]): Columns {
-  const columns: Partial<Record<(typeof KNOWN)[number], number>> = {};
+  const columns: Partial<Record<ColumnName, number>> = {};
+  const copied: string[] = [];
   for (const [position, name] of names.entries()) {
-    const plain = name.trim().replace(/^\uFEFF/, '');
-    const known = KNOWN.find(
-      (one) => one.toLowerCase() === (COLUMNS[plain.toLowerCase()] ?? plain).toLowerCase().replace('_', ''),
-    );
-    if (known !== undefined && columns[known] !== undefined)
-      throw new UsageError(`The CSV names two columns ${known}.`);
-    if (known !== undefined) columns[known] = position;
+    const plain = name.replace(/^\xef\xbb\xbf/, '').trim();
+    const known = NAMES.get(plain.toLowerCase().replaceAll(/[-_ ]/g, ''));
+    if (known === undefined) copied.push(plain);
+    else if (columns[known] !== undefined) throw new UsageError(`The CSV names two columns ${known}.`);
+    else columns[known] = position;
   }
   const missing = (['from', 'to'] as const).filter((name) => columns[name] === undefined);
   if (missing.length > 0)
     throw new UsageError(
-      `The CSV's first line must name the columns; ${missing.join(' and ')} is missing in: ${names.join(',')}`,
+      `The first line of the CSV must name the columns ${missing.join(' and ')}; it is: ${names.join(',')}`,
     );
+  if (copied.length > 0) process.stderr.write(`Only copied: ${copied.join(', ')}.\n`);
   return columns;
 }
 
 /** Reads rows by their columns; what a row does not say is as the options have it. */
 function readerOf(columns: Columns, call: Call): (cells: readonly string[]) => Asked {
-  const rights = rightsOf(call.text('rights') ?? NO_RIGHTS);
+  const rights = call.text('rights');
+  const anyRights = readRights(rights ?? NO_RIGHTS) as Bytes32;
   const [version, chain] = [versionOf(call), call.number('chain') ?? 1];
   const given = { type: call.text('type'), contract: call.text('contract'), tokenId: call.text('token-id') };
   const { from: fromAt = 0, to: toAt = 0 } = columns;
@@ -92,8 +112,7 @@ function readerOf(columns: Columns, call: Call): (cells: readonly string[]) => A
     const to = readOr(p.to, cells[toAt]?.trim() ?? '');
     if (!to.startsWith('0x')) return to;
     const pair = { from, to } as Pick<Question, 'from' | 'to'>;
-    if (isPlain)
-      return { chainId: chain, question: { version: 2, scope: 'all', rights: rights as `0x${string}`, ...pair } };
+    if (isPlain) return { chainId: chain, question: { version: 2, scope: 'all', rights: anyRights, ...pair } };
     const cell = (name: keyof Columns) => {
       const at = columns[name];
       return at === undefined ? undefined : cells[at]?.trim() || undefined;
@@ -115,29 +134,34 @@ interface Rest {
   readonly type: string | undefined;
   readonly contract: string | undefined;
   readonly tokenId: string | undefined;
-  readonly rights: string;
+  readonly rights: string | undefined;
 }
 
 function readRest(pair: Pick<Question, 'from' | 'to'>, rest: Rest): Asked {
   try {
-    const version = rest.version.replace(/^v/i, '') === '1' ? 1 : 2;
     if (!/^v?[12]$/i.test(rest.version)) return `version is neither 1 nor 2: ${rest.version}`;
+    const version = rest.version.endsWith('1') ? 1 : 2;
     const chainId = readOr(p.chainId, rest.chainId);
     if (typeof chainId === 'string') return chainId;
     const scope = scopeOf(rest.type?.toLowerCase(), version, rest.contract, rest.tokenId);
+    const hasToken = scope === 'token' || scope === 'erc721' || scope === 'erc1155';
+    // As in a single check: what the question has no place for is a fault of it.
+    if (rest.contract !== undefined && scope === 'all') return `contract is unknown in a check of all`;
+    if (rest.tokenId !== undefined && !hasToken) return `tokenId is unknown in a check of ${scope}`;
+    if (rest.rights !== undefined && version === 1) return 'rights are unknown in v1';
     const question: Record<string, unknown> = { version, scope, ...pair };
     if (scope !== 'all') {
       const contract = readOr(p.contract, rest.contract ?? '');
       if (!contract.startsWith('0x')) return contract;
       question['contract'] = contract;
     }
-    if (scope === 'token' || scope === 'erc721' || scope === 'erc1155') {
+    if (hasToken) {
       const tokenId = readOr(p.tokenId, rest.tokenId ?? '');
       if (typeof tokenId === 'string') return tokenId;
       question['tokenId'] = tokenId;
     }
     if (version === 2) {
-      const rights = readOr(p.rights, rightsOf(rest.rights));
+      const rights = readOr(p.rights, readRights(rest.rights ?? NO_RIGHTS));
       if (!rights.startsWith('0x')) return rights;
       question['rights'] = rights;
     }
@@ -153,19 +177,42 @@ type Answers = (asked: readonly Asked[]) => Promise<Answered[]>;
 const fault = (error: string): Answered => ({ result: '', error });
 const UNREAD = 'a revocation of this wallet could not be read from the registry';
 
-/** Straight from a store, a batch at a time, every batch as of the same block of its chain. */
-function fromStore(call: Call, { store, ask }: Source): Answers {
-  const moments = new Map<number, { block: number; revision: number }>();
-  const momentOf = async (chainId: number) => {
-    const known = moments.get(chainId);
-    if (known !== undefined || store === null) return known as { block: number; revision: number };
-    const revision = (await store.chain(chainId))?.revision ?? 0;
-    // The API itself says which block is meant, and whether the chain may answer at all.
-    const block = Number((await askMoment(call, chainId, ask)).headers.get('x-block-number'));
+interface Moment {
+  readonly block: number;
+  readonly revision: number;
+}
+/** The block as of which a chain is asked, or why it cannot be. */
+type MomentOf = (chainId: number) => Promise<Moment | string>;
+
+/** Every row of a chain is answered as of the same block. The API itself says which is meant, and whether the chain answers. */
+function createMoments(call: Call, { store, ask }: Source): MomentOf {
+  const moments = new Map<number, Moment | string>();
+  const find = async (chainId: number): Promise<Moment | string> => {
+    const revision = (await store?.chain(chainId))?.revision ?? 0;
+    const query = whenOf(call);
+    query.set('chainId', String(chainId));
+    query.set('from', ZERO);
+    query.set('to', ZERO);
+    const response = await ask(`/registry/v2/check/all?${query}`);
+    // A question of the whole file is at fault as a whole; one chain of several is not.
+    if (!response.ok && chainId === (call.number('chain') ?? 1)) throw new UsageError(await problemOf(response));
+    if (!response.ok) return problemOf(response);
+    const block = Number(response.headers.get('x-block-number') ?? Number.NaN);
+    if (!Number.isSafeInteger(block)) throw new UsageError(NO_SERVICE);
     process.stderr.write(`Chain ${chainId}, as of block ${block}.\n`);
-    moments.set(chainId, { block, revision });
     return { block, revision };
   };
+  return async (chainId) => {
+    const known = moments.get(chainId) ?? (await find(chainId));
+    moments.set(chainId, known);
+    return known;
+  };
+}
+
+const ZERO = `0x${'0'.repeat(40)}`;
+
+/** Straight from a store, a batch at a time. */
+function fromStore(store: Store, momentOf: MomentOf): Answers {
   return async (asked) => {
     const answered: Answered[] = asked.map((one) => fault(typeof one === 'string' ? one : ''));
     const chains = new Map<number, { positions: number[]; questions: Question[] }>();
@@ -177,55 +224,48 @@ function fromStore(call: Call, { store, ask }: Source): Answers {
       chain.questions.push(one.question);
     }
     for (const [chainId, { positions, questions }] of chains) {
-      const found = await store?.checkMany(chainId, questions, await momentOf(chainId));
+      const moment = await momentOf(chainId);
+      const found = typeof moment === 'string' ? null : await store.checkMany(chainId, questions, moment);
       for (const [turn, position] of positions.entries()) {
         const value = found?.[turn] ?? null;
-        answered[position] = value === null ? fault(UNREAD) : { result: String(value), error: '' };
+        const why = typeof moment === 'string' ? moment : UNREAD;
+        answered[position] = value === null ? fault(why) : { result: String(value), error: '' };
       }
     }
     return answered;
   };
 }
 
-const ZERO = `0x${'0'.repeat(40)}`;
-
-async function askMoment(call: Call, chainId: number, ask: Source['ask']): Promise<Response> {
-  const query = whenOf(call);
-  query.set('chainId', String(chainId));
-  query.set('from', ZERO);
-  query.set('to', ZERO);
-  const response = await ask(`/registry/v2/check/all?${query}`);
-  if (!response.ok) throw new UsageError(await problemOf(response));
-  return response;
-}
-
 const AT_ONCE = 16;
 const TRIES = 6;
+const LONGEST_WAIT = 60;
 
 /** From a service, a few at a time. It says itself when it is to be asked again. */
-function overHttp(call: Call, { ask }: Source): Answers {
-  const when = whenOf(call);
+function overHttp({ ask }: Source, momentOf: MomentOf): Answers {
   const answer = async (one: Asked): Promise<Answered> => {
     if (typeof one === 'string') return fault(one);
-    const { version, scope, from, to } = one.question;
-    const query = new URLSearchParams(when);
-    query.set('chainId', String(one.chainId));
-    query.set(version === 1 ? 'vault' : 'from', from);
-    query.set(version === 1 ? 'delegate' : 'to', to);
-    if ('contract' in one.question) query.set('contract', one.question.contract);
-    if ('tokenId' in one.question) query.set('tokenId', String(one.question.tokenId));
-    if (one.question.version === 2) query.set('rights', one.question.rights);
+    const moment = await momentOf(one.chainId);
+    if (typeof moment === 'string') return fault(moment);
+    const path = checkPath(
+      one.question,
+      new URLSearchParams({ chainId: String(one.chainId), block: String(moment.block) }),
+    );
     for (let left = TRIES; ; left--) {
-      const response = await ask(`/registry/v${version}/check/${scope}?${query}`);
-      if (response.ok) return { result: await response.text(), error: '' };
+      const response = await ask(path);
+      const text = await response.text();
+      if (response.ok && /^(true|false|\d{1,78})$/.test(text)) return { result: text, error: '' };
+      if (response.ok) throw new UsageError(NO_SERVICE);
       const wait = Number(response.headers.get('retry-after') ?? 0);
-      if (left === 0 || ![429, 503].includes(response.status) || wait > 60) return fault(await problemOf(response));
+      if (left === 0 || response.status !== 429 || wait > LONGEST_WAIT)
+        return fault(await problemOf(new Response(text, response)));
       await Bun.sleep(1000 * Math.max(1, wait));
     }
   };
   return async (asked) => {
     const answered: Answered[] = [];
-    for (let from = 0; from < asked.length; from += AT_ONCE) {
+    // One by one until the moment is known.
+    for (const one of asked.slice(0, 1)) answered.push(await answer(one));
+    for (let from = 1; from < asked.length; from += AT_ONCE) {
       answered.push(...(await Promise.all(asked.slice(from, from + AT_ONCE).map(answer))));
     }
     return answered;

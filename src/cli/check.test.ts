@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { address, block, COLD, CONTRACT, ended, granted, HOT } from '../../test/fixtures.ts';
 import { createRandom } from '../../test/random.ts';
-import { runCommand, type ServeProcess, startServe } from '../../test/serve-process.ts';
+import { MAIN, runCommand, type ServeProcess, startServe } from '../../test/serve-process.ts';
 import { checksummed } from '../http/checksum.ts';
 import { answer, type Question } from '../registry/check.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
@@ -173,7 +173,7 @@ describe('a file of questions', () => {
     const file = join(folder, 'bad.csv');
     for (const [text, why] of [
       ['', 'The CSV is empty'],
-      ['wallet,hot\n1,2\n', 'from and to is missing in: wallet,hot'],
+      ['wallet,hot\n1,2\n', 'must name the columns from and to; it is: wallet,hot'],
       [`from,to,vault\n`, 'names two columns from'],
     ] as const) {
       writeFileSync(file, text);
@@ -192,6 +192,68 @@ describe('a file of questions', () => {
     expect(now.stderr).toContain('seconds old');
     const then = await run('check', '--csv', file, '--block', 'finalized');
     expect([then.code, then.stdout]).toEqual([0, `from,to,result,error\n${COLD},${HOT},false,\n`]);
+  });
+
+  test('columns by any usual name, and what a question has no place for is a fault of its row, as of a single check', async () => {
+    const file = join(folder, 'names.csv');
+    const rows = [
+      'From,TO,Chain ID,token-id,Contract,type,rights,version,note,constructor',
+      `${COLD},${HOT},1,,,,,,é,x`,
+      `${COLD},${HOT},137,,,,,,,`,
+      `${COLD},${HOT},1,,${CONTRACT},all,,,,`,
+      `${COLD},${HOT},1,7,${CONTRACT},contract,,,,`,
+      `${COLD},${HOT},1,,,all,vote,1,,`,
+      `${COLD},${HOT}`,
+      `${COLD},${HOT},1,,,,,,,,,,,`,
+    ];
+    writeFileSync(file, rows.join('\n'));
+    const { stdout, stderr, code } = await onStore('check', '--csv', file, '--block', '106');
+    expect(code).toBe(2);
+    expect(stderr).toContain('Only copied: note, constructor.');
+    const lines = stdout.trimEnd().split('\n').slice(1);
+    expect(lines[0]).toBe(`${COLD},${HOT},1,,,,,,é,x,true,`);
+    const faults = ['137 is not served', 'contract is unknown', 'tokenId is unknown', 'rights are unknown'];
+    for (const [turn, fault] of faults.entries()) expect(lines[turn + 1]).toContain(fault);
+    // A short row is filled up, so that the answer stands in its column.
+    expect(lines[5]).toBe(`${COLD},${HOT}${','.repeat(8)},true,`);
+    expect(lines[6]).toContain('the row has 14 cells');
+  });
+
+  test('options that have no meaning beside a file, two points in time, a folder as file', async () => {
+    const file = join(folder, 'plain.csv');
+    writeFileSync(file, `from,to\n${COLD},${HOT}\n`);
+    for (const [args, why] of [
+      [['--csv', file, '--json'], '--json has no meaning'],
+      [['--csv', file, '--from', COLD], '--from has no meaning'],
+      [['--csv', file, '--block', '1', '--time', '2026-01-01'], '--block and --time'],
+      [['--csv', folder], 'is a folder'],
+    ] as const) {
+      const { code, stdout, stderr } = await onStore('check', ...args);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(why);
+    }
+  });
+
+  test('over HTTP every row is answered as of the block of the first', async () => {
+    const blocks = new Set<string | null>();
+    const proxy = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch(request) {
+        const { pathname, search, searchParams } = new URL(request.url);
+        blocks.add(searchParams.get('block'));
+        return fetch(served.url + pathname + search);
+      },
+    });
+    const file = join(folder, 'http.csv');
+    writeFileSync(file, `from,to\n${`${COLD},${HOT}\n`.repeat(40)}`);
+    const { code, stderr } = await runCommand(['check', '--csv', file, '--url', String(proxy.url)]);
+    await proxy.stop(true);
+    expect([code, stderr.includes('as of block 106')]).toEqual([0, true]);
+    expect(blocks).toEqual(new Set([null, '106']));
+    const beyond = await onService('check', '--csv', file, '--block', '99999999');
+    expect([beyond.code, beyond.stdout]).toEqual([2, '']);
+    expect(beyond.stderr).toContain('is indexed up to block 106');
   });
 
   test('many rows come through a pipe in order, each as a single check has it', async () => {
@@ -215,6 +277,68 @@ describe('a file of questions', () => {
     expect(rows).toEqual(pairs.map(([from, to]) => `${from},${to},${truths.get(`${from},${to}`)},`));
     expect(new Set(truths.values())).toEqual(new Set(['true', 'false']));
   });
+});
+
+describe('whatever goes wrong', () => {
+  const one = ['check', '--from', COLD, '--to', HOT];
+
+  test('what is no delegations service is trouble, never an answer', async () => {
+    for (const body of ['{}', 'true', 'null', '<html>hello</html>', '{"result":"maybe"}']) {
+      const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(body) });
+      for (const args of [one, [...one, '--json'], ['list', COLD], ['list', COLD, '--json'], ['networks']]) {
+        const { code, stdout, stderr } = await runCommand([...args, '--url', String(other.url)]);
+        expect([body, args[0], code, stdout]).toEqual([body, args[0], 2, '']);
+        expect(stderr).toContain('no delegations service');
+      }
+      await other.stop(true);
+    }
+  }, 60_000);
+
+  test('a service that goes away in the middle of its answer is trouble', async () => {
+    const broken = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: {
+        data(socket) {
+          socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"result":');
+          socket.flush();
+          setTimeout(() => socket.terminate(), 50);
+        },
+      },
+    });
+    for (const args of [one, ['list', COLD, '--json'], ['networks']]) {
+      const { code, stderr } = await runCommand([...args, '--url', `http://127.0.0.1:${broken.port}`]);
+      expect([args[0], code]).toEqual([args[0], 2]);
+      expect(stderr).not.toContain('fault of the program');
+    }
+    broken.stop(true);
+  }, 60_000);
+
+  test('a reader that is gone, and a full disk, are trouble and end the program', async () => {
+    const file = join(folder, 'piped.csv');
+    writeFileSync(file, `from,to\n${`${COLD},${HOT}\n`.repeat(50_000)}`);
+    const main = `${process.execPath} ${MAIN}`;
+    for (const command of [
+      `${main} check --from ${COLD} --to ${HOT} > /dev/full`,
+      `${main} list ${COLD} > /dev/full`,
+      `${main} networks > /dev/full`,
+      `${main} export --chain 1 > /dev/full`,
+      `${main} check --csv ${file} --block 106 > /dev/full`,
+      `${main} check --csv ${file} --block 106 2>/dev/null | head -1 > /dev/null; exit \${PIPESTATUS[0]}`,
+      `${main} export --chain 1 | true; exit \${PIPESTATUS[0]}`,
+    ]) {
+      const child = Bun.spawn(['bash', '-c', command], {
+        env: { ...process.env, DATABASE_URL: url, MAX_LAG_1: '86400' },
+        stderr: 'pipe',
+        timeout: 20_000,
+      });
+      expect([command.replaceAll(main, 'delegations'), await child.exited]).toEqual([
+        command.replaceAll(main, 'delegations'),
+        2,
+      ]);
+      expect(await new Response(child.stderr).text()).not.toContain('fault of the program');
+    }
+  }, 120_000);
 });
 
 describe('every command', () => {

@@ -1,9 +1,11 @@
 // delegations check: one question, or a file of them.
 
-import { dateOf, rightsOf, rightsText, scopeOf, TIME_OPTIONS, versionOf, whenOf } from './asking.ts';
+import { rightsText } from '../registry/rights.ts';
+import { checkPath, dateOf, readRights, scopeOf, TIME_OPTIONS, versionOf, whenOf } from './asking.ts';
 import { checkFile } from './bulk.ts';
 import { type Call, type Command, UsageError } from './command.ts';
-import { jsonOf, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './source.ts';
+import { writeOut } from './output.ts';
+import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './source.ts';
 
 export const check: Command = {
   name: 'check',
@@ -67,24 +69,29 @@ function pathOf(call: Call): string {
     throw new UsageError(
       '--from and --to are needed: which cold wallet, and which hot wallet? See delegations check --help.',
     );
-  const scope = scopeOf(call.text('type'), version, contract, tokenId);
-  const query = whenOf(call);
-  query.set(version === 1 ? 'vault' : 'from', from);
-  query.set(version === 1 ? 'delegate' : 'to', to);
-  if (contract !== undefined) query.set('contract', contract);
-  if (tokenId !== undefined) query.set('tokenId', tokenId);
+  const scope = scopeOf(call.text('type')?.toLowerCase(), version, contract, tokenId);
   const rights = call.text('rights');
-  if (rights !== undefined) query.set('rights', rightsOf(rights));
+  const question = {
+    version,
+    scope,
+    from,
+    to,
+    contract,
+    tokenId,
+    rights: rights === undefined ? undefined : readRights(rights),
+  };
+  const query = whenOf(call);
   query.set('explain', 'true');
   query.set('numbers', 'string');
-  return `/registry/v${version}/check/${scope}?${query}`;
+  return checkPath(question, query);
 }
 
 async function checkOne(response: Response, asJson: boolean): Promise<void> {
   const explained = await jsonOf<Explained>(response);
   const { result } = explained;
+  if (typeof result !== 'boolean' && !/^\d+$/.test(String(result))) throw new UsageError(NO_SERVICE);
   const isYes = result !== false && result !== '0';
-  process.stdout.write(asJson ? `${JSON.stringify(explained)}\n` : textOf(explained, isYes));
+  await writeOut(asJson ? `${JSON.stringify(explained)}\n` : textOf(explained, isYes));
   if (!isYes) process.exitCode = 1;
 }
 
@@ -93,7 +100,7 @@ function textOf({ result, delegations, block }: Explained, isYes: boolean): stri
   const what = typeof result === 'string' ? result : isYes ? 'yes' : 'no';
   const because = delegations.map(({ type, rights, since }) => {
     const right = rightsText(rights);
-    return `  ${type}${right === '' ? '' : ` for ${right}`}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;
+    return `  ${type}${right === null ? '' : ` for ${right}`}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;
   });
   return `${what} (${at})\n${because.join('')}`;
 }

@@ -1,6 +1,7 @@
 // delegations completion: what a shell needs to complete commands, options and their values.
 
 import { type Command, UsageError } from './command.ts';
+import { writeOut } from './output.ts';
 
 export const completionOf = (commands: () => readonly Command[]): Command => ({
   name: 'completion',
@@ -14,19 +15,22 @@ export const completionOf = (commands: () => readonly Command[]): Command => ({
     'delegations completion fish > ~/.config/fish/completions/delegations.fish',
   ],
   async run({ operands: [shell = ''] }) {
-    const script = SCRIPTS[shell];
+    const script = SCRIPTS.get(shell);
     if (script === undefined) throw new UsageError(`There is completion for bash, zsh and fish, not for ${shell}.`);
-    process.stdout.write(script(commands()));
+    await writeOut(script(commands()));
   },
 });
 
-const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>> = {
-  bash: bashScript,
+const SCRIPTS = new Map<string, (commands: readonly Command[]) => string>([
+  ['bash', bashScript],
   // zsh runs bash's completions when it is asked to.
-  zsh: (commands) =>
-    `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`,
-  fish: fishScript,
-};
+  [
+    'zsh',
+    (commands) =>
+      `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`,
+  ],
+  ['fish', fishScript],
+]);
 
 const optionsOf = ({ options = {} }: Command) => [...Object.entries(options), ['help', { about: 'help' }] as const];
 
@@ -55,7 +59,7 @@ ${choices.join('\n')}
   [ "$COMP_CWORD" -eq 1 ] && words="${commands.map(({ name }) => name).join(' ')}"
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
-complete -F _delegations delegations
+complete -F _delegations delegations ./delegations
 `;
 }
 

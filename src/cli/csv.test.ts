@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type CsvRow, cellOf, readCsv } from './csv.ts';
+import { asBytes, type CsvRow, cellOf, readCsv } from './csv.ts';
 
 async function* piecesOf(text: string, size: number): AsyncGenerator<Uint8Array> {
   const bytes = new TextEncoder().encode(text);
@@ -34,6 +34,31 @@ describe('CSV', () => {
     ]);
   });
 
+  test('an empty cell before a quoted one, and quotes in the middle of a cell, which are only quotes', async () => {
+    expect(await cells(',"a","b"\n"","",c\n1,5" screen,x\n2,6" screen,y\n')).toEqual([
+      ['', 'a', 'b'],
+      ['', '', 'c'],
+      ['1', '5" screen', 'x'],
+      ['2', '6" screen', 'y'],
+    ]);
+  });
+
+  test('bytes stay what they are, in any encoding but UTF-16', async () => {
+    const bytes = new Uint8Array([0x4d, 0xfc, 0x6c, 0x6c, 0x65, 0x72, 0x2c, 0x80]);
+    const rows: CsvRow[] = [];
+    for await (const batch of readCsv(
+      (async function* () {
+        yield bytes;
+      })(),
+    ))
+      rows.push(...batch.rows);
+    expect(Buffer.from(rows[0]?.text ?? '', 'latin1')).toEqual(Buffer.from(bytes));
+    const wide = (async function* () {
+      yield new Uint8Array([0xff, 0xfe, 0x61, 0]);
+    })();
+    await expect(readCsv(wide).next()).rejects.toThrow('UTF-16');
+  });
+
   test('a quote that is never closed is told, and not read into memory for ever', async () => {
     await expect(read('a,b\n"never,closed\n1,2\n')).rejects.toThrow('within a quoted cell');
     await expect(read(`a,b\n"${'x\n'.repeat(600_000)}`, 100_000)).rejects.toThrow('never closed');
@@ -47,8 +72,8 @@ describe('CSV', () => {
       fc.asyncProperty(rows, fc.integer({ min: 1, max: 20 }), async (written, size) => {
         const text = written.map((row) => row.map(cellOf).join(',')).join('\n');
         const found = await read(text, size);
-        expect(found.map((row) => [...row.cells])).toEqual(written.map((row) => [...row]));
-        expect(found.map((row) => row.text).join('\n')).toBe(text);
+        expect(found.map((row) => [...row.cells])).toEqual(written.map((row) => row.map(asBytes)));
+        expect(found.map((row) => row.text).join('\n')).toBe(asBytes(text));
       }),
     );
   });

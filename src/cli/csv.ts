@@ -1,4 +1,5 @@
-// CSV as it comes: a stream of bytes becomes batches of rows, and never more than a batch is in memory.
+// CSV as it comes: a stream of bytes becomes batches of rows, and never more than a batch is in memory. Bytes stay what they
+// are: a text has a character for each of them, whatever encoding they are in.
 
 import { UsageError } from './command.ts';
 
@@ -15,31 +16,34 @@ export interface CsvBatch {
 }
 
 const BATCH = 2048;
-/** A line that is longer is no line: somebody forgot to close a quote. */
-const LONGEST_ROW = 1_000_000;
+const LONGEST_LINE = 1_000_000;
+/** A quoted cell of more lines is one that somebody forgot to close. */
+const MOST_LINES = 1000;
 
 export async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerator<CsvBatch> {
-  const decoder = new TextDecoder();
   let [rest, bytes] = ['', 0];
   let rows: CsvRow[] = [];
   /** Lines of a row whose quoted cell goes on. */
   let open: string[] = [];
-  let openLength = 0;
 
   const add = (line: string) => {
-    const turns = hasOddQuotes(line);
-    if (open.length === 0 && !turns) return addRow(rows, line);
-    open.push(line);
-    openLength += line.length + 1;
-    if (openLength > LONGEST_ROW) throw new UsageError('The CSV has a quote that is never closed.');
-    if (open.length === 1 || !turns) return;
-    addRow(rows, open.join('\n'));
-    [open, openLength] = [[], 0];
+    const text = open.length === 0 ? line : `${open.join('\n')}\n${line}`;
+    const whole = text.endsWith('\r') ? text.slice(0, -1) : text;
+    const cells = whole.includes('"') ? quotedCells(whole) : whole.split(',');
+    if (cells === null) {
+      open.push(line);
+      if (open.length > MOST_LINES) throw new UsageError('The CSV has a quote that is never closed.');
+      return;
+    }
+    open = [];
+    if (whole !== '') rows.push({ text: whole, cells });
   };
 
   for await (const chunk of stream) {
+    if (bytes === 0 && chunk[0] === 0xff && chunk[1] === 0xfe)
+      throw new UsageError('The CSV is in UTF-16: save it as UTF-8.');
     bytes += chunk.length;
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    const lines = (rest + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1')).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
       add(line);
@@ -47,25 +51,35 @@ export async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerato
       yield { rows, bytes };
       rows = [];
     }
-    if (rest.length > LONGEST_ROW) throw new UsageError('The CSV has a line of more than a million characters.');
+    if (rest.length > LONGEST_LINE) throw new UsageError('The CSV has a line of more than a million characters.');
   }
-  add(rest + decoder.decode());
+  add(rest);
   if (open.length > 0) throw new UsageError('The CSV ends within a quoted cell.');
   if (rows.length > 0) yield { rows, bytes };
 }
 
-const hasOddQuotes = (line: string) => line.includes('"') && (line.split('"').length - 1) % 2 === 1;
-
-function addRow(rows: CsvRow[], line: string): void {
-  const text = line.endsWith('\r') ? line.slice(0, -1) : line;
-  if (text !== '') rows.push({ text, cells: text.includes('"') ? quotedCells(text) : text.split(',') });
-}
-
-const CELL = /(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g;
-
-function quotedCells(text: string): string[] {
-  return [...text.matchAll(CELL)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');
+/** The cells of a row with quotes; null where one is still open. A quote counts only where a cell begins. */
+function quotedCells(text: string): string[] | null {
+  const cells: string[] = [];
+  for (let at = 0; ; ) {
+    if (text[at] === '"') {
+      let end = text.indexOf('"', at + 1);
+      while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
+      if (end < 0) return null;
+      const comma = text.indexOf(',', end);
+      cells.push(text.slice(at + 1, end).replaceAll('""', '"') + text.slice(end + 1, comma < 0 ? undefined : comma));
+      at = comma < 0 ? -1 : comma + 1;
+    } else {
+      const comma = text.indexOf(',', at);
+      cells.push(text.slice(at, comma < 0 ? undefined : comma));
+      at = comma < 0 ? -1 : comma + 1;
+    }
+    if (at < 0) return cells;
+  }
 }
 
 /** A cell as it stands in a file. */
 export const cellOf = (value: string): string => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+
+/** A text of ours as one of bytes, beside those of the file. */
+export const asBytes = (text: string): string => Buffer.from(text).toString('latin1');

@@ -8,6 +8,7 @@ import { asText } from '../../test/questions.ts';
 import { createRandom } from '../../test/random.ts';
 import { MAIN, runCommand, type ServeProcess, startServe } from '../../test/serve-process.ts';
 import { randomCalls } from '../../test/world.ts';
+import { readArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
 
 const FIRST = 1000;
@@ -348,10 +349,28 @@ describe('delegations serve, following', () => {
     expect((await run(other, 'import', file)).stderr).toContain("is not the chain's");
     live.node.chain = honest;
 
+    // A pipe can be read once only, and it is read twice.
+    const piped = Bun.spawnSync(['bash', '-c', `${process.execPath} ${MAIN} import <(cat ${file})`], {
+      env: { ...process.env, DATABASE_URL: `sqlite:${other}` },
+    });
+    expect([piped.exitCode, piped.stderr.toString()]).toEqual([2, expect.stringContaining('is no file')]);
+
+    // One that was broken off in the middle is refused an answer, and goes on when it is started again.
+    const broken = await openStore(`sqlite:${other}`);
+    const [first = '', ...rest] = lines;
+    const checked = { head: JSON.parse(first), end: JSON.parse(lines.at(-1) ?? '') };
+    async function* half() {
+      yield first;
+      for (const line of rest.slice(0, Math.floor(rest.length / 2))) yield line;
+    }
+    await expect(readArchive(broken, checked, half())).rejects.toThrow('changed while it was read');
+    expect((await broken.chain(1))?.shut).toContain('being imported');
+    await broken.close();
+
     const imported = await run(other, 'import', file);
     expect([imported.stderr, imported.code]).toEqual(['', 0]);
-    const half = await stored(other);
-    expect(half.held).toEqual(live.held(half.hash ?? ''));
+    const whole = await stored(other);
+    expect(whole.held).toEqual(live.held(whole.hash ?? ''));
     expect((await run(other, 'import', file)).stderr).toContain('in this store already');
     const again = await run(other, 'export', '--chain', '1');
     expect(again.stdout).toBe(exported.stdout);

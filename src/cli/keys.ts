@@ -4,6 +4,7 @@ import { type Accounts, type CreatedKey, isGood, type KeyRecord, openAccounts } 
 import { dateOf, tableOf } from './asking.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
+import { writeOut } from './output.ts';
 
 const ACTIONS = ['create', 'list', 'revoke', 'rotate'] as const;
 
@@ -69,7 +70,7 @@ async function act(action: (typeof ACTIONS)[number], id: number, call: Call, acc
     case 'revoke': {
       if (!(await accounts.revoke(id, now)))
         throw new UsageError(`There is no good key ${id}: see delegations keys list.`);
-      process.stdout.write(asJson ? `${JSON.stringify({ id, revoked: true })}\n` : `Key ${id} is revoked.\n`);
+      await writeOut(asJson ? `${JSON.stringify({ id, revoked: true })}\n` : `Key ${id} is revoked.\n`);
       return;
     }
     case 'list': {
@@ -81,15 +82,15 @@ async function act(action: (typeof ACTIONS)[number], id: number, call: Call, acc
               NAMES,
               all.map((one) => cellsOf(one, now)),
             );
-      process.stdout.write(`${asJson ? JSON.stringify(all) : text}\n`);
+      await writeOut(`${asJson ? JSON.stringify(all) : text}\n`);
     }
   }
 }
 
-function show({ record, text }: CreatedKey, asJson: boolean): void {
-  if (asJson) process.stdout.write(`${JSON.stringify({ ...record, key: text })}\n`);
+async function show({ record, text }: CreatedKey, asJson: boolean): Promise<void> {
+  if (asJson) await writeOut(`${JSON.stringify({ ...record, key: text })}\n`);
   else {
-    process.stdout.write(`${text}\n`);
+    await writeOut(`${text}\n`);
     process.stderr.write(`Key ${record.id}, “${record.label}”. Keep it: it is shown this once.\n`);
   }
 }

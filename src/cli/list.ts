@@ -1,8 +1,10 @@
 // delegations list: what a wallet has granted and been granted.
 
-import { dateOf, rightsText, TIME_OPTIONS, tableOf, versionOf, whenOf } from './asking.ts';
+import { rightsText } from '../registry/rights.ts';
+import { dateOf, TIME_OPTIONS, tableOf, versionOf, whenOf } from './asking.ts';
 import { type Call, type Command, UsageError } from './command.ts';
-import { jsonOf, openSource, problemOf, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './source.ts';
+import { writeOut } from './output.ts';
+import { jsonOf, NO_SERVICE, openSource, problemOf, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './source.ts';
 
 export const list: Command = {
   name: 'list',
@@ -44,15 +46,14 @@ function pathOf(call: Call, more: Record<string, string>): string {
 async function writeJson(call: Call, { ask }: Source): Promise<void> {
   const response = await ask(pathOf(call, {}));
   if (!response.ok) throw new UsageError(await problemOf(response));
-  const output = Bun.stdout.writer();
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
+    // A list, and nothing else that happens to be there.
+    if (bytes === 0 && chunk[0] !== '['.charCodeAt(0)) throw new UsageError(NO_SERVICE);
     bytes += chunk.length;
-    output.write(chunk);
-    await output.flush();
+    await writeOut(chunk);
   }
-  output.write('\n');
-  await output.end();
+  await writeOut('\n');
   if (bytes <= '[]'.length) process.exitCode = 1;
 }
 
@@ -80,8 +81,9 @@ async function writeTable(call: Call, { ask }: Source): Promise<void> {
   for (let path: string | null = pathOf(call, { numbers: 'string', limit: String(PAGE) }); path !== null; ) {
     const response = await ask(path);
     const page: Row[] = await jsonOf<Row[]>(response);
+    if (!Array.isArray(page)) throw new UsageError(NO_SERVICE);
     if (page.length > 0)
-      process.stdout.write(
+      await writeOut(
         `${tableOf(
           NAMES,
           page.map((row) => cellsOf(row, wallet)),
@@ -92,7 +94,7 @@ async function writeTable(call: Call, { ask }: Source): Promise<void> {
     path = next === undefined ? null : path.slice(0, path.indexOf('?')) + next;
   }
   if (rows > 0) return;
-  process.stdout.write('None.\n');
+  await writeOut('None.\n');
   process.exitCode = 1;
 }
 
@@ -106,7 +108,7 @@ function cellsOf(row: Row, wallet: string): string[] {
     row.contract ?? '',
     row.tokenId ?? '',
     row.amount ?? '',
-    rightsText(row.rights),
+    rightsText(row.rights) ?? '',
     `${row.since.block}, ${dateOf(row.since.timestamp)}`,
   ];
 }

@@ -1,5 +1,7 @@
 // The command line: finds the command, and says in a sentence what went wrong.
 
+import { writeSync } from 'node:fs';
+import { version } from '../../package.json' with { type: 'json' };
 import { RpcError } from '../chain/rpc.ts';
 import { nearest } from '../http/query.ts';
 import { ArchiveError } from '../store/archive.ts';
@@ -7,6 +9,7 @@ import { StoreError } from '../store/errors.ts';
 import { aligned, callOf, helpOf, UsageError } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { ConfigError, VARIABLES } from './config.ts';
+import { writeOut } from './output.ts';
 
 const HELP = `Usage: delegations <command>
 
@@ -21,23 +24,39 @@ Configuration, from the environment [default]:
 ${aligned(VARIABLES.map(([name, otherwise, about]) => [name, `${about} [${otherwise}]`]))}
 `;
 
+// A reader of ours that is gone must not end the program with a code that says no.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(2));
+
 const [name, ...rest] = process.argv.slice(2);
 const asksHelp = name === 'help' || [name, ...rest].some((word) => word === '--help' || word === '-h');
 
 try {
   const command = COMMANDS.find((one) => one.name === (name === 'help' ? rest[0] : name));
-  if (asksHelp) process.stdout.write(command === undefined ? HELP : helpOf(command));
+  if (name === 'help' && rest.length > 0 && command === undefined)
+    fail(`There is no command ${rest[0]}. See delegations --help.`);
+  else if (name === '--version') await writeOut(`${version}\n`);
+  else if (asksHelp) await writeOut(command === undefined ? HELP : helpOf(command));
   else if (command !== undefined) await command.run(callOf(command, rest, process.env));
   else if (name === undefined) fail(`A command is missing.\n\n${HELP}`);
   else fail(`There is no command ${name}${suggestion(name)} See delegations --help.`);
 } catch (error) {
-  const { code, message } = error as { code?: string; message: string };
-  if (error instanceof ConfigError) fail(`The configuration has faults:\n${message}`);
-  else if ([StoreError, UsageError, RpcError, ArchiveError].some((kind) => error instanceof kind)) fail(message);
-  else if (code?.startsWith('ERR_PARSE_ARGS')) fail(`${message.split('. ')[0]}. See delegations ${name} --help.`);
-  else if (code === 'EADDRINUSE') fail('The port is taken: set PORT or METRICS_PORT to another.');
   // Never 1, which says no.
-  else fail(`This is a fault of the program: ${(error as Error).stack ?? error}`);
+  fail(sentenceOf(error));
+}
+
+/** What went wrong, for people; whoever read our output and is gone is told nothing. */
+function sentenceOf(error: unknown): string | null {
+  const { message, name: kind } = error as Error;
+  const code = String((error as { code?: unknown }).code);
+  if (error instanceof ConfigError) return `The configuration has faults:\n${message}`;
+  if ([StoreError, UsageError, RpcError, ArchiveError].some((one) => error instanceof one)) return message;
+  if (code.startsWith('ERR_PARSE_ARGS')) return `${message.split(/[.\n]/)[0]}. See delegations ${name} --help.`;
+  if (code === 'EPIPE') return null;
+  if (code === 'EADDRINUSE') return 'The port is taken: set PORT or METRICS_PORT to another.';
+  if (kind === 'AbortError' || /^(ConnectionClosed|ECONNRESET)$/.test(code))
+    return 'The service stopped in the middle of its answer.';
+  if (/^E[A-Z]+$/.test(code)) return message;
+  return `This is a fault of the program: ${(error as Error).stack ?? error}`;
 }
 
 function suggestion(word: string): string {
@@ -48,7 +67,11 @@ function suggestion(word: string): string {
   return near === null ? '.' : `: did you mean ${near}?`;
 }
 
-function fail(message: string): void {
-  process.stderr.write(`${message}\n`);
+function fail(message: string | null): void {
   process.exitCode = 2;
+  try {
+    if (message !== null) writeSync(2, `${message}\n`);
+  } catch {
+    // Nobody is there to read it.
+  }
 }

@@ -1,8 +1,9 @@
 // delegations networks: how every chain stands.
 
 import { tableOf } from './asking.ts';
-import type { Command } from './command.ts';
-import { jsonOf, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './source.ts';
+import { type Command, UsageError } from './command.ts';
+import { writeOut } from './output.ts';
+import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './source.ts';
 
 export const networks: Command = {
   name: 'networks',
@@ -17,8 +18,9 @@ ${SOURCE_ABOUT}`,
     const source = await openSource(call);
     try {
       const all = await jsonOf<NetworkRow[]>(await source.ask('/networks'));
+      if (!Array.isArray(all)) throw new UsageError(NO_SERVICE);
       const text = all.length === 0 ? 'No chains yet.' : tableOf(NAMES, all.map(cellsOf));
-      process.stdout.write(`${call.isSet('json') ? JSON.stringify(all) : text}\n`);
+      await writeOut(`${call.isSet('json') ? JSON.stringify(all) : text}\n`);
       if (all.length === 0 || all.some(({ ready }) => !ready)) process.exitCode = 1;
     } finally {
       await source.close();

@@ -3,6 +3,7 @@
 import { openStore } from '../store/open.ts';
 import { type Command, chainOf, type Environment, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
+import { writeOut } from './output.ts';
 
 export const rewind: Command = {
   name: 'rewind',
@@ -38,7 +39,7 @@ async function rewindTo(environment: Environment, chainId: number, to: number): 
     const { epoch, head } = await store.claim(chainId, known.firstBlock);
     await store.apply({ chainId, epoch, after: head, rollbackTo: kept.number, blocks: [], head: kept });
     await store.report(chainId, epoch, { shut: null });
-    process.stdout.write(`Chain ${chainId} is at block ${kept.number} again; it was at ${known.head.number}.\n`);
+    await writeOut(`Chain ${chainId} is at block ${kept.number} again; it was at ${known.head.number}.\n`);
   } finally {
     await store.close();
   }

@@ -88,6 +88,19 @@ describe('delegations serve', () => {
     });
   }
 
+  test('two services never share a port', async () => {
+    const served = await startServe(`sqlite:${temporaryPath('first.db')}`);
+    const port = new URL(served.url).port;
+    const second = await runCommand(['serve'], {
+      DATABASE_URL: `sqlite:${temporaryPath('second.db')}`,
+      HOST: '127.0.0.1',
+      PORT: port,
+      METRICS_PORT: '0',
+    });
+    expect([second.code, second.stderr.trim()]).toEqual([2, 'The port is taken: set PORT or METRICS_PORT to another.']);
+    await served.stop();
+  });
+
   test('helps', async () => {
     const { stdout, code } = await runCommand(['--help']);
     expect(code).toBe(0);

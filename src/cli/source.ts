@@ -21,14 +21,50 @@ export const SOURCE_OPTIONS: Readonly<Record<string, Option>> = {
     value: '<address>',
     about: 'the service to ask, such as http://localhost:8080 [DELEGATIONS_URL; otherwise DATABASE_URL]',
   },
-  key: { value: '<key>', about: 'the API key for it [DELEGATIONS_KEY]' },
+  key: { value: '<key>', about: 'the API key for it; others may see it in the list of processes [DELEGATIONS_KEY]' },
 };
 
 /** For the help of every command that asks. */
 export const SOURCE_ABOUT = `Asks the service at --url, or without one the store of DATABASE_URL itself. A store that nobody follows grows stale: ask it
 with --block.`;
 
-const DEADLINE_MS = 30_000;
+/** A service that sends nothing for so long has gone away. */
+const SILENCE_MS = 30_000;
+/** What to say of an answer that this API does not give. */
+export const NO_SERVICE = 'What answers at --url is no delegations service, or not its root.';
+
+/** Fetches, and gives up when nothing comes for a while: a long list may take as long as it likes. */
+async function fetchPatiently(url: string, headers: Record<string, string>): Promise<Response> {
+  const silence = new AbortController();
+  let timer: Timer | undefined;
+  const wait = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(), SILENCE_MS);
+    // An answer that nobody reads on must not keep the program.
+    timer.unref();
+  };
+  wait();
+  const done = () => clearTimeout(timer);
+  try {
+    const response = await fetch(url, { headers, signal: silence.signal });
+    wait();
+    const watch = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        wait();
+        controller.enqueue(chunk);
+      },
+      flush: done,
+    });
+    if (response.body === null) done();
+    return new Response(response.body?.pipeThrough(watch) ?? null, {
+      status: response.status,
+      headers: response.headers,
+    });
+  } catch (error) {
+    done();
+    throw error;
+  }
+}
 
 export async function openSource(call: Call): Promise<Source> {
   const url = call.text('url') ?? (call.environment['DELEGATIONS_URL'] || undefined);
@@ -44,7 +80,7 @@ function remote(url: string, key: string | undefined): Source {
     store: null,
     async ask(path) {
       try {
-        return await fetch(base + path, { headers, signal: AbortSignal.timeout(DEADLINE_MS) });
+        return await fetchPatiently(base + path, headers);
       } catch (error) {
         throw new UsageError(`${new URL(base).host} does not answer: ${(error as Error).message}`);
       }
@@ -54,7 +90,11 @@ function remote(url: string, key: string | undefined): Source {
 }
 
 async function openLocal({ environment }: Call): Promise<Source> {
-  const config = readConfig(environment);
+  // Nothing is followed here: what else is configured does not matter.
+  const needed = Object.entries(environment).filter(([name]) =>
+    /^(DATABASE_URL|ANSWER_TIMEOUT|MAX_LAG_.*)$/.test(name),
+  );
+  const config = readConfig(Object.fromEntries(needed));
   const store = await openStore(config.databaseUrl, { readOnly: true }).catch((error) => {
     if (!(error instanceof StoreError)) throw error;
     throw new UsageError(
@@ -74,7 +114,14 @@ async function openLocal({ environment }: Call): Promise<Source> {
 
 /** The JSON of a good answer; otherwise what the problem says. Numbers of any size stay texts: ask with numbers=string. */
 export async function jsonOf<T>(response: Response): Promise<T> {
-  if (response.ok) return (await response.json()) as T;
+  if (response.ok) {
+    const value = await response.json().catch((error) => {
+      if (error instanceof SyntaxError) throw new UsageError(NO_SERVICE);
+      throw error;
+    });
+    if (typeof value !== 'object' || value === null) throw new UsageError(NO_SERVICE);
+    return value as T;
+  }
   throw new UsageError(await problemOf(response));
 }
 

@@ -1,6 +1,7 @@
 // Every parameter of the API, defined once: what it means, what is accepted, and how it is read.
 
 import { type Address, type Bytes32, isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
+import { rightsOf } from '../registry/rights.ts';
 import { hasChecksum } from './checksum.ts';
 
 export interface Param<T> {
@@ -85,17 +86,11 @@ export const tokenId: Param<bigint> = {
   },
 };
 
-/** The bytes32 form of a short text, as the registry's users write rights. */
-function asBytes32(text: string): Bytes32 | null {
-  const bytes = new TextEncoder().encode(text);
-  return bytes.length > 32 ? null : `0x${bytes.toHex().padEnd(64, '0')}`;
-}
-
 function readRights(text: string): Bytes32 | Fault {
   if (text === '') return NO_RIGHTS;
   const lower = text.toLowerCase();
   if (text.startsWith('0x') && isBytes32(lower)) return lower;
-  const form = text.startsWith('0x') ? null : asBytes32(text);
+  const form = text.startsWith('0x') ? null : rightsOf(text);
   return new Fault(
     `is not 0x and 64 hex digits${form ? `; as bytes32 ${shown(text)} is ${form}` : `: ${shown(text)}`}`,
   );

@@ -38,6 +38,8 @@ export function startServer(options: ServerOptions): RunningServer {
     hostname: host,
     port,
     development: false,
+    // Two services on one port would each answer some of the callers.
+    reusePort: false,
     idleTimeout,
     maxRequestBodySize: 1024,
     fetch: (request, server) => app.fetch(request, server.requestIP(request)?.address),
@@ -49,6 +51,7 @@ export function startServer(options: ServerOptions): RunningServer {
       hostname: metricsHost,
       port: metricsPort,
       development: false,
+      reusePort: false,
       routes: {
         '/metrics': async () =>
           new Response(metrics.render(await storeMetrics(options), options.figures?.() ?? []), {

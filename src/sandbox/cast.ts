@@ -1,7 +1,7 @@
 // Who lives in the sandbox: wallets with names, and the contracts that they hold things of. Nobody has their keys.
 
 import { keccak } from 'hash-wasm';
-import type { Address, Bytes32 } from '../registry/delegation.ts';
+import type { Address } from '../registry/delegation.ts';
 
 /** The same address for the same name, every time. */
 const addressOf = async (name: string): Promise<Address> =>
@@ -39,7 +39,3 @@ const NAMES = new Map<string, string>([
 ]);
 
 export const nameOf = (address: string): string => NAMES.get(address) ?? address;
-
-/** A right in the form in which the registry has it. */
-export const rightsOf = (text: string): Bytes32 => `0x${Buffer.from(text).toString('hex').padEnd(64, '0')}`;
-export const ANY_RIGHTS = rightsOf('');

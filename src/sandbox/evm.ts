@@ -17,17 +17,24 @@ export interface Evm {
   stop(): Promise<void>;
 }
 
-/** The time of the first block is `since`. */
-export async function startEvm({ since = new Date() } = {}): Promise<Evm> {
+export interface EvmOptions {
+  /** The time of the first block. */
+  readonly since?: Date;
+  /** For its files; it goes away with the chain, however that ends. */
+  readonly folder?: string;
+}
+
+export async function startEvm(options: EvmOptions = {}): Promise<Evm> {
+  const { since = new Date(), folder = mkdtempSync(join(tmpdir(), 'delegations-evm-')) } = options;
   installNative();
   const port = freePort();
-  const folder = mkdtempSync(join(tmpdir(), 'delegations-evm-'));
+  const complaints = Bun.file(join(folder, 'stderr'));
   const program = join(import.meta.dir, 'evm-process.ts');
   const child = Bun.spawn([process.execPath, '--bun', program, String(port), folder, since.toISOString()], {
     // Hardhat looks for itself from where it is started.
     cwd: import.meta.dir,
     stdout: 'ignore',
-    stderr: 'pipe',
+    stderr: complaints,
     ipc() {},
   });
   const url = `http://127.0.0.1:${port}`;
@@ -38,7 +45,7 @@ export async function startEvm({ since = new Date() } = {}): Promise<Evm> {
     return ended;
   };
   try {
-    await answers(rpc, child);
+    await answers(rpc, child, complaints);
     const { registries } = NETWORKS.get(1) as Network;
     await rpc.call('hardhat_setCode', [registries[1], artifacts.RegistryV1.code]);
     await rpc.call('hardhat_setCode', [registries[2], artifacts.RegistryV2.code]);
@@ -53,10 +60,10 @@ export async function startEvm({ since = new Date() } = {}): Promise<Evm> {
 export const makeSmartWallet = (rpc: Rpc, address: string) =>
   rpc.call('hardhat_setCode', [address, artifacts.BatchWallet.code]);
 
-async function answers(rpc: Rpc, child: Bun.Subprocess<'ignore', 'ignore', 'pipe'>): Promise<void> {
+async function answers(rpc: Rpc, child: Bun.Subprocess, complaints: Bun.BunFile): Promise<void> {
   for (let left = 300; left > 0; left--) {
     if (child.exitCode !== null) {
-      throw new Error(`The local chain did not start: ${(await new Response(child.stderr).text()).slice(-500)}`);
+      throw new Error(`The local chain did not start: ${(await complaints.text()).slice(-500)}`);
     }
     if ((await rpc.call('eth_chainId', []).catch(() => null)) === '0x1') return;
     await Bun.sleep(100);

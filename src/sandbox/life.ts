@@ -1,11 +1,15 @@
 // What happens on the sandbox's chain: a month of history, and then a transaction every few seconds.
 
 import type { Rpc } from '../chain/rpc.ts';
+import { type Bytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
-import { ANY_RIGHTS, COLD, CONTRACTS, HOT, LIVELY, nameOf, OTHER, rightsOf, SMART } from './cast.ts';
+import { rightsOf } from '../registry/rights.ts';
+import { COLD, CONTRACTS, HOT, LIVELY, nameOf, OTHER, SMART } from './cast.ts';
 import { makeSmartWallet } from './evm.ts';
 import { type Call, executeInput, inputOf } from './transactions.ts';
 
+const VOTE = rightsOf('vote') as Bytes32;
+const PLAY = rightsOf('play') as Bytes32;
 const TOKEN = 10n ** 18n;
 const DAY_SECONDS = 86_400;
 /** How long ago the history begins. */
@@ -13,23 +17,23 @@ export const HISTORY_DAYS = 30;
 
 /** Each with the days that had passed since the beginning. */
 const HISTORY: readonly (readonly [day: number, call: Call])[] = [
-  [0.1, ['v2', COLD.Ada, 'delegateAll', [HOT.Ada, ANY_RIGHTS, true]]],
+  [0.1, ['v2', COLD.Ada, 'delegateAll', [HOT.Ada, NO_RIGHTS, true]]],
   [0.2, ['v1', COLD.Ada, 'delegateForAll', [HOT.Ada, true]]],
-  [1, ['v2', COLD.Ben, 'delegateContract', [HOT.Ben, CONTRACTS['Harbour Lights'], ANY_RIGHTS, true]]],
-  [2, ['v2', COLD.Cleo, 'delegateERC721', [HOT.Cleo, CONTRACTS['Harbour Lights'], '42', ANY_RIGHTS, true]]],
+  [1, ['v2', COLD.Ben, 'delegateContract', [HOT.Ben, CONTRACTS['Harbour Lights'], NO_RIGHTS, true]]],
+  [2, ['v2', COLD.Cleo, 'delegateERC721', [HOT.Cleo, CONTRACTS['Harbour Lights'], '42', NO_RIGHTS, true]]],
   [2.5, ['v1', COLD.Cleo, 'delegateForToken', [HOT.Cleo, CONTRACTS.Foghorns, '7', true]]],
-  [3, ['v2', COLD.Dan, 'delegateERC20', [HOT.Dan, CONTRACTS.Lantern, ANY_RIGHTS, String(100n * TOKEN)]]],
-  [4, ['v2', COLD.Ella, 'delegateERC1155', [HOT.Ella, CONTRACTS['Tidal Cards'], '7', ANY_RIGHTS, '3']]],
-  [5, ['v2', SMART['Harbour DAO'], 'delegateAll', [OTHER['Vote agent'], rightsOf('vote'), true]]],
+  [3, ['v2', COLD.Dan, 'delegateERC20', [HOT.Dan, CONTRACTS.Lantern, NO_RIGHTS, String(100n * TOKEN)]]],
+  [4, ['v2', COLD.Ella, 'delegateERC1155', [HOT.Ella, CONTRACTS['Tidal Cards'], '7', NO_RIGHTS, '3']]],
+  [5, ['v2', SMART['Harbour DAO'], 'delegateAll', [OTHER['Vote agent'], VOTE, true]]],
   [6, ['v1', SMART['Guild treasury'], 'delegateForAll', [OTHER['Arcade server'], true]]],
   [6.1, ['v1', SMART['Guild treasury'], 'delegateForContract', [HOT.Ben, CONTRACTS['Tidal Cards'], true]]],
-  [7, ['v2', COLD.Finn, 'delegateAll', [OTHER['Old phone'], ANY_RIGHTS, true]]],
-  [8, ['v2', COLD.Ada, 'delegateERC721', [HOT.Ben, CONTRACTS.Foghorns, '7', rightsOf('play'), true]]],
-  [9, ['v2', SMART['Attic fund'], 'delegateContract', [HOT.Dan, CONTRACTS.Foghorns, ANY_RIGHTS, true]]],
-  [12, ['v2', COLD.Dan, 'delegateERC20', [HOT.Dan, CONTRACTS.Lantern, ANY_RIGHTS, String(250n * TOKEN)]]],
+  [7, ['v2', COLD.Finn, 'delegateAll', [OTHER['Old phone'], NO_RIGHTS, true]]],
+  [8, ['v2', COLD.Ada, 'delegateERC721', [HOT.Ben, CONTRACTS.Foghorns, '7', PLAY, true]]],
+  [9, ['v2', SMART['Attic fund'], 'delegateContract', [HOT.Dan, CONTRACTS.Foghorns, NO_RIGHTS, true]]],
+  [12, ['v2', COLD.Dan, 'delegateERC20', [HOT.Dan, CONTRACTS.Lantern, NO_RIGHTS, String(250n * TOKEN)]]],
   [20, ['v1', SMART['Guild treasury'], 'revokeDelegate', [OTHER['Arcade server']]]],
-  [24, ['v2', COLD.Finn, 'delegateAll', [OTHER['Old phone'], ANY_RIGHTS, false]]],
-  [24.1, ['v2', COLD.Finn, 'delegateAll', [HOT.Finn, ANY_RIGHTS, true]]],
+  [24, ['v2', COLD.Finn, 'delegateAll', [OTHER['Old phone'], NO_RIGHTS, false]]],
+  [24.1, ['v2', COLD.Finn, 'delegateAll', [HOT.Finn, NO_RIGHTS, true]]],
 ];
 
 /** How many days of the history somebody else did something, too. */
@@ -76,7 +80,7 @@ export function createLife(rpc: Rpc, random: () => number): Life {
     const isOn = random() < 0.7;
     const amount = isOn ? String(BigInt(1 + Math.floor(random() * 500)) * TOKEN) : '0';
     const [lights, foghorns] = [CONTRACTS['Harbour Lights'], CONTRACTS.Foghorns];
-    const rights = pick([ANY_RIGHTS, ANY_RIGHTS, rightsOf('vote'), rightsOf('play')]);
+    const rights = pick([NO_RIGHTS, NO_RIGHTS, VOTE, PLAY]);
     return pick<Call>([
       ['v2', from, 'delegateAll', [to, rights, isOn]],
       ['v2', from, 'delegateContract', [to, pick([lights, foghorns]), rights, isOn]],

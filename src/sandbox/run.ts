@@ -8,7 +8,8 @@ import { readConfig } from '../cli/config.ts';
 import { type RunningService, startService } from '../cli/service.ts';
 import { checksummed } from '../http/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
-import { COLD, CONTRACTS, HOT, OTHER, rightsOf, SMART } from './cast.ts';
+import { rightsOf } from '../registry/rights.ts';
+import { COLD, CONTRACTS, HOT, OTHER, SMART } from './cast.ts';
 import { type Evm, startEvm } from './evm.ts';
 import { createLife, HISTORY_DAYS, type Life } from './life.ts';
 
@@ -20,6 +21,8 @@ export async function runSandbox(environment: Environment): Promise<void> {
   const stop = () => stopping.abort();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   const { signal } = stopping;
+  // Nothing here is asked through a proxy.
+  for (const name of ['NO_PROXY', 'no_proxy']) process.env[name] = '127.0.0.1,localhost';
   const undo: (() => Promise<void> | void)[] = [];
   try {
     const settings = settingsOf(environment);
@@ -29,7 +32,7 @@ export async function runSandbox(environment: Environment): Promise<void> {
     undo.push(() => rmSync(folder, { recursive: true, force: true }));
     print('Starting a local chain and making a month of history…');
     const beganAt = Math.floor(Date.now() / 1000) - HISTORY_DAYS * 86_400;
-    const evm = await startEvm({ since: new Date(beganAt * 1000) });
+    const evm = await startEvm({ since: new Date(beganAt * 1000), folder });
     undo.push(evm.stop);
     const life = createLife(evm.rpc, Math.random);
     await life.makeHistory(beganAt);
@@ -53,6 +56,8 @@ function settingsOf(environment: Environment): Environment {
   const chains = /^(RPC_URL|START_BLOCK|FINALITY|MAX_LAG|POLL_INTERVAL)_/;
   const settings = {
     ...Object.fromEntries(Object.entries(environment).filter(([name]) => !chains.test(name))),
+    NO_PROXY: '127.0.0.1,localhost',
+    no_proxy: '127.0.0.1,localhost',
     HOST: environment['HOST'] || '127.0.0.1',
     METRICS_PORT: environment['METRICS_PORT'] || '0',
     LOG_LEVEL: environment['LOG_LEVEL'] || 'warn',
@@ -77,14 +82,21 @@ function requireHardhat(): void {
 
 /** Found out before anything is started. */
 function requirePort(settings: Environment): void {
-  const { host, port } = readConfig(settings);
-  try {
-    void Bun.serve({ hostname: host, port, fetch: () => new Response() }).stop(true);
-  } catch (error) {
-    const { code } = error as { code?: string };
-    if (code === 'EADDRINUSE')
-      throw new UsageError(`Port ${port} is taken. Choose another: PORT=${port + 1} npm run sandbox`);
-    throw new UsageError(`Cannot listen on ${host}:${port}: ${(error as Error).message}. Set HOST and PORT.`);
+  const { host, port, metricsHost, metricsPort } = readConfig(settings);
+  for (const [name, hostname, wanted] of [
+    ['PORT', host, port],
+    ['METRICS_PORT', metricsHost, metricsPort],
+  ] as const) {
+    try {
+      void Bun.serve({ hostname, port: wanted, reusePort: false, fetch: () => new Response() }).stop(true);
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string };
+      throw new UsageError(
+        code === 'EADDRINUSE'
+          ? `Port ${wanted} is taken. Choose another: ${name}=${wanted + 1} npm run sandbox`
+          : `Cannot listen on ${hostname}:${wanted}: ${message}. Set HOST and PORT.`,
+      );
+    }
   }
 }
 
@@ -129,7 +141,8 @@ async function live(life: Life, evm: Evm, signal: AbortSignal): Promise<void> {
 
 const c = (address: Address) => checksummed(address);
 
-async function welcome({ url }: RunningService): Promise<void> {
+async function welcome({ url: bound, metricsUrl }: RunningService): Promise<void> {
+  const url = bound.replace('//0.0.0.0:', '//127.0.0.1:');
   const explained = async (path: string) => {
     const answer = await (await fetch(url + path)).text();
     return answer.length > 200 ? `${answer.slice(0, 200)}…` : answer;
@@ -174,8 +187,13 @@ ${questions.map(([what, path], turn) => `\n    # ${what}\n    curl '${url}${path
   Look
 ${aligned([
   [`  ${url}/docs`, 'every question that can be asked, with forms to ask it'],
-  [`  ${url}/networks`, 'how the chain is followed'],
+  [`  ${url}/?wallet=${c(COLD.Ada)}`, 'what Ada has granted, as a picture and a table'],
+  [`  ${url}/status`, 'how the chain is followed'],
+  [`  ${metricsUrl}`, 'figures for Prometheus'],
 ])}
+
+  By the command line
+    ./delegations check --url ${url} --from ${c(COLD.Ada)} --to ${c(HOT.Ada)}
 
   Every few seconds somebody delegates, or takes it back. Ctrl-C stops everything.
 `);

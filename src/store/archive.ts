@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
+import { NETWORKS } from '../registry/network.ts';
 import type { BlockInput, BlockRef, LogInput, LogRecord, Store, VaultState } from './store.ts';
 
 /** A file that is no archive, or not a whole one. */
@@ -25,6 +26,11 @@ interface ArchiveEnd {
   readonly logs: number;
   /** Of every line before this one. */
   readonly sha256: string;
+}
+
+export interface CheckedArchive {
+  readonly head: ArchiveHead;
+  readonly end: ArchiveEnd;
 }
 
 const PAGE = 5000;
@@ -98,7 +104,7 @@ export async function* archiveLines(store: Store, chainId: number): AsyncGenerat
 }
 
 /** Reads an archive to its end and checks that it is whole, without writing anything. */
-export async function checkArchive(lines: AsyncIterable<string>): Promise<{ head: ArchiveHead; end: ArchiveEnd }> {
+export async function checkArchive(lines: AsyncIterable<string>): Promise<CheckedArchive> {
   const hash = createHash('sha256');
   let head: ArchiveHead | undefined;
   let end: ArchiveEnd | undefined;
@@ -107,10 +113,10 @@ export async function checkArchive(lines: AsyncIterable<string>): Promise<{ head
     if (end !== undefined) throw new ArchiveError('The archive goes on behind its end.');
     const value = parse(line);
     if (head === undefined) head = headOf(value);
-    else if ((value as ArchiveEnd).end === true) end = value as ArchiveEnd;
+    else if ((value as ArchiveEnd | null)?.end === true) end = value as ArchiveEnd;
     else {
       blocks++;
-      logs += (value as BlockInput).logs?.length ?? 0;
+      logs += (value as BlockInput | null)?.logs?.length ?? 0;
     }
     if (end === undefined) hash.update(`${line}\n`);
   }
@@ -123,35 +129,54 @@ export async function checkArchive(lines: AsyncIterable<string>): Promise<{ head
 
 const MOST_LOGS = 20_000;
 
-/** Writes a checked archive into a store that does not have the chain yet. The store checks every block once more. */
+/** Why a chain does not answer while it is read in. */
+const IMPORTING = 'It is being imported';
+
+/** Writes a checked archive into a store that does not have the chain yet, or goes on where an earlier try was broken off. */
 export async function readArchive(
   store: Store,
-  { chainId, firstBlock, partial, last }: ArchiveHead,
+  { head: { chainId, firstBlock, partial, last }, end }: CheckedArchive,
   lines: AsyncIterable<string>,
   onProgress: (logs: number) => void = () => {},
 ): Promise<void> {
-  if ((await store.chain(chainId)) !== null) throw new ArchiveError(`Chain ${chainId} is in this store already.`);
+  const known = await store.chain(chainId);
+  if (known !== null && !known.shut?.startsWith(IMPORTING))
+    throw new ArchiveError(`Chain ${chainId} is in this store already.`);
   const { epoch } = await store.claim(chainId, firstBlock);
-  let state = await store.report(chainId, epoch, { partial });
+  let state = await store.report(chainId, epoch, {
+    partial,
+    shut: `${IMPORTING}: start the same import again to finish it.`,
+  });
+  const done = state.head;
   let blocks: BlockInput[] = [];
   let [pending, written] = [0, 0];
-  const flush = async (head: BlockRef) => {
+  const hash = createHash('sha256');
+  const flush = async (head: BlockRef, more = {}) => {
     const ref = { number: head.number, hash: head.hash, timestamp: head.timestamp };
-    const batch = { chainId, epoch: state.epoch, after: state.head, blocks, head: ref, verified: ref.number };
+    const batch = { chainId, epoch, after: state.head, blocks, head: ref, verified: ref.number, ...more };
     ({ state } = await store.apply(batch));
-    written += pending;
-    onProgress(written);
     [blocks, pending] = [[], 0];
   };
   for await (const line of lines) {
-    const value = parse(line) as Partial<BlockInput>;
+    const value = parse(line) as Partial<BlockInput> & { end?: true };
+    if (value.end !== true) hash.update(`${line}\n`);
     if (!Array.isArray(value.logs)) continue;
     const block = blockFrom(value as BlockInput);
+    written += block.logs.length;
+    onProgress(written);
+    if (done !== null && block.number <= done.number) {
+      if (block.number === done.number && block.hash !== done.hash)
+        throw new ArchiveError(`Chain ${chainId} was begun from another archive: use an empty store.`);
+      continue;
+    }
     if (pending > 0 && pending + block.logs.length > MOST_LOGS) await flush(blocks.at(-1) as BlockInput);
     blocks.push(block);
     pending += block.logs.length;
   }
+  // Between the two readings nothing may have changed.
+  if (hash.digest('hex') !== end.sha256) throw new ArchiveError('The archive changed while it was read.');
   await flush(last);
+  await store.report(chainId, epoch, { shut: null });
 }
 
 function parse(line: string): unknown {
@@ -163,10 +188,14 @@ function parse(line: string): unknown {
 }
 
 function headOf(value: unknown): ArchiveHead {
-  const head = value as ArchiveHead;
+  const head = (value ?? {}) as ArchiveHead;
   if (head.format !== 'delegations-index') throw new ArchiveError('This is no archive of an index.');
   if (head.version !== 1)
     throw new ArchiveError(`The archive is of version ${head.version}, and this program knows 1.`);
+  if (!NETWORKS.has(head.chainId))
+    throw new ArchiveError(`The archive is of chain ${head.chainId}, which is no known network.`);
+  if (!Number.isSafeInteger(head.firstBlock) || typeof head.last?.hash !== 'string')
+    throw new ArchiveError('The first line of the archive does not say what it holds.');
   return head;
 }
 

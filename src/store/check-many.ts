@@ -79,7 +79,7 @@ const AFTERWARDS = `SELECT c.first_block, c.head_number,
 type Granted = Pick<Delegation, 'amount'>;
 
 export function createCheckMany(engine: Engine, short: Shortener) {
-  return async (
+  const checkMany = async (
     chainId: number,
     questions: readonly Question[],
     at: ListQuery['at'],
@@ -94,12 +94,30 @@ export function createCheckMany(engine: Engine, short: Shortener) {
         rows[question.version].push([position, cold, hot, short.key(key), ...cellsBetween(key, from, to)]);
       }
     }
+    const [before] = await engine.rows('SELECT head_number FROM chain WHERE chain = $1', [chainId]);
+    const isHead = numberOf(before?.[0] ?? -1) === at.block;
+    const granting = await read(chainId, rows, at.block, isHead);
+    const [state = [], ...unread] = await engine.rows(AFTERWARDS, [chainId, at.block, at.revision]);
+    const [first, head] = [state[0] ?? null, state[1] ?? null].map((cell) => (cell === null ? null : numberOf(cell)));
+    requireIndexed(chainId, at.block, first ?? null, head ?? null);
+    if (Number(state[2]) !== 0) {
+      throw new StoreError('rewritten', `Chain ${chainId}: history up to block ${at.block} has changed since.`);
+    }
+    // A commit came between: what it ended held at the block, and is among the closed ones now. Those never open again
+    // without a rewrite.
+    if (isHead && head !== at.block) return checkMany(chainId, questions, at);
+    const unknown = new Set(unread.map((row) => hexOf(row[3])));
+    return questions.map((question, position) => {
+      if (question.version === 1 && unknown.has(question.from)) return null;
+      return answer(question, granting.get(position) ?? []);
+    });
+  };
+
+  async function read(chainId: number, rows: Record<Version, Param[][]>, block: number, isHead: boolean) {
     const granting = new Map<number, Granted[]>();
-    const head = await engine.rows('SELECT head_number FROM chain WHERE chain = $1', [chainId]);
-    const isHead = numberOf(head[0]?.[0] ?? -1) === at.block;
     for (const version of [1, 2] as const) {
       if (rows[version].length === 0) continue;
-      const found = await engine.many(statementOf(version, isHead), [chainId, at.block], rows[version], {
+      const found = await engine.many(statementOf(version, isHead), [chainId, block], rows[version], {
         size: KEYS,
         filler: NOTHING,
       });
@@ -111,20 +129,8 @@ export function createCheckMany(engine: Engine, short: Shortener) {
         else known.push(granted);
       }
     }
-    const [state = [], ...unread] = await engine.rows(AFTERWARDS, [chainId, at.block, at.revision]);
-    requireIndexed(
-      chainId,
-      at.block,
-      state[0] == null ? null : numberOf(state[0]),
-      state[1] == null ? null : numberOf(state[1]),
-    );
-    if (Number(state[2]) !== 0) {
-      throw new StoreError('rewritten', `Chain ${chainId}: history up to block ${at.block} has changed since.`);
-    }
-    const unknown = new Set(unread.map((row) => hexOf(row[3])));
-    return questions.map((question, position) => {
-      if (question.version === 1 && unknown.has(question.from)) return null;
-      return answer(question, granting.get(position) ?? []);
-    });
-  };
+    return granting;
+  }
+
+  return checkMany;
 }

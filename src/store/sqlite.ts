@@ -1,8 +1,8 @@
 // The embedded engine: one file, one writer, any number of readers in this process and others.
 
 import { Database, type Statement } from 'bun:sqlite';
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Dialect, Engine, Param, Row, Transaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 
@@ -111,7 +111,10 @@ function openFile(path: string, readOnly: boolean): Database {
     else database.run('PRAGMA journal_mode = WAL');
     return database;
   } catch (cause) {
-    throw new StoreError('bad-store', `Cannot open the SQLite store ${path}: ${(cause as Error).message}`, { cause });
+    // Readers of a store that somebody may write share a file beside it.
+    const hint = readOnly && existsSync(path) ? ' (its folder must be writable, also for reading)' : '';
+    const why = `Cannot open the SQLite store ${resolve(path)}: ${(cause as Error).message}${hint}`;
+    throw new StoreError('bad-store', why, { cause });
   }
 }
 

@@ -51,6 +51,36 @@ for (const engine of ENGINES) {
       expect(await many(102)).toEqual([false]);
     });
 
+    test('many questions at the head are of that block, also where a commit comes between', async () => {
+      const chain = await newChain();
+      await chain.add([block(100), block(101, [granted('ALL')])]);
+      let [wrong, asked] = [0, 0];
+      let isOn = true;
+      const writer = (async () => {
+        for (let number = 102; number < 160; number++) {
+          isOn = !isOn;
+          await chain.add([block(number, [isOn ? granted('ALL') : ended('ALL')])]);
+          await Bun.sleep(1);
+        }
+      })();
+      let isOver = false;
+      void writer.then(() => {
+        isOver = true;
+      });
+      while (!isOver) {
+        const state = await store.chain(chain.chainId);
+        const at = { block: state?.head?.number ?? 0, revision: state?.revision ?? 0 };
+        const questions = Array.from({ length: 600 }, () => asksAll);
+        const answers = await store.checkMany(chain.chainId, questions, at);
+        asked++;
+        // Block 101 began it; every second block from there on has it.
+        if (answers.some((answered) => answered !== (at.block % 2 === 1))) wrong++;
+        await Bun.sleep(0);
+      }
+      await writer;
+      expect([wrong, asked > 3]).toEqual([0, true]);
+    });
+
     test('granting the same thing again changes nothing, not even since when it holds', async () => {
       const chain = await newChain();
       await chain.add([block(101, [granted('ERC20')])]);

@@ -22,13 +22,6 @@ export const hotOf = ({ to, delegate }: Shown): string => to ?? delegate ?? '';
 
 export const shortAddress = (address: string): string => `${address.slice(0, 6)}…${address.slice(-4)}`;
 
-/** A right as people write it; null where there is no limit. */
-export function rightText(rights: string | null): string | null {
-  if (rights === null || /^0x0*$/.test(rights)) return null;
-  const text = Buffer.from(rights.slice(2).replace(/(00)+$/, ''), 'hex').toString();
-  return /^[\x20-\x7e]+$/.test(text) ? text : rights;
-}
-
 export const walletLink = (address: string, more = ''): Html =>
   html`<a class="address" href="/?wallet=${address}${more}" title="${address}">${shortAddress(address)}</a>`;
 

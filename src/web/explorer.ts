@@ -4,7 +4,8 @@
 import { checksummed } from '../http/checksum.ts';
 import { Fault, readAddress } from '../http/params.ts';
 import { NETWORKS } from '../registry/network.ts';
-import { coldOf, dateText, hotOf, rightText, type Shown, walletLink, whatOf } from './delegation.ts';
+import { rightsOf, rightsText } from '../registry/rights.ts';
+import { coldOf, dateText, hotOf, type Shown, walletLink, whatOf } from './delegation.ts';
 import { graphOf } from './graph.ts';
 import { Html, html } from './html.ts';
 import { pageText } from './page.ts';
@@ -160,7 +161,7 @@ function tableOf(
 ): Html {
   if (rows.length === 0) return html``;
   const cells = rows.map((one) => {
-    const right = rightText(one.rights);
+    const right = rightsText(one.rights);
     return html`<tr><td>${walletLink(other(one), `&chain=${chainId}`)}</td><td>${whatOf(one)}</td><td>${right === null ? html`<span class="soft">any</span>` : html`<span class="right">only “${right}”</span>`}</td><td>${dateText(one.since.timestamp)}<br><span class="soft">block ${one.since.block}</span></td></tr>`;
   });
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption>
@@ -203,8 +204,8 @@ async function answerPart(asked: Asked, ask: Ask): Promise<Html> {
   ];
   for (const name of names) query.set(name, value(name));
   const rights = value('rights');
-  if (rights !== '')
-    query.set('rights', rights.startsWith('0x') ? rights : `0x${Buffer.from(rights).toString('hex').padEnd(64, '0')}`);
+  // What is no right is for the API to refuse.
+  if (rights !== '') query.set('rights', rights.startsWith('0x') ? rights : (rightsOf(rights) ?? rights));
   if (value('chainId') !== '') query.set('chainId', value('chainId'));
   for (const [name, text] of Object.entries(momentOf(value('at')))) query.set(name, text);
   const path = `/registry/v2/check/${scope}?${query}`;
@@ -221,7 +222,7 @@ async function answerPart(asked: Asked, ask: Ask): Promise<Html> {
   const said =
     typeof result === 'string' ? (isYes ? `Yes, up to ${result} base units` : 'No, nothing') : isYes ? 'Yes' : 'No';
   const why = isYes
-    ? html`<ul>${delegations.map((one) => html`<li>${whatOf(one)}${rightText(one.rights) === null ? '' : html`, only for “${rightText(one.rights) ?? ''}”`}, since ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`)}</ul>`
+    ? html`<ul>${delegations.map((one) => html`<li>${whatOf(one)}${rightsText(one.rights) === null ? '' : html`, only for “${rightsText(one.rights) ?? ''}”`}, since ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`)}</ul>`
     : html`<p>No delegation grants it: not the whole wallet, not what was asked for.</p>`;
   return html`<div class="notice ${isYes ? 'yes' : 'no'}" role="status"><strong>${said}</strong>, ${when}.${why}</div>${line}`;
 }
