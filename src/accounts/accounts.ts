@@ -5,6 +5,7 @@ import type { Engine, Row } from '../store/engine.ts';
 import { openEngine } from '../store/open.ts';
 import { createKey, hashOf } from './key.ts';
 import { migrateAccounts } from './schema.ts';
+import { createSessions, type Sessions } from './sessions.ts';
 
 export interface KeyRecord {
   readonly id: number;
@@ -58,6 +59,7 @@ export interface Accounts {
   addUses(uses: readonly KeyUse[], usedAt: number): Promise<void>;
   /** The uses of an owner's keys since a day. */
   uses(owner: string, sinceDay: number): Promise<KeyUse[]>;
+  readonly sessions: Sessions;
   close(): Promise<void>;
 }
 
@@ -161,6 +163,7 @@ function createAccounts(engine: Engine): Accounts {
       );
       return rows.map(([id, day, uses]) => ({ id: numberOf(id), day: numberOf(day), uses: numberOf(uses) }));
     },
+    sessions: createSessions(engine),
     close: () => engine.close(),
   };
 }

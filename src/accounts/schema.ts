@@ -6,6 +6,8 @@ import { migrateTables } from '../store/migrate.ts';
 /**
  * - api_key: the hash of each key, and what its owner and the operator know of it
  * - key_use: how often a key was used on a day
+ * - sign_in_nonce: what may still be signed once to sign in
+ * - session: who is signed in, by the hash of the cookie
  */
 const first = ({ integer, bytes, serial }: Dialect) => [
   `CREATE TABLE api_key (
@@ -14,6 +16,8 @@ const first = ({ integer, bytes, serial }: Dialect) => [
   'CREATE INDEX api_key_owner ON api_key (owner)',
   `CREATE TABLE key_use (
     key_id ${integer} NOT NULL, day ${integer} NOT NULL, uses ${integer} NOT NULL, PRIMARY KEY (key_id, day))`,
+  `CREATE TABLE sign_in_nonce (id ${serial}, nonce TEXT NOT NULL UNIQUE, created_at ${integer} NOT NULL)`,
+  `CREATE TABLE session (hash ${bytes} PRIMARY KEY, wallet TEXT NOT NULL, expires_at ${integer} NOT NULL)`,
 ];
 
 const MIGRATIONS = [first];

@@ -24,6 +24,9 @@ test('an empty environment gives the defaults', () => {
     answerTimeout: 600,
     anonymousLimit: { most: 25, seconds: 10 },
     proxies: expect.anything(),
+    publicUrl: null,
+    selfServiceKeys: true,
+    keysPerWallet: 5,
     chains: new Map(),
     maxLag: new Map(),
   });
@@ -52,6 +55,9 @@ test('every fault is listed at once, each with its name and an example', () => {
     LOG_LEVEL: 'loud',
     ANONYMOUS_LIMIT: '25 a second',
     TRUSTED_PROXIES: '10.0.0.0/40',
+    PUBLIC_URL: 'delegations.example',
+    SELF_SERVICE_KEYS: 'perhaps',
+    KEYS_PER_WALLET: '0',
     MAX_LAG_1: '-5',
     MAX_LAG_99: '5',
   };

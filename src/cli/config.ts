@@ -19,6 +19,11 @@ export interface Config extends ChainConfigs {
   /** For callers without a key; null where there is none. */
   readonly anonymousLimit: Limit | null;
   readonly proxies: TrustedProxies;
+  /** How people reach the service; null where nobody has said. */
+  readonly publicUrl: string | null;
+  /** Whether wallets get keys by themselves, and how many each. */
+  readonly selfServiceKeys: boolean;
+  readonly keysPerWallet: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -49,6 +54,9 @@ export const VARIABLES = [
   ['LOG_LEVEL', 'info', LOG_LEVELS.join(', ')],
   ['ANONYMOUS_LIMIT', '25/10s', 'requests without a key, for each caller: 25/10s, or off'],
   ['TRUSTED_PROXIES', 'none', 'networks of proxies whose X-Forwarded-For counts: 10.0.0.0/8, 2001:db8::/32'],
+  ['PUBLIC_URL', 'http://localhost:PORT', 'how people reach the service: what sign-in messages name'],
+  ['SELF_SERVICE_KEYS', 'on', 'whether wallets get keys by themselves at /developers: on or off'],
+  ['KEYS_PER_WALLET', '5', 'how many good keys a wallet may have'],
   ['IDLE_TIMEOUT', '30', 'seconds after which a caller that neither sends nor reads is cut off'],
   ['ANSWER_TIMEOUT', '600', 'seconds that a streamed list may take'],
   ...CHAIN_VARIABLES,
@@ -95,6 +103,12 @@ export function readConfig(environment: Environment): Config {
   const proxies = readProxies(text('TRUSTED_PROXIES', ''));
   if (proxies === null) fault('TRUSTED_PROXIES', 'is no list of networks', '10.0.0.0/8,2001:db8::/32');
 
+  const publicUrl = text('PUBLIC_URL', '');
+  const isOrigin = publicUrl === '' || (URL.canParse(publicUrl) && /^https?:/.test(publicUrl));
+  if (!isOrigin) fault('PUBLIC_URL', 'is no address of the web', 'https://delegations.example');
+  const selfService = text('SELF_SERVICE_KEYS', 'on');
+  if (selfService !== 'on' && selfService !== 'off') fault('SELF_SERVICE_KEYS', 'is neither on nor off', 'on');
+
   const config = {
     databaseUrl,
     host: text('HOST', '0.0.0.0'),
@@ -107,6 +121,9 @@ export function readConfig(environment: Environment): Config {
     answerTimeout: whole('ANSWER_TIMEOUT', 600, 86_400, '600', 1),
     anonymousLimit: anonymousLimit ?? null,
     proxies: proxies ?? NO_PROXIES,
+    publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,
+    selfServiceKeys: selfService === 'on',
+    keysPerWallet: whole('KEYS_PER_WALLET', 5, 1000, '5', 1),
     ...readChains(environment, fault),
   };
   if (faults.length > 0) throw new ConfigError(faults);

@@ -2,6 +2,7 @@
 
 import { openAccounts } from '../accounts/accounts.ts';
 import { createKeyRing } from '../accounts/key-ring.ts';
+import { createSignIn } from '../accounts/sign-in.ts';
 import { createDenials } from '../chain/denials.ts';
 import { createGate } from '../http/gate.ts';
 import { createLimiter } from '../http/limiter.ts';
@@ -54,12 +55,19 @@ export async function startService(environment: Environment, { sandbox = false }
     const denials = createDenials();
     const following = config.chains.size > 0 ? startFollowing(log, denials, environment) : null;
     if (following !== null) started.push(following.stop);
+    // What people reach us by is known when we listen, unless the operator has said it.
+    let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
+    const now = () => Date.now() / 1000;
+    const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
+    const signIn = createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now });
+    const developers = { accounts, signIn, origins: () => origins, quota: config.keysPerWallet };
     const server = startServer({
       ...config,
+      ...(config.selfServiceKeys ? { developers } : {}),
       store,
       chainIds,
       figures: () => following?.figures() ?? [],
-      now: () => Date.now() / 1000,
+      now,
       maxLag: maxLagOf(config),
       sandbox,
       gate,
@@ -67,6 +75,8 @@ export async function startService(environment: Environment, { sandbox = false }
       onDenied: denials.add,
       onAnswer: (answered) => log('info', 'request', answered),
     });
+    const { port } = new URL(server.url);
+    if (config.publicUrl === null) origins = ['localhost', '127.0.0.1'].map((host) => `http://${host}:${port}`);
     const chains = setInterval(() => void addChains().catch(onError), CHAINS_MS);
     started.push(() => clearInterval(chains));
     log('info', 'listening', { url: server.url, metrics: server.metricsUrl, chainIds: [...chainIds] });

@@ -3,11 +3,13 @@
 import type { Version } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Awaitable } from '../store/store.ts';
+import { developersText } from '../web/developers.ts';
 import { docsText } from '../web/docs.ts';
 import { explorerText } from '../web/explorer.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
 import { statusText } from '../web/status.ts';
 import { answerCheck } from './check.ts';
+import { DEVELOPER_PATHS, requireOwnPage } from './developers.ts';
 import { type Admission, type Gate, UNLIMITED } from './gate.ts';
 import { answerList } from './list.ts';
 import { troubleOf } from './moment.ts';
@@ -45,6 +47,7 @@ const PREFLIGHT = {
   'access-control-max-age': '86400',
 };
 const METHODS = 'GET, HEAD, OPTIONS';
+const READS: readonly string[] = ['GET'];
 const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
 /** The longest address that any good request has is a fraction of this. */
 const LONGEST_URL = 4096;
@@ -97,8 +100,10 @@ function answer(request: Request, route: Route | null, query: string, options: S
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { ...PREFLIGHT, allow: METHODS } });
   if (url.length > LONGEST_URL) throw new Problem('uri-too-long', `More than ${LONGEST_URL} characters.`);
   if (route === null) throw new Problem('not-found', 'See /docs for what there is.');
-  if (method !== 'GET' && method !== 'HEAD') {
-    throw new Problem('method-not-allowed', `${method} is not among ${METHODS}.`, { headers: { allow: METHODS } });
+  const methods = route.methods ?? READS;
+  if (!methods.includes(method === 'HEAD' ? 'GET' : method)) {
+    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+    throw new Problem('method-not-allowed', `${method} is not among ${allow}.`, { headers: { allow } });
   }
   return route.answer(request, query, options);
 }
@@ -107,6 +112,8 @@ export interface Route {
   readonly name: string;
   /** Of the registry that it is about; null for pages and the like. */
   readonly version: Version | null;
+  /** Besides HEAD and OPTIONS; GET unless others are named. */
+  readonly methods?: readonly string[];
   answer(request: Request, query: string, service: Service): Awaitable<Response>;
 }
 
@@ -154,13 +161,28 @@ const askOf = (service: Service) => (path: string) => {
 const livePage = (text: string, { sandbox }: Service) =>
   pageResponse(text, { sandbox: sandbox === true, cache: 'no-cache' });
 
+/** As the caller reached us, for a line to copy. */
+const originOf = ({ url }: Request) => (URL.canParse(url) ? new URL(url).origin : '');
+
+const DEVELOPERS: readonly Route[] = [...DEVELOPER_PATHS].map(([path, handlers]) => ({
+  name: path,
+  version: null,
+  methods: Object.keys(handlers),
+  answer(request, _query, { developers, now }) {
+    if (developers === undefined) throw new Problem('not-found', 'On this service keys are given out by its operator.');
+    requireOwnPage(request, developers);
+    const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
+    return (handler as NonNullable<typeof handler>)(request, developers, Math.floor(now()));
+  },
+}));
+
 const EXPLORER: Route = {
   name: '/',
   version: null,
-  async answer(_request, query, service) {
+  async answer(request, query, service) {
     const { values } = parseQuery(query, EXPLORER_FIELDS);
     const chainIds = [...service.chainIds].sort((a, b) => a - b);
-    const asked = { values, chainIds, origin: service.publicUrl ?? '' };
+    const asked = { values, chainIds, origin: originOf(request) };
     return livePage(await explorerText(asked, askOf(service)), service);
   },
 };
@@ -180,6 +202,10 @@ const ROUTES = new Map<string, Route>(
     pageRoute('/docs', ({ sandbox }) => pageResponse(docs, { sandbox: sandbox === true })),
     EXPLORER,
     STATUS,
+    pageRoute('/developers', ({ sandbox, developers }) =>
+      pageResponse(developersText(developers !== undefined), { sandbox: sandbox === true, cache: 'no-cache' }),
+    ),
+    ...DEVELOPERS,
     ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
   ].map((route) => [route.name, route]),
 );

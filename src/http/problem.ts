@@ -16,6 +16,17 @@ export const PROBLEMS = {
     title: 'This key opens nothing',
     help: 'The `X-API-KEY` is unknown, malformed, expired or revoked, or was given twice. Without one, requests are answered within the limit.',
   },
+  'signed-out': { status: 401, title: 'Nobody is signed in', help: 'On `/developers`: sign in with a wallet first.' },
+  'sign-in-refused': {
+    status: 401,
+    title: 'This is no good sign-in',
+    help: 'On `/developers`: the message is for another service, too old, used before, or not signed by the wallet that it names.',
+  },
+  forbidden: {
+    status: 403,
+    title: 'Only this service’s own pages may do this',
+    help: 'On `/developers`: the request came from another page, or not as JSON.',
+  },
   'not-found': { status: 404, title: 'There is nothing at this path', help: 'The paths are those of this page.' },
   'not-indexed': {
     status: 404,
@@ -26,6 +37,11 @@ export const PROBLEMS = {
     status: 405,
     title: 'Only GET, HEAD and OPTIONS are understood here',
     help: 'The `Allow` header says the same.',
+  },
+  'too-many-keys': {
+    status: 409,
+    title: 'This wallet has as many keys as it may have',
+    help: 'On `/developers`: revoke one that you no longer need.',
   },
   'cursor-gone': {
     status: 409,

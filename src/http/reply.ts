@@ -4,6 +4,7 @@ import type { ChainFigures } from '../chain/figures.ts';
 import type { Question } from '../registry/check.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { ChainState, Moment, Store } from '../store/store.ts';
+import type { Developers } from './developers.ts';
 import type { MaxLag } from './moment.ts';
 import { Problem } from './problem.ts';
 
@@ -18,8 +19,8 @@ export interface Service {
   readonly answerTimeout: number;
   /** The chain is a local one, made for trying things out: every answer says so. */
   readonly sandbox?: boolean;
-  /** How callers reach the service, where its operator has said so. */
-  readonly publicUrl?: string;
+  /** Where wallets look after their own keys; absent where the operator gives keys by hand. */
+  readonly developers?: Developers;
   /** How the followers stand, where this process knows. */
   readonly figures?: () => readonly ChainFigures[];
   /** Told of checks at which the answer was no. */

@@ -41,7 +41,7 @@ export function startServer(options: ServerOptions): RunningServer {
     // Two services on one port would each answer some of the callers.
     reusePort: false,
     idleTimeout,
-    maxRequestBodySize: 1024,
+    maxRequestBodySize: 16 * 1024,
     fetch: (request, server) => app.fetch(request, server.requestIP(request)?.address),
     // The app answers its own failures: what comes here has an answer under way, and only that can be broken off.
     error: () => new Response(null, { status: 500 }),

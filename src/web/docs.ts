@@ -117,7 +117,7 @@ ${table(['Status and type', 'Meaning'], rows)}`;
 /** What the HTTP parser answers by itself. A test sends each of them. */
 const PARSER: readonly (readonly [string, string])[] = [
   ['400', 'A request that is not HTTP: a broken request line or header, a bad length, HTTP/1.1 without a Host.'],
-  ['413', 'A body of more than 1 KiB. No operation takes one.'],
+  ['413', 'A body of more than 16 KiB. No operation takes one.'],
   ['431', 'Headers (the address among them) of more than 16 KiB, or more than 200 of them.'],
   ['505', 'Another version than HTTP/1.0 or 1.1, or a space in the address.'],
   ['closed', 'A method that HTTP does not know, or headers that are not whole within some ten seconds.'],

@@ -1,5 +1,6 @@
 // The frame of every page, and the headers under which pages go out.
 
+import developers from './developers.browser.js' with { type: 'text' };
 import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
 import live from './live.browser.js' with { type: 'text' };
@@ -29,11 +30,13 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [STYLE_PATH, asset(style, 'text/css')],
   [ICON_PATH, asset(icon, 'image/svg+xml')],
   [LIVE_PATH, asset(live, 'text/javascript')],
+  ['/developers.js', asset(developers, 'text/javascript')],
 ]);
 
 const SITE = [
   ['/', 'Explorer'],
   ['/status', 'Status'],
+  ['/developers', 'Developers'],
   ['/docs', 'API'],
 ] as const;
 
@@ -48,9 +51,14 @@ export interface PageOptions {
   readonly navigation?: Html;
   /** The content is fetched again as blocks arrive. */
   readonly live?: boolean;
+  /** A script of its own. */
+  readonly script?: string;
 }
 
-export function pageText({ title, path, navigation, live: isLive = false }: PageOptions, content: Html): string {
+export function pageText(
+  { title, path, navigation, live: isLive = false, script }: PageOptions,
+  content: Html,
+): string {
   const links = SITE.map(
     ([href, name]) => html`<a href="${href}"${href === path ? new Html(' aria-current="page"') : ''}>${name}</a>`,
   );
@@ -68,7 +76,7 @@ export function pageText({ title, path, navigation, live: isLive = false }: Page
 <title>${title} · delegations</title>
 <link rel="stylesheet" href="${STYLE_PATH}">
 <link rel="icon" href="${ICON_PATH}">
-${isLive ? html`<script src="${LIVE_PATH}" defer></script>` : ''}
+${[isLive ? LIVE_PATH : null, script ?? null].flatMap((source) => (source === null ? [] : [html`<script src="${source}" defer></script>`]))}
 </head>
 ${BODY}
 <a class="skip" href="#content">Skip to the content</a>

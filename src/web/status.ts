@@ -33,7 +33,7 @@ export async function statusText(ask: Ask): Promise<string> {
   return pageText(
     { title: 'Status', path: '/status', live: true },
     html`<h1>Status</h1>
-<div data-part="chains"><p class="lead">${networks.length === 0 ? 'No chain is followed yet.' : `${ready} of ${networks.length} ${networks.length === 1 ? 'chain' : 'chains'} answer at the newest block.`}</p>
+<div data-part="chains"><p class="lead">${networks.length === 0 ? 'No chain is followed yet.' : `${ready} of ${networks.length} ${networks.length === 1 ? 'chain' : 'chains'} answer${ready === 1 ? 's' : ''} at the newest block.`}</p>
 <div class="cards">${networks.map(card)}</div></div>`,
   );
 }

@@ -1,0 +1,167 @@
+// Who is signed in, and who is not: real signatures, every way in which a message can be wrong, on both engines.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { privateKeyToAccount } from 'viem/accounts';
+import { createSiweMessage } from 'viem/siwe';
+import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
+import { ENGINES } from '../../test/engines.ts';
+import { startEvm } from '../sandbox/evm.ts';
+import { type Accounts, openAccounts } from './accounts.ts';
+import { createSignIn, type SignIn } from './sign-in.ts';
+
+const ORIGIN = 'https://delegations.example';
+const account = privateKeyToAccount(`0x${'11'.repeat(32)}`);
+const other = privateKeyToAccount(`0x${'22'.repeat(32)}`);
+const NOW = 1_800_000_000;
+
+for (const engine of ENGINES) {
+  describe(`sign-in on ${engine.name}`, () => {
+    let accounts: Accounts;
+    let signIn: SignIn;
+    let now = NOW;
+    beforeAll(async () => {
+      accounts = await openAccounts(await engine.fresh());
+      const nodes = new Map([[8453, []]]);
+      signIn = createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => now });
+    });
+    afterAll(() => accounts.close());
+
+    const fields = async (more: Partial<Parameters<typeof createSiweMessage>[0]> = {}) =>
+      ({
+        address: account.address,
+        chainId: 1,
+        domain: 'delegations.example',
+        uri: `${ORIGIN}/developers`,
+        version: '1',
+        nonce: await accounts.sessions.createNonce(now),
+        issuedAt: new Date(now * 1000),
+        expirationTime: new Date((now + 300) * 1000),
+        ...more,
+      }) as const;
+    const signed = async (more = {}, by = account) => {
+      const message = createSiweMessage(await fields(more));
+      return { message, signature: await by.signMessage({ message }) };
+    };
+    const refused = async ({ message, signature }: { message: string; signature: string }) =>
+      signIn.verify(message, signature).then(
+        () => 'signed in',
+        (error: Error) => error.message,
+      );
+
+    test('a wallet that signs the message is signed in', async () => {
+      const { message, signature } = await signed();
+      expect(await signIn.verify(message, signature)).toBe(account.address.toLowerCase());
+      const onOther = await signed({ chainId: 8453 });
+      expect(await signIn.verify(onOther.message, onOther.signature)).toBe(account.address.toLowerCase());
+    });
+
+    test('a replayed nonce is refused, and one that was never given', async () => {
+      const once = await signed();
+      await signIn.verify(once.message, once.signature);
+      expect(await refused(once)).toContain('used before');
+      expect(await refused(await signed({ nonce: 'a'.repeat(32) }))).toContain('used before');
+    });
+
+    test('another domain or address of the service is refused', async () => {
+      expect(await refused(await signed({ domain: 'evil.example' }))).toContain('for evil.example');
+      expect(await refused(await signed({ uri: 'https://evil.example/developers' }))).toContain('another address');
+      expect(await refused(await signed({ uri: 'http://delegations.example/developers' }))).toContain(
+        'another address',
+      );
+    });
+
+    test('an expired message, one from another time, and one that is not valid yet are refused', async () => {
+      expect(await refused(await signed({ expirationTime: new Date((now - 1) * 1000) }))).toContain('expired');
+      expect(await refused(await signed({ issuedAt: new Date((now - 3600) * 1000) }))).toContain('just now');
+      expect(await refused(await signed({ issuedAt: new Date((now + 3600) * 1000) }))).toContain('just now');
+      expect(await refused(await signed({ notBefore: new Date((now + 60) * 1000) }))).toContain('not valid yet');
+      const { message } = await signed();
+      const without = message.replace(/\nExpiration Time: .*/, '');
+      expect(await refused({ message: without, signature: await account.signMessage({ message: without }) })).toContain(
+        'expired',
+      );
+    });
+
+    test('a chain that is not followed is refused', async () => {
+      expect(await refused(await signed({ chainId: 137 }))).toContain('chain 137');
+    });
+
+    test('a tampered address, another signer, and a tampered message are refused', async () => {
+      expect(await refused(await signed({ address: other.address }))).toContain('not that of the wallet');
+      expect(await refused(await signed({}, other))).toContain('not that of the wallet');
+      const { message, signature } = await signed();
+      expect(await refused({ message: message.replace('Chain ID: 1', 'Chain ID: 8453'), signature })).toContain(
+        'not that of',
+      );
+    });
+
+    test('what is no message, or no signature, is refused', async () => {
+      const { message, signature } = await signed();
+      expect(await refused({ message: 'hello', signature })).toContain('no sign-in message');
+      expect(await refused({ message, signature: 'hello' })).toContain('no signed');
+      expect(await refused({ message: message.repeat(20), signature })).toContain('no signed');
+      expect(await refused({ message, signature: '0x' })).toContain('not that of');
+    });
+
+    test('a nonce that nobody used in ten minutes is gone', async () => {
+      const late = await fields();
+      now += 601;
+      const message = createSiweMessage({
+        ...late,
+        issuedAt: new Date(now * 1000),
+        expirationTime: new Date((now + 60) * 1000),
+      });
+      expect(await refused({ message, signature: await account.signMessage({ message }) })).toContain('took too long');
+    });
+
+    test('a session lasts a day, or until it is closed, and its token is not kept', async () => {
+      const { sessions } = accounts;
+      const token = await sessions.open('0xabc', NOW);
+      expect(token).toMatch(/^[0-9a-f]{64}$/);
+      expect([await sessions.walletOf(token, NOW), await sessions.walletOf('f'.repeat(64), NOW)]).toEqual([
+        '0xabc',
+        null,
+      ]);
+      expect(await sessions.walletOf(token, NOW + 86_400)).toBeNull();
+      await sessions.close(token);
+      expect(await sessions.walletOf(token, NOW)).toBeNull();
+    });
+  });
+}
+
+test('a wallet that is a contract is asked whether the signature is its own (EIP-1271)', async () => {
+  const evm = await startEvm();
+  const accounts = await openAccounts(await (ENGINES[0] as (typeof ENGINES)[number]).fresh());
+  try {
+    const wallet = '0x5AfE5afE5afE5afE5afE5afE5aFe5aFe5Afe5Afe';
+    await evm.rpc.call('hardhat_setCode', [wallet, artifacts.SignerWallet.code]);
+    await evm.rpc.call('hardhat_setStorageAt', [
+      wallet,
+      '0x0',
+      `0x${account.address.slice(2).toLowerCase().padStart(64, '0')}`,
+    ]);
+    const now = Math.floor(Date.now() / 1000);
+    const nodes = new Map([[1, [evm.url]]]);
+    const signIn = createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => now });
+    const message = async () =>
+      createSiweMessage({
+        address: wallet,
+        chainId: 1,
+        domain: 'delegations.example',
+        uri: `${ORIGIN}/developers`,
+        version: '1',
+        nonce: await accounts.sessions.createNonce(now),
+        issuedAt: new Date(now * 1000),
+        expirationTime: new Date((now + 300) * 1000),
+      });
+    const good = await message();
+    expect(await signIn.verify(good, await account.signMessage({ message: good }))).toBe(wallet.toLowerCase());
+    const bad = await message();
+    await expect(signIn.verify(bad, await other.signMessage({ message: bad }))).rejects.toThrow(
+      'not that of the wallet',
+    );
+  } finally {
+    await accounts.close();
+    await evm.stop();
+  }
+}, 60_000);

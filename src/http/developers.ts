@@ -1,0 +1,163 @@
+// /developers: wallets sign in and look after their own keys. Only our own pages may change anything.
+
+import { type Accounts, isGood, type KeyRecord } from '../accounts/accounts.ts';
+import { SESSION_SECONDS } from '../accounts/sessions.ts';
+import { type SignIn, SignInError } from '../accounts/sign-in.ts';
+import { checksummed } from './checksum.ts';
+import { Fault, readAddress } from './params.ts';
+import { Problem } from './problem.ts';
+
+export interface Developers {
+  readonly accounts: Accounts;
+  readonly signIn: SignIn;
+  /** How people reach the service. */
+  readonly origins: () => readonly string[];
+  /** How many good keys a wallet may have. */
+  readonly quota: number;
+}
+
+type Handler = (request: Request, developers: Developers, now: number) => Promise<Response>;
+
+/** By method and path. */
+export const DEVELOPER_PATHS: ReadonlyMap<string, Readonly<Record<string, Handler>>> = new Map<
+  string,
+  Record<string, Handler>
+>([
+  ['/developers/nonce', { POST: createNonce }],
+  ['/developers/session', { GET: readSession, POST: openSession, DELETE: closeSession }],
+  ['/developers/keys', { GET: listKeys, POST: createKey }],
+  ['/developers/keys/rotate', { POST: rotateKey }],
+  ['/developers/keys/revoke', { POST: revokeKey }],
+]);
+
+const COOKIE = 'delegations_session';
+const USES_DAYS = 30;
+const DAY_SECONDS = 86_400;
+const OVERLAP_SECONDS = DAY_SECONDS;
+const LONGEST_LABEL = 100;
+const MOST_DAYS = 3650;
+
+/** A page of somebody else's cannot make a browser change anything here. */
+export function requireOwnPage(request: Request, { origins }: Developers): void {
+  if (request.method === 'GET' || request.method === 'HEAD') return;
+  const origin = request.headers.get('origin');
+  if (origin === null || !origins().includes(origin))
+    throw new Problem(
+      'forbidden',
+      `Only pages of ${origins()[0]} may do this. Behind another address, the operator sets PUBLIC_URL.`,
+    );
+  if (!request.headers.get('content-type')?.startsWith('application/json'))
+    throw new Problem('forbidden', 'Only JSON is taken here.');
+}
+
+const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
+  new Response(JSON.stringify(value), {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
+  });
+
+function tokenOf(request: Request): string | null {
+  return new RegExp(`(?:^|; )${COOKIE}=([0-9a-f]{64})(?:;|$)`).exec(request.headers.get('cookie') ?? '')?.[1] ?? null;
+}
+
+async function walletOf(request: Request, { accounts }: Developers, now: number): Promise<string | null> {
+  const token = tokenOf(request);
+  return token === null ? null : accounts.sessions.walletOf(token, now);
+}
+
+async function requireWallet(request: Request, developers: Developers, now: number): Promise<string> {
+  const wallet = await walletOf(request, developers, now);
+  if (wallet === null) throw new Problem('signed-out', 'Sign in with your wallet first.');
+  return wallet;
+}
+
+async function bodyOf(request: Request): Promise<Record<string, unknown>> {
+  const body = await request.json().catch(() => null);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new Problem('bad-request', 'The body is no JSON object.');
+  return body as Record<string, unknown>;
+}
+
+function cookie({ origins }: Developers, value: string, seconds: number): string {
+  const secure = origins()[0]?.startsWith('https:') ? '; Secure' : '';
+  return `${COOKIE}=${value}; Path=/developers; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
+}
+
+/** With the wallet's checksummed form, which the message must have. */
+async function createNonce(request: Request, { accounts }: Developers, now: number): Promise<Response> {
+  const { wallet } = await bodyOf(request);
+  const address = readAddress(typeof wallet === 'string' ? wallet.toLowerCase() : '');
+  if (address instanceof Fault) throw new Problem('bad-request', `wallet ${address.detail}`);
+  return json({ nonce: await accounts.sessions.createNonce(now), wallet: checksummed(address) });
+}
+
+async function readSession(request: Request, developers: Developers, now: number): Promise<Response> {
+  return json({ wallet: await walletOf(request, developers, now) });
+}
+
+async function openSession(request: Request, developers: Developers, now: number): Promise<Response> {
+  const { message, signature } = await bodyOf(request);
+  if (typeof message !== 'string' || typeof signature !== 'string')
+    throw new Problem('bad-request', 'message and signature are texts.');
+  const wallet = await developers.signIn.verify(message, signature).catch((error) => {
+    if (error instanceof SignInError) throw new Problem('sign-in-refused', error.message);
+    throw error;
+  });
+  const token = await developers.accounts.sessions.open(wallet, now);
+  return json({ wallet }, 200, { 'set-cookie': cookie(developers, token, SESSION_SECONDS) });
+}
+
+async function closeSession(request: Request, developers: Developers): Promise<Response> {
+  const token = tokenOf(request);
+  if (token !== null) await developers.accounts.sessions.close(token);
+  return json({ wallet: null }, 200, { 'set-cookie': cookie(developers, '', 0) });
+}
+
+const shown = (record: KeyRecord, now: number) => ({ ...record, good: isGood(record, now) });
+
+async function listKeys(request: Request, developers: Developers, now: number): Promise<Response> {
+  const { accounts, quota } = developers;
+  const wallet = await requireWallet(request, developers, now);
+  const sinceDay = Math.floor(now / DAY_SECONDS) - USES_DAYS + 1;
+  const [keys, uses] = await Promise.all([accounts.list(wallet), accounts.uses(wallet, sinceDay)]);
+  return json({ wallet, quota, sinceDay, keys: keys.map((one) => shown(one, now)), uses });
+}
+
+async function createKey(request: Request, developers: Developers, now: number): Promise<Response> {
+  const { accounts, quota } = developers;
+  const owner = await requireWallet(request, developers, now);
+  const { label, days = null } = await bodyOf(request);
+  const text = typeof label === 'string' ? label.trim() : '';
+  if (text === '' || text.length > LONGEST_LABEL)
+    throw new Problem('bad-request', `A label of 1 to ${LONGEST_LABEL} characters is needed.`);
+  if (days !== null && !(typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= MOST_DAYS))
+    throw new Problem('bad-request', `days is a whole number from 1 to ${MOST_DAYS}.`);
+  const expiresAt = typeof days === 'number' ? now + days * DAY_SECONDS : null;
+  const created = await accounts.create({ label: text, owner, expiresAt, now, quota });
+  if (created === null)
+    throw new Problem('too-many-keys', `A wallet has at most ${quota} good keys: revoke one first.`);
+  return json({ key: created.text, record: shown(created.record, now) }, 201);
+}
+
+/** The wallet's own key with this id; somebody else's does not exist for it. */
+async function ownKey(request: Request, developers: Developers, now: number): Promise<KeyRecord> {
+  const wallet = await requireWallet(request, developers, now);
+  const { id } = await bodyOf(request);
+  const record = typeof id === 'number' && Number.isSafeInteger(id) ? await developers.accounts.byId(id) : null;
+  if (record === null || record.owner !== wallet || !isGood(record, now))
+    throw new Problem('not-found', 'You have no such good key.');
+  return record;
+}
+
+async function rotateKey(request: Request, developers: Developers, now: number): Promise<Response> {
+  const { id } = await ownKey(request, developers, now);
+  const created = await developers.accounts.rotate(id, now, OVERLAP_SECONDS);
+  if (created === null) throw new Problem('not-found', 'You have no such good key.');
+  return json({ key: created.text, record: shown(created.record, now) }, 201);
+}
+
+async function revokeKey(request: Request, developers: Developers, now: number): Promise<Response> {
+  const { id } = await ownKey(request, developers, now);
+  await developers.accounts.revoke(id, now);
+  return json({ id, revoked: true });
+}
