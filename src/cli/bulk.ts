@@ -2,6 +2,7 @@
 
 import { existsSync, statSync } from 'node:fs';
 import * as p from '../http/params.ts';
+import { refusalText } from '../http/problem.ts';
 import type { Question } from '../registry/check.ts';
 import { type Bytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import type { Store } from '../store/store.ts';
@@ -9,7 +10,7 @@ import { checkPath, readOr, readRights, scopeOf, versionOf, whenOf } from './ask
 import { type Call, UsageError } from './command.ts';
 import { asBytes, type CsvRow, cellOf, readCsv } from './csv.ts';
 import { writeOut } from './output.ts';
-import { NO_SERVICE, problemOf, type Source } from './source.ts';
+import { NO_SERVICE, type Source } from './source.ts';
 
 /** A row's question, or what is wrong with it. */
 type Asked = { readonly chainId: number; readonly question: Question } | string;
@@ -195,8 +196,8 @@ function createMoments(call: Call, { store, ask }: Source): MomentOf {
     query.set('to', ZERO);
     const response = await ask(`/registry/v2/check/all?${query}`);
     // A question of the whole file is at fault as a whole; one chain of several is not.
-    if (!response.ok && chainId === (call.number('chain') ?? 1)) throw new UsageError(await problemOf(response));
-    if (!response.ok) return problemOf(response);
+    if (!response.ok && chainId === (call.number('chain') ?? 1)) throw new UsageError(await refusalText(response));
+    if (!response.ok) return refusalText(response);
     const block = Number(response.headers.get('x-block-number') ?? Number.NaN);
     if (!Number.isSafeInteger(block)) throw new UsageError(NO_SERVICE);
     process.stderr.write(`Chain ${chainId}, as of block ${block}.\n`);
@@ -257,7 +258,7 @@ function overHttp({ ask }: Source, momentOf: MomentOf): Answers {
       if (response.ok) throw new UsageError(NO_SERVICE);
       const wait = Number(response.headers.get('retry-after') ?? 0);
       if (left === 0 || response.status !== 429 || wait > LONGEST_WAIT)
-        return fault(await problemOf(new Response(text, response)));
+        return fault(await refusalText(new Response(text, response)));
       await Bun.sleep(1000 * Math.max(1, wait));
     }
   };

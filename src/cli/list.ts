@@ -1,10 +1,11 @@
 // delegations list: what a wallet has granted and been granted.
 
+import { refusalText } from '../http/problem.ts';
 import { rightsText } from '../registry/rights.ts';
 import { dateOf, TIME_OPTIONS, tableOf, versionOf, whenOf } from './asking.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, problemOf, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './source.ts';
+import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './source.ts';
 
 export const list: Command = {
   name: 'list',
@@ -45,7 +46,7 @@ function pathOf(call: Call, more: Record<string, string>): string {
 
 async function writeJson(call: Call, { ask }: Source): Promise<void> {
   const response = await ask(pathOf(call, {}));
-  if (!response.ok) throw new UsageError(await problemOf(response));
+  if (!response.ok) throw new UsageError(await refusalText(response));
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     // A list, and nothing else that happens to be there.

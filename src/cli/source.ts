@@ -1,6 +1,7 @@
 // Where the command line asks: a running service, or a store straight away, by the same interface.
 
 import { createApp } from '../http/app.ts';
+import { refusalText } from '../http/problem.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
@@ -122,18 +123,5 @@ export async function jsonOf<T>(response: Response): Promise<T> {
     if (typeof value !== 'object' || value === null) throw new UsageError(NO_SERVICE);
     return value as T;
   }
-  throw new UsageError(await problemOf(response));
-}
-
-export async function problemOf(response: Response): Promise<string> {
-  const problem = (await response.json().catch(() => null)) as {
-    title?: string;
-    detail?: string;
-    errors?: { parameter: string; detail: string }[];
-  } | null;
-  if (problem === null) return `The service answered ${response.status}.`;
-  const errors = (problem.errors ?? []).map(({ parameter, detail }) => `${parameter} ${detail}`);
-  return errors.length > 0
-    ? errors.join('\n')
-    : (problem.detail ?? problem.title ?? `The service answered ${response.status}.`);
+  throw new UsageError(await refusalText(response));
 }

@@ -136,3 +136,13 @@ export function problemResponse({ type, message, extras }: Problem, headers: Hea
   if (retryAfter !== undefined) headers.set('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
   return new Response(JSON.stringify(body), { status, headers });
 }
+
+/** What a refusal says, in a sentence for people. */
+export async function refusalText(response: Response): Promise<string> {
+  const { detail, errors } = (await response.json().catch(() => ({}))) as {
+    detail?: string;
+    errors?: readonly ParameterFault[];
+  };
+  if (errors !== undefined) return errors.map((one) => `${one.parameter} ${one.detail}`).join('; ');
+  return detail ?? `The service answered ${response.status}.`;
+}

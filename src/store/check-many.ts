@@ -10,22 +10,18 @@ import { unreadBy } from './queries.ts';
 import { requireIndexed } from './read.ts';
 import type { Shortener } from './short.ts';
 import type { ListQuery } from './store.ts';
+import { type Columns, KEY_COLUMNS } from './tables.ts';
 
 /** How many keys SQLite is asked for in one statement. */
 const KEYS = 256;
 /** What a key's row has: the question's position, the short forms, and the columns of the key. */
-const COLUMNS = {
+const COLUMNS: Columns = {
   position: 'bigint',
   cold: 'bigint',
   hot: 'bigint',
   key: 'bigint',
-  kind: 'smallint',
-  from_addr: 'bytea',
-  to_addr: 'bytea',
-  contract: 'bytea',
-  token_id: 'bytea',
-  rights: 'bytea',
-} as const;
+  ...KEY_COLUMNS,
+};
 const NAMES = Object.keys(COLUMNS);
 const WIDTH = NAMES.length;
 /** Of no key: fills a statement up to its size. */

@@ -2,7 +2,7 @@
 
 import type { BulkStatement } from './engine.ts';
 
-type Columns = Readonly<Record<string, 'bigint' | 'smallint' | 'bytea'>>;
+export type Columns = Readonly<Record<string, 'bigint' | 'smallint' | 'bytea'>>;
 
 const arrays = (types: readonly string[]) => types.map((type, position) => `$${position + 1}::${type}[]`).join(', ');
 
@@ -15,8 +15,8 @@ function insertInto(table: string, columns: Columns, conflict = ''): BulkStateme
   };
 }
 
-const KEY: Columns = {
-  version: 'smallint',
+/** What names a delegation within its version. */
+export const KEY_COLUMNS: Columns = {
   kind: 'smallint',
   from_addr: 'bytea',
   to_addr: 'bytea',
@@ -24,6 +24,8 @@ const KEY: Columns = {
   token_id: 'bytea',
   rights: 'bytea',
 };
+
+const KEY: Columns = { version: 'smallint', ...KEY_COLUMNS };
 
 export const INSERT_BLOCK = insertInto(
   'block',

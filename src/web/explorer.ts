@@ -3,6 +3,7 @@
 
 import { checksummed } from '../http/checksum.ts';
 import { Fault, readAddress } from '../http/params.ts';
+import { refusalText } from '../http/problem.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { rightsOf, rightsText } from '../registry/rights.ts';
 import { coldOf, dateText, hotOf, type Shown, walletLink, whatOf } from './delegation.ts';
@@ -76,15 +77,6 @@ function momentOf(text: string | undefined): Record<string, string> {
 const notice = (text: string, kind: 'no' | 'trouble' = 'trouble'): Html =>
   html`<p class="notice ${kind}" role="status">${text}</p>`;
 
-async function problemText(response: Response): Promise<string> {
-  const problem = (await response.json().catch(() => ({}))) as {
-    detail?: string;
-    errors?: { parameter: string; detail: string }[];
-  };
-  const errors = problem.errors?.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; ');
-  return errors ?? problem.detail ?? `The service answered ${response.status}.`;
-}
-
 interface WalletList {
   readonly chainId: number;
   readonly version: 1 | 2;
@@ -136,7 +128,7 @@ async function readList(
   });
   const response = await ask(`/registry/v${version}/${wallet}?${query}`);
   const base = { chainId, version, block: response.headers.get('x-block-number') ?? '' };
-  if (!response.ok) return { ...base, delegations: [], isWhole: true, trouble: await problemText(response) };
+  if (!response.ok) return { ...base, delegations: [], isWhole: true, trouble: await refusalText(response) };
   const delegations = (await response.json()) as Shown[];
   return { ...base, delegations, isWhole: !response.headers.has('link'), trouble: null };
 }
@@ -211,7 +203,7 @@ async function answerPart(asked: Asked, ask: Ask): Promise<Html> {
   const path = `/registry/v2/check/${scope}?${query}`;
   const line = html`<pre><code>curl '${origin}${path}'</code></pre>`;
   const response = await ask(`${path}&explain=true&numbers=string`);
-  if (!response.ok) return html`${notice(await problemText(response))}${line}`;
+  if (!response.ok) return html`${notice(await refusalText(response))}${line}`;
   const { result, delegations, block } = (await response.json()) as {
     result: boolean | string;
     delegations: Shown[];
