@@ -29,8 +29,8 @@ export interface ChainFigures {
   readonly audited: number;
   /** Answers of the registry that were compared with ours. */
   readonly compared: number;
-  /** Another program follows the chain into this store now. */
-  readonly overtaken: boolean;
+  /** Another program follows the chain into this store, and this one waits for its turn. */
+  readonly standby: boolean;
   readonly failures: number;
 }
 

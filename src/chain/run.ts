@@ -38,7 +38,7 @@ export async function runFollower(follower: Follower, options: RunOptions): Prom
   return 'stopped';
 }
 
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+export const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);

@@ -5,8 +5,10 @@ import type { Denials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
 import type { FollowerEvent } from '../chain/followed.ts';
 import { createFollower } from '../chain/follower.ts';
+import { holdLease } from '../chain/lease.ts';
 import { createProviders } from '../chain/providers.ts';
 import { runFollower } from '../chain/run.ts';
+import type { Question } from '../registry/check.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -43,7 +45,7 @@ async function followAll(environment: Environment): Promise<void> {
     const told = message as { type?: string; denied?: ReturnType<Denials['take']> };
     if (told.type !== 'denied') return;
     for (const [chainId, questions] of told.denied ?? []) {
-      followed.find((chain) => chain.chainId === chainId)?.auditor.denied(questions);
+      followed.find((chain) => chain.chainId === chainId)?.denied(questions);
       log('debug', 'denied', { chainId, questions: questions.length });
     }
   });
@@ -71,48 +73,61 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
   const calls: Record<string, number> = {};
   const events: Partial<Record<FollowerEvent['type'], number>> = {};
   let failures = 0;
-  let overtaken = false;
+  let isStandby = false;
   const providers = createProviders(chainId, chain.rpcUrls, {
     onCall: (method) => {
       calls[method] = (calls[method] ?? 0) + 1;
     },
   });
-  const follower = createFollower({
-    network,
+  const create = () =>
+    createFollower({
+      network,
+      store,
+      providers,
+      now: Date.now,
+      ...(chain.finality === undefined ? {} : { finality: chain.finality }),
+      ...(chain.startBlock === undefined ? {} : { firstBlock: chain.startBlock }),
+      onEvent(event) {
+        events[event.type] = (events[event.type] ?? 0) + 1;
+        const { type, ...fields } = event;
+        log(type === 'opened' || type === 'reorg' ? 'info' : 'warn', type, { chainId, ...fields });
+      },
+    });
+  let follower = create();
+  let auditor = createAuditor(follower, network, store, Date.now);
+  const onTrouble = (error: unknown, times: number) => {
+    failures++;
+    // The first of a row is told, and then fewer and fewer.
+    if ((times & (times - 1)) === 0)
+      log('warn', 'trouble', { chainId, times, error: providers.redact(troubleOf(error)) });
+  };
+  const turn = {
     store,
-    providers,
-    now: Date.now,
-    ...(chain.finality === undefined ? {} : { finality: chain.finality }),
-    ...(chain.startBlock === undefined ? {} : { firstBlock: chain.startBlock }),
-    onEvent(event) {
-      events[event.type] = (events[event.type] ?? 0) + 1;
-      const { type, ...fields } = event;
-      log(type === 'opened' || type === 'reorg' ? 'info' : 'warn', type, { chainId, ...fields });
-    },
-  });
-
-  const auditor = createAuditor(follower, network, store, Date.now);
-  const ended = runFollower(follower, {
-    pollMs: chain.pollMs ?? Math.max(1000, 1000 * network.blockSeconds),
+    chainId,
     signal,
-    afterTick: auditor.run,
-    onTrouble(error, times) {
-      failures++;
-      // The first of a row is told, and then fewer and fewer.
-      if ((times & (times - 1)) === 0)
-        log('warn', 'trouble', { chainId, times, error: providers.redact(troubleOf(error)) });
+    onTrouble: (error: unknown) => onTrouble(error, 1),
+    onTurn(isOurs: boolean) {
+      isStandby = !isOurs;
+      log('info', isOurs ? 'follows' : 'another program follows this chain: standing by', { chainId });
     },
-  }).then((how) => {
-    if (how !== 'overtaken') return;
-    overtaken = true;
-    log('error', 'another program follows this chain now; this one has stopped', { chainId });
+  };
+  const ended = holdLease(turn, async (held) => {
+    follower = create();
+    auditor = createAuditor(follower, network, store, Date.now);
+    const how = await runFollower(follower, {
+      pollMs: chain.pollMs ?? Math.max(1000, 1000 * network.blockSeconds),
+      signal: held,
+      afterTick: () => auditor.run(),
+      onTrouble,
+    });
+    if (how === 'overtaken') log('warn', 'another program has written to this chain', { chainId });
   });
 
   let before = { at: Date.now(), logs: 0, block: 0 };
   let rates = { logs: 0, blocks: 0 };
   return {
     chainId,
-    auditor,
+    denied: (questions: readonly Question[]) => auditor.denied(questions),
     ended,
     figures(): ChainFigures {
       const { firstBlock = null, head = null, tip = null } = follower.state ?? {};
@@ -136,7 +151,7 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
         events,
         audited: auditor.blocks,
         compared: auditor.answers,
-        overtaken,
+        standby: isStandby,
         failures,
       };
     },

@@ -12,7 +12,7 @@ export const rewind: Command = {
   about: `Forgets everything above a block and opens the chain again: the way out by hand where a chain is shut. The index goes back
 to the newest block at or below <block> whose hash it kept, and reads on from there.
 
-Stop the service first: a follower that runs meanwhile finds itself overtaken, and stops.`,
+A follower that runs meanwhile finds itself overtaken, and goes on from there.`,
   options: {
     chain: { value: '<id>', about: 'the chain' },
     to: { value: '<block>', about: 'the last block that is to stay' },

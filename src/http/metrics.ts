@@ -127,12 +127,12 @@ function renderFollowers(family: Family, chains: readonly ChainFigures[]): void 
   counter('delegations_rpc_calls_total', 'Calls to nodes.', ({ calls }) =>
     Object.entries(calls).map(([method, count]) => [`,method="${method}"`, count]),
   );
-  const overtaken = 'delegations_follower_overtaken';
+  const standby = 'delegations_follower_standby';
   family(
-    overtaken,
+    standby,
     'gauge',
-    '1 where another program follows the chain into this store.',
-    rows(overtaken, (chain) => [['', chain.overtaken ? 1 : 0]]),
+    '1 where another program follows the chain, and this one stands by.',
+    rows(standby, (chain) => [['', chain.standby ? 1 : 0]]),
   );
   const health = 'delegations_provider_healthy';
   family(

@@ -36,6 +36,8 @@ export interface Dialect {
   readonly serial: string;
   /** Behind a table's last bracket: keep the rows in the order of the primary key. */
   readonly clustered: string;
+  /** The database's own clock, in milliseconds: the same for all who use it. */
+  readonly clock: string;
   /** The statement that gives the bytes on disk. */
   readonly size: string;
 }

@@ -11,6 +11,7 @@ const DIALECT: Dialect = {
   bytes: 'BYTEA',
   serial: 'BIGSERIAL PRIMARY KEY',
   clustered: '',
+  clock: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   size: 'SELECT pg_database_size(current_database())',
 };
 

@@ -22,7 +22,7 @@ import type {
 } from './store.ts';
 import { LOG_COLUMNS } from './tables.ts';
 
-type Reads = Omit<Store, 'id' | 'claim' | 'apply' | 'report' | 'repair' | 'rebuild' | 'close'>;
+type Reads = Omit<Store, 'id' | 'claim' | 'apply' | 'report' | 'repair' | 'rebuild' | 'lease' | 'release' | 'close'>;
 
 export function createReads(engine: Engine, short: Shortener): Reads {
   // What each chain's row said at its newest known commit. A commit's number stands for its content.

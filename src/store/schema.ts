@@ -12,6 +12,7 @@ import { migrateTables, refuseNewer } from './migrate.ts';
  * - span: a stretch of blocks in which a delegation held, from the log that began it to the block that ended it
  * - v1_read: revocations that named no delegate, and the block at which the wallet's state was read for them
  * - v1_ended: the delegations that such a read found gone
+ * - lease: who follows a chain, and until when nobody else may
  * - identity: what tells this store from any other, and the secret of its short forms
  * - rewrite: the revisions at which history changed, and from which block on
  */
@@ -62,6 +63,8 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
     from_addr ${bytes} NOT NULL, to_addr ${bytes} NOT NULL, contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL,
     read_block ${integer} NOT NULL,
     PRIMARY KEY (chain, block, from_addr, to_addr, kind, contract, token_id))${clustered}`,
+  `CREATE TABLE lease (
+    chain ${integer} PRIMARY KEY, holder TEXT NOT NULL, expires_at ${integer} NOT NULL)`,
   `CREATE TABLE identity (id ${bytes} NOT NULL, secret ${bytes} NOT NULL)`,
   `CREATE TABLE rewrite (
     chain ${integer} NOT NULL, revision ${integer} NOT NULL, from_block ${integer} NOT NULL,

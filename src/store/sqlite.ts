@@ -13,6 +13,7 @@ const DIALECT: Dialect = {
   bytes: 'BLOB',
   serial: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   clustered: ' WITHOUT ROWID',
+  clock: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
   size: 'SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()',
 };
 

@@ -81,6 +81,23 @@ for (const engine of ENGINES) {
       expect([wrong, asked > 3]).toEqual([0, true]);
     });
 
+    test('a lease has one holder, who may renew it; it is free when it is given back or over', async () => {
+      const { chainId } = await newChain();
+      expect(await store.lease(chainId, 'one', 60_000)).toBe('one');
+      expect(await store.lease(chainId, 'two', 60_000)).toBe('one');
+      expect(await store.lease(chainId, 'one', 50)).toBe('one');
+      await store.release(chainId, 'two');
+      expect(await store.lease(chainId, 'two', 50)).toBe('one');
+      await Bun.sleep(60);
+      expect(await store.lease(chainId, 'two', 60_000)).toBe('two');
+      await store.release(chainId, 'two');
+      expect(await store.lease(chainId, 'one', 60_000)).toBe('one');
+      const taken = await Promise.all(
+        ['a', 'b', 'c', 'd'].map((holder) => store.lease(chainId + 1_000_000, holder, 60_000)),
+      );
+      expect(new Set(taken).size).toBe(1);
+    });
+
     test('granting the same thing again changes nothing, not even since when it holds', async () => {
       const chain = await newChain();
       await chain.add([block(101, [granted('ERC20')])]);

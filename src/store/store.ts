@@ -174,6 +174,10 @@ export interface Store {
   report(chainId: number, epoch: number, report: Report): Promise<ChainState>;
   /** Inserts logs that were missed, or readings of state, and derives the spans of their wallets again. */
   repair(repair: Repair): Promise<CommitResult>;
+  /** Takes or renews the lease of a chain where it is free, over, or the holder's own. Gives whoever holds it now. */
+  lease(chainId: number, holder: string, forMs: number): Promise<string>;
+  /** Gives the lease back, where that one holds it. */
+  release(chainId: number, holder: string): Promise<void>;
   /** Derives every span of the chain again from its logs. */
   rebuild(chainId: number): Promise<void>;
 

@@ -21,7 +21,7 @@ import type {
 } from './store.ts';
 import { INSERT_BLOCK, INSERT_LOG } from './tables.ts';
 
-type Writes = Pick<Store, 'claim' | 'apply' | 'report' | 'repair' | 'rebuild'>;
+type Writes = Pick<Store, 'claim' | 'apply' | 'report' | 'repair' | 'rebuild' | 'lease' | 'release'>;
 
 export function createWrites(engine: Engine, short: Shortener): Writes {
   return {
@@ -38,6 +38,22 @@ export function createWrites(engine: Engine, short: Shortener): Writes {
       checkRepair(missing);
       return engine.transaction((tx) => repair({ tx, chainId: missing.chainId, short }, missing));
     },
+    lease: (chainId, holder, forMs) =>
+      engine.transaction(async (tx) => {
+        const { clock } = engine.dialect;
+        await tx.run(
+          `INSERT INTO lease (chain, holder, expires_at) VALUES ($1, $2, ${clock} + $3)
+            ON CONFLICT (chain) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+            WHERE lease.holder = excluded.holder OR lease.expires_at <= ${clock}`,
+          [chainId, holder, forMs],
+        );
+        const [row] = await tx.rows('SELECT holder FROM lease WHERE chain = $1', [chainId]);
+        return String(row?.[0]);
+      }),
+    release: (chainId, holder) =>
+      engine.transaction(async (tx) => {
+        await tx.run('DELETE FROM lease WHERE chain = $1 AND holder = $2', [chainId, holder]);
+      }),
     rebuild: (chainId) =>
       engine.transaction(async (tx) => {
         const rows = await tx.rows(
