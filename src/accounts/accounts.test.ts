@@ -96,6 +96,39 @@ for (const engine of ENGINES) {
       expect(await accounts.create({ label: 'z', owner, now: NOW, quota: 5 })).toBeNull();
     });
 
+    test('what is counted while the database is away is not lost', async () => {
+      const { text, record } = await create({ owner: '0xaway' });
+      let isAway = true;
+      const away = Object.create(accounts, {
+        addUses: {
+          value: (...args: Parameters<Accounts['addUses']>) =>
+            isAway ? Promise.reject(new Error('away')) : accounts.addUses(...args),
+        },
+      }) as Accounts;
+      const errors: unknown[] = [];
+      const first = createKeyRing(away, { now: () => NOW, onError: (error) => void errors.push(error) });
+      await first.lookUp(text);
+      await Bun.sleep(5500);
+      isAway = false;
+      await first.stop();
+      expect(errors.length).toBeGreaterThan(0);
+      expect(await accounts.uses('0xaway', 0)).toMatchObject([{ id: record.id, uses: 1 }]);
+    }, 20_000);
+
+    test('a rotated key is not rotated again, and what has ended is not kept for ever', async () => {
+      const owner = '0xrotates';
+      const { record } = await create({ owner });
+      const rotated = await Promise.all(Array.from({ length: 5 }, () => accounts.rotate(record.id, NOW, 3600)));
+      expect(rotated.filter((one) => one !== null)).toHaveLength(1);
+      for (let turn = 0; turn < 60; turn++) {
+        const made = await create({ owner });
+        await accounts.revoke(made.record.id, NOW);
+      }
+      const all = await accounts.list(owner);
+      expect(all.length).toBeLessThanOrEqual(52);
+      expect(all.filter((one) => isGood(one, NOW))).toHaveLength(2);
+    });
+
     test('uses are added up by day', async () => {
       const { record } = await create({ owner: '0xuses' });
       const day = Math.floor(NOW / 86_400);
@@ -114,18 +147,36 @@ for (const engine of ENGINES) {
       expect((await accounts.byId(record.id))?.lastUsedAt).toBe(NOW + 9);
     });
 
+    test('a thousand requests at once with one key are one lookup', async () => {
+      const { text } = await create();
+      let lookups = 0;
+      const counting = Object.create(accounts, {
+        find: {
+          value: (key: string) => {
+            lookups++;
+            return accounts.find(key);
+          },
+        },
+      }) as Accounts;
+      const ring = createKeyRing(counting, { now: () => NOW });
+      const answers = await Promise.all(Array.from({ length: 1000 }, () => ring.lookUp(text)));
+      expect([new Set(answers), lookups, ring.isFamiliar(text)]).toEqual([new Set([true]), 1, true]);
+      expect(ring.isFamiliar(createKey().text)).toBe(false);
+      await ring.stop();
+    });
+
     test('a ring knows a key for a second, and counts what it lets through', async () => {
       const { text, record } = await create({ owner: '0xring' });
       let now = NOW;
       const ring = createKeyRing(accounts, { now: () => now });
-      expect(await ring.isGood(text)).toBe(true);
-      expect(ring.isGood(text)).toBe(true);
-      expect(await ring.isGood(createKey().text)).toBe(false);
-      expect(ring.isGood('dk_nonsense')).toBe(false);
+      expect([ring.known(text), await ring.lookUp(text), ring.known(text)]).toEqual([null, true, true]);
+      const made = createKey().text;
+      expect([ring.known(made), await ring.lookUp(made), ring.known(made)]).toEqual([null, false, false]);
+      expect(ring.known('dk_nonsense')).toBe(false);
       await accounts.revoke(record.id, NOW + 1);
       now = NOW + 1;
       await Bun.sleep(1100);
-      expect(await ring.isGood(text)).toBe(false);
+      expect([ring.known(text), await ring.lookUp(text)]).toEqual([null, false]);
       await ring.stop();
       expect(await accounts.uses('0xring', 0)).toEqual([{ id: record.id, day: Math.floor(NOW / 86_400), uses: 2 }]);
     });

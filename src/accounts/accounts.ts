@@ -1,7 +1,7 @@
 // API keys and their use, in tables of their own on either engine.
 
 import { numberOf, numberOrNull } from '../store/encoding.ts';
-import type { Engine, Row } from '../store/engine.ts';
+import type { Engine, Row, Transaction } from '../store/engine.ts';
 import { openEngine } from '../store/open.ts';
 import { createKey, hashOf } from './key.ts';
 import { migrateAccounts } from './schema.ts';
@@ -63,6 +63,9 @@ export interface Accounts {
   close(): Promise<void>;
 }
 
+/** With $2 as the time. */
+const ENDED = '((revoked_at IS NOT NULL AND revoked_at <= $2) OR (expires_at IS NOT NULL AND expires_at <= $2))';
+const KEPT_PER_WALLET = 50;
 const COLUMNS = 'id, shown, label, owner, created_at, expires_at, revoked_at, last_used_at';
 
 /** Whether a key still opens anything. */
@@ -73,40 +76,52 @@ export async function openAccounts(url: string): Promise<Accounts> {
   const engine = await openEngine(url, false);
   try {
     await migrateAccounts(engine);
-    return createAccounts(engine);
+    const [row] = await engine.rows('SELECT secret FROM account_secret', []);
+    return createAccounts(engine, row?.[0] as Uint8Array);
   } catch (error) {
     await engine.close();
     throw error;
   }
 }
 
-function createAccounts(engine: Engine): Accounts {
+function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
   const one = async (where: string, value: number | Uint8Array) => {
     const [row] = await engine.rows(`SELECT ${COLUMNS} FROM api_key WHERE ${where} = $1`, [value]);
     return row === undefined ? null : recordOf(row);
   };
 
-  const insert = async ({ label, owner = null, expiresAt = null, now, quota }: KeyRequest) => {
+  const add = async (
+    tx: Transaction,
+    { label, owner = null, expiresAt = null, now }: KeyRequest,
+  ): Promise<CreatedKey> => {
     const { text, hash, shown } = createKey();
-    return engine.transaction(async (tx): Promise<CreatedKey | null> => {
+    const [row] = await tx.rows(
+      `INSERT INTO api_key (hash, shown, label, owner, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+        RETURNING ${COLUMNS}`,
+      [hash, shown, label, owner, now, expiresAt],
+    );
+    // Of what has ended, a wallet's newest are kept: nobody can fill the table.
+    if (owner !== null) {
+      await tx.run(
+        `DELETE FROM api_key WHERE owner = $1 AND ${ENDED} AND id NOT IN
+          (SELECT id FROM api_key WHERE owner = $1 ORDER BY id DESC LIMIT ${KEPT_PER_WALLET})`,
+        [owner, now],
+      );
+    }
+    return { record: recordOf(row ?? []), text };
+  };
+
+  const insert = (request: KeyRequest) =>
+    engine.transaction(async (tx): Promise<CreatedKey | null> => {
+      const { owner = null, now, quota } = request;
       if (quota !== undefined) {
         // Two requests of one owner are counted one after the other; SQLite has one writer anyway.
         if (engine.dialect.name === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
-        const [row] = await tx.rows(
-          `SELECT count(*) FROM api_key WHERE owner = $1 AND (revoked_at IS NULL OR revoked_at > $2)
-            AND (expires_at IS NULL OR expires_at > $2)`,
-          [owner, now],
-        );
+        const [row] = await tx.rows(`SELECT count(*) FROM api_key WHERE owner = $1 AND NOT ${ENDED}`, [owner, now]);
         if (numberOf(row?.[0]) >= quota) return null;
       }
-      const [row] = await tx.rows(
-        `INSERT INTO api_key (hash, shown, label, owner, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
-          RETURNING ${COLUMNS}`,
-        [hash, shown, label, owner, now, expiresAt],
-      );
-      return { record: recordOf(row ?? []), text };
+      return add(tx, request);
     });
-  };
 
   return {
     create: insert,
@@ -114,7 +129,7 @@ function createAccounts(engine: Engine): Accounts {
       const rows =
         owner === undefined
           ? await engine.rows(`SELECT ${COLUMNS} FROM api_key ORDER BY id DESC`, [])
-          : await engine.rows(`SELECT ${COLUMNS} FROM api_key WHERE owner = $1 ORDER BY id DESC`, [owner]);
+          : await engine.rows(`SELECT ${COLUMNS} FROM api_key WHERE owner = $1 ORDER BY id DESC LIMIT 200`, [owner]);
       return rows.map(recordOf);
     },
     find: (text) => one('hash', hashOf(text)),
@@ -127,31 +142,34 @@ function createAccounts(engine: Engine): Accounts {
         );
         return rows.length > 0;
       }),
-    async rotate(id, now, overlapSeconds) {
-      const old = await one('id', id);
-      if (old === null || !isGood(old, now)) return null;
-      const created = await insert({ label: old.label, owner: old.owner, expiresAt: old.expiresAt, now });
-      const end = now + overlapSeconds;
-      await engine.transaction((tx) =>
-        Promise.resolve(
-          tx.run('UPDATE api_key SET revoked_at = $2 WHERE id = $1 AND (revoked_at IS NULL OR revoked_at > $2)', [
-            id,
-            end,
-          ]),
-        ),
-      );
-      return created;
-    },
+    rotate: (id, now, overlapSeconds) =>
+      engine.transaction(async (tx) => {
+        // One that is ending already was rotated before: nobody has more than one key in the place of another.
+        const [row] = await tx.rows(
+          `UPDATE api_key SET revoked_at = $3 WHERE id = $1 AND revoked_at IS NULL
+            AND (expires_at IS NULL OR expires_at > $2) RETURNING ${COLUMNS}`,
+          [id, now, now + overlapSeconds],
+        );
+        if (row === undefined) return null;
+        const { label, owner, expiresAt } = recordOf(row);
+        return add(tx, { label, owner, expiresAt, now });
+      }),
     async addUses(uses, usedAt) {
       if (uses.length === 0) return;
       await engine.transaction(async (tx) => {
-        for (const { id, day, uses: count } of uses) {
+        // In one order everywhere, or two replicas would wait for each other.
+        for (const { id, day, uses: count } of [...uses].sort(
+          (one, other) => one.id - other.id || one.day - other.day,
+        )) {
           await tx.run(
             `INSERT INTO key_use (key_id, day, uses) VALUES ($1, $2, $3)
               ON CONFLICT (key_id, day) DO UPDATE SET uses = key_use.uses + excluded.uses`,
             [id, day, count],
           );
-          await tx.run('UPDATE api_key SET last_used_at = $2 WHERE id = $1', [id, usedAt]);
+          await tx.run(
+            'UPDATE api_key SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)',
+            [id, usedAt],
+          );
         }
       });
     },
@@ -163,7 +181,7 @@ function createAccounts(engine: Engine): Accounts {
       );
       return rows.map(([id, day, uses]) => ({ id: numberOf(id), day: numberOf(day), uses: numberOf(uses) }));
     },
-    sessions: createSessions(engine),
+    sessions: createSessions(engine, secret),
     close: () => engine.close(),
   };
 }

@@ -4,8 +4,12 @@ import { type Accounts, isGood, type KeyRecord } from './accounts.ts';
 import { isKey } from './key.ts';
 
 export interface KeyRing {
-  /** Whether the key is good now; counts its use where it is. */
-  isGood(text: string): boolean | Promise<boolean>;
+  /** Whether the key is good, where that is known without asking the database; null where it is not. */
+  known(text: string): boolean | null;
+  /** Whether it was good a while ago, or is being looked up just now. */
+  isFamiliar(text: string): boolean;
+  /** Asks the database, once for all who ask at the same time. */
+  lookUp(text: string): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -25,38 +29,57 @@ export function createKeyRing(
   accounts: Accounts,
   { now = () => Date.now() / 1000, onError = (_: unknown) => {} } = {},
 ): KeyRing {
-  const known = new Map<string, Known>();
+  /** Apart, so that made-up keys cannot drive out good ones. */
+  const [found, unknown] = [new Map<string, Known>(), new Map<string, Known>()];
   let uses = new Map<number, Map<number, number>>();
 
   const flush = async () => {
     const counted = uses;
     uses = new Map();
     const list = [...counted].flatMap(([id, days]) => [...days].map(([day, count]) => ({ id, day, uses: count })));
-    await accounts.addUses(list, Math.floor(now())).catch(onError);
+    try {
+      await accounts.addUses(list, Math.floor(now()));
+    } catch (error) {
+      onError(error);
+      for (const { id, day, uses: count } of list) addUses(id, day, count);
+    }
+  };
+  const addUses = (id: number, day: number, count: number) => {
+    const days = uses.get(id) ?? new Map<number, number>();
+    uses.set(id, days);
+    days.set(day, (days.get(day) ?? 0) + count);
   };
   const timer = setInterval(() => void flush(), FLUSH_MS);
+
+  const pending = new Map<string, Promise<Known>>();
+
+  async function read(text: string): Promise<Known> {
+    const one = { record: await accounts.find(text), readAt: performance.now() };
+    const [keys, others] = one.record === null ? [unknown, found] : [found, unknown];
+    if (keys.size >= MOST_KNOWN) keys.clear();
+    keys.set(text, one);
+    others.delete(text);
+    return one;
+  }
 
   function decide({ record }: Known): boolean {
     const seconds = now();
     if (record === null || !isGood(record, seconds)) return false;
-    const day = Math.floor(seconds / DAY_SECONDS);
-    const days = uses.get(record.id) ?? new Map<number, number>();
-    uses.set(record.id, days);
-    days.set(day, (days.get(day) ?? 0) + 1);
+    addUses(record.id, Math.floor(seconds / DAY_SECONDS), 1);
     return true;
   }
 
   return {
-    isGood(text) {
+    known(text) {
       if (!isKey(text)) return false;
-      const found = known.get(text);
-      if (found !== undefined && performance.now() - found.readAt < BELIEVED_MS) return decide(found);
-      return accounts.find(text).then((record) => {
-        const fresh = { record, readAt: performance.now() };
-        if (known.size >= MOST_KNOWN) known.clear();
-        known.set(text, fresh);
-        return decide(fresh);
-      });
+      const one = found.get(text) ?? unknown.get(text);
+      return one !== undefined && performance.now() - one.readAt < BELIEVED_MS ? decide(one) : null;
+    },
+    isFamiliar: (text) => found.has(text) || pending.has(text),
+    async lookUp(text) {
+      const reading = pending.get(text) ?? read(text);
+      pending.set(text, reading);
+      return decide(await reading.finally(() => pending.delete(text)));
     },
     async stop() {
       clearInterval(timer);

@@ -1,13 +1,14 @@
 // The tables of accounts: apart from the index, which can be dropped and read again. Keys cannot.
 
-import type { Dialect, Engine } from '../store/engine.ts';
+import type { Dialect, Engine, Transaction } from '../store/engine.ts';
 import { migrateTables } from '../store/migrate.ts';
 
 /**
  * - api_key: the hash of each key, and what its owner and the operator know of it
  * - key_use: how often a key was used on a day
- * - sign_in_nonce: what may still be signed once to sign in
+ * - used_nonce: what was signed to sign in, and may not be signed again
  * - session: who is signed in, by the hash of the cookie
+ * - account_secret: what nonces are signed with, so that all replicas know their own
  */
 const first = ({ integer, bytes, serial }: Dialect) => [
   `CREATE TABLE api_key (
@@ -16,11 +17,18 @@ const first = ({ integer, bytes, serial }: Dialect) => [
   'CREATE INDEX api_key_owner ON api_key (owner)',
   `CREATE TABLE key_use (
     key_id ${integer} NOT NULL, day ${integer} NOT NULL, uses ${integer} NOT NULL, PRIMARY KEY (key_id, day))`,
-  `CREATE TABLE sign_in_nonce (id ${serial}, nonce TEXT NOT NULL UNIQUE, created_at ${integer} NOT NULL)`,
+  `CREATE TABLE used_nonce (nonce TEXT PRIMARY KEY, used_at ${integer} NOT NULL)`,
+  'CREATE INDEX used_nonce_time ON used_nonce (used_at)',
   `CREATE TABLE session (hash ${bytes} PRIMARY KEY, wallet TEXT NOT NULL, expires_at ${integer} NOT NULL)`,
+  'CREATE INDEX session_end ON session (expires_at)',
+  'CREATE INDEX session_wallet ON session (wallet, expires_at)',
+  `CREATE TABLE account_secret (secret ${bytes} NOT NULL)`,
 ];
 
 const MIGRATIONS = [first];
+const fill = async (tx: Transaction) => {
+  await tx.run('INSERT INTO account_secret (secret) VALUES ($1)', [crypto.getRandomValues(new Uint8Array(32))]);
+};
 
 export const migrateAccounts = (engine: Engine): Promise<void> =>
-  migrateTables(engine, { table: 'account_schema_version', what: 'accounts', migrations: MIGRATIONS });
+  migrateTables(engine, { table: 'account_schema_version', what: 'accounts', migrations: MIGRATIONS, fill });

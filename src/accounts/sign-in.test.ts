@@ -1,6 +1,7 @@
 // Who is signed in, and who is not: real signatures, every way in which a message can be wrong, on both engines.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { SignatureErc8010 } from 'ox/erc8010';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
@@ -33,7 +34,7 @@ for (const engine of ENGINES) {
         domain: 'delegations.example',
         uri: `${ORIGIN}/developers`,
         version: '1',
-        nonce: await accounts.sessions.createNonce(now),
+        nonce: accounts.sessions.createNonce(now),
         issuedAt: new Date(now * 1000),
         expirationTime: new Date((now + 300) * 1000),
         ...more,
@@ -80,6 +81,48 @@ for (const engine of ENGINES) {
       expect(await refused({ message: without, signature: await account.signMessage({ message: without }) })).toContain(
         'expired',
       );
+    });
+
+    test('times that are none, another scheme, and whatever stands beside the message are refused', async () => {
+      const good = createSiweMessage(await fields());
+      for (const bad of [
+        good.replace(/Issued At: .*/, 'Issued At: whenever'),
+        good.replace(/Expiration Time: .*/, 'Expiration Time: never'),
+        `${good}\nNot Before: soon`,
+        `ftp://${good}`,
+        `${good}\nThis is a free mint.`,
+        good.replace('\nURI:', '\nHello\nURI:'),
+      ]) {
+        const why = await refused({ message: bad, signature: await account.signMessage({ message: bad }) });
+        expect([bad.slice(-40), why === 'signed in']).toEqual([bad.slice(-40), false]);
+      }
+      expect(await signIn.verify(good, await account.signMessage({ message: good }))).toBe(
+        account.address.toLowerCase(),
+      );
+    });
+
+    test('a flood of nonces drives out nobody’s, and one that we did not make is none', async () => {
+      const mine = accounts.sessions.createNonce(now);
+      for (let turn = 0; turn < 20_000; turn++) accounts.sessions.createNonce(now);
+      expect(await accounts.sessions.useNonce(`${mine.slice(0, -1)}${mine.endsWith('0') ? '1' : '0'}`, now)).toBe(
+        false,
+      );
+      expect([await accounts.sessions.useNonce(mine, now), await accounts.sessions.useNonce(mine, now)]).toEqual([
+        true,
+        false,
+      ]);
+      expect(await accounts.sessions.useNonce(accounts.sessions.createNonce(now + 5), now)).toBe(false);
+    });
+
+    test('a wallet has at most ten sessions: the oldest ends', async () => {
+      const tokens: string[] = [];
+      for (let turn = 0; turn < 12; turn++) tokens.push(await accounts.sessions.open('0xmany', NOW + turn));
+      const wallets = await Promise.all(tokens.map((token) => accounts.sessions.walletOf(token, NOW + 12)));
+      expect(wallets.map((wallet) => wallet !== null)).toEqual([
+        false,
+        false,
+        ...Array.from({ length: 10 }, () => true),
+      ]);
     });
 
     test('a chain that is not followed is refused', async () => {
@@ -129,6 +172,58 @@ for (const engine of ENGINES) {
   });
 }
 
+test('what a node says of a wallet makes the service fetch nothing', async () => {
+  const visits: string[] = [];
+  const inside = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      visits.push(request.url);
+      return new Response('{}');
+    },
+  });
+  // OffchainLookup(address sender, string[] urls, bytes, bytes4, bytes), as a contract may revert with.
+  const { encodeErrorResult, parseAbi } = await import('viem');
+  const abi = parseAbi([
+    'error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callbackFunction, bytes extraData)',
+  ]);
+  const data = encodeErrorResult({
+    abi,
+    errorName: 'OffchainLookup',
+    args: [account.address, [`http://127.0.0.1:${inside.port}/{sender}/{data}`], '0x12', '0x12345678', '0x'],
+  });
+  const node = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const { id, method } = (await request.json()) as { id: number; method: string };
+      if (method === 'eth_getCode')
+        return Response.json({ jsonrpc: '2.0', id, result: `0xef0100${other.address.slice(2).toLowerCase()}` });
+      return Response.json({ jsonrpc: '2.0', id, error: { code: 3, message: 'execution reverted', data } });
+    },
+  });
+  const accounts = await openAccounts(await (ENGINES[0] as (typeof ENGINES)[number]).fresh());
+  const nodes = new Map([[1, [`http://127.0.0.1:${node.port}`]]]);
+  const signIn = createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => NOW });
+  const message = createSiweMessage({
+    address: account.address,
+    chainId: 1,
+    domain: 'delegations.example',
+    uri: `${ORIGIN}/developers`,
+    version: '1',
+    nonce: accounts.sessions.createNonce(NOW),
+    issuedAt: new Date(NOW * 1000),
+    expirationTime: new Date((NOW + 300) * 1000),
+  });
+  // A signature that names what the wallet's code has become (EIP-7702), in the form in which it is asked directly.
+  const authorization = { address: other.address, chainId: 1, nonce: 0n, r: 1n, s: 1n, yParity: 0 };
+  const signature = SignatureErc8010.wrap({ authorization, data: '0x', signature: '0x1234', to: account.address });
+  await expect(signIn.verify(message, signature)).rejects.toThrow('not that of the wallet');
+  expect(visits).toEqual([]);
+  await accounts.close();
+  await Promise.all([inside.stop(true), node.stop(true)]);
+});
+
 test('a wallet that is a contract is asked whether the signature is its own (EIP-1271)', async () => {
   const evm = await startEvm();
   const accounts = await openAccounts(await (ENGINES[0] as (typeof ENGINES)[number]).fresh());
@@ -150,7 +245,7 @@ test('a wallet that is a contract is asked whether the signature is its own (EIP
         domain: 'delegations.example',
         uri: `${ORIGIN}/developers`,
         version: '1',
-        nonce: await accounts.sessions.createNonce(now),
+        nonce: accounts.sessions.createNonce(now),
         issuedAt: new Date(now * 1000),
         expirationTime: new Date((now + 300) * 1000),
       });

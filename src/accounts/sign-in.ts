@@ -1,7 +1,7 @@
 // Sign-In with Ethereum (EIP-4361): a wallet signs a message that only this service, now, and once, takes for a sign-in.
 
 import { type Address, createPublicClient, type Hex, http, isHex, recoverMessageAddress } from 'viem';
-import { parseSiweMessage } from 'viem/siwe';
+import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
 import type { Sessions } from './sessions.ts';
 
 export interface SignInOptions {
@@ -29,27 +29,35 @@ const CLOCK_SECONDS = 600;
 const LONGEST_MESSAGE = 4000;
 const LONGEST_SIGNATURE = 8000;
 const NODE_MS = 5000;
+/** So many wallets that are contracts are asked about at a time: the nodes are there for the follower. */
+const MOST_AT_ONCE = 4;
 
 export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): SignIn {
+  let asking = 0;
+
   /** Each of them checked, and the nonce used up last: a message that is wrong anyway does not cost it. */
   async function requireMessage(message: string): Promise<{ address: Address; chainId: number }> {
-    const { address, chainId, domain, uri, version, nonce, issuedAt, expirationTime, notBefore } =
-      parseSiweMessage(message);
+    const fields = parseSiweMessage(message);
+    const { address, chainId, domain, uri, version, nonce, scheme, issuedAt, expirationTime, notBefore } = fields;
     const refuse = (why: string): never => {
       throw new SignInError(why);
     };
     if (address === undefined || version !== '1' || nonce === undefined) return refuse('This is no sign-in message.');
+    // To the letter: what a wallet would not take for a sign-in, and show as one, is none.
+    if (!isExactly(message, fields)) return refuse('This is no sign-in message.');
     const origin = origins().find((one) => new URL(one).host === domain);
-    if (origin === undefined) return refuse(`The message is for ${domain ?? 'nobody'}, not for this service.`);
+    if (origin === undefined || (scheme !== undefined && `${scheme}:` !== new URL(origin).protocol))
+      return refuse(`The message is for ${domain ?? 'nobody'}, not for this service.`);
     if (uri === undefined || !URL.canParse(uri) || new URL(uri).origin !== origin)
       return refuse('The message names another address than this service.');
     if (chainId === undefined || (chainId !== 1 && !nodes.has(chainId)))
       return refuse(`The message is for chain ${chainId}, which is not followed here.`);
     const seconds = (date: Date) => date.getTime() / 1000;
-    if (issuedAt === undefined || Math.abs(seconds(issuedAt) - now()) > CLOCK_SECONDS)
+    // A time that is none compares as false with everything.
+    if (issuedAt === undefined || !(Math.abs(seconds(issuedAt) - now()) <= CLOCK_SECONDS))
       return refuse('The message was not made just now.');
-    if (expirationTime === undefined || seconds(expirationTime) <= now()) return refuse('The message has expired.');
-    if (notBefore !== undefined && seconds(notBefore) > now()) return refuse('The message is not valid yet.');
+    if (expirationTime === undefined || !(seconds(expirationTime) > now())) return refuse('The message has expired.');
+    if (notBefore !== undefined && !(seconds(notBefore) <= now())) return refuse('The message is not valid yet.');
     if (!(await sessions.useNonce(nonce, Math.floor(now()))))
       return refuse('This sign-in was used before, or took too long.');
     return { address, chainId };
@@ -59,8 +67,25 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
   async function isSigned(address: Address, chainId: number, message: string, signature: Hex): Promise<boolean> {
     const signer = await recoverMessageAddress({ message, signature }).catch(() => null);
     if (signer?.toLowerCase() === address.toLowerCase()) return true;
+    if (asking >= MOST_AT_ONCE)
+      throw new SignInError('Too many wallets are signing in just now: try again in a moment.');
+    asking++;
+    try {
+      return await isContractSigned(address, chainId, message, signature);
+    } finally {
+      asking--;
+    }
+  }
+
+  async function isContractSigned(
+    address: Address,
+    chainId: number,
+    message: string,
+    signature: Hex,
+  ): Promise<boolean> {
     for (const url of nodes.get(chainId) ?? []) {
-      const client = createPublicClient({ transport: http(url, { timeout: NODE_MS, retryCount: 0 }) });
+      // What a wallet's code answers must not make us fetch anything from anywhere.
+      const client = createPublicClient({ ccipRead: false, transport: http(url, { timeout: NODE_MS, retryCount: 0 }) });
       const said = await client.verifyMessage({ address, message, signature }).catch(() => null);
       if (said !== null) return said;
     }
@@ -77,4 +102,13 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
       return address.toLowerCase();
     },
   };
+}
+
+/** Whether the message is what its fields make, and nothing else. */
+function isExactly(message: string, fields: ReturnType<typeof parseSiweMessage>): boolean {
+  try {
+    return createSiweMessage(fields as Parameters<typeof createSiweMessage>[0]) === message;
+  } catch {
+    return false;
+  }
 }

@@ -104,8 +104,9 @@ export function readConfig(environment: Environment): Config {
   if (proxies === null) fault('TRUSTED_PROXIES', 'is no list of networks', '10.0.0.0/8,2001:db8::/32');
 
   const publicUrl = text('PUBLIC_URL', '');
-  const isOrigin = publicUrl === '' || (URL.canParse(publicUrl) && /^https?:/.test(publicUrl));
-  if (!isOrigin) fault('PUBLIC_URL', 'is no address of the web', 'https://delegations.example');
+  // A bare origin, of a host that sign-in messages can name.
+  const isOrigin = publicUrl === '' || /^https?:\/\/[a-z0-9.-]+(:\d+)?\/?$/i.test(publicUrl);
+  if (!isOrigin) fault('PUBLIC_URL', 'is not https:// and a host, without a path', 'https://delegations.example');
   const selfService = text('SELF_SERVICE_KEYS', 'on');
   if (selfService !== 'on' && selfService !== 'off') fault('SELF_SERVICE_KEYS', 'is neither on nor off', 'on');
 

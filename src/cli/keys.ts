@@ -1,6 +1,7 @@
 // delegations keys: what an operator does with API keys.
 
 import { type Accounts, type CreatedKey, isGood, type KeyRecord, openAccounts } from '../accounts/accounts.ts';
+import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { dateOf, tableOf } from './asking.ts';
 import { type Call, type Command, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
@@ -47,16 +48,14 @@ kept is its hash. A revoked key stops working within two seconds.`,
 
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 86_400;
-const LONGEST_LABEL = 100;
 
 async function act(action: (typeof ACTIONS)[number], id: number, call: Call, accounts: Accounts): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
   const asJson = call.isSet('json');
   switch (action) {
     case 'create': {
-      const label = call.text('label')?.trim() ?? '';
-      if (label === '' || label.length > LONGEST_LABEL)
-        throw new UsageError(`--label is needed, of at most ${LONGEST_LABEL} characters: what is the key for?`);
+      const label = readLabel(call.text('label'));
+      if (label === null) throw new UsageError(`--label is needed, ${LABEL_RULE}: what is the key for?`);
       const days = call.number('expires');
       if (days === 0) throw new UsageError('--expires is at least a day.');
       const expiresAt = days === undefined ? null : now + days * DAY_SECONDS;

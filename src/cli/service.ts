@@ -22,6 +22,8 @@ export interface RunningService extends Pick<RunningServer, 'url' | 'metricsUrl'
 const CHAINS_MS = 2000;
 /** Nobody who looks at pages comes near this. */
 const PAGES_LIMIT = { most: 300, seconds: 10 };
+/** Of what costs more. A page of the explorer that keeps itself new takes three of them. */
+const LOOKUPS_LIMIT = { most: 40, seconds: 10 };
 
 export async function startService(environment: Environment, { sandbox = false } = {}): Promise<RunningService> {
   const config = readConfig(environment);
@@ -44,6 +46,7 @@ export async function startService(environment: Environment, { sandbox = false }
     const gate = createGate({
       anonymous: config.anonymousLimit && createLimiter(config.anonymousLimit),
       pages: createLimiter(PAGES_LIMIT),
+      lookups: createLimiter(LOOKUPS_LIMIT),
       keys,
       proxies: config.proxies,
     });
@@ -61,9 +64,11 @@ export async function startService(environment: Environment, { sandbox = false }
     const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
     const signIn = createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now });
     const developers = { accounts, signIn, origins: () => origins, quota: config.keysPerWallet };
+    const { publicUrl: _, ...settings } = config;
     const server = startServer({
-      ...config,
+      ...settings,
       ...(config.selfServiceKeys ? { developers } : {}),
+      ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
       store,
       chainIds,
       figures: () => following?.figures() ?? [],

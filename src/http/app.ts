@@ -1,6 +1,5 @@
 // The API, apart from the process that listens: a request goes in, a response comes out.
 
-import type { Version } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Awaitable } from '../store/store.ts';
 import { developersText } from '../web/developers.ts';
@@ -10,7 +9,7 @@ import { ASSETS, pageResponse } from '../web/page.ts';
 import { statusText } from '../web/status.ts';
 import { answerCheck } from './check.ts';
 import { DEVELOPER_PATHS, requireOwnPage } from './developers.ts';
-import { type Admission, type Gate, UNLIMITED } from './gate.ts';
+import { type Admission, type Budget, type Gate, UNLIMITED } from './gate.ts';
 import { answerList } from './list.ts';
 import { troubleOf } from './moment.ts';
 import { openApiText } from './openapi.ts';
@@ -46,7 +45,6 @@ const PREFLIGHT = {
   'access-control-allow-headers': 'X-API-KEY, If-None-Match, Content-Type',
   'access-control-max-age': '86400',
 };
-const METHODS = 'GET, HEAD, OPTIONS';
 const READS: readonly string[] = ['GET'];
 const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
 /** The longest address that any good request has is a fraction of this. */
@@ -79,7 +77,7 @@ export function createApp(options: AppOptions): App {
 
 async function admit(request: Request, route: Route | null, socket: string, options: AppOptions): Promise<Admission> {
   try {
-    return (await options.gate?.admit(request, route?.version ?? null, socket)) ?? UNLIMITED;
+    return (await options.gate?.admit(request, route?.budget ?? 'page', socket)) ?? UNLIMITED;
   } catch (error) {
     // Whether a key is good cannot be told now: the database is away.
     return { headers: {}, refusal: asProblem(error, options) };
@@ -97,21 +95,26 @@ async function answered(request: Request, route: Route | null, query: string, op
 function answer(request: Request, route: Route | null, query: string, options: Service): Awaitable<Response> {
   const { method, url } = request;
   // Preflights always pass: a browser must come to see the problem itself.
-  if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { ...PREFLIGHT, allow: METHODS } });
+  if (method === 'OPTIONS')
+    return new Response(null, { status: 204, headers: { ...PREFLIGHT, allow: allowedBy(route) } });
   if (url.length > LONGEST_URL) throw new Problem('uri-too-long', `More than ${LONGEST_URL} characters.`);
   if (route === null) throw new Problem('not-found', 'See /docs for what there is.');
   const methods = route.methods ?? READS;
   if (!methods.includes(method === 'HEAD' ? 'GET' : method)) {
-    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+    const allow = allowedBy(route);
     throw new Problem('method-not-allowed', `${method} is not among ${allow}.`, { headers: { allow } });
   }
   return route.answer(request, query, options);
 }
 
+const allowedBy = (route: Route | null) => {
+  const methods = route?.methods ?? READS;
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+};
+
 export interface Route {
   readonly name: string;
-  /** Of the registry that it is about; null for pages and the like. */
-  readonly version: Version | null;
+  readonly budget: Budget;
   /** Besides HEAD and OPTIONS; GET unless others are named. */
   readonly methods?: readonly string[];
   answer(request: Request, query: string, service: Service): Awaitable<Response>;
@@ -119,17 +122,21 @@ export interface Route {
 
 const checkRoute = (operation: CheckOperation): Route => ({
   name: operation.path,
-  version: operation.version,
+  budget: operation.version,
   answer: (request, query, service) => answerCheck(operation, query, request, service),
 });
 const listRoute = (operation: ListOperation, wallet: string): Route => ({
   name: operation.path,
-  version: operation.version,
+  budget: operation.version,
   answer: (request, query, service) => answerList(operation, wallet, query, request, service),
 });
-const pageRoute = (name: string, answer: (service: Service) => Awaitable<Response>): Route => ({
+const pageRoute = (
+  name: string,
+  answer: (service: Service) => Awaitable<Response>,
+  budget: Budget = 'page',
+): Route => ({
   name,
-  version: null,
+  budget,
   answer: (_request, _query, service) => answer(service),
 });
 
@@ -166,7 +173,7 @@ const originOf = ({ url }: Request) => (URL.canParse(url) ? new URL(url).origin 
 
 const DEVELOPERS: readonly Route[] = [...DEVELOPER_PATHS].map(([path, handlers]) => ({
   name: path,
-  version: null,
+  budget: path === '/developers/session' || path === '/developers/keys' ? 'lookup' : 'page',
   methods: Object.keys(handlers),
   answer(request, _query, { developers, now }) {
     if (developers === undefined) throw new Problem('not-found', 'On this service keys are given out by its operator.');
@@ -178,17 +185,17 @@ const DEVELOPERS: readonly Route[] = [...DEVELOPER_PATHS].map(([path, handlers])
 
 const EXPLORER: Route = {
   name: '/',
-  version: null,
+  budget: 'lookup',
   async answer(request, query, service) {
-    const { values } = parseQuery(query, EXPLORER_FIELDS);
+    const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
     const chainIds = [...service.chainIds].sort((a, b) => a - b);
-    const asked = { values, chainIds, origin: originOf(request) };
+    const asked = { values, faults, chainIds, origin: service.publicUrl ?? originOf(request) };
     return livePage(await explorerText(asked, askOf(service)), service);
   },
 };
 const STATUS: Route = {
   name: '/status',
-  version: null,
+  budget: 'page',
   answer: async (_request, _query, service) => livePage(await statusText(askOf(service)), service),
 };
 
@@ -196,8 +203,8 @@ const ROUTES = new Map<string, Route>(
   [
     ...OPERATIONS.filter((one) => one.kind === 'check').map(checkRoute),
     pageRoute('/networks', answerNetworks),
-    pageRoute('/health', answerHealth),
-    pageRoute('/ready', answerReady),
+    pageRoute('/health', answerHealth, 'free'),
+    pageRoute('/ready', answerReady, 'free'),
     pageRoute('/openapi.json', () => new Response(document, { headers: DOCUMENT_HEADERS })),
     pageRoute('/docs', ({ sandbox }) => pageResponse(docs, { sandbox: sandbox === true })),
     EXPLORER,

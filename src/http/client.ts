@@ -20,12 +20,19 @@ export function readProxies(text: string): TrustedProxies | null {
   return networks;
 }
 
-const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const MAPPED = /^(?:0*:)*:?ffff:(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i;
+/** Some proxies write the port as well. */
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([0-9a-f:.]+)\](?::\d+)?)$/i;
 
 /** IPv4 in its own form also where it comes as IPv6; null for what is no address. */
 function plain(text: string): string | null {
-  const address = MAPPED.exec(text)?.[1] ?? text;
-  return isIP(address) === 0 ? null : address;
+  const [, four, six] = WITH_PORT.exec(text) ?? [];
+  const address = four ?? six ?? text;
+  if (isIP(address) === 0) return null;
+  const [, dotted, high, low] = MAPPED.exec(address) ?? [];
+  if (high === undefined || low === undefined) return dotted ?? address;
+  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return `${a >> 8}.${a & 255}.${b >> 8}.${b & 255}`;
 }
 
 const isTrusted = (address: string, proxies: TrustedProxies) =>

@@ -1,6 +1,7 @@
 // /developers: wallets sign in and look after their own keys. Only our own pages may change anything.
 
 import { type Accounts, isGood, type KeyRecord } from '../accounts/accounts.ts';
+import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { SESSION_SECONDS } from '../accounts/sessions.ts';
 import { type SignIn, SignInError } from '../accounts/sign-in.ts';
 import { checksummed } from './checksum.ts';
@@ -34,7 +35,6 @@ const COOKIE = 'delegations_session';
 const USES_DAYS = 30;
 const DAY_SECONDS = 86_400;
 const OVERLAP_SECONDS = DAY_SECONDS;
-const LONGEST_LABEL = 100;
 const MOST_DAYS = 3650;
 
 /** A page of somebody else's cannot make a browser change anything here. */
@@ -53,7 +53,12 @@ export function requireOwnPage(request: Request, { origins }: Developers): void 
 const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(value), {
     status,
-    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    },
   });
 
 function tokenOf(request: Request): string | null {
@@ -88,7 +93,7 @@ async function createNonce(request: Request, { accounts }: Developers, now: numb
   const { wallet } = await bodyOf(request);
   const address = readAddress(typeof wallet === 'string' ? wallet.toLowerCase() : '');
   if (address instanceof Fault) throw new Problem('bad-request', `wallet ${address.detail}`);
-  return json({ nonce: await accounts.sessions.createNonce(now), wallet: checksummed(address) });
+  return json({ nonce: accounts.sessions.createNonce(now), wallet: checksummed(address) });
 }
 
 async function readSession(request: Request, developers: Developers, now: number): Promise<Response> {
@@ -127,9 +132,8 @@ async function createKey(request: Request, developers: Developers, now: number):
   const { accounts, quota } = developers;
   const owner = await requireWallet(request, developers, now);
   const { label, days = null } = await bodyOf(request);
-  const text = typeof label === 'string' ? label.trim() : '';
-  if (text === '' || text.length > LONGEST_LABEL)
-    throw new Problem('bad-request', `A label of 1 to ${LONGEST_LABEL} characters is needed.`);
+  const text = readLabel(label);
+  if (text === null) throw new Problem('bad-request', `A label is needed: ${LABEL_RULE}.`);
   if (days !== null && !(typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= MOST_DAYS))
     throw new Problem('bad-request', `days is a whole number from 1 to ${MOST_DAYS}.`);
   const expiresAt = typeof days === 'number' ? now + days * DAY_SECONDS : null;

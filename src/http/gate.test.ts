@@ -89,6 +89,13 @@ describe('limits', () => {
     expect((await ask(client)).headers.get('ratelimit')).toMatch(/r=24/);
   });
 
+  test('/health and /ready are answered whatever else is asked', async () => {
+    const client = newcomer();
+    await burst(400, () => ask(client, '/icon.svg'));
+    expect([(await ask(client, '/icon.svg')).status, (await ask(client, '/health')).status]).toEqual([429, 200]);
+    expect((await ask(client, '/ready')).status).toBe(200);
+  });
+
   test('pages, /health and /networks have a limit of their own, a generous one', async () => {
     const client = newcomer();
     expect(await burst(60, (turn) => ask(client, ['/health', '/networks', '/docs', '/nothing'][turn % 4]))).toEqual({
@@ -152,6 +159,15 @@ describe('authentication', () => {
     await burst(19, () => ask(client));
     expect((await ask(client, V2, { 'x-api-key': 'dk_nonsense' })).status).toBe(429);
   }, 30_000);
+
+  test('made-up keys cost the database little, and do not drive out good ones', async () => {
+    const { text } = await keys('create', '--label', 'good');
+    const client = newcomer();
+    const { createKey } = await import('../accounts/key.ts');
+    const statuses = await burst(200, () => ask(client, V2, { 'x-api-key': createKey().text }));
+    expect(statuses).toEqual({ 401: 25, 429: 175 });
+    expect((await ask(newcomer(), V2, { 'x-api-key': text })).status).toBe(200);
+  });
 
   test('two keys in one request are 401', async () => {
     const { text } = await keys('create', '--label', 'twice');

@@ -10,9 +10,11 @@ import { Problem } from './problem.ts';
 export interface GateOptions {
   /** Null where callers without a key are not limited. */
   readonly anonymous: Limiter | null;
-  /** For pages, `/health`, `/networks` and what is not there. */
+  /** For pages, `/networks` and what is not there. */
   readonly pages: Limiter;
-  readonly keys: Pick<KeyRing, 'isGood'>;
+  /** For what costs more than a page: the explorer's lists, sign-ins, and keys that must be looked up. */
+  readonly lookups: Limiter;
+  readonly keys: Pick<KeyRing, 'known' | 'isFamiliar' | 'lookUp'>;
   readonly proxies: TrustedProxies;
 }
 
@@ -22,48 +24,65 @@ export interface Admission {
   readonly refusal: Problem | null;
 }
 
+/** What a path costs, and whom: a version of the registry, a page, a lookup, or nothing. */
+export type Budget = Version | 'page' | 'lookup' | 'free';
+
 export interface Gate {
-  /** `version` of the registry that is asked; null for any other path. */
-  admit(request: Request, version: Version | null, socket: string): Awaitable<Admission>;
+  admit(request: Request, budget: Budget, socket: string): Awaitable<Admission>;
 }
 
 export const UNLIMITED: Admission = { headers: {}, refusal: null };
 const CHALLENGE = { 'www-authenticate': 'ApiKey realm="registry", header="X-API-KEY"' };
 
-export function createGate({ anonymous, pages, keys, proxies }: GateOptions): Gate {
+export function createGate({ anonymous, pages, lookups, keys, proxies }: GateOptions): Gate {
   async function limited(name: string, limiter: Limiter | null, request: Request, socket: string): Promise<Admission> {
     if (limiter === null) return UNLIMITED;
     const client = clientOf(socket, request.headers.get('x-forwarded-for'), proxies);
-    const verdict = await limiter.take(client, performance.now());
-    return admission(name, limiter, verdict);
+    return admission(name, limiter, await limiter.take(client, performance.now()));
+  }
+
+  /** A key that is not known now must be looked up, and nobody may have too much looked up. */
+  async function withKey(key: string, request: Request, socket: string): Promise<Admission> {
+    const anon = () => limited('anon', anonymous, request, socket);
+    let isGood = keys.known(key);
+    if (isGood === null) {
+      const lookup = keys.isFamiliar(key) ? UNLIMITED : await limited('keys', lookups, request, socket);
+      if (lookup.refusal !== null) return lookup;
+      try {
+        isGood = await keys.lookUp(key);
+      } catch {
+        const { headers, refusal } = await anon();
+        const away = new Problem('not-ready', 'Whether the key is good cannot be told now.', { retryAfter: 5 });
+        return { headers, refusal: refusal ?? away };
+      }
+    }
+    if (isGood) return UNLIMITED;
+    const { headers, refusal } = await anon();
+    const bad = new Problem('bad-key', 'This key is unknown, malformed, expired or revoked.', { headers: CHALLENGE });
+    return { headers, refusal: refusal ?? bad };
   }
 
   return {
-    admit(request, version, socket) {
-      if (version === null) return limited('pages', pages, request, socket);
-      const key = version === 2 ? request.headers.get('x-api-key') : null;
+    admit(request, budget, socket) {
+      if (budget === 'free') return UNLIMITED;
+      if (budget === 'page') return limited('pages', pages, request, socket);
+      if (budget === 'lookup') return limited('lookups', lookups, request, socket);
+      const key = budget === 2 ? request.headers.get('x-api-key') : null;
       if (key === null) return limited('anon', anonymous, request, socket);
-      const isGood = keys.isGood(key);
-      return isGood === true ? UNLIMITED : withKey(isGood, () => limited('anon', anonymous, request, socket));
+      return keys.known(key) === true ? UNLIMITED : withKey(key, request, socket);
     },
   };
 }
 
-async function withKey(isGood: Awaitable<boolean>, limited: () => Promise<Admission>): Promise<Admission> {
-  if (await isGood) return UNLIMITED;
-  const admitted = await limited();
-  if (admitted.refusal !== null) return admitted;
-  const refusal = new Problem('bad-key', 'This key is unknown, malformed, expired or revoked.', { headers: CHALLENGE });
-  return { headers: admitted.headers, refusal };
-}
-
 function admission(name: string, { limit }: Limiter, { accepted, remaining, seconds }: Verdict): Admission {
-  const wait = Math.max(1, Math.ceil(seconds));
+  // A fraction of a millisecond more than the window is the clock's own.
+  const wait = Math.min(limit.seconds, Math.max(1, Math.ceil(seconds - 0.001)));
   const headers = {
     'ratelimit-policy': `"${name}";q=${limit.most};w=${limit.seconds}`,
     ratelimit: `"${name}";r=${remaining};t=${wait}`,
   };
   if (accepted) return { headers, refusal: null };
-  const detail = `At most ${limit.most} requests in any ${limit.seconds} seconds. With a key there is no limit: see /developers.`;
+  const help = name === 'anon' ? ' With a key there is no limit: see /developers.' : '';
+  const detail = `At most ${limit.most} requests in any ${limit.seconds} seconds.${help}`;
   return { headers, refusal: new Problem('too-many-requests', detail, { retryAfter: wait }) };
 }

@@ -63,6 +63,20 @@ describe('the limiter', () => {
     );
   });
 
+  test('after a moment in which there was no room, newcomers have windows of their own again', () => {
+    const limiter = createLimiter(LIMIT, 1000);
+    for (let client = 0; client <= 1000; client++) limiter.take(`early ${client}`, 1);
+    let refused = 0;
+    for (let second = 1; second <= 600; second++) {
+      for (let turn = 0; turn < 5; turn++) {
+        if (!(limiter.take(`late ${second} ${turn}`, second * 1000) as Verdict).accepted) refused++;
+      }
+    }
+    // Only while the early ones were there, and shared with them.
+    expect(refused).toBeLessThan(100);
+    expect(limiter.clients).toBeGreaterThan(10);
+  });
+
   test('a million clients take the memory of a hundred thousand, and leave none when they are gone', () => {
     const limiter = createLimiter(LIMIT);
     Bun.gc(true);

@@ -47,8 +47,8 @@ export function createLimiter(limit: Limit, capacity = MOST_CLIENTS): Limiter {
     const own = windows.get(client);
     if (own !== undefined) return own;
     forget(now);
-    // Who shared a moment ago must not begin anew with a window of its own.
-    return windows.size >= capacity || !isOver(shared.at(-1), now) ? shared : [];
+    // Who shared a moment ago must not begin anew: a new window begins with all that was shared.
+    return windows.size >= capacity ? shared : shared.filter((time) => !isOver(time, now));
   }
 
   return {

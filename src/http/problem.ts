@@ -35,7 +35,7 @@ export const PROBLEMS = {
   },
   'method-not-allowed': {
     status: 405,
-    title: 'Only GET, HEAD and OPTIONS are understood here',
+    title: 'This method is not understood here',
     help: 'The `Allow` header says the same.',
   },
   'too-many-keys': {

@@ -19,6 +19,8 @@ export interface Service {
   readonly answerTimeout: number;
   /** The chain is a local one, made for trying things out: every answer says so. */
   readonly sandbox?: boolean;
+  /** How callers reach the service, where its operator has said so. */
+  readonly publicUrl?: string;
   /** Where wallets look after their own keys; absent where the operator gives keys by hand. */
   readonly developers?: Developers;
   /** How the followers stand, where this process knows. */

@@ -104,6 +104,12 @@ function showNewKey(key) {
   byId('copy').focus();
 }
 
+/** Not only out of sight. */
+function hideKey() {
+  byId('new-key-text').textContent = '';
+  show('new-key', false);
+}
+
 function cardOf(record, uses, sinceDay) {
   const card = byId('key-card').content.cloneNode(true);
   const field = (name, text) => {
@@ -145,8 +151,8 @@ async function refresh() {
   const { wallet } = await ask('/developers/session');
   show('signed-out', wallet === null);
   show('signed-in', wallet !== null);
-  show('new-key', false);
   if (wallet === null) {
+    hideKey();
     window.dispatchEvent(new Event('eip6963:requestProvider'));
     setTimeout(() => show('no-wallet', byId('wallets').childElementCount === 0), 500);
     return;
@@ -181,8 +187,5 @@ byId('copy').addEventListener('click', ({ currentTarget }) =>
     tell('Copied.', false);
   }),
 );
-byId('hide').addEventListener('click', () => {
-  byId('new-key-text').textContent = '';
-  show('new-key', false);
-});
+byId('hide').addEventListener('click', hideKey);
 refresh().catch((error) => tell(error.message));

@@ -3,7 +3,7 @@
 
 import { checksummed } from '../http/checksum.ts';
 import { Fault, readAddress } from '../http/params.ts';
-import { refusalText } from '../http/problem.ts';
+import { type ParameterFault, refusalText } from '../http/problem.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { rightsOf, rightsText } from '../registry/rights.ts';
 import { coldOf, dateText, hotOf, type Shown, walletLink, whatOf } from './delegation.ts';
@@ -17,13 +17,16 @@ export type Ask = (path: string) => Promise<Response>;
 /** What the page's own address says. */
 export interface Asked {
   readonly values: ReadonlyMap<string, string>;
+  /** What of it makes no sense. */
+  readonly faults: readonly ParameterFault[];
   readonly chainIds: readonly number[];
   /** How the service is reached, for the curl line. */
   readonly origin: string;
 }
 
-/** So many delegations of a list are shown. */
+/** So many delegations of a list are shown, and so many where all chains are. */
 const SHOWN = 200;
+const SHOWN_OF_MANY = 25;
 
 export async function explorerText(asked: Asked, ask: Ask): Promise<string> {
   const { values } = asked;
@@ -38,6 +41,7 @@ export async function explorerText(asked: Asked, ask: Ask): Promise<string> {
     html`<h1>Who may act for whom?</h1>
 <p class="lead">A cold wallet keeps the assets; a hot wallet may act for it where the registries say so. Paste an address to see what
 it has granted and been granted, on every chain that is followed here.</p>
+${asked.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`))}
 ${walletForm(asked)}
 <div data-part="lists">${lists}</div>
 <h2 id="check">May one act for the other?</h2>
@@ -80,6 +84,12 @@ const notice = (text: string, kind: 'no' | 'trouble' = 'trouble'): Html =>
 interface WalletList {
   readonly chainId: number;
   readonly version: 1 | 2;
+  readonly outgoing: Half;
+  readonly incoming: Half;
+}
+
+/** What a wallet granted, or was granted. */
+interface Half {
   readonly delegations: readonly Shown[];
   readonly isWhole: boolean;
   readonly block: string;
@@ -91,73 +101,69 @@ async function walletPart(text: string, asked: Asked, ask: Ask): Promise<Html> {
   if (address instanceof Fault) return notice(`The wallet ${address.detail}.`);
   const wallet = checksummed(address);
   const { values, chainIds } = asked;
-  const chosen = Number(values.get('chain') || 0);
-  const chains = chosen === 0 ? chainIds : [chosen];
+  const chosen = values.get('chain') ?? '';
+  const chains = chosen === '' ? chainIds : chainIds.filter((id) => String(id) === chosen);
+  if (chains.length === 0)
+    return notice(chosen === '' ? 'No chain is followed here yet.' : `Chain ${chosen} is not followed here.`);
   const when = momentOf(values.get('asOf'));
-  const lists = (
-    await Promise.all(
-      chains.flatMap((chainId) =>
-        ([2, 1] as const)
-          .filter((version) => NETWORKS.get(chainId)?.registries[version] !== undefined)
-          .map((version) => readList(wallet, chainId, version, when, ask)),
-      ),
-    )
-  ).filter(({ delegations, trouble }) => delegations.length > 0 || trouble !== null);
-  const all = lists.flatMap(({ delegations }) => delegations);
+  const lists: WalletList[] = [];
+  // One after the other, with turns for others between: a wallet can be in very many lists.
+  for (const chainId of chains) {
+    for (const version of [2, 1] as const) {
+      if (NETWORKS.get(chainId)?.registries[version] === undefined) continue;
+      const query = { chainId: String(chainId), limit: String(chosen === '' ? SHOWN_OF_MANY : SHOWN), ...when };
+      const half = (direction: string) => readHalf(`/registry/v${version}/${wallet}`, { ...query, direction }, ask);
+      lists.push({ chainId, version, outgoing: await half('outgoing'), incoming: await half('incoming') });
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  }
+  const hasSomething = ({ delegations, trouble, isWhole }: Half) =>
+    delegations.length > 0 || trouble !== null || !isWhole;
+  const found = lists.filter(({ outgoing, incoming }) => hasSomething(outgoing) || hasSomething(incoming));
   const heading = html`<h2>${wallet}</h2>`;
-  if (lists.length === 0) {
-    const where = chosen === 0 ? 'on the chains that are followed here' : `on ${NETWORKS.get(chosen)?.name ?? chosen}`;
+  if (found.length === 0) {
+    const where =
+      chosen === '' ? 'on the chains that are followed here' : `on ${NETWORKS.get(Number(chosen))?.name ?? chosen}`;
     return html`${heading}<p class="empty">This wallet has granted nothing and been granted nothing ${where}.</p>`;
   }
-  return html`${heading}${graphOf(wallet, all)}${lists.map((list) => listPart(wallet, list))}`;
+  const all = found.flatMap(({ outgoing, incoming }) => [...outgoing.delegations, ...incoming.delegations]);
+  return html`${heading}${graphOf(wallet, all)}${found.map(listPart)}`;
 }
 
-async function readList(
-  wallet: string,
-  chainId: number,
-  version: 1 | 2,
-  when: Record<string, string>,
-  ask: Ask,
-): Promise<WalletList> {
-  const query = new URLSearchParams({
-    chainId: String(chainId),
-    detail: 'full',
-    numbers: 'string',
-    limit: String(SHOWN),
-    ...when,
-  });
-  const response = await ask(`/registry/v${version}/${wallet}?${query}`);
-  const base = { chainId, version, block: response.headers.get('x-block-number') ?? '' };
-  if (!response.ok) return { ...base, delegations: [], isWhole: true, trouble: await refusalText(response) };
+async function readHalf(path: string, parameters: Record<string, string>, ask: Ask): Promise<Half> {
+  const query = new URLSearchParams({ detail: 'full', numbers: 'string', ...parameters });
+  const response = await ask(`${path}?${query}`);
+  const block = response.headers.get('x-block-number') ?? '';
+  if (!response.ok) return { block, delegations: [], isWhole: true, trouble: await refusalText(response) };
   const delegations = (await response.json()) as Shown[];
-  return { ...base, delegations, isWhole: !response.headers.has('link'), trouble: null };
+  return { block, delegations, isWhole: !response.headers.has('link'), trouble: null };
 }
 
-function listPart(wallet: string, { chainId, version, delegations, isWhole, block, trouble }: WalletList): Html {
+function listPart({ chainId, version, outgoing, incoming }: WalletList): Html {
   const name = NETWORKS.get(chainId)?.name ?? String(chainId);
-  const title = html`<h3>${name} <span class="soft">registry v${version}${block === '' ? '' : html`, at block ${block}`}</span></h3>`;
-  if (trouble !== null) return html`${title}${notice(trouble)}`;
-  const isOurs = (one: Shown) => coldOf(one).toLowerCase() === wallet.toLowerCase();
-  const outgoing = delegations.filter(isOurs);
-  const incoming = delegations.filter((one) => !isOurs(one));
-  const more = isWhole ? html`` : html`<p class="soft">The first ${SHOWN} are shown: the API gives all of them.</p>`;
-  return html`${title}${tableOf('May act for it', 'Wallet', outgoing, hotOf, chainId)}${tableOf('It may act for', 'Wallet', incoming, coldOf, chainId)}${more}`;
+  const block = outgoing.block === '' ? '' : html`, at block ${outgoing.block}`;
+  const title = html`<h3>${name} <span class="soft">registry v${version}${block}</span></h3>`;
+  if (outgoing.trouble !== null) return html`${title}${notice(outgoing.trouble)}`;
+  return html`${title}${tableOf('May act for it', outgoing, hotOf, chainId)}${tableOf('It may act for', incoming, coldOf, chainId)}`;
 }
 
 function tableOf(
   caption: string,
-  column: string,
-  rows: readonly Shown[],
+  { delegations, isWhole, trouble }: Half,
   other: (one: Shown) => string,
   chainId: number,
 ): Html {
-  if (rows.length === 0) return html``;
-  const cells = rows.map((one) => {
+  if (trouble !== null) return notice(trouble);
+  const more = isWhole
+    ? html``
+    : html`<p class="soft">There are more: <a href="/docs#lists">the API</a> gives all of them, and choosing a chain shows ${SHOWN}.</p>`;
+  if (delegations.length === 0) return more;
+  const cells = delegations.map((one) => {
     const right = rightsText(one.rights);
     return html`<tr><td>${walletLink(other(one), `&chain=${chainId}`)}</td><td>${whatOf(one)}</td><td>${right === null ? html`<span class="soft">any</span>` : html`<span class="right">only “${right}”</span>`}</td><td>${dateText(one.since.timestamp)}<br><span class="soft">block ${one.since.block}</span></td></tr>`;
   });
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption>
-<thead><tr><th scope="col">${column}</th><th scope="col">What</th><th scope="col">Rights</th><th scope="col">Since</th></tr></thead><tbody>${cells}</tbody></table></div>`;
+<thead><tr><th scope="col">Wallet</th><th scope="col">What</th><th scope="col">Rights</th><th scope="col">Since</th></tr></thead><tbody>${cells}</tbody></table></div>${more}`;
 }
 
 const SCOPES = [
@@ -204,17 +210,44 @@ async function answerPart(asked: Asked, ask: Ask): Promise<Html> {
   const line = html`<pre><code>curl '${origin}${path}'</code></pre>`;
   const response = await ask(`${path}&explain=true&numbers=string`);
   if (!response.ok) return html`${notice(await refusalText(response))}${line}`;
-  const { result, delegations, block } = (await response.json()) as {
-    result: boolean | string;
-    delegations: Shown[];
-    block: { number: number; timestamp: number | null };
-  };
-  const isYes = result !== false && result !== '0';
+  const { result, delegations, block } = (await response.json()) as Explained;
+  const older = await olderAnswer(scope, query, ask);
+  const isYes = (result !== false && result !== '0') || older;
   const when = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateText(block.timestamp)}`}`;
-  const said =
-    typeof result === 'string' ? (isYes ? `Yes, up to ${result} base units` : 'No, nothing') : isYes ? 'Yes' : 'No';
+  const amount = result === ANY_AMOUNT ? 'any amount' : `up to ${result} base units`;
+  const said = !isYes ? 'No' : typeof result === 'string' && result !== '0' ? `Yes, ${amount}` : 'Yes';
+  const grants = delegations.map(
+    (one) =>
+      html`<li>${whatOf(one)}${rightsText(one.rights) === null ? '' : html`, only for “${rightsText(one.rights) ?? ''}”`}, since ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`,
+  );
+  const old = older ? html`<li>By the older registry v1, which contracts may ask or not.</li>` : html``;
   const why = isYes
-    ? html`<ul>${delegations.map((one) => html`<li>${whatOf(one)}${rightsText(one.rights) === null ? '' : html`, only for “${rightsText(one.rights) ?? ''}”`}, since ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`)}</ul>`
-    : html`<p>No delegation grants it: not the whole wallet, not what was asked for.</p>`;
+    ? html`<ul>${grants}${old}</ul>`
+    : html`<p>No delegation grants it in either registry: not the whole wallet, not what was asked for.</p>`;
   return html`<div class="notice ${isYes ? 'yes' : 'no'}" role="status"><strong>${said}</strong>, ${when}.${why}</div>${line}`;
+}
+
+interface Explained {
+  readonly result: boolean | string;
+  readonly delegations: readonly Shown[];
+  readonly block: { readonly number: number; readonly timestamp: number | null };
+}
+
+const ANY_AMOUNT = String(2n ** 256n - 1n);
+const OLDER: Readonly<Record<string, string>> = { all: 'all', contract: 'contract', erc721: 'token' };
+
+/** Whether the v1 registry says yes, where it knows such a question and has no right to be asked for. */
+async function olderAnswer(scope: string, query: URLSearchParams, ask: Ask): Promise<boolean> {
+  const name = OLDER[scope];
+  if (name === undefined || query.has('rights')) return false;
+  const older = new URLSearchParams(query);
+  for (const [now, then] of [
+    ['to', 'delegate'],
+    ['from', 'vault'],
+  ] as const) {
+    older.set(then, older.get(now) ?? '');
+    older.delete(now);
+  }
+  const response = await ask(`/registry/v1/check/${name}?${older}`);
+  return response.ok && (await response.text()) === 'true';
 }

@@ -32,5 +32,5 @@ export function graphOf(wallet: string, delegations: readonly Shown[]): Html {
 <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>
 ${column(colds, true)}${column(hots, false)}
 <rect class="node self" x="255" y="${middle - 15}" width="130" height="30" rx="15"/><text x="320" y="${middle + 4}">${shortAddress(wallet)}</text>
-</svg><figcaption>An arrow leads from the wallet that grants to the one that may act${rest(colds.length) || rest(hots.length)}.</figcaption></figure>`;
+</svg><figcaption>An arrow leads from the wallet that grants to the one that may act${rest(colds.length)}${rest(hots.length)}.</figcaption></figure>`;
 }

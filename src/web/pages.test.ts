@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { privateKeyToAccount } from 'viem/accounts';
 import { startBrowser } from '../../test/browser.ts';
 import { MAIN } from '../../test/serve-process.ts';
-import { COLD, HOT, OTHER } from '../sandbox/cast.ts';
+import { COLD, CONTRACTS, HOT, OTHER, SMART } from '../sandbox/cast.ts';
 
 const AXE = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8');
 let sandbox: Bun.Subprocess<'ignore', 'pipe', 'inherit'>;
@@ -134,6 +134,23 @@ describe('the explorer', () => {
     await page.waitForURL(/at=\d/);
     expect(await answer.innerText()).toMatch(/^No, at block/);
     await page.close();
+  });
+
+  test('a chain that is not followed, and a misspelt name, are told', async () => {
+    const { page } = await visit(`/?wallet=${COLD.Ada}&chain=99999&asof=5`);
+    const text = await page.locator('main').innerText();
+    expect(text).toContain('Chain 99999 is not followed here.');
+    expect(text).toContain('asof is unknown: did you mean asOf?');
+    await page.close();
+  });
+
+  test('knows what only the older registry grants, and what has no limit', async () => {
+    const treasury = `/?from=${SMART['Guild treasury']}&to=${HOT.Ben}&type=contract&contract=${CONTRACTS['Tidal Cards']}&chainId=1`;
+    const old = await visit(treasury);
+    expect(await old.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes.*older registry v1/s);
+    const any = await visit(`/?from=${COLD.Ada}&to=${HOT.Ada}&type=erc20&contract=${CONTRACTS.Lantern}&chainId=1`);
+    expect(await any.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes, any amount/);
+    await Promise.all([old.page.close(), any.page.close()]);
   });
 
   test('tells what is wrong with what was typed, and loses nothing of it', async () => {

@@ -1,5 +1,6 @@
 // /status: how every chain stands, for people.
 
+import { refusalText } from '../http/problem.ts';
 import { dateText } from './delegation.ts';
 import type { Ask } from './explorer.ts';
 import { type Html, html } from './html.ts';
@@ -28,7 +29,15 @@ interface NetworkRow {
 }
 
 export async function statusText(ask: Ask): Promise<string> {
-  const networks = (await (await ask('/networks')).json()) as NetworkRow[];
+  const response = await ask('/networks');
+  if (!response.ok) {
+    const trouble = html`<p class="notice trouble" role="status">${await refusalText(response)}</p>`;
+    return pageText(
+      { title: 'Status', path: '/status', live: true },
+      html`<h1>Status</h1><div data-part="chains">${trouble}</div>`,
+    );
+  }
+  const networks = (await response.json()) as NetworkRow[];
   const ready = networks.filter((one) => one.ready).length;
   return pageText(
     { title: 'Status', path: '/status', live: true },

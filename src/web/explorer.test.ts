@@ -1,0 +1,57 @@
+// The pages without a browser: what they show whatever is in the store, and where it is away.
+
+import { expect, test } from 'bun:test';
+import { temporaryPath } from '../../test/engines.ts';
+import { address, block, granted, timeOf } from '../../test/fixtures.ts';
+import { appOf } from '../../test/serving.ts';
+import { readLabel } from '../accounts/label.ts';
+import { openStore } from '../store/open.ts';
+import { shortAddress } from './delegation.ts';
+
+const get = async (app: ReturnType<typeof appOf>, path: string) => {
+  const response = await app.fetch(new Request(`http://localhost${path}`));
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
+};
+
+test('what a wallet has granted is shown however much others grant to it', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('spam.db')}`);
+  const { epoch } = await store.claim(1, 100);
+  const victim = address(7);
+  const spam = Array.from({ length: 300 }, (_, turn) => granted('ALL', { from: address(1000 + turn), to: victim }));
+  const head = block(102, [granted('ALL', { from: victim, to: address(9) })]);
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [block(101, spam), head], head });
+  const app = appOf(store, timeOf(102));
+  for (const path of [`/?wallet=${victim}`, `/?wallet=${victim}&chain=1`]) {
+    const { text } = await get(app, path);
+    expect(text).toContain('May act for it');
+    expect(text).toContain(shortAddress(address(9)));
+    expect(text).toContain('There are more');
+  }
+  expect((await get(app, `/?wallet=${address(8)}`)).text).toContain('has granted nothing and been granted nothing');
+  await store.close();
+});
+
+test('with the store away every page is a page that says so', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('away.db')}`);
+  const app = appOf(store, timeOf(102));
+  await store.close();
+  for (const path of [
+    '/',
+    `/?wallet=${address(1)}`,
+    `/?from=${address(1)}&to=${address(2)}`,
+    '/status',
+    '/developers',
+    '/docs',
+  ]) {
+    const { status, type } = await get(app, path);
+    expect([path, status, type]).toEqual([path, 200, 'text/html; charset=utf-8']);
+  }
+  expect((await get(app, '/status')).text).toContain('class="notice trouble"');
+});
+
+test('a label is a text that is safe to show anywhere', () => {
+  expect([readLabel(' mint site '), readLabel('Zürich ☕')]).toEqual(['mint site', 'Zürich ☕']);
+  for (const bad of ['', ' ', 'a\0b', 'a\u001b[2Jb', 'a\nb', '\u202eabc', '\ud800', 'x'.repeat(101), 7, null]) {
+    expect([bad, readLabel(bad)]).toEqual([bad, null]);
+  }
+});
