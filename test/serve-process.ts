@@ -15,7 +15,11 @@ export interface ServeProcess {
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
-export async function startServe(databaseUrl: string, more: Record<string, string> = {}): Promise<ServeProcess> {
+export async function startServe(
+  databaseUrl: string,
+  more: Record<string, string> = {},
+  command: 'serve' | 'api' = 'serve',
+): Promise<ServeProcess> {
   const environment = {
     DATABASE_URL: databaseUrl,
     HOST: '127.0.0.1',
@@ -24,7 +28,7 @@ export async function startServe(databaseUrl: string, more: Record<string, strin
     ANONYMOUS_LIMIT: 'off',
     ...more,
   };
-  const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
+  const child = Bun.spawn([process.execPath, MAIN, command], {
     env: { ...process.env, ...environment },
     stdout: 'pipe',
     stderr: 'inherit',

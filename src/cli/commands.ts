@@ -1,5 +1,6 @@
 // All commands, in the order of the overview.
 
+import { api } from './api.ts';
 import { exportCommand, importCommand } from './archive.ts';
 import { audit } from './audit.ts';
 import { check } from './check.ts';
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Command[] = [
   sandbox,
   serve,
   follow,
+  api,
   check,
   list,
   networks,

@@ -1,7 +1,7 @@
 // The whole program, over nodes that we write ourselves: what it answers, what it tells, and what it survives.
 
 import { describe, expect, test } from 'bun:test';
-import { temporaryPath } from '../../test/engines.ts';
+import { postgresServer, temporaryPath } from '../../test/engines.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFakeNode } from '../../test/fake-node.ts';
 import { WALLETS } from '../../test/lives.ts';
 import { asText } from '../../test/questions.ts';
@@ -248,6 +248,54 @@ describe('delegations serve, following', () => {
     const found = await stored(path);
     expect(found.held).toEqual(live.held(found.hash ?? ''));
     await second.stop();
+    await live.stop();
+  }, 120_000);
+
+  test('of two followers on PostgreSQL one stands by, and follows within ten seconds when the first is killed; an api answers', async () => {
+    const live = liveChain(60, 21);
+    const database = await (await postgresServer()).createDatabase();
+    const environment = { ...process.env, DATABASE_URL: database, ...settingsOf(live.url) };
+    const start = () =>
+      Bun.spawn([process.execPath, MAIN, 'follow'], { env: environment, stdout: 'pipe', stderr: 'ignore' });
+    const store = await openStore(database);
+    const atTip = () =>
+      eventually('followed', async () => (await store.chain(1))?.head?.hash === live.chain.at(-1)?.hash);
+    const first = start();
+    await atTip();
+    const second = start();
+    // What it needs of a node is nothing: it does not follow.
+    const answering = await startServe(database, { MAX_LAG_1: '600' }, 'api');
+    await Bun.sleep(1000);
+    const before = await store.chain(1);
+    first.kill('SIGKILL');
+    const killedAt = performance.now();
+    live.grow(3);
+    await atTip();
+    const seconds = (performance.now() - killedAt) / 1000;
+    console.log(`a follower that was killed was replaced after ${seconds.toFixed(1)} s`);
+    expect(seconds).toBeLessThan(10);
+    expect((await store.chain(1))?.epoch).toBe((before?.epoch ?? 0) + 1);
+    // A frozen one is not known to be gone: its lease must end first.
+    const third = start();
+    await Bun.sleep(1000);
+    second.kill('SIGSTOP');
+    const frozenAt = performance.now();
+    live.grow(3);
+    await atTip();
+    const frozen = (performance.now() - frozenAt) / 1000;
+    console.log(`a follower that was frozen was replaced after ${frozen.toFixed(1)} s`);
+    expect(frozen).toBeLessThan(10);
+    second.kill('SIGCONT');
+    live.reorg(2, 4);
+    await atTip();
+    const query = `to=${WALLETS[1]}&from=${WALLETS[0]}`;
+    const response = await fetch(`${answering.url}/registry/v2/check/all?${query}`);
+    expect([response.status, response.headers.get('x-block-hash')]).toEqual([200, live.chain.at(-1)?.hash as string]);
+    second.kill('SIGTERM');
+    third.kill('SIGTERM');
+    expect(await Promise.all([second.exited, third.exited])).toEqual([0, 0]);
+    expect(await answering.stop()).toBe(0);
+    await store.close();
     await live.stop();
   }, 120_000);
 

@@ -25,7 +25,14 @@ const PAGES_LIMIT = { most: 300, seconds: 10 };
 /** Of what costs more. A page of the explorer that keeps itself new takes three of them. */
 const LOOKUPS_LIMIT = { most: 40, seconds: 10 };
 
-export async function startService(environment: Environment, { sandbox = false } = {}): Promise<RunningService> {
+export interface ServiceOptions {
+  readonly sandbox?: boolean;
+  /** False where another program follows the chains. */
+  readonly follows?: boolean;
+}
+
+export async function startService(environment: Environment, options: ServiceOptions = {}): Promise<RunningService> {
+  const { sandbox = false, follows = true } = options;
   const config = readConfig(environment);
   const log = createLog(
     config.logLevel,
@@ -50,13 +57,13 @@ export async function startService(environment: Environment, { sandbox = false }
       keys,
       proxies: config.proxies,
     });
-    const chainIds = new Set(config.chains.keys());
+    const chainIds = new Set(follows ? config.chains.keys() : []);
     const addChains = async () => {
       for (const { chainId } of await store.chains()) if (NETWORKS.has(chainId)) chainIds.add(chainId);
     };
     await addChains();
     const denials = createDenials();
-    const following = config.chains.size > 0 ? startFollowing(log, denials, environment) : null;
+    const following = follows && config.chains.size > 0 ? startFollowing(log, denials, environment) : null;
     if (following !== null) started.push(following.stop);
     // What people reach us by is known when we listen, unless the operator has said it.
     let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];

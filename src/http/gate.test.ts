@@ -50,7 +50,7 @@ describe('limits', () => {
     expect((await ask(newcomer())).status).toBe(200);
   });
 
-  test('every limited answer tells the policy and what is left, and a refusal when to ask again', async () => {
+  test('a request without a key is accepted but subject to the limit: every answer tells what is left, a refusal when to ask again', async () => {
     const client = newcomer();
     const first = await ask(client);
     expect(first.headers.get('ratelimit-policy')).toBe('"anon";q=25;w=10');

@@ -229,7 +229,7 @@ describe('the developer page', () => {
     await page.close();
   });
 
-  test('sign in, create a key, use it past the limit, rotate and revoke it, sign out', async () => {
+  test('keys are obtained here: sign in, create one, use it past the limit, rotate and revoke it, sign out', async () => {
     const { page, complaints } = await withWallet();
     await page.getByRole('button', { name: 'Sign in with Test Wallet' }).click();
     await page.getByText(account.address.toLowerCase()).waitFor();
