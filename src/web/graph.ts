@@ -27,8 +27,10 @@ export function graphOf(wallet: string, delegations: readonly Shown[]): Html {
       return html`<path class="edge" d="M${from} ${startY} C${from + 50} ${startY} ${to - 50} ${endY} ${to} ${endY}" marker-end="url(#arrow)"/>
 <a href="/?wallet=${address}"><title>${address}</title><rect class="node" x="${x}" y="${y - 13}" width="140" height="26" rx="13"/><text x="${x + 70}" y="${y + 4}">${shortAddress(address)}</text></a>`;
     });
+  // A side that is empty takes no room.
+  const [left, right] = [colds.length === 0 ? 245 : 0, hots.length === 0 ? WIDTH - 245 : WIDTH];
   const rest = (count: number) => (count > MOST ? ` and ${count - MOST} more` : '');
-  return html`<figure class="graph"><svg viewBox="0 0 ${WIDTH} ${height}" role="group" aria-label="Wallets that ${shortAddress(wallet)} may act for, and that may act for it">
+  return html`<figure class="graph"><svg viewBox="${left} 0 ${right - left} ${height}" role="group" aria-label="Wallets that ${shortAddress(wallet)} may act for, and that may act for it">
 <defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>
 ${column(colds, true)}${column(hots, false)}
 <rect class="node self" x="255" y="${middle - 15}" width="130" height="30" rx="15"/><text x="320" y="${middle + 4}">${shortAddress(wallet)}</text>
