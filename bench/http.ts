@@ -3,6 +3,7 @@
 import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openAccounts } from '../src/accounts/accounts.ts';
 import { createApp, findRoute } from '../src/http/app.ts';
 import { checksummed } from '../src/http/checksum.ts';
 import { type CheckOperation, OPERATIONS } from '../src/http/operations.ts';
@@ -43,9 +44,16 @@ export async function benchHttp(options: string[]): Promise<void> {
     const nginx = await startNginx(folder);
     running.push(nginx);
 
+    const key = await keyOf(databaseUrl);
     const scripts = CASES.map(([, write], position) => {
       const path = join(folder, `paths-${position}.lua`);
-      writeFileSync(path, luaOf(questions.map((question) => pathOf(question, write))));
+      writeFileSync(
+        path,
+        luaOf(
+          questions.map((question) => pathOf(question, write)),
+          key,
+        ),
+      );
       return path;
     });
     const costs = new Map<string, number[]>();
@@ -57,7 +65,9 @@ export async function benchHttp(options: string[]): Promise<void> {
       if (round > 0) for (const [name, cost] of figures) note(name, cost);
     }
     const nginxCost = median(costs.get('nginx') ?? []);
-    console.log('One check of a contract, SQLite, 1 M delegations, headers and request log on; CPU of the server:');
+    console.log(
+      'One check of a contract, SQLite, 1 M delegations, a key, headers and request log on; CPU of the server:',
+    );
     line('nginx, static true', `${nginxCost.toFixed(1)} µs`, 'access log on');
     for (const [name] of CASES) {
       const cost = median(costs.get(name) ?? []);
@@ -114,10 +124,18 @@ function pathOf(question: Question, write: Case): string {
   return `${CHECK.path}?to=${write(to)}&from=${write(from)}&contract=${write(contract)}`;
 }
 
+/** A key: without one, a caller would be refused after 25 requests. */
+async function keyOf(database: string): Promise<string> {
+  const accounts = await openAccounts(database);
+  const created = await accounts.create({ label: 'bench', now: Math.floor(Date.now() / 1000) });
+  await accounts.close();
+  return created?.text ?? '';
+}
+
 /** A script for wrk that asks one path after the other. */
-const luaOf = (paths: readonly string[]) => `local requests = {}
+const luaOf = (paths: readonly string[], key: string) => `local requests = {}
 function init()
-${paths.map((path, position) => `requests[${position + 1}] = wrk.format("GET", "${path}")`).join('\n')}
+${paths.map((path, position) => `requests[${position + 1}] = wrk.format("GET", "${path}", {["X-API-KEY"] = "${key}"})`).join('\n')}
 end
 local turn = 0
 function request()
