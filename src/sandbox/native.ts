@@ -37,8 +37,8 @@ function run(command: string[]): string {
   return stdout.toString();
 }
 
-// npm runs this at the end of an install: the sandbox then needs no network.
-if (import.meta.main) {
+// npm runs this at the end of an install: the sandbox then needs no network. Without Hardhat there is no sandbox.
+if (import.meta.main && existsSync(join(MODULES, 'hardhat/package.json'))) {
   try {
     installNative();
   } catch (error) {
