@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/engines.ts';
+import { openEngine } from '../store/open.ts';
 import { type Accounts, type CreatedKey, isGood, openAccounts } from './accounts.ts';
 import { createKey, hashOf, isKey } from './key.ts';
 import { createKeyRing } from './key-ring.ts';
@@ -122,11 +123,16 @@ for (const engine of ENGINES) {
       expect(rotated.filter((one) => one !== null)).toHaveLength(1);
       for (let turn = 0; turn < 60; turn++) {
         const made = await create({ owner });
+        await accounts.addUses([{ id: made.record.id, day: 1, uses: 1 }], NOW);
         await accounts.revoke(made.record.id, NOW);
       }
       const all = await accounts.list(owner);
       expect(all.length).toBeLessThanOrEqual(52);
       expect(all.filter((one) => isGood(one, NOW))).toHaveLength(2);
+      const tables = await openEngine(url, true);
+      const [row] = await tables.rows('SELECT count(*) FROM key_use WHERE key_id NOT IN (SELECT id FROM api_key)', []);
+      await tables.close();
+      expect(Number(row?.[0])).toBe(0);
     });
 
     test('uses are added up by day', async () => {

@@ -102,11 +102,12 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
     );
     // Of what has ended, a wallet's newest are kept: nobody can fill the table.
     if (owner !== null) {
-      await tx.run(
+      const gone = await tx.rows(
         `DELETE FROM api_key WHERE owner = $1 AND ${ENDED} AND id NOT IN
-          (SELECT id FROM api_key WHERE owner = $1 ORDER BY id DESC LIMIT ${KEPT_PER_WALLET})`,
+          (SELECT id FROM api_key WHERE owner = $1 ORDER BY id DESC LIMIT ${KEPT_PER_WALLET}) RETURNING id`,
         [owner, now],
       );
+      for (const [id] of gone) await tx.run('DELETE FROM key_use WHERE key_id = $1', [numberOf(id)]);
     }
     return { record: recordOf(row ?? []), text };
   };
@@ -129,7 +130,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
       const rows =
         owner === undefined
           ? await engine.rows(`SELECT ${COLUMNS} FROM api_key ORDER BY id DESC`, [])
-          : await engine.rows(`SELECT ${COLUMNS} FROM api_key WHERE owner = $1 ORDER BY id DESC LIMIT 200`, [owner]);
+          : await engine.rows(`SELECT ${COLUMNS} FROM api_key WHERE owner = $1 ORDER BY id DESC`, [owner]);
       return rows.map(recordOf);
     },
     find: (text) => one('hash', hashOf(text)),

@@ -54,7 +54,11 @@ export function createKeyRing(
   const pending = new Map<string, Promise<Known>>();
 
   async function read(text: string): Promise<Known> {
-    const one = { record: await accounts.find(text), readAt: performance.now() };
+    const record = await accounts.find(text).catch((error) => {
+      onError(error);
+      throw error;
+    });
+    const one = { record, readAt: performance.now() };
     const [keys, others] = one.record === null ? [unknown, found] : [found, unknown];
     if (keys.size >= MOST_KNOWN) keys.clear();
     keys.set(text, one);
@@ -79,7 +83,11 @@ export function createKeyRing(
     async lookUp(text) {
       const reading = pending.get(text) ?? read(text);
       pending.set(text, reading);
-      return decide(await reading.finally(() => pending.delete(text)));
+      try {
+        return decide(await reading);
+      } finally {
+        pending.delete(text);
+      }
     },
     async stop() {
       clearInterval(timer);

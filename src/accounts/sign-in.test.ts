@@ -15,6 +15,21 @@ const account = privateKeyToAccount(`0x${'11'.repeat(32)}`);
 const other = privateKeyToAccount(`0x${'22'.repeat(32)}`);
 const NOW = 1_800_000_000;
 
+type Fields = Parameters<typeof createSiweMessage>[0];
+
+/** Of a good message, with a nonce of its own. */
+const fieldsOf = (accounts: Accounts, now: number, more: Partial<Fields> = {}): Fields => ({
+  address: account.address,
+  chainId: 1,
+  domain: 'delegations.example',
+  uri: `${ORIGIN}/developers`,
+  version: '1',
+  nonce: accounts.sessions.createNonce(now),
+  issuedAt: new Date(now * 1000),
+  expirationTime: new Date((now + 300) * 1000),
+  ...more,
+});
+
 for (const engine of ENGINES) {
   describe(`sign-in on ${engine.name}`, () => {
     let accounts: Accounts;
@@ -27,20 +42,9 @@ for (const engine of ENGINES) {
     });
     afterAll(() => accounts.close());
 
-    const fields = async (more: Partial<Parameters<typeof createSiweMessage>[0]> = {}) =>
-      ({
-        address: account.address,
-        chainId: 1,
-        domain: 'delegations.example',
-        uri: `${ORIGIN}/developers`,
-        version: '1',
-        nonce: accounts.sessions.createNonce(now),
-        issuedAt: new Date(now * 1000),
-        expirationTime: new Date((now + 300) * 1000),
-        ...more,
-      }) as const;
+    const fields = (more: Partial<Fields> = {}) => fieldsOf(accounts, now, more);
     const signed = async (more = {}, by = account) => {
-      const message = createSiweMessage(await fields(more));
+      const message = createSiweMessage(fields(more));
       return { message, signature: await by.signMessage({ message }) };
     };
     const refused = async ({ message, signature }: { message: string; signature: string }) =>
@@ -84,7 +88,7 @@ for (const engine of ENGINES) {
     });
 
     test('times that are none, another scheme, and whatever stands beside the message are refused', async () => {
-      const good = createSiweMessage(await fields());
+      const good = createSiweMessage(fields());
       for (const bad of [
         good.replace(/Issued At: .*/, 'Issued At: whenever'),
         good.replace(/Expiration Time: .*/, 'Expiration Time: never'),
@@ -147,7 +151,7 @@ for (const engine of ENGINES) {
     });
 
     test('a nonce that nobody used in ten minutes is gone', async () => {
-      const late = await fields();
+      const late = fields();
       now += 601;
       const message = createSiweMessage({
         ...late,
@@ -205,16 +209,7 @@ test('what a node says of a wallet makes the service fetch nothing', async () =>
   const accounts = await openAccounts(await (ENGINES[0] as (typeof ENGINES)[number]).fresh());
   const nodes = new Map([[1, [`http://127.0.0.1:${node.port}`]]]);
   const signIn = createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => NOW });
-  const message = createSiweMessage({
-    address: account.address,
-    chainId: 1,
-    domain: 'delegations.example',
-    uri: `${ORIGIN}/developers`,
-    version: '1',
-    nonce: accounts.sessions.createNonce(NOW),
-    issuedAt: new Date(NOW * 1000),
-    expirationTime: new Date((NOW + 300) * 1000),
-  });
+  const message = createSiweMessage(fieldsOf(accounts, NOW));
   // A signature that names what the wallet's code has become (EIP-7702), in the form in which it is asked directly.
   const authorization = { address: other.address, chainId: 1, nonce: 0n, r: 1n, s: 1n, yParity: 0 };
   const signature = SignatureErc8010.wrap({ authorization, data: '0x', signature: '0x1234', to: account.address });
@@ -238,20 +233,10 @@ test('a wallet that is a contract is asked whether the signature is its own (EIP
     const now = Math.floor(Date.now() / 1000);
     const nodes = new Map([[1, [evm.url]]]);
     const signIn = createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => now });
-    const message = async () =>
-      createSiweMessage({
-        address: wallet,
-        chainId: 1,
-        domain: 'delegations.example',
-        uri: `${ORIGIN}/developers`,
-        version: '1',
-        nonce: accounts.sessions.createNonce(now),
-        issuedAt: new Date(now * 1000),
-        expirationTime: new Date((now + 300) * 1000),
-      });
-    const good = await message();
+    const message = () => createSiweMessage(fieldsOf(accounts, now, { address: wallet }));
+    const good = message();
     expect(await signIn.verify(good, await account.signMessage({ message: good }))).toBe(wallet.toLowerCase());
-    const bad = await message();
+    const bad = message();
     await expect(signIn.verify(bad, await other.signMessage({ message: bad }))).rejects.toThrow(
       'not that of the wallet',
     );

@@ -32,20 +32,13 @@ type AuditRange = (nodes: Nodes, from: number, to: number) => Promise<Audit | nu
 
 export function createDoubt(chain: Followed, audit: AuditRange) {
   const { network, store, scanner, now, onEvent } = chain;
-  const { chainId } = network;
   let doubt: Doubt | null = null;
 
   const isOn = () => chain.state?.shut?.startsWith(REASON) ?? false;
 
-  /** The newest block that is verified to be final, where its hash is kept. */
-  async function finalBlock() {
-    const verified = chain.state?.verified;
-    return verified == null ? undefined : (await store.blocks(chainId, { from: verified, to: verified }))[0];
-  }
-
   /** Our answers against the registry's own, at a final block. Where other nodes say the same, our rows are wrong. */
   async function compare({ node, others }: Nodes, subjects: readonly Subject[]): Promise<AnswersAudit | null> {
-    const block = await finalBlock();
+    const block = await chain.finalBlock();
     if (block === undefined || chain.state === null) return null;
     const statements = await statementsOf(network, node, block, subjects);
     const wrong = await disagreements(network, store, block.number, statements);
@@ -96,7 +89,7 @@ export function createDoubt(chain: Followed, audit: AuditRange) {
 
   /** Opens the chain where a node says now what the index says, or where none can tell and the index says what was said. */
   async function isCleared({ node, others }: Nodes, { statements, block: then }: Doubt): Promise<boolean> {
-    const block = await finalBlock();
+    const block = await chain.finalBlock();
     if (block === undefined) return false;
     const subjects = statements.map(({ subject }) => subject);
     const agree = await agreeing(network, store, [node, ...others], block, subjects);

@@ -1,7 +1,7 @@
 // One chain as it is being followed: what the parts of a follower share.
 
 import type { Network } from '../registry/network.ts';
-import type { Batch, ChainState, Store } from '../store/store.ts';
+import type { Batch, BlockRef, ChainState, Store } from '../store/store.ts';
 import type { Scanner } from './scan.ts';
 
 export type FollowerEvent =
@@ -28,6 +28,8 @@ export interface Followed extends FollowedOptions {
   mayHaveUnread: boolean;
   /** When the blocks that are not final were last read again. */
   windowReadAt: number;
+  /** The newest block that is verified to be final, where its hash is kept. */
+  finalBlock(): Promise<BlockRef | undefined>;
   /** Commits, and sees to what the commit found out. */
   apply(batch: Batch): Promise<void>;
   /** The chain answers no more, for this reason, until it is null. */
@@ -41,6 +43,10 @@ export function createFollowed(options: FollowedOptions): Followed {
     state: null,
     mayHaveUnread: true,
     windowReadAt: Number.NEGATIVE_INFINITY,
+    async finalBlock() {
+      const verified = chain.state?.verified;
+      return verified == null ? undefined : (await store.blocks(network.chainId, { from: verified, to: verified }))[0];
+    },
     async apply(batch) {
       const { lacking, surplus, state } = await store.apply(batch);
       chain.state = state;

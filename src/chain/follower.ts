@@ -179,7 +179,7 @@ export function createFollower(options: FollowerOptions): Follower {
   async function checkFinal(nodes: Nodes, { verified, head }: ChainState): Promise<void> {
     const { node } = nodes;
     if (checkedFinal || verified === null || head === null) return;
-    const [kept] = await store.blocks(chainId, { from: verified, to: verified });
+    const kept = await chain.finalBlock();
     const header = await node.header(verified);
     if (header === null) throw new Lagging(`the node does not know block ${verified}`);
     if (kept !== undefined && header.hash !== kept.hash) await violation.changed(nodes, kept, header);
@@ -410,7 +410,7 @@ export function createFollower(options: FollowerOptions): Follower {
     if (chain.state === null || chain.state.verified === null) return null;
     const [low, high] = [Math.max(from, chain.state.firstBlock), Math.min(to, chain.state.verified)];
     if (low > high) return null;
-    const [final] = await store.blocks(chainId, { from: chain.state.verified, to: chain.state.verified });
+    const final = await chain.finalBlock();
     // Of another branch it can tell nothing about this one.
     if (final !== undefined && !(await hasBlock(nodes.node, final))) {
       throw new Untrusted(`the node does not have our final block ${final.number}`);

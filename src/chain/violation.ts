@@ -34,7 +34,7 @@ export function createViolation(chain: Followed) {
     const { verified, head } = state;
     if (!state.shut?.startsWith(REASON)) return false;
     if (verified === null || head === null) return true;
-    const [kept] = await store.blocks(chainId, { from: verified, to: verified });
+    const kept = await chain.finalBlock();
     const header = await nodes.node.header(verified);
     if (header === null) throw new Lagging(`the node does not know block ${verified}`);
     if (kept === undefined || header.hash === kept.hash) return true;

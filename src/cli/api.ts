@@ -1,8 +1,7 @@
 // delegations api: answers over HTTP from a store that another program fills.
 
 import type { Command } from './command.ts';
-import { startService } from './service.ts';
-import { stopSignal } from './stop-signal.ts';
+import { runService } from './service.ts';
 
 export const api: Command = {
   name: 'api',
@@ -10,9 +9,5 @@ export const api: Command = {
   about: `Answers from the store until it is told to stop (SIGINT or SIGTERM), any number of them on one PostgreSQL; delegations follow
 fills it. An RPC_URL_<chainId> is only asked whether a signature is that of a wallet which is a contract, at /developers.`,
   examples: ['DATABASE_URL=postgres://localhost/delegations PORT=8081 delegations api'],
-  async run({ environment }) {
-    const service = await startService(environment, { follows: false });
-    await stopSignal(service.log);
-    await service.stop();
-  },
+  run: ({ environment }) => runService(environment, { follows: false }),
 };

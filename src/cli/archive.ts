@@ -8,6 +8,7 @@ import { openStore } from '../store/open.ts';
 import { type Command, chainOf, type Environment, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
 import { writeOut } from './output.ts';
+import { showStatus } from './status-line.ts';
 
 export const exportCommand: Command = {
   name: 'export',
@@ -63,9 +64,8 @@ async function importIndex(environment: Environment, path: string): Promise<void
   }
   const store = await openStore(config.databaseUrl);
   try {
-    await readArchive(store, { head, end }, linesOf(path), (logs) => {
-      if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${logs} of ${end.logs} logs`);
-    });
+    await readArchive(store, { head, end }, linesOf(path), (logs) => showStatus(`${logs} of ${end.logs} logs`));
+    showStatus('');
   } finally {
     await store.close();
   }

@@ -1,15 +1,16 @@
 // What the commands that ask have in common: how a question is put on a command line.
 
+import { OPERATIONS, type Scope } from '../http/operations.ts';
 import type * as p from '../http/params.ts';
 import { Fault } from '../http/params.ts';
+import type { Version } from '../registry/delegation.ts';
 import { rightsOf } from '../registry/rights.ts';
 import { type Call, type Option, UsageError } from './command.ts';
 
-export const SCOPES = {
-  1: ['all', 'contract', 'token'],
-  2: ['all', 'contract', 'erc721', 'erc20', 'erc1155'],
-} as const;
-export type ScopeName = (typeof SCOPES)[1 | 2][number];
+const scopesOf = (version: Version): readonly Scope[] =>
+  OPERATIONS.flatMap((one) => (one.kind === 'check' && one.version === version ? [one.scope] : []));
+/** What each registry can be asked about. */
+const SCOPES = { 1: scopesOf(1), 2: scopesOf(2) };
 
 export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
   chain: { value: '<id>', about: 'the chain [1]' },
@@ -18,7 +19,7 @@ export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
   time: { value: '<time>', about: 'as of this time, such as 2026-01-01T00:00:00Z' },
 };
 
-export const versionOf = (call: Call): 1 | 2 => (call.isSet('v1') ? 1 : 2);
+export const versionOf = (call: Call): Version => (call.isSet('v1') ? 1 : 2);
 
 /** The parameters of the chain and the moment. */
 export function whenOf(call: Call): URLSearchParams {
@@ -52,7 +53,7 @@ export function scopeOf(
   const scope = type ?? guessed;
   if (scope === undefined) throw new UsageError('--type is missing: with a token id, is it erc721 or erc1155?');
   if (!scopes.includes(scope)) throw new UsageError(`--type is ${scope}; v${version} has ${scopes.join(', ')}.`);
-  return scope as ScopeName;
+  return scope as Scope;
 }
 
 /** Where the API answers a question. */

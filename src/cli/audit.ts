@@ -11,6 +11,7 @@ import type { LogRecord } from '../store/store.ts';
 import { type Call, type Command, chainOf, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
 import { writeOut } from './output.ts';
+import { showStatus } from './status-line.ts';
 
 export const audit: Command = {
   name: 'audit',
@@ -62,9 +63,9 @@ async function compareWithChain(call: Call): Promise<void> {
       missing += differences.missing.length;
       surplus += differences.surplus.length;
       for (const log of stored) drawn.add(log);
-      if (process.stderr.isTTY) process.stderr.write(`\r\x1b[Kblock ${high} of ${last}, ${logs} logs`);
+      showStatus(`block ${high} of ${last}, ${logs} logs`);
     }
-    if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+    showStatus('');
     const [block] = await store.blocks(chainId, { from: state.verified, to: state.verified });
     const questions = questionsOf(drawn.logs).slice(0, pairs);
     const lists = questions.filter((_, position) => position % PAIRS_PER_LIST === 0).flatMap(listsOf);

@@ -11,6 +11,7 @@ import { type Call, UsageError } from './command.ts';
 import { asBytes, type CsvRow, cellOf, readCsv } from './csv.ts';
 import { writeOut } from './output.ts';
 import { NO_SERVICE, type Source } from './source.ts';
+import { showStatus } from './status-line.ts';
 
 /** A row's question, or what is wrong with it. */
 type Asked = { readonly chainId: number; readonly question: Question } | string;
@@ -187,7 +188,7 @@ type MomentOf = (chainId: number) => Promise<Moment | string>;
 
 /** Every row of a chain is answered as of the same block. The API itself says which is meant, and whether the chain answers. */
 function createMoments(call: Call, { store, ask }: Source): MomentOf {
-  const moments = new Map<number, Moment | string>();
+  const moments = new Map<number, Promise<Moment | string>>();
   const find = async (chainId: number): Promise<Moment | string> => {
     const revision = (await store?.chain(chainId))?.revision ?? 0;
     const query = whenOf(call);
@@ -203,8 +204,9 @@ function createMoments(call: Call, { store, ask }: Source): MomentOf {
     process.stderr.write(`Chain ${chainId}, as of block ${block}.\n`);
     return { block, revision };
   };
-  return async (chainId) => {
-    const known = moments.get(chainId) ?? (await find(chainId));
+  // Asked for once, however many rows want to know at the same time.
+  return (chainId) => {
+    const known = moments.get(chainId) ?? find(chainId);
     moments.set(chainId, known);
     return known;
   };
@@ -264,9 +266,7 @@ function overHttp({ ask }: Source, momentOf: MomentOf): Answers {
   };
   return async (asked) => {
     const answered: Answered[] = [];
-    // One by one until the moment is known.
-    for (const one of asked.slice(0, 1)) answered.push(await answer(one));
-    for (let from = 1; from < asked.length; from += AT_ONCE) {
+    for (let from = 0; from < asked.length; from += AT_ONCE) {
       answered.push(...(await Promise.all(asked.slice(from, from + AT_ONCE).map(answer))));
     }
     return answered;
@@ -278,12 +278,11 @@ const DRAW_MS = 200;
 
 /** On a terminal, how far the file is read, how fast, and how long that will take. */
 function startProgress(size: number | null) {
-  const onTerminal = process.stderr.isTTY === true;
   const began = performance.now();
   let drawn = 0;
   return {
     show(rows: number, bytes: number) {
-      if (!onTerminal || performance.now() - drawn < DRAW_MS) return;
+      if (performance.now() - drawn < DRAW_MS) return;
       drawn = performance.now();
       const seconds = (drawn - began) / 1000;
       const share = size === null || size === 0 ? null : Math.min(1, bytes / size);
@@ -291,13 +290,13 @@ function startProgress(size: number | null) {
         share === null ? '' : `[${'#'.repeat(Math.round(share * BAR)).padEnd(BAR)}] ${Math.round(100 * share)} %  `;
       const left = share === null ? '' : `, ${Math.ceil((seconds / share) * (1 - share))} s left`;
       const rate = Math.round(rows / seconds).toLocaleString('en');
-      process.stderr.write(`\r\x1b[K${bar}${rows.toLocaleString('en')} rows, ${rate}/s${left}`);
+      showStatus(`${bar}${rows.toLocaleString('en')} rows, ${rate}/s${left}`);
     },
     end(rows: number) {
       const seconds = (performance.now() - began) / 1000;
-      const clear = onTerminal ? '\r\x1b[K' : '';
+      showStatus('');
       const rate = Math.round(rows / Math.max(seconds, 0.001)).toLocaleString('en');
-      process.stderr.write(`${clear}${rows.toLocaleString('en')} rows in ${seconds.toFixed(1)} s, ${rate}/s\n`);
+      process.stderr.write(`${rows.toLocaleString('en')} rows in ${seconds.toFixed(1)} s, ${rate}/s\n`);
     },
   };
 }

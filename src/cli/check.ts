@@ -1,5 +1,6 @@
 // delegations check: one question, or a file of them.
 
+import { type Explanation, isYes } from '../http/records.ts';
 import { rightsText } from '../registry/rights.ts';
 import { checkPath, dateOf, readRights, scopeOf, TIME_OPTIONS, versionOf, whenOf } from './asking.ts';
 import { checkFile } from './bulk.ts';
@@ -56,12 +57,6 @@ ${SOURCE_ABOUT}`,
   },
 };
 
-interface Explained {
-  readonly result: boolean | string;
-  readonly delegations: readonly { type: string; rights: string | null; since: { block: number; timestamp: number } }[];
-  readonly block: { number: number; timestamp: number | null };
-}
-
 function pathOf(call: Call): string {
   const version = versionOf(call);
   const [from, to, contract, tokenId] = ['from', 'to', 'contract', 'token-id'].map((name) => call.text(name));
@@ -87,17 +82,16 @@ function pathOf(call: Call): string {
 }
 
 async function checkOne(response: Response, asJson: boolean): Promise<void> {
-  const explained = await jsonOf<Explained>(response);
+  const explained = await jsonOf<Explanation>(response);
   const { result } = explained;
   if (typeof result !== 'boolean' && !/^\d+$/.test(String(result))) throw new UsageError(NO_SERVICE);
-  const isYes = result !== false && result !== '0';
-  await writeOut(asJson ? `${JSON.stringify(explained)}\n` : textOf(explained, isYes));
-  if (!isYes) process.exitCode = 1;
+  await writeOut(asJson ? `${JSON.stringify(explained)}\n` : textOf(explained));
+  if (!isYes(explained)) process.exitCode = 1;
 }
 
-function textOf({ result, delegations, block }: Explained, isYes: boolean): string {
+function textOf({ result, delegations, block }: Explanation): string {
   const at = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateOf(block.timestamp)}`}`;
-  const what = typeof result === 'string' ? result : isYes ? 'yes' : 'no';
+  const what = typeof result === 'string' ? result : result ? 'yes' : 'no';
   const because = delegations.map(({ type, rights, since }) => {
     const right = rightsText(rights);
     return `  ${type}${right === null ? '' : ` for ${right}`}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;

@@ -1,10 +1,10 @@
 // delegations follow: every configured chain, each in a loop of its own that no other chain's trouble reaches.
 
-import { createAuditor } from '../chain/auditor.ts';
+import { type Auditor, createAuditor } from '../chain/auditor.ts';
 import type { Denials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
 import type { FollowerEvent } from '../chain/followed.ts';
-import { createFollower } from '../chain/follower.ts';
+import { createFollower, type Follower } from '../chain/follower.ts';
 import { holdLease } from '../chain/lease.ts';
 import { createProviders } from '../chain/providers.ts';
 import { runFollower } from '../chain/run.ts';
@@ -93,8 +93,8 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
         log(type === 'opened' || type === 'reorg' ? 'info' : 'warn', type, { chainId, ...fields });
       },
     });
-  let follower = create();
-  let auditor = createAuditor(follower, network, store, Date.now);
+  /** Of our newest turn; null before the first. */
+  let ours: { readonly follower: Follower; readonly auditor: Auditor } | null = null;
   const onTrouble = (error: unknown, times: number) => {
     failures++;
     // The first of a row is told, and then fewer and fewer.
@@ -112,12 +112,13 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
     },
   };
   const ended = holdLease(turn, async (held) => {
-    follower = create();
-    auditor = createAuditor(follower, network, store, Date.now);
+    const follower = create();
+    const auditor = createAuditor(follower, network, store, Date.now);
+    ours = { follower, auditor };
     const how = await runFollower(follower, {
       pollMs: chain.pollMs ?? Math.max(1000, 1000 * network.blockSeconds),
       signal: held,
-      afterTick: () => auditor.run(),
+      afterTick: auditor.run,
       onTrouble,
     });
     if (how === 'overtaken') log('warn', 'another program has written to this chain', { chainId });
@@ -127,11 +128,11 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
   let rates = { logs: 0, blocks: 0 };
   return {
     chainId,
-    denied: (questions: readonly Question[]) => auditor.denied(questions),
+    denied: (questions: readonly Question[]) => ours?.auditor.denied(questions),
     ended,
     figures(): ChainFigures {
-      const { firstBlock = null, head = null, tip = null } = follower.state ?? {};
-      const now = { at: Date.now(), logs: follower.logs, block: head?.number ?? 0 };
+      const { firstBlock = null, head = null, tip = null } = ours?.follower.state ?? {};
+      const now = { at: Date.now(), logs: ours?.follower.logs ?? 0, block: head?.number ?? 0 };
       const seconds = (now.at - before.at) / 1000;
       if (seconds >= 1) {
         rates = { logs: (now.logs - before.logs) / seconds, blocks: (now.block - before.block) / seconds };
@@ -143,14 +144,14 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
         firstBlock,
         block: head?.number ?? null,
         tip,
-        logs: follower.logs,
+        logs: now.logs,
         logsPerSecond: rates.logs,
         secondsLeft: remaining === null || rates.blocks <= 0 ? null : remaining / rates.blocks,
         providers: providers.all.map(({ name, penalty, ailment }) => ({ name, healthy: penalty === 0, ailment })),
         calls,
         events,
-        audited: auditor.blocks,
-        compared: auditor.answers,
+        audited: ours?.auditor.blocks ?? 0,
+        compared: ours?.auditor.answers ?? 0,
         standby: isStandby,
         failures,
       };

@@ -1,6 +1,7 @@
 // delegations list: what a wallet has granted and been granted.
 
 import { refusalText } from '../http/problem.ts';
+import { coldOf, type DelegationRecord, hotOf } from '../http/records.ts';
 import { rightsText } from '../registry/rights.ts';
 import { dateOf, TIME_OPTIONS, tableOf, versionOf, whenOf } from './asking.ts';
 import { type Call, type Command, UsageError } from './command.ts';
@@ -58,20 +59,6 @@ async function writeJson(call: Call, { ask }: Source): Promise<void> {
   if (bytes <= '[]'.length) process.exitCode = 1;
 }
 
-interface Row {
-  readonly type: string;
-  readonly standard?: string | null;
-  readonly from?: string;
-  readonly to?: string;
-  readonly vault?: string;
-  readonly delegate?: string;
-  readonly contract?: string | null;
-  readonly tokenId?: string | null;
-  readonly amount?: string | null;
-  readonly rights?: string | null;
-  readonly since: { readonly block: number; readonly timestamp: number };
-}
-
 const PAGE = 1000;
 const NAMES = ['', 'WALLET', 'WHAT', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS', 'SINCE'];
 
@@ -81,7 +68,7 @@ async function writeTable(call: Call, { ask }: Source): Promise<void> {
   let rows = 0;
   for (let path: string | null = pathOf(call, { numbers: 'string', limit: String(PAGE) }); path !== null; ) {
     const response = await ask(path);
-    const page: Row[] = await jsonOf<Row[]>(response);
+    const page: DelegationRecord[] = await jsonOf<DelegationRecord[]>(response);
     if (!Array.isArray(page)) throw new UsageError(NO_SERVICE);
     if (page.length > 0)
       await writeOut(
@@ -99,13 +86,13 @@ async function writeTable(call: Call, { ask }: Source): Promise<void> {
   process.exitCode = 1;
 }
 
-function cellsOf(row: Row, wallet: string): string[] {
-  const [from = '', to = ''] = [row.from ?? row.vault, row.to ?? row.delegate];
+function cellsOf(row: DelegationRecord, wallet: string): string[] {
+  const [from, to] = [coldOf(row), hotOf(row)];
   const isOutgoing = from.toLowerCase() === wallet;
   return [
     isOutgoing ? 'to' : 'from',
     isOutgoing ? to : from,
-    row.standard && row.standard !== row.type ? row.standard : row.type,
+    row.standard ?? row.type,
     row.contract ?? '',
     row.tokenId ?? '',
     row.amount ?? '',

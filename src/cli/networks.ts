@@ -1,5 +1,6 @@
 // delegations networks: how every chain stands.
 
+import type { NetworkRecord } from '../http/status.ts';
 import { tableOf } from './asking.ts';
 import { type Command, UsageError } from './command.ts';
 import { writeOut } from './output.ts';
@@ -17,7 +18,7 @@ ${SOURCE_ABOUT}`,
   async run(call) {
     const source = await openSource(call);
     try {
-      const all = await jsonOf<NetworkRow[]>(await source.ask('/networks'));
+      const all = await jsonOf<NetworkRecord[]>(await source.ask('/networks'));
       if (!Array.isArray(all)) throw new UsageError(NO_SERVICE);
       const text = all.length === 0 ? 'No chains yet.' : tableOf(NAMES, all.map(cellsOf));
       await writeOut(`${call.isSet('json') ? JSON.stringify(all) : text}\n`);
@@ -28,21 +29,19 @@ ${SOURCE_ABOUT}`,
   },
 };
 
-interface NetworkRow {
-  readonly chainId: number;
-  readonly name: string | null;
-  readonly ready: boolean;
-  readonly head: { readonly number: number } | null;
-  readonly chainBlock: number | null;
-  readonly finalizedBlock: number | null;
-  readonly lagSeconds: number | null;
-  readonly shut: string | null;
-  readonly progress: { readonly share: number } | null;
-}
-
 const NAMES = ['CHAIN', 'NAME', 'ANSWERS', 'BLOCK', 'FINAL', 'LAG', ''];
 
-function cellsOf({ chainId, name, ready, head, chainBlock, finalizedBlock, lagSeconds, shut, progress }: NetworkRow) {
+function cellsOf({
+  chainId,
+  name,
+  ready,
+  head,
+  chainBlock,
+  finalizedBlock,
+  lagSeconds,
+  shut,
+  progress,
+}: NetworkRecord) {
   const share = progress !== null && progress.share < 0.9999 ? `${(100 * progress.share).toFixed(1)} % read` : '';
   return [
     String(chainId),

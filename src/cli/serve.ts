@@ -1,8 +1,7 @@
 // delegations serve: the store and the API in one process.
 
 import type { Command } from './command.ts';
-import { startService } from './service.ts';
-import { stopSignal } from './stop-signal.ts';
+import { runService } from './service.ts';
 
 export const serve: Command = {
   name: 'serve',
@@ -14,9 +13,5 @@ What can be set in the environment: delegations --help.`,
     'RPC_URL_1=https://node.example delegations serve',
     'RPC_URL_1=https://a.example,https://b.example RPC_URL_8453=https://c.example PORT=80 delegations serve',
   ],
-  async run({ environment }) {
-    const service = await startService(environment);
-    await stopSignal(service.log);
-    await service.stop();
-  },
+  run: ({ environment }) => runService(environment),
 };

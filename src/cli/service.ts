@@ -13,6 +13,7 @@ import type { Environment } from './command.ts';
 import { type Config, readConfig } from './config.ts';
 import { startFollowing } from './following.ts';
 import { batched, createLog, type Log } from './log.ts';
+import { stopSignal } from './stop-signal.ts';
 
 export interface RunningService extends Pick<RunningServer, 'url' | 'metricsUrl' | 'stop'> {
   readonly log: Log;
@@ -105,6 +106,13 @@ export async function startService(environment: Environment, options: ServiceOpt
     await stop();
     throw error;
   }
+}
+
+/** The whole life of a service that a command starts. */
+export async function runService(environment: Environment, options: ServiceOptions = {}): Promise<void> {
+  const service = await startService(environment, options);
+  await stopSignal(service.log);
+  await service.stop();
 }
 
 /** The operator's limit, or the network's. */

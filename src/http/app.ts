@@ -4,7 +4,7 @@ import { StoreError } from '../store/errors.ts';
 import type { Awaitable } from '../store/store.ts';
 import { developersText } from '../web/developers.ts';
 import { docsText } from '../web/docs.ts';
-import { explorerText } from '../web/explorer.ts';
+import { EXPLORER_FIELDS, explorerText } from '../web/explorer.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
 import { statusText } from '../web/status.ts';
 import { answerCheck } from './check.ts';
@@ -79,7 +79,7 @@ async function admit(request: Request, route: Route | null, socket: string, opti
   try {
     return (await options.gate?.admit(request, route?.budget ?? 'page', socket)) ?? UNLIMITED;
   } catch (error) {
-    // Whether a key is good cannot be told now: the database is away.
+    // What fails here is a problem like any other.
     return { headers: {}, refusal: asProblem(error, options) };
   }
 }
@@ -144,29 +144,14 @@ const document = openApiText();
 const DOCUMENT_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' };
 const docs = docsText();
 
-const EXPLORER_FIELDS = new Set([
-  'wallet',
-  'chain',
-  'asOf',
-  'from',
-  'to',
-  'type',
-  'contract',
-  'tokenId',
-  'rights',
-  'chainId',
-  'at',
-]);
-
 /** Pages ask the API as anybody does, but for the limit: they have one of their own. */
 const askOf = (service: Service) => (path: string) => {
   const { path: target, query } = targetOf(path);
   return answered(new Request(`http://page${path}`), findRoute(target), query, service);
 };
 
-/** What changes with every block. */
-const livePage = (text: string, { sandbox }: Service) =>
-  pageResponse(text, { sandbox: sandbox === true, cache: 'no-cache' });
+/** What changes with every block, or with who looks at it. */
+const livePage = (text: string, { sandbox }: Service) => pageResponse(text, { sandbox, cache: 'no-cache' });
 
 /** As the caller reached us, for a line to copy. */
 const originOf = ({ url }: Request) => (URL.canParse(url) ? new URL(url).origin : '');
@@ -206,12 +191,10 @@ const ROUTES = new Map<string, Route>(
     pageRoute('/health', answerHealth, 'free'),
     pageRoute('/ready', answerReady, 'free'),
     pageRoute('/openapi.json', () => new Response(document, { headers: DOCUMENT_HEADERS })),
-    pageRoute('/docs', ({ sandbox }) => pageResponse(docs, { sandbox: sandbox === true })),
+    pageRoute('/docs', ({ sandbox }) => pageResponse(docs, { sandbox })),
     EXPLORER,
     STATUS,
-    pageRoute('/developers', ({ sandbox, developers }) =>
-      pageResponse(developersText(developers !== undefined), { sandbox: sandbox === true, cache: 'no-cache' }),
-    ),
+    pageRoute('/developers', (service) => livePage(developersText(service.developers !== undefined), service)),
     ...DEVELOPERS,
     ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
   ].map((route) => [route.name, route]),

@@ -42,9 +42,9 @@ export function createGate({ anonymous, pages, lookups, keys, proxies }: GateOpt
   }
 
   /** A key that is not known now must be looked up, and nobody may have too much looked up. */
-  async function withKey(key: string, request: Request, socket: string): Promise<Admission> {
+  async function withKey(key: string, known: boolean | null, request: Request, socket: string): Promise<Admission> {
     const anon = () => limited('anon', anonymous, request, socket);
-    let isGood = keys.known(key);
+    let isGood = known;
     if (isGood === null) {
       const lookup = keys.isFamiliar(key) ? UNLIMITED : await limited('keys', lookups, request, socket);
       if (lookup.refusal !== null) return lookup;
@@ -69,7 +69,8 @@ export function createGate({ anonymous, pages, lookups, keys, proxies }: GateOpt
       if (budget === 'lookup') return limited('lookups', lookups, request, socket);
       const key = budget === 2 ? request.headers.get('x-api-key') : null;
       if (key === null) return limited('anon', anonymous, request, socket);
-      return keys.known(key) === true ? UNLIMITED : withKey(key, request, socket);
+      const known = keys.known(key);
+      return known === true ? UNLIMITED : withKey(key, known, request, socket);
     },
   };
 }

@@ -17,10 +17,16 @@ export async function chainMetrics({ store, chainIds, now, maxLag }: Service): P
   });
 }
 
-export async function answerNetworks(service: Service): Promise<Response> {
+/** A chain as `/networks` has it. */
+export type NetworkRecord = Awaited<ReturnType<typeof networkRecords>>[number];
+
+export const answerNetworks = async (service: Service): Promise<Response> =>
+  jsonResponse(await networkRecords(service));
+
+async function networkRecords(service: Service) {
   const known = new Map((await chainMetrics(service)).map((chain) => [chain.state.chainId, chain]));
   const figures = new Map((service.figures?.() ?? []).map((one) => [one.chainId, one]));
-  const networks = [...service.chainIds]
+  return [...service.chainIds]
     .sort((a, b) => a - b)
     .map((chainId) => {
       const network = NETWORKS.get(chainId);
@@ -42,7 +48,6 @@ export async function answerNetworks(service: Service): Promise<Response> {
         maxLagSeconds: service.maxLag(chainId),
       };
     });
-  return jsonResponse(networks);
 }
 
 /** How far the history is read, where this process knows. */

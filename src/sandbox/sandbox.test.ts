@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MAIN } from '../../test/serve-process.ts';
+import { type SandboxProcess, startSandbox } from '../../test/sandbox-process.ts';
 import { answerOf, callOf } from '../chain/registry-calls.ts';
 import { createRpc } from '../chain/rpc.ts';
 import { type CheckOperation, OPERATIONS } from '../http/operations.ts';
@@ -14,28 +14,14 @@ import { NETWORKS, type Network } from '../registry/network.ts';
 const scratch = mkdtempSync(join(tmpdir(), 'delegations-sandbox-test-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-interface Sandbox {
-  readonly child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
-  /** Everything that it printed so far. */
-  text(): string;
+interface Sandbox extends SandboxProcess {
   /** The folder that its temporary files are in. */
   readonly folder: string;
 }
 
 function start(environment: Record<string, string> = {}): Sandbox {
   const folder = mkdtempSync(join(scratch, 'run-'));
-  const child = Bun.spawn([process.execPath, MAIN, 'sandbox'], {
-    env: { ...process.env, TMPDIR: folder, PORT: '0', ...environment },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  let text = '';
-  const read = async () => {
-    for await (const chunk of child.stdout) text += new TextDecoder().decode(chunk);
-  };
-  void read();
-  return { child, text: () => text, folder };
+  return { ...startSandbox({ TMPDIR: folder, ...environment }), folder };
 }
 
 async function until(what: string, isTrue: () => boolean): Promise<void> {
@@ -44,7 +30,6 @@ async function until(what: string, isTrue: () => boolean): Promise<void> {
     await Bun.sleep(100);
   }
 }
-const isReady = ({ text }: Sandbox) => text().includes('Ctrl-C stops everything');
 
 /** The processes below one, as the system has them. */
 function processesBelow(pid: number): number[] {
@@ -69,7 +54,7 @@ async function expectNothingLeft(processes: readonly number[], folder: string): 
 
 test('answers what it prints, by the contracts themselves, lives on, and Ctrl-C leaves nothing', async () => {
   const sandbox = start();
-  await until('it is ready', () => isReady(sandbox));
+  await sandbox.ready();
   const text = sandbox.text();
   expect(text).toContain('SANDBOX');
   const printed = [...text.matchAll(/curl '([^']+)'\n {4}(\S+)\n/g)].map(([, url = '', answer = '']) => ({
@@ -111,7 +96,7 @@ test('answers what it prints, by the contracts themselves, lives on, and Ctrl-C 
 
 test('when its chain dies it says so, and leaves nothing', async () => {
   const sandbox = start();
-  await until('it is ready', () => isReady(sandbox));
+  await sandbox.ready();
   const processes = processesBelow(sandbox.child.pid);
   const node = processes.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('evm-process.ts'));
   process.kill(node as number, 'SIGKILL');
@@ -122,7 +107,7 @@ test('when its chain dies it says so, and leaves nothing', async () => {
 
 test('when it is killed itself, its processes go too', async () => {
   const sandbox = start();
-  await until('it is ready', () => isReady(sandbox));
+  await sandbox.ready();
   const processes = processesBelow(sandbox.child.pid);
   expect(processes.length).toBeGreaterThanOrEqual(2);
   sandbox.child.kill('SIGKILL');

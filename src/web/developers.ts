@@ -1,9 +1,7 @@
 // /developers: the page where developers get keys. Everything in it that needs a wallet is done by its script.
 
 import { html } from './html.ts';
-import { pageText } from './page.ts';
-
-export const DEVELOPERS_SCRIPT = '/developers.js';
+import { DEVELOPERS_SCRIPT, pageText } from './page.ts';
 
 export const developersText = (selfService: boolean): string =>
   pageText(

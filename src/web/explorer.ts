@@ -4,9 +4,10 @@
 import { checksummed } from '../http/checksum.ts';
 import { Fault, readAddress } from '../http/params.ts';
 import { type ParameterFault, refusalText } from '../http/problem.ts';
+import { coldOf, type DelegationRecord, type Explanation, hotOf, isYes } from '../http/records.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { rightsOf, rightsText } from '../registry/rights.ts';
-import { coldOf, dateText, hotOf, type Shown, walletLink, whatOf } from './delegation.ts';
+import { dateText, walletLink, whatOf } from './delegation.ts';
 import { graphOf } from './graph.ts';
 import { Html, html } from './html.ts';
 import { pageText } from './page.ts';
@@ -14,7 +15,13 @@ import { pageText } from './page.ts';
 /** Asks the API itself. */
 export type Ask = (path: string) => Promise<Response>;
 
-/** What the page's own address says. */
+/** What the page's own address may say. */
+export const EXPLORER_FIELDS: ReadonlySet<string> = new Set([
+  ...['wallet', 'chain', 'asOf'],
+  ...['from', 'to', 'type', 'contract', 'tokenId', 'rights', 'chainId', 'at'],
+]);
+
+/** What it says. */
 export interface Asked {
   readonly values: ReadonlyMap<string, string>;
   /** What of it makes no sense. */
@@ -90,7 +97,7 @@ interface WalletList {
 
 /** What a wallet granted, or was granted. */
 interface Half {
-  readonly delegations: readonly Shown[];
+  readonly delegations: readonly DelegationRecord[];
   readonly isWhole: boolean;
   readonly block: string;
   readonly trouble: string | null;
@@ -135,7 +142,7 @@ async function readHalf(path: string, parameters: Record<string, string>, ask: A
   const response = await ask(`${path}?${query}`);
   const block = response.headers.get('x-block-number') ?? '';
   if (!response.ok) return { block, delegations: [], isWhole: true, trouble: await refusalText(response) };
-  const delegations = (await response.json()) as Shown[];
+  const delegations = (await response.json()) as DelegationRecord[];
   return { block, delegations, isWhole: !response.headers.has('link'), trouble: null };
 }
 
@@ -150,7 +157,7 @@ function listPart({ chainId, version, outgoing, incoming }: WalletList): Html {
 function tableOf(
   caption: string,
   { delegations, isWhole, trouble }: Half,
-  other: (one: Shown) => string,
+  other: (one: DelegationRecord) => string,
   chainId: number,
 ): Html {
   if (trouble !== null) return notice(trouble);
@@ -210,27 +217,22 @@ async function answerPart(asked: Asked, ask: Ask): Promise<Html> {
   const line = html`<pre><code>curl '${origin}${path}'</code></pre>`;
   const response = await ask(`${path}&explain=true&numbers=string`);
   if (!response.ok) return html`${notice(await refusalText(response))}${line}`;
-  const { result, delegations, block } = (await response.json()) as Explained;
+  const explained = (await response.json()) as Explanation;
+  const { result, delegations, block } = explained;
   const older = await olderAnswer(scope, query, ask);
-  const isYes = (result !== false && result !== '0') || older;
+  const mayAct = isYes(explained) || older;
   const when = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateText(block.timestamp)}`}`;
   const amount = result === ANY_AMOUNT ? 'any amount' : `up to ${result} base units`;
-  const said = !isYes ? 'No' : typeof result === 'string' && result !== '0' ? `Yes, ${amount}` : 'Yes';
+  const said = !mayAct ? 'No' : typeof result === 'string' && result !== '0' ? `Yes, ${amount}` : 'Yes';
   const grants = delegations.map(
     (one) =>
       html`<li>${whatOf(one)}${rightsText(one.rights) === null ? '' : html`, only for “${rightsText(one.rights) ?? ''}”`}, since ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`,
   );
   const old = older ? html`<li>By the older registry v1, which contracts may ask or not.</li>` : html``;
-  const why = isYes
+  const why = mayAct
     ? html`<ul>${grants}${old}</ul>`
     : html`<p>No delegation grants it in either registry: not the whole wallet, not what was asked for.</p>`;
-  return html`<div class="notice ${isYes ? 'yes' : 'no'}" role="status"><strong>${said}</strong>, ${when}.${why}</div>${line}`;
-}
-
-interface Explained {
-  readonly result: boolean | string;
-  readonly delegations: readonly Shown[];
-  readonly block: { readonly number: number; readonly timestamp: number | null };
+  return html`<div class="notice ${mayAct ? 'yes' : 'no'}" role="status"><strong>${said}</strong>, ${when}.${why}</div>${line}`;
 }
 
 const ANY_AMOUNT = String(2n ** 256n - 1n);

@@ -1,6 +1,7 @@
 // A wallet among those that it granted something and those that granted it something: a picture that is also a list of links.
 
-import { coldOf, hotOf, type Shown, shortAddress } from './delegation.ts';
+import { coldOf, type DelegationRecord, hotOf } from '../http/records.ts';
+import { shortAddress } from './delegation.ts';
 import { type Html, html } from './html.ts';
 
 /** More would be no picture any more. */
@@ -8,9 +9,9 @@ const MOST = 7;
 const ROW = 34;
 const WIDTH = 640;
 
-export function graphOf(wallet: string, delegations: readonly Shown[]): Html {
+export function graphOf(wallet: string, delegations: readonly DelegationRecord[]): Html {
   const same = (a: string) => a.toLowerCase() === wallet.toLowerCase();
-  const others = (side: (one: Shown) => string, ours: (one: Shown) => string) => [
+  const others = (side: (one: DelegationRecord) => string, ours: (one: DelegationRecord) => string) => [
     ...new Set(delegations.filter((one) => same(ours(one)) && !same(side(one))).map(side)),
   ];
   const [colds, hots] = [others(coldOf, hotOf), others(hotOf, coldOf)];

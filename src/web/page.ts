@@ -22,6 +22,7 @@ const KEPT = 'public, max-age=300';
 const STYLE_PATH = '/style.css';
 const ICON_PATH = '/icon.svg';
 const LIVE_PATH = '/live.js';
+export const DEVELOPERS_SCRIPT = '/developers.js';
 
 const asset = (text: string, type: string) => () => new Response(text, { headers: pageHeaders(type, KEPT) });
 
@@ -30,7 +31,7 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [STYLE_PATH, asset(style, 'text/css')],
   [ICON_PATH, asset(icon, 'image/svg+xml')],
   [LIVE_PATH, asset(live, 'text/javascript')],
-  ['/developers.js', asset(developers, 'text/javascript')],
+  [DEVELOPERS_SCRIPT, asset(developers, 'text/javascript')],
 ]);
 
 const SITE = [
@@ -87,9 +88,13 @@ ${columns}
 `.text;
 }
 
+interface ResponseOptions {
+  readonly sandbox?: boolean | undefined;
+  readonly cache?: string;
+}
+
 /** In a sandbox every page says so. */
-export const pageResponse = (text: string, { sandbox = false, cache = KEPT, status = 200 } = {}): Response =>
+export const pageResponse = (text: string, { sandbox = false, cache = KEPT }: ResponseOptions = {}): Response =>
   new Response(sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text, {
-    status,
     headers: pageHeaders('text/html', cache),
   });

@@ -6,37 +6,24 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { privateKeyToAccount } from 'viem/accounts';
 import { startBrowser } from '../../test/browser.ts';
-import { MAIN } from '../../test/serve-process.ts';
+import { type SandboxProcess, startSandbox } from '../../test/sandbox-process.ts';
 import { COLD, CONTRACTS, HOT, OTHER, SMART } from '../sandbox/cast.ts';
 
 const AXE = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8');
-let sandbox: Bun.Subprocess<'ignore', 'pipe', 'inherit'>;
+let sandbox: SandboxProcess;
 let url = '';
 let browser: Browser;
 
 beforeAll(async () => {
-  sandbox = Bun.spawn([process.execPath, MAIN, 'sandbox'], {
-    env: { ...process.env, PORT: '0' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  });
-  let text = '';
-  const read = async () => {
-    for await (const chunk of sandbox.stdout) text += new TextDecoder().decode(chunk);
-  };
-  void read();
+  sandbox = startSandbox();
   browser = await startBrowser();
-  for (let left = 600; !text.includes('Ctrl-C stops everything'); left--) {
-    if (left === 0 || sandbox.exitCode !== null) throw new Error(`the sandbox did not start: ${text}`);
-    await Bun.sleep(100);
-  }
-  url = /curl '(http:\/\/[^/]+)\//.exec(text)?.[1] ?? '';
+  await sandbox.ready();
+  url = /curl '(http:\/\/[^/]+)\//.exec(sandbox.text())?.[1] ?? '';
 }, 300_000);
 afterAll(async () => {
   await browser.close();
-  sandbox.kill('SIGINT');
-  await sandbox.exited;
+  sandbox.child.kill('SIGINT');
+  await sandbox.child.exited;
 });
 
 interface Visit {

@@ -1,32 +1,11 @@
 // /status: how every chain stands, for people.
 
 import { refusalText } from '../http/problem.ts';
+import type { NetworkRecord } from '../http/status.ts';
 import { dateText } from './delegation.ts';
 import type { Ask } from './explorer.ts';
 import { type Html, html } from './html.ts';
 import { pageText } from './page.ts';
-
-interface NetworkRow {
-  readonly chainId: number;
-  readonly name: string | null;
-  readonly ready: boolean;
-  readonly firstBlock: number | null;
-  readonly partial: boolean | null;
-  readonly head: { readonly number: number; readonly timestamp: number } | null;
-  readonly chainBlock: number | null;
-  readonly finalizedBlock: number | null;
-  readonly shut: string | null;
-  readonly lagSeconds: number | null;
-  readonly maxLagSeconds: number;
-  readonly progress: {
-    readonly share: number;
-    readonly logsPerSecond: number;
-    readonly secondsLeft: number | null;
-    readonly audited: number;
-    readonly compared: number;
-    readonly providers: readonly { readonly name: string; readonly healthy: boolean }[];
-  } | null;
-}
 
 export async function statusText(ask: Ask): Promise<string> {
   const response = await ask('/networks');
@@ -37,7 +16,7 @@ export async function statusText(ask: Ask): Promise<string> {
       html`<h1>Status</h1><div data-part="chains">${trouble}</div>`,
     );
   }
-  const networks = (await response.json()) as NetworkRow[];
+  const networks = (await response.json()) as NetworkRecord[];
   const ready = networks.filter((one) => one.ready).length;
   return pageText(
     { title: 'Status', path: '/status', live: true },
@@ -47,7 +26,7 @@ export async function statusText(ask: Ask): Promise<string> {
   );
 }
 
-function card(network: NetworkRow): Html {
+function card(network: NetworkRecord): Html {
   const {
     chainId,
     name,

@@ -1,0 +1,35 @@
+// The real sandbox, as somebody who has just cloned this starts it.
+
+import { MAIN } from './serve-process.ts';
+
+export interface SandboxProcess {
+  readonly child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
+  /** Everything that it printed so far. */
+  text(): string;
+  /** Ends when it has told all that it has to tell. */
+  ready(): Promise<void>;
+}
+
+export function startSandbox(environment: Record<string, string> = {}): SandboxProcess {
+  const child = Bun.spawn([process.execPath, MAIN, 'sandbox'], {
+    env: { ...process.env, PORT: '0', ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  let text = '';
+  const read = async () => {
+    for await (const chunk of child.stdout) text += new TextDecoder().decode(chunk);
+  };
+  void read();
+  return {
+    child,
+    text: () => text,
+    async ready() {
+      for (let left = 600; !text.includes('Ctrl-C stops everything'); left--) {
+        if (left === 0 || child.exitCode !== null) throw new Error(`the sandbox did not start: ${text}`);
+        await Bun.sleep(100);
+      }
+    },
+  };
+}
