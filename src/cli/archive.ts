@@ -1,12 +1,12 @@
 // delegations export and import: an index moves to another machine, and need not be read from a node again.
 
-import { createReadStream, existsSync, statSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { existsSync, statSync } from 'node:fs';
 import { createProviders } from '../chain/providers.ts';
 import { archiveLines, checkArchive, readArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
 import { type Command, chainOf, type Environment, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
+import { linesOf } from './lines.ts';
 import { writeOut } from './output.ts';
 import { showStatus } from './status-line.ts';
 
@@ -73,6 +73,3 @@ async function importIndex(environment: Environment, path: string): Promise<void
     urls === undefined ? 'no node was asked whether they are the chain’s' : 'its newest block is the chain’s';
   await writeOut(`Chain ${head.chainId}: ${end.logs} logs up to block ${head.last.number}; ${checked}.\n`);
 }
-
-const linesOf = (path: string) =>
-  createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
