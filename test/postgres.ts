@@ -4,6 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freePort } from './ports.ts';
 
 const STARTED = 'database system is ready to accept connections';
 // PostgreSQL refuses to run as root, so root hands it to the unprivileged user that every Unix has.
@@ -14,6 +15,8 @@ export interface PostgresServer {
   /** A connection URL of a new, empty database. */
   createDatabase(): Promise<string>;
   readonly pid: number;
+  /** Ends it as a crash would, and starts it again on the same data and port. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -38,13 +41,6 @@ function prepareBinaries(folder: string): string {
   return join(folder, 'native/bin');
 }
 
-async function freePort(): Promise<number> {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
-}
-
 export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'delegations-pg-'));
   const bin = prepareBinaries(folder);
@@ -59,37 +55,50 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   );
   if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.stderr || initdb.error?.message}`);
 
-  const port = await freePort();
+  const port = freePort();
   const flags = Object.entries({
     fsync: 'off',
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     ...settings,
   });
-  const server = spawn(
-    join(bin, 'postgres'),
-    ['-D', data, '-p', String(port), ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-    { ...as, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
+  const start = async () => {
+    const started = spawn(
+      join(bin, 'postgres'),
+      ['-D', data, '-p', String(port), ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      { ...as, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    await untilStarted(started);
+    return started;
+  };
+  let server = await start();
+  const end = async (signal: 'SIGINT' | 'SIGQUIT') => {
+    const gone = new Promise((resolve) => server.once('exit', resolve));
+    server.kill(signal);
+    await gone;
+  };
   const kill = () => server.kill('SIGQUIT');
   process.on('exit', kill);
-  await untilStarted(server);
 
   const admin = new Bun.SQL(`postgres://postgres@127.0.0.1:${port}/postgres`, { max: 1 });
   let databases = 0;
   return {
-    pid: server.pid as number,
+    get pid() {
+      return server.pid as number;
+    },
     async createDatabase() {
       const name = `test_${++databases}`;
       await admin.unsafe(`CREATE DATABASE ${name}`);
       return `postgres://postgres@127.0.0.1:${port}/${name}`;
     },
+    async restart() {
+      await end('SIGQUIT');
+      server = await start();
+    },
     async stop() {
       await admin.close();
       process.off('exit', kill);
-      const gone = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGINT');
-      await gone;
+      await end('SIGINT');
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 
 /** Debian's packages, by the name of the program. */
-const PACKAGES = { chromium: 'chromium', nginx: 'nginx-light', wrk: 'wrk' } as const;
+const PACKAGES = { chromium: 'chromium', nginx: 'nginx-light', 'redis-server': 'redis-server', wrk: 'wrk' } as const;
 
 export type Program = keyof typeof PACKAGES;
 

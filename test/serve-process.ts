@@ -13,12 +13,19 @@ export interface ServeProcess {
   stop(): Promise<number>;
 }
 
+const children = new Set<Bun.Subprocess>();
+
+/** Ends all that a failed test has left. */
+export function removeServed(): void {
+  for (const child of children) child.kill('SIGKILL');
+}
+
 export type LogLine = Readonly<Record<string, unknown>>;
 
 export async function startServe(
   databaseUrl: string,
   more: Record<string, string> = {},
-  command: 'serve' | 'api' = 'serve',
+  ...command: string[]
 ): Promise<ServeProcess> {
   const environment = {
     DATABASE_URL: databaseUrl,
@@ -28,11 +35,13 @@ export async function startServe(
     ANONYMOUS_LIMIT: 'off',
     ...more,
   };
-  const child = Bun.spawn([process.execPath, MAIN, command], {
+  const child = Bun.spawn([process.execPath, MAIN, ...(command.length > 0 ? command : ['serve'])], {
     env: { ...process.env, ...environment },
     stdout: 'pipe',
     stderr: 'inherit',
   });
+  children.add(child);
+  void child.exited.then(() => children.delete(child));
   // Read at once, whether anyone asks for them or not: a pipe that nobody empties fills the program's memory.
   const lines = linesOf(readWhole(child.stdout));
   const { value: listening } = await lines.next();

@@ -21,8 +21,6 @@ export const serving = (store: Store, now: number, more: Partial<ServerOptions> 
     ...serviceOf(store, now, more),
     host: '127.0.0.1',
     port: 0,
-    metricsHost: '127.0.0.1',
-    metricsPort: 0,
     idleTimeout: 30,
     ...more,
   });

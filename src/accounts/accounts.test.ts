@@ -129,7 +129,7 @@ for (const engine of ENGINES) {
       const all = await accounts.list(owner);
       expect(all.length).toBeLessThanOrEqual(52);
       expect(all.filter((one) => isGood(one, NOW))).toHaveLength(2);
-      const tables = await openEngine(url, true);
+      const tables = await openEngine(url, { readOnly: true });
       const [row] = await tables.rows('SELECT count(*) FROM key_use WHERE key_id NOT IN (SELECT id FROM api_key)', []);
       await tables.close();
       expect(Number(row?.[0])).toBe(0);

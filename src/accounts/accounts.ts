@@ -66,6 +66,8 @@ export interface Accounts {
 /** With $2 as the time. */
 const ENDED = '((revoked_at IS NOT NULL AND revoked_at <= $2) OR (expires_at IS NOT NULL AND expires_at <= $2))';
 const KEPT_PER_WALLET = 50;
+/** Keys are looked up once a second at most, each. */
+const CONNECTIONS = 2;
 const COLUMNS = 'id, shown, label, owner, created_at, expires_at, revoked_at, last_used_at';
 
 /** Whether a key still opens anything. */
@@ -73,7 +75,7 @@ export const isGood = ({ revokedAt, expiresAt }: KeyRecord, now: number): boolea
   (revokedAt === null || revokedAt > now) && (expiresAt === null || expiresAt > now);
 
 export async function openAccounts(url: string): Promise<Accounts> {
-  const engine = await openEngine(url, false);
+  const engine = await openEngine(url, { connections: CONNECTIONS });
   try {
     await migrateAccounts(engine);
     const [row] = await engine.rows('SELECT secret FROM account_secret', []);

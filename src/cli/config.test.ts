@@ -15,6 +15,9 @@ function refusalOf(environment: Record<string, string>): ConfigError {
 test('an empty environment gives the defaults', () => {
   expect(readConfig({})).toEqual({
     databaseUrl: 'sqlite:./data/delegations.db',
+    replicaUrl: null,
+    redisUrl: null,
+    limitsWithoutRedis: true,
     host: '0.0.0.0',
     port: 8080,
     metricsHost: '127.0.0.1',

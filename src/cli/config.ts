@@ -7,6 +7,12 @@ import { LOG_LEVELS, type LogLevel } from './log.ts';
 
 export interface Config extends ChainConfigs {
   readonly databaseUrl: string;
+  /** Where reads may go besides; null where there is none. */
+  readonly replicaUrl: string | null;
+  /** Where the limit is kept for all processes; null where each group of processes keeps its own. */
+  readonly redisUrl: string | null;
+  /** Whether there is a limit while that is away. */
+  readonly limitsWithoutRedis: boolean;
   readonly host: string;
   readonly port: number;
   readonly metricsHost: string;
@@ -47,6 +53,9 @@ export class ConfigError extends Error {
 /** Every variable with its default, for people. */
 export const VARIABLES = [
   ['DATABASE_URL', 'sqlite:./data/delegations.db', 'the store: sqlite:<path> or postgres://user@host/database'],
+  ['DATABASE_REPLICA_URL', 'none', 'a streaming replica of a PostgreSQL store, read from while it is fresh'],
+  ['REDIS_URL', 'none', 'Redis or Valkey, where all processes keep one limit: redis://host:6379'],
+  ['REDIS_AWAY', 'process', 'while Redis is away: process (each process limits by itself) or off'],
   ['HOST', '0.0.0.0', 'the address to listen on'],
   ['PORT', '8080', 'the port to listen on'],
   ['METRICS_HOST', '127.0.0.1', 'the address of /metrics'],
@@ -90,6 +99,16 @@ export function readConfig(environment: Environment): Config {
   if (!/^(sqlite:.|postgres(ql)?:\/\/.)/.test(databaseUrl)) {
     fault('DATABASE_URL', 'is neither sqlite:<path> nor postgres://…', 'sqlite:./data/delegations.db');
   }
+  const replicaUrl = text('DATABASE_REPLICA_URL', '');
+  if (!/^(postgres(ql)?:\/\/.|$)/.test(replicaUrl))
+    fault('DATABASE_REPLICA_URL', 'is not postgres://…', 'postgres://delegations@replica/delegations');
+  else if (replicaUrl !== '' && databaseUrl.startsWith('sqlite:'))
+    fault('DATABASE_REPLICA_URL', 'needs a DATABASE_URL on PostgreSQL', 'postgres://delegations@replica/delegations');
+  const redisUrl = text('REDIS_URL', '');
+  if (redisUrl !== '' && !(/^(rediss?|valkeys?):\/\/./.test(redisUrl) && URL.canParse(redisUrl)))
+    fault('REDIS_URL', 'is not redis:// and a host', 'redis://localhost:6379');
+  const redisAway = text('REDIS_AWAY', 'process');
+  if (redisAway !== 'process' && redisAway !== 'off') fault('REDIS_AWAY', 'is neither process nor off', 'process');
   const logLevel = LOG_LEVELS.find((level) => level === text('LOG_LEVEL', 'info'));
   if (logLevel === undefined) fault('LOG_LEVEL', `is not one of ${LOG_LEVELS.join(', ')}`, 'info');
   const port = whole('PORT', 8080, 65_535, '8080');
@@ -112,6 +131,9 @@ export function readConfig(environment: Environment): Config {
 
   const config = {
     databaseUrl,
+    replicaUrl: replicaUrl || null,
+    redisUrl: redisUrl || null,
+    limitsWithoutRedis: redisAway !== 'off',
     host: text('HOST', '0.0.0.0'),
     port,
     metricsHost: text('METRICS_HOST', '127.0.0.1'),

@@ -58,6 +58,7 @@ const settingsOf = (url: string) => ({
   FINALITY_1: '10 blocks',
   POLL_INTERVAL_1: '100',
   MAX_LAG_1: '600',
+  METRICS_PORT: '0',
 });
 
 async function eventually<T>(what: string, attempt: () => Promise<T | undefined | false>): Promise<T> {

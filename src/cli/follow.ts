@@ -8,14 +8,18 @@ import { createFollower, type Follower } from '../chain/follower.ts';
 import { holdLease } from '../chain/lease.ts';
 import { createProviders } from '../chain/providers.ts';
 import { runFollower } from '../chain/run.ts';
+import { createMetrics } from '../http/metrics.ts';
+import { startMetrics } from '../http/metrics-server.ts';
 import type { Question } from '../registry/check.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { maxLagOf } from './answering.ts';
 import type { ChainConfig } from './chain-config.ts';
 import type { Command, Environment } from './command.ts';
-import { readConfig } from './config.ts';
-import { batched, createLog, type Log } from './log.ts';
+import { type Config, readConfig } from './config.ts';
+import { failureLog, type Log, openLog } from './log.ts';
+import { tellFigures } from './notices.ts';
 import { startProgress } from './progress.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -30,35 +34,69 @@ export const follow: Command = {
 
 async function followAll(environment: Environment): Promise<void> {
   const config = readConfig(environment);
-  const log = createLog(
-    config.logLevel,
-    batched((text) => process.stdout.write(text)),
-  );
+  const log = openLog(config.logLevel);
+  const onError = failureLog(log);
   const store = await openStore(config.databaseUrl);
+  let followed: readonly FollowedChain[] = [];
+  const figures = () => followed.map((chain) => chain.figures());
+  // Beside a service that answers, that one tells the figures of both.
+  const told = process.connected ? null : await orClose(store, () => followerMetrics(config, store, figures, onError));
   const stopping = new AbortController();
-  const followed = [...config.chains].map(([chainId, chain]) => {
+  followed = [...config.chains].map(([chainId, chain]) => {
     const network = NETWORKS.get(chainId) as Network;
     return followChain({ network, chain, store, log, signal: stopping.signal });
   });
-  log('info', 'following', { chainIds: [...config.chains.keys()] });
+  log('info', 'following', { chainIds: [...config.chains.keys()], ...(told && { metrics: told.url }) });
+  const onDenied = (chainId: number, questions: readonly Question[]) => {
+    followed.find((chain) => chain.chainId === chainId)?.denied(questions);
+    log('debug', 'denied', { chainId, questions: questions.length });
+  };
   process.on('message', (message: unknown) => {
-    const told = message as { type?: string; denied?: ReturnType<Denials['take']> };
-    if (told.type !== 'denied') return;
-    for (const [chainId, questions] of told.denied ?? []) {
-      followed.find((chain) => chain.chainId === chainId)?.denied(questions);
-      log('debug', 'denied', { chainId, questions: questions.length });
-    }
+    const { type, denied = [] } = message as { type?: string; denied?: ReturnType<Denials['take']> };
+    if (type === 'denied') for (const one of denied) onDenied(...one);
   });
-  const progress = startProgress(() => followed.map(({ figures }) => figures()), log);
+  const notices = store.notices && tellFigures(store.notices, figures, onDenied, onError);
+  const progress = startProgress(figures, log);
   await stopSignal(log);
   stopping.abort();
   progress.stop();
+  notices?.stop();
+  await told?.stop();
   await Promise.all(followed.map(({ ended }) => ended));
   await store.close();
   log('info', 'stopped following');
   // The line to the parent would keep this process alive.
   process.disconnect?.();
 }
+
+const followerMetrics = (
+  config: Config,
+  store: Store,
+  figures: () => readonly ChainFigures[],
+  onError: (error: unknown) => void,
+) =>
+  startMetrics({
+    ...config,
+    store,
+    chainIds: new Set(config.chains.keys()),
+    now: () => Date.now() / 1000,
+    maxLag: maxLagOf(config),
+    metrics: createMetrics(),
+    view: () => ({ followers: figures() }),
+    onError,
+  });
+
+/** Whatever cannot start leaves no store open. */
+async function orClose<T>(store: Store, start: () => T): Promise<T> {
+  try {
+    return start();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+type FollowedChain = ReturnType<typeof followChain>;
 
 interface FollowChainOptions {
   readonly network: Network;

@@ -10,6 +10,7 @@ import { aligned, callOf, helpOf, UsageError } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { ConfigError, VARIABLES } from './config.ts';
 import { writeOut } from './output.ts';
+import { worker } from './worker.ts';
 
 const HELP = `Usage: delegations <command>
 
@@ -31,7 +32,7 @@ const [name, ...rest] = process.argv.slice(2);
 const asksHelp = name === 'help' || [name, ...rest].some((word) => word === '--help' || word === '-h');
 
 try {
-  const command = COMMANDS.find((one) => one.name === (name === 'help' ? rest[0] : name));
+  const command = [...COMMANDS, worker].find((one) => one.name === (name === 'help' ? rest[0] : name));
   if (name === 'help' && rest.length > 0 && command === undefined)
     fail(`There is no command ${rest[0]}. See delegations --help.`);
   else if (name === '--version') await writeOut(`${version}\n`);

@@ -6,9 +6,9 @@ import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { maxLagOf } from './answering.ts';
 import { type Call, type Option, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
-import { maxLagOf } from './service.ts';
 
 export interface Source {
   ask(path: string): Promise<Response>;

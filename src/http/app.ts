@@ -221,6 +221,9 @@ function asProblem(error: unknown, options: Service): Problem {
   if (error instanceof StoreError) {
     const retryAfter = 5;
     switch (error.code) {
+      case 'unavailable':
+        options.onError?.(error);
+        return new Problem('not-ready', 'The store does not answer now.', { retryAfter });
       case 'not-started':
         return new Problem('chain-not-ready', `${error.message}${troubleOf(options, error.chainId)}`, { retryAfter });
       case 'before-first':

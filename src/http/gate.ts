@@ -41,12 +41,25 @@ export function createGate({ anonymous, pages, lookups, keys, proxies }: GateOpt
     return admission(name, limiter, await limiter.take(client, performance.now()));
   }
 
+  /** Keys of which it is being judged whether they may be looked up: one lookup serves all who bring the same key. */
+  const judged = new Set<string>();
+
+  async function mayLookUp(key: string, request: Request, socket: string): Promise<Admission> {
+    if (keys.isFamiliar(key) || judged.has(key)) return UNLIMITED;
+    judged.add(key);
+    try {
+      return await limited('keys', lookups, request, socket);
+    } finally {
+      judged.delete(key);
+    }
+  }
+
   /** A key that is not known now must be looked up, and nobody may have too much looked up. */
   async function withKey(key: string, known: boolean | null, request: Request, socket: string): Promise<Admission> {
     const anon = () => limited('anon', anonymous, request, socket);
     let isGood = known;
     if (isGood === null) {
-      const lookup = keys.isFamiliar(key) ? UNLIMITED : await limited('keys', lookups, request, socket);
+      const lookup = await mayLookUp(key, request, socket);
       if (lookup.refusal !== null) return lookup;
       try {
         isGood = await keys.lookUp(key);

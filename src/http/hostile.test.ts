@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import { checksummed } from './checksum.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 import { PROBLEMS } from './problem.ts';
-import type { RunningServer } from './server.ts';
+import type { RunningServer } from './running.ts';
 
 const REQUESTS = 24_000;
 const LANES = 8;

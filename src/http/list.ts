@@ -2,7 +2,7 @@
 
 import type { Delegation } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';
-import type { HeldDelegation, ListQuery, LogPosition, Moment } from '../store/store.ts';
+import type { HeldDelegation, ListQuery, LogPosition } from '../store/store.ts';
 import { type Cursor, cursorText, readCursor } from './cursor.ts';
 import { detailedText, recordText, typeOf } from './json.ts';
 import { readAsOf, requireFresh } from './moment.ts';
@@ -95,19 +95,11 @@ const listIdentity = ({ chainId, version, wallet, block, timestamp, direction, t
   [chainId, version, wallet, block, timestamp, direction, type, contract, rights].join();
 
 /** Fixes the block that the whole list is read as of, and the state of the chain that it belongs to. */
-function pin(asked: ListRequest, pinned: number | undefined, { store }: Service) {
-  const { chainId } = asked;
-  const read = async (at: number | undefined) => {
-    const state = await store.chain(chainId);
-    if (state?.head == null) throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`, { chainId });
-    if (at === undefined) return { state, block: state.head };
-    const [kept] = await store.blocks(chainId, { from: at, to: at });
-    const block: Moment = kept ?? { number: at, hash: null, timestamp: null };
-    return { state, block };
-  };
+const pin = (asked: ListRequest, pinned: number | undefined, { store }: Service) =>
   // A cursor names its block itself.
-  return readAsOf(store, chainId, pinned === undefined ? asked : { block: pinned }, read);
-}
+  readAsOf(store, asked.chainId, pinned === undefined ? asked : { block: pinned }, (at) =>
+    store.pin(asked.chainId, at),
+  );
 
 /** A stretch of the list, from a position on: the delegations, and the JSON text of each. */
 type Scan = (limit: number, after: LogPosition | undefined) => Promise<Stretch>;

@@ -6,10 +6,46 @@ import type { ChainState } from '../store/store.ts';
 /** Upper ends of the latency buckets, in seconds: a check takes microseconds, a long list seconds. */
 const BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 
+/** What was counted since it was last taken: as plain values, so that one process can tell another. */
+export interface Counts {
+  /** By route, then by status. */
+  readonly requests: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly latencies: Readonly<Record<string, Latency>>;
+  readonly limitedAlone: number;
+  readonly passedByReplica: number;
+}
+
+interface Latency {
+  readonly counts: readonly number[];
+  readonly sum: number;
+  readonly total: number;
+}
+
 export interface Metrics {
   observe(route: string, status: number, seconds: number): void;
-  /** Without the store's figures where it cannot be reached. */
-  render(store: StoreMetrics | null, followers: readonly ChainFigures[]): string;
+  /** A request was judged without the window that all processes share. */
+  limitedAlone(): void;
+  /** A read went to the primary though there is a replica. */
+  passedByReplica(): void;
+  /** Adds what another process counted. */
+  add(counts: Counts): void;
+  /** Gives what was counted, and begins anew. */
+  take(): Counts;
+  render(view: MetricsView): string;
+}
+
+/** How the parts stand that not every service has; null for what it has not. */
+export interface Health {
+  readonly limiterShared: boolean | null;
+  readonly replicaFresh: boolean | null;
+}
+
+export interface MetricsView {
+  /** Null where the store cannot be reached. */
+  readonly store: StoreMetrics | null;
+  readonly followers: readonly ChainFigures[];
+  readonly health?: Health;
+  readonly workers?: { readonly alive: number; readonly restarts: number };
 }
 
 export interface StoreMetrics {
@@ -24,31 +60,66 @@ export interface ChainMetrics {
 }
 
 export function createMetrics(): Metrics {
-  /** By route, then by status. */
-  const requests = new Map<string, Map<number, number>>();
-  const latencies = new Map<string, { counts: number[]; sum: number; total: number }>();
+  let requests = new Map<string, Map<string | number, number>>();
+  let latencies = new Map<string, { counts: number[]; sum: number; total: number }>();
+  let [limitedAlone, passedByReplica] = [0, 0];
+
+  const addRequests = (route: string, status: string | number, count: number) => {
+    let statuses = requests.get(route);
+    if (statuses === undefined) {
+      statuses = new Map();
+      requests.set(route, statuses);
+    }
+    statuses.set(status, (statuses.get(status) ?? 0) + count);
+  };
+  const latencyOf = (route: string) => {
+    let latency = latencies.get(route);
+    if (latency === undefined) {
+      latency = { counts: BUCKETS.map(() => 0), sum: 0, total: 0 };
+      latencies.set(route, latency);
+    }
+    return latency;
+  };
+
   return {
     observe(route, status, seconds) {
-      let statuses = requests.get(route);
-      if (statuses === undefined) {
-        statuses = new Map();
-        requests.set(route, statuses);
-      }
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      let latency = latencies.get(route);
-      if (latency === undefined) {
-        latency = { counts: BUCKETS.map(() => 0), sum: 0, total: 0 };
-        latencies.set(route, latency);
-      }
+      addRequests(route, status, 1);
+      const latency = latencyOf(route);
       const bucket = BUCKETS.findIndex((end) => seconds <= end);
       if (bucket >= 0) latency.counts[bucket] = (latency.counts[bucket] ?? 0) + 1;
       latency.sum += seconds;
       latency.total++;
     },
-    render(store, followers) {
+    limitedAlone: () => void limitedAlone++,
+    passedByReplica: () => void passedByReplica++,
+    add(counts) {
+      for (const [route, statuses] of Object.entries(counts.requests))
+        for (const [status, count] of Object.entries(statuses)) addRequests(route, status, count);
+      for (const [route, { counts: more, sum, total }] of Object.entries(counts.latencies)) {
+        const latency = latencyOf(route);
+        latency.counts = latency.counts.map((count, bucket) => count + (more[bucket] ?? 0));
+        latency.sum += sum;
+        latency.total += total;
+      }
+      limitedAlone += counts.limitedAlone;
+      passedByReplica += counts.passedByReplica;
+    },
+    take() {
+      const taken = {
+        requests: Object.fromEntries([...requests].map(([route, statuses]) => [route, Object.fromEntries(statuses)])),
+        latencies: Object.fromEntries(latencies),
+        limitedAlone,
+        passedByReplica,
+      };
+      [requests, latencies, limitedAlone, passedByReplica] = [new Map(), new Map(), 0, 0];
+      return taken;
+    },
+    render({ store, followers, health, workers }) {
       const lines: string[] = [];
       const family: Family = (name, type, help, rows) =>
         void lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...rows);
+      const single = (name: string, type: 'counter' | 'gauge', help: string, value: number) =>
+        family(name, type, help, [`${name} ${value}`]);
       family(
         'delegations_requests_total',
         'counter',
@@ -75,12 +146,27 @@ export function createMetrics(): Metrics {
           return [...ends, ...rest, `${latency}_count${label} ${total}`];
         }),
       );
+      const { limiterShared = null, replicaFresh = null } = health ?? {};
+      if (limiterShared !== null) {
+        const help = '1 while the limit that all processes share can be asked.';
+        single('delegations_limiter_shared', 'gauge', help, limiterShared ? 1 : 0);
+      }
+      const fallbacks = 'Requests that were limited without the window that all processes share.';
+      single('delegations_limiter_fallback_total', 'counter', fallbacks, limitedAlone);
+      if (replicaFresh !== null) {
+        single('delegations_replica_fresh', 'gauge', '1 while the replica is read from.', replicaFresh ? 1 : 0);
+        const help = 'Reads that went to the primary though there is a replica.';
+        single('delegations_replica_fallback_total', 'counter', help, passedByReplica);
+      }
+      if (workers !== undefined) {
+        single('delegations_workers', 'gauge', 'Workers that are alive.', workers.alive);
+        const help = 'Workers that were started in the place of others.';
+        single('delegations_worker_restarts_total', 'counter', help, workers.restarts);
+      }
       renderFollowers(family, followers);
-      family('delegations_store_up', 'gauge', '1 where the store answers.', [`delegations_store_up ${store ? 1 : 0}`]);
+      single('delegations_store_up', 'gauge', '1 where the store answers.', store === null ? 0 : 1);
       if (store === null) return `${lines.join('\n')}\n`;
-      family('delegations_store_bytes', 'gauge', 'What the store takes on disk.', [
-        `delegations_store_bytes ${store.bytes}`,
-      ]);
+      single('delegations_store_bytes', 'gauge', 'What the store takes on disk.', store.bytes);
       const gauge = (name: string, help: string, value: (chain: ChainMetrics) => number | null) =>
         family(
           name,

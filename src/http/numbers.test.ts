@@ -9,7 +9,7 @@ import { MAX_UINT256 } from '../registry/delegation.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { checksummed } from './checksum.ts';
-import type { RunningServer } from './server.ts';
+import type { RunningServer } from './running.ts';
 
 const MAX = '115792089237316195423570985008687907853269984665640564039457584007913129639935';
 /** The first whole number that a float cannot hold. */

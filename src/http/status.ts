@@ -8,8 +8,10 @@ import { ageOf } from './moment.ts';
 import { Problem } from './problem.ts';
 import { CORS, JSON_TYPE, type Service } from './reply.ts';
 
+type Chains = Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag'>;
+
 /** Every served chain that is in the store, with its lag. */
-export async function chainMetrics({ store, chainIds, now, maxLag }: Service): Promise<ChainMetrics[]> {
+export async function chainMetrics({ store, chainIds, now, maxLag }: Chains): Promise<ChainMetrics[]> {
   const states = (await store.chains()).filter(({ chainId }) => chainIds.has(chainId));
   return states.map((state) => {
     const lagSeconds = state.head === null ? Number.POSITIVE_INFINITY : ageOf(state, now());

@@ -42,16 +42,31 @@ export interface Dialect {
   readonly size: string;
 }
 
+export interface EngineOptions {
+  /** Neither sets up nor changes anything. */
+  readonly readOnly?: boolean;
+  /** The most connections to a server. */
+  readonly connections?: number;
+}
+
+/** Short messages to all programs on the same database. They may be lost. */
+export interface Notices {
+  tell(channel: string, text: string): Promise<void>;
+  hear(channel: string, heard: (text: string) => void): void;
+}
+
 /** Statements name their parameters $1, $2, … in both engines. */
 export interface Engine {
   readonly dialect: Dialect;
+  /** Null where the database carries no messages. */
+  readonly notices: Notices | null;
   rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
   /**
    * Reads for many rows. SQLite is given `size` of them a statement, all their cells behind the shared parameters, the last
    * time with `filler` for what is missing; PostgreSQL all of them, a column as an array.
    */
   many(statement: BulkStatement, shared: readonly Param[], rows: readonly Param[][], chunk: Chunk): Awaitable<Row[]>;
-  /** Commits what the work did, or nothing of it. One transaction at a time. */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Commits what the work did, or nothing of it. One transaction at a time. A patient one may take hours. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: { patient?: boolean }): Promise<T>;
   close(): Promise<void>;
 }

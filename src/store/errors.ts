@@ -1,6 +1,8 @@
 // Every way in which the store says no. The code tells what to do next; the message tells a person what was wrong.
 
 export type StoreErrorCode =
+  /** The database cannot be asked now. */
+  | 'unavailable'
   /** The store's address is malformed, or what stands there is not a store. */
   | 'bad-store'
   /** The store was written by a newer program. */

@@ -15,7 +15,7 @@ export interface Migrations {
 }
 
 export async function migrateTables(engine: Engine, { table, what, migrations, fill }: Migrations): Promise<void> {
-  await engine.transaction(async (tx) => {
+  const bringUp = async (tx: Transaction) => {
     if (engine.dialect.name === 'postgres') {
       // Two programs that start at once migrate one after the other.
       await tx.run("SELECT pg_advisory_xact_lock(hashtext('delegations schema'))", []);
@@ -31,7 +31,8 @@ export async function migrateTables(engine: Engine, { table, what, migrations, f
       await tx.run(`INSERT INTO ${table} VALUES ($1)`, [migrations.length]);
       await fill?.(tx);
     } else if (found < migrations.length) await tx.run(`UPDATE ${table} SET version = $1`, [migrations.length]);
-  });
+  };
+  await engine.transaction(bringUp, { patient: true });
 }
 
 export function refuseNewer(found: number, known: number, what: string): void {

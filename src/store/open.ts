@@ -1,5 +1,6 @@
 // Opens the store that a URL names.
 
+import type { EngineOptions } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { openPostgres } from './postgres.ts';
 import { createReads } from './read.ts';
@@ -16,12 +17,18 @@ export interface StoreOptions {
 
 /** `sqlite:<path>` or `postgres://…`. A writer sets the store up or migrates it first. */
 export async function openStore(url: string, { readOnly = false }: StoreOptions = {}): Promise<Store> {
-  const engine = await openEngine(url, readOnly);
+  const engine = await openEngine(url, { readOnly });
   try {
     await (readOnly ? requireSchema(engine) : migrate(engine));
     const { id, secret } = await readIdentity(engine);
     const short = createShortener(secret);
-    return { id, ...createReads(engine, short), ...createWrites(engine, short), close: () => engine.close() };
+    return {
+      id,
+      notices: engine.notices,
+      ...createReads(engine, short),
+      ...createWrites(engine, short),
+      close: () => engine.close(),
+    };
   } catch (cause) {
     await engine.close();
     if (cause instanceof StoreError) throw cause;
@@ -29,10 +36,10 @@ export async function openStore(url: string, { readOnly = false }: StoreOptions 
   }
 }
 
-export function openEngine(url: string, readOnly: boolean) {
+export function openEngine(url: string, options: EngineOptions) {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
-  if (path !== undefined && path !== ':memory:') return openSqlite(path, { readOnly });
-  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, { readOnly });
+  if (path !== undefined && path !== ':memory:') return openSqlite(path, options);
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options);
   // The URL may carry a password, so the message does not repeat it.
   throw new StoreError(
     'bad-store',

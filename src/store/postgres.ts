@@ -1,8 +1,9 @@
 // The engine for more than one machine.
 
 import { SQL } from 'bun';
-import type { BulkStatement, Dialect, Engine, Param, Row, Transaction } from './engine.ts';
+import type { BulkStatement, Dialect, Engine, EngineOptions, Notices, Param, Row, Transaction } from './engine.ts';
 import { StoreError } from './errors.ts';
+import { createWatch } from './watch.ts';
 
 const DIALECT: Dialect = {
   name: 'postgres',
@@ -15,30 +16,109 @@ const DIALECT: Dialect = {
   size: 'SELECT pg_database_size(current_database())',
 };
 
-/** Every statement here has its index. Planned over tables that are still empty, it must not settle on reading them whole. */
-const SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' };
+/** The server ends a read after so long, and a statement of a transaction after so long. */
+const READ_MS = 5000;
+const WRITE_MS = 60_000;
+/** Whoever stops in the middle of a transaction, with rows that others wait for, loses it. */
+const IDLE_MS = 5000;
+const CONNECT_SECONDS = 5;
+const LISTEN_AGAIN_MS = 2000;
+const CONNECTIONS = 8;
 
-export async function openPostgres(url: string, { readOnly = false } = {}): Promise<Engine> {
-  const connection = { ...SETTINGS, default_transaction_read_only: readOnly ? 'on' : 'off' };
-  const pool = new SQL(url, { max: 8, connection });
+const SETTINGS = {
+  // Every statement here has its index. Planned over tables that are still empty, it must not settle on reading them whole.
+  enable_seqscan: 'off',
+  plan_cache_mode: 'force_generic_plan',
+  statement_timeout: String(READ_MS),
+  idle_in_transaction_session_timeout: String(IDLE_MS),
+};
+
+const limits = (statementMs: number, idleMs: number) =>
+  `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`;
+
+export async function openPostgres(url: string, options: EngineOptions = {}): Promise<Engine> {
+  const { readOnly = false, connections = CONNECTIONS } = options;
+  const connect = () =>
+    new SQL(url, {
+      max: connections,
+      connectionTimeout: CONNECT_SECONDS,
+      connection: { ...SETTINGS, default_transaction_read_only: readOnly ? 'on' : 'off' },
+    });
+  let pool = connect();
+  let closed = false;
+  const hearings = new Map<string, (text: string) => void>();
+
+  // A server that is frozen, or cut off, neither answers nor ends its connections: new ones are made in their place.
+  const renew = () => {
+    void pool.close({ timeout: 0 }).catch(() => {});
+    pool = connect();
+    for (const channel of hearings.keys()) void listen(channel);
+  };
+  const reads = createWatch(READ_MS, renew);
+  const writes = createWatch(WRITE_MS, renew);
+
+  async function listen(channel: string): Promise<void> {
+    for (const own = pool; own === pool && !closed; await Bun.sleep(LISTEN_AGAIN_MS)) {
+      try {
+        await own.listen(channel, (text) => hearings.get(channel)?.(text));
+        return;
+      } catch {
+        // The server is away, and is asked again.
+      }
+    }
+  }
+  const notices: Notices = {
+    async tell(channel, text) {
+      await reads.during(() => pool.unsafe('SELECT pg_notify($1, $2)', [channel, text]), asStoreError);
+    },
+    hear(channel, heard) {
+      hearings.set(channel, heard);
+      void listen(channel);
+    },
+  };
+
+  const end = async () => {
+    closed = true;
+    reads.stop();
+    writes.stop();
+    await pool.close({ timeout: 1 });
+  };
   try {
     await pool.unsafe('SELECT 1');
   } catch (cause) {
-    await pool.close();
+    await end();
     // The driver's message names no password, and neither does ours.
     throw new StoreError('bad-store', `Cannot reach PostgreSQL: ${(cause as Error).message}`, { cause });
   }
   return {
     dialect: DIALECT,
-    rows: (sql, params) => rowsOf(pool, sql, params),
+    notices,
+    rows: (sql, params) => reads.during(() => rowsOf(pool, sql, params), asStoreError),
     many: ({ postgres }, shared, rows) =>
-      pool.unsafe(postgres, [...shared, ...columnsOf(rows)]).values() as Promise<Row[]>,
-    async transaction(work) {
+      reads.during(
+        () => pool.unsafe(postgres, [...shared, ...columnsOf(rows)]).values() as Promise<Row[]>,
+        asStoreError,
+      ),
+    async transaction(work, { patient = false } = {}) {
       if (readOnly) throw new StoreError('bad-store', 'This store was opened for reading only.');
-      return pool.begin((connection) => work(transactionOn(connection)));
+      const run = () =>
+        pool.begin(async (connection) => {
+          await connection.unsafe(patient ? limits(0, 0) : limits(WRITE_MS, IDLE_MS));
+          return work(transactionOn(connection));
+        });
+      return patient ? run() : writes.during(run, asStoreError);
     },
-    close: () => pool.close(),
+    close: end,
   };
+}
+
+/** What PostgreSQL says when it cannot be asked now: no connection, a statement that took too long, a server that stops. */
+const AWAY = /^(08|53|57)/;
+
+function asStoreError(error: unknown): unknown {
+  const { code = '', errno = '', message } = error as { code?: string; errno?: string; message?: string };
+  const isAway = code.startsWith('ERR_POSTGRES_CONNECTION') || (code !== '' && AWAY.test(String(errno)));
+  return isAway ? new StoreError('unavailable', `PostgreSQL does not answer: ${message}`, { cause: error }) : error;
 }
 
 /** Statements as PostgreSQL reads them, by their common text. */

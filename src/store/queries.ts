@@ -121,7 +121,7 @@ export const listSql = once((version: Version, detailed: boolean, direction?: 'i
   const sides = (['from', 'to'] as const).filter((side) => direction !== (side === 'from' ? 'incoming' : 'outgoing'));
   const scans = sides.flatMap((side) => [scan(side, 'open'), scan(side, 'closed')]);
   const unread = sides.map((side) => (side === 'from' ? 'r.vault = $3' : everGranted(hot)));
-  return `SELECT c.first_block, c.head_number, ${asNumber(`EXISTS (SELECT 1 FROM rewrite w
+  return `SELECT c.first_block, c.head_number, ${asNumber(`c.revision < $5 OR EXISTS (SELECT 1 FROM rewrite w
         WHERE w.chain = $1 AND w.revision > $5 AND w.from_block <= $4)`)},
       ${version === 2 ? 'NULL' : `(SELECT r.vault ${unreadBy('$4')} AND (${unread.join(' OR ')}) LIMIT 1)`},
       s.until_block, s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights,
@@ -151,3 +151,7 @@ export const BLOCK_AT_SQL = `SELECT c.commits, b.number, b.hash, b.timestamp,
   LEFT JOIN (SELECT * FROM block WHERE chain = $1 AND timestamp <= $2
     ORDER BY timestamp DESC, number DESC LIMIT 1) b ON b.chain = c.chain
   WHERE c.chain = $1`;
+
+/** $1 chain, $2 block. Gives the chain's state, and the block's hash and time where it is kept. */
+export const PIN_SQL = `SELECT ${CHAIN_COLUMNS.map((name) => `c.${name}`).join()}, b.hash, b.timestamp
+  FROM chain c LEFT JOIN block b ON b.chain = c.chain AND b.number = $2 WHERE c.chain = $1`;

@@ -7,7 +7,7 @@ import { createCheckMany } from './check-many.ts';
 import { amountOf, bytesOf, eventOf, hexOf, keyCells, keyOf, numberOf, numberOrNull } from './encoding.ts';
 import type { Engine, Param, Row } from './engine.ts';
 import { StoreError } from './errors.ts';
-import { BLOCK_AT_SQL, checkAtSql, checkNowSql, listSql, withState } from './queries.ts';
+import { BLOCK_AT_SQL, checkAtSql, checkNowSql, listSql, PIN_SQL, withState } from './queries.ts';
 import type { Shortener } from './short.ts';
 import type {
   BlockRef,
@@ -22,7 +22,10 @@ import type {
 } from './store.ts';
 import { LOG_COLUMNS } from './tables.ts';
 
-type Reads = Omit<Store, 'id' | 'claim' | 'apply' | 'report' | 'repair' | 'rebuild' | 'lease' | 'release' | 'close'>;
+type Reads = Omit<
+  Store,
+  'id' | 'notices' | 'claim' | 'apply' | 'report' | 'repair' | 'rebuild' | 'lease' | 'release' | 'close'
+>;
 
 export function createReads(engine: Engine, short: Shortener): Reads {
   // What each chain's row said at its newest known commit. A commit's number stands for its content.
@@ -46,7 +49,7 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       if (state !== undefined) known.set(chainId, state);
     }
     if (rows[0] === undefined || state === undefined || state.head === null) {
-      throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`, { chainId });
+      throw notStarted(chainId);
     }
     return { rows, state, head: state.head };
   }
@@ -86,7 +89,8 @@ export function createReads(engine: Engine, short: Shortener): Reads {
     }
     const sql = checkAtSql(version, since.detailed, keys.length);
     const { rows, state, head } = await rowsWithState(chainId, sql, cells);
-    const moment = momentOf(state, head, block, rows[0] ?? []);
+    requireIndexed(chainId, block, state.firstBlock, head.number);
+    const moment = momentOf(block, rows[0], 2);
     if (isTrue(rows[0]?.[1])) throw unread(from);
     const granting: D[] = [];
     for (const row of rows) {
@@ -141,6 +145,13 @@ export function createReads(engine: Engine, short: Shortener): Reads {
     chain: stateOf,
     chains: async () =>
       (await engine.rows(`SELECT ${CHAIN_COLUMNS.join()} FROM chain ORDER BY chain`, [])).map(chainStateOf),
+    async pin(chainId, block) {
+      const [row] = await engine.rows(PIN_SQL, [chainId, block ?? -1]);
+      const state = row && chainStateOf(row);
+      if (state?.head == null) throw notStarted(chainId);
+      if (block === undefined) return { state, block: state.head };
+      return { state, block: momentOf(block, row, CHAIN_COLUMNS.length) };
+    },
     check: (chainId, question, block) => check(chainId, question, PLAIN, block),
     explain: (chainId, question, block) => check(chainId, question, DETAILED, block),
     checkMany: createCheckMany(engine, short),
@@ -245,16 +256,20 @@ const heldOf = <D extends HeldDelegation>(key: DelegationKey, row: Row, at: numb
 const faultOfBlock = (block: number) => (Number.isSafeInteger(block) ? null : `block ${block} is not a whole number`);
 
 export function requireIndexed(chainId: number, block: number, first: number | null, head: number | null): void {
-  if (first === null || head === null)
-    throw new StoreError('not-started', `Chain ${chainId} is not indexed yet.`, { chainId });
+  if (first === null || head === null) throw notStarted(chainId);
   if (block > head) throw new StoreError('beyond-head', `Chain ${chainId} is indexed up to block ${head}.`);
   if (block < first) throw new StoreError('before-first', `Chain ${chainId} is indexed from block ${first} on.`);
 }
 
-function momentOf(state: ChainState, head: BlockRef, block: number, row: Row): Moment {
-  requireIndexed(state.chainId, block, state.firstBlock, head.number);
-  return { number: block, hash: row[2] === null ? null : hexOf(row[2]), timestamp: numberOrNull(row[3]) };
-}
+/** `at` is the cell of the hash, which is empty where the block is not kept. */
+const momentOf = (number: number, row: Row | undefined, at: number): Moment => ({
+  number,
+  hash: row?.[at] == null ? null : hexOf(row[at]),
+  timestamp: numberOrNull(row?.[at + 1] ?? null),
+});
+
+const notStarted = (chainId: number) =>
+  new StoreError('not-started', `Chain ${chainId} is not indexed yet.`, { chainId });
 
 const unread = (vault: string) =>
   new StoreError('revocation-unread', `A revocation of ${vault} could not be read from the registry at its block.`);

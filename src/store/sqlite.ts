@@ -3,7 +3,7 @@
 import { Database, type Statement } from 'bun:sqlite';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Dialect, Engine, Param, Row, Transaction } from './engine.ts';
+import type { Dialect, Engine, EngineOptions, Param, Row, Transaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 
 const DIALECT: Dialect = {
@@ -32,7 +32,7 @@ const PRAGMAS = [
   'temp_store = MEMORY',
 ];
 
-export function openSqlite(path: string, { readOnly = false } = {}): Engine {
+export function openSqlite(path: string, { readOnly = false }: EngineOptions = {}): Engine {
   const reader = connect(path, readOnly);
   // A transaction of ours must not show to our own reads before it commits, so it has a connection of its own.
   const writer = readOnly ? null : connect(path, false);
@@ -41,6 +41,7 @@ export function openSqlite(path: string, { readOnly = false } = {}): Engine {
 
   return {
     dialect: DIALECT,
+    notices: null,
     rows: reader.rows,
     many: ({ sqlite }, shared, rows, { size, filler }) => {
       const found: Row[] = [];

@@ -3,6 +3,7 @@
 import type { Question } from '../registry/check.ts';
 import type { Address, Bytes32, Delegation, DelegationKey, Version } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
+import type { Notices } from './engine.ts';
 
 export type Awaitable<T> = T | Promise<T>;
 
@@ -140,7 +141,7 @@ export interface ListQuery {
   readonly version: Version;
   readonly wallet: Address;
   readonly direction?: 'incoming' | 'outgoing';
-  /** The block as of which to read, and the revision at which that block was chosen. */
+  /** The block as of which to read, and the revision at which that block was chosen: a store behind it does not answer. */
   readonly at: { readonly block: number; readonly revision: number };
   /** Where the page before ended. */
   readonly after?: LogPosition;
@@ -164,9 +165,12 @@ export interface BlockAt extends BlockRef {
 export interface Store {
   /** No other store has it: revisions of two stores cannot be compared. */
   readonly id: string;
+  readonly notices: Notices | null;
   /** The newest state, or null for a chain that nobody has claimed. */
   chain(chainId: number): Awaitable<ChainState | null>;
   chains(): Awaitable<ChainState[]>;
+  /** A block, or the head, and the state of the chain in the same snapshot. */
+  pin(chainId: number, block?: number): Promise<{ state: ChainState; block: Moment }>;
   /** Becomes the only writer of the chain. A chain that is new here starts at `firstBlock`. */
   claim(chainId: number, firstBlock: number): Promise<ChainState>;
   apply(batch: Batch): Promise<CommitResult>;

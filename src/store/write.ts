@@ -54,8 +54,8 @@ export function createWrites(engine: Engine, short: Shortener): Writes {
       engine.transaction(async (tx) => {
         await tx.run('DELETE FROM lease WHERE chain = $1 AND holder = $2', [chainId, holder]);
       }),
-    rebuild: (chainId) =>
-      engine.transaction(async (tx) => {
+    rebuild: (chainId) => {
+      const work = async (tx: Transaction) => {
         const rows = await tx.rows(
           `UPDATE chain SET commits = commits + 1 WHERE chain = $1 RETURNING ${CHAIN_COLUMNS.join()}`,
           [chainId],
@@ -65,7 +65,9 @@ export function createWrites(engine: Engine, short: Shortener): Writes {
         await deriveChain({ tx, chainId, short });
         await recordRewrite(tx, state, state.firstBlock);
         await tx.run('UPDATE chain SET revision = revision + 1 WHERE chain = $1', [chainId]);
-      }),
+      };
+      return engine.transaction(work, { patient: true });
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import { serving } from '../../test/serving.ts';
 import { EXAMPLE_DELEGATIONS } from '../http/examples.ts';
 import { OPERATIONS } from '../http/operations.ts';
 import { PROBLEMS, problemUri } from '../http/problem.ts';
-import type { RunningServer } from '../http/server.ts';
+import type { RunningServer } from '../http/running.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { html, prose } from './html.ts';

@@ -1,0 +1,150 @@
+// Several processes that answer on one port: this one starts them, looks after them, counts for them, and follows beside them.
+
+import { createDenials, type Denials } from '../chain/denials.ts';
+import type { ChainFigures } from '../chain/figures.ts';
+import { createLimiter, type Verdict } from '../http/limiter.ts';
+import { type Counts, createMetrics, type Health } from '../http/metrics.ts';
+import { startMetrics } from '../http/metrics-server.ts';
+import { urlOf } from '../http/running.ts';
+import { NETWORKS } from '../registry/network.ts';
+import { openStore } from '../store/open.ts';
+import { maxLagOf } from './answering.ts';
+import { type Child, startChild } from './child.ts';
+import { type Environment, UsageError } from './command.ts';
+import { type Config, readConfig } from './config.ts';
+import { startFollowing } from './following.ts';
+import { LIMIT_NAMES, type LimitName, limitOf } from './limits.ts';
+import { failureLog, openLog } from './log.ts';
+import { stopSignal } from './stop-signal.ts';
+import { TELL_MS } from './worker.ts';
+
+export type ToWorker =
+  | { readonly type: 'verdict'; readonly id: number; readonly verdict: Verdict }
+  | { readonly type: 'figures'; readonly chains: readonly ChainFigures[] };
+
+export type FromWorker =
+  | { readonly type: 'listening' }
+  | { readonly type: 'take'; readonly id: number; readonly name: LimitName; readonly client: string }
+  | {
+      readonly type: 'told';
+      readonly counts: Counts;
+      readonly health: Health;
+      readonly denied: ReturnType<Denials['take']>;
+    };
+
+/** A worker that says nothing for so many turns is frozen, and keeps its share of the callers waiting. */
+const MOST_SILENT = 8;
+
+interface Worker {
+  readonly child: Child;
+  readonly listening: Promise<void>;
+  silent: number;
+  health: Health | null;
+}
+
+export async function runGroup(environment: Environment, count: number, follows: boolean): Promise<void> {
+  const config = readConfig(environment);
+  const log = openLog(config.logLevel);
+  const onError = failureLog(log);
+  const port = freePort(config);
+  const metrics = createMetrics();
+  const denials = createDenials();
+  const limiters = new Map(
+    LIMIT_NAMES.map((name) => [name, limitOf(name, config)] as const).map(
+      ([name, limit]) => [name, limit && createLimiter(limit)] as const,
+    ),
+  );
+  const started: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const one of started.splice(0).reverse()) await one();
+  };
+  try {
+    // Set up or migrated once, before they all open it.
+    const store = await openStore(config.databaseUrl);
+    started.push(store.close);
+    let restarts = 0;
+    const startWorker = (number: number): Worker => {
+      const listening = Promise.withResolvers<void>();
+      const child = startChild({
+        name: `worker ${number}`,
+        args: ['worker', ...(follows ? ['--follows'] : [])],
+        environment: { ...environment, PORT: String(port) },
+        log,
+        onRestart: () => void restarts++,
+        onMessage(message, { send }) {
+          const told = message as FromWorker;
+          one.silent = 0;
+          if (told.type === 'listening') listening.resolve();
+          else if (told.type === 'take') {
+            const verdict = limiters.get(told.name)?.take(told.client, performance.now());
+            send({ type: 'verdict', id: told.id, verdict } as ToWorker);
+          } else {
+            metrics.add(told.counts);
+            one.health = told.health;
+            for (const [chainId, questions] of told.denied) for (const asked of questions) denials.add(chainId, asked);
+          }
+        },
+      });
+      const failed = () => new UsageError('A worker could not start: what it said stands above.');
+      void child.firstEnd.then(() => listening.reject(failed()));
+      const one: Worker = { child, listening: listening.promise, silent: 0, health: null };
+      return one;
+    };
+    const workers = Array.from({ length: count }, (_, position) => startWorker(position + 1));
+    started.push(() => Promise.all(workers.map(({ child }) => child.stop())));
+    await Promise.all(workers.map(({ listening }) => listening));
+
+    const following = follows && config.chains.size > 0 ? startFollowing(log, denials, environment) : null;
+    if (following !== null) started.push(following.stop);
+    const figures = following?.figures ?? (() => []);
+    const timer = setInterval(() => {
+      for (const one of workers) {
+        one.child.send({ type: 'figures', chains: figures() } satisfies ToWorker);
+        if (++one.silent < MOST_SILENT || !one.child.isAlive) continue;
+        log('error', 'a worker says nothing, and is ended');
+        one.silent = 0;
+        one.child.kill();
+      }
+    }, TELL_MS);
+    started.push(() => clearInterval(timer));
+
+    const told = startMetrics({
+      ...config,
+      store,
+      chainIds: new Set(NETWORKS.keys()),
+      now: () => Date.now() / 1000,
+      maxLag: maxLagOf(config),
+      metrics,
+      onError,
+      view: () => ({
+        followers: figures(),
+        health: worstOf(workers.flatMap(({ health }) => health ?? [])),
+        workers: { alive: workers.filter(({ child }) => child.isAlive).length, restarts },
+      }),
+    });
+    started.push(told.stop);
+    const url = `http://${config.host}:${port}`;
+    log('info', 'listening', { url, metrics: told.url, workers: count });
+    await stopSignal(log);
+  } finally {
+    await stop();
+  }
+  log('info', 'stopped');
+}
+
+/** What is true of all of them. */
+function worstOf(healths: readonly Health[]): Health {
+  const all = (name: keyof Health) => {
+    const known = healths.map((health) => health[name]).filter((one) => one !== null);
+    return known.length === 0 ? null : known.every(Boolean);
+  };
+  return { limiterShared: all('limiterShared'), replicaFresh: all('replicaFresh') };
+}
+
+/** The workers share their port with each other and with nobody else: another service on it is found here. */
+function freePort({ host, port }: Config): number {
+  const probe = Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() });
+  const found = Number(new URL(urlOf(probe)).port);
+  void probe.stop(true);
+  return found;
+}

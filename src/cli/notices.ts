@@ -1,0 +1,62 @@
+// What the programs of one service tell each other through their database: how the followers stand, and what was denied.
+
+import type { Denials } from '../chain/denials.ts';
+import type { ChainFigures } from '../chain/figures.ts';
+import type { Question } from '../registry/check.ts';
+import type { Notices } from '../store/engine.ts';
+
+const FIGURES = 'delegations_figures';
+const DENIED = 'delegations_denied';
+/** Figures that were told longer ago say nothing of now. */
+const FRESH_MS = 20_000;
+const TELL_MS = 5000;
+/** A message of more is none to PostgreSQL. */
+const LONGEST = 7900;
+
+type Denied = ReturnType<Denials['take']>;
+
+/** Numbers of any size survive it. */
+const textOf = (value: unknown) =>
+  JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? { bigint: String(one) } : one));
+const readText = (text: string) =>
+  JSON.parse(text, (_, one) => (typeof one?.bigint === 'string' ? BigInt(one.bigint) : one));
+
+const tellEach = (
+  notices: Notices,
+  channel: string,
+  messages: readonly unknown[],
+  onError: (error: unknown) => void,
+) => {
+  for (const text of messages.map(textOf)) if (text.length < LONGEST) notices.tell(channel, text).catch(onError);
+};
+
+/** Tells how the followed chains stand, and hears what callers were denied. */
+export function tellFigures(
+  notices: Notices,
+  figures: () => readonly ChainFigures[],
+  onDenied: (chainId: number, questions: readonly Question[]) => void,
+  onError: (error: unknown) => void,
+): { stop(): void } {
+  notices.hear(DENIED, (text) => {
+    const [chainId, questions] = readText(text) as Denied[number];
+    onDenied(chainId, questions);
+  });
+  const ours = () => figures().filter(({ standby }) => !standby);
+  const timer = setInterval(() => tellEach(notices, FIGURES, ours(), onError), TELL_MS);
+  return { stop: () => clearInterval(timer) };
+}
+
+/** Hears how the followed chains stand, and tells what callers were denied. */
+export function hearFigures(notices: Notices, denials: Denials, onError: (error: unknown) => void) {
+  const known = new Map<number, { readonly figures: ChainFigures; readonly at: number }>();
+  notices.hear(FIGURES, (text) => {
+    const figures = readText(text) as ChainFigures;
+    known.set(figures.chainId, { figures, at: performance.now() });
+  });
+  const timer = setInterval(() => tellEach(notices, DENIED, denials.take(), onError), TELL_MS);
+  return {
+    figures: (): readonly ChainFigures[] =>
+      [...known.values()].filter(({ at }) => performance.now() - at < FRESH_MS).map(({ figures }) => figures),
+    stop: () => clearInterval(timer),
+  };
+}
