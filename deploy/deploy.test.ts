@@ -1,0 +1,253 @@
+// What operators are given is about the service as it is: every metric, variable and command that it names exists.
+
+import { describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import type { ChainFigures } from '../src/chain/figures.ts';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { VARIABLES } from '../src/cli/config.ts';
+import { createMetrics } from '../src/http/metrics.ts';
+import { NETWORKS } from '../src/registry/network.ts';
+
+const ROOT = `${import.meta.dir}/..`;
+const read = (path: string) => Bun.file(`${ROOT}/${path}`).text();
+const yaml = async (path: string) => Bun.YAML.parse(await read(path)) as unknown;
+const allOf = (pattern: RegExp, text: string) => [
+  ...new Set([...text.matchAll(pattern)].map(([, found = '']) => found)),
+];
+const sources = (
+  await Promise.all(
+    readdirSync(`${ROOT}/src`, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+      .map((path) => read(`src/${path}`)),
+  )
+).join('\n');
+
+/** In the sources, a metric's name begins a text: it is all of it, or the row's value or labels follow. */
+const METRICS = allOf(/['"`](delegations_[a-z_]+)(?=['"` {])/g, sources).filter(
+  (name) => name !== 'delegations_session',
+);
+/** A histogram has three kinds of rows. */
+const familyOf = (name: string) => name.replace(/^(delegations_request_duration_seconds)_(bucket|sum|count)$/, '$1');
+const metricsIn = (text: string) => [...new Set(allOf(/\b(delegations_[a-z_]+)/g, text).map(familyOf))];
+const unknownIn = (text: string) => metricsIn(text).filter((name) => !METRICS.includes(name));
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly description: string };
+}
+const { groups } = (await yaml('deploy/prometheus/rules.yaml')) as { groups: { rules: Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly { readonly expr: string; readonly datasource: { readonly uid: string } }[];
+}
+const dashboard = JSON.parse(await read('deploy/grafana/dashboard.json')) as {
+  panels: Panel[];
+  templating: { list: { name: string; query: unknown }[] };
+};
+const operating = await read('docs/operating.md');
+
+test('what is rendered is what the sources name', () => {
+  const figures: ChainFigures = {
+    chainId: 1,
+    firstBlock: 1,
+    block: 2,
+    tip: 3,
+    logs: 1,
+    logsPerSecond: 1,
+    secondsLeft: null,
+    providers: [{ name: '1', healthy: true, ailment: null }],
+    calls: { eth_getLogs: 1 },
+    events: { reorg: 1 },
+    audited: 1,
+    compared: 1,
+    standby: false,
+    failures: 1,
+  };
+  const text = createMetrics().render({ bytes: 1, chains: [] }, [figures]);
+  const rendered = allOf(/^# TYPE (\S+)/gm, text);
+  expect(rendered.length).toBeGreaterThan(10);
+  expect(rendered.filter((name) => !METRICS.includes(name))).toEqual([]);
+});
+
+describe('alerts', () => {
+  test('are about metrics that exist', () => {
+    expect(rules.length).toBeGreaterThan(5);
+    expect(rules.flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
+  });
+
+  test('say what is the matter and what to do', () => {
+    for (const { labels, annotations } of rules) {
+      expect(['critical', 'warning']).toContain(labels.severity);
+      expect(annotations.summary.length).toBeGreaterThan(10);
+      expect(annotations.description.length).toBeGreaterThan(annotations.summary.length);
+    }
+  });
+
+  test('have names of their own, and are explained', () => {
+    const names = rules.map(({ alert }) => alert);
+    expect(new Set(names).size).toBe(names.length);
+    expect(allOf(/`(Delegations[A-Z]\w+)`/g, operating).sort()).toEqual(names.sort());
+  });
+
+  test('name events that followers tell', () => {
+    const types = rules.flatMap(({ expr }) => allOf(/type=~"([^"]+)"/g, expr)).flatMap((text) => text.split('|'));
+    expect(types).toContain('differs');
+    for (const type of types) expect(sources).toContain(`readonly type: '${type}'`);
+  });
+
+  test('that have examples are there', async () => {
+    const examples = await read('deploy/prometheus/rules.test.yaml');
+    const known = rules.map(({ alert }) => alert);
+    expect(allOf(/alertname: (\w+)/g, examples).filter((name) => !known.includes(name))).toEqual([]);
+  });
+});
+
+describe('the dashboard', () => {
+  const { panels, templating } = dashboard;
+  const drawn = panels.filter(({ type }) => type !== 'row');
+
+  test('asks for metrics that exist, and for all of them', () => {
+    const asked = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n');
+    expect(unknownIn(asked + JSON.stringify(templating))).toEqual([]);
+    expect(METRICS.filter((name) => !metricsIn(asked).includes(name))).toEqual([]);
+  });
+
+  test('is of whichever Prometheus it is imported for', () => {
+    const names = templating.list.map(({ name }) => name);
+    expect(names).toEqual(['datasource', 'job', 'chain']);
+    for (const { targets = [] } of drawn) {
+      expect(targets.length).toBeGreaterThan(0);
+      for (const { datasource, expr } of targets) {
+        expect(datasource.uid).toBe('${' + 'datasource}');
+        for (const name of allOf(/\$(?!__)\{?(\w+)/g, expr)) expect(names).toContain(name);
+      }
+    }
+  });
+
+  test('has panels that do not lie on each other', () => {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) => {
+      expect(x + w).toBeLessThanOrEqual(24);
+      return Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`);
+    });
+    expect(new Set(cells).size).toBe(cells.length);
+  });
+});
+
+/** A variable as the table has it: that of a chain under its common name. */
+const isVariable = (name: string) => {
+  const [, common, chainId] = /^([A-Z_]+_)(\d+)$/.exec(name) ?? [];
+  if (chainId !== undefined && !NETWORKS.has(Number(chainId))) return false;
+  return VARIABLES.some(([known]) => known === (common === undefined ? name : `${common}<chainId>`));
+};
+const isCommand = (name: string | undefined) => COMMANDS.some((one) => one.name === name);
+
+describe('containers', () => {
+  interface Composed {
+    readonly image: string;
+    readonly command?: readonly string[];
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly networks: readonly string[] | Readonly<Record<string, { readonly ipv4_address?: string }>>;
+  }
+
+  test('are told what the service understands, and no secret is written down', async () => {
+    const { services } = (await yaml('deploy/compose.yaml')) as { services: Record<string, Composed> };
+    const ours = Object.values(services).filter(({ image }) => image === 'delegations');
+    expect(ours.map(({ command }) => command?.[0]).sort()).toEqual(['api', 'follow', 'follow']);
+    for (const { command, environment = {} } of ours) {
+      expect(isCommand(command?.[0])).toBe(true);
+      expect(Object.keys(environment).filter((name) => !isVariable(name))).toEqual([]);
+    }
+    for (const { environment = {} } of Object.values(services)) {
+      for (const [name, value] of Object.entries(environment))
+        if (/PASSWORD|^RPC_URL|^DATABASE/.test(name)) expect(value).toMatch(/\$\{(POSTGRES_PASSWORD|RPC_URL_1):\?/);
+    }
+    const nginx = services['nginx']?.networks as Record<string, { ipv4_address?: string }>;
+    expect(services['api']?.environment?.['TRUSTED_PROXIES']).toBe(String(nginx['front']?.ipv4_address));
+  });
+
+  test('run what the build makes, as nobody in particular', async () => {
+    const image = await read('deploy/Dockerfile');
+    expect(image).toContain('npm run build');
+    expect(image).toContain('/dist/delegations ');
+    expect(image).toMatch(/^USER \d+$/m);
+    const [command] = allOf(/^CMD \["(\w+)"\]$/gm, image);
+    expect(isCommand(command)).toBe(true);
+    const environment = allOf(/^ENV (.*)$/gm, image).flatMap((line) => allOf(/(?:^| )([A-Z_]+)=/g, line));
+    expect(environment.length).toBeGreaterThan(0);
+    expect(environment.filter((name) => !isVariable(name))).toEqual([]);
+  });
+
+  test('are healthy when they answer 200, and not otherwise', async () => {
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: ({ url }) => new Response('', { status: new URL(url).pathname === '/health' ? 200 : 503 }),
+    });
+    const healthy = async (port: number | undefined, path: string) =>
+      Bun.spawn([`${import.meta.dir}/healthy`, String(port), path], { stderr: 'ignore' }).exited;
+    expect(await healthy(server.port, '/health')).toBe(0);
+    expect(await healthy(server.port, '/ready')).toBe(1);
+    const { port } = server;
+    await server.stop(true);
+    expect(await healthy(port, '/health')).toBe(1);
+  });
+});
+
+describe('units', () => {
+  const units = readdirSync(`${import.meta.dir}/systemd`).filter((name) => name.endsWith('.service'));
+
+  test('start commands that exist, and give them time to end', async () => {
+    expect(units.length).toBe(3);
+    for (const unit of units) {
+      const text = await read(`deploy/systemd/${unit}`);
+      const [command] = allOf(/^ExecStart=.*\/delegations (\w+)$/gm, text);
+      expect(isCommand(command)).toBe(true);
+      expect(Number(allOf(/^TimeoutStopSec=(\d+)$/gm, text)[0])).toBeGreaterThan(15);
+      const set = allOf(/(?:^Environment=|env | )([A-Z_]+)=\S/gm, text);
+      expect(set.filter((name) => !isVariable(name))).toEqual([]);
+    }
+  });
+
+  test('read a file of variables that exist', async () => {
+    const names = allOf(/^#?([A-Z_0-9]+)=/gm, await read('deploy/systemd/delegations.env'));
+    expect(names).toContain('RPC_URL_1');
+    expect(names.filter((name) => !isVariable(name))).toEqual([]);
+  });
+});
+
+describe('docs/operating.md', () => {
+  test('explains every metric, and none that is not there', () => {
+    expect(METRICS.filter((name) => !metricsIn(operating).includes(name))).toEqual([]);
+    expect(unknownIn(operating)).toEqual([]);
+  });
+
+  test('has every variable', () => {
+    expect(VARIABLES.map(([name]) => name).filter((name) => !operating.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test('backs up every table of accounts', async () => {
+    const tables = allOf(/CREATE TABLE (\w+)/g, await read('src/accounts/schema.ts'));
+    expect(tables.length).toBe(5);
+    const [dump = ''] = /pg_dump[^`]*/.exec(operating) ?? [];
+    const [lite = ''] = /\.dump[^`]*/.exec(operating) ?? [];
+    for (const table of [...tables, 'account_schema_version']) {
+      expect(dump).toMatch(new RegExp(`\\b${table}\\b`));
+      expect(lite).toMatch(new RegExp(`\\b${table}\\b`));
+    }
+  });
+
+  test('points to files that are there', async () => {
+    const paths = [...allOf(/\]\((?!http)([^)#]+)\)/g, operating).map((path) => `docs/${path}`)];
+    paths.push(...allOf(/`(deploy\/[^`*\s]+[a-zA-Z])`/g, operating));
+    expect(paths.length).toBeGreaterThan(3);
+    for (const path of paths) expect(await Bun.file(`${ROOT}/${path}`).exists(), path).toBe(true);
+  });
+});
