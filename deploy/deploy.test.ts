@@ -70,7 +70,7 @@ test('what is rendered is what the sources name', () => {
     standby: false,
     failures: 1,
   };
-  const text = createMetrics().render({ bytes: 1, chains: [] }, [figures]);
+  const text = createMetrics().render({ store: { bytes: 1, chains: [] }, followers: [figures] });
   const rendered = allOf(/^# TYPE (\S+)/gm, text);
   expect(rendered.length).toBeGreaterThan(10);
   expect(rendered.filter((name) => !METRICS.includes(name))).toEqual([]);

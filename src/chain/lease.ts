@@ -2,7 +2,7 @@
 // holder that was frozen and comes back writes nothing.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Store } from '../store/store.ts';
 import { sleep } from './run.ts';
@@ -37,10 +37,16 @@ function placeOf(): string {
 const PLACE = placeOf();
 const HOLDER = `${PLACE} ${process.pid} ${randomBytes(6).toString('hex')}`;
 
-/** Surely gone: a process of this very place that is no more. */
+/** Surely gone: a process of this very place that is no more. One that we may not see, or not signal, is there. */
 function isGone(holder: string): boolean {
   const [place, pid] = holder.split(' ');
-  return place === PLACE && process.platform === 'linux' && !existsSync(`/proc/${pid}`);
+  if (place !== PLACE) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return (error as { code?: string }).code === 'ESRCH';
+  }
 }
 
 /** Does the work whenever the lease is ours, until the signal comes. The work must end when its own signal does. */

@@ -12,8 +12,8 @@ export interface ChildOptions {
   readonly log: Log;
   /** What the process says, as JSON. */
   readonly onMessage: (message: unknown, child: Child) => void;
-  /** Another one takes its place. */
-  readonly onRestart?: () => void;
+  /** It ended by itself, and another one will take its place. */
+  readonly onLost?: () => void;
 }
 
 export interface Child {
@@ -32,7 +32,7 @@ const LONGEST_PAUSE_MS = 30_000;
 /** A process that lived so long was well: the next one starts soon. */
 const WELL_MS = 60_000;
 
-export function startChild({ name, args, environment, log, onMessage, onRestart }: ChildOptions): Child {
+export function startChild({ name, args, environment, log, onMessage, onLost }: ChildOptions): Child {
   let stopped = false;
   let pause = FIRST_PAUSE_MS;
   let current: Bun.Subprocess | null = null;
@@ -54,6 +54,7 @@ export function startChild({ name, args, environment, log, onMessage, onRestart 
       current = null;
       first.resolve(code);
       if (stopped) return;
+      onLost?.();
       const wasWell = Date.now() - began > WELL_MS;
       if (wasWell) pause = FIRST_PAUSE_MS;
       log('error', `${name} ended, and is started again`, { code, afterMs: pause });
@@ -63,7 +64,6 @@ export function startChild({ name, args, environment, log, onMessage, onRestart 
       });
       pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
       if (stopped) return;
-      onRestart?.();
     }
   };
 

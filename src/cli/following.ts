@@ -20,6 +20,9 @@ export function startFollowing(log: Log, denials: Denials, environment: Environm
     args: ['follow'],
     environment,
     log,
+    onLost: () => {
+      chains = [];
+    },
     onMessage(message, child) {
       const told = message as { type?: string; chains?: readonly ChainFigures[] };
       if (told.type !== 'figures' || told.chains === undefined) return;

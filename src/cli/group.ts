@@ -70,7 +70,7 @@ export async function runGroup(environment: Environment, count: number, follows:
         args: ['worker', ...(follows ? ['--follows'] : [])],
         environment: { ...environment, PORT: String(port) },
         log,
-        onRestart: () => void restarts++,
+        onLost: () => void restarts++,
         onMessage(message, { send }) {
           const told = message as FromWorker;
           one.silent = 0;

@@ -5,8 +5,8 @@ import type { ChainFigures } from '../chain/figures.ts';
 import type { Question } from '../registry/check.ts';
 import type { Notices } from '../store/engine.ts';
 
-const FIGURES = 'delegations_figures';
-const DENIED = 'delegations_denied';
+const FIGURES = 'registry_figures';
+const DENIED = 'registry_denied';
 /** Figures that were told longer ago say nothing of now. */
 const FRESH_MS = 20_000;
 const TELL_MS = 5000;
