@@ -1,12 +1,12 @@
 // A real PostgreSQL server for tests and benchmarks: binaries from npm, a throw-away data folder, loopback only.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { freePort } from './ports.ts';
 
-const STARTED = 'database system is ready to accept connections';
+const STARTED = /database system is ready to accept (read-only )?connections/;
 // PostgreSQL refuses to run as root, so root hands it to the unprivileged user that every Unix has.
 const NOBODY = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0;
@@ -17,7 +17,16 @@ export interface PostgresServer {
   readonly pid: number;
   /** Ends it as a crash would, and starts it again on the same data and port. */
   restart(): Promise<void>;
+  /** Another server that follows this one; it goes with it. */
+  startReplica(): Promise<PostgresReplica>;
   stop(): Promise<void>;
+}
+
+export interface PostgresReplica {
+  /** The same database, on the replica. */
+  urlOf(primaryUrl: string): string;
+  /** From now on it takes in no change, or again does. */
+  setPaused(paused: boolean): Promise<void>;
 }
 
 function installedBinaries(): string {
@@ -44,17 +53,66 @@ function prepareBinaries(folder: string): string {
 export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'delegations-pg-'));
   const bin = prepareBinaries(folder);
-  const data = mkdtempSync(join(folder, 'data-'));
-  const as = isRoot ? NOBODY : {};
-  if (isRoot) chownSync(data, NOBODY.uid, NOBODY.gid);
-
+  const data = ownFolder(folder);
   const initdb = spawnSync(
     join(bin, 'initdb'),
     ['-D', data, '-U', 'postgres', '--auth=trust', '--locale=C', '--encoding=UTF8', '--no-sync'],
-    { ...as, cwd: data, encoding: 'utf8' },
+    { ...USER, cwd: data, encoding: 'utf8' },
   );
   if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.stderr || initdb.error?.message}`);
 
+  const server = await startServer(bin, data, settings);
+  const admin = new Bun.SQL(`postgres://postgres@127.0.0.1:${server.port}/postgres`, { max: 1 });
+  const ends: (() => Promise<void>)[] = [];
+  let databases = 0;
+  return {
+    get pid() {
+      return server.pid;
+    },
+    async createDatabase() {
+      const name = `test_${++databases}`;
+      await admin.unsafe(`CREATE DATABASE ${name}`);
+      return `postgres://postgres@127.0.0.1:${server.port}/${name}`;
+    },
+    restart: server.restart,
+    async startReplica() {
+      const copy = ownFolder(folder);
+      await copyData(admin, data, copy);
+      const replica = await startServer(bin, copy, {
+        ...settings,
+        primary_conninfo: `host=127.0.0.1 port=${server.port} user=postgres`,
+      });
+      const own = new Bun.SQL(`postgres://postgres@127.0.0.1:${replica.port}/postgres`, { max: 1 });
+      ends.push(async () => {
+        await own.close();
+        await replica.end('SIGINT');
+      });
+      return {
+        urlOf: (url) => url.replace(`:${server.port}/`, `:${replica.port}/`),
+        async setPaused(paused) {
+          await own.unsafe(`SELECT pg_wal_replay_${paused ? 'pause' : 'resume'}()`);
+        },
+      };
+    },
+    async stop() {
+      for (const end of ends) await end();
+      await admin.close();
+      await server.end('SIGINT');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const USER = isRoot ? NOBODY : {};
+
+function ownFolder(folder: string): string {
+  const own = mkdtempSync(join(folder, 'data-'));
+  if (isRoot) chownSync(own, NOBODY.uid, NOBODY.gid);
+  return own;
+}
+
+/** A server over a data folder, on a port of its own. */
+async function startServer(bin: string, data: string, settings: Record<string, string>) {
   const port = freePort();
   const flags = Object.entries({
     fsync: 'off',
@@ -66,42 +124,44 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     const started = spawn(
       join(bin, 'postgres'),
       ['-D', data, '-p', String(port), ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-      { ...as, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] },
+      { ...USER, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] },
     );
     await untilStarted(started);
     return started;
   };
   let server = await start();
-  const end = async (signal: 'SIGINT' | 'SIGQUIT') => {
+  const kill = () => server.kill('SIGQUIT');
+  process.on('exit', kill);
+  const quit = async (signal: 'SIGINT' | 'SIGQUIT') => {
     const gone = new Promise((resolve) => server.once('exit', resolve));
     server.kill(signal);
     await gone;
   };
-  const kill = () => server.kill('SIGQUIT');
-  process.on('exit', kill);
-
-  const admin = new Bun.SQL(`postgres://postgres@127.0.0.1:${port}/postgres`, { max: 1 });
-  let databases = 0;
   return {
+    port,
     get pid() {
       return server.pid as number;
     },
-    async createDatabase() {
-      const name = `test_${++databases}`;
-      await admin.unsafe(`CREATE DATABASE ${name}`);
-      return `postgres://postgres@127.0.0.1:${port}/${name}`;
-    },
     async restart() {
-      await end('SIGQUIT');
+      await quit('SIGQUIT');
       server = await start();
     },
-    async stop() {
-      await admin.close();
+    async end(signal: 'SIGINT' | 'SIGQUIT') {
       process.off('exit', kill);
-      await end('SIGINT');
-      rmSync(folder, { recursive: true, force: true });
+      await quit(signal);
     },
   };
+}
+
+/** What a replica begins with: a copy of a running server's data, made as its documentation says. */
+async function copyData(admin: Bun.SQL, data: string, copy: string): Promise<void> {
+  await admin.unsafe("SELECT pg_backup_start('replica', true)");
+  cpSync(data, copy, { recursive: true, filter: (path) => !path.endsWith('postmaster.pid') });
+  const [stopped] = await admin.unsafe('SELECT labelfile FROM pg_backup_stop(false)');
+  writeFileSync(join(copy, 'backup_label'), stopped.labelfile);
+  writeFileSync(join(copy, 'standby.signal'), '');
+  if (isRoot) spawnSync('chown', ['-R', `${NOBODY.uid}:${NOBODY.gid}`, copy]);
+  chmodSync(copy, 0o700);
 }
 
 function untilStarted(server: ChildProcess): Promise<void> {
@@ -110,7 +170,7 @@ function untilStarted(server: ChildProcess): Promise<void> {
     server.stderr?.on('data', (chunk) => {
       if (said.length > 100_000) return;
       said += chunk;
-      if (said.includes(STARTED)) resolve();
+      if (STARTED.test(said)) resolve();
     });
     server.once('exit', (code) => reject(new Error(`postgres ended with ${code}: ${said}`)));
   });

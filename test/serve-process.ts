@@ -7,7 +7,7 @@ export interface ServeProcess {
   readonly url: string;
   readonly metricsUrl: string;
   readonly listening: LogLine;
-  /** The lines of its log that follow, as they came and come. */
+  /** The other lines of its log, as they came and come. */
   readonly lines: AsyncGenerator<LogLine>;
   /** Tells it to stop, and gives its exit code. */
   stop(): Promise<number>;
@@ -43,15 +43,17 @@ export async function startServe(
   children.add(child);
   void child.exited.then(() => children.delete(child));
   // Read at once, whether anyone asks for them or not: a pipe that nobody empties fills the program's memory.
-  const lines = linesOf(readWhole(child.stdout));
-  const { value: listening } = await lines.next();
+  const log = readWhole(child.stdout);
+  const isListening = (line: LogLine) => line['message'] === 'listening';
+  while (!log.ended && !log.lines.some(isListening)) await Bun.sleep(5);
+  const listening = log.lines.find(isListening);
   if (listening === undefined) throw new Error(`serve ended with ${await child.exited}`);
   return {
     pid: child.pid,
     url: String(listening['url']),
     metricsUrl: String(listening['metrics']),
     listening,
-    lines,
+    lines: linesOf(log, listening),
     async stop() {
       child.kill('SIGTERM');
       const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
@@ -98,12 +100,12 @@ function readWhole(stream: ReadableStream<Uint8Array>): Log {
   return log;
 }
 
-async function* linesOf(log: Log): AsyncGenerator<LogLine> {
+async function* linesOf(log: Log, but: LogLine): AsyncGenerator<LogLine> {
   for (let turn = 0; ; ) {
     const line = log.lines[turn];
     if (line !== undefined) {
       turn++;
-      yield line;
+      if (line !== but) yield line;
     } else if (log.ended) return;
     else await Bun.sleep(5);
   }

@@ -2,83 +2,15 @@
 
 import { describe, expect, test } from 'bun:test';
 import { postgresServer, temporaryPath } from '../../test/engines.ts';
-import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFakeNode } from '../../test/fake-node.ts';
+import { startFakeNode } from '../../test/fake-node.ts';
+import { caughtUp, eventually, liveChain, SECRET, settingsOf } from '../../test/live-chain.ts';
 import { WALLETS } from '../../test/lives.ts';
 import { asText } from '../../test/questions.ts';
 import { createRandom } from '../../test/random.ts';
-import { MAIN, runCommand, type ServeProcess, startServe } from '../../test/serve-process.ts';
-import { randomCalls } from '../../test/world.ts';
+import { MAIN, runCommand, startServe } from '../../test/serve-process.ts';
+import { FIRST } from '../../test/world.ts';
 import { readArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
-
-const FIRST = 1000;
-const SECRET = 'SECRET-KEY-123';
-
-interface LiveChain {
-  readonly node: FakeNode;
-  chain: FakeBlock[];
-  readonly url: string;
-  grow(blocks: number, calls?: () => FakeCall[]): void;
-  reorg(depth: number, blocks: number): void;
-  held(hash: string): string[];
-  stop(): Promise<void>;
-}
-
-/** A chain whose newest block is of now. */
-function liveChain(blocks: number, seed = 1): LiveChain {
-  const random = createRandom(seed);
-  const maker = createChainMaker(FIRST, 1, Math.floor(Date.now() / 1000) - blocks);
-  const node = startFakeNode();
-  const one: LiveChain = {
-    node,
-    chain: [],
-    url: `${node.url}/${SECRET}`,
-    grow(more, calls = () => randomCalls(random)) {
-      for (let turn = 0; turn < more; turn++) one.chain.push(maker.block(one.chain.at(-1) ?? null, calls()));
-      node.chain = [...one.chain];
-    },
-    reorg(depth, more) {
-      one.chain = one.chain.slice(0, -depth);
-      one.grow(more);
-    },
-    held: (hash) =>
-      maker
-        .heldAt(hash as `0x${string}`)
-        .map(asText)
-        .sort(),
-    stop: () => node.stop(),
-  };
-  one.grow(blocks);
-  return one;
-}
-
-const settingsOf = (url: string) => ({
-  RPC_URL_1: url,
-  START_BLOCK_1: String(FIRST),
-  FINALITY_1: '10 blocks',
-  POLL_INTERVAL_1: '100',
-  MAX_LAG_1: '600',
-  METRICS_PORT: '0',
-});
-
-async function eventually<T>(what: string, attempt: () => Promise<T | undefined | false>): Promise<T> {
-  for (let left = 300; left > 0; left--) {
-    const found = await attempt().catch(() => undefined);
-    if (found !== undefined && found !== false) return found;
-    await Bun.sleep(100);
-  }
-  throw new Error(`${what}: not within 30 s`);
-}
-
-/** The program answers for the chain's own newest block. */
-const caughtUp = (served: ServeProcess, { chain }: LiveChain) =>
-  eventually('caught up', async () => {
-    const networks = (await (await fetch(`${served.url}/networks`)).json()) as {
-      chainId: number;
-      head?: { hash: string };
-    }[];
-    return networks.find(({ chainId }) => chainId === 1)?.head?.hash === chain.at(-1)?.hash;
-  });
 
 /** What the store has, as the model writes it. */
 async function stored(path: string): Promise<{ hash: string | undefined; held: string[] }> {

@@ -2,11 +2,11 @@
 
 import { expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/engines.ts';
+import { delegationsOf } from '../../test/over-http.ts';
 import { asText, everyQuestion, recordedList, trueAnswers } from '../../test/questions.ts';
 import { serving } from '../../test/serving.ts';
 import { blockInput, RECORDINGS } from '../../test/vectors.ts';
 import { asksBalance, type Question } from '../registry/check.ts';
-import type { Address, Bytes32, Delegation } from '../registry/delegation.ts';
 import { openStore } from '../store/open.ts';
 
 /** How many requests are under way at once. */
@@ -97,24 +97,5 @@ for (const recording of RECORDINGS) {
     console.log(`recording ${recording.name} over HTTP: ${asked.length} answers compared, ${wrong.length} wrong`);
     expect(asked.length).toBeGreaterThan(10_000);
     expect(wrong.slice(0, 3)).toEqual([]);
-  });
-}
-
-/** Records in full detail, as the rules name things. */
-function delegationsOf(text: string, version: 1 | 2): Delegation[] {
-  const lower = (address: string) => address.toLowerCase() as Address;
-  const uint = (digits: string | null) => (digits === null ? null : BigInt(digits));
-  return (JSON.parse(text) as Record<string, string | null>[]).map((record) => {
-    const [from, to] = version === 1 ? [record['vault'], record['delegate']] : [record['from'], record['to']];
-    return {
-      version,
-      kind: (record['standard'] ?? record['type']) as Delegation['kind'],
-      from: lower(from as string),
-      to: lower(to as string),
-      contract: record['contract'] == null ? null : lower(record['contract']),
-      tokenId: uint(record['tokenId'] ?? null),
-      rights: (record['rights'] ?? null) as Bytes32 | null,
-      amount: uint(record['amount'] ?? null),
-    };
   });
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { artifactsText } from '../../contracts/compile.ts';
 import { temporaryPath } from '../../test/engines.ts';
 import { CONTRACTS, IDS, RIGHTS } from '../../test/lives.ts';
+import { pathOf } from '../../test/over-http.ts';
 import { everyQuestion } from '../../test/questions.ts';
 import { createRandom } from '../../test/random.ts';
 import { startServe } from '../../test/serve-process.ts';
@@ -148,12 +149,3 @@ describe('delegations serve against the registries', () => {
     expect(Math.min(reorgs, smart)).toBeGreaterThan(10);
   }, 280_000);
 });
-
-function pathOf(question: Question): string {
-  const query = new URLSearchParams({ [question.version === 1 ? 'delegate' : 'to']: question.to });
-  query.set(question.version === 1 ? 'vault' : 'from', question.from);
-  if (question.scope !== 'all') query.set('contract', question.contract);
-  if ('tokenId' in question) query.set('tokenId', String(question.tokenId));
-  if (question.version === 2) query.set('rights', question.rights);
-  return `/registry/v${question.version}/check/${question.scope}?${query}`;
-}

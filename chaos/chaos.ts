@@ -1,0 +1,170 @@
+// Everything that can die, dies, while callers go on asking: two API processes, a follower and a standby on a real PostgreSQL
+// and a real Redis, over a chain that grows and is reorganised. Every answer is held against the truth at the block it names.
+
+import { openAccounts } from '../src/accounts/accounts.ts';
+import { openStore } from '../src/store/open.ts';
+import { eventually, liveChain, settingsOf } from '../test/live-chain.ts';
+import { WALLETS } from '../test/lives.ts';
+import { startPostgres } from '../test/postgres.ts';
+import { asText } from '../test/questions.ts';
+import { createRandom } from '../test/random.ts';
+import { startRedis } from '../test/redis.ts';
+import { createWitness, type Witnessed } from '../test/witness.ts';
+import { type Role, startRole } from './role.ts';
+
+export interface ChaosOptions {
+  readonly seconds: number;
+  readonly seed: number;
+  readonly print: (line: string) => void;
+}
+
+export interface ChaosReport {
+  readonly seen: Witnessed;
+  /** How often each thing was done. */
+  readonly disturbances: ReadonlyMap<string, number>;
+  /** The longest stretch without a right answer, in seconds. */
+  readonly longestGap: number;
+  /** From the last disturbance until both answered at the chain's tip, in seconds. */
+  readonly caughtUpAfter: number;
+  /** What was not as it should be in the end. */
+  readonly lost: readonly string[];
+  readonly blocks: number;
+  readonly reorgs: number;
+}
+
+const MAX_LAG_SECONDS = 20;
+const ASKERS = 6;
+const BLOCK_MS = 1000;
+
+export async function chaos({ seconds, seed, print }: ChaosOptions): Promise<ChaosReport> {
+  const random = createRandom(seed);
+  const live = liveChain(60, seed);
+  const [postgres, redis] = [await startPostgres(), await startRedis()];
+  const database = await postgres.createDatabase();
+  const followed = { ...settingsOf(live.url), DATABASE_URL: database, LOG_LEVEL: 'error' };
+  const answering = {
+    DATABASE_URL: database,
+    REDIS_URL: redis.url,
+    MAX_LAG_1: String(MAX_LAG_SECONDS),
+    // So high that nobody is refused: every request without a key still goes to Redis.
+    ANONYMOUS_LIMIT: '10000/1s',
+    HOST: '127.0.0.1',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'error',
+  };
+  const accounts = await openAccounts(database);
+  const key = await accounts.create({ label: 'chaos', now: Math.floor(Date.now() / 1000) });
+  await accounts.close();
+  const headers = { 'x-api-key': key?.text ?? '' };
+  const followers = [await startRole('follow', followed), await startRole('follow', followed)];
+  const apis = [await startRole('api', answering), await startRole('api', answering)];
+  const witness = createWitness(live, seed, { maxAgeSeconds: MAX_LAG_SECONDS + 2 });
+  const { seen } = witness;
+  const isAtTip = async ({ url }: Role) => {
+    const response = await fetch(`${url}/registry/v2/check/all?to=${WALLETS[0]}&from=${WALLETS[1]}`);
+    return response.headers.get('x-block-hash') === live.chain.at(-1)?.hash;
+  };
+  const bothAtTip = async () => (await Promise.all(apis.map(isAtTip))).every(Boolean);
+  await eventually('both answer', bothAtTip);
+
+  let [running, reorgs] = [true, 0];
+  const chain = (async () => {
+    for (let turn = 1; running; turn++) {
+      await Bun.sleep(BLOCK_MS);
+      if (turn % 5 === 0) {
+        live.reorg(1 + Math.floor(random() * 3), 4);
+        reorgs++;
+      } else live.grow(1);
+    }
+  })();
+  let [lastRight, longestGap, rightBefore] = [performance.now(), 0, 0];
+  const askers = Array.from({ length: ASKERS }, async (_, turn) => {
+    while (running) {
+      await witness.ask((apis[turn % 2] as Role).url, turn % 3 === 0 ? headers : {});
+      if (seen.right > rightBefore) {
+        longestGap = Math.max(longestGap, performance.now() - lastRight);
+        [lastRight, rightBefore] = [performance.now(), seen.right];
+      }
+      await Bun.sleep(5);
+    }
+  });
+
+  /** Whoever holds the lease; its process is named there. */
+  const active = async () => {
+    const sql = new Bun.SQL(database, { max: 1 });
+    const [row] = await sql.unsafe('SELECT holder FROM lease');
+    await sql.close();
+    const pid = Number(String(row?.holder).split(' ')[1]);
+    return followers.find((follower) => follower.pid === pid) ?? any(followers);
+  };
+  const any = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+  const pause = () => Bun.sleep(500 + random() * 2000);
+  const ways: readonly (readonly [string, () => Promise<void>])[] = [
+    ['kill -9 of the follower', async () => (await active()).killed(pause)],
+    ['kill -9 of an API replica', () => any(apis).killed(pause)],
+    [
+      'kill -9 of Redis',
+      async () => {
+        await redis.kill();
+        await pause();
+        await redis.start();
+      },
+    ],
+    ['crash and restart of PostgreSQL', () => postgres.restart()],
+    ['freeze of the follower for 9 s', async () => (await active()).frozen(9000)],
+  ];
+  const disturbances = new Map<string, number>();
+  const end = performance.now() + 1000 * seconds;
+  for (let turn = 0; performance.now() < end || turn < ways.length; turn++) {
+    // Each once in turn, then any.
+    const [name, disturb] = ways[turn] ?? any(ways);
+    disturbances.set(name, (disturbances.get(name) ?? 0) + 1);
+    print(`${name} (${seen.right} right, ${seen.wrong.length} wrong so far)`);
+    await disturb();
+    await pause();
+  }
+  const calm = performance.now();
+  await eventually('caught up', bothAtTip);
+  const caughtUpAfter = (performance.now() - calm) / 1000;
+  running = false;
+  await Promise.all([...askers, chain]);
+
+  const lost: string[] = [];
+  await eventually('caught up', bothAtTip).catch((error) => void lost.push(String(error)));
+  const store = await openStore(database, { readOnly: true });
+  const [state, tip] = [await store.chain(1), live.chain.at(-1)];
+  const logs = await store.logs(1, { from: 0, to: tip?.number ?? 0, limit: 1_000_000 });
+  const calls = live.chain.flatMap(({ transactions }) => transactions);
+  if (logs.length !== calls.length) lost.push(`${logs.length} logs are stored, and the chain has ${calls.length}`);
+  const held = new Set<string>();
+  for (const version of [1, 2] as const) {
+    for (const wallet of WALLETS) {
+      const at = { block: tip?.number ?? 0, revision: state?.revision ?? 0 };
+      const { delegations } = await store.list({ chainId: 1, version, wallet, at, limit: 100_000 });
+      for (const one of delegations) held.add(asText(one));
+    }
+  }
+  if ([...held].sort().join() !== live.held(tip?.hash ?? '').join()) lost.push('what is stored is not what holds');
+  await store.close();
+  for (const { url } of apis) {
+    const { status } = await fetch(`${url}/registry/v2/check/all?to=${WALLETS[0]}&from=${WALLETS[1]}`, { headers });
+    if (status !== 200) lost.push(`the key gives ${status}`);
+  }
+  for (const role of [...apis, ...followers]) await role.stop();
+  await redis.kill();
+  await postgres.stop();
+  await live.stop();
+  const blocks = live.chain.length;
+  return { seen, disturbances, longestGap: longestGap / 1000, caughtUpAfter, lost, blocks, reorgs };
+}
+
+export function reportLines(report: ChaosReport): string[] {
+  const { seen, disturbances, longestGap, caughtUpAfter, lost, blocks, reorgs } = report;
+  const refused = [...seen.refused].map(([type, count]) => `${count} ${type.split('/').at(-1)}`);
+  return [
+    `${[...disturbances].map(([name, count]) => `${count} × ${name}`).join(', ')}; ${blocks} blocks, ${reorgs} reorgs`,
+    `${seen.right} answers right as of the block they name, ${seen.wrong.length} wrong`,
+    `honest 503: ${refused.join(', ') || 'none'}; ${seen.unreachable} broken connections; no right answer for at most ${longestGap.toFixed(1)} s`,
+    `caught up ${caughtUpAfter.toFixed(1)} s after the last; lost: ${lost.join('; ') || 'nothing'}`,
+  ];
+}

@@ -1,0 +1,92 @@
+// Reads from a streaming replica: the whole program over a real primary and its replica, while the replica falls behind.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { caughtUp, eventually, liveChain, settingsOf } from '../../test/live-chain.ts';
+import { type PostgresServer, startPostgres } from '../../test/postgres.ts';
+import { MAIN, type ServeProcess, startServe } from '../../test/serve-process.ts';
+import { createWitness } from '../../test/witness.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+const metric = async ({ metricsUrl }: ServeProcess, name: string) =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await (await fetch(metricsUrl)).text())?.[1]);
+
+describe('DATABASE_REPLICA_URL', () => {
+  test('a replica that lags is passed by: every answer is right as of the block it names, and none is old', async () => {
+    const live = liveChain(60, 31);
+    const database = await server.createDatabase();
+    const replica = await server.startReplica();
+    const environment = { ...process.env, DATABASE_URL: database, ...settingsOf(live.url) };
+    const follower = Bun.spawn([process.execPath, MAIN, 'follow'], { env: environment, stdout: 'ignore' });
+    const settings = { DATABASE_REPLICA_URL: replica.urlOf(database), MAX_LAG_1: '600' };
+    const api = await startServe(database, settings, 'api');
+    const isFresh = async () => (await metric(api, 'delegations_replica_fresh')) === 1;
+    const passed = () => metric(api, 'delegations_replica_fallback_total');
+    try {
+      await caughtUp(api, live);
+      await eventually('fresh', isFresh);
+      const witness = createWitness(live, 7);
+      const { seen } = witness;
+      const askFor = async (ms: number) => {
+        for (const end = performance.now() + ms; performance.now() < end; )
+          await Promise.all(Array.from({ length: 8 }, () => witness.ask(api.url)));
+      };
+      const before = await passed();
+      await askFor(500);
+      const [fromReplica, passedBy] = [seen.right, (await passed()) - before];
+
+      // Behind, while the chain goes on and is reorganised.
+      await replica.setPaused(true);
+      let asking = true;
+      const chain = (async () => {
+        for (let turn = 0; asking; turn++) {
+          if (turn % 3 === 2) live.reorg(2, 3);
+          else live.grow(1);
+          await Bun.sleep(300);
+        }
+      })();
+      await askFor(2500);
+      await eventually('passed by', async () => !(await isFresh()));
+      seen.farthest = 0;
+      await askFor(3000);
+      const late = seen.farthest;
+      await replica.setPaused(false);
+      await askFor(2500);
+      asking = false;
+      await chain;
+      await eventually('fresh again', isFresh);
+      console.log(
+        `${seen.right} answers right as of their block (${fromReplica} before the lag, of which ${passedBy} reads passed the replica by), ` +
+          `${[...seen.refused.values()].reduce((sum, count) => sum + count, 0)} refused, ${seen.wrong.length} wrong; ` +
+          `while the replica stood still answers were at most ${late} blocks behind`,
+      );
+      expect(seen.wrong.slice(0, 3)).toEqual([]);
+      expect(seen.right).toBeGreaterThan(300);
+      expect(passedBy).toBeLessThan(fromReplica / 10);
+      // Without the primary's answers they would have been ten blocks and more behind.
+      expect(late).toBeLessThan(8);
+    } finally {
+      follower.kill('SIGTERM');
+      await follower.exited;
+      await api.stop();
+      await live.stop();
+    }
+  });
+
+  test('what is no replica of the store is told, and not read from', async () => {
+    const [database, other] = [await server.createDatabase(), await server.createDatabase()];
+    const [mine, foreign] = [await startServe(database), await startServe(other)];
+    await Promise.all([mine.stop(), foreign.stop()]);
+    const api = await startServe(database, { DATABASE_REPLICA_URL: other }, 'api');
+    const told = await eventually('told', async () => {
+      for await (const line of api.lines) if (line['message'] === 'the replica is not read from') return line['why'];
+      return undefined;
+    });
+    expect(told).toContain('no replica of this store');
+    await api.stop();
+  });
+});

@@ -1,0 +1,90 @@
+// A chain of now that a real program follows through a node of ours, and the truth about it.
+
+import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFakeNode } from './fake-node.ts';
+import type { Model } from './model.ts';
+import { asText } from './questions.ts';
+import { createRandom } from './random.ts';
+import type { ServeProcess } from './serve-process.ts';
+import { FIRST, randomCalls } from './world.ts';
+
+/** In the node's URL, and nowhere else. */
+export const SECRET = 'SECRET-KEY-123';
+
+export interface LiveChain {
+  readonly node: FakeNode;
+  chain: FakeBlock[];
+  readonly url: string;
+  grow(blocks: number, calls?: () => FakeCall[]): void;
+  reorg(depth: number, blocks: number): void;
+  /** All that holds at the end of a block, as sorted texts. */
+  held(hash: string): string[];
+  /** The registries at the end of a block; null where there never was such a block. */
+  modelAt(hash: string): Model | null;
+  stop(): Promise<void>;
+}
+
+/** A chain whose newest block is of now. */
+export function liveChain(blocks: number, seed = 1): LiveChain {
+  const random = createRandom(seed);
+  const maker = createChainMaker(FIRST, 1, Math.floor(Date.now() / 1000) - blocks);
+  const node = startFakeNode();
+  const known = new Set<string>();
+  const models = new Map<string, Model>();
+  const one: LiveChain = {
+    node,
+    chain: [],
+    url: `${node.url}/${SECRET}`,
+    grow(more, calls = () => randomCalls(random)) {
+      for (let turn = 0; turn < more; turn++) {
+        const block = maker.block(one.chain.at(-1) ?? null, calls());
+        known.add(block.hash);
+        one.chain.push(block);
+      }
+      node.chain = [...one.chain];
+    },
+    reorg(depth, more) {
+      one.chain = one.chain.slice(0, -depth);
+      one.grow(more);
+    },
+    held: (hash) => (one.modelAt(hash)?.held() ?? []).map(asText).sort(),
+    modelAt(hash) {
+      let model = models.get(hash);
+      if (model === undefined && known.has(hash)) {
+        model = maker.modelAt(hash as `0x${string}`);
+        models.set(hash, model);
+      }
+      return model ?? null;
+    },
+    stop: () => node.stop(),
+  };
+  one.grow(blocks);
+  return one;
+}
+
+export const settingsOf = (url: string) => ({
+  RPC_URL_1: url,
+  START_BLOCK_1: String(FIRST),
+  FINALITY_1: '10 blocks',
+  POLL_INTERVAL_1: '100',
+  MAX_LAG_1: '600',
+  METRICS_PORT: '0',
+});
+
+export async function eventually<T>(what: string, attempt: () => Promise<T | undefined | false>): Promise<T> {
+  for (let left = 300; left > 0; left--) {
+    const found = await attempt().catch(() => undefined);
+    if (found !== undefined && found !== false) return found;
+    await Bun.sleep(100);
+  }
+  throw new Error(`${what}: not within 30 s`);
+}
+
+/** The program answers for the chain's own newest block. */
+export const caughtUp = (served: ServeProcess, { chain }: LiveChain) =>
+  eventually('caught up', async () => {
+    const networks = (await (await fetch(`${served.url}/networks`)).json()) as {
+      chainId: number;
+      head?: { hash: string };
+    }[];
+    return networks.find(({ chainId }) => chainId === 1)?.head?.hash === chain.at(-1)?.hash;
+  });
