@@ -5,32 +5,11 @@ import { type FakeBlock, type FakeNode, Refusal, startFakeNode } from '../../tes
 import { following } from '../../test/following.ts';
 import { createModel } from '../../test/model.ts';
 import { asText, everyQuestion } from '../../test/questions.ts';
+import { replayOf } from '../../test/replay.ts';
 import { RECORDINGS, type Recording } from '../../test/vectors.ts';
 import { answer } from '../registry/check.ts';
 import type { Address } from '../registry/delegation.ts';
-import type { RawVaultState } from '../registry/v1-revocation.ts';
 import type { LogRecord, Store } from '../store/store.ts';
-
-const GETTERS: Readonly<Record<string, keyof RawVaultState>> = {
-  '0x1b61f675': 'getDelegatesForAll',
-  '0xf956cf94': 'getContractLevelDelegations',
-  '0x6f007d87': 'getTokenLevelDelegations',
-};
-
-/** The recording as a node has it; blocks that were not recorded have nothing in them. */
-const chainOf = (recording: Recording): FakeBlock[] =>
-  recording.blocks.map((block) => ({
-    number: block.number,
-    hash: block.hash,
-    parentHash: block.parentHash,
-    timestamp: block.timestamp,
-    transactions: block.txs,
-    v1State(vault, selector) {
-      const raw = block.v1State?.[vault]?.[GETTERS[selector] as keyof RawVaultState];
-      if (raw === undefined) throw new Refusal(-32000, 'missing trie node');
-      return raw;
-    },
-  }));
 
 async function compare(
   recording: Recording,
@@ -107,7 +86,7 @@ for (const recording of RECORDINGS) {
   describe(`recording ${recording.name}`, () => {
     for (const { name, set, nodes } of CASES) {
       test(`${name}: read from nothing, then block by block`, async () => {
-        const chain = chainOf(recording);
+        const chain = replayOf(recording);
         const half = chain.length >> 1;
         const [node, lagging] = [startFakeNode(chain.slice(0, half)), startFakeNode(chain.slice(0, half))];
         set(node, lagging);

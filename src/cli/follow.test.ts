@@ -229,6 +229,38 @@ describe('delegations serve, following', () => {
     await live.stop();
   }, 120_000);
 
+  test('followers and APIs on one PostgreSQL tell each other: how the chains stand, and what callers were told no about', async () => {
+    const live = liveChain(40, 5);
+    const database = await (await postgresServer()).createDatabase();
+    const follower = Bun.spawn([process.execPath, MAIN, 'follow'], {
+      env: { ...process.env, DATABASE_URL: database, LOG_LEVEL: 'debug', ...settingsOf(live.url) },
+      stdout: 'pipe',
+    });
+    let told = '';
+    const reading = (async () => {
+      for await (const chunk of follower.stdout) told += new TextDecoder().decode(chunk);
+    })();
+    const api = await startServe(database, { MAX_LAG_1: '600' }, 'api');
+    try {
+      await caughtUp(api, live);
+      const token = `contract=0x${'77'.repeat(20)}&tokenId=${2n ** 200n + 1n}`;
+      const path = `/registry/v2/check/erc721?to=${WALLETS[0]}&from=0x${'99'.repeat(20)}&${token}`;
+      expect(await (await fetch(api.url + path)).text()).toBe('false');
+      await eventually('figures', async () => {
+        const [network] = (await (await fetch(`${api.url}/networks`)).json()) as {
+          progress: { share: number } | null;
+        }[];
+        return network?.progress?.share === 1;
+      });
+      await eventually('denied', async () => told.includes('"message":"denied"'));
+    } finally {
+      follower.kill('SIGTERM');
+      await reading;
+      await api.stop();
+      await live.stop();
+    }
+  }, 120_000);
+
   test('what callers were told no about reaches the audit, token ids beyond any number included', async () => {
     const live = liveChain(40);
     const settings = { ...settingsOf(live.url), LOG_LEVEL: 'debug' };

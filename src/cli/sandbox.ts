@@ -1,6 +1,6 @@
 // delegations sandbox: a local chain with both registries and life on it, and the whole service over it.
 
-import type { Command } from './command.ts';
+import { type Command, UsageError } from './command.ts';
 
 export const sandbox: Command = {
   name: 'sandbox',
@@ -12,6 +12,10 @@ Ctrl-C stops everything and leaves nothing behind.
 HOST, PORT, METRICS_HOST, METRICS_PORT and LOG_LEVEL can be set [127.0.0.1, 8080, 127.0.0.1, any, warn].`,
   examples: ['delegations sandbox', 'PORT=3000 delegations sandbox'],
   async run({ environment }) {
+    if (Bun.isStandaloneExecutable)
+      throw new UsageError(
+        'The sandbox brings a chain of its own, which is not in this executable: it runs from a checkout, by npm run sandbox.',
+      );
     // Loaded only here: no other command needs what it brings with it.
     const { runSandbox } = await import('../sandbox/run.ts');
     await runSandbox(environment);
