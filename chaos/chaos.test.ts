@@ -8,4 +8,7 @@ test('each part dies once, while callers go on asking: every answer is right or 
   expect(report.lost).toEqual([]);
   expect(report.disturbances.size).toBe(5);
   expect(report.seen.right).toBeGreaterThan(500);
+  const refused = [...report.seen.refused.values()].reduce((sum, count) => sum + count, 0);
+  expect(refused).toBeLessThan(report.seen.right / 10);
+  expect(report.longestGap).toBeLessThan(12);
 });

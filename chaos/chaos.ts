@@ -38,7 +38,7 @@ const BLOCK_MS = 1000;
 
 export async function chaos({ seconds, seed, print }: ChaosOptions): Promise<ChaosReport> {
   const random = createRandom(seed);
-  const live = liveChain(60, seed);
+  const live = liveChain(400, seed);
   const [postgres, redis] = [await startPostgres(), await startRedis()];
   const database = await postgres.createDatabase();
   const followed = { ...settingsOf(live.url), DATABASE_URL: database, LOG_LEVEL: 'error' };
@@ -164,7 +164,7 @@ export function reportLines(report: ChaosReport): string[] {
   return [
     `${[...disturbances].map(([name, count]) => `${count} × ${name}`).join(', ')}; ${blocks} blocks, ${reorgs} reorgs`,
     `${seen.right} answers right as of the block they name, ${seen.wrong.length} wrong`,
-    `honest 503: ${refused.join(', ') || 'none'}; ${seen.unreachable} broken connections; no right answer for at most ${longestGap.toFixed(1)} s`,
+    `${seen.gone} lists that were reorganised between two pages; honest 503: ${refused.join(', ') || 'none'}; ${seen.unreachable} broken connections; no right answer for at most ${longestGap.toFixed(1)} s`,
     `caught up ${caughtUpAfter.toFixed(1)} s after the last; lost: ${lost.join('; ') || 'nothing'}`,
   ];
 }

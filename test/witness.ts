@@ -13,6 +13,8 @@ export interface Witnessed {
   right: number;
   /** Honest 503s, by what they say. */
   readonly refused: Map<string, number>;
+  /** Lists that history changed under, between two pages: their caller was told to begin again. */
+  gone: number;
   /** No connection, or one that broke. */
   unreachable: number;
   readonly wrong: string[];
@@ -31,21 +33,30 @@ const EVERY = everyQuestion({
 export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Number.POSITIVE_INFINITY } = {}) {
   const random = createRandom(seed);
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
-  const seen: Witnessed = { right: 0, refused: new Map(), unreachable: 0, wrong: [], farthest: 0 };
+  const seen: Witnessed = { right: 0, refused: new Map(), gone: 0, unreachable: 0, wrong: [], farthest: 0 };
+
+  /** As of the head, what is final, or a moment ago. */
+  const anyTime = () => {
+    const place = random();
+    if (place < 0.7) return '';
+    return place < 0.85
+      ? '&block=finalized'
+      : `&timestamp=${Math.floor(Date.now() / 1000) - 3 - Math.floor(random() * 20)}`;
+  };
 
   /** What is asked, and what is true of it at a block. */
   function anyQuestion(): { path: string; truth: (hash: string) => string | null; read: (text: string) => string } {
     if (random() < 0.2) {
       const [version, wallet] = [pick([1, 2] as const), pick(WALLETS)];
       return {
-        path: listPathOf(version, wallet),
+        path: listPathOf(version, wallet) + anyTime() + (random() < 0.5 ? '&limit=2' : ''),
         truth: (hash) => live.modelAt(hash) && listOf(live, hash, version, wallet),
         read: (text) => delegationsOf(text, version).map(asText).sort().join(';'),
       };
     }
     const { question, truth }: Asked = pick(EVERY);
     return {
-      path: pathOf(question),
+      path: pathOf(question) + anyTime(),
       truth: (hash) => {
         const model = live.modelAt(hash);
         return model && String(truth(model));
@@ -63,6 +74,11 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
       try {
         response = await fetch(url + path, { headers, signal: AbortSignal.timeout(20_000) });
         text = await response.text();
+        if (response.status === 200 && path.includes('&limit=')) {
+          const rest = await restOf(url + path, response, headers);
+          if (rest === null) return void seen.gone++;
+          text = JSON.stringify([...JSON.parse(text), ...rest]);
+        }
       } catch {
         seen.unreachable++;
         return;
@@ -76,14 +92,32 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
       const hash = response.headers.get('x-block-hash') ?? '';
       const expected = response.status === 200 ? truth(hash) : null;
       const age = Date.now() / 1000 - Number(response.headers.get('x-block-timestamp'));
-      if (expected !== null && age > maxAgeSeconds) seen.wrong.push(`${path}: its block is ${age.toFixed(0)} s old`);
+      const isNow = !/block=|timestamp=/.test(path);
+      if (expected !== null && isNow && age > maxAgeSeconds)
+        seen.wrong.push(`${path}: its block is ${age.toFixed(0)} s old`);
       if (expected !== null && read(text) === expected) {
         seen.right++;
-        const tip = live.chain.at(-1)?.number ?? 0;
-        seen.farthest = Math.max(seen.farthest, tip - Number(response.headers.get('x-block-number')));
+        const behind = (live.chain.at(-1)?.number ?? 0) - Number(response.headers.get('x-block-number'));
+        if (isNow) seen.farthest = Math.max(seen.farthest, behind);
       } else seen.wrong.push(`${path} at ${hash}: ${response.status} ${text.slice(0, 200)}, not ${expected}`);
     },
   };
+}
+
+/** The further pages of a list, all of one block; null where the service says that they are gone, or cannot be told now. */
+async function restOf(url: string, first: Response, headers: Record<string, string>): Promise<unknown[] | null> {
+  const found: unknown[] = [];
+  const block = first.headers.get('x-block-hash');
+  for (let page = first; ; ) {
+    const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+    if (next === undefined) return found;
+    page = await fetch(new URL(next, url), { headers, signal: AbortSignal.timeout(20_000) });
+    const text = await page.text();
+    if (page.status === 409 || page.status === 410 || page.status === 503) return null;
+    if (page.status !== 200) throw new Error(`a page gave ${page.status}`);
+    // Of another block the rows would be wrong here, and are held against this one.
+    found.push(...(page.headers.get('x-block-hash') === block ? JSON.parse(text) : [{ page: 'of another block' }]));
+  }
 }
 
 function listOf(live: LiveChain, hash: string, version: 1 | 2, wallet: Address): string {

@@ -3,7 +3,7 @@
 import { openAccounts } from '../accounts/accounts.ts';
 import { createKeyRing } from '../accounts/key-ring.ts';
 import { createSignIn } from '../accounts/sign-in.ts';
-import type { Denials } from '../chain/denials.ts';
+import { createDenials, type Denials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
 import { createGate } from '../http/gate.ts';
 import type { Health, Metrics } from '../http/metrics.ts';
@@ -13,6 +13,7 @@ import { startServer } from '../http/server.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import { withReplica } from '../store/replica.ts';
+import { within } from '../within.ts';
 import type { Config } from './config.ts';
 import { createLimits, type GroupWindows } from './limits.ts';
 import { failureLog, type Log } from './log.ts';
@@ -25,7 +26,6 @@ export interface AnsweringOptions {
   /** The chains that are followed beside it; all others that are in the store are found there. */
   readonly followed: Iterable<number>;
   readonly figures: () => readonly ChainFigures[];
-  readonly denials: Denials;
   readonly sandbox?: boolean;
   /** Where other processes listen on the same port, the windows that they all share. */
   readonly group?: GroupWindows;
@@ -33,13 +33,17 @@ export interface AnsweringOptions {
 
 export interface Answering extends RunningServer, Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag'> {
   health(): Health;
+  /** What callers were denied, where the followers are not told of it through the database. */
+  takeDenied: Denials['take'];
 }
 
+const FLUSH_MS = 2000;
 /** How often the store is asked for chains that are new in it. */
 const CHAINS_MS = 2000;
 
 export async function startAnswering(options: AnsweringOptions): Promise<Answering> {
-  const { config, log, metrics, denials, sandbox = false, group = null } = options;
+  const { config, log, metrics, sandbox = false, group = null } = options;
+  const denials = createDenials();
   const onError = failureLog(log);
   const started: (() => unknown)[] = [];
   const stop = async () => {
@@ -55,7 +59,8 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
     const accounts = await openAccounts(config.databaseUrl);
     started.push(accounts.close);
     const keys = createKeyRing(accounts, { onError });
-    started.push(keys.stop);
+    // What it counted last is worth a moment, and no more.
+    started.push(() => within(FLUSH_MS, keys.stop()).catch(onError));
     const limits = createLimits(config, log, metrics, group);
     started.push(limits.close);
     const gate = createGate({ ...limits, keys, proxies: config.proxies });
@@ -100,6 +105,7 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
       ...service,
       url: server.url,
       health: () => ({ limiterShared: limits.isShared(), replicaFresh: replicated?.isFresh() ?? null }),
+      takeDenied: () => (heard === null ? denials.take() : []),
       stop,
     };
   } catch (error) {

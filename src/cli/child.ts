@@ -12,6 +12,8 @@ export interface ChildOptions {
   readonly log: Log;
   /** What the process says, as JSON. */
   readonly onMessage: (message: unknown, child: Child) => void;
+  /** Whoever has spoken once, and then says nothing for so long, is frozen: it is ended, and another takes its place. */
+  readonly silentMs: number;
   /** It ended by itself, and another one will take its place. */
   readonly onLost?: () => void;
 }
@@ -19,39 +21,60 @@ export interface ChildOptions {
 export interface Child {
   send(message: unknown): void;
   readonly isAlive: boolean;
-  /** At once, as if it had crashed. */
-  kill(): void;
   /** Tells it to stop, and waits until it has. */
   stop(): Promise<void>;
-  /** Its exit code, when it ends for the first time. */
-  readonly firstEnd: Promise<number>;
+  /** Comes when it ends for the first time. */
+  readonly firstEnd: Promise<unknown>;
 }
 
+/** Longer than requests under way may take. */
+const STOP_MS = 15_000;
+/** Counted in turns, for this process may have been held up itself. */
+const TURNS = 8;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 /** A process that lived so long was well: the next one starts soon. */
 const WELL_MS = 60_000;
 
-export function startChild({ name, args, environment, log, onMessage, onLost }: ChildOptions): Child {
+export function startChild({ name, args, environment, log, silentMs, onMessage, onLost }: ChildOptions): Child {
   let stopped = false;
   let pause = FIRST_PAUSE_MS;
   let current: Bun.Subprocess | null = null;
   let wake = () => {};
-  const first = Promise.withResolvers<number>();
+  const first = Promise.withResolvers<unknown>();
 
-  const start = () => {
-    current = Bun.spawn(selfCommand(...args), {
-      env: { ...environment },
-      stdout: 'inherit',
-      stderr: 'inherit',
-      ipc: (message) => onMessage(message, child),
-    });
-    return current;
+  /** Turns of the watch since it last spoke; null before it has. */
+  let silent: number | null = null;
+  const watch = setInterval(() => {
+    if (silent === null || ++silent < TURNS) return;
+    silent = null;
+    log('error', `${name} says nothing, and is ended`);
+    current?.kill('SIGKILL');
+  }, silentMs / TURNS);
+
+  /** Its exit code, or why there is none. */
+  const lived = async (): Promise<number | string> => {
+    silent = null;
+    try {
+      current = Bun.spawn(selfCommand(...args), {
+        env: { ...environment },
+        stdout: 'inherit',
+        stderr: 'inherit',
+        ipc(message) {
+          silent = 0;
+          onMessage(message, child);
+        },
+      });
+      return await current.exited;
+    } catch (error) {
+      return String(error);
+    } finally {
+      [current, silent] = [null, null];
+    }
   };
   const life = async () => {
     for (let began = Date.now(); ; began = Date.now()) {
-      const code = await start().exited;
-      current = null;
+      const code = await lived();
       first.resolve(code);
       if (stopped) return;
       onLost?.();
@@ -78,12 +101,14 @@ export function startChild({ name, args, environment, log, onMessage, onLost }: 
     get isAlive() {
       return current !== null;
     },
-    kill: () => current?.kill('SIGKILL'),
     async stop() {
       stopped = true;
       wake();
+      clearInterval(watch);
       current?.kill('SIGTERM');
+      const late = setTimeout(() => current?.kill('SIGKILL'), STOP_MS);
       await ended;
+      clearTimeout(late);
     },
     firstEnd: first.promise,
   };

@@ -53,6 +53,9 @@ test('a limit is set for one chain', () => {
 test('every fault is listed at once, each with its name and an example', () => {
   const bad = {
     DATABASE_URL: 'mysql://user:secret@host/x',
+    DATABASE_REPLICA_URL: 'postgres://user:secret%zz@host/x',
+    REDIS_URL: 'redis://:secret@host/limits',
+    REDIS_AWAY: 'never',
     PORT: '99999',
     METRICS_PORT: 'abc',
     LOG_LEVEL: 'loud',
@@ -68,6 +71,27 @@ test('every fault is listed at once, each with its name and an example', () => {
   expect(error.faults.map(({ name }) => name).sort()).toEqual(Object.keys(bad).sort());
   expect(error.message).toContain('For example: PORT=8080');
   expect(error.message).not.toContain('secret');
+});
+
+test('a store on PostgreSQL, its replica and Redis are named by URLs that can be read', () => {
+  const good = {
+    DATABASE_URL: 'postgres://me:p%40ss@host:5432/x',
+    DATABASE_REPLICA_URL: 'postgresql://me@[::1]/x',
+    REDIS_URL: 'rediss://:p@host/1',
+    REDIS_AWAY: 'off',
+  };
+  const { databaseUrl: _, ...config } = readConfig(good);
+  expect(config).toMatchObject({
+    replicaUrl: good.DATABASE_REPLICA_URL,
+    redisUrl: good.REDIS_URL,
+    limitsWithoutRedis: false,
+  });
+  for (const bad of ['postgres://me:a b@c d/x', 'postgres://host:99999/x', 'postgres://me:%zz@host/x'])
+    expect(refusalOf({ DATABASE_URL: bad }).message).toStartWith('DATABASE_URL');
+  // A replica of a file there is none.
+  expect(refusalOf({ DATABASE_REPLICA_URL: good.DATABASE_REPLICA_URL }).message).toContain(
+    'needs a DATABASE_URL on PostgreSQL',
+  );
 });
 
 test('both servers cannot have one port', () => {

@@ -83,6 +83,23 @@ function readLimit(text: string): Limit | undefined {
   return isGood ? limit : undefined;
 }
 
+/** What drivers can read: they say less clearly what is wrong. */
+function urlOf(text: string): URL | null {
+  try {
+    const url = new URL(text);
+    decodeURIComponent(url.username + url.password);
+    return url;
+  } catch {
+    return null;
+  }
+}
+
+const isPostgres = (text: string) => /^postgres(ql)?:\/\//.test(text) && urlOf(text) !== null;
+const isRedis = (text: string) =>
+  /^(rediss?|valkeys?):\/\//.test(text) &&
+  /^(\/\d*)?$/.test(urlOf(text)?.pathname ?? 'none') &&
+  urlOf(text)?.hostname !== '';
+
 export function readConfig(environment: Environment): Config {
   const faults: ConfigFault[] = [];
   const fault = (name: string, detail: string, example: string) => void faults.push({ name, detail, example });
@@ -96,17 +113,17 @@ export function readConfig(environment: Environment): Config {
   };
 
   const databaseUrl = text('DATABASE_URL', 'sqlite:./data/delegations.db');
-  if (!/^(sqlite:.|postgres(ql)?:\/\/.)/.test(databaseUrl)) {
+  if (!/^sqlite:./.test(databaseUrl) && !isPostgres(databaseUrl)) {
     fault('DATABASE_URL', 'is neither sqlite:<path> nor postgres://…', 'sqlite:./data/delegations.db');
   }
   const replicaUrl = text('DATABASE_REPLICA_URL', '');
-  if (!/^(postgres(ql)?:\/\/.|$)/.test(replicaUrl))
+  if (replicaUrl !== '' && !isPostgres(replicaUrl))
     fault('DATABASE_REPLICA_URL', 'is not postgres://…', 'postgres://delegations@replica/delegations');
   else if (replicaUrl !== '' && databaseUrl.startsWith('sqlite:'))
     fault('DATABASE_REPLICA_URL', 'needs a DATABASE_URL on PostgreSQL', 'postgres://delegations@replica/delegations');
   const redisUrl = text('REDIS_URL', '');
-  if (redisUrl !== '' && !(/^(rediss?|valkeys?):\/\/./.test(redisUrl) && URL.canParse(redisUrl)))
-    fault('REDIS_URL', 'is not redis:// and a host', 'redis://localhost:6379');
+  if (redisUrl !== '' && !isRedis(redisUrl))
+    fault('REDIS_URL', 'is not redis:// and a host, with a number behind it at most', 'redis://localhost:6379/0');
   const redisAway = text('REDIS_AWAY', 'process');
   if (redisAway !== 'process' && redisAway !== 'off') fault('REDIS_AWAY', 'is neither process nor off', 'process');
   const logLevel = LOG_LEVELS.find((level) => level === text('LOG_LEVEL', 'info'));

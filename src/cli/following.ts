@@ -12,14 +12,18 @@ export interface FollowingProcess {
   stop(): Promise<void>;
 }
 
+/** It tells its figures every second, but a long change of the store may hold it up. */
+const SILENT_MS = 120_000;
+
 /** Starts it, and starts it again whenever it ends by itself. Its audit is told what callers were denied. */
-export function startFollowing(log: Log, denials: Denials, environment: Environment): FollowingProcess {
+export function startFollowing(log: Log, takeDenied: Denials['take'], environment: Environment): FollowingProcess {
   let chains: readonly ChainFigures[] = [];
   const { stop } = startChild({
     name: 'the following process',
     args: ['follow'],
     environment,
     log,
+    silentMs: SILENT_MS,
     onLost: () => {
       chains = [];
     },
@@ -27,7 +31,7 @@ export function startFollowing(log: Log, denials: Denials, environment: Environm
       const told = message as { type?: string; chains?: readonly ChainFigures[] };
       if (told.type !== 'figures' || told.chains === undefined) return;
       chains = told.chains;
-      const denied = denials.take();
+      const denied = takeDenied();
       if (denied.length > 0) child.send({ type: 'denied', denied });
     },
   });

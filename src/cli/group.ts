@@ -8,6 +8,7 @@ import { startMetrics } from '../http/metrics-server.ts';
 import { urlOf } from '../http/running.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
 import { maxLagOf } from './answering.ts';
 import { type Child, startChild } from './child.ts';
 import { type Environment, UsageError } from './command.ts';
@@ -32,13 +33,12 @@ export type FromWorker =
       readonly denied: ReturnType<Denials['take']>;
     };
 
-/** A worker that says nothing for so many turns is frozen, and keeps its share of the callers waiting. */
-const MOST_SILENT = 8;
+/** A frozen worker keeps its share of the callers waiting. */
+const SILENT_MS = 8 * TELL_MS;
 
 interface Worker {
   readonly child: Child;
   readonly listening: Promise<void>;
-  silent: number;
   health: Health | null;
 }
 
@@ -46,7 +46,6 @@ export async function runGroup(environment: Environment, count: number, follows:
   const config = readConfig(environment);
   const log = openLog(config.logLevel);
   const onError = failureLog(log);
-  const port = freePort(config);
   const metrics = createMetrics();
   const denials = createDenials();
   const limiters = new Map(
@@ -55,13 +54,11 @@ export async function runGroup(environment: Environment, count: number, follows:
     ),
   );
   const started: (() => unknown)[] = [];
-  const stop = async () => {
-    for (const one of started.splice(0).reverse()) await one();
-  };
+  let store: Store | null = null;
   try {
     // Set up or migrated once, before they all open it.
-    const store = await openStore(config.databaseUrl);
-    started.push(store.close);
+    store = await openStore(config.databaseUrl);
+    const port = freePort(config);
     let restarts = 0;
     const startWorker = (number: number): Worker => {
       const listening = Promise.withResolvers<void>();
@@ -70,10 +67,10 @@ export async function runGroup(environment: Environment, count: number, follows:
         args: ['worker', ...(follows ? ['--follows'] : [])],
         environment: { ...environment, PORT: String(port) },
         log,
+        silentMs: SILENT_MS,
         onLost: () => void restarts++,
         onMessage(message, { send }) {
           const told = message as FromWorker;
-          one.silent = 0;
           if (told.type === 'listening') listening.resolve();
           else if (told.type === 'take') {
             const verdict = limiters.get(told.name)?.take(told.client, performance.now());
@@ -87,27 +84,21 @@ export async function runGroup(environment: Environment, count: number, follows:
       });
       const failed = () => new UsageError('A worker could not start: what it said stands above.');
       void child.firstEnd.then(() => listening.reject(failed()));
-      const one: Worker = { child, listening: listening.promise, silent: 0, health: null };
+      const one: Worker = { child, listening: listening.promise, health: null };
       return one;
     };
     const workers = Array.from({ length: count }, (_, position) => startWorker(position + 1));
     started.push(() => Promise.all(workers.map(({ child }) => child.stop())));
     await Promise.all(workers.map(({ listening }) => listening));
 
-    const following = follows && config.chains.size > 0 ? startFollowing(log, denials, environment) : null;
+    const following = follows && config.chains.size > 0 ? startFollowing(log, denials.take, environment) : null;
     if (following !== null) started.push(following.stop);
     const figures = following?.figures ?? (() => []);
     const timer = setInterval(() => {
-      for (const one of workers) {
-        one.child.send({ type: 'figures', chains: figures() } satisfies ToWorker);
-        if (++one.silent < MOST_SILENT || !one.child.isAlive) continue;
-        log('error', 'a worker says nothing, and is ended');
-        one.silent = 0;
-        one.child.kill();
-      }
+      const chains = figures();
+      for (const { child } of workers) child.send({ type: 'figures', chains } satisfies ToWorker);
     }, TELL_MS);
     started.push(() => clearInterval(timer));
-
     const told = startMetrics({
       ...config,
       store,
@@ -123,11 +114,13 @@ export async function runGroup(environment: Environment, count: number, follows:
       }),
     });
     started.push(told.stop);
-    const url = `http://${config.host}:${port}`;
+    const url = urlOf({ hostname: config.host, port });
     log('info', 'listening', { url, metrics: told.url, workers: count });
     await stopSignal(log);
   } finally {
-    await stop();
+    // All at once: none of them takes a request while others end.
+    await Promise.all(started.map((stop) => stop()));
+    await store?.close();
   }
   log('info', 'stopped');
 }

@@ -45,10 +45,13 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
   const onAway = metrics.limitedAlone;
   const make = (name: LimitName, limit: Limit): Limiter => {
     const own = createLimiter(limit);
-    const near = group === null ? own : createSharedLimiter({ limit, ask: group(name), otherwise: own, onAway });
-    if (redis === null) return near;
-    const otherwise = config.limitsWithoutRedis ? near : null;
-    return createSharedLimiter({ limit, ask: redis.windowOf(name, limit), otherwise, onAway });
+    const near = group === null ? [] : [group(name)];
+    if (redis === null)
+      return group === null ? own : createSharedLimiter({ limit, windows: near, otherwise: own, onAway });
+    const far = redis.windowOf(name, limit);
+    return config.limitsWithoutRedis
+      ? createSharedLimiter({ limit, windows: [far, ...near], otherwise: own, onAway })
+      : createSharedLimiter({ limit, windows: [far], otherwise: null, onAway });
   };
   return {
     anonymous: config.anonymousLimit && make('anonymous', config.anonymousLimit),

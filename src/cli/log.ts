@@ -18,7 +18,7 @@ export function createLog(lowest: LogLevel, write: (line: string) => void): Log 
 export const openLog = (lowest: LogLevel): Log =>
   createLog(
     lowest,
-    batched((text) => process.stdout.write(text)),
+    batched((text, done) => void process.stdout.write(text, done)),
   );
 
 /** A failure that comes over and over is told once in so long. */
@@ -37,20 +37,37 @@ export function failureLog(log: Log): (error: unknown) => void {
 }
 
 /** So much is written whole, or not at all: lines of several processes on one pipe stay apart. */
-const WHOLE = 4096;
+const WHOLE_BYTES = 4096;
 
-/** Writes lines together that come together: a system call for each would cost more than the answer it tells of. */
-export function batched(write: (text: string) => void): (line: string) => void {
-  let pending = '';
-  const flush = () => {
-    const text = pending;
-    pending = '';
-    if (text !== '') write(text);
+/**
+ * Writes lines together that come together: a system call for each would cost more than the answer it tells of. What is next
+ * waits until what is before is written, or the two would be written as one that is too long.
+ */
+function batched(write: (text: string, done: () => void) => void): (line: string) => void {
+  const waiting: string[] = [];
+  let [pending, bytes, isWriting] = ['', 0, false];
+  const close = () => {
+    if (pending !== '') waiting.push(pending);
+    [pending, bytes] = ['', 0];
   };
-  process.once('exit', flush);
+  const next = () => {
+    if (waiting.length === 0) close();
+    const text = waiting.shift();
+    isWriting = text !== undefined;
+    if (text !== undefined) write(text, next);
+  };
+  process.once('exit', () => {
+    close();
+    for (const text of waiting) write(text, () => {});
+  });
   return (line) => {
-    if (pending.length + line.length > WHOLE) flush();
-    if (pending === '') setImmediate(flush);
+    const size = Buffer.byteLength(line);
+    if (bytes + size > WHOLE_BYTES) close();
+    if (pending === '' && waiting.length === 0 && !isWriting) {
+      isWriting = true;
+      setImmediate(next);
+    }
     pending += line;
+    bytes += size;
   };
 }

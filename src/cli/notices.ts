@@ -21,13 +21,23 @@ const textOf = (value: unknown) =>
 const readText = (text: string) =>
   JSON.parse(text, (_, one) => (typeof one?.bigint === 'string' ? BigInt(one.bigint) : one));
 
+/** Others may use the channel too: what makes no sense is told, and left. */
+const heardBy = (heard: (value: unknown) => void, onError: (error: unknown) => void) => (text: string) => {
+  try {
+    heard(readText(text));
+  } catch (error) {
+    onError(error);
+  }
+};
+
 const tellEach = (
   notices: Notices,
   channel: string,
   messages: readonly unknown[],
   onError: (error: unknown) => void,
 ) => {
-  for (const text of messages.map(textOf)) if (text.length < LONGEST) notices.tell(channel, text).catch(onError);
+  for (const text of messages.map(textOf))
+    if (Buffer.byteLength(text) < LONGEST) notices.tell(channel, text).catch(onError);
 };
 
 /** Tells how the followed chains stand, and hears what callers were denied. */
@@ -37,10 +47,10 @@ export function tellFigures(
   onDenied: (chainId: number, questions: readonly Question[]) => void,
   onError: (error: unknown) => void,
 ): { stop(): void } {
-  notices.hear(DENIED, (text) => {
-    const [chainId, questions] = readText(text) as Denied[number];
-    onDenied(chainId, questions);
-  });
+  notices.hear(
+    DENIED,
+    heardBy((value) => onDenied(...(value as Denied[number])), onError),
+  );
   const ours = () => figures().filter(({ standby }) => !standby);
   const timer = setInterval(() => tellEach(notices, FIGURES, ours(), onError), TELL_MS);
   return { stop: () => clearInterval(timer) };
@@ -49,10 +59,11 @@ export function tellFigures(
 /** Hears how the followed chains stand, and tells what callers were denied. */
 export function hearFigures(notices: Notices, denials: Denials, onError: (error: unknown) => void) {
   const known = new Map<number, { readonly figures: ChainFigures; readonly at: number }>();
-  notices.hear(FIGURES, (text) => {
-    const figures = readText(text) as ChainFigures;
-    known.set(figures.chainId, { figures, at: performance.now() });
-  });
+  const note = (figures: ChainFigures) => known.set(figures.chainId, { figures, at: performance.now() });
+  notices.hear(
+    FIGURES,
+    heardBy((value) => note(value as ChainFigures), onError),
+  );
   const timer = setInterval(() => tellEach(notices, DENIED, denials.take(), onError), TELL_MS);
   return {
     figures: (): readonly ChainFigures[] =>

@@ -33,9 +33,8 @@ async function rewindTo(environment: Environment, chainId: number, to: number): 
     if (known?.head == null) throw new UsageError(`Chain ${chainId} is not in this store.`);
     if (to >= known.head.number)
       throw new UsageError(`Chain ${chainId} is at block ${known.head.number}: nothing to forget.`);
-    const kept = (await store.blocks(chainId, { from: known.firstBlock, to })).at(-1);
-    if (kept === undefined)
-      throw new UsageError(`No block at or below ${to} was kept: begin anew with an empty store.`);
+    const kept = await store.newestBlock(chainId, to);
+    if (kept === null) throw new UsageError(`No block at or below ${to} was kept: begin anew with an empty store.`);
     const { epoch, head } = await store.claim(chainId, known.firstBlock);
     await store.apply({ chainId, epoch, after: head, rollbackTo: kept.number, blocks: [], head: kept });
     await store.report(chainId, epoch, { shut: null });

@@ -1,6 +1,5 @@
 // The whole service in this process: the store and the API, and beside it the process that follows.
 
-import { createDenials } from '../chain/denials.ts';
 import { createMetrics } from '../http/metrics.ts';
 import { startMetrics } from '../http/metrics-server.ts';
 import { startAnswering } from './answering.ts';
@@ -28,7 +27,6 @@ export async function startService(environment: Environment, options: ServiceOpt
   const config = readConfig(environment);
   const log = openLog(config.logLevel);
   const metrics = createMetrics();
-  const denials = createDenials();
   const followed = follows ? [...config.chains.keys()] : [];
   let figures: Parameters<typeof startAnswering>[0]['figures'] = () => [];
   const answering = await startAnswering({
@@ -37,13 +35,12 @@ export async function startService(environment: Environment, options: ServiceOpt
     metrics,
     followed,
     figures: () => figures(),
-    denials,
     sandbox,
   });
   try {
     const view = () => ({ followers: figures(), health: answering.health() });
     const told = startMetrics({ ...config, ...answering, metrics, view, onError: failureLog(log) });
-    const following = followed.length > 0 ? startFollowing(log, denials, environment) : null;
+    const following = followed.length > 0 ? startFollowing(log, answering.takeDenied, environment) : null;
     if (following !== null) figures = following.figures;
     log('info', 'listening', { url: answering.url, metrics: told.url, chainIds: [...answering.chainIds] });
     return {

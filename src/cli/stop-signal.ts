@@ -5,7 +5,10 @@ import type { Log } from './log.ts';
 /** Comes with the first SIGINT or SIGTERM, or when the program that started this one is gone. */
 export const stopSignal = (log: Log): Promise<void> =>
   new Promise((resolve) => {
+    let isStopping = false;
     const stop = (reason: string) => {
+      if (isStopping) return;
+      isStopping = true;
       log('info', 'stopping', { reason });
       resolve();
     };

@@ -1,11 +1,11 @@
 // delegations worker: one of several processes on one port, started and looked after by serve --workers. Not for people.
 
-import { createDenials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
 import type { Verdict } from '../http/limiter.ts';
 import { createMetrics } from '../http/metrics.ts';
+import { within } from '../within.ts';
 import { startAnswering } from './answering.ts';
-import type { Command, Environment } from './command.ts';
+import { type Command, type Environment, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
 import type { FromWorker, ToWorker } from './group.ts';
 import type { GroupWindows } from './limits.ts';
@@ -26,10 +26,11 @@ export const TELL_MS = 1000;
 const DEADLINE_MS = 500;
 
 async function work(environment: Environment, follows: boolean): Promise<void> {
+  if (!process.connected)
+    throw new UsageError('A worker is started by delegations serve --workers, and by nobody else.');
   const config = readConfig(environment);
   const log = openLog(config.logLevel);
   const metrics = createMetrics();
-  const denials = createDenials();
   const parent = openParent();
   const answering = await startAnswering({
     config,
@@ -37,11 +38,10 @@ async function work(environment: Environment, follows: boolean): Promise<void> {
     metrics,
     followed: follows ? config.chains.keys() : [],
     figures: parent.figures,
-    denials,
     group: parent.windows,
   });
   const tell = () =>
-    parent.send({ type: 'told', counts: metrics.take(), health: answering.health(), denied: denials.take() });
+    parent.send({ type: 'told', counts: metrics.take(), health: answering.health(), denied: answering.takeDenied() });
   parent.send({ type: 'listening' });
   const timer = setInterval(tell, TELL_MS);
   await stopSignal(log);
@@ -61,22 +61,16 @@ function openParent() {
     if (message.type === 'figures') figures = message.chains;
     else waiting.get(message.id)?.(message.verdict);
   });
-  const windows: GroupWindows = (name) => (client) =>
-    new Promise((resolve, reject) => {
-      const id = ++asked;
-      const end = () => {
-        clearTimeout(timer);
-        waiting.delete(id);
-      };
-      const timer = setTimeout(() => {
-        end();
-        reject(new Error('The parent process does not answer.'));
-      }, DEADLINE_MS);
-      waiting.set(id, (verdict) => {
-        end();
-        resolve(verdict);
-      });
+  const windows: GroupWindows = (name) => async (client) => {
+    const id = ++asked;
+    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    waiting.set(id, resolve);
+    try {
       send({ type: 'take', id, name, client });
-    });
+      return await within(DEADLINE_MS, promise);
+    } finally {
+      waiting.delete(id);
+    }
+  };
   return { send, windows, figures: () => figures };
 }

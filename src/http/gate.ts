@@ -41,14 +41,15 @@ export function createGate({ anonymous, pages, lookups, keys, proxies }: GateOpt
     return admission(name, limiter, await limiter.take(client, performance.now()));
   }
 
-  /** Keys of which it is being judged whether they may be looked up: one lookup serves all who bring the same key. */
-  const judged = new Set<string>();
+  /** Whether keys may be looked up of which that is being judged just now: what holds for one holds for all who bring it. */
+  const judged = new Map<string, Promise<Admission>>();
 
   async function mayLookUp(key: string, request: Request, socket: string): Promise<Admission> {
-    if (keys.isFamiliar(key) || judged.has(key)) return UNLIMITED;
-    judged.add(key);
+    if (keys.isFamiliar(key)) return UNLIMITED;
+    const judging = judged.get(key) ?? limited('keys', lookups, request, socket);
+    judged.set(key, judging);
     try {
-      return await limited('keys', lookups, request, socket);
+      return await judging;
     } finally {
       judged.delete(key);
     }

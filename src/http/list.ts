@@ -55,10 +55,12 @@ async function begin(
   request: Request,
   service: Service,
 ): Promise<Response> {
-  const { state, block, reach } = await pin(asked, cursor?.at.block, service);
+  const { chain: state, block, reach } = await pin(asked, cursor?.at.block, service);
   const now = service.now();
   requireFresh(state, reach, now, service);
   const at = cursor?.at ?? { block: block.number, revision: state.revision };
+  // What names the block and what holds at it may come from two replicas: the second must not be behind the first.
+  const read = { ...at, seen: state.revision };
   const headers = replyHeaders(state, block, now, asked);
   // At the head, what has not changed since is the same list; at any other block the number tells lists apart.
   const isHead = cursor === null && asked.timestamp === undefined && (asked.block ?? 'latest') === 'latest';
@@ -67,10 +69,12 @@ async function begin(
   const unchanged = () => new Response(null, { status: 304, headers });
 
   // Something is read before anything is sent: what is refused must not begin as a 200 or a 304.
-  const scan = scanner(asked, at, service);
+  const scan = scanner(asked, read, service);
   if (asked.limit === undefined) {
     const first = await scan(SCAN, undefined);
     if (known) return unchanged();
+    // Most lists are short, and a stream costs more than they do.
+    if (first.next === null) return new Response(`[${first.texts.join(',')}]`, { headers });
     const deadline = performance.now() + 1000 * service.answerTimeout;
     return new Response(stream(scan, first, deadline, service), { headers });
   }

@@ -20,25 +20,32 @@ const TRIES = 5;
 export type ReadAsOf<T> = T & { readonly reach: number };
 
 /** Reads as of the asked time. An answer about a block that is no longer that of the time is never given. */
-export async function readAsOf<T extends { readonly block: Moment }>(
+export async function readAsOf<T extends { readonly chain: ChainState; readonly block: Moment }>(
   store: Store,
   chainId: number,
   { block, timestamp }: AskedTime,
   read: (block: number | undefined) => Promise<T>,
 ): Promise<ReadAsOf<T>> {
-  if (timestamp === undefined) {
-    const at = block === 'finalized' ? await finalized(store, chainId) : numberOrHead(block);
+  if (timestamp === undefined && block !== 'finalized') {
+    const at = numberOrHead(block);
     const result = await read(at);
     // The head is asked for as what is newest: that it is final too does not make it new.
     return { ...result, reach: at === undefined ? Number.POSITIVE_INFINITY : result.block.number };
   }
   for (let attempt = 0; attempt < TRIES; attempt++) {
+    if (timestamp === undefined) {
+      const at = await finalized(store, chainId);
+      const result = await read(at);
+      // What was read may know less than what named the block: there it may be another block.
+      if ((result.chain.verified ?? -1) >= at) return { ...result, reach: at };
+      continue;
+    }
     const found = await store.blockAt(chainId, timestamp);
     const result = await read(found.number);
     const again = await store.blockAt(chainId, timestamp);
     if (again.hash === found.hash && again.hash === result.block.hash) return { ...result, reach: again.next - 1 };
   }
-  throw new Problem('not-yet-indexed', `Chain ${chainId} is being reorganised around that time.`, { retryAfter: 5 });
+  throw new Problem('not-yet-indexed', `Chain ${chainId} is being reorganised there.`, { retryAfter: 5 });
 }
 
 /** Undefined means the head, whichever it is when it is read. */

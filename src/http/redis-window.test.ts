@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createRandom } from '../../test/random.ts';
 import { type RedisServer, startRedis } from '../../test/redis.ts';
+import { createGate } from './gate.ts';
 import { createLimiter, type Limit, type Verdict } from './limiter.ts';
 import { createRedisWindows } from './redis-window.ts';
 import { createSharedLimiter } from './shared-limiter.ts';
@@ -21,7 +22,7 @@ function openLimiter(limit: Limit, name: string) {
   let away = 0;
   const limiter = createSharedLimiter({
     limit,
-    ask: windows.windowOf(name, limit),
+    windows: [windows.windowOf(name, limit)],
     otherwise: createLimiter(limit),
     onAway: () => void away++,
   });
@@ -96,6 +97,42 @@ describe('the window in Redis', () => {
     expect(await burst('after')).toBe(25);
     expect([one.windows.isThere, one.turns]).toEqual([true, [false, true]]);
     for (const { windows } of [one, other]) windows.close();
+  });
+
+  test('made-up keys are not looked up without end, also where each is brought twice at once', async () => {
+    const windows = createRedisWindows(redis.url, () => {});
+    const limit = { most: 40, seconds: 10 };
+    const lookups = createSharedLimiter({
+      limit,
+      windows: [windows.windowOf('keys', limit)],
+      otherwise: null,
+      onAway() {},
+    });
+    const looked = new Set<string>();
+    const keys = {
+      known: () => null,
+      isFamiliar: () => false,
+      lookUp: async (key: string) => looked.size < looked.add(key).size && false,
+    };
+    const gate = createGate({ anonymous: null, pages: lookups, lookups, keys, proxies: { check: () => false } });
+    const requests = Array.from({ length: 400 }, (_, turn) => `dk_${turn >> 1}`);
+    await Promise.all(
+      requests.map((key) => gate.admit(new Request('http://x/', { headers: { 'x-api-key': key } }), 2, '192.0.2.1')),
+    );
+    expect(looked.size).toBe(40);
+    windows.close();
+  });
+
+  test('a Redis that closes connections which are quiet is there all the same', async () => {
+    const one = openLimiter(LIMIT, 'quiet');
+    await one.take('client');
+    const admin = new Bun.RedisClient(redis.url);
+    await admin.send('CLIENT', ['KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
+    admin.close();
+    await Bun.sleep(50);
+    expect((await one.take('client')).remaining).toBe(23);
+    expect([one.away(), one.turns]).toEqual([0, []]);
+    one.windows.close();
   });
 
   test('a Redis that hangs keeps nobody waiting, and is left alone for a while', async () => {

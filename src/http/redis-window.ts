@@ -1,6 +1,7 @@
 // The windows of all clients in Redis or Valkey: exact, atomic, and one round trip for each request.
 
 import { RedisClient } from 'bun';
+import { within } from '../within.ts';
 import type { Limit } from './limiter.ts';
 import type { Ask } from './shared-limiter.ts';
 
@@ -14,8 +15,7 @@ export interface RedisWindows {
 
 /** Whoever is not answered by then is not kept waiting. */
 const DEADLINE_MS = 500;
-/** So long it is left alone after a failure. */
-const REST_MS = 1000;
+const PING_MS = 5000;
 
 /**
  * KEYS[1] the client's window: the times of its accepted requests, oldest first, in microseconds of Redis' own clock.
@@ -44,65 +44,74 @@ const DIGEST = new Bun.CryptoHasher('sha1').update(SCRIPT).digest('hex');
 export function createRedisWindows(url: string, onTurn: (isThere: boolean, error?: unknown) => void): RedisWindows {
   let client: RedisClient | null = null;
   let isThere = true;
-  let restUntil = 0;
 
   const turn = (there: boolean, error?: unknown) => {
     if (there !== isThere) onTurn(there, error);
     isThere = there;
   };
-  // One that failed is not used again: whatever is wrong with its connection ends with it.
-  const fail = (failed: RedisClient, error: unknown) => {
-    failed.close();
-    if (client !== failed) return;
-    client = null;
-    restUntil = performance.now() + REST_MS;
-    turn(false, error);
-  };
-  const connected = () => {
+  /** One that failed is not used again: whatever is wrong with its connection ends with it. */
+  async function send(command: string, args: string[]): Promise<unknown> {
     client ??= new RedisClient(url, { autoReconnect: false, connectionTimeout: DEADLINE_MS });
-    return client;
-  };
+    const used = client;
+    try {
+      return await within(DEADLINE_MS, used.send(command, args));
+    } catch (error) {
+      if (String(error).includes('NOSCRIPT')) throw error;
+      used.close();
+      if (client === used) client = null;
+      throw error;
+    }
+  }
+  /** A server may have closed a connection that was quiet for long, which shows only now. */
+  async function sendAgain(command: string, args: string[]): Promise<unknown> {
+    const wasOpen = client !== null;
+    try {
+      return await send(command, args);
+    } catch (error) {
+      if (wasOpen && (error as { code?: string }).code === 'ERR_REDIS_CONNECTION_CLOSED') return send(command, args);
+      throw error;
+    }
+  }
+  async function evaluate(args: string[]): Promise<unknown> {
+    try {
+      return await sendAgain('EVALSHA', [DIGEST, ...args]);
+    } catch (error) {
+      // It was started anew, and does not know the script yet.
+      if (!String(error).includes('NOSCRIPT')) throw error;
+      return sendAgain('EVAL', [SCRIPT, ...args]);
+    }
+  }
+  async function told<T>(work: Promise<T>): Promise<T> {
+    try {
+      const given = await work;
+      turn(true);
+      return given;
+    } catch (error) {
+      turn(false, error);
+      throw error;
+    }
+  }
+  // Whether it is there is known also while nobody asks.
+  const ping = () => void told(sendAgain('PING', [])).catch(() => {});
+  const timer = setInterval(ping, PING_MS);
+  ping();
 
   return {
     windowOf(name, { most, seconds }) {
       const [count, span] = [String(most), String(seconds * 1e6)];
       return async (who) => {
-        if (performance.now() < restUntil) throw new Error('Redis is away.');
-        const used = connected();
-        try {
-          const args = ['1', `delegations:${name}:${who}`, count, span];
-          const reply = await within(DEADLINE_MS, async () => {
-            try {
-              return await used.send('EVALSHA', [DIGEST, ...args]);
-            } catch (error) {
-              // It was started anew, and does not know the script yet.
-              if (!String(error).includes('NOSCRIPT')) throw error;
-              return used.send('EVAL', [SCRIPT, ...args]);
-            }
-          });
-          const [accepted, remaining, wait] = reply as [number, number, number];
-          if (![accepted, remaining, wait].every(Number.isFinite)) throw new Error('Redis gave no verdict.');
-          turn(true);
-          return { accepted: accepted === 1, remaining, seconds: wait / 1e6 };
-        } catch (error) {
-          fail(used, error);
-          throw error;
-        }
+        const reply = await told(evaluate(['1', `delegations:${name}:${who}`, count, span]));
+        const [accepted, remaining, wait] = reply as [number, number, number];
+        if (![accepted, remaining, wait].every(Number.isFinite)) throw new Error('Redis gave no verdict.');
+        return { accepted: accepted === 1, remaining, seconds: wait / 1e6 };
       };
     },
     get isThere() {
       return isThere;
     },
-    close: () => client?.close(),
+    close() {
+      clearInterval(timer);
+      client?.close();
+    },
   };
-}
-
-async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`No answer within ${ms} ms.`)), ms);
-  try {
-    return await Promise.race([work(), promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -19,4 +19,11 @@ export async function drained(server: Server<unknown>): Promise<void> {
   await server.stop(true);
 }
 
-export const urlOf = ({ hostname, port }: Server<unknown>) => `http://${hostname}:${port}`;
+/** An IPv6 address stands in brackets. */
+export const urlOf = ({
+  hostname = '',
+  port = 0,
+}: {
+  readonly hostname?: string | undefined;
+  readonly port?: number | undefined;
+}) => `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;

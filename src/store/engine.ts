@@ -20,6 +20,9 @@ export interface Chunk {
   readonly filler: readonly Param[];
 }
 
+/** How long a statement of a transaction may take: as long as a read, a minute, or hours. */
+export type Pace = 'brisk' | 'steady' | 'patient';
+
 export interface Transaction {
   rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
   run(sql: string, params: readonly Param[]): Awaitable<void>;
@@ -66,7 +69,7 @@ export interface Engine {
    * time with `filler` for what is missing; PostgreSQL all of them, a column as an array.
    */
   many(statement: BulkStatement, shared: readonly Param[], rows: readonly Param[][], chunk: Chunk): Awaitable<Row[]>;
-  /** Commits what the work did, or nothing of it. One transaction at a time. A patient one may take hours. */
-  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: { patient?: boolean }): Promise<T>;
+  /** Commits what the work did, or nothing of it. One transaction at a time. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, pace?: Pace): Promise<T>;
   close(): Promise<void>;
 }

@@ -32,7 +32,7 @@ export async function migrateTables(engine: Engine, { table, what, migrations, f
       await fill?.(tx);
     } else if (found < migrations.length) await tx.run(`UPDATE ${table} SET version = $1`, [migrations.length]);
   };
-  await engine.transaction(bringUp, { patient: true });
+  await engine.transaction(bringUp, 'patient');
 }
 
 export function refuseNewer(found: number, known: number, what: string): void {

@@ -1,9 +1,19 @@
 // The engine for more than one machine.
 
 import { SQL } from 'bun';
-import type { BulkStatement, Dialect, Engine, EngineOptions, Notices, Param, Row, Transaction } from './engine.ts';
+import type {
+  BulkStatement,
+  Dialect,
+  Engine,
+  EngineOptions,
+  Notices,
+  Pace,
+  Param,
+  Row,
+  Transaction,
+} from './engine.ts';
 import { StoreError } from './errors.ts';
-import { createWatch } from './watch.ts';
+import { createWatch, type Progress } from './watch.ts';
 
 const DIALECT: Dialect = {
   name: 'postgres',
@@ -35,6 +45,11 @@ const SETTINGS = {
 
 const limits = (statementMs: number, idleMs: number) =>
   `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`;
+const LIMITS: Readonly<Record<Pace, string>> = {
+  brisk: limits(READ_MS, IDLE_MS),
+  steady: limits(WRITE_MS, IDLE_MS),
+  patient: limits(0, 0),
+};
 
 export async function openPostgres(url: string, options: EngineOptions = {}): Promise<Engine> {
   const { readOnly = false, connections = CONNECTIONS } = options;
@@ -54,8 +69,15 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
     pool = connect();
     for (const channel of hearings.keys()) void listen(channel);
   };
-  const reads = createWatch(READ_MS, renew);
-  const writes = createWatch(WRITE_MS, renew);
+  const progress = { answers: 0 };
+  const reads = createWatch(READ_MS, progress, renew);
+  const writes = createWatch(WRITE_MS, progress, renew);
+  /** Each as long as it may take. */
+  const asked: Readonly<Record<Pace, Asked>> = {
+    brisk: (ask) => reads.during(ask, asStoreError),
+    steady: (ask) => writes.during(ask, asStoreError),
+    patient: (ask) => ask(),
+  };
 
   async function listen(channel: string): Promise<void> {
     for (const own = pool; own === pool && !closed; await Bun.sleep(LISTEN_AGAIN_MS)) {
@@ -69,7 +91,7 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   }
   const notices: Notices = {
     async tell(channel, text) {
-      await reads.during(() => pool.unsafe('SELECT pg_notify($1, $2)', [channel, text]), asStoreError);
+      await asked.brisk(() => pool.unsafe('SELECT pg_notify($1, $2)', [channel, text]));
     },
     hear(channel, heard) {
       hearings.set(channel, heard);
@@ -93,20 +115,17 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   return {
     dialect: DIALECT,
     notices,
-    rows: (sql, params) => reads.during(() => rowsOf(pool, sql, params), asStoreError),
+    rows: (sql, params) => asked.brisk(() => rowsOf(pool, sql, params)),
     many: ({ postgres }, shared, rows) =>
-      reads.during(
-        () => pool.unsafe(postgres, [...shared, ...columnsOf(rows)]).values() as Promise<Row[]>,
-        asStoreError,
-      ),
-    async transaction(work, { patient = false } = {}) {
+      asked.brisk(() => pool.unsafe(postgres, [...shared, ...columnsOf(rows)]).values() as Promise<Row[]>),
+    async transaction(work, pace = 'steady') {
       if (readOnly) throw new StoreError('bad-store', 'This store was opened for reading only.');
-      const run = () =>
+      return asked[pace](() =>
         pool.begin(async (connection) => {
-          await connection.unsafe(patient ? limits(0, 0) : limits(WRITE_MS, IDLE_MS));
-          return work(transactionOn(connection));
-        });
-      return patient ? run() : writes.during(run, asStoreError);
+          await connection.unsafe(LIMITS[pace]);
+          return work(transactionOn(connection, progress));
+        }),
+      );
     },
     close: end,
   };
@@ -139,13 +158,20 @@ const rowsOf = (connection: SQL, sql: string, params: readonly Param[]) =>
 const columnsOf = (rows: readonly Param[][]) =>
   Array.from({ length: rows[0]?.length ?? 0 }, (_, column) => rows.map((row) => row[column]));
 
-function transactionOn(connection: SQL): Transaction {
+type Asked = <T>(ask: () => Promise<T>) => Promise<T>;
+
+function transactionOn(connection: SQL, progress: Progress): Transaction {
+  const counted = async <T>(answer: Promise<T>): Promise<T> => {
+    const given = await answer;
+    progress.answers++;
+    return given;
+  };
   return {
-    rows: (sql, params) => rowsOf(connection, sql, params),
-    run: async (sql, params) => void (await connection.unsafe(textOf(sql), params as Param[])),
+    rows: (sql, params) => counted(rowsOf(connection, sql, params)),
+    run: async (sql, params) => void (await counted(connection.unsafe(textOf(sql), params as Param[]))),
     each(statement: BulkStatement, rows) {
       if (rows.length === 0) return [];
-      return connection.unsafe(statement.postgres, columnsOf(rows)).values() as Promise<Row[]>;
+      return counted(connection.unsafe(statement.postgres, columnsOf(rows)).values() as Promise<Row[]>);
     },
   };
 }

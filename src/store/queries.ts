@@ -3,7 +3,6 @@
 
 import type { Version } from '../registry/delegation.ts';
 import { CHAIN_COLUMNS } from './chain-state.ts';
-import { SPAN_COLUMNS } from './tables.ts';
 
 const once = <Args extends readonly (string | number | boolean | undefined)[]>(build: (...args: Args) => string) => {
   const texts = new Map<string, string>();
@@ -97,38 +96,37 @@ export const checkAtSql = once((version: Version, detailed: boolean, keys: numbe
 });
 
 const HALVES = {
-  open: 'until_block IS NULL',
+  open: 's.until_block IS NULL',
   // Nothing has ended after the head, so a list as of the head never looks at what is over.
-  closed: `until_block IS NOT NULL
+  closed: `s.until_block IS NOT NULL
     AND EXISTS (SELECT 1 FROM chain h WHERE h.chain = $1 AND h.head_number > $4)`,
 };
 
 /**
- * $1 chain, $2 version, $3 wallet, $4 block, $5 revision, $6 and $7 the position before the page, $8 limit, then the
- * wallet's short forms: as the one that grants unless incoming, as the one that is granted unless outgoing.
- * Gives the first block, the head, whether history was rewritten, a wallet with an unread revocation, then until, the
- * key (6), amount, since (2) and, detailed, the origin (2).
+ * $1 chain, $2 version, $3 wallet, $4 block, $5 revision, $6 and $7 the position before the page, $8 limit, $9 the revision
+ * that the store must have, then the wallet's short forms: as the one that grants unless incoming, as the one that is granted
+ * unless outgoing. Gives one row of the chain with the first block, the head, whether history was rewritten or is not known
+ * yet, and a wallet with an unread revocation; then rows with four empty cells, until, the key (6), amount, since (2) and,
+ * detailed, the origin (2). Every scan is in the order of its index, so that all of them are merged without being sorted.
  */
 export const listSql = once((version: Version, detailed: boolean, direction?: 'incoming' | 'outgoing') => {
   const { columns, joins } = origin(detailed);
-  const [cold, hot] = ['$9', direction === undefined ? '$10' : '$9'];
-  const scan = (side: 'from' | 'to', half: 'open' | 'closed') => `SELECT * FROM (
-    SELECT chain, ${Object.keys(SPAN_COLUMNS).join(', ')} FROM span INDEXED BY span_${half}_${side}
-    WHERE ${side === 'from' ? `cold = ${cold}` : `hot = ${hot}`} AND chain = $1 AND version = $2 AND ${side}_addr = $3
-      AND ${HALVES[half]} AND since_block <= $4 AND (since_block, since_log) > ($6, $7)
-      ${side === 'to' && direction === undefined ? 'AND from_addr <> $3' : ''}
-    ORDER BY since_block, since_log LIMIT $8) AS ${side}_${half}`;
+  const [cold, hot] = ['$10', direction === undefined ? '$11' : '$10'];
+  const scan = (side: 'from' | 'to', half: 'open' | 'closed') => `SELECT NULL, NULL, NULL, NULL, s.until_block,
+      s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights, s.amount, s.since_block, s.since_log${columns}
+    FROM span s INDEXED BY span_${half}_${side} ${joins}
+    WHERE ${side === 'from' ? `s.cold = ${cold}` : `s.hot = ${hot}`} AND s.chain = $1 AND s.version = $2
+      AND s.${side}_addr = $3 AND ${HALVES[half]} AND s.since_block <= $4 AND (s.since_block, s.since_log) > ($6, $7)
+      ${side === 'to' && direction === undefined ? 'AND s.from_addr <> $3' : ''}`;
   const sides = (['from', 'to'] as const).filter((side) => direction !== (side === 'from' ? 'incoming' : 'outgoing'));
-  const scans = sides.flatMap((side) => [scan(side, 'open'), scan(side, 'closed')]);
   const unread = sides.map((side) => (side === 'from' ? 'r.vault = $3' : everGranted(hot)));
-  return `SELECT c.first_block, c.head_number, ${asNumber(`c.revision < $5 OR EXISTS (SELECT 1 FROM rewrite w
+  const chain = `SELECT c.first_block, c.head_number, ${asNumber(`c.revision < $9 OR EXISTS (SELECT 1 FROM rewrite w
         WHERE w.chain = $1 AND w.revision > $5 AND w.from_block <= $4)`)},
       ${version === 2 ? 'NULL' : `(SELECT r.vault ${unreadBy('$4')} AND (${unread.join(' OR ')}) LIMIT 1)`},
-      s.until_block, s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights,
-      s.amount, s.since_block, s.since_log${columns}
-    FROM chain c LEFT JOIN (SELECT * FROM (${scans.join('\n UNION ALL ')}) AS u
-      ORDER BY since_block, since_log LIMIT $8) s ON s.chain = c.chain ${joins}
-    WHERE c.chain = $1 ORDER BY s.since_block, s.since_log`;
+      NULL${', NULL'.repeat(7)}, -1 AS since_block, -1 AS since_log${detailed ? ', NULL, NULL' : ''}
+    FROM chain c WHERE c.chain = $1`;
+  const scans = sides.flatMap((side) => [scan(side, 'open'), scan(side, 'closed')]);
+  return `${[chain, ...scans].join('\n UNION ALL ')} ORDER BY since_block, since_log LIMIT $8 + 1`;
 });
 
 /** True where the wallet of revocation `r` ever granted $3 something. */

@@ -121,16 +121,16 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       after?.block ?? -1,
       after?.logIndex ?? -1,
       limit,
+      at.seen ?? at.revision,
       ...(direction === 'incoming' ? [] : [short.cold(wallet)]),
       ...(direction === 'outgoing' ? [] : [short.hot(wallet)]),
     ]);
-    const [first = []] = rows;
+    const [first = [], ...found] = rows;
     if (isTrue(first[2])) {
       throw new StoreError('rewritten', `Chain ${chainId}: history up to block ${at.block} has changed since.`);
     }
     requireIndexed(chainId, at.block, numberOrNull(first[0] ?? null), numberOrNull(first[1] ?? null));
     if (first[3] !== null && first[3] !== undefined) throw unread(hexOf(first[3]));
-    const found = rows.filter((row) => row[5] !== null);
     const delegations: D[] = [];
     for (const row of found) {
       if (row[4] !== null && numberOf(row[4]) <= at.block) continue;
@@ -149,8 +149,8 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       const [row] = await engine.rows(PIN_SQL, [chainId, block ?? -1]);
       const state = row && chainStateOf(row);
       if (state?.head == null) throw notStarted(chainId);
-      if (block === undefined) return { state, block: state.head };
-      return { state, block: momentOf(block, row, CHAIN_COLUMNS.length) };
+      const moment = block === undefined ? state.head : momentOf(block, row, CHAIN_COLUMNS.length);
+      return { chain: state, block: moment };
     },
     check: (chainId, question, block) => check(chainId, question, PLAIN, block),
     explain: (chainId, question, block) => check(chainId, question, DETAILED, block),
@@ -167,6 +167,14 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       const [, number, hash, time, next] = rows[0] ?? [];
       if (number === null) throw new StoreError('before-first', `Chain ${chainId} is not indexed that far back.`);
       return { number: numberOf(number), hash: hexOf(hash), timestamp: numberOf(time), next: numberOf(next) };
+    },
+
+    async newestBlock(chainId, atMost) {
+      const [row] = await engine.rows(
+        'SELECT number, hash, timestamp FROM block WHERE chain = $1 AND number <= $2 ORDER BY number DESC LIMIT 1',
+        [chainId, atMost],
+      );
+      return row === undefined ? null : blockOf(row, 0);
     },
 
     async blocks(chainId, { from, to }) {

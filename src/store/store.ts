@@ -141,8 +141,11 @@ export interface ListQuery {
   readonly version: Version;
   readonly wallet: Address;
   readonly direction?: 'incoming' | 'outgoing';
-  /** The block as of which to read, and the revision at which that block was chosen: a store behind it does not answer. */
-  readonly at: { readonly block: number; readonly revision: number };
+  /**
+   * The block as of which to read, and the revision at which that block was chosen. A store that is behind the revision, or
+   * behind a later one that was seen since, does not answer.
+   */
+  readonly at: { readonly block: number; readonly revision: number; readonly seen?: number };
   /** Where the page before ended. */
   readonly after?: LogPosition;
   /** How many delegations to look at; `matches` may leave fewer. */
@@ -170,7 +173,7 @@ export interface Store {
   chain(chainId: number): Awaitable<ChainState | null>;
   chains(): Awaitable<ChainState[]>;
   /** A block, or the head, and the state of the chain in the same snapshot. */
-  pin(chainId: number, block?: number): Promise<{ state: ChainState; block: Moment }>;
+  pin(chainId: number, block?: number): Promise<{ chain: ChainState; block: Moment }>;
   /** Becomes the only writer of the chain. A chain that is new here starts at `firstBlock`. */
   claim(chainId: number, firstBlock: number): Promise<ChainState>;
   apply(batch: Batch): Promise<CommitResult>;
@@ -196,6 +199,8 @@ export interface Store {
   listDetailed(query: ListQuery): Promise<ListPage<DetailedDelegation>>;
   /** The newest kept block at or before the time; the delegations did not change between the two. */
   blockAt(chainId: number, timestamp: number): Promise<BlockAt>;
+  /** The newest kept block at or below a number. */
+  newestBlock(chainId: number, atMost: number): Promise<BlockRef | null>;
   /** The kept blocks of a range, both ends included, in order. */
   blocks(chainId: number, range: { from: number; to: number }): Promise<BlockRef[]>;
   /** The logs of a range of blocks, both ends included, in order, a page at a time. */

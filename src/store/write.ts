@@ -38,8 +38,8 @@ export function createWrites(engine: Engine, short: Shortener): Writes {
       checkRepair(missing);
       return engine.transaction((tx) => repair({ tx, chainId: missing.chainId, short }, missing));
     },
-    lease: (chainId, holder, forMs) =>
-      engine.transaction(async (tx) => {
+    lease: (chainId, holder, forMs) => {
+      const work = async (tx: Transaction) => {
         const { clock } = engine.dialect;
         await tx.run(
           `INSERT INTO lease (chain, holder, expires_at) VALUES ($1, $2, ${clock} + $3)
@@ -49,11 +49,15 @@ export function createWrites(engine: Engine, short: Shortener): Writes {
         );
         const [row] = await tx.rows('SELECT holder FROM lease WHERE chain = $1', [chainId]);
         return String(row?.[0]);
-      }),
-    release: (chainId, holder) =>
-      engine.transaction(async (tx) => {
+      };
+      return engine.transaction(work, 'brisk');
+    },
+    release: (chainId, holder) => {
+      const work = async (tx: Transaction) => {
         await tx.run('DELETE FROM lease WHERE chain = $1 AND holder = $2', [chainId, holder]);
-      }),
+      };
+      return engine.transaction(work, 'brisk');
+    },
     rebuild: (chainId) => {
       const work = async (tx: Transaction) => {
         const rows = await tx.rows(
@@ -66,7 +70,7 @@ export function createWrites(engine: Engine, short: Shortener): Writes {
         await recordRewrite(tx, state, state.firstBlock);
         await tx.run('UPDATE chain SET revision = revision + 1 WHERE chain = $1', [chainId]);
       };
-      return engine.transaction(work, { patient: true });
+      return engine.transaction(work, 'patient');
     },
   };
 }
