@@ -18,11 +18,11 @@ export interface Result {
 const FILE = join(import.meta.dir, 'results.json');
 const DOCS = join(import.meta.dir, '..', 'docs');
 
-/** Keeps what some parts found, in the order of all parts, and writes page and picture anew. */
-export function saveResults(found: readonly Result[], order: readonly string[]): void {
-  const kept = readResults().filter(({ part }) => !found.some((one) => one.part === part));
+/** Keeps what a part found, in the order of all parts, and writes page and picture anew. */
+export function saveResult(found: Result, order: readonly string[]): void {
+  const kept = readResults().filter(({ part }) => part !== found.part);
   const place = ({ part }: Result) => order.indexOf(part);
-  const all = [...kept, ...found].filter((one) => place(one) >= 0).sort((a, b) => place(a) - place(b));
+  const all = [...kept, found].filter((one) => place(one) >= 0).sort((a, b) => place(a) - place(b));
   writeFileSync(FILE, `${JSON.stringify(all, null, 2)}\n`);
   writeFileSync(join(DOCS, 'benchmarks.md'), pageText(all));
   writeFileSync(join(DOCS, 'benchmarks.svg'), pictureText(all.flatMap(({ sections }) => sections)));

@@ -11,7 +11,7 @@ import { benchHttp } from './http.ts';
 import { benchLists } from './lists.ts';
 import { describeMachine, pinCores } from './machine.ts';
 import type { Bench, Part } from './part.ts';
-import { type Result, saveResults } from './results.ts';
+import { saveResult } from './results.ts';
 import { printSection } from './section.ts';
 import { FULL, QUICK } from './sizes.ts';
 import { benchStore } from './store.ts';
@@ -76,7 +76,6 @@ const commit = Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: imp
   .trim();
 const day = new Date().toISOString().slice(0, 10);
 console.log(machine);
-const results: Result[] = [];
 try {
   for (const [part, { run, extra }] of PARTS) {
     if (name === undefined ? extra : part !== name) continue;
@@ -84,9 +83,9 @@ try {
     const sections = await run(bench);
     for (const section of sections) printSection(section);
     console.log(`\n${part}: ${((performance.now() - began) / 1000).toFixed(0)} s`);
-    if (!extra) results.push({ part, day, machine, commit, sections });
+    // At once: what a later part breaks off with takes nothing from this one.
+    if (!extra && !isQuick) saveResult({ part, day, machine, commit, sections }, [...PARTS.keys()]);
   }
-  if (!isQuick && results.length > 0) saveResults(results, [...PARTS.keys()]);
 } finally {
   for (const end of endings.reverse()) await end();
   rmSync(folder, { recursive: true, force: true });
