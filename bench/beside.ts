@@ -1,9 +1,9 @@
 // What checks of one chain notice of another's history being read: the whole program.
 
 import { join } from 'node:path';
+import { ask } from './ask.ts';
 import { addressFrom } from './delegations.ts';
 import { count, millis, percentile, times } from './figures.ts';
-import { ask } from './paced.ts';
 import type { Section } from './section.ts';
 import { keyOf, startOurs } from './servers.ts';
 import type { Sizes } from './sizes.ts';

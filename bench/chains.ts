@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { NETWORKS } from '../src/registry/network.ts';
 import { treeCpu } from './cpu.ts';
 import { count, megabytes, short } from './figures.ts';
+import type { Server } from './load.ts';
 import { memoryOf } from './memory.ts';
 import type { Section } from './section.ts';
 import { startOurs } from './servers.ts';
 import type { Sizes } from './sizes.ts';
 import { startNode } from './start-node.ts';
-import type { Server } from './wrk.ts';
 
 const HISTORY_BLOCKS = 200;
 const LONGEST_READING_SECONDS = 120;

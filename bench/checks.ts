@@ -3,25 +3,30 @@
 import { join } from 'node:path';
 import { grantingKeys } from '../src/registry/check.ts';
 import { type Delegation, delegationId } from '../src/registry/delegation.ts';
+import { ask } from './ask.ts';
 import { evmAnswer, evmRequest, startEvmPeer } from './evm-peer.ts';
 import { count, megabytes, micros, millis, percentile, times } from './figures.ts';
+import type { Asked, Cost, Server } from './load.ts';
 import { type Memory, memoryOf } from './memory.ts';
-import { ask, paced } from './paced.ts';
+import { paced } from './paced.ts';
 import type { Bench } from './part.ts';
 import { CHECK, type ContractQuestion, drawQuestions, FORMS, queryOf } from './questions.ts';
-import { type Loaded, measureInTurns } from './rounds.ts';
+import { measureInTurns } from './rounds.ts';
 import type { Section } from './section.ts';
 import { keyOf, startNginx, startOurs } from './servers.ts';
 import type { PeerWorld } from './world.ts';
-import { type Cost, type Server, type WrkRequest, writeScript, wrk } from './wrk.ts';
+import { writeScript, wrk } from './wrk.ts';
 
 /** Each owner's transaction takes the development node milliseconds: it is asked the first of the questions only. */
 const EVM_QUESTIONS = 1000;
 const COMPARED = 400;
 const PACE = { perSecond: 200, seconds: 5 };
 
-interface Asked extends Loaded {
-  readonly requests: readonly WrkRequest[];
+interface Candidate {
+  readonly name: string;
+  readonly server: Server;
+  readonly script: string;
+  readonly requests: readonly Asked[];
   /** What an answer says; absent for the floor, which says nothing. */
   readonly answer?: (text: string) => string;
 }
@@ -36,14 +41,15 @@ export async function benchChecks(bench: Bench): Promise<Section[]> {
   try {
     const all = await startAll(world, questions, folder, servers);
     const notes: string[] = [];
-    const right: Asked[] = [];
+    const right: Candidate[] = [];
     for (const one of all) {
       const wrong = await wrongAnswers(one, questions, world.held);
       if (wrong === 0) right.push(one);
       else notes.push(`${one.name}: ${wrong} of ${COMPARED} answers were wrong, so it is not measured.`);
     }
     for (const { server, script } of right) wrk(server, script, sizes.warmUpSeconds);
-    const costs = measureInTurns(right, sizes);
+    const loads = right.map(({ name, server, script }) => ({ name, load: () => wrk(server, script, sizes.seconds) }));
+    const costs = await measureInTurns(loads, sizes.rounds);
     const found: Measured[] = [];
     for (const one of right) {
       const latency = await paced(one.server.url, one.requests, PACE);
@@ -63,13 +69,13 @@ async function startAll(
   questions: readonly ContractQuestion[],
   folder: string,
   servers: Server[],
-): Promise<Asked[]> {
+): Promise<Candidate[]> {
   const started = <S extends Server>(server: S): S => {
     servers.push(server);
     return server;
   };
-  const asked: Asked[] = [];
-  const add = (name: string, server: Server, requests: readonly WrkRequest[], answer?: Asked['answer']) => {
+  const asked: Candidate[] = [];
+  const add = (name: string, server: Server, requests: readonly Asked[], answer?: Candidate['answer']) => {
     const script = writeScript(join(folder, `checks-${asked.length}.lua`), requests);
     asked.push({ name, server, requests, script, ...(answer ? { answer } : {}) });
   };
@@ -104,7 +110,7 @@ async function startAll(
 
 /** Of the first of the questions: what the registry's rule says against what the server says. */
 async function wrongAnswers(
-  { server, requests, answer }: Asked,
+  { server, requests, answer }: Candidate,
   questions: readonly ContractQuestion[],
   held: ReadonlyMap<string, Delegation>,
 ): Promise<number> {
@@ -112,7 +118,7 @@ async function wrongAnswers(
   let wrong = 0;
   for (const [position, question] of questions.slice(0, COMPARED).entries()) {
     const truth = grantingKeys(question).some((key) => held.has(delegationId(key)));
-    if (answer(await ask(server.url, requests[position] as WrkRequest)) !== String(truth)) wrong++;
+    if (answer(await ask(server.url, requests[position] as Asked)) !== String(truth)) wrong++;
   }
   return wrong;
 }

@@ -6,8 +6,8 @@ import { type Delegation, delegationId } from '../src/registry/delegation.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
 import { type Call, inputOf } from '../src/sandbox/transactions.ts';
+import type { Asked, Server } from './load.ts';
 import type { ContractQuestion } from './questions.ts';
-import type { Server, WrkRequest } from './wrk.ts';
 
 const REGISTRY = NETWORKS.get(1)?.registries[2] ?? '';
 const GAS = '0x2dc6c0';
@@ -33,7 +33,7 @@ async function grant({ rpc }: Evm, { kind, from, to, contract, rights }: Delegat
   await rpc.call('eth_sendTransaction', [{ from, to: REGISTRY, data: inputOf(call), gas: GAS }]);
 }
 
-export const evmRequest = (question: ContractQuestion): WrkRequest => ({
+export const evmRequest = (question: ContractQuestion): Asked => ({
   path: '/',
   headers: { 'content-type': 'application/json' },
   body: `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{"to":"${REGISTRY}","data":"${callOf(question)}"},"latest"]}`,

@@ -5,18 +5,19 @@ import { join } from 'node:path';
 import type { Delegation } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { ChainState } from '../src/store/store.ts';
+import { ask } from './ask.ts';
 import { measureChains } from './chains.ts';
 import { createMass } from './delegations.ts';
 import { count, median, megabytes, micros, times } from './figures.ts';
 import { type Filled, fill, freshen } from './fill.ts';
+import type { Cost, Server } from './load.ts';
 import { type Memory, memoryOf } from './memory.ts';
-import { ask } from './paced.ts';
 import type { Bench } from './part.ts';
 import { CHECK, drawQuestions, FORMS, queryOf } from './questions.ts';
 import { measureInTurns } from './rounds.ts';
 import type { Section } from './section.ts';
 import { keyOf, startNginx, startOurs } from './servers.ts';
-import { type Cost, type Server, writeScript } from './wrk.ts';
+import { writeScript, wrk } from './wrk.ts';
 
 const MOST_ROUNDS = 3;
 const STARTS = 3;
@@ -84,9 +85,9 @@ async function measure(path: string, sample: readonly Delegation[], nginx: Serve
   }
   const server = await startOurs({ databaseUrl, folder });
   try {
-    const loads = [...scripts].map(([name, script]) => ({ name, server, script }));
-    const floor = { name: 'nginx', server: nginx, script: scripts.get('lower case') ?? '' };
-    const costs = measureInTurns([floor, ...loads], { ...sizes, rounds: Math.min(MOST_ROUNDS, sizes.rounds) });
+    const loads = [...scripts].map(([name, script]) => ({ name, load: () => wrk(server, script, sizes.seconds) }));
+    const floor = { name: 'nginx', load: () => wrk(nginx, scripts.get('lower case') ?? '', sizes.seconds) };
+    const costs = await measureInTurns([floor, ...loads], Math.min(MOST_ROUNDS, sizes.rounds));
     return { bytes: statSync(path).size, startMs: median(starts), memory: memoryOf(server.pid), costs };
   } finally {
     await server.stop();

@@ -11,12 +11,13 @@ import { ownCpu } from './cpu.ts';
 import { createMass } from './delegations.ts';
 import { count, median, micros, times } from './figures.ts';
 import { fill, freshen } from './fill.ts';
+import type { Cost, Server } from './load.ts';
 import type { Bench } from './part.ts';
 import { CHECK, type ContractQuestion, drawQuestions, FORMS, queryOf } from './questions.ts';
 import { measureInTurns } from './rounds.ts';
 import type { Section } from './section.ts';
 import { keyOf, startNginx, startOurs } from './servers.ts';
-import { type Cost, type Server, writeScript } from './wrk.ts';
+import { writeScript, wrk } from './wrk.ts';
 
 const PASSES = 8;
 
@@ -48,7 +49,7 @@ export async function benchHttp(bench: Bench): Promise<Section[]> {
     const own = await startOurs({ databaseUrl, folder, args });
     try {
       const server = database === null ? own : { ...own, databasePid: database.pid };
-      const costs = measure(nginx, server, scripts, bench);
+      const costs = await measure(nginx, server, scripts, bench);
       sections.push(sectionOf(costs, engine, many, sizes.delegations));
       // With several processes the steps of one are no share of the whole.
       if (many === null) sections.push(...(await shares(databaseUrl, questions, costs)));
@@ -80,9 +81,10 @@ async function fillFor(url: string, delegations: number, many: number): Promise<
   return drawQuestions(mass.sample, many);
 }
 
-function measure(nginx: Server, server: Server, scripts: readonly string[], { sizes }: Bench): Map<string, Cost> {
-  const loads = FORMS.map(([name], position) => ({ name, server, script: scripts[position] ?? '' }));
-  return measureInTurns([{ name: 'nginx', server: nginx, script: scripts[0] ?? '' }, ...loads], sizes);
+function measure(nginx: Server, server: Server, scripts: readonly string[], { sizes }: Bench) {
+  const loadOf = (of: Server, position: number) => () => wrk(of, scripts[position] ?? '', sizes.seconds);
+  const ours = FORMS.map(([name], position) => ({ name, load: loadOf(server, position) }));
+  return measureInTurns([{ name: 'nginx', load: loadOf(nginx, 0) }, ...ours], sizes.rounds);
 }
 
 function sectionOf(

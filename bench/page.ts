@@ -20,7 +20,7 @@ const HEAD = `# Benchmarks
 <!-- Written by npm run bench. -->
 
 Against what people would use instead: a call of the registry itself on a node, an indexer made with
-[Ponder](https://ponder.sh), and nginx sending a file’s worth of nothing as the floor. \`npm run bench\` makes this page and its
+[Ponder](https://ponder.sh), and nginx sending a static \`true\` as the floor. \`npm run bench\` makes this page and its
 picture anew, \`npm run bench -- checks\` a part of it; it installs what it needs.
 
 ![The figures below as bars](benchmarks.svg)`;
@@ -39,5 +39,6 @@ function sectionText({ title, about, columns, rows, notes = [] }: Section): stri
   const lineOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const rule = columns.map((_, position) => (position === 0 ? '---' : '---:'));
   const table = [lineOf(columns), lineOf(rule), ...rows.map(lineOf)].join('\n');
-  return [`## ${title}`, about, table, ...notes.map((note) => `- ${note}`)].join('\n\n');
+  const list = notes.map((note) => `- ${note}`).join('\n');
+  return [`## ${title}`, about, table, ...(list === '' ? [] : [list])].join('\n\n');
 }

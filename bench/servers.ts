@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { findProgram } from '../test/programs.ts';
 import { MAIN } from '../test/serve-process.ts';
-import type { Server } from './wrk.ts';
+import type { Server } from './load.ts';
 
 interface OursOptions {
   readonly databaseUrl: string;

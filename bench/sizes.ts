@@ -7,6 +7,8 @@ export interface Sizes {
   /** The peer is asked for so long before it is measured. */
   readonly warmUpSeconds: number;
   readonly questions: number;
+  /** Delegations in the lists of a round, or so. */
+  readonly listed: number;
   /** Of a history that ours alone reads, and of one that the peers read too. */
   readonly blocks: number;
   readonly peerBlocks: number;
@@ -22,6 +24,7 @@ export const FULL: Sizes = {
   seconds: 3,
   warmUpSeconds: 10,
   questions: 20_000,
+  listed: 200_000,
   blocks: 200_000,
   peerBlocks: 40_000,
   delegations: 1_000_000,
@@ -36,6 +39,7 @@ export const QUICK: Sizes = {
   seconds: 1,
   warmUpSeconds: 2,
   questions: 2000,
+  listed: 40_000,
   blocks: 20_000,
   peerBlocks: 4000,
   delegations: 50_000,
