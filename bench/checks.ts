@@ -47,8 +47,7 @@ export async function benchChecks(bench: Bench): Promise<Section[]> {
       if (wrong === 0) right.push(one);
       else notes.push(`${one.name}: ${wrong} of ${COMPARED} answers were wrong, so it is not measured.`);
     }
-    const scripts = new Map(right.map(({ server, script }) => [server, script]));
-    for (const [server, script] of scripts) wrk(server, script, sizes.warmUpSeconds);
+    for (const { server, script } of right) wrk(server, script, sizes.warmUpSeconds);
     const loads = right.map(({ name, server, script }) => ({ name, load: () => wrk(server, script, sizes.seconds) }));
     const costs = await measureInTurns(loads, sizes.rounds);
     const found: Measured[] = [];

@@ -4,7 +4,7 @@ export interface Sizes {
   /** Interleaved rounds besides the one that warms up, and the seconds of load in each. */
   readonly rounds: number;
   readonly seconds: number;
-  /** Each server is asked for so long before anything is measured: some compile what they do while they do it. */
+  /** Everything is asked for so long before anything is measured: some compile what they do while they do it. */
   readonly warmUpSeconds: number;
   readonly questions: number;
   /** Delegations in the lists of a round, or so. */
