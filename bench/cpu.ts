@@ -1,6 +1,7 @@
-// CPU time, for these machines are too noisy for wall time.
+// CPU time, for these machines are too noisy for wall time. That of other processes is known on Linux only: elsewhere 0.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { treeOf } from './process-tree.ts';
 
 const TICK_US = 1e6 / 100;
 
@@ -10,20 +11,18 @@ export function ownCpu(): number {
   return user + system;
 }
 
-/** User and system time of a process and its children, in microseconds. Linux only: elsewhere 0. */
+/** User and system time of a process and all that it started, those that have ended included, in microseconds. */
 export function treeCpu(pid: number): number {
-  let total = 0;
-  for (const name of process.platform === 'linux' ? readdirSync('/proc') : []) {
-    if (!/^\d+$/.test(name)) continue;
+  let ticks = 0;
+  for (const one of treeOf(pid)) {
     try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      // Behind the bracketed name: state, parent, …; user and system ticks are the 12th and 13th.
+      const stat = readFileSync(`/proc/${one}/stat`, 'utf8');
+      // Behind the bracketed name, from the 12th on: user and system ticks, and those of children that have ended.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (Number(name) === pid || Number(fields[1]) === pid)
-        total += (Number(fields[11]) + Number(fields[12])) * TICK_US;
+      for (const field of fields.slice(11, 15)) ticks += Number(field);
     } catch {
-      // The process ended meanwhile.
+      // It ended meanwhile.
     }
   }
-  return total;
+  return ticks * TICK_US;
 }

@@ -16,7 +16,7 @@ export function addressFrom(of: number): Address {
   return `0x${hex}`;
 }
 
-const VOTE = `0x${'766f7465'.padEnd(64, '0')}` as const;
+export const VOTE = `0x${'766f7465'.padEnd(64, '0')}` as const;
 /** One grant in eight ends again later. */
 const ENDED_SHARE = 0.125;
 const LOGS_PER_BLOCK = 5;

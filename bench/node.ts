@@ -1,45 +1,78 @@
-// A node for the benchmark, in a process of its own: a million registry events over 200,000 blocks, made up as they are
-// asked for. Prints its URL.
+// A node for the benchmark, in a process of its own: the same history on every chain, told as it is asked for. The path of
+// its URL is the chain's id. Prints the URL. Arguments: blocks with events, and `live` where blocks go on coming.
 
-import { eventTopics } from '../src/registry/event.ts';
 import { NETWORKS } from '../src/registry/network.ts';
-import { addressFrom } from './delegations.ts';
+import { eventAt, logOf, logsIn, topicOf } from './history.ts';
 
-const [chainId = 1, blocks = 200_000] = process.argv.slice(2).map(Number);
-/** Five on average; always the same would look like a node that cuts its answers off. */
-const logsIn = (number: number) => 1 + ((number * 7) % 9);
-const registry = NETWORKS.get(chainId)?.registries[2];
-const [topic] = eventTopics(2).slice(2);
-const start = Math.floor(Date.now() / 1000) - blocks * 2;
+/** Empty ones after the events, so that every way to reckon finality covers the events. */
+const TAIL_BLOCKS = 300;
+const FINAL_DEPTH = 64;
+const OLD_BLOCK_SECONDS = 2;
+
+const [blocksText = '200000', life] = process.argv.slice(2);
+const blocks = Number(blocksText);
+const startedTip = blocks + TAIL_BLOCKS;
+const startedAt = Math.floor(Date.now() / 1000);
 
 const hex = (value: number) => `0x${value.toString(16)}`;
 const hash = (lead: string, of: number) => `0x${lead}${of.toString(16).padStart(63, '0')}`;
-const word = (address: string) => `0x${'0'.repeat(24)}${address.slice(2)}`;
-const tail = `${'0'.repeat(64)}${'1'.padStart(64, '0')}`;
+const numberOf = (blockHash: string) => Number(`0x${blockHash.slice(3)}`);
+const NO_BLOOM = `0x${'0'.repeat(512)}`;
+const NOBODY = `0x${'0'.repeat(40)}`;
 
-const header = (number: number) => ({
-  number: hex(number),
-  hash: hash('b', number),
-  parentHash: hash('b', number - 1),
-  timestamp: hex(start + 2 * number),
-  logsBloom: `0x${'0'.repeat(512)}`,
-});
+interface Chain {
+  readonly id: number;
+  readonly registry: string;
+  readonly blockSeconds: number;
+}
+
+function chainAt(path: string): Chain {
+  const id = Number(path.slice(1)) || 1;
+  const network = NETWORKS.get(id);
+  return { id, registry: network?.registries[2] ?? '0x', blockSeconds: Math.max(1, network?.blockSeconds ?? 1) };
+}
+
+const tipOf = ({ blockSeconds }: Chain) =>
+  startedTip + (life === 'live' ? Math.floor((Date.now() / 1000 - startedAt) / blockSeconds) : 0);
+
+const timeOf = (number: number, { blockSeconds }: Chain) =>
+  startedAt + (number - startedTip) * (number < startedTip ? OLD_BLOCK_SECONDS : blockSeconds);
+
+const eventsIn = (number: number) => (number >= 1 && number <= blocks ? logsIn(number) : 0);
 
 /** As text: what a node says is no part of what is measured, but it must come fast. */
-function logsText(from: number, to: number): string {
+function blockText(number: number, chain: Chain, withTransactions: boolean): string {
+  const transactions = Array.from({ length: withTransactions ? eventsIn(number) : 0 }, (_, position) => ({
+    hash: hash('a', number * 10 + position),
+    transactionIndex: hex(position),
+    blockHash: hash('b', number),
+    blockNumber: hex(number),
+    from: NOBODY,
+    to: chain.registry,
+  }));
+  return JSON.stringify({
+    number: hex(number),
+    hash: hash('b', number),
+    parentHash: hash('b', number - 1),
+    timestamp: hex(timeOf(number, chain)),
+    logsBloom: NO_BLOOM,
+    receiptsRoot: hash('c', number),
+    transactions,
+  });
+}
+
+type Topics = readonly (string | readonly string[] | null)[];
+
+function logsText(from: number, to: number, chain: Chain, [asked = null]: Topics): string {
   const texts: string[] = [];
-  for (let number = Math.max(1, from); number <= Math.min(to, blocks); number++) {
-    const shared = `"address":"${registry}","blockNumber":"${hex(number)}","blockHash":"${hash('b', number)}","blockTimestamp":"${hex(start + 2 * number)}","removed":false`;
-    for (let position = 0; position < logsIn(number); position++) {
-      const id = number * 10 + position;
-      const topics = [
-        topic,
-        word(addressFrom(id >> 1)),
-        word(addressFrom(0x40000000 + id)),
-        word(addressFrom(0x20000000 + (id % 5000))),
-      ];
+  for (let number = from; number <= to; number++) {
+    const shared = `"address":"${chain.registry}","blockNumber":"${hex(number)}","blockHash":"${hash('b', number)}","blockTimestamp":"${hex(timeOf(number, chain))}","removed":false`;
+    for (let position = 0; position < eventsIn(number); position++) {
+      const event = eventAt(number, position);
+      if (asked !== null && !asked.includes(topicOf(event))) continue;
+      const { topics, data } = logOf(event);
       texts.push(
-        `{${shared},"topics":${JSON.stringify(topics)},"data":"0x${id.toString(16).padStart(64, '0')}${tail}","transactionHash":"${hash('a', id)}","transactionIndex":"${hex(position)}","logIndex":"${hex(position)}"}`,
+        `{${shared},"topics":${JSON.stringify(topics)},"data":"${data}","transactionHash":"${hash('a', number * 10 + position)}","transactionIndex":"${hex(position)}","logIndex":"${hex(position)}"}`,
       );
     }
   }
@@ -47,25 +80,42 @@ function logsText(from: number, to: number): string {
 }
 
 interface Asked {
-  readonly id: number;
+  readonly id: number | string;
   readonly method: string;
-  // biome-ignore lint/suspicious/noExplicitAny: parameters are what each method takes
-  readonly params: any[];
+  readonly params?: readonly unknown[];
 }
 
-function resultText({ method, params }: Asked): string {
-  if (method === 'eth_chainId') return JSON.stringify(hex(chainId));
-  if (method === 'eth_getLogs') {
-    const [{ fromBlock, toBlock, blockHash }] = params;
-    if (blockHash !== undefined) return logsText(Number(`0x${blockHash.slice(3)}`), Number(`0x${blockHash.slice(3)}`));
-    return logsText(Number(fromBlock), Number(toBlock));
+interface LogsAsked {
+  readonly fromBlock?: string;
+  readonly toBlock?: string;
+  readonly blockHash?: string;
+  readonly topics?: Topics;
+}
+
+function resultText({ method, params = [] }: Asked, chain: Chain): string {
+  const tip = tipOf(chain);
+  const [first, second] = params;
+  switch (method) {
+    case 'eth_chainId':
+      return `"${hex(chain.id)}"`;
+    case 'net_version':
+      return `"${chain.id}"`;
+    case 'eth_blockNumber':
+      return `"${hex(tip)}"`;
+    case 'eth_getBlockByHash':
+      return blockText(numberOf(String(first)), chain, second === true);
+    case 'eth_getBlockByNumber': {
+      const number = first === 'latest' ? tip : first === 'finalized' ? tip - FINAL_DEPTH : Number(first);
+      return number > tip ? 'null' : blockText(number, chain, second === true);
+    }
+    case 'eth_getLogs': {
+      const { fromBlock, toBlock, blockHash, topics = [] } = first as LogsAsked;
+      if (blockHash !== undefined) return logsText(numberOf(blockHash), numberOf(blockHash), chain, topics);
+      return logsText(Number(fromBlock), Math.min(tip, Number(toBlock)), chain, topics);
+    }
+    default:
+      return 'null';
   }
-  if (method === 'eth_getBlockByNumber') {
-    const tag = params[0];
-    const number = tag === 'latest' ? blocks : tag === 'finalized' ? blocks - 64 : Number(tag);
-    return number > blocks ? 'null' : JSON.stringify(header(number));
-  }
-  return 'null';
 }
 
 const server = Bun.serve({
@@ -73,9 +123,12 @@ const server = Bun.serve({
   port: 0,
   development: false,
   async fetch(request) {
+    const chain = chainAt(new URL(request.url).pathname);
     const body = (await request.json()) as Asked | Asked[];
-    const answer = (one: Asked) => `{"jsonrpc":"2.0","id":${one.id},"result":${resultText(one)}}`;
-    return new Response(Array.isArray(body) ? `[${body.map(answer).join(',')}]` : answer(body));
+    const answer = (one: Asked) =>
+      `{"jsonrpc":"2.0","id":${JSON.stringify(one.id)},"result":${resultText(one, chain)}}`;
+    const text = Array.isArray(body) ? `[${body.map(answer).join(',')}]` : answer(body);
+    return new Response(text, { headers: { 'content-type': 'application/json' } });
   },
 });
 console.log(`http://127.0.0.1:${server.port}`);

@@ -1,8 +1,6 @@
-// What every benchmark prints in the same way.
-
-import { arch, cpus } from 'node:os';
-
-export const printMachine = () =>
-  console.log(`${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, ${arch()}, Bun ${Bun.version}\n`);
+// A line of figures, for the parts that only print.
 
 export const line = (what: string, ...figures: string[]) => console.log(`  ${what.padEnd(28)}${figures.join(', ')}`);
+
+/** What goes on meanwhile, for people. */
+export const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`);

@@ -1,32 +1,92 @@
-// npm run bench -- <part> [options]
+// npm run bench [-- <part> [options]]: all parts into docs/benchmarks.md, or one of them.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { benchBackfill } from './backfill.ts';
 import { benchBulk } from './bulk.ts';
+import { benchChecks } from './checks.ts';
+import { benchGrowth } from './growth.ts';
 import { benchHttp } from './http.ts';
+import { benchLists } from './lists.ts';
+import { describeMachine, pinCores } from './machine.ts';
+import type { Bench, Part } from './part.ts';
+import { saveResult } from './results.ts';
+import { printSection } from './section.ts';
+import { FULL, QUICK } from './sizes.ts';
 import { benchStore } from './store.ts';
+import { createPeerWorld, type PeerWorld } from './world.ts';
 
-const PARTS: Readonly<Record<string, { about: string; run(options: string[]): Promise<void> }>> = {
-  store: {
-    about:
-      'the store on both engines, with 1 and 10 million delegations; options: sqlite, postgres, and sizes as 1m 10m',
-    run: benchStore,
+const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
+  ['checks', { about: 'a check: ours, eth_call on a node, a Ponder app, nginx as the floor', run: benchChecks }],
+  ['lists', { about: "a wallet's list of 1, 100 and 10,000 delegations: ours and Ponder", run: benchLists }],
+  ['backfill', { about: "reading a history from a node: ours and Ponder's", run: benchBackfill }],
+  ['growth', { about: '100,000 to 10 million delegations, start, and 1 to 30 chains followed', run: benchGrowth }],
+  ['bulk', { about: 'a file of a million questions, answered by the command line', run: benchBulk }],
+  [
+    'http',
+    {
+      about: 'a check against nginx, and where its CPU goes; options: --store postgres, --workers 1,2',
+      extra: true,
+      run: benchHttp,
+    },
+  ],
+  ['store', { about: 'the store alone; options: sqlite, postgres, and sizes as 1m 10m', extra: true, run: benchStore }],
+]);
+
+const usage = () => `Usage: npm run bench [-- <part> [options]] [--quick]
+
+Without a part: all of them but http and store, into docs/benchmarks.md. --quick only shows that it works, and writes nothing.
+
+${[...PARTS].map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`).join('\n')}`;
+
+const args = process.argv.slice(2);
+const isQuick = args.includes('--quick');
+const [name, ...options] = args.filter((arg) => arg !== '--quick');
+if (name !== undefined && !PARTS.has(name)) {
+  console.error(usage());
+  process.exit(name === '--help' ? 0 : 2);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'delegations-bench-'));
+const endings: (() => Promise<unknown>)[] = [];
+const sizes = isQuick ? QUICK : FULL;
+let world: Promise<PeerWorld> | null = null;
+
+async function makeWorld(): Promise<PeerWorld> {
+  const made = await createPeerWorld(sizes.peerBlocks, folder);
+  endings.push(made.stop);
+  return made;
+}
+
+const bench: Bench = {
+  sizes,
+  folder,
+  options,
+  world() {
+    world ??= makeWorld();
+    return world;
   },
-  backfill: {
-    about: 'reading a million events of 200,000 blocks from a node, and what checks notice of it',
-    run: benchBackfill,
-  },
-  bulk: { about: 'a file of a million questions, answered by the command line', run: benchBulk },
-  http: {
-    about: 'a check over HTTP against nginx sending a static true; option: sqlite:<path>, a store to fill or use again',
-    run: benchHttp,
-  },
+  atEnd: (stop) => endings.push(stop),
 };
 
-const [part, ...options] = process.argv.slice(2);
-const chosen = part === undefined ? undefined : PARTS[part];
-if (chosen === undefined) {
-  console.error('Usage: npm run bench -- <part> [options]\n\nParts:');
-  for (const [name, { about }] of Object.entries(PARTS)) console.error(`  ${name.padEnd(10)} ${about}`);
-  process.exit(part === undefined || part === '--help' ? 0 : 2);
+const machine = describeMachine(pinCores());
+const commit = Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: import.meta.dir })
+  .stdout.toString()
+  .trim();
+const day = new Date().toISOString().slice(0, 10);
+console.log(machine);
+try {
+  for (const [part, { run, extra }] of PARTS) {
+    if (name === undefined ? extra : part !== name) continue;
+    const began = performance.now();
+    const sections = await run(bench);
+    for (const section of sections) printSection(section);
+    console.log(`\n${part}: ${((performance.now() - began) / 1000).toFixed(0)} s`);
+    // At once: what a later part breaks off with takes nothing from this one.
+    if (!extra && !isQuick) saveResult({ part, day, machine, commit, sections }, [...PARTS.keys()]);
+  }
+} finally {
+  for (const end of endings.reverse()) await end();
+  rmSync(folder, { recursive: true, force: true });
 }
-await chosen.run(options);

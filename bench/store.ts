@@ -1,26 +1,28 @@
 // The store alone: how fast it fills, what a lookup costs as it grows, and what a delegation weighs on disk.
 
 import { Database } from 'bun:sqlite';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Question, questionFor } from '../src/registry/check.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
-import type { BlockInput, ChainState, Store } from '../src/store/store.ts';
+import type { Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/postgres.ts';
 import { createRandom } from '../test/random.ts';
 import { ownCpu, treeCpu } from './cpu.ts';
 import { addressFrom, createMass } from './delegations.ts';
-import { line, printMachine } from './print.ts';
+import { count } from './figures.ts';
+import { fill } from './fill.ts';
+import type { Bench } from './part.ts';
+import { line, progress } from './print.ts';
+import type { Section } from './section.ts';
 
-const BATCH_LOGS = 50_000;
+const LARGE_PAIR_BLOCK_LOGS = 50_000;
 const LOOKUPS = 20_000;
 const CHAIN = 1;
 const LARGE_PAIR_CHAIN = 2;
 const LARGE_PAIR_GRANTS = 1_000_000;
 
-interface Bench {
+interface StoreBench {
   readonly name: string;
   readonly url: string;
   /** CPU of the database's own processes, in microseconds. */
@@ -30,26 +32,27 @@ interface Bench {
   stop(): Promise<void>;
 }
 
-export async function benchStore(options: string[]): Promise<void> {
+/** Prints what it finds: engines and sizes are chosen by whoever looks into the store. */
+export async function benchStore({ options, folder, sizes: { growth } }: Bench): Promise<Section[]> {
   const unknown = options.filter((option) => !/^(sqlite|postgres|\d+(\.\d+)?[mk])$/.test(option));
   if (unknown.length > 0)
     throw new Error(`Unknown option ${unknown.join(', ')}: use sqlite, postgres, or sizes as 1m 10m`);
   const sizes = options.filter((option) => /^\d/.test(option)).map(sizeOf);
   const engines = options.filter((option) => option === 'sqlite' || option === 'postgres');
-  printMachine();
   for (const engine of engines.length > 0 ? engines : ['sqlite', 'postgres']) {
-    const bench = engine === 'sqlite' ? onSqlite() : await onPostgres();
+    const bench = engine === 'sqlite' ? onSqlite(join(folder, 'store.db')) : await onPostgres();
     try {
-      await run(bench, sizes.length > 0 ? sizes : [1e6, 10e6]);
+      await run(bench, sizes.length > 0 ? sizes : growth.slice(-2));
     } finally {
       await bench.stop();
     }
   }
+  return [];
 }
 
 const sizeOf = (text: string) => Number.parseFloat(text) * (text.endsWith('m') ? 1e6 : 1e3);
 
-async function run(bench: Bench, sizes: readonly number[]): Promise<void> {
+async function run(bench: StoreBench, sizes: readonly number[]): Promise<void> {
   const store = await openStore(bench.url);
   const mass = createMass(1);
   let state = await store.claim(CHAIN, 1000);
@@ -57,22 +60,12 @@ async function run(bench: Bench, sizes: readonly number[]): Promise<void> {
   const lookups = new Map<number, number>();
   for (const size of sizes) {
     console.log(`\n${size / 1e6} M delegations`);
-    const cost = { rows: 0, seconds: 0, cpu: 0, server: 0 };
-    while (mass.grants < size) {
-      const blocks = mass.next(BATCH_LOGS);
-      const [began, cpu, server] = [performance.now(), ownCpu(), bench.serverCpu()];
-      state = await append(store, CHAIN, state, blocks);
-      cost.rows += blocks.length * 5;
-      cost.seconds += (performance.now() - began) / 1000;
-      cost.cpu += ownCpu() - cpu;
-      cost.server += bench.serverCpu() - server;
-      progress(`${mass.grants} of ${size} delegations, ${rate(cost.rows / cost.seconds)} rows/s`);
-    }
-    progress('');
+    const filled = await fill(store, state, mass, size, bench.serverCpu);
+    state = filled.state;
     line(
       'applied',
-      `${rate(cost.rows / cost.seconds)} rows/s`,
-      micro(cost.cpu / cost.rows, cost.server / cost.rows, 'row'),
+      `${count(filled.logs / filled.seconds)} rows/s`,
+      micro(filled.cpu / filled.logs, filled.databaseCpu / filled.logs, 'row'),
     );
 
     const { spans, logs } = await bench.sizes();
@@ -132,7 +125,7 @@ async function run(bench: Bench, sizes: readonly number[]): Promise<void> {
 }
 
 /** Anyone can grant a pair a million tokens: a check of it must not read them. */
-async function benchLargePair(bench: Bench, store: Store): Promise<void> {
+async function benchLargePair(bench: StoreBench, store: Store): Promise<void> {
   let state = await store.claim(LARGE_PAIR_CHAIN, 1);
   const [from, to, contract] = [1, 2, 3].map(addressFrom) as [`0x${string}`, `0x${string}`, `0x${string}`];
   const base = { version: 2, kind: 'ERC721', to, contract, rights: NO_RIGHTS, amount: null } as const;
@@ -142,10 +135,14 @@ async function benchLargePair(bench: Bench, store: Store): Promise<void> {
     event: { type: 'granted', delegation: { ...base, from: of, tokenId } } as const,
   });
   for (let number = 1, id = 0; id < LARGE_PAIR_GRANTS; number++) {
-    const logs = Array.from({ length: BATCH_LOGS }, (_, position) => grant(number, position, from, BigInt(id++)));
-    if (number === 1) logs.push(grant(number, BATCH_LOGS, addressFrom(9), 5n));
+    const logs = Array.from({ length: LARGE_PAIR_BLOCK_LOGS }, (_, position) =>
+      grant(number, position, from, BigInt(id++)),
+    );
+    if (number === 1) logs.push(grant(number, LARGE_PAIR_BLOCK_LOGS, addressFrom(9), 5n));
     const hash = `0x${number.toString(16).padStart(64, '0')}` as const;
-    state = await append(store, LARGE_PAIR_CHAIN, state, [{ number, hash, timestamp: number, logs }]);
+    const block = { number, hash, timestamp: number, logs };
+    const { chainId, epoch, head: after } = state;
+    ({ state } = await store.apply({ chainId, epoch, after, blocks: [block], head: block }));
     progress(`${id} grants to one pair`);
   }
   progress('');
@@ -160,14 +157,9 @@ async function benchLargePair(bench: Bench, store: Store): Promise<void> {
   );
 }
 
-async function append(store: Store, chainId: number, state: ChainState, blocks: BlockInput[]): Promise<ChainState> {
-  const head = blocks.at(-1) ?? never();
-  return (await store.apply({ chainId, epoch: state.epoch, after: state.head, blocks, head })).state;
-}
-
 /** CPU a question, ours and the database's, once all of them have been asked before; `cold` is that first time. */
 async function measure(
-  bench: Bench,
+  bench: StoreBench,
   questions: readonly Question[],
   ask: (question: Question, turn: number) => Promise<{ granting: readonly unknown[] }>,
 ) {
@@ -182,9 +174,7 @@ async function measure(
   return { ...(await pass()), cold };
 }
 
-function onSqlite(): Bench {
-  const folder = mkdtempSync(join(tmpdir(), 'delegations-bench-'));
-  const path = join(folder, 'store.db');
+function onSqlite(path: string): StoreBench {
   return {
     name: 'SQLite',
     url: `sqlite:${path}`,
@@ -200,11 +190,11 @@ function onSqlite(): Bench {
         logs: total((name) => name.startsWith('log') || name.startsWith('block')),
       };
     },
-    stop: async () => rmSync(folder, { recursive: true, force: true }),
+    stop: async () => {},
   };
 }
 
-async function onPostgres(): Promise<Bench> {
+async function onPostgres(): Promise<StoreBench> {
   const server = await startPostgres({
     fsync: 'on',
     synchronous_commit: 'off',
@@ -231,7 +221,5 @@ async function onPostgres(): Promise<Bench> {
 const never = (): never => {
   throw new Error('empty');
 };
-const rate = (value: number) => Math.round(value).toLocaleString('en');
 const micro = (own: number, server: number, unit: string) =>
   `${own.toFixed(1)} µs CPU a ${unit}${server > 0 ? ` + ${server.toFixed(1)} in the database` : ''}`;
-const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`);

@@ -1,0 +1,65 @@
+// What checks of one chain notice of another's history being read: the whole program.
+
+import { join } from 'node:path';
+import { ask } from './ask.ts';
+import { addressFrom } from './delegations.ts';
+import { count, millis, percentile, times } from './figures.ts';
+import type { Section } from './section.ts';
+import { keyOf, startOurs } from './servers.ts';
+import type { Sizes } from './sizes.ts';
+import { type BenchNode, startNode } from './start-node.ts';
+
+const SMALL_BLOCKS = 500;
+const WARM_UP = 200;
+
+export async function measureBeside(node: BenchNode, folder: string, { rounds, seconds }: Sizes): Promise<Section> {
+  const small = await startNode(SMALL_BLOCKS);
+  try {
+    const environment = { RPC_URL_8453: small.url(8453), START_BLOCK_8453: '1', MAX_LAG_8453: '86400' };
+    const busy = { ...environment, RPC_URL_1: node.url(1), START_BLOCK_1: '1' };
+    const ms = 1000 * rounds * seconds;
+    const found: (readonly [string, readonly number[]])[] = [
+      ['idle', await latencies(`sqlite:${join(folder, 'idle.db')}`, folder, environment, ms)],
+      ['while reading', await latencies(`sqlite:${join(folder, 'busy.db')}`, folder, busy, ms)],
+    ];
+    const [idle, reading] = found.map(([, took]) => percentile(took, 0.99)) as [number, number];
+    return {
+      title: 'Checks while another chain is read',
+      about: 'One after the other, of a chain that is at its tip, by one program on SQLite.',
+      columns: ['Other chain', 'half within', '99 % within', 'checks'],
+      rows: found.map(([name, took]) => [
+        name,
+        millis(percentile(took, 0.5)),
+        millis(percentile(took, 0.99)),
+        count(took.length),
+      ]),
+      notes: [`The 99th percentile is ${times(reading / idle)} the idle one.`],
+    };
+  } finally {
+    await small.stop();
+  }
+}
+
+async function latencies(
+  databaseUrl: string,
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+  ms: number,
+): Promise<number[]> {
+  const server = await startOurs({ databaseUrl, folder, environment });
+  try {
+    const headers = { 'X-API-KEY': await keyOf(databaseUrl) };
+    const path = `/registry/v2/check/all?to=${addressFrom(1)}&from=${addressFrom(2)}&chainId=8453`;
+    while ((await fetch(server.url + path, { headers })).status !== 200) await Bun.sleep(50);
+    const took: number[] = [];
+    for (const end = performance.now() + ms; performance.now() < end; ) {
+      const began = performance.now();
+      await ask(server.url, { path, headers });
+      took.push(performance.now() - began);
+      await Bun.sleep(1);
+    }
+    return took.slice(WARM_UP);
+  } finally {
+    await server.stop();
+  }
+}

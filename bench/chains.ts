@@ -1,0 +1,65 @@
+// What following costs while nothing happens: chains at their tips, whose blocks come and are empty.
+
+import { join } from 'node:path';
+import { NETWORKS } from '../src/registry/network.ts';
+import { treeCpu } from './cpu.ts';
+import { count, megabytes, short } from './figures.ts';
+import type { Server } from './load.ts';
+import { memoryOf } from './memory.ts';
+import type { Section } from './section.ts';
+import { startOurs } from './servers.ts';
+import type { Sizes } from './sizes.ts';
+import { startNode } from './start-node.ts';
+
+const HISTORY_BLOCKS = 200;
+const LONGEST_READING_SECONDS = 120;
+
+export async function measureChains({ chains, idleSeconds }: Sizes, folder: string): Promise<Section> {
+  const node = await startNode(HISTORY_BLOCKS, 'live');
+  try {
+    const rows: string[][] = [];
+    for (const many of chains) {
+      const ids = [...NETWORKS.keys()].slice(0, many);
+      const environment = Object.fromEntries(
+        ids.flatMap((id) => [
+          [`RPC_URL_${id}`, node.url(id)],
+          [`START_BLOCK_${id}`, '1'],
+        ]),
+      );
+      const databaseUrl = `sqlite:${join(folder, `chains-${many}.db`)}`;
+      const server = await startOurs({ databaseUrl, folder, environment });
+      try {
+        await untilRead(server, many);
+        const before = treeCpu(server.pid);
+        await Bun.sleep(1000 * idleSeconds);
+        const cpu = (treeCpu(server.pid) - before) / 1000 / idleSeconds;
+        const { own } = memoryOf(server.pid);
+        rows.push([count(many), `${short(cpu)} ms`, `${short(cpu / 10)} %`, megabytes(own)]);
+      } finally {
+        await server.stop();
+      }
+    }
+    return {
+      title: 'Chains followed',
+      about:
+        'One program on SQLite, its answering and its following process together, chains at their tips. Blocks come as often as the real networks have them (at most one a second), and are empty.',
+      columns: ['Chains', 'CPU a second', 'of a core', 'memory'],
+      rows,
+    };
+  } finally {
+    await node.stop();
+  }
+}
+
+async function untilRead({ url }: Server, chains: number): Promise<void> {
+  for (const end = performance.now() + 1000 * LONGEST_READING_SECONDS; performance.now() < end; ) {
+    const networks = (await (await fetch(`${url}/networks`)).json()) as { head: unknown }[];
+    if (networks.filter(({ head }) => head !== null).length >= chains) {
+      // What was read ahead is read once more, and then there is nothing left but new blocks.
+      await Bun.sleep(5000);
+      return;
+    }
+    await Bun.sleep(500);
+  }
+  throw new Error(`${chains} chains were not read within ${LONGEST_READING_SECONDS} s`);
+}

@@ -1,0 +1,43 @@
+// What an integrator does without us: eth_call of the registry's own check. Here on Hardhat's EVM, which is a development node.
+
+import { callOf } from '../src/chain/registry-calls.ts';
+import { grantingKeys } from '../src/registry/check.ts';
+import { type Delegation, delegationId } from '../src/registry/delegation.ts';
+import { NETWORKS } from '../src/registry/network.ts';
+import { type Evm, startEvm } from '../src/sandbox/evm.ts';
+import { type Call, inputOf } from '../src/sandbox/transactions.ts';
+import type { Asked, Server } from './load.ts';
+import type { ContractQuestion } from './questions.ts';
+
+const REGISTRY = NETWORKS.get(1)?.registries[2] ?? '';
+const GAS = '0x2dc6c0';
+const BALANCE = `0x${(10n ** 24n).toString(16)}`;
+
+/** A chain on which every delegation that one of the questions is about was granted by its owner. */
+export async function startEvmPeer(
+  held: ReadonlyMap<string, Delegation>,
+  questions: readonly ContractQuestion[],
+): Promise<Server> {
+  const evm = await startEvm();
+  const granting = questions.flatMap(grantingKeys).map((key) => held.get(delegationId(key)));
+  const asked = new Map(granting.filter((one) => one !== undefined).map((one) => [delegationId(one), one]));
+  for (const delegation of asked.values()) await grant(evm, delegation);
+  return { url: evm.url, pid: evm.pid, stop: evm.stop };
+}
+
+async function grant({ rpc }: Evm, { kind, from, to, contract, rights }: Delegation): Promise<void> {
+  const name = kind === 'ALL' ? 'delegateAll' : 'delegateContract';
+  const call: Call = ['v2', from, name, [to, ...(contract === null ? [] : [contract]), rights ?? '', true]];
+  await rpc.call('hardhat_impersonateAccount', [from]);
+  await rpc.call('hardhat_setBalance', [from, BALANCE]);
+  await rpc.call('eth_sendTransaction', [{ from, to: REGISTRY, data: inputOf(call), gas: GAS }]);
+}
+
+export const evmRequest = (question: ContractQuestion): Asked => ({
+  path: '/',
+  headers: { 'content-type': 'application/json' },
+  body: `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{"to":"${REGISTRY}","data":"${callOf(question)}"},"latest"]}`,
+});
+
+/** What the node answered, as the other servers say it. */
+export const evmAnswer = (text: string) => String(BigInt((JSON.parse(text) as { result: string }).result) === 1n);

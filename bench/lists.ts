@@ -1,0 +1,158 @@
+// A wallet's list, short and long, of ours and of the peer.
+
+import type { Address, Delegation } from '../src/registry/delegation.ts';
+import { ask, askMany } from './ask.ts';
+import { count, median, micros, millis, times } from './figures.ts';
+import { LISTED } from './history.ts';
+import type { Asked, Cost, Server } from './load.ts';
+import type { Bench } from './part.ts';
+import { type Loaded, measureInTurns } from './rounds.ts';
+import type { Section } from './section.ts';
+import { keyOf, startOurs } from './servers.ts';
+import type { PeerWorld } from './world.ts';
+
+const WALLETS_WITH_ONE = 1000;
+const ONE_BY_ONE = 20;
+const CONNECTIONS = 4;
+/** What an answer costs beside its delegations, as so many of them: a round of short lists takes as long as one of long. */
+const OVERHEAD = 30;
+
+interface Lister {
+  readonly name: string;
+  readonly server: Server;
+  request(wallet: Address): Asked;
+}
+
+interface ListLoad extends Loaded {
+  readonly length: number;
+  readonly lister: Lister;
+  readonly requests: readonly Asked[];
+}
+
+export async function benchLists(bench: Bench): Promise<Section[]> {
+  const { sizes, folder } = bench;
+  const world = await bench.world();
+  const servers: Server[] = [];
+  try {
+    const listers = await startListers(world, folder, servers);
+    const loads: ListLoad[] = [];
+    const notes: string[] = [];
+    for (const wallets of walletsOf(world.held)) {
+      const length = ofWallet(world.held, wallets[0] as Address).length;
+      for (const lister of listers) {
+        const name = `${count(length)} delegation${length === 1 ? '' : 's'}: ${lister.name}`;
+        const requests = wallets.map(lister.request);
+        if (!(await isRight(lister, wallets[0] as Address, world.held))) {
+          notes.push(`${name}: another list than the events make, so it is not measured.`);
+          continue;
+        }
+        const many = Math.ceil(sizes.listed / (length + OVERHEAD));
+        const load = () => askMany(lister.server, requests, many, CONNECTIONS);
+        loads.push({ name, length, lister, requests, load });
+      }
+    }
+    const costs = await measureInTurns(loads, sizes.rounds);
+    const rows: string[][] = [];
+    for (const { name, lister, requests, length } of loads) {
+      const cost = costs.get(name) as Cost;
+      const ours = costs.get(loads.find((one) => one.length === length)?.name ?? '') as Cost;
+      rows.push([
+        name,
+        count(cost.perSecond),
+        micros(cost.cpu + cost.databaseCpu),
+        cost.databaseCpu > 0 ? micros(cost.databaseCpu) : '–',
+        times((cost.cpu + cost.databaseCpu) / (ours.cpu + ours.databaseCpu)),
+        millis(await alone(lister.server, requests)),
+      ]);
+    }
+    return [
+      {
+        title: 'Lists',
+        about:
+          'What a wallet has granted, whole: type, wallets, contract and token of each delegation. Ours with checksummed addresses, oldest first, with a key, all headers and the request log on; Ponder as a plain query, in lower case and in no order, which is less work. Four lists at a time are under way, each read to its end; the last column is one at a time.',
+        columns: ['List', 'lists/s', 'CPU', 'of that the database', 'over ours on SQLite', 'one by one'],
+        rows,
+        notes,
+        charts: [
+          {
+            title: 'CPU of a list, its database included',
+            best: 'least',
+            bars: loads.map(({ name, lister }) => {
+              const { cpu, databaseCpu } = costs.get(name) as Cost;
+              const ours = lister.name.startsWith('ours');
+              return { label: name, value: cpu + databaseCpu, text: micros(cpu + databaseCpu), ours };
+            }),
+          },
+        ],
+      },
+    ];
+  } finally {
+    for (const server of servers) await server.stop();
+  }
+}
+
+async function startListers(world: PeerWorld, folder: string, servers: Server[]): Promise<Lister[]> {
+  const listers: Lister[] = [];
+  for (const [engine, databaseUrl] of [
+    ['SQLite', world.ours.sqlite],
+    ['PostgreSQL', world.ours.postgres],
+  ] as const) {
+    const headers = { 'X-API-KEY': await keyOf(databaseUrl) };
+    const own = await startOurs({ databaseUrl, folder });
+    servers.push(own);
+    listers.push({
+      name: `ours, ${engine}`,
+      server: engine === 'SQLite' ? own : { ...own, databasePid: world.postgres.pid },
+      request: (wallet) => ({ path: `/registry/v2/${wallet}?direction=outgoing&numbers=string`, headers }),
+    });
+  }
+  const server = await world.ponder.serve(world.schema);
+  servers.push(server);
+  listers.push({ name: 'Ponder', server, request: (wallet) => ({ path: `/list/${wallet}` }) });
+  return listers;
+}
+
+const ofWallet = (held: ReadonlyMap<string, Delegation>, wallet: Address) =>
+  [...held.values()].filter(({ from }) => from === wallet);
+
+/** Many wallets with one delegation, and one each with many. */
+function walletsOf(held: ReadonlyMap<string, Delegation>): Address[][] {
+  const grants = new Map<Address, number>();
+  for (const { from } of held.values()) grants.set(from, (grants.get(from) ?? 0) + 1);
+  const single = [...grants].filter(([, many]) => many === 1).map(([wallet]) => wallet);
+  return [single.slice(0, WALLETS_WITH_ONE), ...LISTED.map(({ wallet }) => [wallet])];
+}
+
+interface Listed {
+  readonly type: string;
+  readonly from: string;
+  readonly to: string;
+  readonly contract: string | null;
+  readonly tokenId: string | null;
+}
+
+/** The peer has a zero where there is nothing, and a standard where ours says TOKEN. */
+function plain({ type, from, to, contract, tokenId }: Listed): string {
+  const kind = type.startsWith('ERC') ? 'TOKEN' : type;
+  const where = kind === 'ALL' ? null : contract;
+  const token = kind === 'TOKEN' && type !== 'ERC20' ? (tokenId ?? '0') : '0';
+  return [kind, from, to, where, token].join().toLowerCase();
+}
+
+async function isRight({ server, request }: Lister, wallet: Address, held: ReadonlyMap<string, Delegation>) {
+  const listed = JSON.parse(await ask(server.url, request(wallet))) as Listed[];
+  const truth = ofWallet(held, wallet).map((one) =>
+    plain({ ...one, type: one.kind, tokenId: String(one.tokenId ?? 0) }),
+  );
+  return listed.map(plain).sort().join('\n') === truth.sort().join('\n');
+}
+
+async function alone({ url }: Server, requests: readonly Asked[]): Promise<number> {
+  const took: number[] = [];
+  for (let turn = 0; turn < ONE_BY_ONE; turn++) {
+    const began = performance.now();
+    await ask(url, requests[turn % requests.length] as Asked);
+    took.push(performance.now() - began);
+  }
+  return median(took);
+}

@@ -1,0 +1,35 @@
+// What processes take of memory, in bytes. What several share is divided between them. Linux only: elsewhere 0.
+
+import { readFileSync } from 'node:fs';
+import { treeOf } from './process-tree.ts';
+
+export interface Memory {
+  /** Their own: nobody else's file can be read again into it. */
+  readonly own: number;
+  /** Pages of files that they have mapped: the system takes them back when it needs them. */
+  readonly mapped: number;
+}
+
+export function memoryOf(...roots: readonly number[]): Memory {
+  let [own, mapped] = [0, 0];
+  for (const pid of roots.flatMap(treeOf)) {
+    const text = read(`/proc/${pid}/smaps_rollup`);
+    own += kilobytes(text, 'Pss_Anon') + kilobytes(text, 'Pss_Shmem');
+    mapped += kilobytes(text, 'Pss_File');
+  }
+  return { own: own * 1024, mapped: mapped * 1024 };
+}
+
+/** The most that a process and its children ever had, the pages of mapped files included. */
+export const highestMemory = (pid: number) =>
+  treeOf(pid).reduce((sum, one) => sum + 1024 * kilobytes(read(`/proc/${one}/status`), 'VmHWM'), 0);
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+const kilobytes = (text: string, name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0);

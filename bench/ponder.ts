@@ -1,0 +1,96 @@
+// The peer: a Ponder app of the same registry, set up as well as its documentation says. See bench/ponder.
+
+import { cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Server } from './load.ts';
+import { eventually, freePort, stopped } from './servers.ts';
+
+const APP = join(import.meta.dir, 'ponder');
+const SLOWEST_BACKFILL_SECONDS = 1800;
+
+export interface Ponder {
+  readonly version: string;
+  readonly node: string;
+  /** Indexes into a schema, and is there when all history is. */
+  index(schema: string): Promise<Server>;
+  /** Its API alone, of a schema that is indexed. */
+  serve(schema: string): Promise<Server>;
+}
+
+interface PonderOptions {
+  readonly folder: string;
+  readonly databaseUrl: string;
+  readonly databasePid: number;
+  readonly rpcUrl: string;
+}
+
+export function createPonder({ folder, databaseUrl, databasePid, rpcUrl }: PonderOptions): Ponder {
+  const app = install();
+  const node = nodeOf(app);
+  const start = async (command: 'start' | 'serve', schema: string, path: string, seconds: number) => {
+    const port = String(freePort());
+    const log = openSync(join(folder, `ponder-${schema}-${command}.log`), 'w');
+    const program = join(app, 'node_modules/ponder/dist/esm/bin/ponder.js');
+    const args = [command, '--schema', schema, '--port', port, '--hostname', '127.0.0.1', '--log-format', 'json'];
+    const child = Bun.spawn([node, program, ...args], {
+      cwd: app,
+      env: {
+        ...process.env,
+        DATABASE_URL: databaseUrl,
+        RPC_URL: rpcUrl,
+        NODE_ENV: 'production',
+        PONDER_TELEMETRY_DISABLED: '1',
+      },
+      stdout: log,
+      stderr: log,
+    });
+    const url = `http://127.0.0.1:${port}`;
+    const isThere = async () => ((await fetch(url + path).catch(() => null))?.ok ? true : undefined);
+    await eventually(child, isThere, seconds);
+    return { url, pid: child.pid, databasePid, stop: () => stopped(child) };
+  };
+  return {
+    version: JSON.parse(readFileSync(join(app, 'node_modules/ponder/package.json'), 'utf8')).version,
+    node: Bun.spawnSync([node, '--version']).stdout.toString().trim(),
+    index: (schema) => start('start', schema, '/ready', SLOWEST_BACKFILL_SECONDS),
+    serve: (schema) => start('serve', schema, '/health', 60),
+  };
+}
+
+/** Into the user's cache, once for each set of versions. */
+function install(): string {
+  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  const folder = join(cache, 'delegations-bench', 'ponder');
+  const installed = join(folder, 'installed');
+  const wanted = readFileSync(join(APP, 'package.json'), 'utf8');
+  if (readOr(installed) !== wanted) {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+  }
+  cpSync(APP, folder, { recursive: true });
+  if (readOr(installed) === wanted) return folder;
+  console.log('Installing the Ponder app …');
+  const { exitCode, stderr } = Bun.spawnSync(['npm', 'install', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: folder,
+    // Packages are needed whole here, however this program was installed.
+    env: { ...process.env, NODE_ENV: 'development' },
+  });
+  if (exitCode !== 0) throw new Error(`npm install of the Ponder app failed: ${stderr.toString().slice(-1000)}`);
+  writeFileSync(installed, wanted);
+  return folder;
+}
+
+/** The Node that it is at its best with, or whichever there is. */
+function nodeOf(app: string): string {
+  const own = join(app, `node_modules/node-linux-${process.arch}/bin/node`);
+  return existsSync(own) ? own : (Bun.which('node') ?? 'node');
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,35 @@
+// The checks that are asked: of a contract, without rights; half of them of pairs that have something.
+
+import { checksummed } from '../src/http/checksum.ts';
+import { type CheckOperation, OPERATIONS } from '../src/http/operations.ts';
+import type { QuestionV2 } from '../src/registry/check.ts';
+import { type Address, type Delegation, NO_RIGHTS } from '../src/registry/delegation.ts';
+import { createRandom } from '../test/random.ts';
+
+export type ContractQuestion = Extract<QuestionV2, { scope: 'contract' }>;
+
+export const CHECK = OPERATIONS.find(({ path }) => path === '/registry/v2/check/contract') as CheckOperation;
+
+/** How an address is written in a request. */
+export type Form = (address: Address) => string;
+export const FORMS: readonly (readonly [string, Form])[] = [
+  ['lower case', (address) => address],
+  ['checksummed', checksummed],
+];
+
+export function drawQuestions(delegations: readonly Delegation[], many: number): ContractQuestion[] {
+  const random = createRandom(3);
+  const askable = delegations.filter(
+    ({ version, contract, rights }) => version === 2 && contract !== null && rights === NO_RIGHTS,
+  );
+  const draw = () => askable[Math.floor(random() * askable.length)];
+  return Array.from({ length: many }, (_, turn) => {
+    const [one, other] = [draw(), draw()];
+    if (one?.contract == null || other === undefined) throw new Error('nothing to ask');
+    const { from, contract } = one;
+    return { version: 2, scope: 'contract', from, to: (turn % 2 === 0 ? one : other).to, contract, rights: NO_RIGHTS };
+  });
+}
+
+export const queryOf = ({ to, from, contract }: ContractQuestion, form: Form) =>
+  `to=${form(to)}&from=${form(from)}&contract=${form(contract)}`;

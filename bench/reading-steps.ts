@@ -1,0 +1,46 @@
+// Where the CPU of our backfill goes: each step alone, in this process, and the store as what is left of the whole.
+
+import { registryFilter } from '../src/chain/filter.ts';
+import { groupLogs } from '../src/chain/logs.ts';
+import { createNode } from '../src/chain/node.ts';
+import { resolveBlocks } from '../src/chain/resolve.ts';
+import { createRpc } from '../src/chain/rpc.ts';
+import { NETWORKS, type Network } from '../src/registry/network.ts';
+import { ownCpu } from './cpu.ts';
+import { micros } from './figures.ts';
+import type { Reading } from './reading.ts';
+import type { Section } from './section.ts';
+
+const [FROM, TO] = [1, 2000];
+const TURNS = 5;
+
+export async function measureSteps(rpcUrl: string, whole: Reading): Promise<Section> {
+  const network = NETWORKS.get(1) as Network;
+  const filter = registryFilter(network);
+  const rpc = createRpc(rpcUrl);
+  const node = createNode(rpc);
+  const logs = await node.logs(filter, FROM, TO);
+  const cost = async (work: () => unknown) => {
+    await work();
+    const before = ownCpu();
+    for (let turn = 0; turn < TURNS; turn++) await work();
+    return (ownCpu() - before) / TURNS / logs.length;
+  };
+  const params = [{ ...filter, fromBlock: `0x${FROM.toString(16)}`, toBlock: `0x${TO.toString(16)}` }];
+  const fetched = await cost(() => rpc.call('eth_getLogs', params));
+  const checked = await cost(() => node.logs(filter, FROM, TO));
+  const decoded = await cost(() => resolveBlocks({ node, others: [] }, network, groupLogs(logs)));
+  const all = whole.cpu / whole.events;
+  const steps: readonly (readonly [string, number])[] = [
+    ['fetching and JSON', fetched],
+    ['checking each field', checked - fetched],
+    ['ordering and decoding', decoded],
+    ['the store, and starting', all - checked - decoded],
+  ];
+  return {
+    title: 'Where the CPU of our backfill goes',
+    about: 'SQLite, the larger history. Each step alone; the store is what they leave of the whole.',
+    columns: ['Step', 'an event', 'share'],
+    rows: steps.map(([name, value]) => [name, micros(value), `${((100 * value) / all).toFixed(0)} %`]),
+  };
+}

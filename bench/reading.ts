@@ -1,0 +1,80 @@
+// How a history is read from a node into a database, by us and by the peer: from the start of the process until all is there.
+
+import { openStore } from '../src/store/open.ts';
+import { MAIN } from '../test/serve-process.ts';
+import { treeCpu } from './cpu.ts';
+import { highestMemory } from './memory.ts';
+import type { Ponder } from './ponder.ts';
+import { eventually, stopped } from './servers.ts';
+
+export interface Reading {
+  readonly name: string;
+  readonly ours: boolean;
+  readonly events: number;
+  readonly seconds: number;
+  /** Microseconds, of its processes and of its database's. */
+  readonly cpu: number;
+  readonly databaseCpu: number;
+  /** On disk. */
+  readonly bytes: number;
+  /** The most of memory that its processes had, in bytes, its database apart. */
+  readonly memory: number;
+}
+
+interface OursRead {
+  readonly name: string;
+  readonly databaseUrl: string;
+  readonly databasePid?: number;
+  readonly rpcUrl: string;
+  readonly blocks: number;
+  readonly events: number;
+}
+
+/** By `delegations follow`. */
+export async function readByOurs(asked: OursRead): Promise<Reading> {
+  const { name, databaseUrl, databasePid, rpcUrl, blocks, events } = asked;
+  const store = await openStore(databaseUrl);
+  const databaseCpu = () => (databasePid === undefined ? 0 : treeCpu(databasePid));
+  const [began, before] = [performance.now(), databaseCpu()];
+  const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
+    env: { ...process.env, DATABASE_URL: databaseUrl, RPC_URL_1: rpcUrl, START_BLOCK_1: '1', LOG_LEVEL: 'warn' },
+    stdout: 'inherit',
+    stderr: 'inherit',
+  });
+  const isWhole = async () => (((await store.chain(1))?.head?.number ?? 0) >= blocks ? true : undefined);
+  await eventually(child, isWhole, 1800);
+  const seconds = (performance.now() - began) / 1000;
+  const cpu = { cpu: treeCpu(child.pid), databaseCpu: databaseCpu() - before };
+  const memory = highestMemory(child.pid);
+  await stopped(child);
+  const bytes = await store.size();
+  await store.close();
+  return { name, ours: true, events, seconds, ...cpu, bytes, memory };
+}
+
+interface PonderRead {
+  readonly name: string;
+  readonly ponder: Ponder;
+  readonly schema: string;
+  readonly databaseUrl: string;
+  readonly databasePid: number;
+  readonly events: number;
+}
+
+export async function readByPonder(asked: PonderRead): Promise<Reading> {
+  const { name, ponder, schema, databaseUrl, databasePid, events } = asked;
+  const [began, before] = [performance.now(), treeCpu(databasePid)];
+  const server = await ponder.index(schema);
+  const seconds = (performance.now() - began) / 1000;
+  const cpu = { cpu: treeCpu(server.pid), databaseCpu: treeCpu(databasePid) - before };
+  const memory = highestMemory(server.pid);
+  await server.stop();
+  return { name, ours: false, events, seconds, ...cpu, bytes: await databaseSize(databaseUrl), memory };
+}
+
+async function databaseSize(url: string): Promise<number> {
+  const connection = new Bun.SQL(url, { max: 1 });
+  const [row] = await connection.unsafe('SELECT pg_database_size(current_database()) AS bytes');
+  await connection.close();
+  return Number(row.bytes);
+}

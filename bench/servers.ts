@@ -1,0 +1,105 @@
+// The servers that are measured, each in processes of its own.
+
+import { openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openAccounts } from '../src/accounts/accounts.ts';
+import { findProgram } from '../test/programs.ts';
+import { MAIN } from '../test/serve-process.ts';
+import type { Server } from './load.ts';
+
+interface OursOptions {
+  readonly databaseUrl: string;
+  readonly folder: string;
+  readonly args?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Ours as an operator starts it, with its log in a file. */
+export async function startOurs({ databaseUrl, folder, args = [], environment = {} }: OursOptions): Promise<Server> {
+  const log = join(folder, `ours-${crypto.randomUUID()}.log`);
+  const child = Bun.spawn([process.execPath, MAIN, 'serve', ...args], {
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      HOST: '127.0.0.1',
+      PORT: String(freePort()),
+      METRICS_PORT: '0',
+      // What is measured has not been followed for a while.
+      MAX_LAG_1: '86400',
+      ...environment,
+    },
+    stdout: openSync(log, 'w'),
+    stderr: 'inherit',
+  });
+  const url = await eventually(child, async () => {
+    const lines = (await Bun.file(log).text()).split('\n').slice(0, -1);
+    const listening = lines.map((line) => JSON.parse(line)).find(({ message }) => message === 'listening');
+    return listening?.url as string | undefined;
+  });
+  return { url, pid: child.pid, stop: () => stopped(child) };
+}
+
+/** A key: without one, a caller would be refused after 25 requests. */
+export async function keyOf(databaseUrl: string): Promise<string> {
+  const accounts = await openAccounts(databaseUrl);
+  const created = await accounts.create({ label: 'bench', now: Math.floor(Date.now() / 1000) });
+  await accounts.close();
+  return created?.text ?? '';
+}
+
+/** nginx that sends a static `true`, with its access log on. */
+export async function startNginx(folder: string): Promise<Server> {
+  const port = freePort();
+  const config = join(folder, 'nginx.conf');
+  writeFileSync(
+    config,
+    `worker_processes 1; daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx-error.log;
+${process.getuid?.() === 0 ? 'user root;' : ''}
+events { worker_connections 1024; }
+http {
+  access_log ${folder}/nginx.log combined;
+  keepalive_requests 1000000000;
+  client_body_temp_path ${folder}; proxy_temp_path ${folder}; fastcgi_temp_path ${folder};
+  uwsgi_temp_path ${folder}; scgi_temp_path ${folder};
+  server { listen 127.0.0.1:${port}; default_type application/json; location / { return 200 'true'; } }
+}
+`,
+  );
+  const child = Bun.spawn([findProgram('nginx'), '-c', config, '-e', join(folder, 'nginx-error.log')], {
+    stdout: 'ignore',
+    stderr: 'inherit',
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(child, async () => ((await fetch(url).catch(() => null))?.ok ? true : undefined));
+  return { url, pid: child.pid, stop: () => stopped(child) };
+}
+
+export async function stopped(child: Bun.Subprocess): Promise<void> {
+  child.kill('SIGTERM');
+  const late = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  await child.exited;
+  clearTimeout(late);
+}
+
+export function freePort(): number {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
+
+/** Asks until there is something, as long as the process lives. */
+export async function eventually<T>(
+  child: Bun.Subprocess,
+  attempt: () => Promise<T | undefined>,
+  seconds = 30,
+): Promise<T> {
+  for (const end = performance.now() + 1000 * seconds; performance.now() < end; ) {
+    if (child.exitCode !== null) throw new Error(`a server ended with ${child.exitCode}`);
+    const found = await attempt();
+    if (found !== undefined) return found;
+    await Bun.sleep(20);
+  }
+  await stopped(child);
+  throw new Error(`a server was not there within ${seconds} s`);
+}

@@ -1,0 +1,50 @@
+// How much each part does. The quick sizes show that a part works, and nothing else.
+
+export interface Sizes {
+  /** Interleaved rounds besides the one that warms up, and the seconds of load in each. */
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Everything is asked for so long before anything is measured: some compile what they do while they do it. */
+  readonly warmUpSeconds: number;
+  readonly questions: number;
+  /** Delegations in the lists of a round, or so. */
+  readonly listed: number;
+  /** Of a history that ours alone reads, and of one that the peers read too. */
+  readonly blocks: number;
+  readonly peerBlocks: number;
+  readonly delegations: number;
+  readonly growth: readonly number[];
+  readonly chains: readonly number[];
+  readonly idleSeconds: number;
+  readonly bulkRows: number;
+}
+
+export const FULL: Sizes = {
+  rounds: 5,
+  seconds: 3,
+  warmUpSeconds: 10,
+  questions: 20_000,
+  listed: 200_000,
+  blocks: 200_000,
+  peerBlocks: 40_000,
+  delegations: 1_000_000,
+  growth: [100_000, 1_000_000, 10_000_000],
+  chains: [1, 10, 30],
+  idleSeconds: 30,
+  bulkRows: 1_000_000,
+};
+
+export const QUICK: Sizes = {
+  rounds: 1,
+  seconds: 1,
+  warmUpSeconds: 2,
+  questions: 2000,
+  listed: 40_000,
+  blocks: 20_000,
+  peerBlocks: 4000,
+  delegations: 50_000,
+  growth: [10_000, 50_000],
+  chains: [1, 3],
+  idleSeconds: 5,
+  bulkRows: 50_000,
+};

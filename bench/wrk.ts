@@ -1,0 +1,48 @@
+// Load by wrk, as much as the server takes, and what that costs the server.
+
+import { writeFileSync } from 'node:fs';
+import { findProgram } from '../test/programs.ts';
+import { type Asked, type Cost, meter, type Server } from './load.ts';
+
+const CONNECTIONS = 16;
+
+export function wrk(server: Server, script: string, seconds: number): Cost {
+  const measured = meter(server);
+  const { stdout, stderr } = Bun.spawnSync([
+    findProgram('wrk'),
+    ...['-t', '1', '-c', String(CONNECTIONS), '-d', `${seconds}s`, '--timeout', '20s', '-s', script, server.url],
+  ]);
+  const text = stdout.toString();
+  const requests = Number(/(\d+) requests in/.exec(text)?.[1] ?? 0);
+  if (requests === 0 || !/^bad 0$/m.test(text)) throw new Error(`wrk failed: ${text}${stderr.toString()}`);
+  return measured(requests);
+}
+
+/** Writes the script that makes wrk ask one after the other. */
+export function writeScript(file: string, requests: readonly Asked[]): string {
+  const text = JSON.stringify;
+  const fields = (headers: Readonly<Record<string, string>>) =>
+    Object.entries(headers).map(([name, value]) => `[${text(name)}] = ${text(value)}`);
+  const lines = requests.map(({ path, headers = {}, body }, position) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const args = [text(method), text(path), `{${fields(headers)}}`, ...(body === undefined ? [] : [text(body)])];
+    return `requests[${position + 1}] = wrk.format(${args.join(', ')})`;
+  });
+  writeFileSync(
+    file,
+    `local requests = {}
+function init()
+${lines.join('\n')}
+end
+local turn = 0
+function request()
+  turn = turn % #requests + 1
+  return requests[turn]
+end
+function done(summary)
+  print("bad " .. (summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout))
+end
+`,
+  );
+  return file;
+}
