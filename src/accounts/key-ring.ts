@@ -75,8 +75,8 @@ export function createKeyRing(
 
   return {
     known(text) {
-      if (!isKey(text)) return false;
       const one = found.get(text) ?? unknown.get(text);
+      if (one === undefined && !isKey(text)) return false;
       return one !== undefined && performance.now() - one.readAt < BELIEVED_MS ? decide(one) : null;
     },
     isFamiliar: (text) => found.has(text) || pending.has(text),

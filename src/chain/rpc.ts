@@ -115,6 +115,10 @@ export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOpt
 }
 
 async function readWhole(response: Response, mostBytes: number): Promise<string> {
+  // Where the size is told and nothing is to be unpacked, no more than that can come.
+  const { headers } = response;
+  if (Number(headers.get('content-length') ?? Number.NaN) <= mostBytes && !headers.has('content-encoding'))
+    return response.text();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {

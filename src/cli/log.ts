@@ -8,9 +8,13 @@ export type Log = (level: LogLevel, message: string, fields?: object) => void;
 const WEIGHT: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 export function createLog(lowest: LogLevel, write: (line: string) => void): Log {
+  let [at, time] = [0, ''];
   return (level, message, fields = {}) => {
     if (WEIGHT[level] < WEIGHT[lowest]) return;
-    write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`);
+    const now = Date.now();
+    // Many lines are of the same millisecond.
+    if (now !== at) [at, time] = [now, new Date(now).toISOString()];
+    write(`${JSON.stringify({ time, level, message, ...fields })}\n`);
   };
 }
 

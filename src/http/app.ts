@@ -35,8 +35,8 @@ export interface Answered {
 }
 
 export interface App {
-  /** A HEAD gets the body too: the server measures it and does not send it. `socket` is the caller's address. */
-  fetch(request: Request, socket?: string): Promise<Response>;
+  /** A HEAD gets the body too: the server measures it and does not send it. `socket` gives the caller's address. */
+  fetch(request: Request, socket?: () => string): Promise<Response>;
 }
 
 const PREFLIGHT = {
@@ -53,12 +53,13 @@ const LONGEST_URL = 4096;
 export function createApp(options: AppOptions): App {
   const { onAnswer, sandbox } = options;
   return {
-    async fetch(request, socket = '') {
+    async fetch(request, socket = nobody) {
       const began = performance.now();
       const { path, query } = targetOf(request.url);
       const route = findRoute(path);
       // A preflight is no question: browsers send them by themselves.
-      const admitted = request.method === 'OPTIONS' ? UNLIMITED : await admit(request, route, socket, options);
+      const admission = request.method === 'OPTIONS' ? UNLIMITED : admit(request, route, socket, options);
+      const admitted = admission instanceof Promise ? await admission : admission;
       const response = admitted.refusal
         ? problemResponse(admitted.refusal, new Headers(CORS))
         : await answered(request, route, query, options);
@@ -75,14 +76,18 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-async function admit(request: Request, route: Route | null, socket: string, options: AppOptions): Promise<Admission> {
+function admit(request: Request, route: Route | null, socket: () => string, options: AppOptions): Awaitable<Admission> {
+  // What fails here is a problem like any other.
+  const failed = (error: unknown): Admission => ({ headers: {}, refusal: asProblem(error, options) });
   try {
-    return (await options.gate?.admit(request, route?.budget ?? 'page', socket)) ?? UNLIMITED;
+    const admission = options.gate?.admit(request, route?.budget ?? 'page', socket) ?? UNLIMITED;
+    return admission instanceof Promise ? admission.catch(failed) : admission;
   } catch (error) {
-    // What fails here is a problem like any other.
-    return { headers: {}, refusal: asProblem(error, options) };
+    return failed(error);
   }
 }
+
+const nobody = () => '';
 
 async function answered(request: Request, route: Route | null, query: string, options: Service): Promise<Response> {
   try {

@@ -24,11 +24,15 @@ export async function answerCheck(
   const headers = replyHeaders(result.chain, result.block, now, asked);
   const body = asked.explain ? explanationText(asked, result) : valueText(asked, result);
   // Small enough to be its own tag: a changed answer never keeps it, an unchanged one may.
-  headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
+  headers['etag'] = ETAGS.get(body) ?? etagOf(body);
   return isKnown(request, headers['etag'])
     ? new Response(null, { status: 304, headers })
     : new Response(body, { headers });
 }
+
+const etagOf = (body: string) => `"${Bun.hash.wyhash(body).toString(36)}"`;
+/** Of nearly all answers. */
+const ETAGS = new Map(['true', 'false'].map((body) => [body, etagOf(body)]));
 
 function ask(asked: CheckRequest, { store }: Service) {
   const { chainId, question } = asked;

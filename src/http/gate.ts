@@ -28,23 +28,29 @@ export interface Admission {
 export type Budget = Version | 'page' | 'lookup' | 'free';
 
 export interface Gate {
-  admit(request: Request, budget: Budget, socket: string): Awaitable<Admission>;
+  /** `socket` gives the address of the caller's socket, where that matters. */
+  admit(request: Request, budget: Budget, socket: () => string): Awaitable<Admission>;
 }
 
 export const UNLIMITED: Admission = { headers: {}, refusal: null };
 const CHALLENGE = { 'www-authenticate': 'ApiKey realm="registry", header="X-API-KEY"' };
 
 export function createGate({ anonymous, pages, lookups, keys, proxies }: GateOptions): Gate {
-  async function limited(name: string, limiter: Limiter | null, request: Request, socket: string): Promise<Admission> {
+  async function limited(
+    name: string,
+    limiter: Limiter | null,
+    request: Request,
+    socket: () => string,
+  ): Promise<Admission> {
     if (limiter === null) return UNLIMITED;
-    const client = clientOf(socket, request.headers.get('x-forwarded-for'), proxies);
+    const client = clientOf(socket(), request.headers.get('x-forwarded-for'), proxies);
     return admission(name, limiter, await limiter.take(client, performance.now()));
   }
 
   /** Whether keys may be looked up of which that is being judged just now: what holds for one holds for all who bring it. */
   const judged = new Map<string, Promise<Admission>>();
 
-  async function mayLookUp(key: string, request: Request, socket: string): Promise<Admission> {
+  async function mayLookUp(key: string, request: Request, socket: () => string): Promise<Admission> {
     if (keys.isFamiliar(key)) return UNLIMITED;
     const judging = judged.get(key) ?? limited('keys', lookups, request, socket);
     judged.set(key, judging);
@@ -56,7 +62,12 @@ export function createGate({ anonymous, pages, lookups, keys, proxies }: GateOpt
   }
 
   /** A key that is not known now must be looked up, and nobody may have too much looked up. */
-  async function withKey(key: string, known: boolean | null, request: Request, socket: string): Promise<Admission> {
+  async function withKey(
+    key: string,
+    known: boolean | null,
+    request: Request,
+    socket: () => string,
+  ): Promise<Admission> {
     const anon = () => limited('anon', anonymous, request, socket);
     let isGood = known;
     if (isGood === null) {

@@ -117,7 +117,9 @@ describe('the window in Redis', () => {
     const gate = createGate({ anonymous: null, pages: lookups, lookups, keys, proxies: { check: () => false } });
     const requests = Array.from({ length: 400 }, (_, turn) => `dk_${turn >> 1}`);
     await Promise.all(
-      requests.map((key) => gate.admit(new Request('http://x/', { headers: { 'x-api-key': key } }), 2, '192.0.2.1')),
+      requests.map((key) =>
+        gate.admit(new Request('http://x/', { headers: { 'x-api-key': key } }), 2, () => '192.0.2.1'),
+      ),
     );
     expect(looked.size).toBe(40);
     windows.close();

@@ -31,7 +31,7 @@ export function startServer(options: ServerOptions): RunningServer {
     reusePort: sharesPort,
     idleTimeout,
     maxRequestBodySize: 16 * 1024,
-    fetch: (request, socket) => app.fetch(request, socket.requestIP(request)?.address),
+    fetch: (request, socket) => app.fetch(request, () => socket.requestIP(request)?.address ?? ''),
     // The app answers its own failures: what comes here has an answer under way, and only that can be broken off.
     error: () => new Response(null, { status: 500 }),
   });

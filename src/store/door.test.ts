@@ -138,14 +138,17 @@ for (const engine of ENGINES) {
 
     test('a list of what is not indexed, or of nothing a page, is refused', async () => {
       const chain = await newChain();
-      const list = (block: number, limit = 10, chainId = chain.chainId) =>
-        failure(store.list({ chainId, version: 2, wallet: HOT, at: { block, revision: 99 }, limit }));
+      const list = (block: number, limit = 10, chainId = chain.chainId, at = {}) =>
+        failure(store.list({ chainId, version: 2, wallet: HOT, at: { block, revision: 0, ...at }, limit }));
       expect((await list(101)).code).toBe('not-started');
       await chain.add([block(101)]);
       expect((await list(50)).code).toBe('before-first');
       expect((await list(102)).code).toBe('beyond-head');
       expect((await list(101, 10, 4712)).code).toBe('not-started');
       for (const limit of [0, -1, 1.5]) expect((await list(101, limit)).code).toBe('bad-question');
+      // Of a revision that this store has not come to yet, or of what was seen at one.
+      for (const at of [{ revision: 99 }, { seen: 99 }])
+        expect((await list(101, 10, chain.chainId, at)).code).toBe('rewritten');
     });
 
     test('a repair that does not fit between its neighbours in time is refused', async () => {

@@ -146,7 +146,7 @@ const texts = new Map<string, string>();
 function textOf(sql: string): string {
   let text = texts.get(sql);
   if (text === undefined) {
-    text = sql.replaceAll(/ INDEXED BY \w+/g, '');
+    text = sql.replaceAll(/ INDEXED BY \w+/g, '').replaceAll(/\/\*pg (.*?)\*\//g, '$1');
     texts.set(sql, text);
   }
   return text;

@@ -1,5 +1,6 @@
 // The texts of the reading statements. Each is built once and prepared once. SQLite is told its indexes, for left alone
-// it reads all of a chain rather than use half an index; PostgreSQL does not know INDEXED BY and is not shown it.
+// it reads all of a chain rather than use half an index; PostgreSQL does not know INDEXED BY and is not shown it, and what
+// stands in /*pg …*/ it alone is shown.
 
 import type { Version } from '../registry/delegation.ts';
 import { CHAIN_COLUMNS } from './chain-state.ts';
@@ -107,17 +108,18 @@ const HALVES = {
  * that the store must have, then the wallet's short forms: as the one that grants unless incoming, as the one that is granted
  * unless outgoing. Gives one row of the chain with the first block, the head, whether history was rewritten or is not known
  * yet, and a wallet with an unread revocation; then rows with four empty cells, until, the key (6), amount, since (2) and,
- * detailed, the origin (2). Every scan is in the order of its index, so that all of them are merged without being sorted.
+ * detailed, the origin (2). Every scan is in the order of its index, so that SQLite merges them as far as the limit goes.
  */
 export const listSql = once((version: Version, detailed: boolean, direction?: 'incoming' | 'outgoing') => {
   const { columns, joins } = origin(detailed);
   const [cold, hot] = ['$10', direction === undefined ? '$11' : '$10'];
-  const scan = (side: 'from' | 'to', half: 'open' | 'closed') => `SELECT NULL, NULL, NULL, NULL, s.until_block,
+  const scan = (side: 'from' | 'to', half: 'open' | 'closed') => `/*pg (*/ SELECT NULL, NULL, NULL, NULL, s.until_block,
       s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights, s.amount, s.since_block, s.since_log${columns}
     FROM span s INDEXED BY span_${half}_${side} ${joins}
     WHERE ${side === 'from' ? `s.cold = ${cold}` : `s.hot = ${hot}`} AND s.chain = $1 AND s.version = $2
       AND s.${side}_addr = $3 AND ${HALVES[half]} AND s.since_block <= $4 AND (s.since_block, s.since_log) > ($6, $7)
-      ${side === 'to' && direction === undefined ? 'AND s.from_addr <> $3' : ''}`;
+      ${side === 'to' && direction === undefined ? 'AND s.from_addr <> $3' : ''}
+    /*pg ORDER BY s.since_block, s.since_log LIMIT $8)*/`;
   const sides = (['from', 'to'] as const).filter((side) => direction !== (side === 'from' ? 'incoming' : 'outgoing'));
   const unread = sides.map((side) => (side === 'from' ? 'r.vault = $3' : everGranted(hot)));
   const chain = `SELECT c.first_block, c.head_number, ${asNumber(`c.revision < $9 OR EXISTS (SELECT 1 FROM rewrite w
