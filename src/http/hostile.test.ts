@@ -408,15 +408,14 @@ describe('what the HTTP parser answers before the API', () => {
 
 test('HEAD has the headers of GET, its length among them, and no body', async () => {
   const client = rawClient(server.url);
-  for (const path of [`/registry/v2/check/all?to=${HOT}&from=${COLD}`, '/openapi.json', '/health', '/nope']) {
+  const check = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
+  for (const path of [check, `/registry/v2/${HOT}`, '/openapi.json', '/health', '/nope']) {
     const get = await client.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
     const head = await client.send(`HEAD ${path} HTTP/1.1\r\nHost: x\r\n\r\n`, { head: true });
     expect(head?.status).toBe(get?.status as number);
     expect(head?.headers.get('content-length')).toBe(String(get?.body.length));
     expect(head?.headers.get('etag')).toBe(get?.headers.get('etag') as string);
   }
-  const list = await client.send(`HEAD /registry/v2/${HOT} HTTP/1.1\r\nHost: x\r\n\r\n`, { head: true });
-  expect([list?.status, list?.headers.get('content-length')]).toEqual([200, undefined]);
   // Nothing followed the headers: the connection is still in step.
   expect((await client.send('GET /health HTTP/1.1\r\nHost: x\r\n\r\n'))?.body).toBe('{"status":"ok"}');
   client.close();
