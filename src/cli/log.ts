@@ -14,7 +14,9 @@ export function createLog(lowest: LogLevel, write: (line: string) => void): Log 
     const now = Date.now();
     // Many lines are of the same millisecond.
     if (now !== at) [at, time] = [now, new Date(now).toISOString()];
-    write(`${JSON.stringify({ time, level, message, ...fields })}\n`);
+    const rest = JSON.stringify(fields);
+    const first = `{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}`;
+    write(rest === '{}' ? `${first}}\n` : `${first},${rest.slice(1)}\n`);
   };
 }
 

@@ -16,9 +16,9 @@ export async function answerCheck(
 ): Promise<Response> {
   const asked = readCheck(operation, query);
   requireServed(asked.chainId, operation.version, service.chainIds);
-  const result = await ask(asked, service);
+  const { result, reach } = await ask(asked, service);
   const now = service.now();
-  requireFresh(result.chain, result.reach, now, service);
+  requireFresh(result.chain, reach, now, service);
   if (result.granting.length === 0) service.onDenied?.(asked.chainId, asked.question);
 
   const headers = replyHeaders(result.chain, result.block, now, asked);

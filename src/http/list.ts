@@ -55,7 +55,8 @@ async function begin(
   request: Request,
   service: Service,
 ): Promise<Response> {
-  const { chain: state, block, reach } = await pin(asked, cursor?.at.block, service);
+  const { result, reach } = await pin(asked, cursor?.at.block, service);
+  const { chain: state, block } = result;
   const now = service.now();
   requireFresh(state, reach, now, service);
   const at = cursor?.at ?? { block: block.number, revision: state.revision };

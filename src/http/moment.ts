@@ -17,7 +17,10 @@ export interface AskedTime {
 const TRIES = 5;
 
 /** What was read, and the highest block on which it depends: final if that is. */
-export type ReadAsOf<T> = T & { readonly reach: number };
+export interface ReadAsOf<T> {
+  readonly result: T;
+  readonly reach: number;
+}
 
 /** Reads as of the asked time. An answer about a block that is no longer that of the time is never given. */
 export async function readAsOf<T extends { readonly chain: ChainState; readonly block: Moment }>(
@@ -30,20 +33,20 @@ export async function readAsOf<T extends { readonly chain: ChainState; readonly 
     const at = numberOrHead(block);
     const result = await read(at);
     // The head is asked for as what is newest: that it is final too does not make it new.
-    return { ...result, reach: at === undefined ? Number.POSITIVE_INFINITY : result.block.number };
+    return { result, reach: at === undefined ? Number.POSITIVE_INFINITY : result.block.number };
   }
   for (let attempt = 0; attempt < TRIES; attempt++) {
     if (timestamp === undefined) {
       const at = await finalized(store, chainId);
       const result = await read(at);
       // What was read may know less than what named the block: there it may be another block.
-      if ((result.chain.verified ?? -1) >= at) return { ...result, reach: at };
+      if ((result.chain.verified ?? -1) >= at) return { result, reach: at };
       continue;
     }
     const found = await store.blockAt(chainId, timestamp);
     const result = await read(found.number);
     const again = await store.blockAt(chainId, timestamp);
-    if (again.hash === found.hash && again.hash === result.block.hash) return { ...result, reach: again.next - 1 };
+    if (again.hash === found.hash && again.hash === result.block.hash) return { result, reach: again.next - 1 };
   }
   throw new Problem('not-yet-indexed', `Chain ${chainId} is being reorganised there.`, { retryAfter: 5 });
 }

@@ -29,7 +29,6 @@ export function parseQuery(query: string, known: ReadonlySet<string>): Query {
   const values = new Map<string, string>();
   const faults: ParameterFault[] = [];
   if (query === '') return { values, faults };
-  const refused = new Set<string>();
   for (const part of query.split('&')) {
     if (part === '') continue;
     const equals = part.indexOf('=');
@@ -41,10 +40,9 @@ export function parseQuery(query: string, known: ReadonlySet<string>): Query {
       continue;
     }
     const parameter = shorten(name ?? part);
-    if (refused.has(parameter)) continue;
+    if (faults.some((fault) => fault.parameter === parameter)) continue;
     // Whoever sends a hundred unknown names does not need a hundred explanations.
     if (faults.length === MOST_FAULTS) break;
-    refused.add(parameter);
     faults.push({ parameter, detail: faultOf(name, value, known, faults.length === 0) });
   }
   return { values, faults };

@@ -67,10 +67,9 @@ export function createReads(engine: Engine, short: Shortener): Reads {
     const sql = checkNowSql(question.version, since.detailed, keys.length);
     const { rows, state, head } = await rowsWithState(chainId, sql, cells);
     if (isTrue(rows[0]?.[1])) throw unread(question.from);
-    const found = rows
-      .filter((row) => row[2] !== null)
-      .map((row) => heldOf(keyOf(question.version, row, 2), row, 8, since));
-    const granting = keys.flatMap((key) => found.filter((held) => sameDelegation(key, held)));
+    // The first row is the chain's own.
+    const found = rows.slice(1).map((row) => heldOf(keyOf(question.version, row, 2), row, 8, since));
+    const granting = found.length === 0 ? [] : keys.flatMap((key) => found.filter((held) => sameDelegation(key, held)));
     return { chain: state, block: head, granting };
   }
 
