@@ -3,8 +3,9 @@
 import { cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../src/sandbox/free-port.ts';
 import type { Server } from './load.ts';
-import { eventually, freePort, stopped } from './servers.ts';
+import { eventually, stopped } from './servers.ts';
 
 const APP = join(import.meta.dir, 'ponder');
 const SLOWEST_BACKFILL_SECONDS = 1800;

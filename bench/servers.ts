@@ -3,6 +3,7 @@
 import { openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccounts } from '../src/accounts/accounts.ts';
+import { freePort } from '../src/sandbox/free-port.ts';
 import { findProgram } from '../test/programs.ts';
 import { MAIN } from '../test/serve-process.ts';
 import type { Server } from './load.ts';
@@ -79,13 +80,6 @@ export async function stopped(child: Bun.Subprocess): Promise<void> {
   const late = setTimeout(() => child.kill('SIGKILL'), 15_000);
   await child.exited;
   clearTimeout(late);
-}
-
-export function freePort(): number {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
 }
 
 /** Asks until there is something, as long as the process lives. */

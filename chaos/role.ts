@@ -1,6 +1,6 @@
 // One process of the service, which is killed and started again as an operator's supervisor would.
 
-import { freePort } from '../test/ports.ts';
+import { freePort } from '../src/sandbox/free-port.ts';
 import { MAIN } from '../test/serve-process.ts';
 
 export interface Role {

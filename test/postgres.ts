@@ -4,7 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { freePort } from './ports.ts';
+import { freePort } from '../src/sandbox/free-port.ts';
 
 const STARTED = /database system is ready to accept (read-only )?connections/;
 // PostgreSQL refuses to run as root, so root hands it to the unprivileged user that every Unix has.

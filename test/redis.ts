@@ -1,7 +1,7 @@
 // A real Redis server for tests: on loopback, in memory only.
 
 import { tmpdir } from 'node:os';
-import { freePort } from './ports.ts';
+import { freePort } from '../src/sandbox/free-port.ts';
 import { findProgram } from './programs.ts';
 
 export interface RedisServer {

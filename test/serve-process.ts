@@ -64,6 +64,10 @@ export async function startServe(
   };
 }
 
+/** A figure without labels, as its metrics have it now. */
+export const metric = async ({ metricsUrl }: ServeProcess, name: string): Promise<number> =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await (await fetch(metricsUrl)).text())?.[1]);
+
 /** Runs a command to its end. */
 export async function runCommand(args: readonly string[], environment: Record<string, string> = {}) {
   const child = Bun.spawn([process.execPath, MAIN, ...args], {

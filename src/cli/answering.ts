@@ -76,12 +76,11 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
 
     // What people reach us by is known when we listen, unless the operator has said it.
     let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
-    const now = () => Date.now() / 1000;
+    const service = { store, chainIds, ...freshnessOf(config) };
     const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
-    const signIn = createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now });
+    const signIn = createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now: service.now });
     const developers = { accounts, signIn, origins: () => origins, quota: config.keysPerWallet };
     const { publicUrl: _, ...settings } = config;
-    const service = { store, chainIds, now, maxLag: maxLagOf(config) };
     const server = startServer({
       ...settings,
       ...service,
@@ -120,8 +119,8 @@ function mergedFigures(own: readonly ChainFigures[], heard: readonly ChainFigure
   return [...new Map([...own, ...heard].map((one) => [one.chainId, one])).values()];
 }
 
-/** The operator's limit, or the network's. */
-export const maxLagOf =
-  ({ maxLag }: Pick<Config, 'maxLag'>) =>
-  (chainId: number) =>
-    maxLag.get(chainId) ?? NETWORKS.get(chainId)?.maxLagSeconds ?? 0;
+/** What a block's age is judged by: the time now, and the operator's limit or the network's. */
+export const freshnessOf = ({ maxLag }: Pick<Config, 'maxLag'>): Pick<Service, 'now' | 'maxLag'> => ({
+  now: () => Date.now() / 1000,
+  maxLag: (chainId) => maxLag.get(chainId) ?? NETWORKS.get(chainId)?.maxLagSeconds ?? 0,
+});

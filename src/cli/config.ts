@@ -95,10 +95,10 @@ function urlOf(text: string): URL | null {
 }
 
 const isPostgres = (text: string) => /^postgres(ql)?:\/\//.test(text) && urlOf(text) !== null;
-const isRedis = (text: string) =>
-  /^(rediss?|valkeys?):\/\//.test(text) &&
-  /^(\/\d*)?$/.test(urlOf(text)?.pathname ?? 'none') &&
-  urlOf(text)?.hostname !== '';
+function isRedis(text: string): boolean {
+  const url = /^(rediss?|valkeys?):\/\//.test(text) ? urlOf(text) : null;
+  return url !== null && url.hostname !== '' && /^(\/\d*)?$/.test(url.pathname);
+}
 
 export function readConfig(environment: Environment): Config {
   const faults: ConfigFault[] = [];

@@ -5,29 +5,12 @@ import { postgresServer, temporaryPath } from '../../test/engines.ts';
 import { startFakeNode } from '../../test/fake-node.ts';
 import { caughtUp, eventually, liveChain, SECRET, settingsOf } from '../../test/live-chain.ts';
 import { WALLETS } from '../../test/lives.ts';
-import { asText } from '../../test/questions.ts';
 import { createRandom } from '../../test/random.ts';
 import { MAIN, runCommand, startServe } from '../../test/serve-process.ts';
+import { stored } from '../../test/stored.ts';
 import { FIRST } from '../../test/world.ts';
 import { readArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
-
-/** What the store has, as the model writes it. */
-async function stored(path: string): Promise<{ hash: string | undefined; held: string[] }> {
-  const store = await openStore(`sqlite:${path}`, { readOnly: true });
-  const state = await store.chain(1);
-  const held = new Set<string>();
-  for (const wallet of state?.head ? WALLETS : []) {
-    for (const version of [1, 2] as const) {
-      const at = { block: state?.head?.number ?? 0, revision: state?.revision ?? 0 };
-      for (const one of (await store.list({ chainId: 1, version, wallet, at, limit: 10_000 })).delegations) {
-        held.add(asText(one));
-      }
-    }
-  }
-  await store.close();
-  return { hash: state?.head?.hash, held: [...held].sort() };
-}
 
 describe('delegations serve, following', () => {
   test('answers for what the chain says, through growth and reorgs, and tells how it stands', async () => {
@@ -40,7 +23,7 @@ describe('delegations serve, following', () => {
         if (turn % 2 === 0) live.grow(3);
         else live.reorg(2, 4);
         await caughtUp(served, live);
-        const found = await stored(path);
+        const found = await stored(`sqlite:${path}`);
         expect(found.held).toEqual(live.held(found.hash ?? ''));
       }
       const query = `to=${WALLETS[1]}&from=${WALLETS[0]}`;
@@ -138,7 +121,7 @@ describe('delegations serve, following', () => {
       await Bun.sleep(random() * 150);
       child.kill('SIGKILL');
       await child.exited;
-      const found = await stored(path).catch(() => ({ hash: undefined, held: [] }));
+      const found = await stored(`sqlite:${path}`).catch(() => ({ hash: undefined, held: [] }));
       if (found.hash === undefined) continue;
       if (found.hash !== live.chain.at(-1)?.hash) beforeTip++;
       expect(found.held).toEqual(live.held(found.hash));
@@ -146,7 +129,7 @@ describe('delegations serve, following', () => {
     const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
     await caughtUp(served, live);
     await served.stop();
-    const found = await stored(path);
+    const found = await stored(`sqlite:${path}`);
     expect(found.held).toEqual(live.held(found.hash ?? ''));
     expect(beforeTip).toBeGreaterThan(0);
     console.log(`${kills} kills, ${beforeTip} of them before the follower had caught up: 0 wrong`);
@@ -162,7 +145,8 @@ describe('delegations serve, following', () => {
       stdout: 'pipe',
       stderr: 'ignore',
     });
-    const tipStored = () => eventually('followed', async () => (await stored(path)).hash === live.chain.at(-1)?.hash);
+    const tipStored = () =>
+      eventually('followed', async () => (await stored(`sqlite:${path}`)).hash === live.chain.at(-1)?.hash);
     await tipStored();
     first.kill('SIGSTOP');
     const second = await startServe(`sqlite:${path}`, settingsOf(live.url));
@@ -178,7 +162,7 @@ describe('delegations serve, following', () => {
     await store.close();
     first.kill('SIGTERM');
     expect(await new Response(first.stdout).text()).toContain('another program');
-    const found = await stored(path);
+    const found = await stored(`sqlite:${path}`);
     expect(found.held).toEqual(live.held(found.hash ?? ''));
     await second.stop();
     await live.stop();
@@ -307,10 +291,10 @@ describe('delegations serve, following', () => {
 
     const rewound = await run('rewind', '--chain', '1', '--to', String(FIRST + 50));
     expect([rewound.code, rewound.stderr]).toEqual([0, '']);
-    const before = await stored(path);
+    const before = await stored(`sqlite:${path}`);
     expect(before.held).toEqual(live.held(before.hash ?? ''));
     await followed();
-    const after = await stored(path);
+    const after = await stored(`sqlite:${path}`);
     expect(after.hash).toBe(live.chain.at(-1)?.hash as string);
     expect(after.held).toEqual(live.held(after.hash ?? ''));
 
@@ -381,7 +365,7 @@ describe('delegations serve, following', () => {
 
     const imported = await run(other, 'import', file);
     expect([imported.stderr, imported.code]).toEqual(['', 0]);
-    const whole = await stored(other);
+    const whole = await stored(`sqlite:${other}`);
     expect(whole.held).toEqual(live.held(whole.hash ?? ''));
     expect((await run(other, 'import', file)).stderr).toContain('in this store already');
     const again = await run(other, 'export', '--chain', '1');
@@ -392,7 +376,7 @@ describe('delegations serve, following', () => {
     const goesOn = await startServe(`sqlite:${other}`, settingsOf(live.url));
     await caughtUp(goesOn, live);
     await goesOn.stop();
-    const found = await stored(other);
+    const found = await stored(`sqlite:${other}`);
     expect(found.held).toEqual(live.held(found.hash ?? ''));
     expect(live.node.calls.get('eth_getLogs')).toBeLessThan(10);
     await live.stop();

@@ -14,7 +14,7 @@ import type { Question } from '../registry/check.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { maxLagOf } from './answering.ts';
+import { freshnessOf } from './answering.ts';
 import type { ChainConfig } from './chain-config.ts';
 import type { Command, Environment } from './command.ts';
 import { type Config, readConfig } from './config.ts';
@@ -79,8 +79,7 @@ const followerMetrics = (
     ...config,
     store,
     chainIds: new Set(config.chains.keys()),
-    now: () => Date.now() / 1000,
-    maxLag: maxLagOf(config),
+    ...freshnessOf(config),
     metrics: createMetrics(),
     view: () => ({ followers: figures() }),
     onError,

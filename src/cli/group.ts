@@ -2,14 +2,14 @@
 
 import { createDenials, type Denials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
-import { createLimiter, type Verdict } from '../http/limiter.ts';
+import { createLimiter, type Limiter, type Verdict } from '../http/limiter.ts';
 import { type Counts, createMetrics, type Health } from '../http/metrics.ts';
 import { startMetrics } from '../http/metrics-server.ts';
 import { urlOf } from '../http/running.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { maxLagOf } from './answering.ts';
+import { freshnessOf } from './answering.ts';
 import { type Child, startChild } from './child.ts';
 import { type Environment, UsageError } from './command.ts';
 import { type Config, readConfig } from './config.ts';
@@ -48,17 +48,17 @@ export async function runGroup(environment: Environment, count: number, follows:
   const onError = failureLog(log);
   const metrics = createMetrics();
   const denials = createDenials();
-  const limiters = new Map(
-    LIMIT_NAMES.map((name) => [name, limitOf(name, config)] as const).map(
-      ([name, limit]) => [name, limit && createLimiter(limit)] as const,
-    ),
-  );
+  const limiters = new Map<LimitName, Limiter>();
+  for (const name of LIMIT_NAMES) {
+    const limit = limitOf(name, config);
+    if (limit !== null) limiters.set(name, createLimiter(limit));
+  }
   const started: (() => unknown)[] = [];
   let store: Store | null = null;
   try {
     // Set up or migrated once, before they all open it.
     store = await openStore(config.databaseUrl);
-    const port = freePort(config);
+    const port = portOf(config);
     let restarts = 0;
     const startWorker = (number: number): Worker => {
       const listening = Promise.withResolvers<void>();
@@ -103,8 +103,7 @@ export async function runGroup(environment: Environment, count: number, follows:
       ...config,
       store,
       chainIds: new Set(NETWORKS.keys()),
-      now: () => Date.now() / 1000,
-      maxLag: maxLagOf(config),
+      ...freshnessOf(config),
       metrics,
       onError,
       view: () => ({
@@ -135,7 +134,7 @@ function worstOf(healths: readonly Health[]): Health {
 }
 
 /** The workers share their port with each other and with nobody else: another service on it is found here. */
-function freePort({ host, port }: Config): number {
+function portOf({ host, port }: Config): number {
   const probe = Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() });
   const found = Number(new URL(urlOf(probe)).port);
   void probe.stop(true);

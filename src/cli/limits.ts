@@ -45,13 +45,11 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
   const onAway = metrics.limitedAlone;
   const make = (name: LimitName, limit: Limit): Limiter => {
     const own = createLimiter(limit);
-    const near = group === null ? [] : [group(name)];
-    if (redis === null)
-      return group === null ? own : createSharedLimiter({ limit, windows: near, otherwise: own, onAway });
-    const far = redis.windowOf(name, limit);
-    return config.limitsWithoutRedis
-      ? createSharedLimiter({ limit, windows: [far, ...near], otherwise: own, onAway })
-      : createSharedLimiter({ limit, windows: [far], otherwise: null, onAway });
+    const windows = redis === null ? [] : [redis.windowOf(name, limit)];
+    if (redis !== null && !config.limitsWithoutRedis)
+      return createSharedLimiter({ limit, windows, otherwise: null, onAway });
+    if (group !== null) windows.push(group(name));
+    return windows.length === 0 ? own : createSharedLimiter({ limit, windows, otherwise: own, onAway });
   };
   return {
     anonymous: config.anonymousLimit && make('anonymous', config.anonymousLimit),

@@ -6,7 +6,7 @@ import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { maxLagOf } from './answering.ts';
+import { freshnessOf } from './answering.ts';
 import { type Call, type Option, UsageError } from './command.ts';
 import { readConfig } from './config.ts';
 
@@ -106,8 +106,7 @@ async function openLocal({ environment }: Call): Promise<Source> {
   const app = createApp({
     store,
     chainIds,
-    now: () => Date.now() / 1000,
-    maxLag: maxLagOf(config),
+    ...freshnessOf(config),
     answerTimeout: config.answerTimeout,
   });
   return { store, ask: (path) => app.fetch(new Request(`http://store${path}`)), close: () => store.close() };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { ENGINES, temporaryPath } from '../../test/engines.ts';
 import { block, COLD, granted, HOT } from '../../test/fixtures.ts';
 import { startRedis } from '../../test/redis.ts';
-import { runCommand, type ServeProcess, startServe } from '../../test/serve-process.ts';
+import { metric, runCommand, type ServeProcess, startServe } from '../../test/serve-process.ts';
 import { openAccounts } from '../accounts/accounts.ts';
 import { openStore } from '../store/open.ts';
 
@@ -39,9 +39,6 @@ async function childrenOf(pid: number): Promise<number[]> {
   const text = await Bun.file(`/proc/${pid}/task/${pid}/children`).text();
   return text.trim().split(' ').filter(Boolean).map(Number);
 }
-
-const metric = async ({ metricsUrl }: ServeProcess, name: string) =>
-  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await (await fetch(metricsUrl)).text())?.[1]);
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<number> {
   const began = performance.now();

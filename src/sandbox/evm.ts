@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
 import { createRpc, type Rpc } from '../chain/rpc.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
+import { freePort } from './free-port.ts';
 import { installNative } from './native.ts';
 
 export interface Evm {
@@ -69,11 +70,4 @@ async function answers(rpc: Rpc, child: Bun.Subprocess, complaints: Bun.BunFile)
     await Bun.sleep(100);
   }
   throw new Error('The local chain did not answer within 30 s.');
-}
-
-function freePort(): number {
-  const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
-  const { port } = probe;
-  void probe.stop(true);
-  return port as number;
 }

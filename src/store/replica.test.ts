@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { caughtUp, eventually, liveChain, settingsOf } from '../../test/live-chain.ts';
 import { type PostgresServer, startPostgres } from '../../test/postgres.ts';
-import { MAIN, type ServeProcess, startServe } from '../../test/serve-process.ts';
+import { MAIN, metric, startServe } from '../../test/serve-process.ts';
 import { createWitness } from '../../test/witness.ts';
 
 let server: PostgresServer;
@@ -11,9 +11,6 @@ beforeAll(async () => {
   server = await startPostgres();
 });
 afterAll(() => server.stop());
-
-const metric = async ({ metricsUrl }: ServeProcess, name: string) =>
-  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await (await fetch(metricsUrl)).text())?.[1]);
 
 describe('DATABASE_REPLICA_URL', () => {
   test('a replica that lags is passed by: every answer is right as of the block it names, and none is old', async () => {
