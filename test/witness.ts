@@ -79,8 +79,9 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
           if (rest === null) return void seen.gone++;
           text = JSON.stringify([...JSON.parse(text), ...rest]);
         }
-      } catch {
-        seen.unreachable++;
+      } catch (error) {
+        if (error instanceof Wrong) seen.wrong.push(`${path}: ${error.message}`);
+        else seen.unreachable++;
         return;
       }
       if (response.status === 503) {
@@ -104,19 +105,28 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
   };
 }
 
+/** A list that its pages do not make. */
+class Wrong extends Error {}
+
+const namesOf = ({ headers }: Response) => [headers.get('x-block-number'), headers.get('x-block-hash')];
+
 /** The further pages of a list, all of one block; null where the service says that they are gone, or cannot be told now. */
 async function restOf(url: string, first: Response, headers: Record<string, string>): Promise<unknown[] | null> {
   const found: unknown[] = [];
-  const block = first.headers.get('x-block-hash');
+  const names = namesOf(first);
   for (let page = first; ; ) {
     const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
     if (next === undefined) return found;
     page = await fetch(new URL(next, url), { headers, signal: AbortSignal.timeout(20_000) });
     const text = await page.text();
     if (page.status === 409 || page.status === 410 || page.status === 503) return null;
-    if (page.status !== 200) throw new Error(`a page gave ${page.status}`);
-    // Of another block the rows would be wrong here, and are held against this one.
-    found.push(...(page.headers.get('x-block-hash') === block ? JSON.parse(text) : [{ page: 'of another block' }]));
+    if (page.status !== 200) throw new Wrong(`a page gave ${page.status}`);
+    // A block that has become final meanwhile may be known by its number alone.
+    const isSame = namesOf(page).every(
+      (name, position) => name === names[position] || (position === 1 && name === null),
+    );
+    if (!isSame) throw new Wrong(`its pages are of blocks ${names} and ${namesOf(page)}`);
+    found.push(...JSON.parse(text));
   }
 }
 
