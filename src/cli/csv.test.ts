@@ -59,6 +59,16 @@ describe('CSV', () => {
     await expect(readCsv(wide).next()).rejects.toThrow('UTF-16');
   });
 
+  test('a byte order mark belongs to the text of the first row, and to none of its cells', async () => {
+    for (const size of [1, 2, 100]) {
+      const [names, row] = await read('\ufeff"a\n1","b"\n\ufeffx,2\n', size);
+      expect(names).toEqual({ text: asBytes('\ufeff"a\n1","b"'), cells: ['a\n1', 'b'] });
+      expect(row?.cells).toEqual([asBytes('\ufeffx'), '2']);
+    }
+    expect(await cells('\ufeff')).toEqual([]);
+    expect(await cells('\ufeff\na,b')).toEqual([['a', 'b']]);
+  });
+
   test('a quote that is never closed is told, and not read into memory for ever', async () => {
     await expect(read('a,b\n"never,closed\n1,2\n')).rejects.toThrow('within a quoted cell');
     await expect(read(`a,b\n"${'x\n'.repeat(600_000)}`, 100_000)).rejects.toThrow('never closed');

@@ -19,24 +19,29 @@ const BATCH = 2048;
 const LONGEST_LINE = 1_000_000;
 /** A quoted cell of more lines is one that somebody forgot to close. */
 const MOST_LINES = 1000;
+/** The UTF-8 byte order mark, which Excel and PowerShell put first. */
+const BOM = '\xef\xbb\xbf';
 
 export async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerator<CsvBatch> {
   let [rest, bytes] = ['', 0];
   let rows: CsvRow[] = [];
   /** Lines of a row whose quoted cell goes on. */
   let open: string[] = [];
+  let isFirst = true;
 
   const add = (line: string) => {
     const text = open.length === 0 ? line : `${open.join('\n')}\n${line}`;
     const whole = text.endsWith('\r') ? text.slice(0, -1) : text;
-    const cells = whole.includes('"') ? quotedCells(whole) : whole.split(',');
+    const content = isFirst && whole.startsWith(BOM) ? whole.slice(BOM.length) : whole;
+    const cells = content.includes('"') ? quotedCells(content) : content.split(',');
     if (cells === null) {
       open.push(line);
       if (open.length > MOST_LINES) throw new UsageError('The CSV has a quote that is never closed.');
       return;
     }
     open = [];
-    if (whole !== '') rows.push({ text: whole, cells });
+    isFirst = false;
+    if (content !== '') rows.push({ text: whole, cells });
   };
 
   for await (const chunk of stream) {
@@ -80,6 +85,18 @@ function quotedCells(text: string): string[] | null {
 
 /** A cell as it stands in a file. */
 export const cellOf = (value: string): string => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** What the bytes of a cell say in UTF-8; null where they are not UTF-8. */
+export function textOf(cell: string): string | null {
+  if (!/[\x80-\xff]/.test(cell)) return cell;
+  try {
+    return UTF8.decode(Buffer.from(cell, 'latin1'));
+  } catch {
+    return null;
+  }
+}
 
 /** A text of ours as one of bytes, beside those of the file. */
 export const asBytes = (text: string): string => Buffer.from(text).toString('latin1');
