@@ -3,12 +3,13 @@
 import { existsSync, statSync } from 'node:fs';
 import * as p from '../http/params.ts';
 import { refusalText } from '../http/problem.ts';
+import { missingRegistry } from '../http/reply.ts';
 import type { Question } from '../registry/check.ts';
-import { type Bytes32, NO_RIGHTS } from '../registry/delegation.ts';
+import { isBytes32, NO_RIGHTS, type Version } from '../registry/delegation.ts';
 import type { Store } from '../store/store.ts';
 import { checkPath, readOr, readRights, scopeOf, versionOf, whenOf } from './asking.ts';
 import { type Call, UsageError } from './command.ts';
-import { asBytes, type CsvRow, cellOf, readCsv } from './csv.ts';
+import { asBytes, type CsvRow, cellOf, readCsv, textOf } from './csv.ts';
 import { writeOut } from './output.ts';
 import { NO_SERVICE, type Source } from './source.ts';
 import { showStatus } from './status-line.ts';
@@ -51,7 +52,7 @@ export async function checkFile(call: Call, source: Source, file: string): Promi
     if (read === null) {
       const [names, ...rest] = batch as [CsvRow, ...CsvRow[]];
       width = names.cells.length;
-      read = readerOf(columnsOf(names.cells), call);
+      read = readerOf(columnsOf(names.cells.map((name) => textOf(name) ?? name)), call);
       data = rest;
       text = `${names.text},result,error\n`;
     }
@@ -83,7 +84,7 @@ function columnsOf(names: readonly string[]): Columns {
   const columns: Partial<Record<ColumnName, number>> = {};
   const copied: string[] = [];
   for (const [position, name] of names.entries()) {
-    const plain = name.replace(/^\xef\xbb\xbf/, '').trim();
+    const plain = name.trim();
     const known = NAMES.get(plain.toLowerCase().replaceAll(/[-_ ]/g, ''));
     if (known === undefined) copied.push(plain);
     else if (columns[known] !== undefined) throw new UsageError(`The CSV names two columns ${known}.`);
@@ -101,24 +102,26 @@ function columnsOf(names: readonly string[]): Columns {
 /** Reads rows by their columns; what a row does not say is as the options have it. */
 function readerOf(columns: Columns, call: Call): (cells: readonly string[]) => Asked {
   const rights = call.text('rights');
-  const anyRights = readRights(rights ?? NO_RIGHTS) as Bytes32;
+  const anyRights = readOr(p.rights, readRights(rights ?? NO_RIGHTS));
+  if (!isBytes32(anyRights)) throw new UsageError(anyRights);
   const [version, chain] = [versionOf(call), call.number('chain') ?? 1];
   const given = { type: call.text('type'), contract: call.text('contract'), tokenId: call.text('token-id') };
-  const { from: fromAt = 0, to: toAt = 0 } = columns;
   /** Where nothing but the wallets differs from row to row, nothing else need be read. */
   const isPlain =
     Object.keys(columns).length === 2 && version === 2 && Object.values(given).every((one) => one === undefined);
-  return (cells) => {
-    const from = readOr(p.from, cells[fromAt]?.trim() ?? '');
+  const read = (cells: readonly string[]): Asked => {
+    const cell = (name: ColumnName) => {
+      const at = columns[name];
+      const text = at === undefined ? undefined : textOf(cells[at] ?? '');
+      if (text === null) throw new UsageError(`${name} is not valid UTF-8`);
+      return text?.trim() || undefined;
+    };
+    const from = readOr(p.from, cell('from') ?? '');
     if (!from.startsWith('0x')) return from;
-    const to = readOr(p.to, cells[toAt]?.trim() ?? '');
+    const to = readOr(p.to, cell('to') ?? '');
     if (!to.startsWith('0x')) return to;
     const pair = { from, to } as Pick<Question, 'from' | 'to'>;
     if (isPlain) return { chainId: chain, question: { version: 2, scope: 'all', rights: anyRights, ...pair } };
-    const cell = (name: keyof Columns) => {
-      const at = columns[name];
-      return at === undefined ? undefined : cells[at]?.trim() || undefined;
-    };
     return readRest(pair, {
       version: cell('version') ?? String(version),
       chainId: cell('chainId') ?? String(chain),
@@ -127,6 +130,14 @@ function readerOf(columns: Columns, call: Call): (cells: readonly string[]) => A
       tokenId: cell('tokenId') ?? given.tokenId,
       rights: cell('rights') ?? rights,
     });
+  };
+  return (cells) => {
+    try {
+      return read(cells);
+    } catch (error) {
+      if (error instanceof UsageError) return error.message.replaceAll('--', '');
+      throw error;
+    }
   };
 }
 
@@ -140,38 +151,33 @@ interface Rest {
 }
 
 function readRest(pair: Pick<Question, 'from' | 'to'>, rest: Rest): Asked {
-  try {
-    if (!/^v?[12]$/i.test(rest.version)) return `version is neither 1 nor 2: ${rest.version}`;
-    const version = rest.version.endsWith('1') ? 1 : 2;
-    const chainId = readOr(p.chainId, rest.chainId);
-    if (typeof chainId === 'string') return chainId;
-    const scope = scopeOf(rest.type?.toLowerCase(), version, rest.contract, rest.tokenId);
-    const hasToken = scope === 'token' || scope === 'erc721' || scope === 'erc1155';
-    // As in a single check: what the question has no place for is a fault of it.
-    if (rest.contract !== undefined && scope === 'all') return `contract is unknown in a check of all`;
-    if (rest.tokenId !== undefined && !hasToken) return `tokenId is unknown in a check of ${scope}`;
-    if (rest.rights !== undefined && version === 1) return 'rights are unknown in v1';
-    const question: Record<string, unknown> = { version, scope, ...pair };
-    if (scope !== 'all') {
-      const contract = readOr(p.contract, rest.contract ?? '');
-      if (!contract.startsWith('0x')) return contract;
-      question['contract'] = contract;
-    }
-    if (hasToken) {
-      const tokenId = readOr(p.tokenId, rest.tokenId ?? '');
-      if (typeof tokenId === 'string') return tokenId;
-      question['tokenId'] = tokenId;
-    }
-    if (version === 2) {
-      const rights = readOr(p.rights, readRights(rest.rights ?? NO_RIGHTS));
-      if (!rights.startsWith('0x')) return rights;
-      question['rights'] = rights;
-    }
-    return { chainId, question: question as unknown as Question };
-  } catch (error) {
-    if (error instanceof UsageError) return error.message.replaceAll('--', '');
-    throw error;
+  if (!/^v?[12]$/i.test(rest.version)) return `version is neither 1 nor 2: ${rest.version}`;
+  const version = rest.version.endsWith('1') ? 1 : 2;
+  const chainId = readOr(p.chainId, rest.chainId);
+  if (typeof chainId === 'string') return chainId;
+  const scope = scopeOf(rest.type?.toLowerCase(), version, rest.contract, rest.tokenId);
+  const hasToken = scope === 'token' || scope === 'erc721' || scope === 'erc1155';
+  // As in a single check: what the question has no place for is a fault of it.
+  if (rest.contract !== undefined && scope === 'all') return `contract is unknown in a check of all`;
+  if (rest.tokenId !== undefined && !hasToken) return `tokenId is unknown in a check of ${scope}`;
+  if (rest.rights !== undefined && version === 1) return 'rights are unknown in v1';
+  const question: Record<string, unknown> = { version, scope, ...pair };
+  if (scope !== 'all') {
+    const contract = readOr(p.contract, rest.contract ?? '');
+    if (!contract.startsWith('0x')) return contract;
+    question['contract'] = contract;
   }
+  if (hasToken) {
+    const tokenId = readOr(p.tokenId, rest.tokenId ?? '');
+    if (typeof tokenId === 'string') return tokenId;
+    question['tokenId'] = tokenId;
+  }
+  if (version === 2) {
+    const rights = readOr(p.rights, readRights(rest.rights ?? NO_RIGHTS));
+    if (!rights.startsWith('0x')) return rights;
+    question['rights'] = rights;
+  }
+  return { chainId, question: question as unknown as Question };
 }
 
 type Answers = (asked: readonly Asked[]) => Promise<Answered[]>;
@@ -230,13 +236,21 @@ function fromStore(store: Store, momentOf: MomentOf): Answers {
       const moment = await momentOf(chainId);
       const found = typeof moment === 'string' ? null : await store.checkMany(chainId, questions, moment);
       for (const [turn, position] of positions.entries()) {
+        const { version } = questions[turn] as Question;
         const value = found?.[turn] ?? null;
-        const why = typeof moment === 'string' ? moment : UNREAD;
-        answered[position] = value === null ? fault(why) : { result: String(value), error: '' };
+        const refusal = typeof moment === 'string' ? moment : lackOf(chainId, version);
+        answered[position] =
+          refusal !== null || value === null ? fault(refusal ?? UNREAD) : { result: String(value), error: '' };
       }
     }
     return answered;
   };
+}
+
+/** The API's own words where the chain has no registry of this version. */
+function lackOf(chainId: number, version: Version): string | null {
+  const lack = missingRegistry(chainId, version);
+  return lack === null ? null : `${p.chainId.name} ${lack}`;
 }
 
 const AT_ONCE = 16;

@@ -2,6 +2,7 @@
 
 import type { ChainFigures } from '../chain/figures.ts';
 import type { Question } from '../registry/check.ts';
+import type { Version } from '../registry/delegation.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { ChainState, Moment, Store } from '../store/store.ts';
 import type { Developers } from './developers.ts';
@@ -70,12 +71,15 @@ export function isKnown(request: Request, etag: string): boolean {
   return asked.trim() === '*' || asked.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
+/** What to say of a chain without a registry of this version; null where it has one. */
+export const missingRegistry = (chainId: number, version: Version): string | null =>
+  NETWORKS.get(chainId)?.registries[version] === undefined ? `${chainId} has no v${version} registry` : null;
+
 /** Refuses a chain that is not served, or has no registry of this version. */
-export function requireServed(chainId: number, version: 1 | 2, chainIds: ReadonlySet<number>): void {
-  const network = NETWORKS.get(chainId);
-  if (chainIds.has(chainId) && network?.registries[version] !== undefined) return;
-  const served = [...chainIds].filter((id) => NETWORKS.get(id)?.registries[version] !== undefined);
-  const detail = chainIds.has(chainId) ? `${chainId} has no v${version} registry` : `${chainId} is not served here`;
+export function requireServed(chainId: number, version: Version, chainIds: ReadonlySet<number>): void {
+  const detail = chainIds.has(chainId) ? missingRegistry(chainId, version) : `${chainId} is not served here`;
+  if (detail === null) return;
+  const served = [...chainIds].filter((id) => missingRegistry(id, version) === null);
   throw new Problem('unknown-chain', `chainId: ${detail}.`, {
     errors: [{ parameter: 'chainId', detail }],
     members: { chainIds: served.sort((a, b) => a - b) },
