@@ -6,6 +6,7 @@ import { Fault } from '../http/params.ts';
 import type { Version } from '../registry/delegation.ts';
 import { rightsOf } from '../registry/rights.ts';
 import { type Call, type Option, UsageError } from './command.ts';
+import type { Source } from './source.ts';
 
 const scopesOf = (version: Version): readonly Scope[] =>
   OPERATIONS.flatMap((one) => (one.kind === 'check' && one.version === version ? [one.scope] : []));
@@ -65,6 +66,20 @@ export function checkPath(question: Asking, query: URLSearchParams): string {
   if (tokenId !== undefined) query.set('tokenId', String(tokenId));
   if (rights !== undefined) query.set('rights', rights);
   return `/registry/v${version}/check/${scope}?${query}`;
+}
+
+const TRIES = 6;
+const LONGEST_WAIT = 60;
+
+/** Asks again where the service's limit is used up, as soon as it says that one more request fits. */
+export async function askWithinLimit(ask: Source['ask'], path: string): Promise<Response> {
+  for (let left = TRIES; ; left--) {
+    const response = await ask(path);
+    const wait = Number(response.headers.get('retry-after') ?? 0);
+    if (response.status !== 429 || left === 0 || wait > LONGEST_WAIT) return response;
+    await response.text();
+    await Bun.sleep(1000 * Math.max(1, wait));
+  }
 }
 
 interface Asking {

@@ -3,14 +3,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { ENGINES, temporaryPath } from '../../test/engines.ts';
-import { block, COLD, granted, HOT, timeOf } from '../../test/fixtures.ts';
-import { runCommand } from '../../test/serve-process.ts';
-import { serving } from '../../test/serving.ts';
+import { address, block, COLD, granted, HOT, timeOf } from '../../test/fixtures.ts';
+import { MAIN, runCommand } from '../../test/serve-process.ts';
+import { appOf, serving } from '../../test/serving.ts';
 import type { RunningServer } from '../http/running.ts';
 import type { Bytes32 } from '../registry/delegation.ts';
 import { rightsOf } from '../registry/rights.ts';
 import { openStore } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
+import type { BlockInput, Store } from '../store/store.ts';
 
 const rights = (text: string) => rightsOf(text) as Bytes32;
 const PAIR = `${COLD},${HOT}`;
@@ -129,4 +129,162 @@ for (const engine of ENGINES) {
       expect([code, stdout]).toEqual([0, `"from","to",result,error\n"${COLD}","${HOT}",true,\n`]);
     });
   });
+
+  /** A store is asked by the clock of the machine. */
+  const NOW = Math.floor(Date.now() / 1000);
+  const now = (...args: Parameters<typeof block>): BlockInput => ({ ...block(...args), timestamp: NOW });
+
+  describe(`a reorg while a file is being checked, on ${engine.name}`, () => {
+    /** A grant for every row in the head, block 102, and a way to go on from there. */
+    async function growing(hots: readonly `0x${string}`[], { before = [now(100), now(101)] } = {}) {
+      const url = await engine.fresh();
+      const store = await openStore(url);
+      const { epoch } = await store.claim(1, 100);
+      const tip = now(
+        102,
+        hots.map((to) => granted('ALL', { to })),
+      );
+      let { state } = await store.apply({ chainId: 1, epoch, after: null, blocks: [...before, tip], head: tip });
+      const grow = async (blocks: readonly BlockInput[], more: { rollbackTo?: number; verified?: number } = {}) => {
+        const head = blocks.at(-1) as BlockInput;
+        ({ state } = await store.apply({ chainId: 1, epoch, after: state.head, blocks, head, ...more }));
+      };
+      return { url, store, grow };
+    }
+
+    /** Checks the wallets over HTTP, and does something to the chain before one of the requests. */
+    async function checkDuring(
+      { store }: { store: Store },
+      hots: readonly string[],
+      { at, change, args = [] }: { at: number; change: () => Promise<unknown>; args?: string[] },
+    ) {
+      const app = appOf(store, NOW);
+      let requests = 0;
+      const server = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        async fetch(request) {
+          if (++requests === at) await change();
+          return app.fetch(request);
+        },
+      });
+      const file = fileOf(`from,to\n${hots.map((hot) => `${COLD},${hot}\n`).join('')}`);
+      const done = await runCommand(['check', '--csv', file, '--url', String(server.url), ...args]);
+      await server.stop(true);
+      await store.close();
+      return { ...done, requests, answers: answersOf(done.stdout).map(([result]) => result) };
+    }
+
+    const HOTS = Array.from({ length: 64 }, (_, turn) => address(0x1000 + turn));
+    /** The request of the chosen block, one for each row, and that of the block again. */
+    const REQUESTS = HOTS.length + 2;
+    const REORGANISED = 'Chain 1 was reorganised at block 102 while the file was being checked.';
+
+    test('midway stops it: two branches are never mixed', async () => {
+      const world = await growing(HOTS);
+      const change = () => world.grow([now(102, [], 1)], { rollbackTo: 101 });
+      const { code, stderr } = await checkDuring(world, HOTS, { at: 34, change });
+      expect(code).toBe(2);
+      expect(stderr).toContain(`${REORGANISED} Discard the output and run the command again.`);
+    });
+
+    test('that leaves no hash of the block stops it as well', async () => {
+      const world = await growing(HOTS);
+      const change = () => world.grow([now(103, [], 1)], { rollbackTo: 101 });
+      const { code, stderr } = await checkDuring(world, HOTS, { at: 34, change });
+      expect([code, stderr.includes(REORGANISED)]).toEqual([2, true]);
+    });
+
+    test('after the last row is noticed', async () => {
+      const world = await growing(HOTS);
+      const change = () => world.grow([now(102, [], 1)], { rollbackTo: 101 });
+      const { code, stderr, answers } = await checkDuring(world, HOTS, { at: REQUESTS, change });
+      expect([code, stderr.includes(REORGANISED)]).toEqual([2, true]);
+      expect(answers).toEqual(HOTS.map(() => 'true'));
+    });
+
+    test('to a lower head is no success either', async () => {
+      const world = await growing(HOTS);
+      const change = () => world.grow([now(101, [], 1)], { rollbackTo: 100 });
+      const { code, stderr } = await checkDuring(world, HOTS, { at: REQUESTS, change });
+      expect(code).toBe(2);
+      expect(stderr).toContain('Block 102 of chain 1 could not be confirmed after the last row');
+      expect(stderr).toContain('Discard the output and run the command again.');
+    });
+
+    test('is none where the block became final, and is known by its number from then on', async () => {
+      const world = await growing([], { before: [now(100), now(101, [granted('ALL', { to: HOT })])] });
+      const change = () => world.grow([now(103)], { verified: 103 });
+      const rows = HOTS.map(() => HOT);
+      const { code, stderr, answers } = await checkDuring(world, rows, { at: 34, change });
+      expect([code, stderr.includes('reorganised')]).toEqual([0, false]);
+      expect(answers).toEqual(rows.map(() => 'true'));
+    });
+
+    test('could not be noticed at a block that is neither final nor kept with its hash: it is refused', async () => {
+      const world = await growing([], { before: [now(100)] });
+      const { code, stdout, stderr } = await checkDuring(world, HOTS, {
+        at: 0,
+        change: async () => {},
+        args: ['--block', '101'],
+      });
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain('Block 101 of chain 1 is not final, and the service does not know its hash');
+    });
+
+    for (const [when, more] of [
+      ['midway', 3000],
+      ['after the last row', 0],
+    ] as const) {
+      test(`${when} stops a file that is checked straight from a store`, async () => {
+        const { url, store, grow } = await growing([HOT]);
+        const child = Bun.spawn([process.execPath, MAIN, 'check', '--csv', '-'], {
+          env: { ...process.env, DATABASE_URL: url, MAX_LAG_1: '86400' },
+          stdin: 'pipe',
+          stdout: 'pipe',
+          stderr: 'pipe',
+        });
+        // With the header, as many rows as are answered at once.
+        child.stdin.write(`from,to\n${`${PAIR}\n`.repeat(2047)}`);
+        await child.stdin.flush();
+        const output = child.stdout.getReader();
+        // The first rows are out.
+        expect(new TextDecoder().decode((await output.read()).value)).toContain(`${PAIR},true,\n`);
+        await grow([now(102, [], 1)], { rollbackTo: 101 });
+        child.stdin.write(`${PAIR}\n`.repeat(more));
+        await child.stdin.end();
+        while (!(await output.read()).done);
+        expect(await child.exited).toBe(2);
+        const stderr = await new Response(child.stderr).text();
+        expect(stderr).toContain('History up to block 102 of chain 1 changed while the file was being checked.');
+        expect(stderr).toContain('Discard the output and run the command again.');
+        await store.close();
+      });
+    }
+  });
 }
+
+describe('a limit of the service', () => {
+  test('is waited for, by the first and the last request too', async () => {
+    const store = await openStore(`sqlite:${temporaryPath('limited.db')}`);
+    const { epoch } = await store.claim(1, 100);
+    const head = block(101, [granted('ALL')]);
+    await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+    const app = appOf(store, timeOf(101));
+    let requests = 0;
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      // Every other request is one too many.
+      fetch: (request) =>
+        ++requests % 2 === 1
+          ? new Response(null, { status: 429, headers: { 'retry-after': '1' } })
+          : app.fetch(request),
+    });
+    const file = fileOf(`from,to\n${PAIR}\n`);
+    const { code, stdout } = await runCommand(['check', '--csv', file, '--url', String(server.url)]);
+    await server.stop(true);
+    await store.close();
+    expect([code, stdout, requests]).toEqual([0, `from,to,result,error\n${PAIR},true,\n`, 6]);
+  });
+});

@@ -7,10 +7,11 @@ import { missingRegistry } from '../http/reply.ts';
 import type { Question } from '../registry/check.ts';
 import { isBytes32, NO_RIGHTS, type Version } from '../registry/delegation.ts';
 import type { Store } from '../store/store.ts';
-import { checkPath, readOr, readRights, scopeOf, versionOf, whenOf } from './asking.ts';
+import { askWithinLimit, checkPath, readOr, readRights, scopeOf, versionOf } from './asking.ts';
 import { type Call, UsageError } from './command.ts';
 import { asBytes, type CsvRow, cellOf, readCsv, textOf } from './csv.ts';
 import { writeOut } from './output.ts';
+import { checkPinned, createPinnedBlocks, type PinnedBlocks } from './pinned-block.ts';
 import { NO_SERVICE, type Source } from './source.ts';
 import { showStatus } from './status-line.ts';
 
@@ -42,8 +43,8 @@ export async function checkFile(call: Call, source: Source, file: string): Promi
   if (file !== '-' && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder.`);
   const stream = file === '-' ? Bun.stdin.stream() : Bun.file(file).stream();
   const progress = startProgress(file === '-' ? null : statSync(file).size);
-  const momentOf = createMoments(call, source);
-  const answers = source.store === null ? overHttp(source, momentOf) : fromStore(source.store, momentOf);
+  const blocks = createPinnedBlocks(call, source);
+  const answers = source.store === null ? overHttp(source, blocks) : fromStore(source.store, blocks);
   let read: ((cells: readonly string[]) => Asked) | null = null;
   let [width, rows, troubled] = [0, 0, 0];
   for await (const { rows: batch, bytes } of readCsv(stream as unknown as AsyncIterable<Uint8Array>)) {
@@ -74,6 +75,7 @@ export async function checkFile(call: Call, source: Source, file: string): Promi
   }
   if (read === null) throw new UsageError('The CSV is empty: its first line must name the columns, such as from,to');
   progress.end(rows);
+  await blocks.confirm();
   if (troubled > 0) {
     process.stderr.write(`${troubled} of ${rows} rows have no answer: the column error says why.\n`);
     process.exitCode = 2;
@@ -185,43 +187,8 @@ type Answers = (asked: readonly Asked[]) => Promise<Answered[]>;
 const fault = (error: string): Answered => ({ result: '', error });
 const UNREAD = 'a revocation of this wallet could not be read from the registry';
 
-interface Moment {
-  readonly block: number;
-  readonly revision: number;
-}
-/** The block as of which a chain is asked, or why it cannot be. */
-type MomentOf = (chainId: number) => Promise<Moment | string>;
-
-/** Every row of a chain is answered as of the same block. The API itself says which is meant, and whether the chain answers. */
-function createMoments(call: Call, { store, ask }: Source): MomentOf {
-  const moments = new Map<number, Promise<Moment | string>>();
-  const find = async (chainId: number): Promise<Moment | string> => {
-    const revision = (await store?.chain(chainId))?.revision ?? 0;
-    const query = whenOf(call);
-    query.set('chainId', String(chainId));
-    query.set('from', ZERO);
-    query.set('to', ZERO);
-    const response = await ask(`/registry/v2/check/all?${query}`);
-    // A question of the whole file is at fault as a whole; one chain of several is not.
-    if (!response.ok && chainId === (call.number('chain') ?? 1)) throw new UsageError(await refusalText(response));
-    if (!response.ok) return refusalText(response);
-    const block = Number(response.headers.get('x-block-number') ?? Number.NaN);
-    if (!Number.isSafeInteger(block)) throw new UsageError(NO_SERVICE);
-    process.stderr.write(`Chain ${chainId}, as of block ${block}.\n`);
-    return { block, revision };
-  };
-  // Asked for once, however many rows want to know at the same time.
-  return (chainId) => {
-    const known = moments.get(chainId) ?? find(chainId);
-    moments.set(chainId, known);
-    return known;
-  };
-}
-
-const ZERO = `0x${'0'.repeat(40)}`;
-
 /** Straight from a store, a batch at a time. */
-function fromStore(store: Store, momentOf: MomentOf): Answers {
+function fromStore(store: Store, blocks: PinnedBlocks): Answers {
   return async (asked) => {
     const answered: Answered[] = asked.map((one) => fault(typeof one === 'string' ? one : ''));
     const chains = new Map<number, { positions: number[]; questions: Question[] }>();
@@ -233,12 +200,12 @@ function fromStore(store: Store, momentOf: MomentOf): Answers {
       chain.questions.push(one.question);
     }
     for (const [chainId, { positions, questions }] of chains) {
-      const moment = await momentOf(chainId);
-      const found = typeof moment === 'string' ? null : await store.checkMany(chainId, questions, moment);
+      const pinned = await blocks.of(chainId);
+      const found = typeof pinned === 'string' ? null : await checkPinned(store, pinned, questions);
       for (const [turn, position] of positions.entries()) {
         const { version } = questions[turn] as Question;
         const value = found?.[turn] ?? null;
-        const refusal = typeof moment === 'string' ? moment : lackOf(chainId, version);
+        const refusal = typeof pinned === 'string' ? pinned : lackOf(chainId, version);
         answered[position] =
           refusal !== null || value === null ? fault(refusal ?? UNREAD) : { result: String(value), error: '' };
       }
@@ -254,29 +221,23 @@ function lackOf(chainId: number, version: Version): string | null {
 }
 
 const AT_ONCE = 16;
-const TRIES = 6;
-const LONGEST_WAIT = 60;
 
 /** From a service, a few at a time. It says itself when it is to be asked again. */
-function overHttp({ ask }: Source, momentOf: MomentOf): Answers {
+function overHttp({ ask }: Source, blocks: PinnedBlocks): Answers {
   const answer = async (one: Asked): Promise<Answered> => {
     if (typeof one === 'string') return fault(one);
-    const moment = await momentOf(one.chainId);
-    if (typeof moment === 'string') return fault(moment);
+    const pinned = await blocks.of(one.chainId);
+    if (typeof pinned === 'string') return fault(pinned);
     const path = checkPath(
       one.question,
-      new URLSearchParams({ chainId: String(one.chainId), block: String(moment.block) }),
+      new URLSearchParams({ chainId: String(one.chainId), block: String(pinned.block) }),
     );
-    for (let left = TRIES; ; left--) {
-      const response = await ask(path);
-      const text = await response.text();
-      if (response.ok && /^(true|false|\d{1,78})$/.test(text)) return { result: text, error: '' };
-      if (response.ok) throw new UsageError(NO_SERVICE);
-      const wait = Number(response.headers.get('retry-after') ?? 0);
-      if (left === 0 || response.status !== 429 || wait > LONGEST_WAIT)
-        return fault(await refusalText(new Response(text, response)));
-      await Bun.sleep(1000 * Math.max(1, wait));
-    }
+    const response = await askWithinLimit(ask, path);
+    if (!response.ok) return fault(await refusalText(response));
+    const result = await response.text();
+    if (!/^(true|false|\d{1,78})$/.test(result)) throw new UsageError(NO_SERVICE);
+    await blocks.requireSame(pinned, response);
+    return { result, error: '' };
   };
   return async (asked) => {
     const answered: Answered[] = [];

@@ -17,9 +17,10 @@ export const check: Command = {
 Exit code: 0 yes, 1 no, 2 trouble.
 
 With --csv, answers every row of a file (- for standard input) as of one block. Its first line names the columns: from and to
-(or vault and delegate), and where they differ from row to row: type, contract, tokenId, rights, version, chainId. Other
-columns are left as they are; the answers are the same rows with two more columns, result and error. Exit code: 0 all
-answered, 2 trouble in some.
+(or vault and delegate), and where they differ from row to row: type, contract, tokenId, rights, version, chainId; in UTF-8.
+Other columns are left as they are; the answers are the same rows with two more columns, result and error. All answers of a
+chain are of one block by its hash: if a reorg replaces that block while the file is being checked, the command stops with an
+error, and the output so far must be discarded. Exit code: 0 all answered, 2 trouble in some, or a reorg.
 
 ${SOURCE_ABOUT}`,
   options: {

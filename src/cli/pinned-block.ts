@@ -1,0 +1,119 @@
+// The block as of which the rows of a chain are answered: the same one, by its hash, from the first row to the last.
+
+import { refusalText } from '../http/problem.ts';
+import type { Question } from '../registry/check.ts';
+import { StoreError } from '../store/errors.ts';
+import type { Store } from '../store/store.ts';
+import { askWithinLimit, whenOf } from './asking.ts';
+import { type Call, UsageError } from './command.ts';
+import { NO_SERVICE, type Source } from './source.ts';
+
+export interface PinnedBlock {
+  readonly chainId: number;
+  readonly block: number;
+  /** Null where the block is known by its number alone. */
+  readonly hash: string | null;
+  /** Of the store, from before the block was chosen. */
+  readonly revision: number;
+}
+
+export interface PinnedBlocks {
+  /** The block as of which a chain is asked, or why it cannot be. The API itself says. */
+  of(chainId: number): Promise<PinnedBlock | string>;
+  /** Throws where an answer of a service is not of this block. */
+  requireSame(pinned: PinnedBlock, response: Response): Promise<void>;
+  /** Throws where a block is not its chain's any more: to be called behind the last row. */
+  confirm(): Promise<void>;
+}
+
+const ZERO = `0x${'0'.repeat(40)}`;
+const DISCARD = 'Discard the output and run the command again.';
+
+/** Asks a store as of the block; throws where its history changed since that was chosen. */
+export async function checkPinned(store: Store, pinned: PinnedBlock, questions: readonly Question[]) {
+  const { chainId, block } = pinned;
+  try {
+    return await store.checkMany(chainId, questions, pinned);
+  } catch (error) {
+    // Beyond the head is what was rolled back: the block was there when it was chosen.
+    if (!(error instanceof StoreError) || !['rewritten', 'beyond-head'].includes(error.code)) throw error;
+    throw new UsageError(
+      `History up to block ${block} of chain ${chainId} changed while the file was being checked. ${DISCARD}`,
+    );
+  }
+}
+
+export function createPinnedBlocks(call: Call, { store, ask }: Source): PinnedBlocks {
+  const known = new Map<number, Promise<PinnedBlock | string>>();
+  const final = new Set<number>();
+
+  /** Asks about no wallet in particular, for what the answer says of its block. */
+  const askBlock = (chainId: number, when: URLSearchParams) => {
+    const query = new URLSearchParams([...when, ['from', ZERO], ['to', ZERO]]);
+    query.set('chainId', String(chainId));
+    return askWithinLimit(ask, `/registry/v2/check/all?${query}`);
+  };
+
+  async function isFinal(chainId: number, block: number): Promise<boolean> {
+    if (final.has(chainId)) return true;
+    const response = await askBlock(chainId, new URLSearchParams({ block: 'finalized' }));
+    if (response.ok && blockOf(response).number >= block) final.add(chainId);
+    return final.has(chainId);
+  }
+
+  async function pin(chainId: number): Promise<PinnedBlock | string> {
+    const revision = (await store?.chain(chainId))?.revision ?? 0;
+    const response = await askBlock(chainId, whenOf(call));
+    // A question of the whole file is at fault as a whole; one chain of several is not.
+    if (!response.ok && chainId === (call.number('chain') ?? 1)) throw new UsageError(await refusalText(response));
+    if (!response.ok) return refusalText(response);
+    const { number: block, hash } = blockOf(response);
+    // Of a store, the revision tells of a reorg.
+    if (store === null && hash === null && !(await isFinal(chainId, block)))
+      throw new UsageError(
+        `Block ${block} of chain ${chainId} is not final, and the service does not know its hash: a reorg would go unnoticed. Use --block finalized, or the newest block (no --block).`,
+      );
+    process.stderr.write(`Chain ${chainId}, as of block ${block}${hash === null ? '' : ` (${hash})`}.\n`);
+    return { chainId, block, hash, revision };
+  }
+
+  async function requireSame({ chainId, block, hash }: PinnedBlock, response: Response): Promise<void> {
+    const answered = blockOf(response);
+    if (answered.number !== block) throw new UsageError(NO_SERVICE);
+    if (hash !== null && answered.hash === hash) return;
+    // A final block may have lost its hash, and cannot have been replaced. A missing hash alone proves nothing: after a
+    // reorg, the service may know the new block by its number only.
+    if ((hash === null || answered.hash === null) && (await isFinal(chainId, block))) return;
+    throw new UsageError(
+      `Chain ${chainId} was reorganised at block ${block} while the file was being checked. ${DISCARD}`,
+    );
+  }
+
+  return {
+    // Asked for once, however many rows want to know at the same time.
+    of(chainId) {
+      const pinned = known.get(chainId) ?? pin(chainId);
+      known.set(chainId, pinned);
+      return pinned;
+    },
+    requireSame,
+    async confirm() {
+      for (const pinned of await Promise.all(known.values())) {
+        if (typeof pinned === 'string') continue;
+        const { chainId, block } = pinned;
+        const response = await askBlock(chainId, new URLSearchParams({ block: String(block) }));
+        if (!response.ok)
+          throw new UsageError(
+            `Block ${block} of chain ${chainId} could not be confirmed after the last row: ${await refusalText(response)} ${DISCARD}`,
+          );
+        await (store === null ? requireSame(pinned, response) : checkPinned(store, pinned, []));
+      }
+    },
+  };
+}
+
+function blockOf({ headers }: Response): { number: number; hash: string | null } {
+  const number = Number(headers.get('x-block-number') ?? Number.NaN);
+  if (!Number.isSafeInteger(number)) throw new UsageError(NO_SERVICE);
+  return { number, hash: headers.get('x-block-hash') };
+}
