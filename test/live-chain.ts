@@ -70,13 +70,17 @@ export const settingsOf = (url: string) => ({
   METRICS_PORT: '0',
 });
 
-export async function eventually<T>(what: string, attempt: () => Promise<T | undefined | false>): Promise<T> {
-  for (let left = 300; left > 0; left--) {
+export async function eventually<T>(
+  what: string,
+  attempt: () => Promise<T | undefined | false>,
+  seconds = 30,
+): Promise<T> {
+  for (let left = 10 * seconds; left > 0; left--) {
     const found = await attempt().catch(() => undefined);
     if (found !== undefined && found !== false) return found;
     await Bun.sleep(100);
   }
-  throw new Error(`${what}: not within 30 s`);
+  throw new Error(`${what}: not within ${seconds} s`);
 }
 
 /** The program answers for the chain's own newest block. */

@@ -1,15 +1,17 @@
 // One follower a chain: whoever holds its lease follows, and everyone else stands by. Commits are fenced by epoch besides: a
-// holder that was frozen and comes back writes nothing.
+// holder that was frozen and comes back writes nothing. A holder that makes no progress gives the lease back.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Store } from '../store/store.ts';
-import { sleep } from './run.ts';
+import { type RunEnd, sleep } from './run.ts';
 
 export interface LeaseOptions {
   readonly store: Pick<Store, 'lease' | 'release'>;
   readonly chainId: number;
+  /** Unlike that of anyone else; this process unless it is given. */
+  readonly holder?: string;
   readonly signal: AbortSignal;
   /** Told whenever we begin to stand by, or to follow. */
   readonly onTurn: (isOurs: boolean) => void;
@@ -23,6 +25,8 @@ const TRY_MS = 1500;
 /** At first more often: whoever was here before may just be ending. */
 const EAGER_MS = 100;
 const EAGER_TRIES = 20;
+/** After a stall: three times as long as a standby waits between two tries, and still no noticeable delay where there is none. */
+const AWAY_MS = 5000;
 
 /** Where processes can see each other: the system since it was started, and the container. */
 function placeOf(): string {
@@ -49,49 +53,64 @@ function isGone(holder: string): boolean {
   }
 }
 
-/** Does the work whenever the lease is ours, until the signal comes. The work must end when its own signal does. */
-export async function holdLease(options: LeaseOptions, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const { store, chainId, signal, onTurn, onTrouble } = options;
+/** What is done while the lease is ours. It must end when its signal does. */
+type Work = (signal: AbortSignal) => Promise<RunEnd>;
+
+/** Does the work whenever the lease is ours, until the signal comes. */
+export async function holdLease(options: LeaseOptions, work: Work): Promise<void> {
+  const { store, chainId, holder = HOLDER, signal, onTurn, onTrouble } = options;
+  const release = () => store.release(chainId, holder).catch(onTrouble);
   let wasOurs: boolean | null = null;
   for (let tries = 0; !signal.aborted; tries++) {
-    const isOurs = await take(store, chainId).catch((error) => {
+    const isOurs = await take(store, chainId, holder).catch((error) => {
       onTrouble(error);
       return false;
     });
     if (isOurs !== wasOurs) onTurn(isOurs);
     wasOurs = isOurs;
-    if (isOurs) await whileHeld(options, work);
-    await sleep(tries < EAGER_TRIES ? EAGER_MS : TRY_MS, signal);
+    if (isOurs && (await whileHeld(options, holder, work)) === 'stalled') {
+      await release();
+      await sleep(AWAY_MS, signal);
+    } else await sleep(tries < EAGER_TRIES ? EAGER_MS : TRY_MS, signal);
   }
-  await store.release(chainId, HOLDER).catch(onTrouble);
+  await release();
 }
 
-async function take(store: LeaseOptions['store'], chainId: number): Promise<boolean> {
-  const holder = await store.lease(chainId, HOLDER, LEASE_MS);
-  if (holder === HOLDER) return true;
-  if (!isGone(holder)) return false;
-  await store.release(chainId, holder);
-  return (await store.lease(chainId, HOLDER, LEASE_MS)) === HOLDER;
+async function take(store: LeaseOptions['store'], chainId: number, holder: string): Promise<boolean> {
+  const found = await store.lease(chainId, holder, LEASE_MS);
+  if (found === holder) return true;
+  if (!isGone(found)) return false;
+  await store.release(chainId, found);
+  return (await store.lease(chainId, holder, LEASE_MS)) === holder;
 }
 
 async function whileHeld(
   { store, chainId, signal, onTrouble }: LeaseOptions,
-  work: (signal: AbortSignal) => Promise<void>,
-) {
+  holder: string,
+  work: Work,
+): Promise<RunEnd> {
   const lost = new AbortController();
   let heldAt = performance.now();
-  const timer = setInterval(async () => {
+  const renew = async () => {
     try {
-      if ((await store.lease(chainId, HOLDER, LEASE_MS)) === HOLDER) heldAt = performance.now();
+      if ((await store.lease(chainId, holder, LEASE_MS)) === holder) heldAt = performance.now();
       else lost.abort();
     } catch (error) {
       onTrouble(error);
       if (performance.now() - heldAt > LEASE_MS) lost.abort();
     }
+  };
+  let renewing: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    renewing ??= renew().finally(() => {
+      renewing = null;
+    });
   }, RENEW_MS);
   try {
-    await work(AbortSignal.any([signal, lost.signal]));
+    return await work(AbortSignal.any([signal, lost.signal]));
   } finally {
     clearInterval(timer);
+    // A renewal that came after the lease was given back would take it again.
+    await renewing;
   }
 }

@@ -7,7 +7,12 @@ export interface RunOptions {
   /** Between two ticks when there is nothing to do at once. */
   readonly pollMs: number;
   readonly signal: AbortSignal;
-  readonly onTrouble: (error: unknown, failures: number) => void;
+  /** Told of every tick that failed. */
+  readonly onTrouble: (error: unknown) => void;
+  /** Told of every tick that succeeded, new blocks or not. */
+  readonly onProgress?: () => void;
+  /** After so long without a successful tick the next failure is the last one. */
+  readonly stalledMs?: number;
   /** Work for between two ticks. */
   readonly afterTick?: () => Promise<void>;
 }
@@ -15,21 +20,32 @@ export interface RunOptions {
 /** After a failure. */
 const SHORTEST_PAUSE_MS = 250;
 
-/** Ends when the signal does, or when another writer has taken the chain. */
-export async function runFollower(follower: Follower, options: RunOptions): Promise<'stopped' | 'overtaken'> {
-  const { pollMs, signal, onTrouble, afterTick } = options;
-  let failures = 0;
+/**
+ * Together with three polls. Longer than the 30 s in which a follower fails on purpose before it believes that its chain has
+ * become shorter; short enough that a standby follows before answers count as stale, which is after 60 s or ten blocks.
+ */
+const STALLED_MS = 40_000;
+
+/** Why a follower ended: the signal came, another writer has taken the chain, or no tick succeeded for too long. */
+export type RunEnd = 'stopped' | 'overtaken' | 'stalled';
+
+export async function runFollower(follower: Follower, options: RunOptions): Promise<RunEnd> {
+  const { pollMs, signal, onTrouble, onProgress, afterTick } = options;
+  const { stalledMs = STALLED_MS + 3 * pollMs } = options;
+  let progressedAt = performance.now();
   while (!signal.aborted) {
     let pause = pollMs;
     try {
       const { more } = await follower.tick();
-      failures = 0;
+      progressedAt = performance.now();
+      onProgress?.();
       if (more) pause = 0;
       else await afterTick?.();
     } catch (error) {
       if (error instanceof StoreError && error.code === 'overtaken') return 'overtaken';
-      failures++;
-      onTrouble(error, failures);
+      onTrouble(error);
+      // Judged between two ticks only: a slow one that succeeds in the end is progress.
+      if (performance.now() - progressedAt > stalledMs) return 'stalled';
       // Nodes that failed are left alone for a while by themselves.
       pause = Math.max(SHORTEST_PAUSE_MS, pollMs * (0.5 + Math.random() / 2));
     }

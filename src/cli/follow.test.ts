@@ -213,6 +213,53 @@ describe('delegations serve, following', () => {
     await live.stop();
   }, 120_000);
 
+  test('a follower whose node is dead hands its chain to one whose node answers, and does not take it back', async () => {
+    const live = liveChain(60, 22);
+    const database = await (await postgresServer()).createDatabase();
+    const start = (url: string) => {
+      const follower = Bun.spawn([process.execPath, MAIN, 'follow'], {
+        env: { ...process.env, DATABASE_URL: database, ...settingsOf(url) },
+        stdout: 'pipe',
+      });
+      const told = { text: '', ended: Promise.resolve() };
+      told.ended = (async () => {
+        for await (const chunk of follower.stdout) told.text += new TextDecoder().decode(chunk);
+      })();
+      return { follower, told };
+    };
+    const bad = start('http://127.0.0.1:9');
+    await eventually('the first follows', async () => bad.told.text.includes('"message":"follows"'));
+    const good = start(live.url);
+    await eventually('the second stands by', async () => good.told.text.includes('standing by'));
+    const api = await startServe(database, { MAX_LAG_1: '600' }, 'api');
+    try {
+      const answered = async () => {
+        const response = await fetch(`${api.url}/registry/v2/check/all?to=${WALLETS[1]}&from=${WALLETS[0]}`);
+        return response.status === 200 && response.headers.get('x-block-hash') === live.chain.at(-1)?.hash;
+      };
+      await eventually('handed over, and answered', answered, 90);
+      // It asked for the lease again, and found it held.
+      await eventually('the first stands by', async () => bad.told.text.includes('standing by'));
+      expect(bad.told.text).toContain('no successful tick: handing the chain over');
+      const store = await openStore(database);
+      const epoch = (await store.chain(1))?.epoch;
+      for (let turn = 0; turn < 5; turn++) {
+        live.grow(1);
+        await eventually('answered', answered);
+      }
+      expect((await store.chain(1))?.epoch).toBe(epoch as number);
+      await store.close();
+    } finally {
+      for (const { follower, told } of [bad, good]) {
+        follower.kill('SIGTERM');
+        await told.ended;
+      }
+      await api.stop();
+      await live.stop();
+    }
+    expect(bad.told.text.match(/"message":"follows"/g)).toHaveLength(1);
+  }, 180_000);
+
   test('followers and APIs on one PostgreSQL tell each other: how the chains stand, and what callers were told no about', async () => {
     const live = liveChain(40, 5);
     const database = await (await postgresServer()).createDatabase();

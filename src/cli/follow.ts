@@ -110,6 +110,8 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
   const calls: Record<string, number> = {};
   const events: Partial<Record<FollowerEvent['type'], number>> = {};
   let failures = 0;
+  /** Ticks that failed, and turns that ended without progress, since the last tick that succeeded. */
+  let [failedTicks, stalls] = [0, 0];
   let isStandby = false;
   const providers = createProviders(chainId, chain.rpcUrls, {
     onCall: (method) => {
@@ -134,9 +136,7 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
   let ours: { readonly follower: Follower; readonly auditor: Auditor } | null = null;
   const onTrouble = (error: unknown, times: number) => {
     failures++;
-    // The first of a row is told, and then fewer and fewer.
-    if ((times & (times - 1)) === 0)
-      log('warn', 'trouble', { chainId, times, error: providers.redact(troubleOf(error)) });
+    if (isTold(times)) log('warn', 'trouble', { chainId, times, error: providers.redact(troubleOf(error)) });
   };
   const turn = {
     store,
@@ -145,6 +145,7 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
     onTrouble: (error: unknown) => onTrouble(error, 1),
     onTurn(isOurs: boolean) {
       isStandby = !isOurs;
+      if (!isTold(stalls)) return;
       log('info', isOurs ? 'follows' : 'another program follows this chain: standing by', { chainId });
     },
   };
@@ -156,9 +157,16 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
       pollMs: chain.pollMs ?? Math.max(1000, 1000 * network.blockSeconds),
       signal: held,
       afterTick: auditor.run,
-      onTrouble,
+      onTrouble: (error) => onTrouble(error, ++failedTicks),
+      onProgress() {
+        [failedTicks, stalls] = [0, 0];
+      },
     });
     if (how === 'overtaken') log('warn', 'another program has written to this chain', { chainId });
+    if (how === 'stalled' && isTold(++stalls)) {
+      log('warn', 'no successful tick: handing the chain over to whoever stands by', { chainId, failedTicks, stalls });
+    }
+    return how;
   });
 
   let before = { at: Date.now(), logs: 0, block: 0 };
@@ -195,6 +203,9 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
     },
   };
 }
+
+/** The first of a row is told, and then fewer and fewer. */
+const isTold = (times: number) => (times & (times - 1)) === 0;
 
 const troubleOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : 'something else than an error was thrown';

@@ -1,0 +1,114 @@
+// Who follows a chain when a holder makes no progress: real followers on one store, over nodes that fail and answer.
+
+import { describe, expect, test } from 'bun:test';
+import { ENGINES } from '../../test/engines.ts';
+import { eventually, liveChain } from '../../test/live-chain.ts';
+import { MAINNET } from '../../test/vectors.ts';
+import { FIRST } from '../../test/world.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { createFollower } from './follower.ts';
+import { holdLease } from './lease.ts';
+import { createProviders } from './providers.ts';
+import { runFollower } from './run.ts';
+
+const DEAD = 'http://127.0.0.1:9';
+
+interface Candidate {
+  /** Whether it followed or stood by, in order. */
+  readonly turns: boolean[];
+  readonly seen: { progress: number; stalls: number };
+  stop(): Promise<void>;
+}
+
+/** One that follows when it can, and hands over after two seconds of failures. */
+function candidate(store: Store, holder: string, url: string): Candidate {
+  const stopping = new AbortController();
+  const providers = createProviders(1, [url]);
+  const turns: boolean[] = [];
+  const seen = { progress: 0, stalls: 0 };
+  const options = {
+    store,
+    chainId: 1,
+    holder,
+    signal: stopping.signal,
+    onTurn: (isOurs: boolean) => void turns.push(isOurs),
+    onTrouble: () => {},
+  };
+  const ended = holdLease(options, async (signal) => {
+    const follower = createFollower({ network: MAINNET, store, providers, now: Date.now, firstBlock: FIRST });
+    const how = await runFollower(follower, {
+      pollMs: 50,
+      stalledMs: 2000,
+      signal,
+      onTrouble: () => {},
+      onProgress: () => void seen.progress++,
+    });
+    if (how === 'stalled') seen.stalls++;
+    return how;
+  });
+  return {
+    turns,
+    seen,
+    stop() {
+      stopping.abort();
+      return ended;
+    },
+  };
+}
+
+describe.each(ENGINES)('a lease on $name', ({ fresh }) => {
+  test('goes to a standby when its holder makes no progress, and stays there while that one does', async () => {
+    const live = liveChain(30);
+    const url = await fresh();
+    const stores = [await openStore(url), await openStore(url)] as const;
+    const atTip = () =>
+      eventually('followed', async () => (await stores[0].chain(1))?.head?.hash === live.chain.at(-1)?.hash);
+    const bad = candidate(stores[0], 'bad', DEAD);
+    await eventually('held', async () => bad.turns.length > 0);
+    const good = candidate(stores[1], 'good', live.url);
+    await atTip();
+    // It asked for the lease again after its pause.
+    await eventually('the first stands by', async () => bad.turns.length > 1);
+    const { epoch } = (await stores[0].chain(1)) ?? {};
+    live.grow(3);
+    await atTip();
+    expect([bad.turns, bad.seen.progress]).toEqual([[true, false], 0]);
+    expect([good.turns.at(-1), good.seen.stalls]).toEqual([true, 0]);
+    expect((await stores[0].chain(1))?.epoch).toBe(epoch as number);
+    expect(await stores[0].lease(1, 'another', 1000)).toBe('good');
+
+    // The one that did better ends: the first has its turn again.
+    await good.stop();
+    await eventually('a turn again', async () => bad.turns.at(-1) === true);
+    await bad.stop();
+    for (const store of stores) await store.close();
+    await live.stop();
+  }, 120_000);
+
+  test('stays with whoever is alone, who follows as soon as its node answers', async () => {
+    const live = liveChain(30);
+    const store = await openStore(await fresh());
+    live.node.fault = () => new Response('away', { status: 503 });
+    const alone = candidate(store, 'alone', live.url);
+    await eventually('stalled', async () => alone.seen.stalls > 0);
+    live.node.fault = null;
+    await eventually('followed', async () => (await store.chain(1))?.head?.hash === live.chain.at(-1)?.hash);
+    // It is not told as a change: nobody else followed meanwhile.
+    expect(alone.turns).toEqual([true]);
+    await alone.stop();
+    await store.close();
+    await live.stop();
+  }, 120_000);
+
+  test('stays with a holder whose chain makes no blocks while its node answers', async () => {
+    const live = liveChain(30);
+    const store = await openStore(await fresh());
+    const quiet = candidate(store, 'quiet', live.url);
+    await eventually('many ticks', async () => quiet.seen.progress > 20);
+    expect([quiet.turns, quiet.seen.stalls]).toEqual([[true], 0]);
+    await quiet.stop();
+    await store.close();
+    await live.stop();
+  }, 120_000);
+});
