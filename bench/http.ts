@@ -3,6 +3,7 @@
 
 import { join } from 'node:path';
 import { createApp, findRoute } from '../src/http/app.ts';
+import { createSightings } from '../src/http/freshness.ts';
 import { targetOf } from '../src/http/query.ts';
 import { readCheck } from '../src/http/request.ts';
 import { openStore } from '../src/store/open.ts';
@@ -121,6 +122,7 @@ async function shares(
     chainIds: new Set([1]),
     now: () => Date.now() / 1000,
     maxLag: () => 86_400,
+    sightings: createSightings(),
     answerTimeout: 60,
   });
   const each = async (work: (turn: number) => unknown) => {

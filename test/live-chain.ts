@@ -23,7 +23,7 @@ export interface LiveChain {
   stop(): Promise<void>;
 }
 
-/** A chain whose newest block is of now. */
+/** A chain whose newest block is of now, and never of later however fast it grows. */
 export function liveChain(blocks: number, seed = 1): LiveChain {
   const random = createRandom(seed);
   const maker = createChainMaker(FIRST, 1, Math.floor(Date.now() / 1000) - blocks);
@@ -36,7 +36,9 @@ export function liveChain(blocks: number, seed = 1): LiveChain {
     url: `${node.url}/${SECRET}`,
     grow(more, calls = () => randomCalls(random)) {
       for (let turn = 0; turn < more; turn++) {
-        const block = maker.block(one.chain.at(-1) ?? null, calls());
+        const parent = one.chain.at(-1) ?? null;
+        const seconds = parent !== null && parent.timestamp >= Math.floor(Date.now() / 1000) ? 0 : 1;
+        const block = maker.block(parent, calls(), seconds);
         known.add(block.hash);
         one.chain.push(block);
       }

@@ -1,15 +1,17 @@
 // The API on a real socket, for tests: the process's own server, at a free port of the loopback.
 
 import { type AppOptions, createApp } from '../src/http/app.ts';
+import { createSightings } from '../src/http/freshness.ts';
 import { type ServerOptions, startServer } from '../src/http/server.ts';
 import type { Store } from '../src/store/store.ts';
 
-/** A service of chain 1 over a store, whose clock stands still. */
+/** A service of chain 1 over a store, whose clocks stand still. */
 export const serviceOf = (store: Store, now: number, more: Partial<AppOptions> = {}): AppOptions => ({
   store,
   chainIds: new Set([1]),
   now: () => now,
   maxLag: () => 60,
+  sightings: createSightings(() => 0),
   answerTimeout: 60,
   ...more,
 });

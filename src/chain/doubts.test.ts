@@ -6,7 +6,7 @@ import { type FakeNode, type Fault, Refusal, startFakeNode } from '../../test/fa
 import { WALLETS } from '../../test/lives.ts';
 import { MAINNET } from '../../test/vectors.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from '../../test/world.ts';
-import { ageOf } from '../http/moment.ts';
+import { ageOf } from '../http/freshness.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { createAuditor } from './auditor.ts';
 import { createFollower } from './follower.ts';

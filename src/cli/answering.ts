@@ -5,6 +5,7 @@ import { createKeyRing } from '../accounts/key-ring.ts';
 import { createSignIn } from '../accounts/sign-in.ts';
 import { createDenials, type Denials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
+import { clockBehind, createSightings, lagOf } from '../http/freshness.ts';
 import { createGate } from '../http/gate.ts';
 import type { Health, Metrics } from '../http/metrics.ts';
 import type { Service } from '../http/reply.ts';
@@ -14,6 +15,7 @@ import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import { withReplica } from '../store/replica.ts';
 import { within } from '../within.ts';
+import { clockLog } from './clock-log.ts';
 import type { Config } from './config.ts';
 import { createLimits, type GroupWindows } from './limits.ts';
 import { failureLog, type Log } from './log.ts';
@@ -31,14 +33,16 @@ export interface AnsweringOptions {
   readonly group?: GroupWindows;
 }
 
-export interface Answering extends RunningServer, Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag'> {
+export interface Answering
+  extends RunningServer,
+    Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'> {
   health(): Health;
   /** What callers were denied, where the followers are not told of it through the database. */
   takeDenied: Denials['take'];
 }
 
 const FLUSH_MS = 2000;
-/** How often the store is asked for chains that are new in it. */
+/** How often the store is asked for chains that are new in it, and for how far they are: nobody may have asked meanwhile. */
 const CHAINS_MS = 2000;
 
 export async function startAnswering(options: AnsweringOptions): Promise<Answering> {
@@ -66,17 +70,24 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
     const gate = createGate({ ...limits, keys, proxies: config.proxies });
 
     const chainIds = new Set(options.followed);
-    const addChains = async () => {
-      for (const { chainId } of await store.chains()) if (NETWORKS.has(chainId)) chainIds.add(chainId);
+    const service = { store, chainIds, sandbox, ...freshnessOf(config) };
+    const tellClock = clockLog(log);
+    const lookAtChains = async () => {
+      for (const state of await store.chains()) {
+        if (!NETWORKS.has(state.chainId)) continue;
+        chainIds.add(state.chainId);
+        const now = service.now();
+        lagOf(state, now, service);
+        tellClock(state.chainId, clockBehind(state, now, service));
+      }
     };
-    await addChains();
+    await lookAtChains();
     // Where the followers may be elsewhere, they tell it through the database.
     const heard = primary.notices && hearFigures(primary.notices, denials, onError);
     if (heard !== null) started.push(heard.stop);
 
     // What people reach us by is known when we listen, unless the operator has said it.
     let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
-    const service = { store, chainIds, ...freshnessOf(config) };
     const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
     const signIn = createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now: service.now });
     const developers = { accounts, signIn, origins: () => origins, quota: config.keysPerWallet };
@@ -87,7 +98,6 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
       ...(config.selfServiceKeys ? { developers } : {}),
       ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
       figures: () => mergedFigures(options.figures(), heard?.figures() ?? []),
-      sandbox,
       gate,
       metrics,
       sharesPort: group !== null,
@@ -98,7 +108,7 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
     started.push(server.stop);
     const { port } = new URL(server.url);
     if (config.publicUrl === null) origins = ['localhost', '127.0.0.1'].map((host) => `http://${host}:${port}`);
-    const chains = setInterval(() => void addChains().catch(onError), CHAINS_MS);
+    const chains = setInterval(() => void lookAtChains().catch(onError), CHAINS_MS);
     started.push(() => clearInterval(chains));
     return {
       ...service,
@@ -119,8 +129,9 @@ function mergedFigures(own: readonly ChainFigures[], heard: readonly ChainFigure
   return [...new Map([...own, ...heard].map((one) => [one.chainId, one])).values()];
 }
 
-/** What a block's age is judged by: the time now, and the operator's limit or the network's. */
-export const freshnessOf = ({ maxLag }: Pick<Config, 'maxLag'>): Pick<Service, 'now' | 'maxLag'> => ({
+/** What a block's age is judged by: two clocks, and the operator's limit or the network's. */
+export const freshnessOf = ({ maxLag }: Pick<Config, 'maxLag'>): Pick<Service, 'now' | 'maxLag' | 'sightings'> => ({
   now: () => Date.now() / 1000,
+  sightings: createSightings(),
   maxLag: (chainId) => maxLag.get(chainId) ?? NETWORKS.get(chainId)?.maxLagSeconds ?? 0,
 });

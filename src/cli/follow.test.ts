@@ -6,7 +6,7 @@ import { startFakeNode } from '../../test/fake-node.ts';
 import { caughtUp, eventually, liveChain, SECRET, settingsOf } from '../../test/live-chain.ts';
 import { WALLETS } from '../../test/lives.ts';
 import { createRandom } from '../../test/random.ts';
-import { MAIN, runCommand, startServe } from '../../test/serve-process.ts';
+import { type LogLine, MAIN, runCommand, startServe } from '../../test/serve-process.ts';
 import { stored } from '../../test/stored.ts';
 import { FIRST } from '../../test/world.ts';
 import { readArchive } from '../store/archive.ts';
@@ -135,6 +135,47 @@ describe('delegations serve, following', () => {
     console.log(`${kills} kills, ${beforeTip} of them before the follower had caught up: 0 wrong`);
     await live.stop();
   }, 300_000);
+
+  test('a clock that is an hour slow is told, and nothing is answered at the head', async () => {
+    const live = liveChain(120);
+    const served = await startServe(`sqlite:${temporaryPath('slow.db')}`, {
+      ...settingsOf(live.url),
+      BUN_OPTIONS: `--preload ${import.meta.dir}/../../test/slow-clock.ts`,
+    });
+    const ask = async (path: string) => await (await fetch(served.url + path)).json();
+    const query = `to=${WALLETS[1]}&from=${WALLETS[0]}`;
+    const isClock = (line: LogLine) => line['message'] === 'clock behind the chain';
+    const told: LogLine[] = [];
+    try {
+      await caughtUp(served, live);
+      await eventually('final blocks', async () => {
+        const [one] = (await ask('/networks')) as { finalizedBlock: number | null }[];
+        return one?.finalizedBlock !== null;
+      });
+      for (let turn = 0; turn < 10; turn++) {
+        expect(await ask(`/registry/v2/check/all?${query}`)).toMatchObject({
+          type: '/docs#problem-clock-skew',
+          status: 503,
+          detail: expect.stringMatching(/clock of this machine is 3\d\d\d seconds behind chain 1.*NTP/),
+        });
+      }
+      expect(typeof (await ask(`/registry/v2/check/all?${query}&block=finalized`))).toBe('boolean');
+      const [network] = (await ask('/networks')) as Record<string, unknown>[];
+      expect(network).toMatchObject({ ready: false });
+      expect(network?.['clockBehindSeconds']).toBeGreaterThan(3000);
+      expect(await (await fetch(`${served.url}/status`)).text()).toContain('check NTP');
+      const metrics = await (await fetch(served.metricsUrl)).text();
+      expect(metrics).toMatch(/^delegations_chain_clock_behind_seconds\{chain="1"\} 3\d\d\d/m);
+      while (told.length === 0) told.push(...[(await served.lines.next()).value as LogLine].filter(isClock));
+      await Bun.sleep(2500);
+    } finally {
+      await served.stop();
+      await live.stop();
+    }
+    // Once, whoever asks and however often it looks.
+    for await (const line of served.lines) if (isClock(line)) told.push(line);
+    expect(told).toMatchObject([{ level: 'error', chainId: 1 }]);
+  }, 120_000);
 
   test('a follower that is stopped, overtaken and resumed writes nothing', async () => {
     const live = liveChain(50);

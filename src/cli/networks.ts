@@ -39,6 +39,7 @@ function cellsOf({
   chainBlock,
   finalizedBlock,
   lagSeconds,
+  clockBehindSeconds,
   shut,
   progress,
 }: NetworkRecord) {
@@ -50,6 +51,6 @@ function cellsOf({
     head === null ? '–' : `${head.number}${chainBlock === null || ready ? '' : ` of ${chainBlock}`}`,
     finalizedBlock === null ? '–' : String(finalizedBlock),
     lagSeconds === null ? '–' : `${Math.round(lagSeconds)} s`,
-    shut ?? share,
+    shut ?? (clockBehindSeconds === 0 ? share : `the clock is ${clockBehindSeconds} s behind: check NTP`),
   ];
 }

@@ -5,7 +5,8 @@ import type { Service } from './reply.ts';
 import { drained, type RunningServer, urlOf } from './running.ts';
 import { chainMetrics } from './status.ts';
 
-export interface MetricsOptions extends Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'onError'> {
+export interface MetricsOptions
+  extends Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox' | 'onError'> {
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly metrics: Metrics;

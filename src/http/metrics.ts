@@ -56,6 +56,8 @@ export interface StoreMetrics {
 export interface ChainMetrics {
   readonly state: ChainState;
   readonly lagSeconds: number;
+  /** 0 while the machine's clock can be right. */
+  readonly clockBehindSeconds: number;
   readonly ready: boolean;
 }
 
@@ -180,6 +182,8 @@ export function createMetrics(): Metrics {
       gauge('delegations_chain_head', 'Newest indexed block.', ({ state }) => state.head?.number ?? null);
       gauge('delegations_chain_verified', 'Newest block that is verified to be final.', ({ state }) => state.verified);
       gauge('delegations_chain_lag_seconds', 'Age of the newest indexed block.', ({ lagSeconds }) => lagSeconds);
+      const behind = "By how much this machine's clock is behind the chain; 0 while it can be right.";
+      gauge('delegations_chain_clock_behind_seconds', behind, ({ clockBehindSeconds }) => clockBehindSeconds);
       gauge('delegations_chain_ready', '1 where the chain answers at its head.', ({ ready }) => (ready ? 1 : 0));
       return `${lines.join('\n')}\n`;
     },

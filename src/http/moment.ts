@@ -3,6 +3,7 @@
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import type { ChainState, Moment, Store } from '../store/store.ts';
+import { clockBehind, lagOf } from './freshness.ts';
 import type { BlockChoice } from './params.ts';
 import { Problem } from './problem.ts';
 import type { Service } from './reply.ts';
@@ -62,16 +63,6 @@ async function finalized(store: Store, chainId: number): Promise<number> {
   return state.verified;
 }
 
-/** How old the newest block may be, in seconds. */
-export type MaxLag = (chainId: number) => number;
-
-/** Seconds since the chain was last known to be where we are: by its blocks, or by a node's word where blocks are rare. */
-export function ageOf({ head, confirmedAt, chainId }: ChainState, now: number): number {
-  const onDemand = NETWORKS.get(chainId)?.onDemand ?? false;
-  const at = Math.max(head?.timestamp ?? 0, onDemand ? (confirmedAt ?? 0) : 0);
-  return Math.max(0, Math.floor(now - at));
-}
-
 /** What ails the nodes of a chain, as the end of a sentence about it; nothing where they are well or not known. */
 export function troubleOf({ figures }: Pick<Service, 'figures'>, chainId: number | null): string {
   const chain = figures?.().find((one) => one.chainId === chainId);
@@ -90,17 +81,20 @@ export function requireFresh(state: ChainState, reach: number, now: number, serv
     throw new Problem('chain-shut', `Chain ${chainId} does not answer for now: ${shut}`, { retryAfter: 60 });
   }
   if (head === null || (verified !== null && reach <= verified)) return;
-  const age = ageOf(state, now);
+  const behind = clockBehind(state, now, service);
+  const age = lagOf(state, now, service);
   const limit = service.maxLag(chainId);
-  if (age <= limit) return;
+  if (behind === 0 && age <= limit) return;
   const retryAfter = NETWORKS.get(chainId)?.blockSeconds ?? 10;
-  const members = {
-    chainId,
-    indexedBlock: head.number,
-    indexedTimestamp: head.timestamp,
-    ageSeconds: age,
-    maxAgeSeconds: limit,
-  };
+  const indexed = { chainId, indexedBlock: head.number, indexedTimestamp: head.timestamp };
+  if (behind > 0) {
+    throw new Problem(
+      'clock-skew',
+      `The clock of this machine is ${behind} seconds behind chain ${chainId}, so nobody knows how old its newest block is: check NTP.`,
+      { retryAfter: 60, members: { ...indexed, clockBehindSeconds: behind } },
+    );
+  }
+  const members = { ...indexed, ageSeconds: age, maxAgeSeconds: limit };
   if (tip !== null && tip - head.number > READING_BLOCKS) {
     const share = (100 * (head.number - firstBlock + 1)) / (tip - firstBlock + 1);
     throw new Problem(

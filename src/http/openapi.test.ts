@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { temporaryPath } from '../../test/engines.ts';
 import { block, timeOf } from '../../test/fixtures.ts';
+import { appOf } from '../../test/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { type App, createApp } from './app.ts';
+import type { App } from './app.ts';
 import { EXAMPLE_DELEGATIONS, EXAMPLES } from './examples.ts';
 import { openApi, openApiText } from './openapi.ts';
 import { OPERATIONS } from './operations.ts';
@@ -51,7 +52,7 @@ describe('the examples of the document', () => {
       EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const),
     );
     await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
-    app = createApp({ store, chainIds: new Set([1]), now: () => timeOf(100), maxLag: () => 60, answerTimeout: 60 });
+    app = appOf(store, timeOf(100));
   });
   afterAll(() => store.close());
 

@@ -84,6 +84,10 @@ const SCHEMAS: Json = {
     shut: nullable({ type: 'string', description: 'Why the chain does not answer for now.' }),
     lagSeconds: nullable({ type: 'number', description: 'How old what is indexed may be.' }),
     maxLagSeconds: { type: 'number', description: 'Beyond this age the chain answers 503.' },
+    clockBehindSeconds: {
+      type: 'number',
+      description: 'By how much the clock of the machine that answers is behind the chain; 0 while it can be right.',
+    },
   }),
   Problem: object(
     {

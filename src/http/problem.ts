@@ -74,6 +74,11 @@ export const PROBLEMS = {
     title: 'This chain is not up to date',
     help: 'Its newest indexed block is too old to answer for now. Blocks up to the finalized one can still be asked with `block`.',
   },
+  'clock-skew': {
+    status: 503,
+    title: "The service's clock is behind this chain",
+    help: 'The newest indexed block lies more than a minute in the future by the clock of the machine that answers, so its age is unknown. Blocks up to the finalized one can still be asked with `block`.',
+  },
   'chain-shut': {
     status: 503,
     title: 'This chain does not answer for now',

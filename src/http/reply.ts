@@ -6,7 +6,7 @@ import type { Version } from '../registry/delegation.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { ChainState, Moment, Store } from '../store/store.ts';
 import type { Developers } from './developers.ts';
-import type { MaxLag } from './moment.ts';
+import type { MaxLag, Sightings } from './freshness.ts';
 import { Problem } from './problem.ts';
 
 export interface Service {
@@ -16,6 +16,8 @@ export interface Service {
   /** The chains that are served. */
   readonly chainIds: ReadonlySet<number>;
   readonly maxLag: MaxLag;
+  /** When this process saw the chains move. */
+  readonly sightings: Sightings;
   /** How many seconds a list may be under way. */
   readonly answerTimeout: number;
   /** The chain is a local one, made for trying things out: every answer says so. */

@@ -3,19 +3,23 @@
 import { type ChainFigures, shareOf } from '../chain/figures.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { ChainState } from '../store/store.ts';
+import { clockBehind, lagOf } from './freshness.ts';
 import type { ChainMetrics } from './metrics.ts';
-import { ageOf } from './moment.ts';
 import { Problem } from './problem.ts';
 import { CORS, JSON_TYPE, type Service } from './reply.ts';
 
-type Chains = Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag'>;
+type Chains = Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'>;
 
 /** Every served chain that is in the store, with its lag. */
-export async function chainMetrics({ store, chainIds, now, maxLag }: Chains): Promise<ChainMetrics[]> {
+export async function chainMetrics(service: Chains): Promise<ChainMetrics[]> {
+  const { store, chainIds, maxLag } = service;
   const states = (await store.chains()).filter(({ chainId }) => chainIds.has(chainId));
   return states.map((state) => {
-    const lagSeconds = state.head === null ? Number.POSITIVE_INFINITY : ageOf(state, now());
-    return { state, lagSeconds, ready: state.shut === null && lagSeconds <= maxLag(state.chainId) };
+    const now = service.now();
+    const lagSeconds = state.head === null ? Number.POSITIVE_INFINITY : lagOf(state, now, service);
+    const clockBehindSeconds = clockBehind(state, now, service);
+    const ready = state.shut === null && clockBehindSeconds === 0 && lagSeconds <= maxLag(state.chainId);
+    return { state, lagSeconds, clockBehindSeconds, ready };
   });
 }
 
@@ -48,6 +52,7 @@ async function networkRecords(service: Service) {
         shut: chain?.state.shut ?? null,
         lagSeconds: chain && Number.isFinite(chain.lagSeconds) ? chain.lagSeconds : null,
         maxLagSeconds: service.maxLag(chainId),
+        clockBehindSeconds: chain?.clockBehindSeconds ?? 0,
       };
     });
 }

@@ -36,6 +36,7 @@ function card(network: NetworkRecord): Html {
     finalizedBlock,
     lagSeconds,
     maxLagSeconds,
+    clockBehindSeconds,
     shut,
     partial,
     firstBlock,
@@ -52,6 +53,7 @@ function card(network: NetworkRecord): Html {
   return html`<section class="card" aria-label="${name ?? String(chainId)}"><h2>${name ?? String(chainId)} <span class="soft">${chainId}</span> ${state}</h2>
 <label class="progress">History read <progress max="100" value="${percent}">${percent} %</progress> <span>${percent} %${left}</span></label>
 ${shut === null ? '' : html`<p class="notice trouble">${shut}</p>`}
+${clockBehindSeconds === 0 ? '' : html`<p class="notice trouble">The clock of this machine is ${String(clockBehindSeconds)} seconds behind the chain: check NTP.</p>`}
 <dl>${row('Newest block', head === null ? '–' : html`${head.number} <span class="soft">${dateText(head.timestamp)}</span>`)}
 ${row('Of the chain', chainBlock === null ? '–' : String(chainBlock))}
 ${row('Final', finalizedBlock === null ? '–' : String(finalizedBlock))}
