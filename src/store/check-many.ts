@@ -42,7 +42,7 @@ function statement(version: Version, isHead: boolean): BulkStatement {
     WHERE ${of('s')} AND s.until_block IS NULL AND s.since_block <= $2`;
   // As in a single check: of the closed spans only the first to end after the block can hold at it.
   const ended = (span: string, what: string) => `SELECT ${what} FROM span ${span} INDEXED BY span_closed_pair
-    WHERE ${of(span)} AND ${span}.until_block > $2 ORDER BY ${span}.until_block LIMIT 1`;
+    WHERE ${of(span)} AND ${span}.until_block > $2 AND ${span}.since_block < ${span}.until_block ORDER BY ${span}.until_block LIMIT 1`;
   const closed = `SELECT q.position, s.amount FROM q CROSS JOIN span s
     WHERE s.rowid = (${ended('e', 'e.rowid')}) AND s.since_block <= $2`;
   const arrays = Object.values(COLUMNS).map((type, column) => `$${3 + column}::${type}[]`);

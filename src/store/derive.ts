@@ -8,6 +8,7 @@ import {
   type AppliedLog,
   compareState,
   createSpanSet,
+  isEmpty,
   type Span,
   type SpanChanges,
   type SpanSet,
@@ -16,6 +17,7 @@ import {
 import type { BlockInput, Unexplained, VaultState } from './store.ts';
 import {
   CLOSE_SPAN,
+  DELETE_SPAN,
   INSERT_ENDED,
   INSERT_READ,
   INSERT_SPAN,
@@ -273,8 +275,12 @@ function storedSpan(row: Row): Span {
 
 async function writeSpans({ tx, chainId, short }: Writing, { opened, closed }: SpanChanges): Promise<void> {
   await tx.each(
+    DELETE_SPAN,
+    closed.filter(isEmpty).map(({ since }) => [chainId, since.block, since.logIndex]),
+  );
+  await tx.each(
     CLOSE_SPAN,
-    closed.map(({ since, until }) => [chainId, since.block, since.logIndex, until]),
+    closed.filter((span) => !isEmpty(span)).map(({ since, until }) => [chainId, since.block, since.logIndex, until]),
   );
   await tx.each(
     INSERT_SPAN,

@@ -86,7 +86,7 @@ export const checkAtSql = once((version: Version, detailed: boolean, keys: numbe
         WHERE ${key} AND until_block IS NULL AND since_block <= $6
       UNION ALL
       SELECT ${position} AS position, ${span} FROM (SELECT ${span} FROM span INDEXED BY span_closed_pair
-        WHERE ${key} AND until_block > $6 ORDER BY until_block LIMIT 1) AS ended${position} WHERE since_block <= $6`;
+        WHERE ${key} AND until_block > $6 AND since_block < until_block ORDER BY until_block LIMIT 1) AS ended${position} WHERE since_block <= $6`;
   });
   const none = `SELECT 0 AS position, ${span} FROM span WHERE ${pair} AND 1 = 0`;
   return `SELECT c.commits, ${version === 2 ? 0 : asNumber(hasUnread('$4', '$6'))}, b.hash, b.timestamp,

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
+import { behind } from '../../test/behind.ts';
 import { ENGINES, temporaryPath } from '../../test/engines.ts';
 import { StoreError } from './errors.ts';
 import { openStore } from './open.ts';
@@ -15,38 +16,25 @@ const codeOf = async (opening: Promise<unknown>): Promise<[string, string]> => {
   return [error.code, error.message];
 };
 
-/** Runs a statement behind the store's back. */
-async function run(url: string, statement: string): Promise<void> {
-  if (url.startsWith('sqlite:')) {
-    const database = new Database(url.slice('sqlite:'.length));
-    database.run(statement);
-    database.close();
-    return;
-  }
-  const connection = new Bun.SQL(url, { max: 1 });
-  await connection.unsafe(statement);
-  await connection.close();
-}
-
 for (const engine of ENGINES) {
   describe(`the schema on ${engine.name}`, () => {
     test('a store of a newer program is refused by writers and readers, and left alone', async () => {
       const url = await engine.fresh();
       await (await openStore(url)).close();
-      await run(url, `UPDATE schema_version SET version = ${SCHEMA_VERSION + 1}`);
+      await behind(url, `UPDATE schema_version SET version = ${SCHEMA_VERSION + 1}`);
       for (const readOnly of [false, true]) {
         const [code, message] = await codeOf(openStore(url, { readOnly }));
         expect(code).toBe('newer-schema');
         expect(message).toContain(`schema ${SCHEMA_VERSION + 1}`);
         expect(message).toContain('run a newer program');
       }
-      await run(url, `UPDATE schema_version SET version = ${SCHEMA_VERSION}`);
+      await behind(url, `UPDATE schema_version SET version = ${SCHEMA_VERSION}`);
       await (await openStore(url)).close();
     });
 
     test('a migration that fails leaves nothing behind, and says what stood in its way', async () => {
       const url = await engine.fresh();
-      await run(url, 'CREATE TABLE span (something INTEGER)');
+      await behind(url, 'CREATE TABLE span (something INTEGER)');
       const error = await openStore(url).then(
         () => null,
         (cause) => cause,
@@ -54,7 +42,7 @@ for (const engine of ENGINES) {
       expect(error).toBeInstanceOf(StoreError);
       expect(error.code).toBe('bad-store');
       expect(error.message).toContain('span');
-      await run(url, 'DROP TABLE span');
+      await behind(url, 'DROP TABLE span');
       await (await openStore(url)).close();
     });
 

@@ -71,16 +71,19 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
     PRIMARY KEY (chain, revision))${clustered}`,
 ];
 
+/** Spans that began and ended in one block, which could hide the one before them. */
+const withoutEmptySpans = () => ['DELETE FROM span WHERE until_block IS NOT NULL AND since_block = until_block'];
+
 /** In order; a migration that has shipped is never changed. */
-const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [first];
+const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [first, withoutEmptySpans];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Brings a writer's store to this schema. */
-export const migrate = (engine: Engine): Promise<void> =>
+/** Brings a writer's store to this schema, or to an older one. */
+export const migrate = (engine: Engine, version = SCHEMA_VERSION): Promise<void> =>
   migrateTables(engine, {
     table: 'schema_version',
     what: 'store',
-    migrations: MIGRATIONS,
+    migrations: MIGRATIONS.slice(0, version),
     fill: async (tx) => {
       await tx.run('INSERT INTO identity (id, secret) VALUES ($1, $2)', [randomBytes(), randomBytes()]);
     },

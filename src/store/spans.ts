@@ -15,6 +15,9 @@ export interface Span {
   readonly stored: boolean;
 }
 
+/** What began and ended in one block never held at the end of any, and is not kept. */
+export const isEmpty = ({ since, until }: Span) => until === since.block;
+
 export interface SpanChanges {
   /** New spans, some of which may have ended already. */
   readonly opened: readonly Span[];
@@ -103,8 +106,7 @@ export function createSpanSet(open: Iterable<Span>): SpanSet {
     end,
     heldBy: (vault) => [...walletOf({ version: 1, from: vault }).values()].map(({ delegation }) => delegation),
     changes: () => ({
-      // What began and ended in one block never held at the end of any.
-      opened: opened.filter((span) => span.until !== span.since.block),
+      opened: opened.filter((span) => !isEmpty(span)),
       closed,
     }),
   };

@@ -83,6 +83,13 @@ export const CLOSE_SPAN: BulkStatement = {
     WHERE span.chain = k.chain AND span.since_block = k.since_block AND span.since_log = k.since_log`,
 };
 
+/** chain, since_block, since_log */
+export const DELETE_SPAN: BulkStatement = {
+  sqlite: 'DELETE FROM span WHERE chain = $1 AND since_block = $2 AND since_log = $3',
+  postgres: `DELETE FROM span USING unnest(${arrays(['bigint', 'bigint', 'bigint'])}) AS k (chain, since_block, since_log)
+    WHERE span.chain = k.chain AND span.since_block = k.since_block AND span.since_log = k.since_log`,
+};
+
 const SPAN = Object.keys(SPAN_COLUMNS).join(', ');
 
 /** Loads open spans by the given columns, at most `limit` for each row: the LIMIT keeps PostgreSQL on the index. */
