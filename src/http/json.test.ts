@@ -71,7 +71,7 @@ describe('JSON on the wire', () => {
 });
 
 describe('a cursor', () => {
-  const cursor = { at: { block: 18_000_000, revision: 42 }, after: { block: 17_999_999, logIndex: 3 }, store: 'k3x' };
+  const cursor = { at: { block: 18_000_000, revision: 42, stamp: 7 }, after: { block: 17_999_999, logIndex: 3 } };
 
   test('comes back for its own list, and for no other', () => {
     const text = cursorText(cursor, 'list one');
@@ -82,8 +82,8 @@ describe('a cursor', () => {
 
   test('with numbers that no place has is none', () => {
     for (const at of [
-      { block: 2 ** 53, revision: 1 },
-      { block: 1, revision: 1e20 },
+      { block: 2 ** 53, revision: 1, stamp: 7 },
+      { block: 1, revision: 1e20, stamp: 7 },
     ]) {
       expect(readCursor(cursorText({ ...cursor, at }, 'list'), 'list')).toBeNull();
     }

@@ -32,9 +32,6 @@ export async function answerList(
   if (asked.cursor !== undefined && cursor === null) {
     throw faults([{ parameter: 'cursor', detail: 'is not a cursor of this very list' }]);
   }
-  if (cursor !== null && cursor.store !== service.store.id) {
-    throw new Problem('cursor-gone', 'This cursor is of another store. Begin again without a cursor.');
-  }
   for (let attempt = 1; ; attempt++) {
     try {
       return await begin(asked, cursor, query, request, service);
@@ -56,16 +53,16 @@ async function begin(
   service: Service,
 ): Promise<Response> {
   const { result, reach } = await pin(asked, cursor?.at.block, service);
-  const { chain: state, block } = result;
+  const { chain: state, block, stamp } = result;
   const now = service.now();
   requireFresh(state, reach, now, service);
-  const at = cursor?.at ?? { block: block.number, revision: state.revision };
+  const at = cursor?.at ?? { block: block.number, revision: state.revision, stamp };
   // What names the block and what holds at it may come from two replicas: the second must not be behind the first.
   const read = { ...at, seen: state.revision };
   const headers = replyHeaders(state, block, now, asked);
   // At the head, what has not changed since is the same list; at any other block the number tells lists apart.
   const isHead = cursor === null && asked.timestamp === undefined && (asked.block ?? 'latest') === 'latest';
-  headers['etag'] = `"${service.store.id}-${state.revision}-${isHead ? 'head' : block.number}"`;
+  headers['etag'] = `"${stamp.toString(36)}-${isHead ? 'head' : block.number}"`;
   const known = isKnown(request, headers['etag']);
   const unchanged = () => new Response(null, { status: 304, headers });
 
@@ -81,7 +78,7 @@ async function begin(
   }
   const { body, next } = await page(scan, asked.limit, cursor?.after, request.signal);
   if (next !== null) {
-    const cursorOfNext = cursorText({ at, after: next, store: service.store.id }, listIdentity(asked));
+    const cursorOfNext = cursorText({ at, after: next }, listIdentity(asked));
     headers['link'] = `<${linkOf(query, cursorOfNext)}>; rel="next"`;
   }
   return known ? unchanged() : new Response(body, { headers });

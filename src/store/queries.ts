@@ -45,18 +45,21 @@ export const unreadBy = (block: string) => `FROM v1_read r INDEXED BY v1_unread
     AND r.block <= ${block} AND (r.read_block IS NULL OR r.read_block > ${block})`;
 const hasUnread = (wallet: string, block: string) => `EXISTS (SELECT 1 ${unreadBy(block)} AND r.vault = ${wallet})`;
 
+/** Tells a commit from every other. */
+const COMMIT = 'c.commits + c.stamp';
+
 const asNumber = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 const params = (from: number, count: number) => Array.from({ length: count }, (_, position) => `$${from + position}`);
 
 /**
  * $1 chain, $2 cold, $3 hot, then the short form of each key, then for v1 the wallet. Gives one row of the chain with
- * commits and unread, then rows with two empty cells, the key (6), amount, since (2) and, detailed, the origin (2). Rows of
+ * the commit and unread, then rows with two empty cells, the key (6), amount, since (2) and, detailed, the origin (2). Rows of
  * other keys may be among them. Each key is a lookup of its own: an IN or a join costs SQLite twice as much.
  */
 export const checkNowSql = once((version: Version, detailed: boolean, keys: number) => {
   const { columns, joins } = origin(detailed);
   const unread = version === 2 ? 0 : asNumber(hasUnread(`$${4 + keys}`, 'c.head_number'));
-  const chain = `SELECT c.commits, ${unread}${', NULL'.repeat(detailed ? 11 : 9)} ${STATE}
+  const chain = `SELECT ${COMMIT}, ${unread}${', NULL'.repeat(detailed ? 11 : 9)} ${STATE}
     FROM chain c WHERE c.chain = $1`;
   const spans = params(4, keys).map(
     (key) => `SELECT NULL, NULL, s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights,
@@ -70,7 +73,7 @@ export const checkNowSql = once((version: Version, detailed: boolean, keys: numb
 
 /**
  * $1 chain, $2 cold, $3 hot, $4 from, $5 to, $6 block, then five cells for each key: its short form, kind, contract,
- * token id, rights. Gives commits, unread, the block's hash and time, the key's position, amount, since (2) and,
+ * token id, rights. Gives the commit, unread, the block's hash and time, the key's position, amount, since (2) and,
  * detailed, the origin (2).
  */
 export const checkAtSql = once((version: Version, detailed: boolean, keys: number) => {
@@ -89,7 +92,7 @@ export const checkAtSql = once((version: Version, detailed: boolean, keys: numbe
         WHERE ${key} AND until_block > $6 AND since_block < until_block ORDER BY until_block LIMIT 1) AS ended${position} WHERE since_block <= $6`;
   });
   const none = `SELECT 0 AS position, ${span} FROM span WHERE ${pair} AND 1 = 0`;
-  return `SELECT c.commits, ${version === 2 ? 0 : asNumber(hasUnread('$4', '$6'))}, b.hash, b.timestamp,
+  return `SELECT ${COMMIT}, ${version === 2 ? 0 : asNumber(hasUnread('$4', '$6'))}, b.hash, b.timestamp,
       s.position, s.amount, s.since_block, s.since_log${columns} ${STATE}
     FROM chain c LEFT JOIN block b ON b.chain = $1 AND b.number = $6
       LEFT JOIN (${held.length === 0 ? none : held.join('\n UNION ALL ')}) s ON s.chain = c.chain ${joins}
@@ -105,14 +108,14 @@ const HALVES = {
 
 /**
  * $1 chain, $2 version, $3 wallet, $4 block, $5 revision, $6 and $7 the position before the page, $8 limit, $9 the revision
- * that the store must have, then the wallet's short forms: as the one that grants unless incoming, as the one that is granted
- * unless outgoing. Gives one row of the chain with the first block, the head, whether history was rewritten or is not known
+ * that the store must have, $10 the stamp of $5 or -1, then the wallet's short forms: as the one that grants unless incoming,
+ * as the one that is granted unless outgoing. Gives one row of the chain with the first block, the head, whether history was rewritten or is not known
  * yet, and a wallet with an unread revocation; then rows with four empty cells, until, the key (6), amount, since (2) and,
  * detailed, the origin (2). Every scan is in the order of its index, so that SQLite merges them as far as the limit goes.
  */
 export const listSql = once((version: Version, detailed: boolean, direction?: 'incoming' | 'outgoing') => {
   const { columns, joins } = origin(detailed);
-  const [cold, hot] = ['$10', direction === undefined ? '$11' : '$10'];
+  const [cold, hot] = ['$11', direction === undefined ? '$12' : '$11'];
   const scan = (side: 'from' | 'to', half: 'open' | 'closed') => `/*pg (*/ SELECT NULL, NULL, NULL, NULL, s.until_block,
       s.kind, s.from_addr, s.to_addr, s.contract, s.token_id, s.rights, s.amount, s.since_block, s.since_log${columns}
     FROM span s INDEXED BY span_${half}_${side} ${joins}
@@ -123,7 +126,8 @@ export const listSql = once((version: Version, detailed: boolean, direction?: 'i
   const sides = (['from', 'to'] as const).filter((side) => direction !== (side === 'from' ? 'incoming' : 'outgoing'));
   const unread = sides.map((side) => (side === 'from' ? 'r.vault = $3' : everGranted(hot)));
   const chain = `SELECT c.first_block, c.head_number, ${asNumber(`c.revision < $9 OR EXISTS (SELECT 1 FROM rewrite w
-        WHERE w.chain = $1 AND w.revision > $5 AND w.from_block <= $4)`)},
+        WHERE w.chain = $1 AND w.revision > $5 AND w.from_block <= $4)
+      OR (NOT EXISTS (SELECT 1 FROM revision v WHERE v.chain = $1 AND v.revision = $5 AND v.stamp = $10) AND $10 >= 0)`)},
       ${version === 2 ? 'NULL' : `(SELECT r.vault ${unreadBy('$4')} AND (${unread.join(' OR ')}) LIMIT 1)`},
       NULL${', NULL'.repeat(7)}, -1 AS since_block, -1 AS since_log${detailed ? ', NULL, NULL' : ''}
     FROM chain c WHERE c.chain = $1`;
@@ -144,14 +148,15 @@ const everGranted = (hot: string) =>
     )
     .join(' OR ');
 
-/** $1 chain, $2 time. Gives commits, the newest kept block at or before the time, and the number of the next one. */
-export const BLOCK_AT_SQL = `SELECT c.commits, b.number, b.hash, b.timestamp,
+/** $1 chain, $2 time. Gives the commit, the newest kept block at or before the time, and the number of the next one. */
+export const BLOCK_AT_SQL = `SELECT ${COMMIT}, b.number, b.hash, b.timestamp,
     (SELECT n.number FROM block n WHERE n.chain = $1 AND n.timestamp > $2 ORDER BY n.timestamp, n.number LIMIT 1)
     ${STATE} FROM chain c
   LEFT JOIN (SELECT * FROM block WHERE chain = $1 AND timestamp <= $2
     ORDER BY timestamp DESC, number DESC LIMIT 1) b ON b.chain = c.chain
   WHERE c.chain = $1`;
 
-/** $1 chain, $2 block. Gives the chain's state, and the block's hash and time where it is kept. */
-export const PIN_SQL = `SELECT ${CHAIN_COLUMNS.map((name) => `c.${name}`).join()}, b.hash, b.timestamp
-  FROM chain c LEFT JOIN block b ON b.chain = c.chain AND b.number = $2 WHERE c.chain = $1`;
+/** $1 chain, $2 block. Gives the chain's state, its revision's stamp, and the block's hash and time where it is kept. */
+export const PIN_SQL = `SELECT ${CHAIN_COLUMNS.map((name) => `c.${name}`).join()}, v.stamp, b.hash, b.timestamp
+  FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
+    LEFT JOIN block b ON b.chain = c.chain AND b.number = $2 WHERE c.chain = $1`;

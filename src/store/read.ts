@@ -28,8 +28,8 @@ type Reads = Omit<
 >;
 
 export function createReads(engine: Engine, short: Shortener): Reads {
-  // What each chain's row said at its newest known commit. A commit's number stands for its content.
-  const known = new Map<number, ChainState>();
+  // What each chain's row said at its newest known commit.
+  const known = new Map<number, { readonly commit: number; readonly state: ChainState }>();
 
   async function stateOf(chainId: number): Promise<ChainState | null> {
     const [row] = await engine.rows(`SELECT ${CHAIN_COLUMNS.join()} FROM chain WHERE chain = $1`, [chainId]);
@@ -37,21 +37,24 @@ export function createReads(engine: Engine, short: Shortener): Reads {
   }
 
   /**
-   * Reads rows and the chain's state of the same commit. The number of the commit is the first row's first cell: where it
-   * is a new one, the statement is asked again together with the state.
+   * Reads rows and the chain's state of the same commit. The first row's first cell tells which commit that is: where it is
+   * a new one, the statement is asked again together with the state.
    */
   async function rowsWithState(chainId: number, sql: string, params: readonly Param[]) {
     let rows = await engine.rows(sql, params);
-    let state = known.get(chainId);
-    if (rows[0] !== undefined && numberOf(rows[0][0]) !== state?.commits) {
+    let newest = known.get(chainId);
+    if (rows[0] !== undefined && numberOf(rows[0][0]) !== newest?.commit) {
       rows = await engine.rows(withState(sql), params);
-      state = rows[0] && chainStateOf(rows[0].slice(-CHAIN_COLUMNS.length));
-      if (state !== undefined) known.set(chainId, state);
+      newest = rows[0] && {
+        commit: numberOf(rows[0][0]),
+        state: chainStateOf(rows[0].slice(-CHAIN_COLUMNS.length)),
+      };
+      if (newest !== undefined) known.set(chainId, newest);
     }
-    if (rows[0] === undefined || state === undefined || state.head === null) {
+    if (rows[0] === undefined || newest === undefined || newest.state.head === null) {
       throw notStarted(chainId);
     }
-    return { rows, state, head: state.head };
+    return { rows, state: newest.state, head: newest.state.head };
   }
 
   async function checkNow<D extends HeldDelegation>(
@@ -121,6 +124,7 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       after?.logIndex ?? -1,
       limit,
       at.seen ?? at.revision,
+      at.stamp ?? -1,
       ...(direction === 'incoming' ? [] : [short.cold(wallet)]),
       ...(direction === 'outgoing' ? [] : [short.hot(wallet)]),
     ]);
@@ -148,8 +152,9 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       const [row] = await engine.rows(PIN_SQL, [chainId, block ?? -1]);
       const state = row && chainStateOf(row);
       if (state?.head == null) throw notStarted(chainId);
-      const moment = block === undefined ? state.head : momentOf(block, row, CHAIN_COLUMNS.length);
-      return { chain: state, block: moment };
+      const stamp = numberOf(row?.[CHAIN_COLUMNS.length]);
+      const moment = block === undefined ? state.head : momentOf(block, row, CHAIN_COLUMNS.length + 1);
+      return { chain: state, stamp, block: moment };
     },
     check: (chainId, question, block) => check(chainId, question, PLAIN, block),
     explain: (chainId, question, block) => check(chainId, question, DETAILED, block),

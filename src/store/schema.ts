@@ -4,6 +4,7 @@ import { uintOf } from './encoding.ts';
 import type { Dialect, Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { migrateTables, refuseNewer } from './migrate.ts';
+import { drawStamp } from './stamp.ts';
 
 /**
  * - chain: where each chain's index stands, and who may write it
@@ -74,8 +75,20 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
 /** Spans that began and ended in one block, which could hide the one before them. */
 const withoutEmptySpans = () => ['DELETE FROM span WHERE until_block IS NOT NULL AND since_block = until_block'];
 
+/**
+ * What tells a commit and a revision from those that had the same number in a history that was lost: see stamp.ts.
+ * - revision: every revision of this history, with its stamp
+ */
+const stamps = ({ integer, clustered }: Dialect) => [
+  `ALTER TABLE chain ADD COLUMN stamp ${integer} NOT NULL DEFAULT 0`,
+  `CREATE TABLE revision (
+    chain ${integer} NOT NULL, revision ${integer} NOT NULL, stamp ${integer} NOT NULL,
+    PRIMARY KEY (chain, revision))${clustered}`,
+  `INSERT INTO revision (chain, revision, stamp) SELECT chain, revision, ${drawStamp()} FROM chain`,
+];
+
 /** In order; a migration that has shipped is never changed. */
-const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [first, withoutEmptySpans];
+const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [first, withoutEmptySpans, stamps];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Brings a writer's store to this schema, or to an older one. */

@@ -22,7 +22,7 @@ export interface ChainState {
   readonly head: BlockRef | null;
   /** The newest block that is verified to be final. */
   readonly verified: number | null;
-  /** Counts commits that changed any delegation: equal revisions give equal answers. */
+  /** Counts commits that changed any delegation: in one history equal revisions give equal answers. */
   readonly revision: number;
   /** Counts every commit. */
   readonly commits: number;
@@ -143,9 +143,9 @@ export interface ListQuery {
   readonly direction?: 'incoming' | 'outgoing';
   /**
    * The block as of which to read, and the revision at which that block was chosen. A store that is behind the revision, or
-   * behind a later one that was seen since, does not answer.
+   * behind a later one that was seen since, does not answer; nor does one in whose history the revision has another stamp.
    */
-  readonly at: { readonly block: number; readonly revision: number; readonly seen?: number };
+  readonly at: { readonly block: number; readonly revision: number; readonly stamp?: number; readonly seen?: number };
   /** Where the page before ended. */
   readonly after?: LogPosition;
   /** How many delegations to look at; `matches` may leave fewer. */
@@ -166,14 +166,14 @@ export interface BlockAt extends BlockRef {
 
 /** Reads see one snapshot each and hold nothing afterwards. They throw a `StoreError` rather than guess. */
 export interface Store {
-  /** No other store has it: revisions of two stores cannot be compared. */
+  /** No other store has it. */
   readonly id: string;
   readonly notices: Notices | null;
   /** The newest state, or null for a chain that nobody has claimed. */
   chain(chainId: number): Awaitable<ChainState | null>;
   chains(): Awaitable<ChainState[]>;
-  /** A block, or the head, and the state of the chain in the same snapshot. */
-  pin(chainId: number, block?: number): Promise<{ chain: ChainState; block: Moment }>;
+  /** A block, or the head, and the state of the chain in the same snapshot. The stamp names the revision in any history. */
+  pin(chainId: number, block?: number): Promise<{ chain: ChainState; stamp: number; block: Moment }>;
   /** Becomes the only writer of the chain. A chain that is new here starts at `firstBlock`. */
   claim(chainId: number, firstBlock: number): Promise<ChainState>;
   apply(batch: Batch): Promise<CommitResult>;

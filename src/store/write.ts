@@ -8,6 +8,7 @@ import { bytesOf, DELEGATE_REVOKED, eventCells, hexOf, numberOf } from './encodi
 import type { Engine, Transaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 import type { Shortener } from './short.ts';
+import { drawStamp, stampRevision } from './stamp.ts';
 import type {
   Batch,
   BlockInput,
@@ -61,13 +62,14 @@ export function createWrites(engine: Engine, short: Shortener): Writes {
     rebuild: (chainId) => {
       const work = async (tx: Transaction) => {
         const rows = await tx.rows(
-          `UPDATE chain SET commits = commits + 1 WHERE chain = $1 RETURNING ${CHAIN_COLUMNS.join()}`,
-          [chainId],
+          `UPDATE chain SET commits = commits + 1, stamp = $2 WHERE chain = $1 RETURNING ${CHAIN_COLUMNS.join()}`,
+          [chainId, drawStamp()],
         );
         const [state] = rows.map(chainStateOf);
         if (state === undefined) throw new StoreError('not-started', `Chain ${chainId} is not in this store.`);
         await deriveChain({ tx, chainId, short });
         await recordRewrite(tx, state, state.firstBlock);
+        await stampRevision(tx, chainId, state.revision + 1);
         await tx.run('UPDATE chain SET revision = revision + 1 WHERE chain = $1', [chainId]);
       };
       return engine.transaction(work, 'patient');
@@ -77,12 +79,14 @@ export function createWrites(engine: Engine, short: Shortener): Writes {
 
 async function claim(tx: Transaction, chainId: number, firstBlock: number): Promise<ChainState> {
   const [row] = await tx.rows(
-    `INSERT INTO chain (chain, epoch, first_block, revision, commits) VALUES ($1, 1, $2, 0, 0)
-      ON CONFLICT (chain) DO UPDATE SET epoch = chain.epoch + 1, commits = chain.commits + 1
+    `INSERT INTO chain (chain, epoch, first_block, revision, commits, stamp) VALUES ($1, 1, $2, 0, 0, $3)
+      ON CONFLICT (chain) DO UPDATE SET epoch = chain.epoch + 1, commits = chain.commits + 1, stamp = excluded.stamp
       RETURNING ${CHAIN_COLUMNS.join()}`,
-    [chainId, firstBlock],
+    [chainId, firstBlock, drawStamp()],
   );
-  return chainStateOf(row ?? []);
+  const state = chainStateOf(row ?? []);
+  if (state.epoch === 1) await stampRevision(tx, chainId, state.revision);
+  return state;
 }
 
 async function note(tx: Transaction, chainId: number, epoch: number, report: Report): Promise<ChainState> {
@@ -101,8 +105,9 @@ async function note(tx: Transaction, chainId: number, epoch: number, report: Rep
 /** Lets only the newest writer through, and holds the chain's row until the commit. */
 async function newest(tx: Transaction, chainId: number, epoch: number): Promise<ChainState> {
   const [row] = await tx.rows(
-    `UPDATE chain SET commits = commits + 1 WHERE chain = $1 AND epoch = $2 RETURNING ${CHAIN_COLUMNS.join()}`,
-    [chainId, epoch],
+    `UPDATE chain SET commits = commits + 1, stamp = $3 WHERE chain = $1 AND epoch = $2
+      RETURNING ${CHAIN_COLUMNS.join()}`,
+    [chainId, epoch, drawStamp()],
   );
   if (row !== undefined) return chainStateOf(row);
   const [chain] = await tx.rows('SELECT 1 FROM chain WHERE chain = $1', [chainId]);
@@ -166,6 +171,7 @@ async function apply(writing: Writing, batch: Batch): Promise<CommitResult> {
     confirmedAt: head.number < (before.head?.number ?? 0) ? null : before.confirmedAt,
     revision: before.revision + (changed ? 1 : 0),
   };
+  if (changed) await stampRevision(tx, chainId, state.revision);
   await tx.run(
     `UPDATE chain SET head_number = $2, head_hash = $3, head_timestamp = $4, verified = $5, revision = $6,
       confirmed_at = $7 WHERE chain = $1`,
@@ -261,6 +267,7 @@ async function repair(writing: Writing, missing: Repair): Promise<CommitResult> 
   }
   const { lacking, surplus, rewrittenFrom } = await deriveWallets(writing, wallets);
   await recordRewrite(tx, before, Math.min(lowest.number, rewrittenFrom ?? lowest.number));
+  await stampRevision(tx, chainId, before.revision + 1);
   await tx.run('UPDATE chain SET revision = $2 WHERE chain = $1', [chainId, before.revision + 1]);
   return { state: { ...before, revision: before.revision + 1 }, lacking, surplus };
 }

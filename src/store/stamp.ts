@@ -1,0 +1,14 @@
+// Commits and revisions are counted, and after a restored backup, or a failover that lost commits, they are counted again from
+// an earlier number. So each has a random stamp besides: the same stamp means the same history up to there.
+
+import type { Transaction } from './engine.ts';
+
+/** Below 2^52, so that its sum with a count is exact. */
+export function drawStamp(): number {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high % 2 ** 20) * 2 ** 32 + low;
+}
+
+/** Names a new revision in the history of its chain. */
+export const stampRevision = (tx: Transaction, chainId: number, revision: number) =>
+  tx.run('INSERT INTO revision (chain, revision, stamp) VALUES ($1, $2, $3)', [chainId, revision, drawStamp()]);
