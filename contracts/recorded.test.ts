@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test';
 import { createKeccak } from 'hash-wasm';
 import { createNode } from '../src/chain/node.ts';
 import { answerOf, callOf, listCallOf } from '../src/chain/registry-calls.ts';
-import { readVault } from '../src/chain/resolve.ts';
+import { vaultState } from '../src/chain/revoked-pairs.ts';
 import type { Address, Delegation } from '../src/registry/delegation.ts';
 import { asAddress, rowsOf } from '../src/registry/return-data.ts';
 import { decodeV2List } from '../src/registry/v2-list.ts';
@@ -143,8 +143,8 @@ const KINDS_V1: Readonly<Record<string, 'ALL' | 'CONTRACT' | 'TOKEN'>> = { 1: 'A
 
 async function listV1({ rpc }: Evm, wallet: Address): Promise<Delegation[]> {
   const block = (await rpc.call('eth_getBlockByNumber', ['latest', false])) as { number: string; hash: Address };
-  const at = { number: Number(block.number), hash: block.hash, timestamp: 0 };
-  const outgoing = (await readVault([createNode(rpc)], MAINNET, wallet, at)).held ?? [];
+  const at = { number: Number(block.number), hash: block.hash };
+  const outgoing = (await vaultState(MAINNET, createNode(rpc), wallet, at)) ?? [];
   const data = await rpc.call('eth_call', [
     { to: V1, data: `0x4fc69282${wallet.slice(2).padStart(64, '0')}` },
     'latest',

@@ -4,7 +4,7 @@ import { expect } from 'bun:test';
 import { answer, type Question } from '../src/registry/check.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { StoreError } from '../src/store/errors.ts';
-import type { Batch, BlockInput, ChainState, Store } from '../src/store/store.ts';
+import type { Batch, BlockInput, ChainState, Settlement, Store } from '../src/store/store.ts';
 import { COLD, CONTRACT, HOT } from './fixtures.ts';
 
 /** The first block of every such chain. */
@@ -46,7 +46,12 @@ export async function newChain(store: Store) {
       return result;
     },
     async repair(blocks: BlockInput[]) {
-      const result = await store.repair({ chainId, epoch: state.epoch, after: state.head, blocks });
+      const result = await store.repair({ chainId, epoch: state.epoch, blocks });
+      state = result.state;
+      return result;
+    },
+    async settle(...settlements: Settlement[]) {
+      const result = await store.settle(chainId, state.epoch, settlements);
       state = result.state;
       return result;
     },

@@ -3,7 +3,7 @@
 import type { Address, Bytes32, Delegation, Kind } from '../src/registry/delegation.ts';
 import { KINDS, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { RegistryEvent } from '../src/registry/event.ts';
-import type { BlockInput, LogInput, VaultState } from '../src/store/store.ts';
+import type { BlockInput, LogInput, Settlement } from '../src/store/store.ts';
 
 /** A wallet or contract from a small number. */
 export const address = (of: number): Address => `0x${of.toString(16).padStart(40, '0')}`;
@@ -64,7 +64,23 @@ export function block(number: number, events: readonly (RegistryEvent | LogInput
   return { number, hash: hash(number, branch), timestamp: timeOf(number), logs };
 }
 
-/** A block in which the wallet revoked a delegate that only the registry's state can tell. */
-export function revocation(number: number, state: VaultState, before: readonly RegistryEvent[] = []): BlockInput {
-  return { ...block(number, [...before, { type: 'unknownRevoked', from: state.vault }]), vaultStates: [state] };
-}
+/** A block in which a wallet revoked a delegate that only the registry's state can tell. */
+export const revocation = (number: number, vault = COLD): BlockInput =>
+  block(number, [{ type: 'unknownRevoked', from: vault }]);
+
+/** What the registry's state told about a revocation that is the only log of its block. */
+export const settlement = (
+  number: number,
+  pairs: Readonly<Record<Address, boolean>>,
+  more: Partial<Settlement> = {},
+): Settlement => ({
+  vault: COLD,
+  block: { number, hash: hash(number) },
+  readAt: number,
+  pairs: Object.entries(pairs).map(([delegate, isRevoked]) => ({
+    delegate: delegate as Address,
+    endedBy: isRevoked ? 0 : null,
+  })),
+  complete: true,
+  ...more,
+});

@@ -1,12 +1,11 @@
 // A follower under test: over fake nodes, by a clock that the test moves.
 
-import type { FollowerEvent } from '../src/chain/followed.ts';
+import type { FollowerEvent } from '../src/chain/context.ts';
 import { createFollower, type Follower, type FollowerOptions } from '../src/chain/follower.ts';
-import { createProviders } from '../src/chain/providers.ts';
+import { createProviders, type Providers } from '../src/chain/providers.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './engines.ts';
-import type { FakeNode } from './fake-node.ts';
 import { MAINNET } from './vectors.ts';
 
 export interface Following {
@@ -14,6 +13,7 @@ export interface Following {
   readonly events: FollowerEvent[];
   readonly errors: Error[];
   follower: Follower;
+  providers: Providers;
   /** Milliseconds. */
   clock: number;
   /** Ticks until there is nothing more to do at once; what goes wrong is kept in `errors`. */
@@ -24,21 +24,25 @@ export interface Following {
 }
 
 export async function following(
-  nodes: readonly FakeNode[],
-  more: Partial<FollowerOptions> & { firstBlock: number; clock: number; deadlineMs?: number },
+  nodes: readonly { readonly url: string }[],
+  more: Partial<FollowerOptions> & {
+    firstBlock: number;
+    clock: number;
+    deadlineMs?: number;
+    /** A store that others use too; otherwise one of its own, which goes with it. */
+    sharedStore?: Store;
+    /** The store as one life of the follower's process sees it: made anew with every restart. */
+    storeOf?: (store: Store) => Store;
+  },
 ): Promise<Following> {
-  const store = await openStore(`sqlite:${temporaryPath('following.db')}`);
-  const { clock, deadlineMs = 5000, ...options } = more;
+  const { clock, deadlineMs = 5000, sharedStore, storeOf = (one) => one, network = MAINNET, ...options } = more;
+  const store = sharedStore ?? (await openStore(`sqlite:${temporaryPath('following.db')}`));
+  const urls = nodes.map(({ url }) => url);
   const start = () =>
     createFollower({
-      network: MAINNET,
-      store,
-      providers: createProviders(
-        1,
-        nodes.map(({ url }) => url),
-        { deadlineMs },
-        () => 0.5,
-      ),
+      network,
+      store: storeOf(store),
+      providers: one.providers,
       now: () => one.clock,
       onEvent: (event) => one.events.push(event),
       ...options,
@@ -49,6 +53,7 @@ export async function following(
     errors: [],
     clock,
     follower: null as unknown as Follower,
+    providers: null as unknown as Providers,
     async settle(most = 20) {
       for (let left = most; left > 0; left--) {
         try {
@@ -61,9 +66,10 @@ export async function following(
       }
     },
     restart() {
+      one.providers = createProviders(network, urls, { deadlineMs }, () => 0.5);
       one.follower = start();
     },
-    close: () => store.close(),
+    close: async () => (sharedStore === undefined ? store.close() : undefined),
   };
   one.restart();
   return one;

@@ -22,8 +22,9 @@ const ZERO = `0x${'0'.repeat(64)}`;
 const text = (key: DelegationKey) =>
   [key.version, key.kind, key.from, key.to, key.contract, key.tokenId, key.rights].join('|');
 
-export function createModel(): Model {
-  const held = new Map<string, Delegation>();
+/** Both registries, with what they hold already. */
+export function createModel(already: readonly Delegation[] = []): Model {
+  const held = new Map(already.map((delegation) => [text(delegation), delegation]));
 
   const key = (
     version: 1 | 2,

@@ -1,7 +1,8 @@
 // A recording of the genuine registries as a node has it.
 
 import type { RawVaultState } from '../src/registry/v1-revocation.ts';
-import { type FakeBlock, Refusal } from './fake-node.ts';
+import { type FakeBlock, stateOf } from './fake-node.ts';
+import type { History } from './registry-state.ts';
 import type { Recording } from './vectors.ts';
 
 const GETTERS: Readonly<Record<string, keyof RawVaultState>> = {
@@ -10,17 +11,21 @@ const GETTERS: Readonly<Record<string, keyof RawVaultState>> = {
   '0x6f007d87': 'getTokenLevelDelegations',
 };
 
-/** Blocks that were not recorded have nothing in them. */
-export const replayOf = (recording: Recording): FakeBlock[] =>
-  recording.blocks.map((block) => ({
-    number: block.number,
-    hash: block.hash,
-    parentHash: block.parentHash,
-    timestamp: block.timestamp,
-    transactions: block.txs,
-    v1State(vault, selector) {
-      const raw = block.v1State?.[vault]?.[GETTERS[selector] as keyof RawVaultState];
-      if (raw === undefined) throw new Refusal(-32000, 'missing trie node');
-      return raw;
-    },
-  }));
+/** Getters answer as recorded, and where nothing was recorded as the calls up to there leave the registry. */
+export function replayOf(recording: Recording): FakeBlock[] {
+  let history: History | null = null;
+  return recording.blocks.map((block) => {
+    history = { parent: history, calls: block.txs.flatMap(({ calls }) => calls) };
+    const state = stateOf(history);
+    return {
+      number: block.number,
+      hash: block.hash,
+      parentHash: block.parentHash,
+      timestamp: block.timestamp,
+      transactions: block.txs,
+      ...state,
+      v1State: (vault, selector) =>
+        block.v1State?.[vault]?.[GETTERS[selector] as keyof RawVaultState] ?? state.v1State(vault, selector),
+    };
+  });
+}

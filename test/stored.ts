@@ -7,6 +7,8 @@ import { asText } from './questions.ts';
 /** The head of chain 1, and all that holds at it. */
 export async function stored(databaseUrl: string): Promise<{ hash: string | undefined; held: string[] }> {
   const store = await openStore(databaseUrl, { readOnly: true });
+  // A head is committed before its revocations are settled: whoever follows does that at once.
+  for (let left = 50; left > 0 && (await store.unsettledVaults(1, null, 1)).length > 0; left--) await Bun.sleep(100);
   const state = await store.chain(1);
   const held = new Set<string>();
   for (const wallet of state?.head ? WALLETS : []) {

@@ -3,9 +3,9 @@
 import type { Address, Bytes32 } from '../src/registry/delegation.ts';
 import { decodeEvent } from '../src/registry/event.ts';
 import { NETWORKS, type Network, registryAt } from '../src/registry/network.ts';
-import { decodeVaultState, type RawVaultState, revokedDelegate } from '../src/registry/v1-revocation.ts';
+import { type RawVaultState, revokedDelegate } from '../src/registry/v1-revocation.ts';
 import type { Call } from '../src/sandbox/transactions.ts';
-import type { BlockInput, LogInput } from '../src/store/store.ts';
+import type { BlockInput, LogInput, Settlement } from '../src/store/store.ts';
 
 export interface Recording {
   readonly name: string;
@@ -71,27 +71,35 @@ export const RECORDINGS: readonly Recording[] = await Promise.all(
 
 export const MAINNET = NETWORKS.get(1) as Network;
 
-/** A recorded block as the store takes it: from its logs, its transactions' inputs and the recorded v1 state. */
+/** A recorded block as the store takes it: from its logs, its transactions' inputs and what its calls really did. */
 export function blockInput(block: RecordedBlock): BlockInput {
-  const unknown = new Set<Address>();
+  const revoked = new Map<Address, { delegate: Address; endedBy: number }[]>();
   // The recording numbers logs within their transaction; a chain numbers them within the block.
   let logIndex = 0;
-  const logs = block.txs.flatMap((tx) =>
-    tx.logs.map((log): LogInput => {
+  const logs = block.txs.flatMap((tx) => {
+    // What really happened, in the order of the logs.
+    const unnamed = tx.calls.filter(
+      ([, caller, name, [to]]) => name === 'revokeDelegate' || (name === 'revokeSelf' && to === caller),
+    );
+    return tx.logs.map((log): LogInput => {
       const version = registryAt(MAINNET, log.address);
       if (version === null) throw new Error(`${log.address} is no registry`);
       const event = decodeEvent(version, log);
       const input = { logIndex: logIndex++, transactionHash: tx.hash, event };
       if (event.type !== 'unknownRevoked') return input;
-      const revoked = revokedDelegate(tx, event.from, MAINNET.registries[1] as Address);
-      if (revoked === null) unknown.add(event.from);
-      return { ...input, revoked };
-    }),
-  );
-  const vaultStates = [...unknown].map((vault) => {
-    const raw = block.v1State?.[vault];
-    if (raw === undefined) throw new Error(`Block ${block.number} has no recorded state of ${vault}`);
-    return { vault, held: decodeVaultState(vault, raw) };
+      const delegate = revokedDelegate(tx, event.from, MAINNET.registries[1] as Address);
+      const call = unnamed.shift();
+      if (delegate !== null) return { ...input, revoked: delegate };
+      if (call?.[1] !== event.from)
+        throw new Error(`Block ${block.number} has no recorded revocation of ${event.from}`);
+      const pair = { delegate: call[3][0] as Address, endedBy: input.logIndex };
+      revoked.set(event.from, [...(revoked.get(event.from) ?? []), pair]);
+      return { ...input, revoked: null };
+    });
   });
-  return { number: block.number, hash: block.hash, timestamp: block.timestamp, logs, vaultStates };
+  const { number, hash, timestamp } = block;
+  const settlements = [...revoked].map(([vault, pairs]): Settlement => {
+    return { vault, block: { number, hash }, readAt: number, pairs, complete: true };
+  });
+  return { number, hash, timestamp, logs, settlements };
 }

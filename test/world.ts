@@ -7,15 +7,22 @@ import type { Store } from '../src/store/store.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFakeNode } from './fake-node.ts';
 import { type Following, following } from './following.ts';
 import { CONTRACTS, IDS, RIGHTS, WALLETS } from './lives.ts';
+import type { Model } from './model.ts';
 import { asText } from './questions.ts';
 import { createRandom } from './random.ts';
+import { MAINNET } from './vectors.ts';
 
 export const FIRST = 1000;
 
 export interface World {
   readonly random: () => number;
+  /** The registries at the end of a block that there ever was. */
+  modelAt(hash: Bytes32): Model;
+  /** All calls that led to it. */
+  callsAt(hash: Bytes32): readonly Call[];
   readonly nodes: readonly FakeNode[];
   readonly one: Following;
+  readonly chainId: number;
   /** The chain as it truly is. */
   chain: readonly FakeBlock[];
   /** Adds blocks with a few calls each; the nodes see them. */
@@ -25,7 +32,7 @@ export interface World {
   /** Lets the nodes see the chain as it is. */
   show(): void;
   /** Lets time pass, with ticks of the follower, until it must have caught up and read its window. */
-  rest(): Promise<void>;
+  rest(minutes?: number): Promise<void>;
   /** The audit comes round to every final block in time; here at once. */
   auditAll(): Promise<void>;
   /** What differs between the store and the truth at the store's own head; null where nothing does. */
@@ -44,17 +51,39 @@ export interface WorldOptions {
   readonly seconds?: number;
   readonly finalizedDepth?: number | null;
   readonly deadlineMs?: number;
+  /** On sockets unless told otherwise. */
+  readonly where?: 'socket' | 'process';
+  /** What happens in a block where nothing else is said. */
+  readonly calls?: (random: () => number) => readonly FakeCall[];
+  readonly storeOf?: (store: Store) => Store;
+  /** Chain 1 unless told otherwise. */
+  readonly chainId?: number;
+  readonly sharedStore?: Store;
 }
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
-  const { seed = 1, blocks = 40, nodes: count = 1, seconds = 12, deadlineMs } = options;
+  const {
+    seed = 1,
+    blocks = 40,
+    nodes: count = 1,
+    seconds = 12,
+    deadlineMs,
+    where,
+    storeOf,
+    sharedStore,
+    chainId = 1,
+  } = options;
+  const { calls: usual = randomCalls } = options;
   const random = createRandom(seed);
   const maker = createChainMaker(FIRST, seconds);
-  const nodes = Array.from({ length: count }, () => startFakeNode());
-  for (const node of nodes) node.finalizedDepth = options.finalizedDepth === undefined ? 10 : options.finalizedDepth;
+  const nodes = Array.from({ length: count }, () => startFakeNode([], where));
+  for (const node of nodes) {
+    node.chainId = chainId;
+    node.finalizedDepth = options.finalizedDepth === undefined ? 10 : options.finalizedDepth;
+  }
 
   type Calls = (turn: number) => readonly FakeCall[];
-  const extend = (from: readonly FakeBlock[], more: number, calls: Calls = () => randomCalls(random)) => {
+  const extend = (from: readonly FakeBlock[], more: number, calls: Calls = () => usual(random)) => {
     const chain = [...from];
     for (let turn = 0; turn < more; turn++) chain.push(maker.block(chain.at(-1) ?? null, calls(turn)));
     return chain;
@@ -66,12 +95,18 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     firstBlock: FIRST,
     clock: tip().timestamp * 1000,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    network: { ...MAINNET, chainId },
+    ...(storeOf === undefined ? {} : { storeOf }),
+    ...(sharedStore === undefined ? {} : { sharedStore }),
   });
 
   const world: World = {
     random,
+    modelAt: maker.modelAt,
+    callsAt: maker.callsAt,
     nodes,
     one,
+    chainId,
     get chain() {
       return chain;
     },
@@ -90,8 +125,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       for (const node of nodes) node.chain = chain;
       one.clock = Math.max(one.clock, tip().timestamp * 1000);
     },
-    async rest() {
-      for (let turn = 0; turn < 6; turn++) {
+    async rest(minutes = 6) {
+      for (let turn = 0; turn < minutes; turn++) {
         one.clock += 61_000;
         await one.settle(30);
       }
@@ -101,14 +136,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       await one.settle(5);
     },
     async difference() {
-      const head = (await one.store.chain(1))?.head;
+      const head = (await one.store.chain(chainId))?.head;
       if (head == null) return null;
-      return differenceAt(one.store, maker.heldAt(head.hash).map(asText), head);
+      return differenceAt(one.store, chainId, maker.heldAt(head.hash).map(asText), head);
     },
-    differenceAsOf: (block) => differenceAt(one.store, maker.heldAt(block.hash).map(asText), block),
+    differenceAsOf: (block) => differenceAt(one.store, chainId, maker.heldAt(block.hash).map(asText), block),
     async expectRight() {
-      const state = await one.store.chain(1);
-      if (state?.shut) return `shut: ${state.shut}`;
+      const state = await one.store.chain(chainId);
+      if (state?.halt) return `halted: ${state.halt.code}`;
       if (state?.head?.hash !== tip().hash) {
         const last = one.errors.at(-1);
         return `the head is ${state?.head?.number}, the chain's is ${tip().number}; last trouble: ${last?.stack}`;
@@ -125,16 +160,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
 
 async function differenceAt(
   store: Store,
+  chainId: number,
   truth: readonly string[],
   head: { number: number; hash: Bytes32 },
 ): Promise<string | null> {
   const found = new Set<string>();
   const refused: Address[] = [];
-  const revision = (await store.chain(1))?.revision ?? 0;
+  const revision = (await store.chain(chainId))?.revision ?? 0;
   for (const wallet of WALLETS) {
     for (const version of [1, 2] as const) {
       const query = {
-        chainId: 1,
+        chainId,
         version,
         wallet,
         direction: 'outgoing',

@@ -6,25 +6,14 @@ import type { Network } from '../registry/network.ts';
 import { BadReturnDataError } from '../registry/return-data.ts';
 import { decodeV2List } from '../registry/v2-list.ts';
 import { StoreError } from '../store/errors.ts';
-import type { BlockRef, LogRecord, Store } from '../store/store.ts';
-import type { Node } from './node.ts';
+import type { Statement, Subject, WalletList } from '../store/halt.ts';
+import type { LogRecord, Store } from '../store/store.ts';
+import type { BlockId, Node } from './node.ts';
 import { answerOf, callOf, listCallOf } from './registry-calls.ts';
-import { readVault } from './resolve.ts';
+import { vaultState } from './revoked-pairs.ts';
 import { RpcError } from './rpc.ts';
 
-/** A wallet's list. Those that v1 keeps by delegate are not asked for: its checks tell the same. */
-export type WalletList =
-  | { readonly version: 1; readonly wallet: Address; readonly direction: 'outgoing' }
-  | { readonly version: 2; readonly wallet: Address; readonly direction: 'outgoing' | 'incoming' };
-
-export type Subject = Question | WalletList;
-
-/** What a registry says. */
-export interface Statement {
-  readonly subject: Subject;
-  /** In a form in which two answers are equal exactly when their texts are. */
-  readonly says: string;
-}
+export type { Statement, Subject, WalletList };
 
 /** How many checks are asked in one request. */
 const BATCH = 50;
@@ -35,7 +24,7 @@ const LONGEST_LIST = 1000;
 export async function statementsOf(
   network: Network,
   node: Node,
-  block: BlockRef,
+  block: BlockId,
   subjects: readonly Subject[],
 ): Promise<Statement[]> {
   const found: Statement[] = [];
@@ -79,25 +68,6 @@ export async function disagreements(
   return wrong;
 }
 
-/** Those nodes that say what the index says; null where none can tell. */
-export async function agreeing(
-  network: Network,
-  store: Store,
-  nodes: readonly Node[],
-  block: BlockRef,
-  subjects: readonly Subject[],
-): Promise<Node[] | null> {
-  const agree: Node[] = [];
-  let isTold = false;
-  for (const node of nodes) {
-    const said = await statementsOf(network, node, block, subjects).catch(() => []);
-    if (said.length < subjects.length) continue;
-    isTold = true;
-    if ((await disagreements(network, store, block.number, said)).length === 0) agree.push(node);
-  }
-  return isTold ? agree : null;
-}
-
 /** The wallets whose v1 state these are about. */
 export const vaultsOf = (subjects: readonly Subject[]): ReadonlySet<Address> =>
   new Set(
@@ -114,14 +84,14 @@ export const textOf = (subject: Subject): string =>
     ? `v${subject.version} ${subject.scope} ${subject.from} to ${subject.to}`
     : `v${subject.version} ${subject.direction} list of ${subject.wallet}`;
 
-async function listSaid(network: Network, node: Node, block: BlockRef, list: WalletList): Promise<string | null> {
+async function listSaid(network: Network, node: Node, block: BlockId, list: WalletList): Promise<string | null> {
   const registry = network.registries[list.version];
   if (registry === undefined) return null;
-  if (list.version === 1) {
-    const { held } = await readVault([node], network, list.wallet, block);
-    return held && listText(held.map((key) => ({ ...key, amount: null })));
-  }
   try {
+    if (list.version === 1) {
+      const held = await vaultState(network, node, list.wallet, block);
+      return listText(held.map((key) => ({ ...key, amount: null })));
+    }
     const [data = ''] = await node.read(registry, [listCallOf(list)], block);
     return listText(decodeV2List(data));
   } catch (error) {

@@ -1,131 +1,222 @@
-// Reads final blocks again and mends what the index lacks. What a node said once is not taken for the truth for ever.
+// Reads blocks again from every provider and puts the index right. What a provider said once is not taken for the truth for ever.
 
-import type { Address } from '../registry/delegation.ts';
-import { type Network, registryAt } from '../registry/network.ts';
-import { StoreError } from '../store/errors.ts';
-import type { BlockInput, ChainState, LogRecord, Store } from '../store/store.ts';
-import { compareLogs, confirmLogs, eventText, storedLogs } from './compare.ts';
-import { Untrusted } from './errors.ts';
-import { type BlockLogs, groupLogs } from './logs.ts';
-import type { NodeLog } from './node.ts';
-import { eventOf, type Nodes, readVault, resolveBlocks } from './resolve.ts';
-import type { Scanner } from './scan.ts';
+import type { BlockInput, BlockRef, ChainState, LogInput } from '../store/store.ts';
+import { type Answered, blocksWithLogs, groupStored, lackingIn, storedLogs, textsOf } from './compare.ts';
+import type { FollowerContext } from './context.ts';
+import { Inconsistent, Lagging, Untrusted } from './errors.ts';
+import { groupLogs } from './logs.ts';
+import type { BlockId, Header, NodeLog } from './node.ts';
+import type { Source } from './providers.ts';
+import { resolveBlocks } from './resolve.ts';
+import { type Entry, heldBefore, settleLogs } from './settle-logs.ts';
 
-export interface AuditContext {
-  readonly network: Network;
-  readonly store: Store;
-  readonly scanner: Scanner;
-}
-
-export interface Audit {
+export interface Comparison {
   readonly logs: number;
-  /** Logs that the index lacked, and has now. */
-  readonly missed: number;
-  /** The lowest block with a log of ours that no receipt knows; null where all are known. */
-  readonly wrongFrom: number | null;
-  readonly state: ChainState;
+  /** Blocks whose logs were wrong here, and are right now. */
+  readonly repaired: number;
+  /** How many providers could be compared with. */
+  readonly sources: number;
+  /** False where so much differed that the rest is left for the next time. */
+  readonly isWhole: boolean;
 }
 
-/** Compares a range of final blocks log by log. */
-export async function auditLogs(
-  { network, store, scanner }: AuditContext,
-  nodes: Nodes,
-  state: ChainState,
-  from: number,
-  to: number,
-): Promise<Audit> {
-  const { chainId } = network;
-  const found = groupLogs(await scanner.logs(nodes.node, from, to));
-  const stored = await storedLogs(store, chainId, from, to);
-  const { missing, surplus } = compareLogs(network, found, stored);
-  const logs = stored.length;
-  // They come in order: the first one tells, and is the lowest.
-  const [first] = surplus;
-  if (first !== undefined) {
-    await requireUnknown(nodes, network, first);
-    return { logs, missed: 0, wrongFrom: first.block.number, state };
-  }
-  if (missing.length === 0) return { logs, missed: 0, wrongFrom: null, state };
-  await confirmLogs(nodes.node, missing);
-  const lacking = new Set(missing);
-  const blocks = found
-    .map((block): BlockLogs => ({ ...block, logs: block.logs.filter((log: NodeLog) => lacking.has(log)) }))
-    .filter(({ logs }) => logs.length > 0);
-  const repaired = await repair(store, state, await resolveBlocks(nodes, network, blocks));
-  return { logs, missed: missing.length, wrongFrom: null, state: await readStates(store, network, nodes, repaired) };
-}
-
-/** Throws where the nodes have the log after all: then the one whose logs lack it is at fault. */
-async function requireUnknown({ node, others }: Nodes, network: Network, log: LogRecord): Promise<void> {
-  const { block, transactionHash, event } = log;
-  const receipt = await node.receipt(transactionHash);
-  // A node that does not know the transaction may be pruned: it proves nothing.
-  if (receipt === null) throw new Untrusted(`the node lacks the transactions of block ${block.number}`);
-  const isIn = (logs: readonly NodeLog[]) =>
-    logs
-      .filter(({ blockHash, address }) => blockHash === block.hash && registryAt(network, address) !== null)
-      .some((one) => eventText(eventOf(network, one)) === eventText(event));
-  if (isIn(receipt)) throw new Untrusted(`the node lacks logs of block ${block.number}`);
-  for (const other of others) {
-    const theirs = await other.receipt(transactionHash).catch(() => null);
-    if (theirs !== null && isIn(theirs)) throw new Untrusted(`another node has the log of block ${block.number}`);
-  }
-}
-
-async function repair(store: Store, state: ChainState, blocks: readonly BlockInput[]): Promise<ChainState> {
-  const { chainId, epoch, head } = state;
-  try {
-    return (await store.repair({ chainId, epoch, after: head, blocks })).state;
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'numbered-otherwise') throw error;
-    // They have no place among ours: everything from there on is read anew.
-    const first = blocks[0]?.number ?? 0;
-    const [below] = (await store.blocks(chainId, { from: state.firstBlock, to: first - 1 })).slice(-1);
-    if (below === undefined) throw error;
-    const rollback = { chainId, epoch, after: head, rollbackTo: below.number, blocks: [], head: below };
-    return (await store.apply(rollback)).state;
-  }
-}
-
-/** A repair makes earlier readings of a wallet's v1 state void: they are made again, at their own blocks. */
-async function readStates(store: Store, network: Network, nodes: Nodes, state: ChainState): Promise<ChainState> {
-  const { chainId, epoch, head } = state;
-  const unread = (await store.unreadRevocations(chainId)).filter(({ readAt }) => readAt === null);
-  const blocks = new Map<number, BlockInput>();
-  for (const { vault, block } of unread) {
-    const [ref] = await store.blocks(chainId, { from: block, to: block });
-    if (ref === undefined) continue;
-    const read = await readVault([nodes.node, ...nodes.others], network, vault, ref);
-    if (read.held === null) continue;
-    const known = blocks.get(block);
-    blocks.set(block, { ...ref, logs: [], vaultStates: [...(known?.vaultStates ?? []), read] });
-  }
-  if (blocks.size === 0) return state;
-  const sorted = [...blocks.values()].sort((a, b) => a.number - b.number);
-  return (await store.repair({ chainId, epoch, after: head, blocks: sorted })).state;
-}
+/** So many blocks are put right in one go. */
+const MOST_BLOCKS = 64;
+/** Times that are compared with headers in one go, where two providers' logs do not tell the same. */
+const MOST_TIMES = 500;
 
 /**
- * A reading of a wallet's v1 state may have been wrong where all logs are right: those of some wallets in a range are made
- * again, or of all wallets of which that can be done.
+ * Compares a range of blocks with all providers that have the anchor, and replaces the logs of those blocks that are wrong
+ * here. Providers that are found wrong are blamed. Of the one that is known to have the anchor, that is not asked.
  */
-export async function readStatesAgain(
-  { network, store }: Pick<AuditContext, 'network' | 'store'>,
-  { node, others }: Nodes,
-  state: ChainState,
-  { from, to, vaults }: { from: number; to: number; vaults: ReadonlySet<Address> | null },
-): Promise<ChainState> {
-  const { chainId, epoch, head } = state;
-  const blocks = new Map<number, BlockInput>();
-  for (const { block, event, revoked } of await storedLogs(store, chainId, from, to)) {
-    if (event.type !== 'unknownRevoked' || revoked !== null) continue;
-    if (vaults !== null && !vaults.has(event.from)) continue;
-    const read = await readVault([node, ...others], network, event.from, block);
-    if (vaults === null && read.held === null) continue;
-    const known = (blocks.get(block.number)?.vaultStates ?? []).filter(({ vault }) => vault !== event.from);
-    blocks.set(block.number, { ...block, logs: [], vaultStates: [...known, read] });
+export async function compareBlocks(
+  context: FollowerContext,
+  sources: readonly Source[],
+  anchor: BlockId,
+  from: number,
+  to: number,
+  known?: Source,
+): Promise<Comparison> {
+  const { network, store, onEvent } = context;
+  const { chainId } = network;
+  const answered = await askAll(context, sources, anchor, from, to, known);
+  const logs = await storedLogs(store, chainId, from, to);
+  const stored = groupStored(logs);
+  const blocks: BlockInput[] = [];
+  /** Providers that lack logs of this range: that they lack more of them is no news. */
+  const lacking = new Set<Source>();
+  let isWhole = true;
+  for (const number of blocksWithLogs(stored, answered)) {
+    const ours = stored.get(number);
+    const ourTexts = textsOf(network, ours?.logs ?? []);
+    const isNews = ({ source, blocks: own }: Answered) => {
+      const theirs = own.get(number);
+      const texts = theirs === undefined ? [] : textsOf(network, theirs.logs);
+      const isSame =
+        (ours === undefined || theirs === undefined || theirs.hash === ours.hash) && isEqual(texts, ourTexts);
+      return (
+        !isSame && !(lacking.has(source) && texts.length < ourTexts.length && lackingIn(ourTexts, texts).length === 0)
+      );
+    };
+    if (!answered.some(isNews)) continue;
+    if (blocks.length >= MOST_BLOCKS) {
+      isWhole = false;
+      break;
+    }
+    const block = await identify(context, answered, number, ours?.hash);
+    const told = answered.map(({ source, blocks: own }) => {
+      const found = own.get(number);
+      return { source, logs: found?.hash === block.hash ? found.logs : [] };
+    });
+    const settled = await settleLogs(network, {
+      block,
+      told,
+      stored: ours?.logs ?? [],
+      before: heldBefore(context, number),
+    });
+    const texts = settled.map(({ text }) => text);
+    for (const { source, logs: own } of told) {
+      if (isEqual(textsOf(network, own), texts)) continue;
+      lacking.add(source);
+      context.blame(source, new Untrusted(`the provider has other logs of block ${number}`));
+    }
+    if (!isEqual(ourTexts, texts)) blocks.push(await inputOf(context, answered, block, settled));
   }
-  return blocks.size === 0
-    ? state
-    : (await store.repair({ chainId, epoch, after: head, blocks: [...blocks.values()] })).state;
+  if (blocks.length > 0) {
+    const repaired = blocks.map(({ number, hash, timestamp, logs: all }) => ({ number, hash, timestamp, logs: all }));
+    await context.commit(({ epoch }) => store.repair({ chainId, epoch, blocks: repaired }));
+    const providers = answered.map(({ source }) => source.name);
+    onEvent({ type: 'repaired', block: (blocks[0] as BlockInput).number, blocks: blocks.length, providers });
+  }
+  await compareTimes(context, answered, from, to);
+  return { logs: logs.length, repaired: blocks.length, sources: answered.length, isWhole };
+}
+
+const isEqual = (a: readonly string[], b: readonly string[]) =>
+  a.length === b.length && a.every((text, position) => text === b[position]);
+
+/** What every provider that is on our branch has of the range; throws where none has anything to say. */
+async function askAll(
+  context: FollowerContext,
+  sources: readonly Source[],
+  anchor: BlockId,
+  from: number,
+  to: number,
+  known: Source | undefined,
+): Promise<Answered[]> {
+  let failure: unknown = new Lagging('no provider can be asked');
+  const answers = await Promise.all(
+    sources.map(async (source): Promise<Answered[]> => {
+      try {
+        // The hash says that it is our chain and branch.
+        const header = source === known ? anchor : await source.node.header(anchor.number);
+        if (header?.hash !== anchor.hash) {
+          const what = `the provider does not have our block ${anchor.number}`;
+          throw header === null ? new Lagging(what) : new Untrusted(what);
+        }
+        const blocks = groupLogs(await source.scanner.logs(from, to));
+        // Decoded here, so that what makes no sense is this provider's fault.
+        for (const block of blocks) textsOf(context.network, block.logs);
+        return [{ source, blocks: new Map(blocks.map((block) => [block.number, block])) }];
+      } catch (error) {
+        failure = error;
+        context.blame(source, error);
+        return [];
+      }
+    }),
+  );
+  const answered = answers.flat();
+  if (answered.length === 0) throw failure;
+  return answered;
+}
+
+/** The block of a number, by the hash that we keep or by the headers of the providers. */
+async function identify(
+  { network }: FollowerContext,
+  answered: readonly Answered[],
+  number: number,
+  kept: Header['hash'] | undefined,
+): Promise<BlockId> {
+  if (kept !== undefined) return { number, hash: kept };
+  const headers = await Promise.all(answered.map(({ source }) => source.node.header(number).catch(() => null)));
+  const hashes = new Set(headers.flatMap((header) => header?.hash ?? []));
+  const [hash] = hashes;
+  if (hash === undefined || hashes.size > 1)
+    throw new Inconsistent(`the providers of chain ${network.chainId} do not agree about block ${number}`);
+  return { number, hash };
+}
+
+/** A settled block as the store takes it. */
+async function inputOf(
+  { network }: FollowerContext,
+  answered: readonly Answered[],
+  block: BlockId,
+  settled: readonly Entry[],
+): Promise<BlockInput> {
+  const header = await headerOf(answered, block);
+  const indexes = settled.map(({ log }) => log.logIndex);
+  const isRising = indexes.every((index, position) => position === 0 || index > (indexes[position - 1] as number));
+  const numbered = settled.map(({ log }, position) => ({ ...log, logIndex: isRising ? log.logIndex : position }));
+  const fromNodes = numbered.filter((log): log is NodeLog & { logIndex: number } => !('event' in log));
+  const found = { ...block, timestamp: null, logs: fromNodes };
+  const node = await someNode(answered, fromNodes);
+  const [resolved] = await resolveBlocks(node, network, [found], { known: new Map([[block.number, header]]) });
+  const kept = numbered.flatMap((log): LogInput[] => {
+    if (!('event' in log)) return [];
+    const { logIndex, transactionHash, event, revoked } = log;
+    return [{ logIndex, transactionHash, event, revoked }];
+  });
+  const logs = [...(resolved?.logs ?? []), ...kept].sort((a, b) => a.logIndex - b.logIndex);
+  return { ...block, timestamp: header.timestamp, logs };
+}
+
+/** One that knows the transactions, where there is one. */
+async function someNode(answered: readonly Answered[], logs: readonly NodeLog[]) {
+  const [first] = answered as [Answered, ...Answered[]];
+  const [log] = logs;
+  if (log === undefined) return first.source.node;
+  for (const { source } of answered) {
+    const [found] = await source.node.transactions([log.transactionHash]).catch(() => [null]);
+    if (found) return source.node;
+  }
+  return first.source.node;
+}
+
+async function headerOf(answered: readonly Answered[], { number, hash }: BlockId): Promise<Header> {
+  for (const { source } of answered) {
+    const header = await source.node.header(number).catch(() => null);
+    if (header?.hash === hash) return header;
+  }
+  throw new Inconsistent(`no provider has block ${number} (${hash})`);
+}
+
+/** Times that only a log told are confirmed by a second provider's logs or by headers, and put right where they are wrong. */
+async function compareTimes(context: FollowerContext, answered: readonly Answered[], from: number, to: number) {
+  const { network, store, onEvent } = context;
+  const { chainId } = network;
+  const unchecked = await store.uncheckedTimes(chainId, { from, to, limit: MOST_TIMES });
+  if (unchecked.length === 0) return;
+  const told = ({ number }: BlockRef) => answered.flatMap(({ blocks }) => blocks.get(number)?.timestamp ?? []);
+  const isConfirmed = (block: BlockRef) => {
+    const times = told(block);
+    return times.length > 1 && times.every((time) => time === block.timestamp);
+  };
+  const right: BlockRef[] = unchecked.filter(isConfirmed);
+  const open = unchecked.filter((block) => !isConfirmed(block));
+  let wrong = 0;
+  for (const { source } of answered) {
+    const left = open.filter(({ number }) => !right.some((one) => one.number === number));
+    if (left.length === 0) break;
+    const headers = await source.node.headers(left.map(({ number }) => number)).catch(() => []);
+    for (const [position, header] of headers.entries()) {
+      const block = left[position] as BlockRef;
+      if (header.hash !== block.hash) continue;
+      if (header.timestamp !== block.timestamp) wrong++;
+      right.push({ ...block, timestamp: header.timestamp });
+    }
+  }
+  if (right.length === 0) return;
+  right.sort((a, b) => a.number - b.number);
+  await context.commit(({ epoch }: ChainState) => store.retime(chainId, epoch, right));
+  if (wrong > 0) onEvent({ type: 'retimed', block: (right[0] as BlockRef).number, blocks: wrong });
 }

@@ -5,10 +5,13 @@ import type { Network } from '../registry/network.ts';
 import type { Store } from '../store/store.ts';
 import { listsOf, questionsOf, type Subject } from './answers.ts';
 import type { Follower } from './follower.ts';
+import { sleep } from './run.ts';
 
 export interface Auditor {
-  /** Does a little where it is time; called between ticks. */
-  run(): Promise<void>;
+  /** Does a little where it is time. True where there is more to do at once. */
+  run(): Promise<boolean>;
+  /** Compares every final block once, at once. */
+  round(): Promise<void>;
   /** Questions of callers who were told no: nothing of ours would ever bring us to ask them. */
   denied(questions: readonly Question[]): void;
   /** Blocks compared so far. */
@@ -24,6 +27,22 @@ const DRAWN = 2;
 const LOGS_TO_DRAW_FROM = 200;
 const DENIED_KEPT = 100;
 
+/** Audits beside the ticks of the follower, never in their way, until the signal comes. */
+export async function runAuditor(
+  auditor: Auditor,
+  { pollMs, signal, onTrouble }: { pollMs: number; signal: AbortSignal; onTrouble: (error: unknown) => void },
+): Promise<void> {
+  while (!signal.aborted) {
+    let isMore = false;
+    try {
+      isMore = await auditor.run();
+    } catch (error) {
+      onTrouble(error);
+    }
+    await sleep(isMore ? 0 : pollMs, signal);
+  }
+}
+
 export function createAuditor(
   follower: Follower,
   { chainId }: Network,
@@ -33,6 +52,8 @@ export function createAuditor(
 ): Auditor {
   let [logsAt, answersAt, from, blocks, answers] = [now(), now(), 0, 0, 0];
   let denied: Question[] = [];
+  /** Whether a second provider could be asked the last time. */
+  let isSecondSource = true;
 
   /** Removes so many of a list, by chance. */
   const draw = <T>(list: T[], count: number): T[] =>
@@ -40,15 +61,18 @@ export function createAuditor(
       list.splice(Math.floor(random() * list.length), 1),
     ).flat();
 
-  async function compareLogs(firstBlock: number, verified: number) {
+  /** Gives how many providers could be compared with. */
+  async function compareLogs(firstBlock: number, verified: number): Promise<number> {
     if (from < firstBlock || from > verified) from = firstBlock;
     const to = Math.min(from + follower.span - 1, verified);
     const [low, size] = [from, to - from + 1];
-    // What the node cannot give, such as history that it has thrown away, must not keep the rest from being compared.
+    // What no provider can give, such as history that was thrown away, must not keep the rest from being compared.
     from = low + Math.ceil(size / 2);
-    if ((await follower.audit(low, to)) === null) return;
-    from = to + 1;
-    blocks += size;
+    const result = await follower.audit(low, to);
+    if (result === null) return 0;
+    from = result.isWhole ? to + 1 : low;
+    if (result.isWhole) blocks += size;
+    return result.sources;
   }
 
   async function compareAnswers(firstBlock: number, verified: number) {
@@ -64,16 +88,30 @@ export function createAuditor(
 
   return {
     async run() {
-      const { firstBlock = 0, verified = null } = follower.state ?? {};
-      if (verified === null) return;
-      if (now() - logsAt >= LOGS_EVERY_MS) {
+      const { firstBlock = 0, verified = null, confirmed = null } = follower.state ?? {};
+      if (verified === null) return false;
+      // The first pass follows the backfill as fast as a second provider allows; then a range now and then will do.
+      const next = (confirmed ?? firstBlock - 1) + 1;
+      const isFirstPass = isSecondSource && next <= verified;
+      let isMore = false;
+      if (isFirstPass || now() - logsAt >= LOGS_EVERY_MS) {
         logsAt = now();
-        await compareLogs(firstBlock, verified);
+        if (isFirstPass) from = next;
+        isSecondSource = false;
+        isSecondSource = (await compareLogs(firstBlock, verified)) > 1;
+        isMore = isSecondSource && (follower.state?.confirmed ?? -1) > (confirmed ?? -1);
       }
       if (now() - answersAt >= ANSWERS_EVERY_MS) {
         answersAt = now();
         await compareAnswers(firstBlock, verified);
       }
+      return isMore;
+    },
+    async round() {
+      const { firstBlock = 0, verified = null } = follower.state ?? {};
+      if (verified === null) return;
+      from = firstBlock;
+      while (from <= verified && (await compareLogs(firstBlock, verified)) > 0);
     },
     denied(questions) {
       denied = [...denied, ...questions].slice(-DENIED_KEPT);

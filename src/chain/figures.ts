@@ -1,6 +1,6 @@
 // How a chain's follower stands, in figures: for the log, the terminal, /networks and the metrics.
 
-import type { FollowerEvent } from './followed.ts';
+import type { FollowerEvent } from './context.ts';
 
 export interface ProviderFigures {
   readonly name: string;

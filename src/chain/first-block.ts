@@ -1,8 +1,10 @@
 // Where a chain's index begins, and whether the registries are older than that.
 
 import type { Network } from '../registry/network.ts';
+import { allOf, type FollowerContext, type Sources } from './context.ts';
 import { registryFilter } from './filter.ts';
 import type { Node } from './node.ts';
+import type { Source } from './providers.ts';
 import { RpcError } from './rpc.ts';
 import { lastWhere } from './search.ts';
 
@@ -14,20 +16,70 @@ async function hasRegistry(network: Network, node: Node, block: number): Promise
   return false;
 }
 
-/** Of what the network publishes, or by looking for the registries' code. */
-export async function firstBlockOf(network: Network, node: Node): Promise<number> {
+/** The operator's choice, what the network publishes, or the lowest block at which a provider has the registries' code. */
+export async function findFirstBlock(
+  network: Network,
+  sources: readonly Source[],
+  chosen: number | undefined,
+): Promise<{ readonly first: number; readonly partial: boolean }> {
   const published = publishedBy(network);
-  if (published !== undefined) return published;
-  const tip = await node.header('latest');
-  if (tip === null) throw new RpcError('malformed', 'no latest block');
-  if (!(await hasRegistry(network, node, tip.number)))
-    throw new RpcError('refused', `chain ${network.chainId} has no registry`);
-  return 1 + (await lastWhere(tip.number, async (block) => !(await hasRegistry(network, node, block))));
+  if (published !== undefined) {
+    const first = chosen ?? published;
+    return { first, partial: first > published };
+  }
+  const first = chosen ?? (await lowestWithCode(network, sources));
+  return { first, partial: first > 0 && !(await isSurelyAbsent(network, sources, first - 1)) };
 }
 
-/** Whether a registry was there before the first block that is read. Where nobody can tell, it may have been. */
-export async function isPartial(network: Network, node: Node, first: number): Promise<boolean> {
-  const published = publishedBy(network);
-  if (published !== undefined || first === 0) return first > (published ?? 0);
-  return hasRegistry(network, node, first - 1).catch(() => true);
+async function lowestWithCode(network: Network, sources: readonly Source[]): Promise<number> {
+  const found: number[] = [];
+  let failure: unknown = new RpcError('refused', `chain ${network.chainId} has no registry`);
+  for (const { node } of sources) {
+    try {
+      const tip = await node.header('latest');
+      if (tip === null || !(await hasRegistry(network, node, tip.number))) continue;
+      found.push(1 + (await lastWhere(tip.number, async (block) => !(await hasRegistry(network, node, block)))));
+    } catch (error) {
+      failure = error;
+    }
+  }
+  if (found.length === 0) throw failure;
+  return Math.min(...found);
+}
+
+/**
+ * Some providers answer "no code" for a block whose state they have thrown away. One that has no state at all of that block
+ * proves nothing; where nobody can tell, the registries may have been there.
+ */
+async function isSurelyAbsent(network: Network, sources: readonly Source[], block: number): Promise<boolean> {
+  let isProven = false;
+  for (const { node } of sources) {
+    try {
+      if (await hasRegistry(network, node, block)) return false;
+      if (await node.hasState(block)) isProven = true;
+    } catch {
+      // It has thrown that state away, and says so.
+    }
+  }
+  return isProven;
+}
+
+/**
+ * Stores of earlier versions did not keep their first block, without which a time before the first log is not known. A provider
+ * that has thrown its oldest headers away changes nothing, and neither do providers that disagree.
+ */
+export async function keepFirstBlock(context: FollowerContext, sources: Sources): Promise<void> {
+  const { state, store, network } = context;
+  const { chainId } = network;
+  if (state?.head == null || state.head.number === state.firstBlock) return;
+  const { firstBlock: number, head } = state;
+  if ((await store.blocks(chainId, { from: number, to: number })).length > 0) return;
+  const told = await Promise.all(allOf(sources).map(({ node }) => node.header(number).catch(() => null)));
+  const [header, ...others] = told.filter((one) => one !== null);
+  if (header === undefined || others.some(({ hash }) => hash !== header.hash)) return;
+  const [next] = await store.logs(chainId, { from: number, to: head.number, limit: 1 });
+  if (header.timestamp > (next?.block ?? head).timestamp) return;
+  const { hash, timestamp } = header;
+  const blocks = [{ number, hash, timestamp, logs: [] }];
+  await context.commit(({ epoch }) => store.repair({ chainId, epoch, blocks }));
 }

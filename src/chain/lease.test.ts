@@ -24,7 +24,7 @@ interface Candidate {
 /** One that follows when it can, and hands over after two seconds of failures. */
 function candidate(store: Store, holder: string, url: string): Candidate {
   const stopping = new AbortController();
-  const providers = createProviders(1, [url]);
+  const providers = createProviders(MAINNET, [url]);
   const turns: boolean[] = [];
   const seen = { progress: 0, stalls: 0 };
   const options = {

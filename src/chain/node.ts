@@ -2,7 +2,7 @@
 
 import type { Address, Bytes32 } from '../registry/delegation.ts';
 import type { Transaction } from '../registry/v1-revocation.ts';
-import { type Rpc, RpcError } from './rpc.ts';
+import { type Rpc, type RpcCall, RpcError } from './rpc.ts';
 
 export interface Header {
   readonly number: number;
@@ -32,22 +32,31 @@ export interface LogFilter {
   readonly topics: readonly (readonly string[])[];
 }
 
+export type BlockId = { readonly number: number; readonly hash: Bytes32 };
+
 export type BlockTag = number | 'latest' | 'finalized';
 
 export interface Node {
   chainId(): Promise<number>;
+  /** A block and, in the same request, whose chain it is. Null where the node does not know the block. */
+  anchor(block: BlockTag): Promise<{ readonly chainId: number; readonly header: Header | null }>;
   /** Null where the node does not know the block. */
   header(block: BlockTag): Promise<Header | null>;
   /** All of them, or an error. */
   headers(numbers: readonly number[]): Promise<Header[]>;
   logs(filter: LogFilter, from: number, to: number): Promise<NodeLog[]>;
   logsOfBlock(filter: LogFilter, hash: Bytes32): Promise<NodeLog[]>;
-  transaction(hash: Bytes32): Promise<Transaction | null>;
-  /** The logs of a transaction; null where the node does not know it. */
-  receipt(hash: Bytes32): Promise<NodeLog[] | null>;
+  /** Null for each that the node does not know. */
+  transactions(hashes: readonly Bytes32[]): Promise<(Transaction | null)[]>;
+  /** The logs of each transaction; null where the node does not know it. */
+  receipts(hashes: readonly Bytes32[]): Promise<(NodeLog[] | null)[]>;
   /** Return data of each call, at the end of a block. */
-  read(to: Address, data: readonly string[], block: { number: number; hash: Bytes32 }): Promise<string[]>;
+  read(to: Address, data: readonly string[], block: BlockId): Promise<string[]>;
+  /** Words of a contract's storage, at the end of a block. */
+  storage(of: Address, slots: readonly Bytes32[], block: BlockId): Promise<string[]>;
   hasCode(address: Address, block: number): Promise<boolean>;
+  /** Whether the node has any state of a block: an account that every chain pays into had something then. */
+  hasState(block: number): Promise<boolean>;
 }
 
 const bad = (what: string, value: unknown): RpcError => new RpcError('malformed', `${what}: ${shown(value)}`);
@@ -100,7 +109,10 @@ function headerOf(value: unknown, asked: BlockTag): Header | null {
   return header;
 }
 
-const INVALID_PARAMS = -32602;
+/** The call itself failed in the contract: no other way to name the block would help. */
+const isAboutCall = ({ code, message }: RpcError) =>
+  code === 3 || /revert|out of gas|gas required|gas limit/i.test(message);
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as const;
 const ZERO_HASH = `0x${'0'.repeat(64)}` as const;
 
 function logOf(value: unknown): NodeLog {
@@ -109,18 +121,23 @@ function logOf(value: unknown): NodeLog {
   if (log['removed'] === true) throw bad('a removed log', log['blockNumber']);
   const topics = log['topics'];
   if (!Array.isArray(topics)) throw bad('topics', topics);
-  const time = log['blockTimestamp'];
   return {
     address: address('log address', log['address']),
     topics: topics.map((topic) => bytes32('topic', topic)),
     data: hex('data', log['data']),
     blockNumber: quantity('log block', log['blockNumber']),
     blockHash: bytes32('log block hash', log['blockHash']),
-    blockTimestamp: time === undefined || time === null ? null : quantity('log time', time),
+    blockTimestamp: timeOf(log['blockTimestamp']),
     transactionHash: log['transactionHash'] == null ? ZERO_HASH : bytes32('transaction', log['transactionHash']),
     transactionIndex: log['transactionIndex'] == null ? 0 : quantity('transaction index', log['transactionIndex']),
     logIndex: quantity('log index', log['logIndex']),
   };
+}
+
+/** A field that no node must give: what makes no sense counts as not given. */
+function timeOf(value: unknown): number | null {
+  const time = typeof value === 'string' && /^0x[0-9a-f]{1,12}$/i.test(value) ? Number(value) : 0;
+  return time === 0 ? null : time;
 }
 
 function logsOf(value: unknown): NodeLog[] {
@@ -131,9 +148,42 @@ function logsOf(value: unknown): NodeLog[] {
 export function createNode(rpc: Rpc): Node {
   const logs = async (filter: LogFilter, where: object) =>
     logsOf(await rpc.call('eth_getLogs', [{ address: filter.address, topics: filter.topics, ...where }]));
+  const headerAt = async (block: BlockTag) =>
+    headerOf(await rpc.call('eth_getBlockByNumber', [tagOf(block), false]), block);
+  const requireHash = async ({ number, hash }: BlockId) => {
+    const header = await headerAt(number);
+    if (header?.hash !== hash) throw bad(`block ${number}`, header?.hash ?? null);
+  };
+  /** Some nodes do not know blocks by hash, and say so in many ways. */
+  let byNumber = false;
+
+  /** By hash, for a number may be another block's by now; by number where the node must have it so. */
+  async function atBlock(block: BlockId, calls: (at: unknown) => RpcCall[]): Promise<unknown[]> {
+    if (!byNumber) {
+      try {
+        return await rpc.batch(calls({ blockHash: block.hash }));
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.fault !== 'refused' || isAboutCall(error)) throw error;
+      }
+    }
+    await requireHash(block);
+    const found = await rpc.batch(calls(tagOf(block.number)));
+    await requireHash(block);
+    byNumber = true;
+    return found;
+  }
+
   return {
     chainId: async () => quantity('chain id', await rpc.call('eth_chainId', [])),
-    header: async (block) => headerOf(await rpc.call('eth_getBlockByNumber', [tagOf(block), false]), block),
+    async anchor(block) {
+      // The block first: a URL that leads to another chain from some moment on cannot give a block of it and our id then.
+      const [header, id] = await rpc.batch([
+        { method: 'eth_getBlockByNumber', params: [tagOf(block), false] },
+        { method: 'eth_chainId', params: [] },
+      ]);
+      return { chainId: quantity('chain id', id), header: headerOf(header, block) };
+    },
+    header: headerAt,
     async headers(numbers) {
       const calls = numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [tagOf(number), false] }));
       const answers = await rpc.batch(calls);
@@ -155,33 +205,38 @@ export function createNode(rpc: Rpc): Node {
       if (stray !== undefined) throw bad(`a log of block ${hash}`, stray.blockHash);
       return found;
     },
-    async transaction(hash) {
-      const answer = await rpc.call('eth_getTransactionByHash', [hash]);
-      if (answer === null) return null;
-      const { from, to, input } = fields('a transaction', answer);
-      return {
-        from: address('sender', from),
-        to: to === null || to === undefined ? null : address('recipient', to),
-        input: hex('input', input),
-      };
-    },
-    async receipt(hash) {
-      const answer = await rpc.call('eth_getTransactionReceipt', [hash]);
-      return answer === null ? null : logsOf(fields('a receipt', answer)['logs']);
-    },
-    async read(to, data, { number, hash }) {
-      const at = (block: unknown) =>
-        rpc.batch(data.map((one) => ({ method: 'eth_call', params: [{ to, data: one }, block] })));
-      // By hash, for a number may be another block's by now; not every node knows that form.
-      const answers = await at({ blockHash: hash }).catch(async (error) => {
-        if (!(error instanceof RpcError) || error.code !== INVALID_PARAMS) throw error;
-        const found = await at(tagOf(number));
-        const header = headerOf(await rpc.call('eth_getBlockByNumber', [tagOf(number), false]), number);
-        if (header?.hash !== hash) throw bad(`block ${number}`, header?.hash ?? null);
-        return found;
+    async transactions(hashes) {
+      const answers = await rpc.batch(hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })));
+      return answers.map((answer) => {
+        if (answer === null) return null;
+        const { from, to, input } = fields('a transaction', answer);
+        return {
+          from: address('sender', from),
+          to: to === null || to === undefined ? null : address('recipient', to),
+          input: hex('input', input),
+        };
       });
+    },
+    async receipts(hashes) {
+      const answers = await rpc.batch(hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })));
+      return answers.map((answer) => (answer === null ? null : logsOf(fields('a receipt', answer)['logs'])));
+    },
+    async read(to, data, block) {
+      const answers = await atBlock(block, (at) =>
+        data.map((one) => ({ method: 'eth_call', params: [{ to, data: one }, at] })),
+      );
       return answers.map((answer) => hex('return data', answer));
     },
+    async storage(of, slots, block) {
+      const answers = await atBlock(block, (at) =>
+        slots.map((slot) => ({ method: 'eth_getStorageAt', params: [of, slot, at] })),
+      );
+      return answers.map((answer) => hex('storage', answer));
+    },
     hasCode: async (of, block) => hex('code', await rpc.call('eth_getCode', [of, tagOf(block)])) !== '0x',
+    async hasState(block) {
+      const balance = await rpc.call('eth_getBalance', [ZERO_ADDRESS, tagOf(block)]);
+      return typeof balance === 'string' && /[1-9a-f]/i.test(balance.slice(2));
+    },
   };
 }

@@ -1,13 +1,22 @@
-// The nodes of one chain, the healthiest first. A name stands for each of them: their URLs are secrets.
+// The providers of one chain, the healthiest first. A name stands for each of them: their URLs are secrets.
 
-import { Inconsistent, Lagging, Untrusted } from './errors.ts';
+import type { Network } from '../registry/network.ts';
+import { within } from '../within.ts';
+import { Inconsistent, Lagging, Untrusted, WrongChain } from './errors.ts';
+import { registryFilter } from './filter.ts';
 import { createNode, type Node } from './node.ts';
 import { createRpc, type Redact, RPC_DEFAULTS, RpcError, type RpcOptions, redactor } from './rpc.ts';
+import { createScanner, type Scanner } from './scan.ts';
 
-export interface Provider {
+/** Where something can be asked. */
+export interface Source {
   /** What logs and metrics call it. */
   readonly name: string;
   readonly node: Node;
+  readonly scanner: Scanner;
+}
+
+export interface Provider extends Source {
   /** 0 is healthy; each failure adds, each success takes away. */
   readonly penalty: number;
   /** Milliseconds before which it is left alone, by the clock of `pick`. */
@@ -18,93 +27,108 @@ export interface Provider {
 
 export interface Providers {
   readonly all: readonly Provider[];
-  /** The healthiest one whose chain id is right; throws where there is none for now. */
+  /** The healthiest one; throws where there is none for now. */
   pick(nowMs: number): Promise<Provider>;
   /** Those besides one that are known to be of this chain. One that does not answer is left alone from then on. */
-  others(provider: Provider, nowMs: number): Node[];
+  others(provider: Provider | null, nowMs: number): Promise<Source[]>;
   succeeded(provider: Provider): void;
   /** What went wrong while it was asked: it is left alone for a while, longer each time and longer for a lie. */
-  failed(provider: Provider, error: unknown, nowMs: number): void;
+  failed(source: Pick<Source, 'name'>, error: unknown, nowMs: number): void;
   /** A text of a node's without anything that its URL is made of. */
   readonly redact: Redact;
 }
 
-/** The last node of a chain must not be left alone for long: without it there is no news at all. */
+/** The last provider of a chain must not be left alone for long: without it there is no news at all. */
 const LONGEST_REST_MS = 15_000;
 const FIRST_REST_MS = 250;
 const LIE = 4;
-/** What serves another chain is asked so seldom whether it still does. */
-const ANOTHER_CHAIN_MS = 600_000;
+/** Those that were never heard of are waited for so long: what one provider says is compared with what they say. */
+const FIRST_WORD_MS = 1000;
 
 type Mutable = { -readonly [Key in keyof Provider]: Provider[Key] } & {
   of: 'unknown' | 'this chain';
-  checking: boolean;
+  /** Under way: whose chain it serves. */
+  checking: Promise<boolean> | null;
 };
 
 export function createProviders(
-  chainId: number,
+  network: Network,
   urls: readonly string[],
   options: Partial<RpcOptions> = {},
   random: () => number = Math.random,
 ): Providers {
-  const all = urls.map(
-    (url, position): Mutable => ({
+  const { chainId } = network;
+  const filter = registryFilter(network);
+  const all = urls.map((url, position): Mutable => {
+    const node = createNode(createRpc(url, { ...RPC_DEFAULTS, ...options }));
+    return {
       name: `${chainId}/${position + 1}`,
-      node: createNode(createRpc(url, { ...RPC_DEFAULTS, ...options })),
+      node,
+      scanner: createScanner(node, filter),
       penalty: 0,
       restsUntil: 0,
       ailment: null,
       of: 'unknown',
-      checking: false,
-    }),
-  );
+      checking: null,
+    };
+  });
 
-  function failed(provider: Provider, error: unknown, nowMs: number): void {
-    const one = provider as Mutable;
+  function failed({ name }: Pick<Source, 'name'>, error: unknown, nowMs: number): void {
+    const one = all.find((provider) => provider.name === name);
+    if (one === undefined) return;
     one.ailment = ailmentOf(error);
     // Behind the others, or in the middle of a reorg, is no fault: they are asked first, and it is not left alone.
     if (error instanceof Lagging || error instanceof Inconsistent) {
       one.penalty = Math.max(1, one.penalty);
       return;
     }
+    if (error instanceof WrongChain) one.of = 'unknown';
     one.penalty = Math.min(16, one.penalty + (error instanceof Untrusted ? LIE : 1));
     const rest = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(one.penalty, 10));
     one.restsUntil = nowMs + rest * (0.5 + random() / 2);
   }
 
-  async function check(one: Mutable, nowMs: number): Promise<boolean> {
-    one.checking = true;
+  function check(one: Mutable, nowMs: number): Promise<boolean> {
+    one.checking ??= askChainId(one, nowMs);
+    return one.checking;
+  }
+
+  async function askChainId(one: Mutable, nowMs: number): Promise<boolean> {
     try {
       const found = await one.node.chainId();
-      one.of = found === chainId ? 'this chain' : 'unknown';
-      if (found !== chainId) {
-        one.ailment = `serves chain ${found}`;
-        one.restsUntil = nowMs + ANOTHER_CHAIN_MS;
-      }
+      if (found !== chainId) throw new WrongChain(found);
+      one.of = 'this chain';
     } catch (error) {
       failed(one, error, nowMs);
     } finally {
-      one.checking = false;
+      one.checking = null;
     }
     return one.of === 'this chain';
   }
 
-  /** The node of one that is asked besides: after its first silence it is not waited for again. */
-  function watched(one: Mutable, nowMs: number): Node {
+  /** One that is asked besides: after its first silence it is not waited for again. */
+  function watched({ name, node, scanner }: Mutable, nowMs: number): Source {
     const ask = async (call: () => Promise<unknown>) => {
-      if (one.restsUntil > nowMs) throw new RpcError('unreachable', `${one.name} rests`);
+      if ((all.find((one) => one.name === name)?.restsUntil ?? 0) > nowMs)
+        throw new RpcError('unreachable', `${name} rests`);
       try {
         return await call();
       } catch (error) {
-        if (error instanceof RpcError && error.fault === 'unreachable') failed(one, error, nowMs);
+        if (error instanceof RpcError && error.fault === 'unreachable') failed({ name }, error, nowMs);
         throw error;
       }
     };
     type Method = (...args: unknown[]) => Promise<unknown>;
-    const methods = Object.entries(one.node as unknown as Record<string, Method>);
-    return Object.fromEntries(
-      methods.map(([name, method]) => [name, (...args: unknown[]) => ask(() => method(...args))]),
-    ) as unknown as Node;
+    const watch = <T extends object>(of: T): T =>
+      new Proxy(of, {
+        get(target, key) {
+          const member = target[key as keyof T];
+          return typeof member === 'function'
+            ? (...args: unknown[]) => ask(() => (member as unknown as Method)(...args))
+            : member;
+        },
+      });
+    return { name, node: watch(node), scanner: watch(scanner) };
   }
 
   return {
@@ -114,18 +138,21 @@ export function createProviders(
       rested.sort((a, b) => a.penalty - b.penalty);
       for (const one of rested) {
         if (one.of === 'this chain' || (await check(one, nowMs))) {
-          // The others are needed now and then: whose they are is found out meanwhile.
-          for (const other of rested) if (other.of === 'unknown' && !other.checking) void check(other, nowMs);
+          // Whose the others are is found out meanwhile.
+          for (const other of rested) if (other.of === 'unknown') void check(other, nowMs);
           return one;
         }
       }
       const why = all.map(({ name, ailment }) => `${name} ${ailment ?? 'rests'}`).join(', ');
       throw new RpcError('unreachable', `No node of chain ${chainId} can be asked now: ${why}`);
     },
-    others: (provider, nowMs) =>
-      all
+    async others(provider, nowMs) {
+      const checks = all.flatMap(({ checking }) => checking ?? []);
+      if (checks.length > 0) await within(FIRST_WORD_MS, Promise.all(checks)).catch(() => {});
+      return all
         .filter((one) => one !== provider && one.of === 'this chain' && one.restsUntil <= nowMs)
-        .map((one) => watched(one, nowMs)),
+        .map((one) => watched(one, nowMs));
+    },
     succeeded(provider) {
       const one = provider as Mutable;
       one.penalty = Math.max(0, one.penalty - 1);
@@ -146,5 +173,6 @@ function ailmentOf(error: unknown): string {
   if (error instanceof RpcError) return AILMENTS[error.fault];
   if (error instanceof Lagging) return 'is behind';
   if (error instanceof Untrusted) return 'lacks what it should have';
+  if (error instanceof WrongChain) return `serves chain ${error.chainId}`;
   return error instanceof Inconsistent ? 'is changing' : 'sends what makes no sense';
 }

@@ -3,74 +3,13 @@
 // FOLLOW_SEED=7 FOLLOW_RUNS=5000 npx bun test --timeout 99999999 src/chain/random.test.ts
 
 import { expect, test } from 'bun:test';
-import { type FakeNode, type Fault, Refusal } from '../../test/fake-node.ts';
+import { HIDDEN, OPEN } from '../../test/node-quirks.ts';
 import { createRandom } from '../../test/random.ts';
 import { createWorld, FIRST, type World } from '../../test/world.ts';
 
 const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 320);
 const FIRST_SEED = Number(process.env['FOLLOW_SEED'] ?? 1);
 const STEPS = 20;
-
-type Random = () => number;
-type Maker = (random: Random, node: FakeNode) => Fault;
-
-const only = (method: string, change: (answer: never) => unknown, share = 1): Maker => {
-  return (random) => (question, honest) => {
-    const answer = honest();
-    return question.method === method && answer !== null && random() < share ? change(answer as never) : answer;
-  };
-};
-
-/** Faults that a follower can see through at once, or that make it wait. */
-const OPEN: readonly Maker[] = [
-  (random) => (_, honest) => (random() < 0.3 ? new Response('', { status: 503 }) : honest()),
-  (random) => (_, honest) => (random() < 0.3 ? new Response('<html>', { status: 200 }) : honest()),
-  (random) => (_, honest) => {
-    if (random() < 0.3) throw new Refusal(-32005, 'limit exceeded');
-    return honest();
-  },
-  (random) => (question, honest) => (question.method === 'eth_getBlockByNumber' && random() < 0.3 ? null : honest()),
-  // The head of some other moment.
-  (random, node) => (question, honest) => {
-    if (question.method !== 'eth_getBlockByNumber' || question.params[0] !== 'latest') return honest();
-    const { chain } = node;
-    node.chain = chain.slice(0, Math.max(1, chain.length - Math.floor(random() * 6)));
-    const answer = honest();
-    node.chain = chain;
-    return answer;
-  },
-  // Ranges are limited.
-  (random) => {
-    const most = 1 + Math.floor(random() * 5);
-    return (question, honest) => {
-      const [filter] = question.params;
-      const isRange = question.method === 'eth_getLogs' && filter.blockHash === undefined;
-      if (isRange && Number(filter.toBlock) - Number(filter.fromBlock) >= most) throw new Refusal(-32005, 'too large');
-      return honest();
-    };
-  },
-  only('eth_getLogs', (logs: object[]) => [...logs].reverse()),
-  only('eth_getLogs', (logs: object[]) => logs.flatMap((log) => [log, log])),
-  only('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, removed: true })), 0.3),
-  only('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: `0x${'f'.repeat(512)}` })),
-  only('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: undefined })),
-  () => (question, honest) => {
-    if (question.method === 'eth_call') throw new Refusal(-32000, 'missing trie node');
-    return honest();
-  },
-  () => (question, honest) => {
-    if (question.params[0] === 'finalized') throw new Refusal(-32602, 'no such tag');
-    return honest();
-  },
-];
-
-/** Faults that nobody can see at once: logs that are kept back. They must be found later. */
-const HIDDEN: readonly Maker[] = [
-  only('eth_getLogs', () => []),
-  only('eth_getLogs', () => [], 0.5),
-  only('eth_getLogs', (logs: object[]) => logs.slice(1)),
-  only('eth_getLogs', (logs: object[]) => logs.slice(0, -1), 0.5),
-];
 
 /** Deeper, nothing of the index would be left: then the chain stays shut until its operator says what to do. */
 async function deepest({ one, chain }: World): Promise<number> {

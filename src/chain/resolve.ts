@@ -1,119 +1,129 @@
-// From a node's logs to the store's blocks: times, events, and whom a v1 revocation revoked.
+// From a provider's logs to the store's blocks: times, events, and whom a v1 revocation revoked where the transaction tells.
 
-import type { Address } from '../registry/delegation.ts';
-import { decodeEvent } from '../registry/event.ts';
+import { decodeEvent, type RegistryEvent } from '../registry/event.ts';
 import { type Network, registryAt } from '../registry/network.ts';
-import { decodeVaultState, revokedDelegate } from '../registry/v1-revocation.ts';
-import type { BlockInput, BlockRef, LogInput, VaultState } from '../store/store.ts';
+import { revokedDelegate } from '../registry/v1-revocation.ts';
+import type { BlockInput, LogInput } from '../store/store.ts';
 import { Inconsistent } from './errors.ts';
 import type { BlockLogs } from './logs.ts';
 import type { Header, Node, NodeLog } from './node.ts';
 import { RpcError } from './rpc.ts';
 
-/** The three getters that tell all that a wallet has left in the v1 registry. */
-const GETTERS = ['0x1b61f675', '0xf956cf94', '0x6f007d87'];
-
-export interface Nodes {
-  /** The one that this tick keeps to. */
-  readonly node: Node;
-  /** Whom to ask for what it does not have. */
-  readonly others: readonly Node[];
+export interface Resolving {
+  /** Headers that were read already. */
+  readonly known?: ReadonlyMap<number, Header>;
+  /** Times that logs tell are taken where they lie between these, and a few headers agree. */
+  readonly between?: { readonly after: number; readonly until: number };
 }
 
-/** Blocks as the store takes them. `known` are headers that were read already. */
+/** Blocks as the store takes them. */
 export async function resolveBlocks(
-  { node, others }: Nodes,
+  node: Node,
   network: Network,
   found: readonly BlockLogs[],
-  known: ReadonlyMap<number, Header> = new Map(),
+  { known = new Map(), between }: Resolving = {},
 ): Promise<BlockInput[]> {
-  const times = await timesOf(node, found, known);
-  const blocks: BlockInput[] = [];
-  for (const { number, hash, logs } of found) {
-    const ref: BlockRef = { number, hash, timestamp: times.get(number) as number };
-    const inputs: LogInput[] = [];
-    const unread = new Set<Address>();
-    for (const log of logs) {
-      const input = await resolveLog(node, network, log);
-      if (input.event.type === 'unknownRevoked' && !input.revoked) unread.add(input.event.from);
-      inputs.push(input);
-    }
-    const vaultStates: VaultState[] = [];
-    for (const vault of unread) vaultStates.push(await readVault([node, ...others], network, vault, ref));
-    blocks.push({ ...ref, logs: inputs, ...(vaultStates.length > 0 ? { vaultStates } : {}) });
-  }
-  return blocks;
+  const times = await timesOf(node, found, known, between);
+  const revoked = await revokedBy(node, network, found);
+  return found.map(({ number, hash, logs }): BlockInput => {
+    const { time, from } = times.get(number) as Time;
+    return {
+      number,
+      hash,
+      timestamp: time,
+      timeFrom: from,
+      logs: logs.map((log): LogInput => {
+        const input = { logIndex: log.logIndex, transactionHash: log.transactionHash, event: eventOf(network, log) };
+        return input.event.type === 'unknownRevoked' ? { ...input, revoked: revoked.get(log) ?? null } : input;
+      }),
+    };
+  });
 }
 
-async function timesOf(node: Node, found: readonly BlockLogs[], known: ReadonlyMap<number, Header>) {
-  const times = new Map<number, number>();
-  const missing: BlockLogs[] = [];
+interface Time {
+  readonly time: number;
+  readonly from: 'header' | 'log';
+}
+
+async function timesOf(
+  node: Node,
+  found: readonly BlockLogs[],
+  known: ReadonlyMap<number, Header>,
+  between: Resolving['between'],
+): Promise<Map<number, Time>> {
+  const times = new Map<number, Time>();
+  const set = (block: BlockLogs, header: Header | undefined) => {
+    if (header?.hash !== block.hash) throw new Inconsistent(`block ${block.number} has two hashes`);
+    times.set(block.number, { time: header.timestamp, from: 'header' });
+  };
+  const left: BlockLogs[] = [];
   for (const block of found) {
-    const header = known.get(block.number);
-    if (header !== undefined && header.hash !== block.hash)
-      throw new Inconsistent(`block ${block.number} has two hashes`);
-    const time = header?.timestamp ?? block.timestamp;
-    if (time === null) missing.push(block);
-    else times.set(block.number, time);
+    if (known.has(block.number)) set(block, known.get(block.number));
+    else left.push(block);
   }
-  const headers = await node.headers(missing.map(({ number }) => number));
-  for (const [position, header] of headers.entries()) {
-    if (header.hash !== missing[position]?.hash) throw new Inconsistent(`block ${header.number} has two hashes`);
-    times.set(header.number, header.timestamp);
-  }
+  const told = left.filter(({ timestamp }) => timestamp !== null);
+  // A few headers tell whether the times in the logs can be believed: the first, the last and the middle one.
+  const sample = isPlausible(told, between) ? [...new Set([told[0], told[told.length >> 1], told.at(-1)])] : [];
+  const missing = left.filter((block) => block.timestamp === null || sample.length === 0 || sample.includes(block));
+  await read(missing);
+  const isHonest = sample.every((block) => block && times.get(block.number)?.time === block.timestamp);
+  const others = left.filter(({ number }) => !times.has(number));
+  if (!isHonest) await read(others);
+  else for (const { number, timestamp } of others) times.set(number, { time: timestamp as number, from: 'log' });
   return times;
+
+  async function read(blocks: readonly BlockLogs[]) {
+    const headers = await node.headers(blocks.map(({ number }) => number));
+    for (const [position, block] of blocks.entries()) set(block, headers[position]);
+  }
+}
+
+function isPlausible(told: readonly BlockLogs[], between: Resolving['between']): boolean {
+  if (between === undefined || told.length === 0) return false;
+  let last = between.after;
+  for (const { timestamp } of told) {
+    if (timestamp === null || timestamp < last || timestamp > between.until) return false;
+    last = timestamp;
+  }
+  return true;
 }
 
 const NO_TRANSACTION = /^0x0+$/;
 
-export function eventOf(network: Network, log: NodeLog) {
+/** A log is looked at again and again where providers are compared. */
+const decoded = new WeakMap<NodeLog, RegistryEvent>();
+
+export function eventOf(network: Network, log: NodeLog): RegistryEvent {
+  let event = decoded.get(log);
+  if (event === undefined) {
+    event = decode(network, log);
+    decoded.set(log, event);
+  }
+  return event;
+}
+
+function decode(network: Network, log: NodeLog): RegistryEvent {
   const version = registryAt(network, log.address);
   if (version === null) throw new RpcError('malformed', `a log of ${log.address}, which is no registry`);
   return decodeEvent(version, log);
 }
 
-async function resolveLog(node: Node, network: Network, log: NodeLog): Promise<LogInput> {
-  const event = eventOf(network, log);
-  const input = { logIndex: log.logIndex, transactionHash: log.transactionHash, event };
+/** Whom v1 revocations that name no delegate revoked, where the transaction went straight to the registry. */
+async function revokedBy(node: Node, network: Network, found: readonly BlockLogs[]) {
+  const revoked = new Map<NodeLog, NonNullable<LogInput['revoked']>>();
   const registry = network.registries[1];
-  if (event.type !== 'unknownRevoked' || registry === undefined) return input;
-  const transaction = NO_TRANSACTION.test(log.transactionHash) ? null : await node.transaction(log.transactionHash);
-  return { ...input, revoked: transaction === null ? null : revokedDelegate(transaction, event.from, registry) };
-}
-
-/** What the registry has left of a wallet at the end of a block; unknown where no node can tell. */
-export async function readVault(
-  nodes: readonly Node[],
-  network: Network,
-  vault: Address,
-  block: BlockRef,
-): Promise<VaultState> {
-  const registry = network.registries[1] as Address;
-  const calls = GETTERS.map((selector) => selector + vault.slice(2).padStart(64, '0'));
-  for (const [position, node] of nodes.entries()) {
-    try {
-      const [all = '', contracts = '', tokens = ''] = await node.read(registry, calls, block);
-      const held = decodeVaultState(vault, {
-        getDelegatesForAll: all,
-        getContractLevelDelegations: contracts,
-        getTokenLevelDelegations: tokens,
-      });
-      return { vault, held };
-    } catch (error) {
-      // A node without that state says so. The others may be away for long, and the chain does not wait for them; the one
-      // that this tick keeps to is asked again where it is away. Where it answers all but this, the state is too much for
-      // it: anyone can make such a wallet.
-      const isAway = error instanceof RpcError && error.fault === 'unreachable';
-      if (
-        position === 0 &&
-        isAway &&
-        !(await node.chainId().then(
-          () => true,
-          () => false,
-        ))
-      )
-        throw error;
-    }
+  if (registry === undefined) return revoked;
+  const logs = found.flatMap((block) => block.logs).filter((log) => registryAt(network, log.address) === 1);
+  const unnamed = logs.flatMap((log) => {
+    const event = eventOf(network, log);
+    return event.type === 'unknownRevoked' && !NO_TRANSACTION.test(log.transactionHash) ? [{ log, event }] : [];
+  });
+  if (unnamed.length === 0) return revoked;
+  const transactions = await node.transactions(unnamed.map(({ log }) => log.transactionHash));
+  for (const [position, { log, event }] of unnamed.entries()) {
+    const transaction = transactions[position] ?? null;
+    const delegate = transaction && revokedDelegate(transaction, event.from, registry);
+    if (delegate !== null) revoked.set(log, delegate);
   }
-  return { vault, held: null };
+  return revoked;
 }

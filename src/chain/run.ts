@@ -13,8 +13,6 @@ export interface RunOptions {
   readonly onProgress?: () => void;
   /** After so long without a successful tick the next failure is the last one. */
   readonly stalledMs?: number;
-  /** Work for between two ticks. */
-  readonly afterTick?: () => Promise<void>;
 }
 
 /** After a failure. */
@@ -30,7 +28,7 @@ const STALLED_MS = 40_000;
 export type RunEnd = 'stopped' | 'overtaken' | 'stalled';
 
 export async function runFollower(follower: Follower, options: RunOptions): Promise<RunEnd> {
-  const { pollMs, signal, onTrouble, onProgress, afterTick } = options;
+  const { pollMs, signal, onTrouble, onProgress } = options;
   const { stalledMs = STALLED_MS + 3 * pollMs } = options;
   let progressedAt = performance.now();
   while (!signal.aborted) {
@@ -40,7 +38,6 @@ export async function runFollower(follower: Follower, options: RunOptions): Prom
       progressedAt = performance.now();
       onProgress?.();
       if (more) pause = 0;
-      else await afterTick?.();
     } catch (error) {
       if (error instanceof StoreError && error.code === 'overtaken') return 'overtaken';
       onTrouble(error);

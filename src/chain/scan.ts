@@ -1,41 +1,72 @@
-// The logs of a range of blocks, in as many calls as the node needs: the range shrinks where the node balks, and grows back.
+// The logs of a range of blocks from one provider, whole: the range shrinks where the provider balks and grows back, and no
+// answer is taken for all there is before a second one, from where it ended, brings nothing more.
 
+import { Inconsistent } from './errors.ts';
+import { contentOf } from './logs.ts';
 import type { LogFilter, Node, NodeLog } from './node.ts';
 import { RpcError } from './rpc.ts';
 
 export interface Scanner {
-  logs(node: Node, from: number, to: number): Promise<NodeLog[]>;
+  logs(from: number, to: number): Promise<NodeLog[]>;
+  logsOfBlock(hash: NodeLog['blockHash']): Promise<NodeLog[]>;
   /** How many blocks the next call asks for. */
   readonly span: number;
 }
 
 const LARGEST_SPAN = 10_000;
-/** Results that end on a round number look like a silent cap. */
-const CAP_STEP = 500;
-const SMALLEST_CAP = 1000;
+/** A block of so many is asked for by event as well: a cap below the size of one block shows nowhere else. */
+const DENSE_BLOCK = 100;
 
-export function createScanner(filter: LogFilter): Scanner {
+export function createScanner(node: Node, filter: LogFilter): Scanner {
   let span = 2000;
 
-  async function one(node: Node, from: number, to: number): Promise<NodeLog[]> {
-    const logs = await node.logs(filter, from, to);
-    const capped = logs.length >= SMALLEST_CAP && logs.length % CAP_STEP === 0;
-    if (!capped || from === to) return logs;
-    const middle = (from + to) >> 1;
-    const halves = [...(await one(node, from, middle)), ...(await one(node, middle + 1, to))];
-    return halves.length > logs.length ? halves : logs;
+  /** Providers cut answers off without a word, by number or size, at either end, between blocks or within one. */
+  async function whole(from: number, to: number): Promise<NodeLog[]> {
+    const found = new Map<string, NodeLog>();
+    const ask = async (low: number, high: number) => {
+      const answer = await node.logs(filter, low, high);
+      const before = found.size;
+      for (const log of answer) found.set(nameOf(log), log);
+      return { answer, isNews: found.size > before };
+    };
+    const first = await ask(from, to);
+    if (first.answer.length === 0) return [];
+    for (const isUp of from === to ? [] : [true, false]) {
+      for (let last = first.answer; ; ) {
+        const edge = edgeOf(last, isUp);
+        const { answer, isNews } = await (isUp ? ask(edge, to) : ask(from, edge));
+        if (answer.length === 0) throw new Inconsistent(`the logs of block ${edge} came and went`);
+        if (!isNews) break;
+        last = answer;
+      }
+    }
+    return dense([...found.values()], (topics) => node.logs({ ...filter, topics }, from, to), from === to);
+  }
+
+  /** Of one block with many logs: event by event. */
+  async function dense(
+    logs: NodeLog[],
+    ask: (topics: LogFilter['topics']) => Promise<NodeLog[]>,
+    isBlock: boolean,
+  ): Promise<NodeLog[]> {
+    if (!isBlock || logs.length < DENSE_BLOCK) return logs;
+    const found = new Map(logs.map((log) => [nameOf(log), log]));
+    for (const topic of filter.topics.flat()) for (const log of await ask([[topic]])) found.set(nameOf(log), log);
+    return [...found.values()];
   }
 
   return {
     get span() {
       return span;
     },
-    async logs(node, from, to) {
+    logsOfBlock: async (hash) =>
+      dense(await node.logsOfBlock(filter, hash), (topics) => node.logsOfBlock({ ...filter, topics }, hash), true),
+    async logs(from, to) {
       const found: NodeLog[] = [];
       for (let next = from; next <= to; ) {
         const end = Math.min(to, next + span - 1);
         try {
-          for (const log of await one(node, next, end)) found.push(log);
+          for (const log of await whole(next, end)) found.push(log);
           if (end - next + 1 >= span) span = Math.min(LARGEST_SPAN, span * 2);
           next = end + 1;
         } catch (error) {
@@ -44,7 +75,7 @@ export function createScanner(filter: LogFilter): Scanner {
           if (size > 1 && (isSlow || mayBeTooLarge(error))) {
             span = Math.max(1, Math.min(hintOf(error) ?? size >> 1, size >> 1));
           }
-          // What took too long is asked for in smaller parts the next time: this time another node has its turn.
+          // What took too long is asked for in smaller parts the next time: this time another provider has its turn.
           if (size === 1 || isSlow || !mayBeTooLarge(error)) throw error;
         }
       }
@@ -52,6 +83,16 @@ export function createScanner(filter: LogFilter): Scanner {
     },
   };
 }
+
+const nameOf = (log: NodeLog) =>
+  `${log.blockHash} ${log.transactionHash} ${log.transactionIndex} ${log.logIndex} ${contentOf(log)}`;
+
+/** The newest, or the oldest, block that an answer has logs of. */
+const edgeOf = (logs: readonly NodeLog[], isUp: boolean): number =>
+  logs.reduce(
+    (edge, { blockNumber }) => (isUp ? Math.max(edge, blockNumber) : Math.min(edge, blockNumber)),
+    isUp ? -1 : Number.MAX_SAFE_INTEGER,
+  );
 
 /** History that a node has thrown away does not come back for a smaller range. */
 const PRUNED = 4444;

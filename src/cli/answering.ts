@@ -103,6 +103,7 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
       sharesPort: group !== null,
       onError,
       onDenied: denials.add,
+      onUnread: (chainId, question) => denials.add(chainId, question, 'unread'),
       onAnswer: (answered) => log('info', 'request', answered),
     });
     started.push(server.stop);

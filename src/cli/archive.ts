@@ -2,6 +2,7 @@
 
 import { existsSync, statSync } from 'node:fs';
 import { createProviders } from '../chain/providers.ts';
+import { NETWORKS, type Network } from '../registry/network.ts';
 import { archiveLines, checkArchive, readArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
 import { type Command, chainOf, type Environment, UsageError } from './command.ts';
@@ -56,7 +57,7 @@ async function importIndex(environment: Environment, path: string): Promise<void
   const { head, end } = await checkArchive(linesOf(path));
   const urls = config.chains.get(head.chainId)?.rpcUrls;
   if (urls !== undefined) {
-    const { node } = await createProviders(head.chainId, urls).pick(Date.now());
+    const { node } = await createProviders(NETWORKS.get(head.chainId) as Network, urls).pick(Date.now());
     const header = await node.header(head.last.number);
     if (header?.hash !== head.last.hash) {
       throw new UsageError(`Block ${head.last.number} of the archive is not the chain's. Nothing was written.`);

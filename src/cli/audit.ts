@@ -1,11 +1,9 @@
 // delegations audit: an index against the chain itself, at once. It changes nothing.
 
 import { disagreements, isQuestion, listsOf, questionsOf, statementsOf, textOf } from '../chain/answers.ts';
-import { compareLogs, storedLogs } from '../chain/compare.ts';
-import { registryFilter } from '../chain/filter.ts';
+import { groupStored, lackingIn, storedLogs, textsOf } from '../chain/compare.ts';
 import { groupLogs } from '../chain/logs.ts';
 import { createProviders } from '../chain/providers.ts';
-import { createScanner } from '../chain/scan.ts';
 import { openStore } from '../store/open.ts';
 import type { LogRecord } from '../store/store.ts';
 import { type Call, type Command, chainOf, UsageError } from './command.ts';
@@ -49,8 +47,7 @@ async function compareWithChain(call: Call): Promise<void> {
   try {
     const state = await store.chain(chainId);
     if (state?.verified == null) throw new UsageError(`Chain ${chainId} has no final blocks in this store yet.`);
-    const { node } = await createProviders(chainId, urls).pick(Date.now());
-    const scanner = createScanner(registryFilter(network));
+    const { node, scanner } = await createProviders(network, urls).pick(Date.now());
     const [first, last] = [Math.max(from ?? 0, state.firstBlock), Math.min(to ?? state.verified, state.verified)];
     if (first > last) throw new UsageError(`There are no final blocks from ${first} to ${last}.`);
     const drawn = createSample(pairs);
@@ -58,10 +55,17 @@ async function compareWithChain(call: Call): Promise<void> {
     for (let low = first; low <= last; low += BLOCKS_AT_ONCE) {
       const high = Math.min(last, low + BLOCKS_AT_ONCE - 1);
       const stored = await storedLogs(store, chainId, low, high);
-      const differences = compareLogs(network, groupLogs(await scanner.logs(node, low, high)), stored);
+      const ours = groupStored(stored);
+      const theirs = new Map(groupLogs(await scanner.logs(low, high)).map((block) => [block.number, block]));
       logs += stored.length;
-      missing += differences.missing.length;
-      surplus += differences.surplus.length;
+      for (const number of new Set([...ours.keys(), ...theirs.keys()])) {
+        const [here, there] = [ours, theirs].map((blocks) => textsOf(network, blocks.get(number)?.logs ?? [])) as [
+          string[],
+          string[],
+        ];
+        missing += lackingIn(here, there).length;
+        surplus += lackingIn(there, here).length;
+      }
       for (const log of stored) drawn.add(log);
       showStatus(`block ${high} of ${last}, ${logs} logs`);
     }

@@ -33,6 +33,7 @@ const STOP_MS = 15_000;
 const TURNS = 8;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
+const TOLD_TO_STOP_MS = 3000;
 /** A process that lived so long was well: the next one starts soon. */
 const WELL_MS = 60_000;
 
@@ -80,13 +81,15 @@ export function startChild({ name, args, environment, log, silentMs, onMessage, 
       onLost?.();
       const wasWell = Date.now() - began > WELL_MS;
       if (wasWell) pause = FIRST_PAUSE_MS;
-      log('error', `${name} ended, and is started again`, { code, afterMs: pause });
+      // One that ended well was told to stop, and so may we have been: its end can be seen before our own signal.
+      const afterMs = code === 0 ? Math.max(pause, TOLD_TO_STOP_MS) : pause;
       await new Promise<void>((resolve) => {
         wake = resolve;
-        setTimeout(resolve, pause);
+        setTimeout(resolve, afterMs);
       });
-      pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
       if (stopped) return;
+      log('error', `${name} ended, and is started again`, { code, afterMs });
+      pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
     }
   };
 

@@ -3,14 +3,50 @@
 import { describe, expect, test } from 'bun:test';
 import { postgresServer, temporaryPath } from '../../test/engines.ts';
 import { startFakeNode } from '../../test/fake-node.ts';
-import { caughtUp, eventually, liveChain, SECRET, settingsOf } from '../../test/live-chain.ts';
+import { caughtUp, eventually, type LiveChain, liveChain, SECRET, settingsOf } from '../../test/live-chain.ts';
 import { WALLETS } from '../../test/lives.ts';
 import { createRandom } from '../../test/random.ts';
 import { type LogLine, MAIN, runCommand, startServe } from '../../test/serve-process.ts';
 import { stored } from '../../test/stored.ts';
 import { FIRST } from '../../test/world.ts';
-import { readArchive } from '../store/archive.ts';
+import { archiveLines, readArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+
+/** `delegations follow` as a process of its own. */
+function startFollow(databaseUrl: string, nodeUrl: string) {
+  const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
+    env: { ...process.env, DATABASE_URL: databaseUrl, ...settingsOf(nodeUrl) },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const told = {
+    text: '',
+    async stop() {
+      child.kill('SIGTERM');
+      await reading;
+      await child.exited;
+    },
+  };
+  const reading = (async () => {
+    for await (const chunk of child.stdout) told.text += new TextDecoder().decode(chunk);
+  })();
+  return told;
+}
+
+/** The store is at the chain's tip, open, and nothing in it waits for the registry's state. */
+async function isFollowed(store: Store, { chain }: LiveChain): Promise<boolean> {
+  const state = await store.chain(1);
+  const isAtTip = state?.halt === null && state.head?.hash === chain.at(-1)?.hash;
+  return isAtTip && (await store.unsettledVaults(1, null, 1)).length === 0;
+}
+
+/** A program that follows the chain has asked for its head again and again. */
+async function someTicks({ node }: LiveChain): Promise<void> {
+  const asked = () => [...node.calls.values()].reduce((sum, calls) => sum + calls, 0);
+  const before = asked();
+  await eventually('ticks', async () => asked() > before + 40);
+}
 
 describe('delegations serve, following', () => {
   test('answers for what the chain says, through growth and reorgs, and tells how it stands', async () => {
@@ -400,6 +436,90 @@ describe('delegations serve, following', () => {
     await live.stop();
   }, 120_000);
 
+  for (const [why, halts] of [
+    [
+      'a final block changed',
+      // Deeper than anything that was final: only time or an operator gets it out of that.
+      async (live: LiveChain, store: Store) => {
+        live.reorg(110, 115);
+        await eventually('halted', async () => (await store.chain(1))?.halt?.code === 'finality-violation');
+      },
+    ],
+    [
+      'the index has a log too many',
+      async (_: LiveChain, store: Store) => {
+        const { epoch = 0 } = (await store.chain(1)) ?? {};
+        await store.report(1, epoch, { halt: { code: 'index-mismatch', since: 1, block: FIRST + 15 } });
+      },
+    ],
+  ] as const) {
+    test(`a running follower goes on by itself after rewind, where it had halted because ${why}`, async () => {
+      const live = liveChain(120, 21);
+      const url = `sqlite:${temporaryPath('woken.db')}`;
+      const follower = startFollow(url, live.url);
+      const store = await openStore(url);
+      try {
+        await eventually('final', async () => ((await store.chain(1))?.verified ?? 0) > FIRST + 20);
+        await halts(live, store);
+        await someTicks(live);
+        live.grow(3);
+        const rewound = await runCommand(['rewind', '--chain', '1', '--to', String(FIRST + 9)], { DATABASE_URL: url });
+        expect([rewound.code, rewound.stderr]).toEqual([0, '']);
+        await eventually('goes on', () => isFollowed(store, live));
+        const found = await stored(url);
+        expect(found.held).toEqual(live.held(found.hash ?? ''));
+      } finally {
+        await follower.stop();
+        await store.close();
+        await live.stop();
+      }
+    }, 120_000);
+  }
+
+  test('an import goes on beside a running follower, which waits for it and then follows', async () => {
+    const live = liveChain(150, 22);
+    const [from, to] = [`sqlite:${temporaryPath('export.db')}`, `sqlite:${temporaryPath('import.db')}`];
+    const first = await openStore(from);
+    const exporting = startFollow(from, live.url);
+    await eventually('final', async () => ((await first.chain(1))?.verified ?? 0) > FIRST + 20);
+    await exporting.stop();
+    const lines: string[] = [];
+    for (const archive = archiveLines(first, 1); ; ) {
+      const { value, done } = await archive.next();
+      if (done) break;
+      lines.push(value.trimEnd());
+    }
+    await first.close();
+    const checked = { head: JSON.parse(lines[0] ?? ''), end: JSON.parse(lines.at(-1) ?? '') };
+    const half = lines.length >> 1;
+    async function* linesWith(midway: () => Promise<unknown>) {
+      yield* lines.slice(0, half);
+      await midway();
+      yield* lines.slice(half);
+    }
+    const store = await openStore(to);
+    const cut = linesWith(() => Promise.reject(new Error('the power failed')));
+    await expect(readArchive(store, checked, cut)).rejects.toThrow('the power failed');
+
+    const follower = startFollow(to, live.url);
+    try {
+      await someTicks(live);
+      expect((await store.chain(1))?.halt?.code).toBe('import-unfinished');
+      await readArchive(
+        store,
+        checked,
+        linesWith(() => someTicks(live)),
+      );
+      await eventually('goes on', () => isFollowed(store, live));
+      const found = await stored(to);
+      expect(found.held).toEqual(live.held(found.hash ?? ''));
+    } finally {
+      await follower.stop();
+      await store.close();
+      await live.stop();
+    }
+  }, 120_000);
+
   test('an index moves to another store and goes on from there; a file that is not whole is refused', async () => {
     const live = liveChain(150, 11);
     const [path, other] = [temporaryPath('exported.db'), temporaryPath('imported.db')];
@@ -448,7 +568,7 @@ describe('delegations serve, following', () => {
       for (const line of rest.slice(0, Math.floor(rest.length / 2))) yield line;
     }
     await expect(readArchive(broken, checked, half())).rejects.toThrow('changed while it was read');
-    expect((await broken.chain(1))?.shut).toContain('being imported');
+    expect((await broken.chain(1))?.halt?.code).toBe('import-unfinished');
     await broken.close();
 
     const imported = await run(other, 'import', file);

@@ -1,9 +1,9 @@
 // delegations follow: every configured chain, each in a loop of its own that no other chain's trouble reaches.
 
-import { type Auditor, createAuditor } from '../chain/auditor.ts';
+import { type Auditor, createAuditor, runAuditor } from '../chain/auditor.ts';
+import type { FollowerEvent } from '../chain/context.ts';
 import type { Denials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
-import type { FollowerEvent } from '../chain/followed.ts';
 import { createFollower, type Follower } from '../chain/follower.ts';
 import { holdLease } from '../chain/lease.ts';
 import { createProviders } from '../chain/providers.ts';
@@ -47,9 +47,9 @@ async function followAll(environment: Environment): Promise<void> {
     return followChain({ network, chain, store, log, signal: stopping.signal });
   });
   log('info', 'following', { chainIds: [...config.chains.keys()], ...(told && { metrics: told.url }) });
-  const onDenied = (chainId: number, questions: readonly Question[]) => {
-    followed.find((chain) => chain.chainId === chainId)?.denied(questions);
-    log('debug', 'denied', { chainId, questions: questions.length });
+  const onDenied = (...[chainId, questions, unread]: ReturnType<Denials['take']>[number]) => {
+    followed.find((chain) => chain.chainId === chainId)?.denied(questions, unread);
+    log('debug', 'denied', { chainId, questions: questions.length, unread: unread.length });
   };
   process.on('message', (message: unknown) => {
     const { type, denied = [] } = message as { type?: string; denied?: ReturnType<Denials['take']> };
@@ -113,7 +113,7 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
   /** Ticks that failed, and turns that ended without progress, since the last tick that succeeded. */
   let [failedTicks, stalls] = [0, 0];
   let isStandby = false;
-  const providers = createProviders(chainId, chain.rpcUrls, {
+  const providers = createProviders(network, chain.rpcUrls, {
     onCall: (method) => {
       calls[method] = (calls[method] ?? 0) + 1;
     },
@@ -129,12 +129,12 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
       onEvent(event) {
         events[event.type] = (events[event.type] ?? 0) + 1;
         const { type, ...fields } = event;
-        log(type === 'opened' || type === 'reorg' ? 'info' : 'warn', type, { chainId, ...fields });
+        log(type === 'resumed' || type === 'reorg' ? 'info' : 'warn', type, { chainId, ...fields });
       },
     });
   /** Of our newest turn; null before the first. */
   let ours: { readonly follower: Follower; readonly auditor: Auditor } | null = null;
-  const onTrouble = (error: unknown, times: number) => {
+  const onTrouble = (error: unknown, times = 1) => {
     failures++;
     if (isTold(times)) log('warn', 'trouble', { chainId, times, error: providers.redact(troubleOf(error)) });
   };
@@ -153,15 +153,19 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
     const follower = create();
     const auditor = createAuditor(follower, network, store, Date.now);
     ours = { follower, auditor };
+    const pollMs = chain.pollMs ?? Math.max(1000, 1000 * network.blockSeconds);
+    const ending = new AbortController();
+    const auditing = runAuditor(auditor, { pollMs, signal: AbortSignal.any([held, ending.signal]), onTrouble });
     const how = await runFollower(follower, {
-      pollMs: chain.pollMs ?? Math.max(1000, 1000 * network.blockSeconds),
+      pollMs,
       signal: held,
-      afterTick: auditor.run,
       onTrouble: (error) => onTrouble(error, ++failedTicks),
       onProgress() {
         [failedTicks, stalls] = [0, 0];
       },
     });
+    ending.abort();
+    await auditing;
     if (how === 'overtaken') log('warn', 'another program has written to this chain', { chainId });
     if (how === 'stalled' && isTold(++stalls)) {
       log('warn', 'no successful tick: handing the chain over to whoever stands by', { chainId, failedTicks, stalls });
@@ -173,7 +177,10 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
   let rates = { logs: 0, blocks: 0 };
   return {
     chainId,
-    denied: (questions: readonly Question[]) => ours?.auditor.denied(questions),
+    denied(questions: readonly Question[], unread: readonly Question[]) {
+      ours?.auditor.denied(questions);
+      for (const { from, to } of unread) ours?.follower.asked(from, to);
+    },
     ended,
     figures(): ChainFigures {
       const { firstBlock = null, head = null, tip = null } = ours?.follower.state ?? {};

@@ -78,7 +78,10 @@ export async function runGroup(environment: Environment, count: number, follows:
           } else {
             metrics.add(told.counts);
             one.health = told.health;
-            for (const [chainId, questions] of told.denied) for (const asked of questions) denials.add(chainId, asked);
+            for (const [chainId, denied, unread] of told.denied) {
+              for (const question of denied) denials.add(chainId, question);
+              for (const question of unread) denials.add(chainId, question, 'unread');
+            }
           }
         },
       });

@@ -1,7 +1,7 @@
 // delegations networks: how every chain stands.
 
 import type { NetworkRecord } from '../http/status.ts';
-import { tableOf } from './asking.ts';
+import { dateOf, tableOf } from './asking.ts';
 import { type Command, UsageError } from './command.ts';
 import { writeOut } from './output.ts';
 import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './source.ts';
@@ -40,7 +40,7 @@ function cellsOf({
   finalizedBlock,
   lagSeconds,
   clockBehindSeconds,
-  shut,
+  halt,
   progress,
 }: NetworkRecord) {
   const share = progress !== null && progress.share < 0.9999 ? `${(100 * progress.share).toFixed(1)} % read` : '';
@@ -51,6 +51,11 @@ function cellsOf({
     head === null ? '–' : `${head.number}${chainBlock === null || ready ? '' : ` of ${chainBlock}`}`,
     finalizedBlock === null ? '–' : String(finalizedBlock),
     lagSeconds === null ? '–' : `${Math.round(lagSeconds)} s`,
-    shut ?? (clockBehindSeconds === 0 ? share : `the clock is ${clockBehindSeconds} s behind: check NTP`),
+    noteOf(halt, clockBehindSeconds) ?? share,
   ];
 }
+
+const noteOf = (halt: NetworkRecord['halt'], clockBehindSeconds: number): string | null => {
+  if (halt !== null) return `halted: ${halt.code} since ${dateOf(halt.since)}. ${halt.cause} ${halt.help}`;
+  return clockBehindSeconds === 0 ? null : `the clock is ${clockBehindSeconds} s behind: check NTP`;
+};

@@ -2,8 +2,8 @@
 
 import type { Denials } from '../chain/denials.ts';
 import type { ChainFigures } from '../chain/figures.ts';
-import type { Question } from '../registry/check.ts';
 import type { Notices } from '../store/engine.ts';
+import { jsonText, readJson } from '../store/json.ts';
 
 const FIGURES = 'registry_figures';
 const DENIED = 'registry_denied';
@@ -15,16 +15,10 @@ const LONGEST = 7900;
 
 type Denied = ReturnType<Denials['take']>;
 
-/** Numbers of any size survive it. */
-const textOf = (value: unknown) =>
-  JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? { bigint: String(one) } : one));
-const readText = (text: string) =>
-  JSON.parse(text, (_, one) => (typeof one?.bigint === 'string' ? BigInt(one.bigint) : one));
-
 /** Others may use the channel too: what makes no sense is told, and left. */
 const heardBy = (heard: (value: unknown) => void, onError: (error: unknown) => void) => (text: string) => {
   try {
-    heard(readText(text));
+    heard(readJson(text));
   } catch (error) {
     onError(error);
   }
@@ -36,7 +30,7 @@ const tellEach = (
   messages: readonly unknown[],
   onError: (error: unknown) => void,
 ) => {
-  for (const text of messages.map(textOf))
+  for (const text of messages.map(jsonText))
     if (Buffer.byteLength(text) < LONGEST) notices.tell(channel, text).catch(onError);
 };
 
@@ -44,7 +38,7 @@ const tellEach = (
 export function tellFigures(
   notices: Notices,
   figures: () => readonly ChainFigures[],
-  onDenied: (chainId: number, questions: readonly Question[]) => void,
+  onDenied: (...denied: Denied[number]) => void,
   onError: (error: unknown) => void,
 ): { stop(): void } {
   notices.hear(

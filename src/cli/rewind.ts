@@ -9,7 +9,7 @@ export const rewind: Command = {
   name: 'rewind',
   summary: 'forget the newest blocks of a chain',
   usage: '--chain <id> --to <block>',
-  about: `Forgets everything above a block and opens the chain again: the way out by hand where a chain is shut. The index goes back
+  about: `Forgets everything above a block and opens the chain again: the way out by hand where a chain is halted. The index goes back
 to the newest block at or below <block> whose hash it kept, and reads on from there.
 
 A follower that runs meanwhile finds itself overtaken, and goes on from there.`,
@@ -36,8 +36,8 @@ async function rewindTo(environment: Environment, chainId: number, to: number): 
     const kept = await store.newestBlock(chainId, to);
     if (kept === null) throw new UsageError(`No block at or below ${to} was kept: begin anew with an empty store.`);
     const { epoch, head } = await store.claim(chainId, known.firstBlock);
-    await store.apply({ chainId, epoch, after: head, rollbackTo: kept.number, blocks: [], head: kept });
-    await store.report(chainId, epoch, { shut: null });
+    // In one commit: a follower that is running may claim the chain right after it.
+    await store.apply({ chainId, epoch, after: head, rollbackTo: kept.number, blocks: [], head: kept, resume: true });
     await writeOut(`Chain ${chainId} is at block ${kept.number} again; it was at ${known.head.number}.\n`);
   } finally {
     await store.close();

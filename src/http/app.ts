@@ -238,7 +238,7 @@ function asProblem(error: unknown, options: Service): Problem {
       case 'rewritten':
         return new Problem('cursor-gone', `${error.message} Begin again without a cursor.`);
       case 'revocation-unread':
-        return new Problem('revocation-unread', error.message, { retryAfter: 60 });
+        return new Problem('revocation-unread', error.message, { retryAfter });
       default:
         break;
     }

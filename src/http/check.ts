@@ -5,7 +5,7 @@ import type { CheckResult, DetailedDelegation, HeldDelegation } from '../store/s
 import { detailedText, numberText } from './json.ts';
 import { readAsOf, requireFresh } from './moment.ts';
 import type { CheckOperation } from './operations.ts';
-import { isKnown, replyHeaders, requireServed, type Service } from './reply.ts';
+import { isKnown, replyHeaders, requireServed, type Service, tellUnread } from './reply.ts';
 import { type CheckRequest, readCheck } from './request.ts';
 
 export async function answerCheck(
@@ -16,7 +16,8 @@ export async function answerCheck(
 ): Promise<Response> {
   const asked = readCheck(operation, query);
   requireServed(asked.chainId, operation.version, service.chainIds);
-  const { result, reach } = await ask(asked, service);
+  const pair = { chainId: asked.chainId, to: asked.question.to };
+  const { result, reach } = await tellUnread(pair, service, ask(asked, service));
   const now = service.now();
   requireFresh(result.chain, reach, now, service);
   if (result.granting.length === 0) service.onDenied?.(asked.chainId, asked.question);

@@ -9,7 +9,7 @@ import { readAsOf, requireFresh } from './moment.ts';
 import type { ListOperation } from './operations.ts';
 import { faults, Problem } from './problem.ts';
 import { isIgnored } from './query.ts';
-import { isKnown, replyHeaders, requireServed, type Service } from './reply.ts';
+import { isKnown, replyHeaders, requireServed, type Service, tellUnread } from './reply.ts';
 import { type ListRequest, readList } from './request.ts';
 
 /** How many delegations are read at once: they are all in memory, and other requests wait for them. */
@@ -111,7 +111,8 @@ interface Stretch {
   readonly next: LogPosition | null;
 }
 
-function scanner(asked: ListRequest, at: ListQuery['at'], { store }: Service): Scan {
+function scanner(asked: ListRequest, at: ListQuery['at'], service: Service): Scan {
+  const { store } = service;
   const { chainId, version, wallet, direction, numbers, detailed } = asked;
   const matches = filterOf(asked);
   const base = { chainId, version, wallet, at, ...(direction ? { direction } : {}), ...(matches ? { matches } : {}) };
@@ -120,10 +121,10 @@ function scanner(asked: ListRequest, at: ListQuery['at'], { store }: Service): S
     if (after !== undefined) await new Promise(setImmediate);
     const query = { ...base, limit, ...(after ? { after } : {}) };
     if (detailed) {
-      const found = await store.listDetailed(query);
+      const found = await tellUnread({ chainId, to: wallet }, service, store.listDetailed(query));
       return { ...found, texts: found.delegations.map((one) => detailedText(one, chainId, numbers)) };
     }
-    const found = await store.list(query);
+    const found = await tellUnread({ chainId, to: wallet }, service, store.list(query));
     return { ...found, texts: found.delegations.map((one) => recordText(one, numbers)) };
   };
 }

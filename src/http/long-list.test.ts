@@ -2,10 +2,10 @@
 // in flat memory, while checks go on.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { temporaryPath } from '../../test/engines.ts';
 import { address, delegation, HOT, hash } from '../../test/fixtures.ts';
+import { ownMemory } from '../../test/memory.ts';
 import { type ServeProcess, startServe } from '../../test/serve-process.ts';
 import { openStore } from '../store/open.ts';
 
@@ -35,14 +35,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => served.stop());
 
-/** The server's own memory. Pages of the mapped file are the system's to keep or drop, and do not count. */
-function memory(): number {
-  if (process.platform !== 'linux') {
-    return Number(Bun.spawnSync(['ps', '-o', 'rss=', '-p', String(served.pid)]).stdout.toString()) * 1024;
-  }
-  const status = readFileSync(`/proc/${served.pid}/status`, 'utf8');
-  return Number(/RssAnon:\s+(\d+)/.exec(status)?.[1]) * 1024;
-}
+const memory = () => ownMemory(served.pid);
 
 const LIST = `/registry/v2/${HOT}`;
 const idsOf = (text: string) => [...text.matchAll(/"tokenId":(\d+)/g)].map(([, id]) => Number(id));

@@ -181,6 +181,20 @@ export function createMetrics(): Metrics {
         );
       gauge('delegations_chain_head', 'Newest indexed block.', ({ state }) => state.head?.number ?? null);
       gauge('delegations_chain_verified', 'Newest block that is verified to be final.', ({ state }) => state.verified);
+      gauge(
+        'delegations_chain_confirmed',
+        'Newest block up to which history was compared with a second provider.',
+        ({ state }) => state.confirmed,
+      );
+      const halted = 'delegations_chain_halted';
+      family(
+        halted,
+        'gauge',
+        '1 where the chain is halted, with the code that says why.',
+        store.chains.flatMap(({ state }) =>
+          state.halt === null ? [] : [`${halted}{chain="${state.chainId}",code="${state.halt.code}"} 1`],
+        ),
+      );
       gauge('delegations_chain_lag_seconds', 'Age of the newest indexed block.', ({ lagSeconds }) => lagSeconds);
       const behind = "By how much this machine's clock is behind the chain; 0 while it can be right.";
       gauge('delegations_chain_clock_behind_seconds', behind, ({ clockBehindSeconds }) => clockBehindSeconds);
@@ -209,10 +223,8 @@ function renderFollowers(family: Family, chains: readonly ChainFigures[]): void 
   counter('delegations_follower_compared_answers_total', "The registry's answers compared with ours.", (chain) => [
     ['', chain.compared],
   ]);
-  counter(
-    'delegations_follower_events_total',
-    'Reorgs, missed logs, differences, chains shut and opened.',
-    ({ events }) => Object.entries(events).map(([type, count]) => [`,type="${type}"`, count]),
+  counter('delegations_follower_events_total', 'Reorgs, repairs, mismatches, halts and resumptions.', ({ events }) =>
+    Object.entries(events).map(([type, count]) => [`,type="${type}"`, count]),
   );
   counter('delegations_rpc_calls_total', 'Calls to nodes.', ({ calls }) =>
     Object.entries(calls).map(([method, count]) => [`,method="${method}"`, count]),

@@ -2,6 +2,7 @@
 
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
+import { haltTexts } from '../store/halt.ts';
 import type { ChainState, Moment, Store } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
 import type { BlockChoice } from './params.ts';
@@ -76,9 +77,11 @@ const READING_BLOCKS = 100;
 
 /** Refuses to speak about what may be out of date. What depends on final blocks alone stays true however old the head is. */
 export function requireFresh(state: ChainState, reach: number, now: number, service: Service): void {
-  const { head, verified, chainId, shut, tip, firstBlock } = state;
-  if (shut !== null) {
-    throw new Problem('chain-shut', `Chain ${chainId} does not answer for now: ${shut}`, { retryAfter: 60 });
+  const { head, verified, chainId, halt, tip, firstBlock } = state;
+  if (halt !== null) {
+    const { cause } = haltTexts(chainId, halt);
+    const members = { chainId, code: halt.code, since: halt.since };
+    throw new Problem('chain-halted', `Chain ${chainId} is halted: ${cause}`, { retryAfter: 60, members });
   }
   if (head === null || (verified !== null && reach <= verified)) return;
   const behind = clockBehind(state, now, service);

@@ -67,6 +67,10 @@ const SCHEMAS: Json = {
     }),
     head: nullable(ref('schemas', 'Block')),
     finalizedBlock: nullable(BLOCK_NUMBER),
+    confirmedBlock: nullable({
+      ...BLOCK_NUMBER,
+      description: 'Up to here, history was compared with a second provider.',
+    }),
     chainBlock: nullable({ ...BLOCK_NUMBER, description: 'The newest block that the chain was seen to have.' }),
     progress: nullable(
       object(
@@ -81,7 +85,20 @@ const SCHEMAS: Json = {
         { description: 'Where the process that answers also follows.' },
       ),
     ),
-    shut: nullable({ type: 'string', description: 'Why the chain does not answer for now.' }),
+    halt: nullable(
+      object(
+        {
+          code: {
+            type: 'string',
+            enum: ['finality-violation', 'registry-mismatch', 'index-mismatch', 'import-unfinished'],
+          },
+          since: { type: 'integer', description: 'Unix seconds.' },
+          cause: { type: 'string' },
+          help: { type: 'string', description: 'What clears it.' },
+        },
+        { description: 'Why the chain is halted.' },
+      ),
+    ),
     lagSeconds: nullable({ type: 'number', description: 'How old what is indexed may be.' }),
     maxLagSeconds: { type: 'number', description: 'Beyond this age the chain answers 503.' },
     clockBehindSeconds: {

@@ -79,10 +79,10 @@ export const PROBLEMS = {
     title: "The service's clock is behind this chain",
     help: 'The newest indexed block lies more than a minute in the future by the clock of the machine that answers, so its age is unknown. Blocks up to the finalized one can still be asked with `block`.',
   },
-  'chain-shut': {
+  'chain-halted': {
     status: 503,
-    title: 'This chain does not answer for now',
-    help: 'Something that was final has changed, or the index was found wrong. It opens again by itself once that is cleared.',
+    title: 'This chain is halted',
+    help: 'A finalized block changed, or the index was found wrong. `code` says which. The chain resumes by itself once that is settled.',
   },
   'not-yet-indexed': {
     status: 503,

@@ -1,9 +1,10 @@
 // What checks and lists share: the point in time, the headers, and the entity tag.
 
 import type { ChainFigures } from '../chain/figures.ts';
-import type { Question } from '../registry/check.ts';
-import type { Version } from '../registry/delegation.ts';
+import type { Question, QuestionV1 } from '../registry/check.ts';
+import type { Address, Version } from '../registry/delegation.ts';
 import { NETWORKS } from '../registry/network.ts';
+import { StoreError } from '../store/errors.ts';
 import type { ChainState, Moment, Store } from '../store/store.ts';
 import type { Developers } from './developers.ts';
 import type { MaxLag, Sightings } from './freshness.ts';
@@ -30,6 +31,8 @@ export interface Service {
   readonly figures?: () => readonly ChainFigures[];
   /** Told of checks at which the answer was no. */
   readonly onDenied?: (chainId: number, question: Question) => void;
+  /** Told of what was refused for a revocation that is not settled. */
+  readonly onUnread?: (chainId: number, question: QuestionV1) => void;
   /** Told of failures that callers are not told of. */
   readonly onError?: (error: unknown) => void;
 }
@@ -86,4 +89,20 @@ export function requireServed(chainId: number, version: Version, chainIds: Reado
     errors: [{ parameter: 'chainId', detail }],
     members: { chainIds: served.sort((a, b) => a - b) },
   });
+}
+
+/** Waits for an answer about what a wallet was granted; where a revocation stands in its way, that is told. */
+export async function tellUnread<T>(
+  { chainId, to }: { readonly chainId: number; readonly to: Address },
+  { onUnread }: Service,
+  work: Promise<T>,
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StoreError && error.vault !== null) {
+      onUnread?.(chainId, { version: 1, scope: 'all', from: error.vault, to });
+    }
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@
 
 import { type ChainFigures, shareOf } from '../chain/figures.ts';
 import { NETWORKS } from '../registry/network.ts';
+import { haltTexts } from '../store/halt.ts';
 import type { ChainState } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
 import type { ChainMetrics } from './metrics.ts';
@@ -18,7 +19,7 @@ export async function chainMetrics(service: Chains): Promise<ChainMetrics[]> {
     const now = service.now();
     const lagSeconds = state.head === null ? Number.POSITIVE_INFINITY : lagOf(state, now, service);
     const clockBehindSeconds = clockBehind(state, now, service);
-    const ready = state.shut === null && clockBehindSeconds === 0 && lagSeconds <= maxLag(state.chainId);
+    const ready = state.halt === null && clockBehindSeconds === 0 && lagSeconds <= maxLag(state.chainId);
     return { state, lagSeconds, clockBehindSeconds, ready };
   });
 }
@@ -47,9 +48,10 @@ async function networkRecords(service: Service) {
         partial: chain?.state.partial ?? null,
         head: headOf(chain?.state),
         finalizedBlock: chain?.state.verified ?? null,
+        confirmedBlock: chain?.state.confirmed ?? null,
         chainBlock: chain?.state.tip ?? null,
         progress: progressOf(figures.get(chainId)),
-        shut: chain?.state.shut ?? null,
+        halt: haltOf(chain?.state),
         lagSeconds: chain && Number.isFinite(chain.lagSeconds) ? chain.lagSeconds : null,
         maxLagSeconds: service.maxLag(chainId),
         clockBehindSeconds: chain?.clockBehindSeconds ?? 0,
@@ -69,6 +71,12 @@ const progressOf = (figures: ChainFigures | undefined) =>
         compared: figures.compared,
         providers: figures.providers.map(({ name, healthy }) => ({ name, healthy })),
       };
+
+/** Why the chain is halted, and what helps. */
+const haltOf = (state: ChainState | undefined) =>
+  state?.halt == null
+    ? null
+    : { code: state.halt.code, since: state.halt.since, ...haltTexts(state.chainId, state.halt) };
 
 const headOf = (state: ChainState | undefined) => state?.head ?? null;
 

@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { artifactsText } from '../../contracts/compile.ts';
 import { temporaryPath } from '../../test/engines.ts';
-import { CONTRACTS, IDS, RIGHTS } from '../../test/lives.ts';
+import { prepareWallets, SMART, send } from '../../test/evm-wallets.ts';
+import { CONTRACTS, IDS, RIGHTS, WALLETS } from '../../test/lives.ts';
 import { pathOf } from '../../test/over-http.ts';
 import { everyQuestion } from '../../test/questions.ts';
 import { createRandom } from '../../test/random.ts';
@@ -12,9 +13,8 @@ import { MAINNET, type Recording } from '../../test/vectors.ts';
 import { randomCalls } from '../../test/world.ts';
 import { answerOf, callOf } from '../chain/registry-calls.ts';
 import type { Question } from '../registry/check.ts';
-import type { Address } from '../registry/delegation.ts';
-import { type Evm, makeSmartWallet, startEvm } from './evm.ts';
-import { type Call, executeInput, inputOf } from './transactions.ts';
+import { type Evm, startEvm } from './evm.ts';
+import type { Call } from './transactions.ts';
 
 let evm: Evm;
 beforeAll(async () => {
@@ -27,8 +27,6 @@ test('the committed artifacts are what the contracts compile to (npm run contrac
   expect(await Bun.file(`${import.meta.dir}/../../contracts/artifacts.json`).text()).toBe(artifactsText());
 });
 
-const registryOf = ([registry]: Call) => MAINNET.registries[registry === 'v1' ? 1 : 2] as Address;
-
 /** The registry's own answers at a block. */
 async function registryAnswers(questions: readonly Question[], block: string): Promise<(boolean | bigint | null)[]> {
   const calls = questions.map((question) => ({
@@ -39,34 +37,14 @@ async function registryAnswers(questions: readonly Question[], block: string): P
   return questions.map((question, position) => answerOf(question, String(data[position])));
 }
 
-/** Wallets with keys of no one, for which the node signs; the last is a contract. */
-const PEOPLE = ['a1', 'b2', 'c3'].map((byte): Address => `0x${byte.repeat(20)}`);
-const SMART = PEOPLE[2] as Address;
-const OWNER: Address = `0x${'0e'.repeat(20)}`;
-
 describe('delegations serve against the registries', () => {
   test('random transactions with reorgs: thousands of checks over HTTP are what the contracts answer at that block', async () => {
     const { rpc } = evm;
     const random = createRandom(77);
     const int = (below: number) => Math.floor(random() * below);
     const pick = <T>(of: readonly T[]): T => of[int(of.length)] as T;
-    for (const who of [...PEOPLE, OWNER]) {
-      await rpc.call('hardhat_impersonateAccount', [who]);
-      await rpc.call('hardhat_setBalance', [who, `0x${(10n ** 24n).toString(16)}`]);
-    }
-    await makeSmartWallet(rpc, SMART);
-    const send = (call: Call, direct: boolean) => {
-      const [, caller] = call;
-      const data = inputOf(call);
-      const to = registryOf(call);
-      const gas = '0x2dc6c0';
-      if (caller !== SMART) return rpc.call('eth_sendTransaction', [{ from: caller, to, data, gas }]);
-      const others = direct
-        ? []
-        : [{ to, data: inputOf(['v1', SMART, 'delegateForAll', [PEOPLE[0] as string, true]]) }];
-      const wrapped = executeInput([...(call[0] === 'v1' ? others : []), { to, data }]);
-      return rpc.call('eth_sendTransaction', [{ from: OWNER, to: SMART, data: wrapped, gas }]);
-    };
+    await prepareWallets(rpc);
+    const also: Call = ['v1', SMART, 'delegateForAll', [WALLETS[0], true]];
 
     const served = await startServe(`sqlite:${temporaryPath('evm.db')}`, {
       RPC_URL_1: evm.url,
@@ -76,8 +54,8 @@ describe('delegations serve against the registries', () => {
       MAX_LAG_1: '3600',
     });
     const questions = everyQuestion({
-      vaults: PEOPLE,
-      delegates: PEOPLE,
+      vaults: WALLETS,
+      delegates: WALLETS,
       contracts: CONTRACTS,
       tokenIds: IDS,
       rights: RIGHTS,
@@ -89,7 +67,7 @@ describe('delegations serve against the registries', () => {
     const act = async () => {
       for (const { call, direct } of randomCalls(random)) {
         if (call[1] === SMART) smart++;
-        await send(call, direct);
+        await send(rpc, call[1] === SMART && call[0] === 'v1' && !direct ? [also, call] : [call]);
       }
     };
     try {

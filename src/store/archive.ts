@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Address } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import { NETWORKS } from '../registry/network.ts';
-import type { BlockInput, BlockRef, LogInput, LogRecord, Store, VaultState } from './store.ts';
+import type { BlockInput, BlockRef, LogInput, LogRecord, Settlement, Store } from './store.ts';
 
 /** A file that is no archive, or not a whole one. */
 export class ArchiveError extends Error {
@@ -13,7 +13,7 @@ export class ArchiveError extends Error {
 
 interface ArchiveHead {
   readonly format: 'delegations-index';
-  readonly version: 1;
+  readonly version: 2;
   readonly chainId: number;
   readonly firstBlock: number;
   readonly partial: boolean;
@@ -51,31 +51,28 @@ export async function* archiveLines(store: Store, chainId: number): AsyncGenerat
     hash.update(line);
     return line;
   };
-  const { firstBlock, partial, revision } = state;
-  const head: ArchiveHead = { format: 'delegations-index', version: 1, chainId, firstBlock, partial, last };
+  const { firstBlock, partial } = state;
+  const head: ArchiveHead = { format: 'delegations-index', version: 2, chainId, firstBlock, partial, last };
   yield hashed(head);
-  const unread = new Set((await store.unreadRevocations(chainId)).map(({ vault, block }) => `${vault} ${block}`));
 
-  /** What a wallet had left when it revoked somebody whom no log names: as the index has it, unless that is not known. */
-  const stateOf = async (vault: Address, block: number): Promise<VaultState> => {
-    if (unread.has(`${vault} ${block}`)) return { vault, held: null };
-    const at = { block, revision };
-    const query = { chainId, version: 1, wallet: vault, direction: 'outgoing', at, limit: PAGE } as const;
-    const held: VaultState['held'] & object[] = [];
-    for (let page = await store.list(query); ; page = await store.list({ ...query, after: page.next })) {
-      for (const { since: _, amount: __, ...key } of page.delegations) held.push(key);
-      if (page.next === null) return { vault, held };
-    }
+  /** Whom a wallet revoked by logs that name nobody, where that is settled. */
+  const settlementsOf = async (vaults: ReadonlySet<Address>, number: number): Promise<Settlement[]> => {
+    if (vaults.size === 0) return [];
+    const found = await store.revocations(chainId, { from: number, to: number });
+    return found.flatMap(({ vault, block, ended, readAt }) =>
+      readAt === null || readAt > last.number || !vaults.has(vault)
+        ? []
+        : [{ vault, block: { number, hash: block.hash }, readAt, pairs: ended, complete: true }],
+    );
   };
 
   const blockOf = async (records: readonly LogRecord[]): Promise<BlockInput> => {
     const { block } = records[0] as LogRecord;
     const vaults = new Set<Address>();
     for (const { event, revoked } of records) if (event.type === 'unknownRevoked' && !revoked) vaults.add(event.from);
-    const vaultStates: VaultState[] = [];
-    for (const vault of vaults) vaultStates.push(await stateOf(vault, block.number));
+    const settlements = await settlementsOf(vaults, block.number);
     const own = records.map(({ block: _, ...log }): LogInput => log);
-    return { ...block, logs: own, ...(vaultStates.length > 0 ? { vaultStates } : {}) };
+    return { ...block, logs: own, ...(settlements.length > 0 ? { settlements } : {}) };
   };
 
   let open: LogRecord[] = [];
@@ -129,9 +126,6 @@ export async function checkArchive(lines: AsyncIterable<string>): Promise<Checke
 
 const MOST_LOGS = 20_000;
 
-/** Why a chain does not answer while it is read in. */
-const IMPORTING = 'It is being imported';
-
 /** Writes a checked archive into a store that does not have the chain yet, or goes on where an earlier try was broken off. */
 export async function readArchive(
   store: Store,
@@ -140,12 +134,12 @@ export async function readArchive(
   onProgress: (logs: number) => void = () => {},
 ): Promise<void> {
   const known = await store.chain(chainId);
-  if (known !== null && !known.shut?.startsWith(IMPORTING))
+  if (known !== null && known.halt?.code !== 'import-unfinished')
     throw new ArchiveError(`Chain ${chainId} is in this store already.`);
   const { epoch } = await store.claim(chainId, firstBlock);
   let state = await store.report(chainId, epoch, {
     partial,
-    shut: `${IMPORTING}: start the same import again to finish it.`,
+    halt: { code: 'import-unfinished', since: Math.floor(Date.now() / 1000) },
   });
   const done = state.head;
   let blocks: BlockInput[] = [];
@@ -176,7 +170,7 @@ export async function readArchive(
   // Between the two readings nothing may have changed.
   if (hash.digest('hex') !== end.sha256) throw new ArchiveError('The archive changed while it was read.');
   await flush(last);
-  await store.report(chainId, epoch, { shut: null });
+  await store.report(chainId, epoch, { halt: null });
 }
 
 function parse(line: string): unknown {
@@ -190,8 +184,8 @@ function parse(line: string): unknown {
 function headOf(value: unknown): ArchiveHead {
   const head = (value ?? {}) as ArchiveHead;
   if (head.format !== 'delegations-index') throw new ArchiveError('This is no archive of an index.');
-  if (head.version !== 1)
-    throw new ArchiveError(`The archive is of version ${head.version}, and this program knows 1.`);
+  if (head.version !== 2)
+    throw new ArchiveError(`The archive has version ${head.version}; this program reads version 2.`);
   if (!NETWORKS.has(head.chainId))
     throw new ArchiveError(`The archive is of chain ${head.chainId}, which is no known network.`);
   if (!Number.isSafeInteger(head.firstBlock) || typeof head.last?.hash !== 'string')
@@ -210,10 +204,5 @@ function blockFrom(block: BlockInput): BlockInput {
     }
     return of.type === 'ended' ? { ...of, delegation: key(of.delegation) } : of;
   };
-  const states = block.vaultStates?.map(({ vault, held }) => ({ vault, held: held === null ? null : held.map(key) }));
-  return {
-    ...block,
-    logs: block.logs.map((log) => ({ ...log, event: event(log.event) })),
-    ...(states === undefined ? {} : { vaultStates: states }),
-  };
+  return { ...block, logs: block.logs.map((log) => ({ ...log, event: event(log.event) })) };
 }

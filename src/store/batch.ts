@@ -2,7 +2,7 @@
 
 import { type Address, faultOfDelegation, faultOfKey, isAddress, isBytes32 } from '../registry/delegation.ts';
 import { StoreError } from './errors.ts';
-import type { Batch, BlockInput, BlockRef, LogInput, Repair, VaultState } from './store.ts';
+import type { Batch, BlockInput, BlockRef, LogInput, Repair, Settlement } from './store.ts';
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
@@ -22,14 +22,6 @@ export function checkBatch(batch: Batch): void {
   const from = rollbackTo ?? after?.number ?? -1;
   if (head.number < from) refuse(chainId, `head ${head.number} lies below ${from}`);
   checkBlocks(chainId, blocks);
-  for (const block of blocks) {
-    for (const { vault } of block.vaultStates ?? []) {
-      const needed = block.logs.some(
-        ({ event, revoked }) => event.type === 'unknownRevoked' && event.from === vault && !revoked,
-      );
-      if (!needed) refuse(chainId, `block ${block.number} has no revocation of ${vault} to read`);
-    }
-  }
   const [lowest, highest] = [blocks[0], blocks.at(-1)];
   if (lowest && lowest.number <= from) refuse(chainId, `block ${lowest.number} is indexed already, up to ${from}`);
   if (highest && (highest.number > head.number || highest.timestamp > head.timestamp)) {
@@ -41,7 +33,6 @@ export function checkBatch(batch: Batch): void {
   if (verified !== undefined && !(isCount(verified) && verified <= head.number)) {
     refuse(chainId, `verified block ${verified} lies beyond the head ${head.number}`);
   }
-  for (const state of batch.lateStates ?? []) checkState(chainId, state);
 }
 
 export function checkClaim(chainId: number, firstBlock: number): void {
@@ -49,13 +40,7 @@ export function checkClaim(chainId: number, firstBlock: number): void {
   if (!isCount(firstBlock)) refuse(chainId, `first block ${firstBlock} is not a whole number`);
 }
 
-export function checkRepair({ chainId, after, blocks }: Repair): void {
-  checkBlocks(chainId, blocks);
-  const highest = blocks.at(-1);
-  if (highest && (after === null || highest.number > after.number)) {
-    refuse(chainId, `block ${highest.number} is not indexed, so nothing is missing in it`);
-  }
-}
+export const checkRepair = ({ chainId, blocks }: Repair): void => checkBlocks(chainId, blocks);
 
 function checkBlocks(chainId: number, blocks: readonly BlockInput[]): void {
   let before: BlockInput | undefined;
@@ -70,15 +55,10 @@ function checkBlocks(chainId: number, blocks: readonly BlockInput[]): void {
         refuse(chainId, `block ${block.number}: log ${log.logIndex} does not follow log ${previous}`);
       }
       previous = log.logIndex;
-      const fault = faultOfLog(log, block);
+      const fault = faultOfLog(log);
       if (fault !== null) refuse(chainId, `block ${block.number}, log ${log.logIndex}: ${fault}`);
     }
-    const seen = new Set<Address>();
-    for (const state of block.vaultStates ?? []) {
-      checkState(chainId, state);
-      if (seen.has(state.vault)) refuse(chainId, `block ${block.number}: the state of ${state.vault} is given twice`);
-      seen.add(state.vault);
-    }
+    for (const settlement of block.settlements ?? []) checkSettlement(chainId, block, settlement);
     before = block;
   }
 }
@@ -89,15 +69,22 @@ function checkRef(chainId: number, { number, hash, timestamp }: BlockRef): void 
   if (!isCount(timestamp)) refuse(chainId, `block ${number}: timestamp ${timestamp} is not a whole number`);
 }
 
-function checkState(chainId: number, { vault, held }: VaultState): void {
-  if (!isAddress(vault)) refuse(chainId, `state of ${vault}: not a lower-case address`);
-  for (const key of held ?? []) {
-    const fault = key.from !== vault || key.version !== 1 ? 'not a v1 delegation of this wallet' : faultOfKey(key);
-    if (fault !== null) refuse(chainId, `state of ${vault}: ${fault}`);
+function checkSettlement(chainId: number, block: BlockInput, { vault, block: of, readAt, pairs }: Settlement): void {
+  const indexes = new Set(
+    block.logs
+      .filter(({ event, revoked }) => event.type === 'unknownRevoked' && event.from === vault && !revoked)
+      .map(({ logIndex }) => logIndex),
+  );
+  const isOfBlock = of.number === block.number && of.hash === block.hash && isCount(readAt) && readAt >= of.number;
+  if (indexes.size === 0 || !isOfBlock)
+    refuse(chainId, `block ${block.number} has no revocation of ${vault} to settle`);
+  for (const { delegate, endedBy } of pairs) {
+    if (!isAddress(delegate) || (endedBy !== null && !indexes.has(endedBy)))
+      refuse(chainId, `block ${block.number}: the settlement of ${vault} with ${delegate} makes no sense`);
   }
 }
 
-function faultOfLog({ event, revoked, transactionHash }: LogInput, block: BlockInput): string | null {
+function faultOfLog({ event, revoked, transactionHash }: LogInput): string | null {
   if (!isBytes32(transactionHash)) return `transaction ${transactionHash} is not 32 bytes in lower case`;
   if (revoked && (event?.type !== 'unknownRevoked' || !isAddress(revoked))) return `revoked ${revoked} is out of place`;
   switch (event?.type) {
@@ -111,9 +98,6 @@ function faultOfLog({ event, revoked, transactionHash }: LogInput, block: BlockI
       if (event.from === event.to) return 'a revocation of oneself does not say whom it revoked';
       return faultOfAddress(event.from) ?? faultOfAddress(event.to);
     case 'unknownRevoked':
-      if (!revoked && !block.vaultStates?.some(({ vault }) => vault === event.from)) {
-        return `${event.from} revoked somebody, and neither the delegate nor the wallet's state is given`;
-      }
       return faultOfAddress(event.from);
     default:
       return 'the event is of no known type';

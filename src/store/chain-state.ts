@@ -2,6 +2,8 @@
 
 import { hexOf, numberOf, numberOrNull } from './encoding.ts';
 import type { Row } from './engine.ts';
+import type { Halt } from './halt.ts';
+import { readJson } from './json.ts';
 import type { ChainState } from './store.ts';
 
 export const CHAIN_COLUMNS = [
@@ -16,14 +18,15 @@ export const CHAIN_COLUMNS = [
   'commits',
   'confirmed_at',
   'tip',
-  'shut',
+  'halt',
+  'confirmed',
   'partial',
 ] as const;
 
 export function chainStateOf(row: Row): ChainState {
   const [chain, epoch, firstBlock, number, hash, timestamp, verified, revision, commits, confirmedAt, tip, ...rest] =
     row;
-  const [shut, partial] = rest;
+  const [halt, confirmed, partial] = rest;
   return {
     chainId: numberOf(chain),
     epoch: numberOf(epoch),
@@ -34,7 +37,8 @@ export function chainStateOf(row: Row): ChainState {
     commits: numberOf(commits),
     confirmedAt: numberOrNull(confirmedAt),
     tip: numberOrNull(tip),
-    shut: shut === null || shut === undefined ? null : String(shut),
+    halt: halt === null || halt === undefined ? null : (readJson(String(halt)) as Halt),
+    confirmed: numberOrNull(confirmed),
     partial: numberOf(partial) !== 0,
   };
 }

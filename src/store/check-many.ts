@@ -6,7 +6,7 @@ import type { Delegation, Version } from '../registry/delegation.ts';
 import { amountOf, bytesOf, cellsBetween, hexOf, numberOf } from './encoding.ts';
 import type { BulkStatement, Engine, Param } from './engine.ts';
 import { StoreError } from './errors.ts';
-import { unreadBy } from './queries.ts';
+import { isUnsettled, unsettledVaults } from './queries.ts';
 import { requireIndexed } from './read.ts';
 import type { Shortener } from './short.ts';
 import type { ListQuery } from './store.ts';
@@ -33,8 +33,9 @@ const same = (span: string) =>
     .join(' AND ');
 
 /** $1 chain, $2 block, and behind them the rows. Each gives the position and amount of what held at the block. */
-function statement(version: Version, isHead: boolean): BulkStatement {
-  const of = (span: string) => `${same(span)} AND ${span}.chain = $1 AND ${span}.version = ${version}`;
+export function statement(version: Version, isHead: boolean): BulkStatement {
+  const of = (span: string) =>
+    `${same(span)} AND ${span}.key >= 0 AND ${span}.chain = $1 AND ${span}.version = ${version}`;
   const rows = Array.from({ length: KEYS }, (_, row) => {
     return `(${NAMES.map((_, column) => `$${3 + row * WIDTH + column}`).join(', ')})`;
   });
@@ -65,11 +66,14 @@ function statementOf(version: Version, isHead: boolean): BulkStatement {
   return known;
 }
 
-/** The chain's first block, head, whether the revision still stands, and the wallets with unread revocations. */
+/** The chain's first block, head, and whether the revision still stands. */
 const AFTERWARDS = `SELECT c.first_block, c.head_number,
-    EXISTS (SELECT 1 FROM rewrite w WHERE w.chain = $1 AND w.revision > $3 AND w.from_block <= $2), NULL
-  FROM chain c WHERE c.chain = $1
-  UNION ALL SELECT NULL, NULL, NULL, r.vault ${unreadBy('$2')}`;
+    EXISTS (SELECT 1 FROM rewrite w WHERE w.chain = $1 AND w.revision > $3 AND w.from_block <= $2)
+  FROM chain c WHERE c.chain = $1`;
+const UNSETTLED_VAULTS = unsettledVaults('$2');
+/** $1 chain, $2 block, $3 hot, $4 from, $5 to */
+const UNSETTLED_PAIR = `SELECT 1 FROM chain WHERE chain = $1
+  AND ${isUnsettled({ from: '$4', to: '$5', hot: '$3' }, '$2')}`;
 
 /** Only what `answer` looks at. */
 type Granted = Pick<Delegation, 'amount'>;
@@ -84,7 +88,7 @@ export function createCheckMany(engine: Engine, short: Shortener) {
     for (const [position, question] of questions.entries()) {
       const fault = faultOfQuestion(question);
       if (fault !== null) throw new StoreError('bad-question', fault);
-      const [cold, hot] = [short.cold(question.from), short.hot(question.to)];
+      const [cold, hot] = [short.cold(chainId, question.from), short.hot(chainId, question.to)];
       const [from, to] = [bytesOf(question.from), bytesOf(question.to)];
       for (const key of grantingKeys(question)) {
         rows[question.version].push([position, cold, hot, short.key(key), ...cellsBetween(key, from, to)]);
@@ -93,7 +97,9 @@ export function createCheckMany(engine: Engine, short: Shortener) {
     const [before] = await engine.rows('SELECT head_number FROM chain WHERE chain = $1', [chainId]);
     const isHead = numberOf(before?.[0] ?? -1) === at.block;
     const granting = await read(chainId, rows, at.block, isHead);
-    const [state = [], ...unread] = await engine.rows(AFTERWARDS, [chainId, at.block, at.revision]);
+    // Before the proof: what is settled meanwhile is a rewrite.
+    const unsettled = await unsettledAmong(chainId, questions, at.block);
+    const [state = []] = await engine.rows(AFTERWARDS, [chainId, at.block, at.revision]);
     const [first, head] = [state[0] ?? null, state[1] ?? null].map((cell) => (cell === null ? null : numberOf(cell)));
     requireIndexed(chainId, at.block, first ?? null, head ?? null);
     if (Number(state[2]) !== 0) {
@@ -102,12 +108,24 @@ export function createCheckMany(engine: Engine, short: Shortener) {
     // A commit came between: what it ended held at the block, and is among the closed ones now. Those never open again
     // without a rewrite.
     if (isHead && head !== at.block) return checkMany(chainId, questions, at);
-    const unknown = new Set(unread.map((row) => hexOf(row[3])));
-    return questions.map((question, position) => {
-      if (question.version === 1 && unknown.has(question.from)) return null;
-      return answer(question, granting.get(position) ?? []);
-    });
+    return questions.map((question, position) =>
+      unsettled.has(position) ? null : answer(question, granting.get(position) ?? []),
+    );
   };
+
+  /** The positions of the questions that a revocation which is not settled keeps from being answered. */
+  async function unsettledAmong(chainId: number, questions: readonly Question[], block: number): Promise<Set<number>> {
+    const found = new Set<number>();
+    if (!questions.some(({ version }) => version === 1)) return found;
+    const rows = await engine.rows(UNSETTLED_VAULTS, [chainId, block]);
+    const vaults = new Set<string>(rows.map(([vault]) => hexOf(vault)));
+    for (const [position, { version, from, to }] of vaults.size === 0 ? [] : questions.entries()) {
+      if (version !== 1 || !vaults.has(from)) continue;
+      const pair = [short.hot(chainId, to), bytesOf(from), bytesOf(to)];
+      if ((await engine.rows(UNSETTLED_PAIR, [chainId, block, ...pair])).length > 0) found.add(position);
+    }
+    return found;
+  }
 
   async function read(chainId: number, rows: Record<Version, Param[][]>, block: number, isHead: boolean) {
     const granting = new Map<number, Granted[]>();

@@ -1,41 +1,23 @@
 // Brings spans up to date with logs, inside the writer's transaction.
 
-import { type Address, type DelegationKey, delegationId, type Version } from '../registry/delegation.ts';
-import { amountCell, amountOf, bytesOf, eventOf, hexOf, keyCells, keyOf, numberOf, numberOrNull } from './encoding.ts';
+import type { Address, DelegationKey, Version } from '../registry/delegation.ts';
+import {
+  amountCell,
+  amountOf,
+  bytesOf,
+  DELEGATE_REVOKED,
+  eventOf,
+  hexOf,
+  keyCells,
+  keyOf,
+  numberOf,
+} from './encoding.ts';
 import type { Param, Row, Transaction } from './engine.ts';
+import { endStored } from './revoke.ts';
 import type { Shortener } from './short.ts';
-import {
-  type AppliedLog,
-  compareState,
-  createSpanSet,
-  isEmpty,
-  type Span,
-  type SpanChanges,
-  type SpanSet,
-  touchedBy,
-} from './spans.ts';
-import type { BlockInput, Unexplained, VaultState } from './store.ts';
-import {
-  CLOSE_SPAN,
-  DELETE_SPAN,
-  INSERT_ENDED,
-  INSERT_READ,
-  INSERT_SPAN,
-  LOAD_OPEN_KEY,
-  LOAD_OPEN_PAIR,
-  LOAD_OPEN_WALLET,
-  LOG_COLUMNS,
-} from './tables.ts';
-
-/** A block as spans see it. */
-export interface DerivedBlock {
-  readonly number: number;
-  readonly logs: readonly AppliedLog[];
-  /** States read at this block, not recorded yet. */
-  readonly states: readonly VaultState[];
-  /** What earlier readings of state at or for this block found gone. */
-  readonly ended: readonly DelegationKey[];
-}
+import { type AppliedBlock, type AppliedLog, createSpanSet, namedBy, type Span, type SpanChanges } from './spans.ts';
+import type { LogPosition } from './store.ts';
+import { CLOSE_SPAN, INSERT_SPAN, LOAD_OPEN_KEY, LOG_COLUMNS } from './tables.ts';
 
 /** A writer's transaction on one chain. */
 export interface Writing {
@@ -44,111 +26,54 @@ export interface Writing {
   readonly short: Shortener;
 }
 
-/** What the reading of states gave. */
-export interface StateFindings extends Mutable<Unexplained> {
-  /** The lowest block whose history a state changed after the fact. */
-  rewrittenFrom: number | null;
-}
-
-type Mutable<T extends Unexplained> = { readonly [Name in keyof T]: DelegationKey[] };
-const noFindings = (): StateFindings => ({ lacking: [], surplus: [], rewrittenFrom: null });
-
-/** Applies new blocks to the stored spans. `late` are states read at the last of them. */
-export async function deriveBlocks(
-  writing: Writing,
-  blocks: readonly DerivedBlock[],
-  late: { readonly head: number; readonly states: readonly VaultState[] },
-): Promise<StateFindings> {
-  const { tx, chainId, short } = writing;
-  const touched = touchedBy(blocks);
-  for (const { states, ended } of blocks) {
-    for (const { vault } of states) touched.vaults.add(vault);
-    for (const { from } of ended) touched.vaults.add(from);
-  }
-  for (const { vault } of late.states) touched.vaults.add(vault);
-  const rows = [
-    await tx.each(
-      LOAD_OPEN_KEY,
-      [...touched.keys.values()].map((key) => [chainId, ...shortCells(short, key), key.version, ...keyCells(key)]),
-    ),
-    await tx.each(
-      LOAD_OPEN_PAIR,
-      [...touched.pairs.values()].map(([from, to]) => {
-        return [chainId, short.cold(from), short.hot(to), 1, bytesOf(from), bytesOf(to)];
-      }),
-    ),
-    await tx.each(
-      LOAD_OPEN_WALLET,
-      [...touched.vaults].map((vault) => [chainId, short.cold(vault), 1, bytesOf(vault)]),
-    ),
-  ];
-  // A span that two of the three loads found counts once: the set keeps one span for each delegation.
-  const spans = createSpanSet(rows.flatMap((found) => found.map(storedSpan)));
-  const findings = noFindings();
-  for (const block of blocks) await applyBlock(writing, spans, block, findings);
-  for (const state of late.states) await settle(writing, spans, late.head, state, findings);
+/** Applies blocks to the stored spans, which are as of the block before. Memory grows with the blocks, not with wallets. */
+export async function deriveBlocks(writing: Writing, blocks: readonly AppliedBlock[]): Promise<void> {
+  const { tx, chainId } = writing;
+  const rows = await tx.each(
+    LOAD_OPEN_KEY,
+    [...namedBy(blocks).values()].map((key) => [chainId, ...shortCells(writing, key), key.version, ...keyCells(key)]),
+  );
+  const spans = createSpanSet(rows.map(storedSpan));
+  for (const { number, logs } of blocks) for (const log of logs) spans.apply(number, log);
   await writeSpans(writing, spans.changes());
-  return findings;
+  await noteRevocations(writing, blocks);
 }
 
-/** A wallet to be derived again, with new readings of its state by block. */
 export interface DerivedWallet {
   readonly version: Version;
   readonly wallet: Address;
-  readonly states: ReadonlyMap<number, VaultState>;
 }
 
 /** Derives all spans of some wallets again from their logs, in one pass over the chain's logs. */
-export async function deriveWallets(writing: Writing, wallets: readonly DerivedWallet[]): Promise<StateFindings> {
+export async function deriveWallets(writing: Writing, wallets: readonly DerivedWallet[]): Promise<void> {
   const { tx, chainId, short } = writing;
-  const logsOf = new Map<string, Row[]>();
   for (const { version, wallet } of wallets) {
     for (const half of ['open_from WHERE until_block IS NULL', 'closed_from WHERE until_block IS NOT NULL']) {
       await tx.run(
-        `DELETE FROM span INDEXED BY span_${half} AND cold = $1 AND chain = $2 AND version = $3 AND from_addr = $4`,
-        [short.cold(wallet), chainId, version, bytesOf(wallet)],
+        `DELETE FROM span INDEXED BY span_${half} AND cold = $1 /*pg AND cold >= 0*/ AND chain = $2 AND version = $3 AND from_addr = $4`,
+        [short.cold(chainId, wallet), chainId, version, bytesOf(wallet)],
       );
     }
-    logsOf.set(version + wallet, []);
   }
-  for await (const page of logPages(tx, chainId)) {
-    for (const row of page) logsOf.get(numberOf(row[2]) + hexOf(row[4]))?.push(row);
-  }
-  const findings = noFindings();
-  for (const { version, wallet, states } of wallets) {
-    const ended = await tx.rows(`SELECT ${ENDED} FROM v1_ended WHERE chain = $1 AND from_addr = $2 AND $3 = 1`, [
-      chainId,
-      bytesOf(wallet),
-      version,
-    ]);
-    const spans = createSpanSet([]);
-    for (const block of groupBlocks(logsOf.get(version + wallet) ?? [], ended)) {
-      const state = states.get(block.number);
-      await applyBlock(writing, spans, { ...block, states: state ? [state] : [] }, findings);
-    }
-    await writeSpans(writing, spans.changes());
-  }
-  return findings;
+  const names = new Set(wallets.map(({ version, wallet }) => version + wallet));
+  if (names.size > 0) await deriveLogs(writing, (row) => names.has(numberOf(row[2]) + hexOf(row[4])));
+}
+
+/** Derives every span of a chain again from its logs. */
+export async function deriveChain(writing: Writing): Promise<void> {
+  await writing.tx.run('DELETE FROM span WHERE chain = $1', [writing.chainId]);
+  await deriveLogs(writing, () => true);
+}
+
+async function deriveLogs(writing: Writing, matches: (row: Row) => boolean): Promise<void> {
+  const { tx, chainId } = writing;
+  const settled = await settledEnds(tx, chainId);
+  for await (const page of logPages(tx, chainId))
+    await deriveBlocks(writing, groupBlocks(page.filter(matches), settled));
 }
 
 /** How many logs are in memory at once while everything is derived again. */
 const REBUILD_LOGS = 5000;
-
-/** Derives every span of a chain again from its logs. */
-export async function deriveChain(writing: Writing): Promise<void> {
-  const { tx, chainId } = writing;
-  await tx.run('DELETE FROM span WHERE chain = $1', [chainId]);
-  for await (const page of logPages(tx, chainId)) {
-    const [from, to] = [numberOf(page[0]?.[0]), numberOf(page.at(-1)?.[0])];
-    const ended = await tx.rows(`SELECT ${ENDED} FROM v1_ended WHERE chain = $1 AND block >= $2 AND block <= $3`, [
-      chainId,
-      from,
-      to,
-    ]);
-    const blocks = groupBlocks(page, ended).map((block) => ({ ...block, states: [] }));
-    await deriveBlocks(writing, blocks, { head: to, states: [] });
-  }
-}
 
 /** A chain's logs in order, in pages of whole blocks. */
 async function* logPages(tx: Transaction, chainId: number): AsyncGenerator<Row[]> {
@@ -169,99 +94,120 @@ async function* logPages(tx: Transaction, chainId: number): AsyncGenerator<Row[]
 }
 
 const LOG = Object.keys(LOG_COLUMNS).join(', ');
-const ENDED = 'block, kind, from_addr, to_addr, contract, token_id';
 
-/** Rows of logs and of recorded ends, in order, as blocks. Every end stands in a block with logs: the revocation's. */
-function groupBlocks(logs: readonly Row[], ended: readonly Row[]): Omit<DerivedBlock, 'states'>[] {
-  const blocks = new Map<number, { number: number; logs: AppliedLog[]; ended: DelegationKey[] }>();
-  for (const row of logs) {
-    const number = numberOf(row[0]);
-    let block = blocks.get(number);
-    if (block === undefined) {
-      block = { number, logs: [], ended: [] };
-      blocks.set(number, block);
-    }
-    block.logs.push({
-      logIndex: numberOf(row[1]),
-      event: eventOf(row, 2),
-      revoked: row[11] === null ? null : hexOf(row[11]),
-    });
+/** Whom the registry's state showed to be revoked, by wallet, block and log. */
+type SettledEnds = ReadonlyMap<string, readonly Address[]>;
+const endName = (vault: string, block: number, logIndex: number) => `${vault} ${block} ${logIndex}`;
+
+/** Of one wallet, or of all. */
+async function settledEnds(tx: Transaction, chainId: number, wallet?: Address): Promise<SettledEnds> {
+  const rows = await tx.rows(
+    `SELECT vault, block, ended_by, delegate FROM v1_pair WHERE chain = $1 AND ended_by IS NOT NULL
+      ${wallet === undefined ? '' : 'AND vault = $2'}`,
+    [chainId, ...(wallet === undefined ? [] : [bytesOf(wallet)])],
+  );
+  const ends = new Map<string, Address[]>();
+  for (const [vault, block, endedBy, delegate] of rows) {
+    const name = endName(hexOf(vault), numberOf(block), numberOf(endedBy));
+    ends.set(name, [...(ends.get(name) ?? []), hexOf(delegate)]);
   }
-  for (const row of ended) {
-    const block = blocks.get(numberOf(row[0]));
-    if (block === undefined) throw new Error(`Block ${row[0]} has ends without the logs of their revocation`);
-    block.ended.push(keyOf(1, row, 1));
-  }
-  return [...blocks.values()];
+  return ends;
 }
 
-async function applyBlock(
-  writing: Writing,
-  spans: SpanSet,
-  block: DerivedBlock,
-  findings: StateFindings,
-): Promise<void> {
-  for (const log of block.logs) spans.apply(block.number, log);
-  for (const key of block.ended) spans.end(key, block.number);
-  if (block.states.length === 0) return;
+function groupBlocks(rows: readonly Row[], settled: SettledEnds): AppliedBlock[] {
+  const blocks: { number: number; logs: AppliedLog[] }[] = [];
+  for (const row of rows) {
+    const [number, logIndex] = [numberOf(row[0]), numberOf(row[1])];
+    if (blocks.at(-1)?.number !== number) blocks.push({ number, logs: [] });
+    const event = eventOf(row, 2);
+    const ended = event.type === 'unknownRevoked' ? (settled.get(endName(event.from, number, logIndex)) ?? []) : [];
+    blocks.at(-1)?.logs.push({ logIndex, event, revoked: row[11] === null ? null : hexOf(row[11]), ended });
+  }
+  return blocks;
+}
+
+const PAIR_IS =
+  'cold = $1 AND hot = $2 /*pg AND key >= 0*/ AND chain /*pg + 0*/ = $3 AND version = 1 AND from_addr = $4 AND to_addr = $5';
+
+/**
+ * Everything from a v1 wallet to a delegate ended with a log: what began before ends there, and what was granted after it
+ * began anew, even where it counted as granted again.
+ */
+export async function endPair(writing: Writing, from: Address, to: Address, at: LogPosition): Promise<void> {
   const { tx, chainId, short } = writing;
-  await tx.each(
-    INSERT_READ,
-    block.states.map(({ vault }) => [chainId, bytesOf(vault), short.cold(vault), block.number, null]),
+  const pair = [short.cold(chainId, from), short.hot(chainId, to), chainId, bytesOf(from), bytesOf(to)];
+  const place = [...pair, at.block, at.logIndex];
+  for (const half of [
+    'open_pair SET until_block = $6 WHERE until_block IS NULL',
+    'closed_pair SET until_block = $6 WHERE until_block > $6',
+  ]) {
+    await tx.run(
+      `UPDATE span INDEXED BY span_${half} AND ${PAIR_IS} AND (since_block /*pg + 0*/, since_log) < ($6, $7)`,
+      place,
+    );
+  }
+  await tx.run(
+    `DELETE FROM span INDEXED BY span_closed_pair WHERE until_block = $6 AND since_block = $6 AND ${PAIR_IS}`,
+    [...pair, at.block],
   );
-  for (const state of block.states) await settle(writing, spans, block.number, state, findings);
+  const rows = await tx.rows(
+    `SELECT ${LOG} FROM log WHERE chain = $1 AND (block, log_index) > ($2, $3) AND version = 1 AND from_addr = $4
+      ORDER BY block, log_index`,
+    [chainId, at.block, at.logIndex, bytesOf(from)],
+  );
+  if (rows.length === 0) return;
+  for (const half of ['open_pair WHERE until_block IS NULL', 'closed_pair WHERE until_block IS NOT NULL']) {
+    await tx.run(
+      `DELETE FROM span INDEXED BY span_${half} AND ${PAIR_IS} AND (since_block /*pg + 0*/, since_log) > ($6, $7)`,
+      place,
+    );
+  }
+  // What concerns this pair alone, or the whole wallet: of that, all else has been applied already.
+  const blocks = groupBlocks(rows, await settledEnds(tx, chainId, from)).map(({ number, logs }) => ({
+    number,
+    logs: logs.flatMap((log) => ofPair(log, from, to)),
+  }));
+  const spans = createSpanSet([]);
+  for (const { number, logs } of blocks) for (const log of logs) spans.apply(number, log);
+  const { opened } = spans.changes();
+  await writeSpans(writing, { opened, closed: [], ends: [] });
+}
+
+function ofPair(log: AppliedLog, from: Address, to: Address): AppliedLog[] {
+  const { event, revoked, ended = [], logIndex } = log;
+  if ('delegation' in event) return event.delegation.to === to ? [log] : [];
+  if (event.type === 'vaultRevoked') return [log];
+  const revokes = event.type === 'delegateRevoked' ? event.to === to : revoked === to || ended.includes(to);
+  return revokes ? [{ logIndex, event: { type: 'delegateRevoked', from, to } }] : [];
 }
 
 /**
- * Ends what the registry no longer has of a wallet at a block. It ended at the newest revocation that is still unread:
- * what was granted after that one should be there. Where it is not, or where the registry has what we lack, a log was
- * missed, and the wallet stays unread.
+ * A revocation that names no delegate waits for the registry's state, unless the wallet had granted nothing before it. Stands
+ * behind the spans of its own block.
  */
-async function settle(
-  { tx, chainId }: Writing,
-  spans: SpanSet,
-  block: number,
-  { vault, held }: VaultState,
-  findings: StateFindings,
-): Promise<void> {
-  if (held === null) return;
-  const bytes = bytesOf(vault);
-  const [row] = await tx.rows(
-    'SELECT max(block) FROM v1_read WHERE chain = $1 AND vault = $2 AND block <= $3 AND read_block IS NULL',
-    [chainId, bytes, block],
-  );
-  const revokedAt = numberOrNull(row?.[0]);
-  if (revokedAt === null) return;
-  const { gone, lacking } = compareState(spans.heldBy(vault), held);
-  for (const key of lacking) findings.lacking.push(key);
-  const later = revokedAt < block ? await grantedBetween(tx, chainId, bytes, revokedAt, block) : new Set();
-  const surplus = gone.filter((key) => later.has(delegationId(key)));
-  for (const key of surplus) findings.surplus.push(key);
-  if (surplus.length + lacking.length > 0) return;
-  for (const key of gone) spans.end(key, revokedAt);
-  if (revokedAt < block) findings.rewrittenFrom = Math.min(revokedAt, findings.rewrittenFrom ?? revokedAt);
-  await tx.each(
-    INSERT_ENDED,
-    gone.map((key) => {
-      const [kind, from, to, contract, tokenId] = keyCells(key);
-      return [chainId, revokedAt, kind, from, to, contract, tokenId, block];
-    }),
-  );
-  await tx.run(
-    'UPDATE v1_read SET read_block = $3 WHERE chain = $1 AND vault = $2 AND block <= $3 AND read_block IS NULL',
-    [chainId, bytes, block],
-  );
+async function noteRevocations({ tx, chainId, short }: Writing, blocks: readonly AppliedBlock[]): Promise<void> {
+  for (const { number, logs } of blocks) {
+    for (const { event, revoked, logIndex } of logs) {
+      if (event.type !== 'unknownRevoked' || revoked) continue;
+      const { from } = event;
+      const earlier = (
+        half: 'open' | 'closed',
+        until: string,
+      ) => `EXISTS (SELECT 1 FROM span INDEXED BY span_${half}_from
+        WHERE cold = $4 /*pg AND cold >= 0*/ AND chain = $1 AND version = 1 AND from_addr = $2 AND until_block ${until}
+          AND (since_block, since_log) < ($3, $5))`;
+      await tx.run(
+        `INSERT INTO v1_read (chain, vault, block, cold, read_block) SELECT $1, $2, $3, $4, NULL
+          WHERE ${earlier('open', 'IS NULL')} OR ${earlier('closed', 'IS NOT NULL')} ON CONFLICT DO NOTHING`,
+        [chainId, bytesOf(from), number, short.cold(chainId, from), logIndex],
+      );
+    }
+  }
 }
 
-/** What a v1 wallet granted after one block and up to another, by id: also what it granted again. */
-async function grantedBetween(tx: Transaction, chainId: number, vault: Uint8Array, after: number, to: number) {
-  const rows = await tx.rows(
-    `SELECT ${LOG} FROM log WHERE chain = $1 AND block > $2 AND block <= $3 AND version = 1 AND from_addr = $4`,
-    [chainId, after, to, vault],
-  );
-  const events = rows.map((row) => eventOf(row, 2));
-  return new Set(events.flatMap((event) => (event.type === 'granted' ? [delegationId(event.delegation)] : [])));
-}
+/** The v1 revocations of one wallet in one block that name no delegate. $1 chain, $2 vault */
+export const REVOCATION_LOGS = `SELECT block, log_index FROM log
+  WHERE chain = $1 AND version = 1 AND kind = ${DELEGATE_REVOKED} AND from_addr = $2 AND to_addr = $2 AND revoked IS NULL`;
 
 function storedSpan(row: Row): Span {
   const version = Number(row[2]) as Version;
@@ -273,20 +219,18 @@ function storedSpan(row: Row): Span {
   };
 }
 
-async function writeSpans({ tx, chainId, short }: Writing, { opened, closed }: SpanChanges): Promise<void> {
-  await tx.each(
-    DELETE_SPAN,
-    closed.filter(isEmpty).map(({ since }) => [chainId, since.block, since.logIndex]),
-  );
+async function writeSpans(writing: Writing, { opened, closed, ends }: SpanChanges): Promise<void> {
+  const { tx, chainId } = writing;
+  await endStored(writing, ends);
   await tx.each(
     CLOSE_SPAN,
-    closed.filter((span) => !isEmpty(span)).map(({ since, until }) => [chainId, since.block, since.logIndex, until]),
+    closed.map(({ since, until }) => [chainId, since.block, since.logIndex, until]),
   );
   await tx.each(
     INSERT_SPAN,
     opened.map(({ delegation, since, until }): Param[] => [
       chainId,
-      ...shortCells(short, delegation),
+      ...shortCells(writing, delegation),
       since.block,
       since.logIndex,
       delegation.version,
@@ -298,13 +242,5 @@ async function writeSpans({ tx, chainId, short }: Writing, { opened, closed }: S
 }
 
 /** cold, hot, key */
-const shortCells = (short: Shortener, key: DelegationKey) =>
-  [short.cold(key.from), short.hot(key.to), short.key(key)] as const;
-
-/** A batch's block as spans see it. */
-export const toDerive = ({ number, logs, vaultStates }: BlockInput): DerivedBlock => ({
-  number,
-  logs,
-  states: vaultStates ?? [],
-  ended: [],
-});
+const shortCells = ({ short, chainId }: Writing, key: DelegationKey) =>
+  [short.cold(chainId, key.from), short.hot(chainId, key.to), short.key(key)] as const;

@@ -1,9 +1,9 @@
 // What both engines refuse: with a typed error that names what was wrong, and nothing half-applied.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { asksAll, newChain as chainIn, failure } from '../../test/chain.ts';
+import { asksAll, asksErc20, newChain as chainIn, failure } from '../../test/chain.ts';
 import { ENGINES } from '../../test/engines.ts';
-import { block, COLD, ended, granted, HOT, hash, revocation, timeOf } from '../../test/fixtures.ts';
+import { block, COLD, ended, granted, HOT, hash, revocation, settlement, timeOf } from '../../test/fixtures.ts';
 import type { Question } from '../registry/check.ts';
 import type { Address, Kind } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
@@ -50,16 +50,16 @@ for (const engine of ENGINES) {
         () => ({ blocks: [block(103, [{ type: 'delegateRevoked', from: COLD, to: COLD }])] }),
       ],
       [
-        'a state that nobody needs',
-        /no revocation of .* to read/,
-        () => ({ blocks: [{ ...block(103), vaultStates: [{ vault: COLD, held: [] }] }] }),
+        'a settlement that nobody needs',
+        /no revocation of .* to settle/,
+        () => ({ blocks: [{ ...block(103), settlements: [settlement(103, {})] }] }),
       ],
       [
-        'the same state twice',
-        /given twice/,
+        'a settlement by a log that is none',
+        /makes no sense/,
         () => {
-          const once = revocation(103, { vault: COLD, held: [] });
-          return { blocks: [{ ...once, vaultStates: [...(once.vaultStates ?? []), { vault: COLD, held: null }] }] };
+          const pairs = [{ delegate: HOT, endedBy: 7 }];
+          return { blocks: [{ ...revocation(103), settlements: [settlement(103, {}, { pairs })] }] };
         },
       ],
       ['a short hash', /not 32 bytes/, () => ({ blocks: [{ ...block(103), hash: '0x12' }] })],
@@ -77,11 +77,6 @@ for (const engine of ENGINES) {
         () => ({ blocks: [block(103, [granted('ERC721', { tokenId: 2n ** 256n })])] }),
       ],
       ['a v2 kind in v1', /not of version 1/, () => ({ blocks: [block(103, [granted('ERC20', { version: 1 })])] })],
-      [
-        'a revocation without its delegate',
-        /neither the delegate nor/,
-        () => ({ blocks: [block(103, [{ type: 'unknownRevoked', from: COLD }])] }),
-      ],
       ['a verified block beyond the head', /verified block 999/, () => ({ blocks: [block(103)], verified: 999 })],
       ['a rollback to above the head', /cannot roll back to 150/, () => ({ blocks: [], rollbackTo: 150 })],
       ['a block before the first', /the index begins at 100/, () => ({ rollbackTo: 50, blocks: [block(60)] })],
@@ -151,13 +146,41 @@ for (const engine of ENGINES) {
         expect((await list(101, 10, chain.chainId, at)).code).toBe('rewritten');
     });
 
-    test('a repair that does not fit between its neighbours in time is refused', async () => {
+    test('a repair of a block that is not indexed, or is kept with another hash, is refused', async () => {
       const chain = await newChain();
-      await chain.add([block(100), block(105), block(110), block(120)]);
-      const late = { ...block(102, [ended('ALL')]), timestamp: timeOf(111) };
-      expect((await failure(chain.repair([late]))).message).toContain('block 105 has');
-      const other = { ...block(105, [ended('ALL')]), timestamp: timeOf(104) };
-      expect((await failure(chain.repair([other]))).message).toContain('block 105 has');
+      await chain.add([block(100), block(105), block(110)]);
+      expect((await failure(chain.repair([block(111, [ended('ALL')])]))).message).toContain('is not indexed');
+      expect((await failure(chain.repair([block(105, [ended('ALL')], 1)]))).message).toContain('another hash');
+      expect((await failure(chain.repair([block(99, [ended('ALL')])]))).message).toContain('before the first');
+    });
+
+    test('a repair replaces all logs of a block, order and time included', async () => {
+      const chain = await newChain();
+      await chain.add([
+        block(100),
+        { ...block(105, [ended('ALL'), granted('ALL')]), timestamp: 5 + timeOf(100) },
+        block(110),
+      ]);
+      expect(await chain.ask(asksAll)).toBe(true);
+      await chain.repair([block(105, [granted('ALL'), ended('ALL'), granted('ERC20')])]);
+      expect(await chain.ask(asksAll)).toBe(false);
+      expect(await chain.ask(asksErc20)).toBe(100n);
+      expect(await store.blocks(chain.chainId, { from: 105, to: 105 })).toMatchObject([{ timestamp: timeOf(105) }]);
+      await chain.repair([block(105)]);
+      expect(await chain.list(110)).toEqual([]);
+    });
+
+    test('times that a log told are marked until a header confirms or corrects them', async () => {
+      const chain = await newChain();
+      const told = { ...block(103, [granted('ALL')]), timestamp: timeOf(102), timeFrom: 'log' as const };
+      await chain.add([block(101), told, block(105)]);
+      const range = { from: 0, to: 200, limit: 10 };
+      expect(await store.uncheckedTimes(chain.chainId, range)).toMatchObject([{ number: 103, timestamp: timeOf(102) }]);
+      const { state } = await store.retime(chain.chainId, chain.state.epoch, [block(103)]);
+      expect(state.revision).toBe(chain.state.revision + 1);
+      expect(await store.uncheckedTimes(chain.chainId, range)).toEqual([]);
+      expect((await store.blockAt(chain.chainId, timeOf(102))).number).toBe(101);
+      expect((await store.blockAt(chain.chainId, timeOf(103))).number).toBe(103);
     });
 
     test('addresses that look alike do not mix', async () => {

@@ -1,8 +1,12 @@
 // Every way in which the store says no. The code tells what to do next; the message tells a person what was wrong.
 
+import type { Address } from '../registry/delegation.ts';
+
 export type StoreErrorCode =
-  /** The database cannot be asked now. */
+  /** The database cannot be used now: it is away, busy, full, or refuses. Worth another try; its message has its reason. */
   | 'unavailable'
+  /** The database failed at what was asked: damage, or a bug of ours. Not to be tried again at once. */
+  | 'failed'
   /** The store's address is malformed, or what stands there is not a store. */
   | 'bad-store'
   /** The store was written by a newer program. */
@@ -11,8 +15,6 @@ export type StoreErrorCode =
   | 'older-schema'
   /** What was to be written is inconsistent; nothing was written. */
   | 'bad-batch'
-  /** The block has another log under the number of one that was to be inserted; nothing was written. */
-  | 'numbered-otherwise'
   /** What was asked is malformed. */
   | 'bad-question'
   /** Another writer has taken over, or the cursor has moved; nothing was written. */
@@ -33,10 +35,17 @@ export class StoreError extends Error {
   readonly code: StoreErrorCode;
   /** The chain that cannot be asked. */
   readonly chainId: number | null;
+  /** The wallet whose revocation is not settled. */
+  readonly vault: Address | null;
 
-  constructor(code: StoreErrorCode, message: string, options: ErrorOptions & { chainId?: number } = {}) {
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    options: ErrorOptions & { chainId?: number; vault?: Address } = {},
+  ) {
     super(message, options);
     this.code = code;
     this.chainId = options.chainId ?? null;
+    this.vault = options.vault ?? null;
   }
 }

@@ -3,13 +3,16 @@
 import type { Dialect, Engine, Transaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 
+/** Statements, and steps that need more than one. */
+export type Migration = (string | ((tx: Transaction) => Promise<void>))[];
+
 export interface Migrations {
   /** Where the version is kept. */
   readonly table: string;
   /** For messages. */
   readonly what: string;
   /** In order; one that has shipped is never changed. */
-  readonly migrations: readonly ((dialect: Dialect) => string[])[];
+  readonly migrations: readonly ((dialect: Dialect) => Migration)[];
   /** What a new schema begins with. */
   readonly fill?: (tx: Transaction) => Promise<void>;
 }
@@ -25,7 +28,7 @@ export async function migrateTables(engine: Engine, { table, what, migrations, f
     const found = Number(row?.[0] ?? 0);
     refuseNewer(found, migrations.length, what);
     for (const migration of migrations.slice(found)) {
-      for (const statement of migration(engine.dialect)) await tx.run(statement, []);
+      for (const step of migration(engine.dialect)) await (typeof step === 'string' ? tx.run(step, []) : step(tx));
     }
     if (row === undefined) {
       await tx.run(`INSERT INTO ${table} VALUES ($1)`, [migrations.length]);

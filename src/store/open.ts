@@ -31,7 +31,7 @@ export async function openStore(url: string, { readOnly = false }: StoreOptions 
     };
   } catch (cause) {
     await engine.close();
-    if (cause instanceof StoreError) throw cause;
+    if (cause instanceof StoreError && cause.code !== 'failed') throw cause;
     throw new StoreError('bad-store', `Cannot set up the store: ${(cause as Error).message}`, { cause });
   }
 }

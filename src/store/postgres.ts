@@ -35,9 +35,11 @@ const CONNECT_SECONDS = 5;
 const LISTEN_AGAIN_MS = 2000;
 const CONNECTIONS = 8;
 
-const SETTINGS = {
+export const SETTINGS = {
   // Every statement here has its index. Planned over tables that are still empty, it must not settle on reading them whole.
   enable_seqscan: 'off',
+  // Where there is a LIMIT, a bitmap of all that matches would be made for a few rows of it.
+  enable_bitmapscan: 'off',
   plan_cache_mode: 'force_generic_plan',
   statement_timeout: String(READ_MS),
   idle_in_transaction_session_timeout: String(IDLE_MS),
@@ -76,7 +78,10 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   const asked: Readonly<Record<Pace, Asked>> = {
     brisk: (ask) => reads.during(ask, asStoreError),
     steady: (ask) => writes.during(ask, asStoreError),
-    patient: (ask) => ask(),
+    patient: (ask) =>
+      ask().catch((error) => {
+        throw asStoreError(error);
+      }),
   };
 
   async function listen(channel: string): Promise<void> {
@@ -131,19 +136,28 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   };
 }
 
-/** What PostgreSQL says when it cannot be asked now: no connection, a statement that took too long, a server that stops. */
-const AWAY = /^(08|53|57)/;
+/**
+ * The classes of errors in which PostgreSQL cannot be used now: connection, authorization, read-only, idle too long, a conflict
+ * with others, no lock, no resources (a full disk), a server that stops or ended a statement, I/O; and permission denied.
+ */
+const UNUSABLE = /^(08|28|25006|25P03|40|55P03|53|57|58|42501)/;
 
-function asStoreError(error: unknown): unknown {
-  const { code = '', errno = '', message } = error as { code?: string; errno?: string; message?: string };
-  const isAway = code.startsWith('ERR_POSTGRES_CONNECTION') || (code !== '' && AWAY.test(String(errno)));
-  return isAway ? new StoreError('unavailable', `PostgreSQL does not answer: ${message}`, { cause: error }) : error;
+/** PostgreSQL's own errors; any other comes from the work and stays as it is. */
+function asStoreError(cause: unknown): unknown {
+  if (!(cause instanceof SQL.PostgresError)) return cause;
+  const { code, errno, message } = cause;
+  if (code.startsWith('ERR_POSTGRES_CONNECTION'))
+    return new StoreError('unavailable', `PostgreSQL does not answer: ${message}`, { cause });
+  const why = `${message} (${errno ?? code})`;
+  return UNUSABLE.test(String(errno))
+    ? new StoreError('unavailable', `PostgreSQL cannot be used now: ${why}`, { cause })
+    : new StoreError('failed', `PostgreSQL failed: ${why}`, { cause });
 }
 
 /** Statements as PostgreSQL reads them, by their common text. */
 const texts = new Map<string, string>();
 
-function textOf(sql: string): string {
+export function textOf(sql: string): string {
   let text = texts.get(sql);
   if (text === undefined) {
     text = sql.replaceAll(/ INDEXED BY \w+/g, '').replaceAll(/\/\*pg (.*?)\*\//g, '$1');

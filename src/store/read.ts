@@ -1,13 +1,20 @@
 // Everything that is asked of the store. Each question is one statement, so each answer is of one snapshot.
 
 import { faultOfQuestion, grantingKeys, type Question } from '../registry/check.ts';
-import { type Delegation, type DelegationKey, isAddress, sameDelegation } from '../registry/delegation.ts';
+import {
+  type Address,
+  type Delegation,
+  type DelegationKey,
+  isAddress,
+  sameDelegation,
+} from '../registry/delegation.ts';
 import { CHAIN_COLUMNS, chainStateOf } from './chain-state.ts';
 import { createCheckMany } from './check-many.ts';
 import { amountOf, bytesOf, eventOf, hexOf, keyCells, keyOf, numberOf, numberOrNull } from './encoding.ts';
 import type { Engine, Param, Row } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { BLOCK_AT_SQL, checkAtSql, checkNowSql, listSql, PIN_SQL, withState } from './queries.ts';
+import { createRevocationReads } from './read-revocations.ts';
 import type { Shortener } from './short.ts';
 import type {
   BlockRef,
@@ -24,7 +31,19 @@ import { LOG_COLUMNS } from './tables.ts';
 
 type Reads = Omit<
   Store,
-  'id' | 'notices' | 'claim' | 'apply' | 'report' | 'repair' | 'rebuild' | 'lease' | 'release' | 'close'
+  | 'id'
+  | 'notices'
+  | 'claim'
+  | 'apply'
+  | 'report'
+  | 'repair'
+  | 'retime'
+  | 'settle'
+  | 'unsettle'
+  | 'rebuild'
+  | 'lease'
+  | 'release'
+  | 'close'
 >;
 
 export function createReads(engine: Engine, short: Shortener): Reads {
@@ -64,9 +83,9 @@ export function createReads(engine: Engine, short: Shortener): Reads {
   ): Promise<CheckResult<D>> {
     const keys = grantingKeys(question);
     const cells: Param[] = [chainId];
-    if (keys.length > 0) cells.push(short.cold(question.from), short.hot(question.to));
+    if (keys.length > 0) cells.push(short.cold(chainId, question.from), short.hot(chainId, question.to));
     for (const key of keys) cells.push(short.key(key));
-    if (question.version === 1) cells.push(bytesOf(question.from));
+    if (question.version === 1) cells.push(bytesOf(question.from), bytesOf(question.to));
     const sql = checkNowSql(question.version, since.detailed, keys.length);
     const { rows, state, head } = await rowsWithState(chainId, sql, cells);
     if (isTrue(rows[0]?.[1])) throw unread(question.from);
@@ -84,7 +103,14 @@ export function createReads(engine: Engine, short: Shortener): Reads {
   ): Promise<CheckResult<D>> {
     const { version, from, to } = question;
     const keys = grantingKeys(question);
-    const cells: Param[] = [chainId, short.cold(from), short.hot(to), bytesOf(from), bytesOf(to), block];
+    const cells: Param[] = [
+      chainId,
+      short.cold(chainId, from),
+      short.hot(chainId, to),
+      bytesOf(from),
+      bytesOf(to),
+      block,
+    ];
     for (const key of keys) {
       const [kind, , , contract, tokenId, rights] = keyCells(key);
       cells.push(short.key(key), kind, contract, tokenId, rights);
@@ -125,8 +151,8 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       limit,
       at.seen ?? at.revision,
       at.stamp ?? -1,
-      ...(direction === 'incoming' ? [] : [short.cold(wallet)]),
-      ...(direction === 'outgoing' ? [] : [short.hot(wallet)]),
+      ...(direction === 'incoming' ? [] : [short.cold(chainId, wallet)]),
+      ...(direction === 'outgoing' ? [] : [short.hot(chainId, wallet)]),
     ]);
     const [first = [], ...found] = rows;
     if (isTrue(first[2])) {
@@ -212,22 +238,20 @@ export function createReads(engine: Engine, short: Shortener): Reads {
       return numberOf(row?.[0]);
     },
 
-    async unreadRevocations(chainId) {
+    ...createRevocationReads(engine, short),
+
+    async uncheckedTimes(chainId, { from, to, limit }) {
       const rows = await engine.rows(
-        `SELECT vault, block, read_block FROM v1_read
-          WHERE chain = $1 AND (read_block IS NULL OR read_block > block) ORDER BY block, vault`,
-        [chainId],
+        `SELECT number, hash, timestamp FROM block INDEXED BY block_log_time
+          WHERE chain = $1 AND number >= $2 AND number <= $3 AND log_time = 1 ORDER BY number LIMIT $4`,
+        [chainId, from, to, limit],
       );
-      return rows.map(([vault, block, readAt]) => ({
-        vault: hexOf(vault),
-        block: numberOf(block),
-        readAt: numberOrNull(readAt),
-      }));
+      return rows.map((row) => blockOf(row, 0));
     },
   };
 }
 
-const blockOf = (row: Row, at: number): BlockRef => ({
+export const blockOf = (row: Row, at: number): BlockRef => ({
   number: numberOf(row[at]),
   hash: hexOf(row[at + 1]),
   timestamp: numberOf(row[at + 2]),
@@ -283,5 +307,7 @@ const momentOf = (number: number, row: Row | undefined, at: number): Moment => (
 const notStarted = (chainId: number) =>
   new StoreError('not-started', `Chain ${chainId} is not indexed yet.`, { chainId });
 
-const unread = (vault: string) =>
-  new StoreError('revocation-unread', `A revocation of ${vault} could not be read from the registry at its block.`);
+const unread = (vault: Address) =>
+  new StoreError('revocation-unread', `A revocation of ${vault} could not be read from the registry at its block.`, {
+    vault,
+  });

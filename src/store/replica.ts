@@ -23,7 +23,7 @@ const COMPARE_MS = 500;
 const DEADLINE_MS = 1000;
 
 /** What the primary may know better. */
-const PERHAPS_BEHIND = new Set<StoreErrorCode>(['unavailable', 'not-started', 'beyond-head', 'rewritten']);
+const PERHAPS_BEHIND = new Set<StoreErrorCode>(['unavailable', 'failed', 'not-started', 'beyond-head', 'rewritten']);
 
 export function withReplica(primary: Store, url: string, { log, metrics }: ReplicaOptions): Replicated {
   let opened: Promise<Store> | null = null;

@@ -1,9 +1,12 @@
 // The tables, and the way from any older schema to this one.
 
-import { uintOf } from './encoding.ts';
+import { deriveChain } from './derive.ts';
+import { DELEGATE_REVOKED, hexOf, numberOf, uintOf } from './encoding.ts';
 import type { Dialect, Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
-import { migrateTables, refuseNewer } from './migrate.ts';
+import { migrateHalts } from './halt.ts';
+import { type Migration, migrateTables, refuseNewer } from './migrate.ts';
+import { createShortener } from './short.ts';
 import { drawStamp } from './stamp.ts';
 
 /**
@@ -11,8 +14,8 @@ import { drawStamp } from './stamp.ts';
  * - block: hashes and times of blocks with logs, of the newest blocks, and of the first
  * - log: every registry log; all else about delegations is derived from these
  * - span: a stretch of blocks in which a delegation held, from the log that began it to the block that ended it
- * - v1_read: revocations that named no delegate, and the block at which the wallet's state was read for them
- * - v1_ended: the delegations that such a read found gone
+ * - v1_read: revocations that named no delegate, and the block whose state settled them
+ * - v1_pair: whether such a revocation ended everything from the wallet to one delegate, and by which log
  * - lease: who follows a chain, and until when nobody else may
  * - identity: what tells this store from any other, and the secret of its short forms
  * - rewrite: the revisions at which history changed, and from which block on
@@ -73,13 +76,15 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
 ];
 
 /** Spans that began and ended in one block, which could hide the one before them. */
-const withoutEmptySpans = () => ['DELETE FROM span WHERE until_block IS NOT NULL AND since_block = until_block'];
+const withoutEmptySpans = (): Migration => [
+  'DELETE FROM span WHERE until_block IS NOT NULL AND since_block = until_block',
+];
 
 /**
  * What tells a commit and a revision from those that had the same number in a history that was lost: see stamp.ts.
  * - revision: every revision of this history, with its stamp
  */
-const stamps = ({ integer, clustered }: Dialect) => [
+const stamps = ({ integer, clustered }: Dialect): Migration => [
   `ALTER TABLE chain ADD COLUMN stamp ${integer} NOT NULL DEFAULT 0`,
   `CREATE TABLE revision (
     chain ${integer} NOT NULL, revision ${integer} NOT NULL, stamp ${integer} NOT NULL,
@@ -87,8 +92,91 @@ const stamps = ({ integer, clustered }: Dialect) => [
   `INSERT INTO revision (chain, revision, stamp) SELECT chain, revision, ${drawStamp()} FROM chain`,
 ];
 
+/**
+ * PostgreSQL picks an index by what it knows of the table: while that is little it takes any, and reads all of a wallet for
+ * one delegation. It cannot pick one whose condition the statement does not repeat, so each has a condition of its own that
+ * always holds: `key >= 0`, `cold >= 0`, `hot >= 0`. SQLite is told its index by name.
+ */
+const ownConditions = ({ name }: Dialect): Migration =>
+  name === 'sqlite'
+    ? []
+    : [
+        ['open', 'IS NULL'],
+        ['closed', 'IS NOT NULL'],
+      ].flatMap(([half, until]) =>
+        [
+          ['pair', half === 'open' ? 'cold, hot, key' : 'cold, hot, key, until_block', 'key'],
+          ['from', 'cold, chain, version, since_block, since_log', 'cold'],
+          ['to', 'hot, chain, version, since_block, since_log', 'hot'],
+        ].flatMap(([index, columns, short]) => [
+          `DROP INDEX span_${half}_${index}`,
+          `CREATE INDEX span_${half}_${index} ON span (${columns}) WHERE until_block ${until} AND ${short} >= 0`,
+        ]),
+      );
+
+/** Halts become data. `confirmed`: up to this block, history was compared with a second provider. */
+const halts = ({ integer }: Dialect): Migration => [
+  'ALTER TABLE chain ADD COLUMN halt TEXT',
+  `ALTER TABLE chain ADD COLUMN confirmed ${integer}`,
+  migrateHalts,
+  'ALTER TABLE chain DROP COLUMN shut',
+];
+
+/**
+ * Revocations are settled by pair: by the last log of the block before which nothing was granted that held at its end. Times that a log told are marked until a header confirms them.
+ */
+const pairs = ({ integer, small, bytes, clustered }: Dialect): Migration => [
+  `CREATE TABLE v1_pair (
+    chain ${integer} NOT NULL, vault ${bytes} NOT NULL, block ${integer} NOT NULL, delegate ${bytes} NOT NULL,
+    ended_by ${integer}, read_block ${integer} NOT NULL,
+    PRIMARY KEY (chain, vault, block, delegate))${clustered}`,
+  `INSERT INTO v1_pair (chain, vault, block, delegate, ended_by, read_block)
+    SELECT e.chain, e.from_addr, e.block, e.to_addr,
+      (SELECT max(l.log_index) FROM log l WHERE l.chain = e.chain AND l.block = e.block AND l.version = 1
+        AND l.kind = ${DELEGATE_REVOKED} AND l.from_addr = e.from_addr AND l.to_addr = e.from_addr AND l.revoked IS NULL
+        AND NOT EXISTS (SELECT 1 FROM span s WHERE s.chain = e.chain AND s.since_block = e.block
+          AND s.since_log < l.log_index AND s.version = 1 AND s.from_addr = e.from_addr AND s.to_addr = e.to_addr
+          AND (s.until_block IS NULL OR s.until_block > e.block))),
+      max(e.read_block)
+    FROM v1_ended e GROUP BY e.chain, e.from_addr, e.block, e.to_addr`,
+  'DROP TABLE v1_ended',
+  'CREATE INDEX v1_read_block ON v1_read (chain, block)',
+  `ALTER TABLE block ADD COLUMN log_time ${small} NOT NULL DEFAULT 0`,
+  'UPDATE block SET log_time = 1',
+  'CREATE INDEX block_log_time ON block (chain, number) WHERE log_time = 1',
+];
+
+/** The short forms of wallets differ from chain to chain. */
+const ownShortForms = (): Migration => [
+  async (tx) => {
+    const [identity] = await tx.rows('SELECT secret FROM identity', []);
+    // A new store has none yet, and nothing to change.
+    if (identity === undefined) return;
+    const short = createShortener(uintOf(identity[0]));
+    for (const [chain, vault, block] of await tx.rows('SELECT chain, vault, block FROM v1_read', [])) {
+      const [chainId, number] = [numberOf(chain), numberOf(block)];
+      await tx.run('UPDATE v1_read SET cold = $4 WHERE chain = $1 AND vault = $2 AND block = $3', [
+        chainId,
+        vault as Uint8Array,
+        number,
+        short.cold(chainId, hexOf(vault)),
+      ]);
+    }
+    for (const [chain] of await tx.rows('SELECT chain FROM chain', []))
+      await deriveChain({ tx, chainId: numberOf(chain), short });
+  },
+];
+
 /** In order; a migration that has shipped is never changed. */
-const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [first, withoutEmptySpans, stamps];
+const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
+  first,
+  withoutEmptySpans,
+  stamps,
+  ownConditions,
+  halts,
+  pairs,
+  ownShortForms,
+];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Brings a writer's store to this schema, or to an older one. */

@@ -5,22 +5,22 @@ import { createShortener } from './short.ts';
 test('addresses that share all but their last digits have short forms that share nothing', () => {
   const { hot, cold } = createShortener(1n);
   const alike = Array.from({ length: 10_000 }, (_, of) => address(of));
-  expect(new Set(alike.map(hot)).size).toBe(10_000);
-  expect(new Set(alike.map(cold)).size).toBe(10_000);
-  expect(new Set(alike.map((of) => Math.floor(hot(of) / 2 ** 39))).size).toBeGreaterThan(5000);
+  expect(new Set(alike.map((of) => hot(1, of))).size).toBe(10_000);
+  expect(new Set(alike.map((of) => cold(1, of))).size).toBe(10_000);
+  expect(new Set(alike.map((of) => Math.floor(hot(1, of) / 2 ** 39))).size).toBeGreaterThan(5000);
 });
 
 test('without the secret nobody knows them', () => {
   const [one, other] = [createShortener(1n), createShortener(2n)];
-  expect(one.hot(address(7))).not.toBe(other.hot(address(7)));
+  expect(one.hot(1, address(7))).not.toBe(other.hot(1, address(7)));
   expect(one.key(delegation('ALL'))).not.toBe(other.key(delegation('ALL')));
 });
 
 test('they are whole numbers that JavaScript and SQL hold exactly', () => {
   const { hot } = createShortener(0xffffffffffffffffn);
   for (let of = 0; of < 1000; of++) {
-    expect(Number.isSafeInteger(hot(address(of)))).toBe(true);
-    expect(hot(address(of))).toBeGreaterThanOrEqual(0);
+    expect(Number.isSafeInteger(hot(1, address(of)))).toBe(true);
+    expect(hot(1, address(of))).toBeGreaterThanOrEqual(0);
   }
 });
 
@@ -35,4 +35,11 @@ test('every field of a delegation counts, its amount and wallets aside', () => {
   ] as const;
   for (const other of others) expect(key({ ...base, ...other })).not.toBe(key(base));
   expect(key({ ...base, amount: 5n } as typeof base)).toBe(key(base));
+});
+
+test('a wallet has another one on every chain', () => {
+  const { hot, cold } = createShortener(1n);
+  expect(new Set([1, 10, 137].flatMap((chainId) => [hot(chainId, address(7)), cold(chainId, address(7))])).size).toBe(
+    6,
+  );
 });

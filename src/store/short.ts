@@ -5,10 +5,10 @@
 import type { Address, DelegationKey } from '../registry/delegation.ts';
 
 export interface Shortener {
-  /** Of the wallet that grants. */
-  cold(from: Address): number;
+  /** Of the wallet that grants. What it does on one chain is no neighbour of what it does on another. */
+  cold(chainId: number, from: Address): number;
   /** Of the wallet that is granted. */
-  hot(to: Address): number;
+  hot(chainId: number, to: Address): number;
   /** Of all that tells apart the delegations of a pair. */
   key(key: DelegationKey): number;
 }
@@ -19,8 +19,8 @@ const BITS_TOO_MANY = 12n;
 export function createShortener(secret: bigint): Shortener {
   const short = (text: string) => Number(Bun.hash.wyhash(text, secret) >> BITS_TOO_MANY);
   return {
-    cold: (from) => short(`from ${from}`),
-    hot: (to) => short(`to ${to}`),
+    cold: (chainId, from) => short(`${chainId} from ${from}`),
+    hot: (chainId, to) => short(`${chainId} to ${to}`),
     key: ({ version, kind, contract, tokenId, rights }) => short(`${version},${kind},${contract},${tokenId},${rights}`),
   };
 }

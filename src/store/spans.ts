@@ -4,7 +4,15 @@ import { type Address, type Delegation, type DelegationKey, delegationId } from 
 import type { LogInput, LogPosition } from './store.ts';
 
 /** What a log means for spans. */
-export type AppliedLog = Pick<LogInput, 'logIndex' | 'event' | 'revoked'>;
+export interface AppliedLog extends Pick<LogInput, 'logIndex' | 'event' | 'revoked'> {
+  /** Whom an `unknownRevoked` revoked, as the registry's state told. */
+  readonly ended?: readonly Address[];
+}
+
+export interface AppliedBlock {
+  readonly number: number;
+  readonly logs: readonly AppliedLog[];
+}
 
 /** A stretch of blocks in which a delegation held: from the end of `since.block` to the end of the block before `until`. */
 export interface Span {
@@ -15,6 +23,13 @@ export interface Span {
   readonly stored: boolean;
 }
 
+/** Everything of a v1 wallet, or of a pair, ends: also what was not loaded. */
+export interface WideEnd {
+  readonly from: Address;
+  readonly to: Address | null;
+  readonly block: number;
+}
+
 /** What began and ended in one block never held at the end of any, and is not kept. */
 export const isEmpty = ({ since, until }: Span) => until === since.block;
 
@@ -23,24 +38,24 @@ export interface SpanChanges {
   readonly opened: readonly Span[];
   /** Stored spans that ended. */
   readonly closed: readonly Span[];
+  /** In the order of the chain. To be applied to what is stored before anything else. */
+  readonly ends: readonly WideEnd[];
 }
 
-/** The spans that a run of blocks can touch. */
+/** The spans that a run of blocks can touch one by one. */
 export interface SpanSet {
   /** Applies one log; logs come in the order of the chain. */
   apply(block: number, log: AppliedLog): void;
-  end(key: DelegationKey, block: number): void;
-  /** The open v1 delegations of a wallet. */
-  heldBy(vault: Address): DelegationKey[];
   changes(): SpanChanges;
 }
 
-/** `open` must hold every open span that the logs to come can touch: see `touchedBy`. */
+/** `open` must hold the open span of every delegation that the logs to come name: see `namedBy`. */
 export function createSpanSet(open: Iterable<Span>): SpanSet {
   // By version and wallet first, because v1 revokes a wallet's delegations together.
   const wallets = new Map<string, Map<string, Span>>();
   const opened: Span[] = [];
   const closed: Span[] = [];
+  const ends: WideEnd[] = [];
 
   const walletOf = (key: Pick<DelegationKey, 'version' | 'from'>) => {
     const name = `${key.version}${key.from}`;
@@ -55,16 +70,15 @@ export function createSpanSet(open: Iterable<Span>): SpanSet {
     span.until = block;
     if (span.stored) closed.push(span);
   };
-  const endWhere = (vault: Address, block: number, matches: (span: Span) => boolean) => {
-    const wallet = walletOf({ version: 1, from: vault });
+  const endAll = (from: Address, to: Address | null, block: number) => {
+    ends.push({ from, to, block });
+    const wallet = walletOf({ version: 1, from });
     for (const [id, span] of wallet) {
-      if (!matches(span)) continue;
+      if (to !== null && span.delegation.to !== to) continue;
       wallet.delete(id);
       close(span, block);
     }
   };
-  const endPair = (from: Address, to: Address, block: number) =>
-    endWhere(from, block, (span) => span.delegation.to === to);
   const end = (key: DelegationKey, block: number) => {
     const wallet = walletOf(key);
     const id = delegationId(key);
@@ -88,68 +102,33 @@ export function createSpanSet(open: Iterable<Span>): SpanSet {
   for (const span of open) walletOf(span.delegation).set(delegationId(span.delegation), span);
 
   return {
-    apply(block, { logIndex, event, revoked }) {
+    apply(block, { logIndex, event, revoked, ended = [] }) {
       switch (event.type) {
         case 'granted':
           return grant(event.delegation, { block, logIndex });
         case 'ended':
           return end(event.delegation, block);
         case 'vaultRevoked':
-          return endWhere(event.from, block, () => true);
+          return endAll(event.from, null, block);
         case 'delegateRevoked':
-          return endPair(event.from, event.to, block);
+          return endAll(event.from, event.to, block);
         case 'unknownRevoked':
-          // Without a delegate this waits for the wallet's state, which is compared when the block's logs are done.
-          return revoked ? endPair(event.from, revoked, block) : undefined;
+          for (const to of revoked ? [revoked, ...ended] : ended) endAll(event.from, to, block);
       }
     },
-    end,
-    heldBy: (vault) => [...walletOf({ version: 1, from: vault }).values()].map(({ delegation }) => delegation),
     changes: () => ({
       opened: opened.filter((span) => !isEmpty(span)),
       closed,
+      ends,
     }),
   };
 }
 
-/** What must be loaded before some blocks can be applied. */
-export interface Touched {
-  /** Single delegations, by id. */
-  readonly keys: Map<string, DelegationKey>;
-  /** v1 pairs of which everything may end, as `from` and `to`. */
-  readonly pairs: Map<string, readonly [Address, Address]>;
-  /** v1 wallets of which everything may end. */
-  readonly vaults: Set<Address>;
-}
-
-export function touchedBy(blocks: Iterable<{ readonly logs: readonly AppliedLog[] }>): Touched {
-  const touched: Touched = { keys: new Map(), pairs: new Map(), vaults: new Set() };
+/** The delegations that logs name one by one, by id: what must be loaded before they can be applied. */
+export function namedBy(blocks: Iterable<AppliedBlock>): Map<string, DelegationKey> {
+  const keys = new Map<string, DelegationKey>();
   for (const { logs } of blocks) {
-    for (const { event, revoked } of logs) {
-      switch (event.type) {
-        case 'granted':
-        case 'ended':
-          touched.keys.set(delegationId(event.delegation), event.delegation);
-          break;
-        case 'vaultRevoked':
-          touched.vaults.add(event.from);
-          break;
-        case 'delegateRevoked':
-          touched.pairs.set(event.from + event.to, [event.from, event.to]);
-          break;
-        case 'unknownRevoked':
-          if (revoked) touched.pairs.set(event.from + revoked, [event.from, revoked]);
-          else touched.vaults.add(event.from);
-          break;
-      }
-    }
+    for (const { event } of logs) if ('delegation' in event) keys.set(delegationId(event.delegation), event.delegation);
   }
-  return touched;
-}
-
-/** How the registry's own list of a wallet's delegations differs from ours. */
-export function compareState(ours: readonly DelegationKey[], registrys: readonly DelegationKey[]) {
-  const theirs = new Map(registrys.map((key) => [delegationId(key), key]));
-  const gone = ours.filter((key) => !theirs.delete(delegationId(key)));
-  return { gone, lacking: [...theirs.values()] };
+  return keys;
 }

@@ -1,6 +1,6 @@
 // The embedded engine: one file, one writer, any number of readers in this process and others.
 
-import { Database, type Statement } from 'bun:sqlite';
+import { Database, SQLiteError, type Statement } from 'bun:sqlite';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Dialect, Engine, EngineOptions, Param, Row, Transaction } from './engine.ts';
@@ -84,7 +84,13 @@ function connect(path: string, readOnly: boolean): Connection {
     return statement;
   };
   return {
-    rows: (sql, params) => prepared(sql).values(...params) as Row[],
+    rows(sql, params) {
+      try {
+        return prepared(sql).values(...params) as Row[];
+      } catch (error) {
+        throw asStoreError(error);
+      }
+    },
     run: (sql, params) => void prepared(sql).run(...params),
     each({ sqlite }, rows) {
       const statement = prepared(sqlite);
@@ -120,6 +126,20 @@ function openFile(path: string, readOnly: boolean): Database {
   }
 }
 
+/** The file is in use by others, full, read-only, or cannot be read: that may pass, or the operator can change it. */
+const UNUSABLE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN|PERM|NOMEM|PROTOCOL|INTERRUPT)/;
+
+const isUnusable = (error: unknown) => error instanceof SQLiteError && UNUSABLE.test(error.code ?? '');
+
+/** SQLite's own errors; any other comes from the work and stays as it is. */
+function asStoreError(cause: unknown): unknown {
+  if (!(cause instanceof SQLiteError)) return cause;
+  const why = `${cause.message} (${cause.code ?? cause.errno})`;
+  return isUnusable(cause)
+    ? new StoreError('unavailable', `SQLite cannot be used now: ${why}`, { cause })
+    : new StoreError('failed', `SQLite failed: ${why}`, { cause });
+}
+
 async function inTransaction<T>(writer: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
   await begin(writer);
   try {
@@ -132,7 +152,7 @@ async function inTransaction<T>(writer: Connection, work: (tx: Transaction) => P
     } catch {
       // A full disk and its like have rolled it back already; what counts is why.
     }
-    throw error;
+    throw asStoreError(error);
   }
 }
 
@@ -144,7 +164,8 @@ async function begin(writer: Connection): Promise<void> {
     try {
       return await writer.run('BEGIN IMMEDIATE', []);
     } catch (error) {
-      if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY') || performance.now() > deadline) throw error;
+      const isBusy = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY');
+      if (!isBusy || performance.now() > deadline) throw asStoreError(error);
     }
     await Bun.sleep(2);
   }

@@ -4,6 +4,7 @@ import type { Question } from '../registry/check.ts';
 import type { Address, Bytes32, Delegation, DelegationKey, Version } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Notices } from './engine.ts';
+import type { Halt } from './halt.ts';
 
 export type Awaitable<T> = T | Promise<T>;
 
@@ -33,13 +34,15 @@ export interface ChainState {
   /** The newest block that the chain was seen to have. */
   readonly tip: number | null;
   /** Why the chain may not answer at all; null while it may. */
-  readonly shut: string | null;
+  readonly halt: Halt | null;
+  /** Up to this block, history was compared with a second provider. */
+  readonly confirmed: number | null;
   /** The registries may have been there before the first block that was read: what was granted then is unknown here. */
   readonly partial: boolean;
 }
 
 /** What a writer knows of the chain besides its delegations. */
-export type Report = Partial<Pick<ChainState, 'confirmedAt' | 'tip' | 'shut' | 'partial'>>;
+export type Report = Partial<Pick<ChainState, 'confirmedAt' | 'tip' | 'halt' | 'confirmed' | 'partial'>>;
 
 export interface LogInput {
   readonly logIndex: number;
@@ -49,16 +52,28 @@ export interface LogInput {
   readonly revoked?: Address | null;
 }
 
-/** What the v1 registry has left of a wallet's delegations at a block; null where no provider could tell. */
-export interface VaultState {
+/**
+ * Whom a wallet revoked by a v1 log that names no delegate, as far as the registry's state told. A pair that is not settled
+ * is refused rather than answered, as of every block from the revocation on.
+ */
+export interface Settlement {
   readonly vault: Address;
-  readonly held: readonly DelegationKey[] | null;
+  /** The block of the revocation. */
+  readonly block: Pick<BlockRef, 'number' | 'hash'>;
+  /** The block whose state told: the same, or a later one. Between the two nothing is known. */
+  readonly readAt: number;
+  /** Everything from the wallet to the delegate ended with the log of this index; null where it was not revoked. */
+  readonly pairs: readonly { readonly delegate: Address; readonly endedBy: number | null }[];
+  /** Every delegate that the wallet had was asked about. */
+  readonly complete: boolean;
 }
 
 export interface BlockInput extends BlockRef {
   readonly logs: readonly LogInput[];
-  /** For every wallet with an `unknownRevoked` in this block of which the transaction did not tell the delegate. */
-  readonly vaultStates?: readonly VaultState[];
+  /** Where the time comes from: a log's word is checked against the header later. */
+  readonly timeFrom?: 'header' | 'log';
+  /** What is known already about the revocations of this block. */
+  readonly settlements?: readonly Settlement[];
 }
 
 /** Every block's logs up to `head`, with the blocks whose hashes are to be kept. Committed whole or not at all. */
@@ -74,28 +89,19 @@ export interface Batch {
   readonly blocks: readonly BlockInput[];
   readonly head: BlockRef;
   readonly verified?: number;
-  /** States read at `head` for wallets whose earlier revocations could not be read at their own blocks. */
-  readonly lateStates?: readonly VaultState[];
+  /** The chain answers again, whatever had halted it. */
+  readonly resume?: true;
 }
 
-/** Differences between a state of the registry and our logs that no log explains: something was missed, and the wallet stays
- * unread. */
-export interface Unexplained {
-  /** The registry has them, we do not. */
-  readonly lacking: readonly DelegationKey[];
-  /** We have them, the registry does not. */
-  readonly surplus: readonly DelegationKey[];
-}
-
-export interface CommitResult extends Unexplained {
+export interface CommitResult {
   readonly state: ChainState;
 }
 
 /**
- * The missing logs of blocks at or below the head. A v1 wallet's earlier readings of state, from the first of its
- * missing logs on, do not count any more: give them again with the blocks of their revocations, or have them unread.
+ * Blocks at or below the head with all their logs, in place of those that are stored. The v1 revocations of their wallets from
+ * there on are settled again, as far as they are not explained.
  */
-export type Repair = Pick<Batch, 'chainId' | 'epoch' | 'after' | 'blocks'>;
+export type Repair = Pick<Batch, 'chainId' | 'epoch' | 'blocks'>;
 
 export interface LogRecord extends Required<LogInput> {
   readonly block: BlockRef;
@@ -175,12 +181,18 @@ export interface Store {
   /** A block, or the head, and the state of the chain in the same snapshot. The stamp names the revision in any history. */
   pin(chainId: number, block?: number): Promise<{ chain: ChainState; stamp: number; block: Moment }>;
   /** Becomes the only writer of the chain. A chain that is new here starts at `firstBlock`. */
-  claim(chainId: number, firstBlock: number): Promise<ChainState>;
+  claim(chainId: number, firstBlock: number, partial?: boolean): Promise<ChainState>;
   apply(batch: Batch): Promise<CommitResult>;
   /** Notes how the chain stands; what is not given stays as it was. */
   report(chainId: number, epoch: number, report: Report): Promise<ChainState>;
-  /** Inserts logs that were missed, or readings of state, and derives the spans of their wallets again. */
+  /** Replaces the logs of blocks, and derives the spans of their wallets again. */
   repair(repair: Repair): Promise<CommitResult>;
+  /** Corrects the times of kept blocks by their headers. */
+  retime(chainId: number, epoch: number, blocks: readonly BlockRef[]): Promise<CommitResult>;
+  /** Notes what the registry's state told about v1 revocations. */
+  settle(chainId: number, epoch: number, settlements: readonly Settlement[]): Promise<CommitResult>;
+  /** What was noted about a wallet's revocations from a block on was wrong: it is to be asked again. */
+  unsettle(chainId: number, epoch: number, vault: Address, from: number): Promise<CommitResult>;
   /** Takes or renews the lease of a chain where it is free, over, or the holder's own. Gives whoever holds it now. */
   lease(chainId: number, holder: string, forMs: number): Promise<string>;
   /** Gives the lease back, where that one holds it. */
@@ -205,8 +217,22 @@ export interface Store {
   blocks(chainId: number, range: { from: number; to: number }): Promise<BlockRef[]>;
   /** The logs of a range of blocks, both ends included, in order, a page at a time. */
   logs(chainId: number, range: { from: number; to: number; after?: LogPosition; limit: number }): Promise<LogRecord[]>;
-  /** Wallets with a revocation whose state was never read, or only at a later block. */
+  /** v1 revocations that are not settled, or only by the state of a later block; the oldest first. */
   unreadRevocations(chainId: number): Promise<UnreadRevocation[]>;
+  /** Wallets with a v1 revocation that is not settled, by address, from behind one on. */
+  unsettledVaults(chainId: number, after: Address | null, limit: number): Promise<Address[]>;
+  /** The v1 revocations of a range of blocks that name no delegate, neither in their log nor in their transaction. */
+  revocations(chainId: number, range: { from: number; to: number }): Promise<Revocation[]>;
+  /** The oldest revocations of one wallet that are not settled. */
+  openRevocations(chainId: number, vault: Address, limit: number): Promise<Revocation[]>;
+  /** The delegates to which a v1 wallet had granted something before a log and that had it at a block, by their places. */
+  delegates(query: DelegatesQuery): Promise<{ readonly delegate: Address; readonly place: number }[]>;
+  /** Some of the v1 delegations from one wallet to another that held at a block, the widest first. */
+  held(chainId: number, pair: Pick<DelegationKey, 'from' | 'to'>, at: number, limit: number): Promise<HeldDelegation[]>;
+  /** The newest grant of each v1 delegation of a wallet, of those after a log and up to a block, by id. */
+  regrants(chainId: number, vault: Address, after: LogPosition, to: number): Promise<Map<string, LogPosition>>;
+  /** Blocks of a range whose time is a log's word, the lowest first. */
+  uncheckedTimes(chainId: number, range: { from: number; to: number; limit: number }): Promise<BlockRef[]>;
   /** What the store takes on disk, in bytes. */
   size(): Promise<number>;
   close(): Promise<void>;
@@ -217,4 +243,25 @@ export interface UnreadRevocation {
   readonly block: number;
   /** The later block at which the state was read instead. */
   readonly readAt: number | null;
+}
+
+export interface Revocation {
+  readonly vault: Address;
+  readonly block: BlockRef;
+  /** Of its logs in this block. */
+  readonly logIndexes: readonly number[];
+  /** Those that it ended, as far as is known. */
+  readonly ended: Settlement['pairs'];
+  /** The block whose state settled it; null while it is not settled. */
+  readonly readAt: number | null;
+}
+
+export interface DelegatesQuery {
+  readonly chainId: number;
+  readonly vault: Address;
+  readonly before: LogPosition;
+  readonly at: number;
+  /** The place of the last one of the page before. */
+  readonly after?: number;
+  readonly limit: number;
 }

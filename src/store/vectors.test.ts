@@ -87,8 +87,7 @@ for (const engine of ENGINES) {
           truthsAt.set(block.number, truths);
 
           const input = blockInput(block);
-          const result = await store.apply({ chainId, epoch, after, blocks: [input], head: block });
-          expect([...result.lacking, ...result.surplus]).toEqual([]);
+          await store.apply({ chainId, epoch, after, blocks: [input], head: block });
           after = block;
 
           const now = await countWrong(

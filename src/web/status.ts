@@ -37,7 +37,7 @@ function card(network: NetworkRecord): Html {
     lagSeconds,
     maxLagSeconds,
     clockBehindSeconds,
-    shut,
+    halt,
     partial,
     firstBlock,
     progress,
@@ -46,19 +46,29 @@ function card(network: NetworkRecord): Html {
   const percent = Math.floor(share * 1000) / 10;
   const state = ready
     ? html`<span class="badge good">answers</span>`
-    : html`<span class="badge bad">${shut === null ? 'not up to date' : 'shut'}</span>`;
+    : html`<span class="badge bad">${halt === null ? 'not up to date' : 'halted'}</span>`;
   const row = (label: string, value: Html | string) => html`<dt>${label}</dt><dd>${value}</dd>`;
   const left =
     progress?.secondsLeft == null || share >= 1 ? '' : `, about ${Math.ceil(progress.secondsLeft / 60)} min left`;
   return html`<section class="card" aria-label="${name ?? String(chainId)}"><h2>${name ?? String(chainId)} <span class="soft">${chainId}</span> ${state}</h2>
 <label class="progress">History read <progress max="100" value="${percent}">${percent} %</progress> <span>${percent} %${left}</span></label>
-${shut === null ? '' : html`<p class="notice trouble">${shut}</p>`}
+${halt === null ? '' : html`<p class="notice trouble"><strong>${halt.code}</strong> since ${dateText(halt.since)}. ${halt.cause} ${halt.help}</p>`}
 ${clockBehindSeconds === 0 ? '' : html`<p class="notice trouble">The clock of this machine is ${String(clockBehindSeconds)} seconds behind the chain: check NTP.</p>`}
 <dl>${row('Newest block', head === null ? '–' : html`${head.number} <span class="soft">${dateText(head.timestamp)}</span>`)}
 ${row('Of the chain', chainBlock === null ? '–' : String(chainBlock))}
 ${row('Final', finalizedBlock === null ? '–' : String(finalizedBlock))}
+${row('Confirmed by a second node', confirmedText(network))}
 ${row('Age', lagSeconds === null ? '–' : `${Math.round(lagSeconds)} s, at most ${maxLagSeconds} s`)}
 ${partial ? row('Indexed from', `block ${firstBlock}: what was granted before is unknown`) : ''}
 ${progress === null ? '' : row('Nodes', html`${progress.providers.map(({ name: node, healthy }) => html`<span class="badge ${healthy ? 'good' : 'bad'}">${node} ${healthy ? 'well' : 'ailing'}</span> `)}`)}
 ${progress === null ? '' : row('Audit', `${progress.audited} final blocks and ${progress.compared} answers of the registry compared since the start`)}</dl></section>`;
+}
+
+/** How much of the final history two nodes have told alike. */
+function confirmedText({ firstBlock, finalizedBlock, confirmedBlock, progress }: NetworkRecord): string {
+  if (firstBlock === null || finalizedBlock === null) return 'nothing is final yet';
+  if (confirmedBlock === null)
+    return progress?.providers.length === 1 ? 'no: there is only one node to ask' : 'nothing yet';
+  const percent = Math.floor((100 * (confirmedBlock - firstBlock + 1)) / (finalizedBlock - firstBlock + 1));
+  return `${percent >= 100 ? 'all' : `${percent} %`} of the final history, up to block ${confirmedBlock}`;
 }

@@ -1,0 +1,101 @@
+// Why a chain may not answer, as data. The code alone decides what clears it; sentences for people are made from it.
+
+import type { Question } from '../registry/check.ts';
+import type { Address, Bytes32 } from '../registry/delegation.ts';
+import type { Transaction } from './engine.ts';
+import { jsonText } from './json.ts';
+
+/** A wallet's list. Those that v1 keeps by delegate are not asked for: its checks tell the same. */
+export type WalletList =
+  | { readonly version: 1; readonly wallet: Address; readonly direction: 'outgoing' }
+  | { readonly version: 2; readonly wallet: Address; readonly direction: 'outgoing' | 'incoming' };
+
+/** What a registry can be asked about. */
+export type Subject = Question | WalletList;
+
+/** What a registry said. */
+export interface Statement {
+  readonly subject: Subject;
+  /** In a form in which two answers are equal exactly when their texts are. */
+  readonly says: string;
+}
+
+export type Halt = { readonly since: number } & (
+  | {
+      /** A finalized block is no longer the chain's. */
+      readonly code: 'finality-violation';
+      readonly block: number;
+      readonly theirs: Bytes32 | null;
+      /** No provider has any of the indexed blocks. */
+      readonly foreign?: boolean;
+    }
+  | {
+      /** The registry answers otherwise than the index. No statements: what it said is not known any more. */
+      readonly code: 'registry-mismatch';
+      readonly block: number;
+      readonly statements: readonly Statement[];
+    }
+  | {
+      /** The index has a log that the chain does not have. */
+      readonly code: 'index-mismatch';
+      readonly block: number;
+    }
+  | { readonly code: 'import-unfinished' }
+);
+
+export type HaltCode = Halt['code'];
+
+/** What happened, and what to do about it, for people. */
+export function haltTexts(chainId: number, halt: Halt): { readonly cause: string; readonly help: string } {
+  const rewind = (block: number) => `delegations rewind --chain ${chainId} --to ${Math.max(0, block - 1)}`;
+  switch (halt.code) {
+    case 'finality-violation':
+      return halt.foreign
+        ? {
+            cause: `No provider has any of the indexed blocks: finalized block ${halt.block} is not theirs.`,
+            help: `Check that RPC_URL_${chainId} names nodes of chain ${chainId}. If the chain itself was restarted, index it into an empty store.`,
+          }
+        : {
+            cause: `Finalized block ${halt.block} changed${halt.theirs === null ? '' : `: it is now ${halt.theirs}`}.`,
+            help: `Resumes when the providers agree for two minutes. To decide now: ${rewind(halt.block)}`,
+          };
+    case 'registry-mismatch':
+      return {
+        cause: `The registry answered ${halt.statements.length || 'some'} question${halt.statements.length === 1 ? '' : 's'} otherwise than the index at block ${halt.block}.`,
+        help: `Resumes when the audit has found and repaired the difference. To look: delegations audit --chain ${chainId}`,
+      };
+    case 'index-mismatch':
+      return {
+        cause: `Block ${halt.block} of the index has a log that the chain does not have.`,
+        help: `Resumes when the audit has compared all blocks. To read them again now: ${rewind(halt.block)}`,
+      };
+    case 'import-unfinished':
+      return {
+        cause: 'An import was interrupted.',
+        help: 'Run the same delegations import command again to finish it.',
+      };
+  }
+}
+
+/** The sentences that earlier versions stored, and what each meant. */
+export function haltOfSentence(sentence: string, since: number): Halt {
+  const block = Number(/block (\d+)/i.exec(sentence)?.[1] ?? 0);
+  if (sentence.startsWith('A block that was final has changed')) {
+    const theirs = (/0x[0-9a-f]{64}/.exec(sentence)?.[0] ?? null) as Bytes32 | null;
+    return { code: 'finality-violation', since, block, theirs };
+  }
+  if (sentence.startsWith('It is being imported')) return { code: 'import-unfinished', since };
+  if (/^Block \d+ has a log here/.test(sentence)) return { code: 'index-mismatch', since, block };
+  return { code: 'registry-mismatch', since, block, statements: [] };
+}
+
+/** From the sentence in `shut` to the data in `halt`. */
+export async function migrateHalts(tx: Transaction): Promise<void> {
+  const since = Math.floor(Date.now() / 1000);
+  for (const [chain, shut] of await tx.rows('SELECT chain, shut FROM chain WHERE shut IS NOT NULL', [])) {
+    await tx.run('UPDATE chain SET halt = $2 WHERE chain = $1', [
+      Number(chain),
+      jsonText(haltOfSentence(String(shut), since)),
+    ]);
+  }
+}

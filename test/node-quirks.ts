@@ -1,0 +1,456 @@
+// What nodes and providers are known to do other than answer honestly. A quirk with parameters is a function that takes
+// them; one that looks at the chain takes the node it is for.
+
+import { blockAt, type FakeBlock, type FakeNode, type Fault, headerJson, Refusal, type Tag } from './fake-node.ts';
+import { word } from './registry-state.ts';
+
+export type Random = () => number;
+export type FaultMaker = (random: Random, node: FakeNode) => Fault;
+
+export interface LogJson {
+  readonly topics: readonly string[];
+  readonly blockNumber: string;
+  readonly blockHash: string;
+  readonly transactionHash: string;
+  readonly transactionIndex: string;
+  readonly logIndex: string;
+}
+
+const hexOf = (value: number) => `0x${value.toString(16)}`;
+const isLogs = (method: string) => method === 'eth_getLogs';
+
+/** Answers one method otherwise. */
+export const on =
+  (method: string, change: (honest: () => unknown, params: readonly unknown[]) => unknown): Fault =>
+  (question, honest) =>
+    question.method === method ? change(honest, question.params) : honest();
+
+/** Several quirks of one node; the first is the outermost. Each must answer at once, with no Response of its own. */
+export const together =
+  (...faults: readonly Fault[]): Fault =>
+  (question, honest) =>
+    faults.reduceRight<() => unknown>((inner, fault) => () => fault(question, inner), honest)();
+
+/** Changes every answer of logs, by range and by block hash. */
+const everyLogs = (change: (logs: readonly LogJson[]) => unknown): Fault =>
+  on('eth_getLogs', (honest) => change(honest() as LogJson[]));
+
+/** Changes answers of logs by range only. */
+const rangeLogs =
+  (change: (logs: readonly LogJson[]) => unknown): Fault =>
+  ({ method, params: [filter] }, honest) =>
+    isLogs(method) && filter.blockHash === undefined ? change(honest() as LogJson[]) : honest();
+
+/** Changes each log, in answers of logs and in receipts. */
+const eachLog =
+  (change: (log: LogJson) => object): Fault =>
+  ({ method }, honest) => {
+    const answer = honest();
+    if (isLogs(method)) return (answer as LogJson[]).map(change);
+    if (method !== 'eth_getTransactionReceipt' || answer === null) return answer;
+    return { ...(answer as object), logs: (answer as { logs: LogJson[] }).logs.map(change) };
+  };
+
+/** Answers as if the node's chain were another one. */
+function seeing<T>(node: FakeNode, chain: readonly FakeBlock[], ask: () => T): T {
+  const own = node.chain;
+  node.chain = chain;
+  try {
+    return ask();
+  } finally {
+    node.chain = own;
+  }
+}
+
+// Caps on the number of logs
+
+/** A range ends silently after the whole block in which the n-th log is (EthereumJS). */
+export const capByCount = (most: number): Fault => rangeLogs((logs) => throughBlockOf(logs, most - 1));
+
+/** A range ends silently after the whole block in which the answer reaches so many bytes of JSON. */
+export const capByBytes = (most: number): Fault =>
+  rangeLogs((logs) => {
+    let bytes = 0;
+    return throughBlockOf(
+      logs,
+      logs.findIndex((log) => {
+        bytes += JSON.stringify(log).length + 1;
+        return bytes >= most;
+      }),
+    );
+  });
+
+function throughBlockOf(logs: readonly LogJson[], position: number): readonly LogJson[] {
+  const last = logs[position];
+  return last === undefined ? logs : logs.filter((log) => Number(log.blockNumber) <= Number(last.blockNumber));
+}
+
+/** A range ends silently after its first n logs, within a block. */
+export const capMidBlock = (most: number): Fault => rangeLogs((logs) => logs.slice(0, most));
+
+/** Of a range only the newest n logs come. */
+export const newestOnly = (most: number): Fault => rangeLogs((logs) => logs.slice(Math.max(0, logs.length - most)));
+
+// Blocks that the node does not have, and forms that it does not know
+
+/** No logs, instead of an error, for a block hash that the node does not know. */
+export const emptyForUnknownHash =
+  (node: FakeNode): Fault =>
+  ({ method, params: [filter] }, honest) =>
+    isLogs(method) && filter.blockHash !== undefined && blockAt(node, filter) === undefined ? [] : honest();
+
+/** The head's logs for a range that begins beyond the head. */
+export const headLogsBeyondHead =
+  (node: FakeNode): Fault =>
+  ({ method, params: [filter] }, honest) => {
+    const head = node.chain.at(-1);
+    const isBeyond = isLogs(method) && head !== undefined && Number(filter.fromBlock) > head.number;
+    if (!isBeyond) return honest();
+    return node.answer({
+      method,
+      params: [{ ...filter, fromBlock: hexOf(head.number), toBlock: hexOf(head.number) }],
+    });
+  };
+
+/** Codes with which nodes say that they do not know a form of a parameter. */
+export const UNKNOWN_FORM = [-32602, -32700, -32000] as const;
+export type UnknownForm = (typeof UNKNOWN_FORM)[number];
+
+/** State at a block that is given by its hash is refused: the node knows numbers and tags only. */
+export const refusesBlockHash =
+  (code: UnknownForm): Fault =>
+  ({ method, params }, honest) => {
+    if (typeof stateTag(method, params) === 'object') throw new Refusal(code, 'invalid argument: block');
+    return honest();
+  };
+
+// The finalized tag
+
+const isFinalized = (params: readonly unknown[]) => params[0] === 'finalized';
+
+/** The `finalized` tag is refused. */
+export const refusesFinalized = (code: UnknownForm): Fault =>
+  on('eth_getBlockByNumber', (honest, params) => {
+    if (isFinalized(params)) throw new Refusal(code, 'invalid block tag');
+    return honest();
+  });
+
+/** `finalized` is the head. */
+export const finalizedIsHead = (node: FakeNode): Fault =>
+  on('eth_getBlockByNumber', (honest, params) =>
+    isFinalized(params) ? node.answer({ method: 'eth_getBlockByNumber', params: ['latest', false] }) : honest(),
+  );
+
+/** `finalized` is block 0, for ever. */
+export const finalizedIsGenesis = (node: FakeNode): Fault =>
+  on('eth_getBlockByNumber', (honest, params) => {
+    const [first] = node.chain;
+    if (!isFinalized(params) || first === undefined) return honest();
+    const zero = `0x${word(0n)}` as const;
+    return headerJson({ ...first, number: 0, hash: `0x${word(1n)}`, parentHash: zero, timestamp: 0, transactions: [] });
+  });
+
+// What is in a log
+
+/** How a node fills a log's `blockTimestamp`, which is not in the standard. */
+export const TIMES = {
+  /** Right. */
+  right: hexOf,
+  /** Not known, and said so. */
+  null: () => null,
+  zero: () => '0x0',
+  /** Right, as a JSON number. */
+  number: (time: number) => time,
+  /** Plausible, and wrong: of some other block of the same hours. */
+  wrong: (time: number) => hexOf(time - 60 * (1 + (time % 50))),
+} as const;
+
+/** Logs, in receipts too, have a `blockTimestamp`. */
+export const logTimes = (node: FakeNode, kind: keyof typeof TIMES): Fault =>
+  eachLog((log) => ({
+    ...log,
+    blockTimestamp: TIMES[kind](blockAt(node, { blockHash: log.blockHash })?.timestamp ?? 0),
+  }));
+
+/** Every transaction's logs are numbered from 0, in receipts too. */
+export const logIndexPerTransaction = (node: FakeNode): Fault =>
+  eachLog((log) => {
+    const { transactions = [] } = blockAt(node, { blockHash: log.blockHash }) ?? {};
+    const before = transactions.slice(0, Number(log.transactionIndex)).flatMap(({ logs }) => logs).length;
+    return { ...log, logIndex: hexOf(Number(log.logIndex) - before) };
+  });
+
+// What the node has thrown away
+
+const headOf = ({ chain }: FakeNode) => chain.at(-1)?.number ?? 0;
+
+/** Null for what is in a block more than n below the head; for everything where n is not given. */
+const forgets = (method: string, node: FakeNode, olderThan: number): Fault =>
+  on(method, (honest) => {
+    const answer = honest() as { blockNumber: string } | null;
+    return answer !== null && headOf(node) - Number(answer.blockNumber) > olderThan ? null : answer;
+  });
+
+/** No receipts, or none of blocks more than n below the head. */
+export const noReceipts = (node: FakeNode, olderThan = -1): Fault =>
+  forgets('eth_getTransactionReceipt', node, olderThan);
+
+/** No transactions, or none of blocks more than n below the head: the node has no index of old ones. */
+export const noTransactions = (node: FakeNode, olderThan = -1): Fault =>
+  forgets('eth_getTransactionByHash', node, olderThan);
+
+/** No logs of blocks from a to b come in ranges, nor any error; `byHash`: by block hash neither. */
+export const prunedSilently = (from: number, to: number, byHash = false): Fault =>
+  (byHash ? everyLogs : rangeLogs)((logs) =>
+    logs.filter(({ blockNumber }) => Number(blockNumber) < from || Number(blockNumber) > to),
+  );
+
+/** Logs of blocks from a to b are refused: by block hash, and any range that touches them. */
+export const prunedWithError =
+  (node: FakeNode, from: number, to: number): Fault =>
+  ({ method, params: [filter] }, honest) => {
+    if (!isLogs(method)) return honest();
+    const block = filter.blockHash === undefined ? undefined : blockAt(node, filter)?.number;
+    const [lowest, highest] = [block ?? Number(filter.fromBlock), block ?? Number(filter.toBlock)];
+    if (lowest <= to && highest >= from) throw new Refusal(4444, 'pruned history unavailable');
+    return honest();
+  };
+
+// State
+
+/** The block at whose end state is asked for; undefined for other questions. */
+function stateTag(method: string, params: readonly unknown[]): Tag | undefined {
+  const at = { eth_call: 1, eth_getStorageAt: 2, eth_getCode: 1, eth_getBalance: 1 }[method];
+  return at === undefined ? undefined : (params[at] as Tag);
+}
+
+/** The number of that block; undefined where it is no question of state, or the node does not know the block. */
+function stateNumber(node: FakeNode, method: string, params: readonly unknown[]): number | undefined {
+  const tag = stateTag(method, params);
+  if (tag === undefined) return undefined;
+  return typeof tag === 'string' && tag.startsWith('0x') ? Number(tag) : blockAt(node, tag)?.number;
+}
+
+function isOld(node: FakeNode, method: string, params: readonly unknown[], depth: number): boolean {
+  const number = stateNumber(node, method, params);
+  return number !== null && number !== undefined && headOf(node) - number > depth;
+}
+
+/** State of blocks more than n below the head is refused. */
+export const noOldState =
+  (node: FakeNode, depth: number): Fault =>
+  ({ method, params }, honest) => {
+    if (isOld(node, method, params, depth)) throw new Refusal(-32000, 'missing trie node');
+    return honest();
+  };
+
+/** State of blocks more than n below the head is nothing, silently: no return data, zero words, no balance. */
+export const emptyOldState =
+  (node: FakeNode, depth: number): Fault =>
+  ({ method, params }, honest) => {
+    const nothing = { eth_call: '0x', eth_getStorageAt: `0x${word(0n)}`, eth_getBalance: '0x0' }[method];
+    return nothing !== undefined && isOld(node, method, params, depth) ? nothing : honest();
+  };
+
+/** There is no code at blocks more than n below the head, says the node. */
+export const noOldCode =
+  (node: FakeNode, depth: number): Fault =>
+  ({ method, params }, honest) =>
+    method === 'eth_getCode' && isOld(node, method, params, depth) ? '0x' : honest();
+
+/** Calls, or other questions of state, are answered from the state n blocks earlier. */
+export const staleState =
+  (node: FakeNode, behind: number, methods: readonly string[] = ['eth_call']): Fault =>
+  ({ method, params }, honest) => {
+    const number = stateNumber(node, method, params);
+    const [first] = node.chain;
+    if (number === undefined || first === undefined || !methods.includes(method)) return honest();
+    const tag = hexOf(Math.max(first.number, number - behind));
+    return node.answer({ method, params: [...params.slice(0, -1), tag] });
+  };
+
+/** Every call returns the same data. */
+const saysAlways = (data: string): Fault => on('eth_call', () => data);
+export const saysTrue = saysAlways(`0x${word(1n)}`);
+export const saysFalse = saysAlways(`0x${word(0n)}`);
+export const saysNothing = saysAlways('0x');
+
+// Logs that never were, and logs kept back
+
+/** A v2 grant of everything, once more and to somebody else, in every range that has one. */
+const forges = (change: object): Fault =>
+  rangeLogs((logs) => {
+    const one = logs.find(({ topics }) => topics.length === 3);
+    if (one === undefined) return logs;
+    const topics = [...one.topics.slice(0, 2), `0x${word(`0x${'99'.repeat(20)}`)}`];
+    const forged = { ...one, logIndex: '0x99', transactionIndex: '0x99', topics, ...change };
+    const end = logs.findLastIndex(({ blockHash }) => blockHash === one.blockHash) + 1;
+    return [...logs.slice(0, end), forged, ...logs.slice(end)];
+  });
+
+/** A forged log of a transaction that is there, whose receipt does not have it. */
+export const forgesLog = forges({});
+/** A forged log of a transaction that nobody knows. */
+export const forgesTransaction = forges({ transactionHash: `0x${'f0'.repeat(32)}` });
+
+/** Every log is kept back. */
+export const keepsBackAll = everyLogs(() => []);
+/** The logs of about every k-th transaction are kept back, always of the same ones. */
+export const keepsBackTransactions = (every: number): Fault =>
+  everyLogs((logs) =>
+    logs.filter(({ transactionHash }) => Number.parseInt(transactionHash.slice(2, 10), 16) % every !== 0),
+  );
+/** The first log of every answer is kept back. */
+export const keepsBackFirst = everyLogs((logs) => logs.slice(1));
+/** The last log of every answer is kept back. */
+export const keepsBackLast = everyLogs((logs) => logs.slice(0, -1));
+
+// Other chains, other moments
+
+/** From the n-th question on, the URL leads to another chain. */
+export const becomesOtherChain = (
+  node: FakeNode,
+  other: { readonly chainId: number; readonly chain: readonly FakeBlock[] },
+  after = 0,
+): Fault => {
+  let asked = 0;
+  return (question, honest) => {
+    if (asked++ < after) return honest();
+    return question.method === 'eth_chainId' ? hexOf(other.chainId) : seeing(node, other.chain, honest);
+  };
+};
+
+/** The node is n blocks behind its chain. */
+export const lagging = (node: FakeNode, blocks: number): Fault => {
+  let [whole, seen] = [node.chain, node.chain.slice(0, Math.max(1, node.chain.length - blocks))];
+  return (_, honest) => {
+    if (node.chain !== whole) {
+      whole = node.chain;
+      seen = whole.slice(0, Math.max(1, whole.length - blocks));
+    }
+    return seeing(node, seen, honest);
+  };
+};
+
+/** The node stands still from now on. */
+export const frozen = (node: FakeNode): Fault => {
+  const { chain } = node;
+  return (_, honest) => seeing(node, chain, honest);
+};
+
+// For simulations
+
+const only = (method: string, change: (answer: never) => unknown, share = 1): FaultMaker => {
+  return (random) => (question, honest) => {
+    const answer = honest();
+    return question.method === method && answer !== null && random() < share ? change(answer as never) : answer;
+  };
+};
+
+/** Faults that a follower can see through at once, or that make it wait. */
+export const OPEN: readonly FaultMaker[] = [
+  (random) => (_, honest) => (random() < 0.3 ? new Response('', { status: 503 }) : honest()),
+  (random) => (_, honest) => (random() < 0.3 ? new Response('<html>', { status: 200 }) : honest()),
+  (random) => (_, honest) => {
+    if (random() < 0.3) throw new Refusal(-32005, 'limit exceeded');
+    return honest();
+  },
+  (random) => (question, honest) => (question.method === 'eth_getBlockByNumber' && random() < 0.3 ? null : honest()),
+  // The head of some other moment.
+  (random, node) => (question, honest) => {
+    if (question.method !== 'eth_getBlockByNumber' || question.params[0] !== 'latest') return honest();
+    const { chain } = node;
+    return seeing(node, chain.slice(0, Math.max(1, chain.length - Math.floor(random() * 6))), honest);
+  },
+  // Ranges are limited.
+  (random) => {
+    const most = 1 + Math.floor(random() * 5);
+    return (question, honest) => {
+      const [filter] = question.params;
+      const isRange = question.method === 'eth_getLogs' && filter.blockHash === undefined;
+      if (isRange && Number(filter.toBlock) - Number(filter.fromBlock) >= most) throw new Refusal(-32005, 'too large');
+      return honest();
+    };
+  },
+  only('eth_getLogs', (logs: object[]) => [...logs].reverse()),
+  only('eth_getLogs', (logs: object[]) => logs.flatMap((log) => [log, log])),
+  only('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, removed: true })), 0.3),
+  only('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: `0x${'f'.repeat(512)}` })),
+  only('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: undefined })),
+  (_, node) => noOldState(node, -1),
+  () => refusesFinalized(-32602),
+];
+
+/** Faults that nobody can see at once: logs that are kept back. They must be found later. */
+export const HIDDEN: readonly FaultMaker[] = [
+  () => keepsBackAll,
+  only('eth_getLogs', () => [], 0.5),
+  () => keepsBackFirst,
+  only('eth_getLogs', (logs: object[]) => logs.slice(0, -1), 0.5),
+];
+
+const below = (random: Random, most: number) => Math.floor(random() * most);
+const pick = <T>(random: Random, of: readonly T[]): T => of[below(random, of.length)] as T;
+const someNumber = (random: Random, { chain }: FakeNode) => pick(random, chain).number;
+
+/** Every quirk of this file by its name, with parameters by chance. The other chain of a node is its own, under another id. */
+export const QUIRKS = {
+  capByCount: (random) => capByCount(1 + below(random, 20)),
+  capByBytes: (random) => capByBytes(1 + below(random, 10_000)),
+  capMidBlock: (random) => capMidBlock(1 + below(random, 20)),
+  newestOnly: (random) => newestOnly(1 + below(random, 20)),
+  emptyForUnknownHash: (_, node) => emptyForUnknownHash(node),
+  headLogsBeyondHead: (_, node) => headLogsBeyondHead(node),
+  refusesBlockHash: (random) => refusesBlockHash(pick(random, UNKNOWN_FORM)),
+  refusesFinalized: (random) => refusesFinalized(pick(random, UNKNOWN_FORM)),
+  finalizedIsHead: (_, node) => finalizedIsHead(node),
+  finalizedIsGenesis: (_, node) => finalizedIsGenesis(node),
+  logTimesRight: (_, node) => logTimes(node, 'right'),
+  logTimesNull: (_, node) => logTimes(node, 'null'),
+  logTimesZero: (_, node) => logTimes(node, 'zero'),
+  logTimesNumber: (_, node) => logTimes(node, 'number'),
+  logTimesWrong: (_, node) => logTimes(node, 'wrong'),
+  logIndexPerTransaction: (_, node) => logIndexPerTransaction(node),
+  noReceipts: (_, node) => noReceipts(node),
+  noOldReceipts: (random, node) => noReceipts(node, below(random, 30)),
+  noTransactions: (_, node) => noTransactions(node),
+  noOldTransactions: (random, node) => noTransactions(node, below(random, 30)),
+  prunedBelow: (random, node) => prunedSilently(0, someNumber(random, node), random() < 0.5),
+  prunedWithin: (random, node) => {
+    const from = someNumber(random, node);
+    return prunedSilently(from, from + below(random, 20), random() < 0.5);
+  },
+  prunedWithError: (random, node) => {
+    const from = random() < 0.5 ? 0 : someNumber(random, node);
+    return prunedWithError(node, from, someNumber(random, node));
+  },
+  noOldState: (random, node) => noOldState(node, below(random, 30)),
+  emptyOldState: (random, node) => emptyOldState(node, below(random, 30)),
+  noOldCode: (random, node) => noOldCode(node, below(random, 30)),
+  staleCalls: (random, node) => staleState(node, 1 + below(random, 10)),
+  staleState: (random, node) => staleState(node, 1 + below(random, 10), ['eth_call', 'eth_getStorageAt']),
+  saysTrue: () => saysTrue,
+  saysFalse: () => saysFalse,
+  saysNothing: () => saysNothing,
+  forgesLog: () => forgesLog,
+  forgesTransaction: () => forgesTransaction,
+  keepsBackAll: () => keepsBackAll,
+  keepsBackTransactions: (random) => keepsBackTransactions(2 + below(random, 5)),
+  keepsBackFirst: () => keepsBackFirst,
+  keepsBackLast: () => keepsBackLast,
+  lagging: (random, node) => lagging(node, 1 + below(random, 10)),
+  frozen: (_, node) => frozen(node),
+  becomesOtherChain: (random, node) =>
+    becomesOtherChain(node, { chainId: 5, chain: otherChain(node.chain) }, below(random, 20)),
+} as const satisfies Readonly<Record<string, FaultMaker>>;
+
+/** The same blocks under other hashes. */
+function otherChain(chain: readonly FakeBlock[]): FakeBlock[] {
+  const other = (hash: FakeBlock['hash']): FakeBlock['hash'] => `0x${'5c'}${hash.slice(4)}`;
+  return chain.map((block) => ({
+    ...block,
+    hash: other(block.hash),
+    parentHash: other(block.parentHash),
+    transactions: block.transactions.map((one) => ({ ...one, hash: other(one.hash) })),
+  }));
+}
