@@ -272,6 +272,7 @@ export const headerJson = (block: FakeBlock) => ({
   parentHash: block.parentHash,
   timestamp: hexOf(block.timestamp),
   logsBloom: bloomOf(block),
+  transactions: block.transactions.map(({ hash }) => hash),
 });
 
 const blooms = new WeakMap<FakeBlock, string>();

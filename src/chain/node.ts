@@ -46,6 +46,8 @@ export interface Node {
   headers(numbers: readonly number[]): Promise<Header[]>;
   logs(filter: LogFilter, from: number, to: number): Promise<NodeLog[]>;
   logsOfBlock(filter: LogFilter, hash: Bytes32): Promise<NodeLog[]>;
+  /** The transactions that a block has; null where the node does not have the block, or does not say. */
+  transactionsOf(block: BlockId): Promise<ReadonlySet<string> | null>;
   /** Null for each that the node does not know. */
   transactions(hashes: readonly Bytes32[]): Promise<(Transaction | null)[]>;
   /** The logs of each transaction; null where the node does not know it. */
@@ -204,6 +206,13 @@ export function createNode(rpc: Rpc): Node {
       const stray = found.find(({ blockHash }) => blockHash !== hash);
       if (stray !== undefined) throw bad(`a log of block ${hash}`, stray.blockHash);
       return found;
+    },
+    async transactionsOf({ number, hash }) {
+      const answer = await rpc.call('eth_getBlockByNumber', [tagOf(number), false]);
+      if (headerOf(answer, number)?.hash !== hash) return null;
+      const { transactions } = fields('a block', answer);
+      if (!Array.isArray(transactions)) return null;
+      return new Set(transactions.map((one) => bytes32('transaction', one)));
     },
     async transactions(hashes) {
       const answers = await rpc.batch(hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })));

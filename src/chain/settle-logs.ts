@@ -49,6 +49,10 @@ export async function settleLogs(network: Network, dispute: Dispute): Promise<En
   );
   const transactions = [...new Set([...witnesses.flat(), ...ours].map(({ transaction }) => transaction))];
   const receipts = await receiptsOf(network, dispute, transactions);
+  const isInBlock = await blockTransactions(
+    dispute,
+    transactions.some((one) => !receipts.has(one)),
+  );
   const open = transactions.map((transaction) => {
     const of = (entries: readonly Entry[]) => entries.filter((one) => one.transaction === transaction);
     const confirmed = receipts.get(transaction) ?? [];
@@ -56,7 +60,8 @@ export async function settleLogs(network: Network, dispute: Dispute): Promise<En
     const known = [...confirmed.flat(), ...of(witnesses.flat())].find((one) => one.transactionIndex !== null);
     // The index has a voice only where no receipt tells, and only about what it has: it lacks what its source lacked.
     const index = of(ours);
-    const options = isConfirmed ? confirmed : [...witnesses.map(of), ...(index.length > 0 ? [index] : [])];
+    const voices = [...witnesses.map(of), ...(index.length > 0 ? [index] : [])];
+    const options = isConfirmed ? confirmed : isInBlock(transaction) ? voices : [NOTHING];
     return { isConfirmed, options, place: known?.transactionIndex ?? Number.MAX_SAFE_INTEGER };
   });
   open.sort((a, b) => a.place - b.place);
@@ -75,6 +80,16 @@ const entryOf = (network: Network, log: NodeLog): Entry => ({
   transactionIndex: log.transactionIndex,
   log,
 });
+
+/** False for a transaction that no provider has in its block. Asked only where receipts do not tell; some nodes leave it out. */
+async function blockTransactions({ block, told }: Dispute, isNeeded: boolean): Promise<(one: Bytes32) => boolean> {
+  if (!isNeeded) return () => true;
+  const lists = await Promise.all(told.map(({ source }) => source.node.transactionsOf(block).catch(() => null)));
+  const known = lists.filter((list) => list !== null);
+  return (one) => known.length === 0 || NO_HASH.test(one) || known.some((list) => list.has(one));
+}
+
+const NO_HASH = /^0x0+$/;
 
 /** What the receipts of all providers have of each transaction. Null is "unknown": nodes drop their index of old ones. */
 async function receiptsOf(
