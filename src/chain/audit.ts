@@ -8,6 +8,7 @@ import { groupLogs } from './logs.ts';
 import type { BlockId, Header, NodeLog } from './node.ts';
 import type { Source } from './providers.ts';
 import { resolveBlocks } from './resolve.ts';
+import { blockBy } from './search.ts';
 import { type Entry, heldBefore, settleLogs } from './settle-logs.ts';
 
 export interface Comparison {
@@ -63,7 +64,12 @@ export async function compareBlocks(
       isWhole = false;
       break;
     }
-    const block = await identify(context, answered, number, ours?.hash);
+    const block = ours
+      ? { number, hash: ours.hash }
+      : await blockBy(
+          answered.map(({ source }) => source),
+          number,
+        );
     const told = answered.map(({ source, blocks: own }) => {
       const found = own.get(number);
       return { source, logs: found?.hash === block.hash ? found.logs : [] };
@@ -128,22 +134,6 @@ async function askAll(
   const answered = answers.flat();
   if (answered.length === 0) throw failure;
   return answered;
-}
-
-/** The block of a number, by the hash that we keep or by the headers of the providers. */
-async function identify(
-  { network }: FollowerContext,
-  answered: readonly Answered[],
-  number: number,
-  kept: Header['hash'] | undefined,
-): Promise<BlockId> {
-  if (kept !== undefined) return { number, hash: kept };
-  const headers = await Promise.all(answered.map(({ source }) => source.node.header(number).catch(() => null)));
-  const hashes = new Set(headers.flatMap((header) => header?.hash ?? []));
-  const [hash] = hashes;
-  if (hash === undefined || hashes.size > 1)
-    throw new Inconsistent(`the providers of chain ${network.chainId} do not agree about block ${number}`);
-  return { number, hash };
 }
 
 /** A settled block as the store takes it. */

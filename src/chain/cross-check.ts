@@ -4,11 +4,11 @@
 import { within } from '../within.ts';
 import { textsOf } from './compare.ts';
 import type { FollowerContext, Sources } from './context.ts';
-import { Inconsistent, Untrusted } from './errors.ts';
+import { Untrusted } from './errors.ts';
 import { type BlockLogs, groupLogs } from './logs.ts';
 import type { BlockId, NodeLog } from './node.ts';
 import type { Source } from './providers.ts';
-import { hasBlock } from './search.ts';
+import { blockBy, hasBlock } from './search.ts';
 import { heldBefore, settleLogs } from './settle-logs.ts';
 
 export interface CrossCheck {
@@ -58,7 +58,10 @@ export async function crossCheck(
   told = told.filter((_, position) => having[position]);
   const settled = byNumber(ours);
   for (const number of differing(told)) {
-    const block = await blockOf(told, number);
+    const block = await blockBy(
+      told.map(({ source }) => source),
+      number,
+    );
     const own = told.map(({ source, blocks }) => {
       const found = blocks.get(number);
       return { source, logs: found?.hash === block.hash ? found.logs : [] };
@@ -77,12 +80,3 @@ export async function crossCheck(
 }
 
 const byNumber = (blocks: readonly BlockLogs[]) => new Map(blocks.map((block) => [block.number, block]));
-
-/** By the headers of those who tell: a log may name a block that its own provider does not have. */
-async function blockOf(told: readonly Told[], number: number): Promise<BlockId> {
-  const headers = await Promise.all(told.map(({ source }) => source.node.header(number).catch(() => null)));
-  const hashes = new Set(headers.flatMap((header) => header?.hash ?? []));
-  const [hash] = hashes;
-  if (hash === undefined || hashes.size > 1) throw new Inconsistent(`the providers do not agree about block ${number}`);
-  return { number, hash };
-}

@@ -1,7 +1,9 @@
 // Looking for a place on a chain.
 
 import type { BlockRef } from '../store/store.ts';
-import type { Node } from './node.ts';
+import { Inconsistent } from './errors.ts';
+import type { BlockId, Node } from './node.ts';
+import type { Source } from './providers.ts';
 
 /** Whether the node has this very block at its height. */
 export const hasBlock = async (node: Node, { number, hash }: Pick<BlockRef, 'number' | 'hash'>): Promise<boolean> =>
@@ -16,4 +18,13 @@ export async function lastWhere(end: number, fits: (position: number) => Promise
     else bad = middle;
   }
   return good;
+}
+
+/** The block of a number by the headers of providers: a log may name one that its own provider does not have. */
+export async function blockBy(sources: readonly Source[], number: number): Promise<BlockId> {
+  const headers = await Promise.all(sources.map(({ node }) => node.header(number).catch(() => null)));
+  const hashes = new Set(headers.flatMap((header) => header?.hash ?? []));
+  const [hash] = hashes;
+  if (hash === undefined || hashes.size > 1) throw new Inconsistent(`the providers do not agree about block ${number}`);
+  return { number, hash };
 }

@@ -17,7 +17,7 @@ import { endStored } from './revoke.ts';
 import type { Shortener } from './short.ts';
 import { type AppliedBlock, type AppliedLog, createSpanSet, namedBy, type Span, type SpanChanges } from './spans.ts';
 import type { LogPosition } from './store.ts';
-import { CLOSE_SPAN, INSERT_SPAN, LOAD_OPEN_KEY, LOG_COLUMNS } from './tables.ts';
+import { CLOSE_SPAN, INSERT_SPAN, LOAD_OPEN_KEY, LOG } from './tables.ts';
 
 /** A writer's transaction on one chain. */
 export interface Writing {
@@ -92,8 +92,6 @@ async function* logPages(tx: Transaction, chainId: number): AsyncGenerator<Row[]
     yield [...page, ...rest];
   }
 }
-
-const LOG = Object.keys(LOG_COLUMNS).join(', ');
 
 /** Whom the registry's state showed to be revoked, by wallet, block and log. */
 type SettledEnds = ReadonlyMap<string, readonly Address[]>;

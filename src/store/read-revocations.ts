@@ -7,14 +7,12 @@ import type { Engine, Param } from './engine.ts';
 import { isBelowHead } from './queries.ts';
 import type { Shortener } from './short.ts';
 import type { LogPosition, Revocation, Store } from './store.ts';
-import { LOG_COLUMNS } from './tables.ts';
+import { LOG } from './tables.ts';
 
 type RevocationReads = Pick<
   Store,
   'unreadRevocations' | 'unsettledVaults' | 'revocations' | 'openRevocations' | 'delegates' | 'held' | 'regrants'
 >;
-
-const LOG = Object.keys(LOG_COLUMNS).join(', ');
 
 export function createRevocationReads(engine: Engine, short: Shortener): RevocationReads {
   async function revocationsWhere(chainId: number, condition: string, params: readonly Param[]): Promise<Revocation[]> {

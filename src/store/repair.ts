@@ -7,7 +7,7 @@ import { bytesOf, eventOf, hexOf, numberOf } from './encoding.ts';
 import { StoreError } from './errors.ts';
 import { resettle } from './settle.ts';
 import type { BlockInput, BlockRef, ChainState, CommitResult, LogInput, Repair } from './store.ts';
-import { LOG_COLUMNS } from './tables.ts';
+import { LOG } from './tables.ts';
 
 /** Replaces the logs of blocks by those given, and derives the spans of all wallets that either concern. */
 export async function repair(writing: Writing, { epoch, blocks }: Repair): Promise<CommitResult> {
@@ -70,8 +70,6 @@ async function setTimes({ tx, chainId }: Writing, blocks: readonly BlockRef[]): 
   }
   return lowest;
 }
-
-const LOG = Object.keys(LOG_COLUMNS).join(', ');
 
 async function storedEvents({ tx, chainId }: Writing, block: number): Promise<LogInput['event'][]> {
   const rows = await tx.rows(`SELECT ${LOG} FROM log WHERE chain = $1 AND block = $2`, [chainId, block]);

@@ -31,7 +31,7 @@ export interface WideEnd {
 }
 
 /** What began and ended in one block never held at the end of any, and is not kept. */
-export const isEmpty = ({ since, until }: Span) => until === since.block;
+const isEmpty = ({ since, until }: Span) => until === since.block;
 
 export interface SpanChanges {
   /** New spans, some of which may have ended already. */

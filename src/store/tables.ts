@@ -41,6 +41,8 @@ export const LOG_COLUMNS: Columns = {
   transaction_hash: 'bytea',
   revoked: 'bytea',
 };
+/** As a statement names them. */
+export const LOG = Object.keys(LOG_COLUMNS).join(', ');
 export const INSERT_LOG = insertInto('log', { chain: 'bigint', ...LOG_COLUMNS });
 
 export const SPAN_COLUMNS: Columns = {
@@ -57,12 +59,6 @@ export const INSERT_SPAN = insertInto('span', {
   key: 'bigint',
   ...SPAN_COLUMNS,
 });
-
-export const INSERT_READ = insertInto(
-  'v1_read',
-  { chain: 'bigint', vault: 'bytea', cold: 'bigint', block: 'bigint', read_block: 'bigint' },
-  'ON CONFLICT (chain, vault, block) DO NOTHING',
-);
 
 export const INSERT_PAIR = insertInto(
   'v1_pair',
