@@ -37,6 +37,18 @@ async function livesOf(honesty: Honesty, runs: number): Promise<string[]> {
   return [...wrong, ...meanwhile];
 }
 
+/** Seeds of lives that were wrong once: a forged revocation of everything, in a transaction that no block has. */
+const ONCE_WRONG = [30_467];
+
+test('lives that were wrong once', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('once-wrong.db')}`);
+  for (const seed of ONCE_WRONG) {
+    const { wrong, meanwhile } = await live(store, seed, 'one');
+    expect([seed, wrong, meanwhile]).toEqual([seed, null, null]);
+  }
+  await store.close();
+});
+
 test(
   'one node is honest: right in the end',
   async () => {
