@@ -181,8 +181,7 @@ export function createFollower(options: FollowerOptions): Follower {
     const result = await compareBlocks(context, sources, anchor, low, high);
     if (result.repaired > 0) revocations.mayHaveMore();
     const [first, ...others] = sources;
-    // One provider alone would only repeat itself.
-    if (first !== undefined && others.length > 0) await revocations.verify({ first, others }, low, high);
+    if (first !== undefined) await revocations.verify({ first, others }, low, high);
     const confirmed = context.state.confirmed ?? context.state.firstBlock - 1;
     if (result.sources > 1 && result.isWhole && low <= confirmed + 1 && high > confirmed) {
       await context.commit(async ({ epoch }) => ({ state: await store.report(chainId, epoch, { confirmed: high }) }));

@@ -35,7 +35,7 @@ export interface Revocations {
   settle(sources: Sources): Promise<void>;
   /** Somebody was refused an answer about this pair: it is settled first. */
   asked(vault: Address, delegate: Address): void;
-  /** Settles again, by all providers, those of a range that were settled by the state of their own block. */
+  /** Settles those of a range again that all providers together tell otherwise, or better, than was noted. */
   verify(sources: Sources, from: number, to: number): Promise<void>;
   /** New revocations may have come in. */
   mayHaveMore(): void;
@@ -338,7 +338,8 @@ export function createRevocations(context: FollowerContext): Revocations {
   /** False where the state of its own block tells otherwise than was noted, or more. */
   async function isRight(sources: Sources, revocation: Revocation): Promise<boolean> {
     const { vault, block, readAt, ended } = revocation;
-    if (readAt === null) return true;
+    // What was read of its own block, one provider alone would only repeat.
+    if (readAt === null || (readAt === block.number && sources.others.length === 0)) return true;
     const wishes = ended.map(({ delegate }) => delegate);
     const { delegates } = await partOf(revocation, block.number, wishes, PAIRS);
     // Of these the slot says nothing: another log of the block changed it.
@@ -349,11 +350,13 @@ export function createRevocations(context: FollowerContext): Revocations {
       block,
       all.map((delegate) => ({ vault, delegate })),
     );
-    if (all.length === 0 || value === undefined) return true;
-    return (
-      readAt === block.number &&
-      value.every((revoked, position) => revoked === wishes.includes(all[position] as Address))
-    );
+    if (value === undefined) return true;
+    if (readAt > block.number) {
+      // Settled by a later state: better by its own, where somebody has all that this needs.
+      const needsState = all.length < delegates.length;
+      return needsState && (await stateAt(sources, vault, block)).value === undefined;
+    }
+    return value.every((revoked, position) => revoked === wishes.includes(all[position] as Address));
   }
 
   return {

@@ -38,7 +38,7 @@ async function livesOf(honesty: Honesty, runs: number): Promise<string[]> {
 }
 
 /** Seeds of lives that were wrong once: a forged revocation of everything, in a transaction that no block has. */
-const ONCE_WRONG = [30_467];
+const ONCE_WRONG = [30_467, 61_119];
 
 test('lives that were wrong once', async () => {
   const store = await openStore(`sqlite:${temporaryPath('once-wrong.db')}`);

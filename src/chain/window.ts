@@ -39,8 +39,7 @@ export async function readWindow(
   } = await compareBlocks(context, allOf(sources), head, floor + 1, head.number, sources.first);
   if (repaired > 0) revocations.mayHaveMore();
   if (!isWhole) return;
-  // One provider alone would only repeat itself.
-  if (sources.others.length > 0) await revocations.verify(sources, floor + 1, head.number);
+  await revocations.verify(sources, floor + 1, head.number);
   if (candidate !== undefined && candidate.number > floor) {
     if (!(await isStill(candidate))) throw new Inconsistent('the window is changing');
     await context.commit(({ epoch, head: after }) =>
