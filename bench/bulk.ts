@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { Delegation } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
-import { MAIN } from '../test/serve-process.ts';
+import { MAIN } from '../test/support/serve-process.ts';
 import { createMass } from './delegations.ts';
 import { count, megabytes } from './figures.ts';
 import { fill, freshen } from './fill.ts';

@@ -3,7 +3,7 @@
 import { type Address, type Delegation, type Kind, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { RegistryEvent } from '../src/registry/event.ts';
 import type { BlockInput, LogInput } from '../src/store/store.ts';
-import { createRandom } from '../test/random.ts';
+import { createRandom } from '../test/support/random.ts';
 
 /** An address that looks like any other, from a number. */
 export function addressFrom(of: number): Address {

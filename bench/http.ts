@@ -2,12 +2,12 @@
 // run. On either engine, and with several workers.
 
 import { join } from 'node:path';
+import { targetOf } from '../src/api/query.ts';
+import { readCheck } from '../src/api/request.ts';
 import { createApp, findRoute } from '../src/http/app.ts';
 import { createSightings } from '../src/http/freshness.ts';
-import { targetOf } from '../src/http/query.ts';
-import { readCheck } from '../src/http/request.ts';
 import { openStore } from '../src/store/open.ts';
-import { startPostgres } from '../test/postgres.ts';
+import { startPostgres } from '../test/support/postgres.ts';
 import { ownCpu } from './cpu.ts';
 import { createMass } from './delegations.ts';
 import { count, median, micros, times } from './figures.ts';

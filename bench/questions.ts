@@ -1,10 +1,10 @@
 // The checks that are asked: of a contract, without rights; half of them of pairs that have something.
 
-import { checksummed } from '../src/http/checksum.ts';
-import { type CheckOperation, OPERATIONS } from '../src/http/operations.ts';
+import { checksummed } from '../src/api/checksum.ts';
+import { type CheckOperation, OPERATIONS } from '../src/api/operations.ts';
 import type { QuestionV2 } from '../src/registry/check.ts';
 import { type Address, type Delegation, NO_RIGHTS } from '../src/registry/delegation.ts';
-import { createRandom } from '../test/random.ts';
+import { createRandom } from '../test/support/random.ts';
 
 export type ContractQuestion = Extract<QuestionV2, { scope: 'contract' }>;
 

@@ -1,7 +1,7 @@
 // How a history is read from a node into a database, by us and by the peer: from the start of the process until all is there.
 
 import { openStore } from '../src/store/open.ts';
-import { MAIN } from '../test/serve-process.ts';
+import { MAIN } from '../test/support/serve-process.ts';
 import { treeCpu } from './cpu.ts';
 import { highestMemory } from './memory.ts';
 import type { Ponder } from './ponder.ts';

@@ -4,8 +4,8 @@ import { openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { freePort } from '../src/sandbox/free-port.ts';
-import { findProgram } from '../test/programs.ts';
-import { MAIN } from '../test/serve-process.ts';
+import { findProgram } from '../test/support/programs.ts';
+import { MAIN } from '../test/support/serve-process.ts';
 import type { Server } from './load.ts';
 
 interface OursOptions {

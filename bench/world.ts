@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { type Delegation, delegationId } from '../src/registry/delegation.ts';
-import { type PostgresServer, startPostgres } from '../test/postgres.ts';
+import { type PostgresServer, startPostgres } from '../test/support/postgres.ts';
 import { eventAt, logsIn } from './history.ts';
 import { createPonder, type Ponder } from './ponder.ts';
 import { type Reading, readByOurs, readByPonder } from './reading.ts';

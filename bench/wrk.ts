@@ -1,7 +1,7 @@
 // Load by wrk, as much as the server takes, and what that costs the server.
 
 import { writeFileSync } from 'node:fs';
-import { findProgram } from '../test/programs.ts';
+import { findProgram } from '../test/support/programs.ts';
 import { type Asked, type Cost, meter, type Server } from './load.ts';
 
 const CONNECTIONS = 16;

@@ -3,13 +3,13 @@
 
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { openStore } from '../src/store/open.ts';
-import { eventually, liveChain, settingsOf } from '../test/live-chain.ts';
-import { WALLETS } from '../test/lives.ts';
-import { startPostgres } from '../test/postgres.ts';
-import { createRandom } from '../test/random.ts';
-import { startRedis } from '../test/redis.ts';
-import { stored } from '../test/stored.ts';
-import { createWitness, type Witnessed } from '../test/witness.ts';
+import { eventually, liveChain, settingsOf } from '../test/support/live-chain.ts';
+import { WALLETS } from '../test/support/lives.ts';
+import { startPostgres } from '../test/support/postgres.ts';
+import { createRandom } from '../test/support/random.ts';
+import { startRedis } from '../test/support/redis.ts';
+import { stored } from '../test/support/stored.ts';
+import { createWitness, type Witnessed } from '../test/support/witness.ts';
 import { type Role, startRole } from './role.ts';
 
 export interface ChaosOptions {

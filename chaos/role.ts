@@ -1,7 +1,7 @@
 // One process of the service, which is killed and started again as an operator's supervisor would.
 
 import { freePort } from '../src/sandbox/free-port.ts';
-import { MAIN } from '../test/serve-process.ts';
+import { MAIN } from '../test/support/serve-process.ts';
 
 export interface Role {
   readonly url: string;

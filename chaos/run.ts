@@ -1,6 +1,6 @@
 // npm run chaos -- [seconds] [seed]
 
-import { removeRedis } from '../test/redis.ts';
+import { removeRedis } from '../test/support/redis.ts';
 import { chaos, reportLines } from './chaos.ts';
 
 const [seconds = '300', seed = String(Date.now() % 1_000_000)] = process.argv.slice(2);

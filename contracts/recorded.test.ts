@@ -11,8 +11,8 @@ import { asAddress, rowsOf } from '../src/registry/return-data.ts';
 import { decodeV2List } from '../src/registry/v2-list.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
 import { type Call, inputOf } from '../src/sandbox/transactions.ts';
-import { asText, everyQuestion, recordedList, trueAnswers } from '../test/questions.ts';
-import { type Checkpoint, MAINNET, RECORDINGS, type Recording } from '../test/vectors.ts';
+import { asText, everyQuestion, recordedList, trueAnswers } from '../test/support/questions.ts';
+import { type Checkpoint, MAINNET, RECORDINGS, type Recording } from '../test/support/vectors.ts';
 
 const [V1, V2] = [MAINNET.registries[1] as Address, MAINNET.registries[2]];
 

@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
-import type { ChainFigures } from '../src/chain/figures.ts';
+import type { FollowerStatus } from '../src/chain/follower-status.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
-import { VARIABLES } from '../src/cli/config.ts';
-import { createMetrics } from '../src/http/metrics.ts';
 import { NETWORKS } from '../src/registry/network.ts';
+import { VARIABLES } from '../src/service/config.ts';
+import { createMetrics } from '../src/service/metrics.ts';
 
 const ROOT = `${import.meta.dir}/..`;
 const read = (path: string) => Bun.file(`${ROOT}/${path}`).text();
@@ -54,7 +54,7 @@ const dashboard = JSON.parse(await read('deploy/grafana/dashboard.json')) as {
 const operating = await read('docs/operating.md');
 
 test('what is rendered is what the sources name', () => {
-  const figures: ChainFigures = {
+  const figures: FollowerStatus = {
     chainId: 1,
     firstBlock: 1,
     block: 2,

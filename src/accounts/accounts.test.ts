@@ -1,7 +1,7 @@
 // Keys on both engines: what they look like, what is kept of them, and when they end.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { ENGINES } from '../../test/engines.ts';
+import { ENGINES } from '../../test/support/engines.ts';
 import { openEngine } from '../store/open.ts';
 import { type Accounts, type CreatedKey, isGood, openAccounts } from './accounts.ts';
 import { createKey, hashOf, isKey } from './key.ts';

@@ -5,7 +5,7 @@ import { SignatureErc8010 } from 'ox/erc8010';
 import { privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
-import { ENGINES } from '../../test/engines.ts';
+import { ENGINES } from '../../test/support/engines.ts';
 import { startEvm } from '../sandbox/evm.ts';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { createSignIn, type SignIn } from './sign-in.ts';

@@ -3,11 +3,11 @@
 import { answer } from '../registry/check.ts';
 import type { Address } from '../registry/delegation.ts';
 import { jsonText } from '../store/json.ts';
-import { questionsOf, statementsOf } from './answers.ts';
 import type { FollowerContext } from './context.ts';
 import { Untrusted } from './errors.ts';
 import type { BlockId } from './node.ts';
 import type { Source } from './providers.ts';
+import { questionsOf, statementsOf } from './registry-answers.ts';
 
 /** What providers can be told to disagree about. */
 export type Told<T> = { readonly source: Source; readonly value: T };

@@ -3,9 +3,9 @@
 import type { Question } from '../registry/check.ts';
 import type { Network } from '../registry/network.ts';
 import type { Store } from '../store/store.ts';
-import { listsOf, questionsOf, type Subject } from './answers.ts';
 import type { Follower } from './follower.ts';
-import { sleep } from './run.ts';
+import { listsOf, questionsOf, type Subject } from './registry-answers.ts';
+import { sleep } from './run-follower.ts';
 
 export interface Auditor {
   /** Does a little where it is time. True where there is more to do at once. */

@@ -7,11 +7,11 @@ import type { FollowerContext, Sources } from './context.ts';
 import { crossCheck } from './cross-check.ts';
 import { Inconsistent, WrongChain } from './errors.ts';
 import { finalNumber, YOUNGEST_FINAL_SECONDS } from './finality.ts';
+import { hasBlock } from './find-block.ts';
 import { groupLogs } from './logs.ts';
 import type { Header, Node } from './node.ts';
 import { resolveBlocks } from './resolve.ts';
 import { RpcError } from './rpc.ts';
-import { hasBlock } from './search.ts';
 
 /** Ranges that are read ahead of the one that is being written, and for how long in one tick. */
 const AHEAD = 4;

@@ -1,14 +1,14 @@
 // What the other providers have of blocks that one has just told, before any of it is served: a difference is settled by
 // evidence.
 
-import { within } from '../within.ts';
+import { withTimeout } from '../store/with-timeout.ts';
 import { textsOf } from './compare.ts';
 import type { FollowerContext, Sources } from './context.ts';
 import { Untrusted } from './errors.ts';
+import { blockBy, hasBlock } from './find-block.ts';
 import { type BlockLogs, groupLogs } from './logs.ts';
 import type { BlockId, NodeLog } from './node.ts';
 import type { Source } from './providers.ts';
-import { blockBy, hasBlock } from './search.ts';
 import { heldBefore, settleLogs } from './settle-logs.ts';
 
 export interface CrossCheck {
@@ -32,7 +32,7 @@ export async function crossCheck(
   const others = await Promise.all(
     sources.others.map(async (source): Promise<Told[]> => {
       try {
-        const blocks = groupLogs(await within(deadlineMs, ask(source)));
+        const blocks = groupLogs(await withTimeout(deadlineMs, ask(source)));
         for (const { logs } of blocks) textsOf(network, logs);
         return [{ source, blocks: byNumber(blocks) }];
       } catch {

@@ -4,8 +4,8 @@
 import type { BlockRef, ChainState } from '../store/store.ts';
 import { allOf, type FollowerContext, type Sources } from './context.ts';
 import { Inconsistent, Untrusted } from './errors.ts';
+import { hasBlock, lastWhere } from './find-block.ts';
 import type { Header } from './node.ts';
-import { hasBlock, lastWhere } from './search.ts';
 
 /** What is said about a final block must be said so often, for so long, before it is believed against our own. */
 const READS = 3;

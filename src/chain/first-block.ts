@@ -3,10 +3,10 @@
 import type { Network } from '../registry/network.ts';
 import { allOf, type FollowerContext, type Sources } from './context.ts';
 import { registryFilter } from './filter.ts';
+import { lastWhere } from './find-block.ts';
 import type { Node } from './node.ts';
 import type { Source } from './providers.ts';
 import { RpcError } from './rpc.ts';
-import { lastWhere } from './search.ts';
 
 const publishedBy = ({ registries, firstBlock }: Network) =>
   registries[1] === undefined ? firstBlock[2] : firstBlock[1];

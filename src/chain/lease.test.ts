@@ -1,16 +1,16 @@
 // Who follows a chain when a holder makes no progress: real followers on one store, over nodes that fail and answer.
 
 import { describe, expect, test } from 'bun:test';
-import { ENGINES } from '../../test/engines.ts';
-import { eventually, liveChain } from '../../test/live-chain.ts';
-import { MAINNET } from '../../test/vectors.ts';
-import { FIRST } from '../../test/world.ts';
+import { ENGINES } from '../../test/support/engines.ts';
+import { eventually, liveChain } from '../../test/support/live-chain.ts';
+import { MAINNET } from '../../test/support/vectors.ts';
+import { FIRST } from '../../test/support/world.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createFollower } from './follower.ts';
 import { holdLease } from './lease.ts';
 import { createProviders } from './providers.ts';
-import { runFollower } from './run.ts';
+import { runFollower } from './run-follower.ts';
 
 const DEAD = 'http://127.0.0.1:9';
 

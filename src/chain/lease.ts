@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Store } from '../store/store.ts';
-import { type RunEnd, sleep } from './run.ts';
+import { type RunEnd, sleep } from './run-follower.ts';
 
 export interface LeaseOptions {
   readonly store: Pick<Store, 'lease' | 'release'>;

@@ -8,11 +8,11 @@ import { crossCheck } from './cross-check.ts';
 import { Inconsistent, Lagging } from './errors.ts';
 import { registryFilter } from './filter.ts';
 import type { createFinalityViolation } from './finality-violation.ts';
+import { hasBlock, lastWhere } from './find-block.ts';
 import { groupLogs } from './logs.ts';
 import type { Header, Node, NodeLog } from './node.ts';
 import type { Source } from './providers.ts';
 import { resolveBlocks } from './resolve.ts';
-import { hasBlock, lastWhere } from './search.ts';
 
 /** Up to so many new blocks are read header by header; more are read as a range first. */
 export const LIVE_BLOCKS = 32;

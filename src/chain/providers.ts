@@ -1,7 +1,7 @@
 // The providers of one chain, the healthiest first. A name stands for each of them: their URLs are secrets.
 
 import type { Network } from '../registry/network.ts';
-import { within } from '../within.ts';
+import { withTimeout } from '../store/with-timeout.ts';
 import { Inconsistent, Lagging, Untrusted, WrongChain } from './errors.ts';
 import { registryFilter } from './filter.ts';
 import { createNode, type Node } from './node.ts';
@@ -148,7 +148,7 @@ export function createProviders(
     },
     async others(provider, nowMs) {
       const checks = all.flatMap(({ checking }) => checking ?? []);
-      if (checks.length > 0) await within(FIRST_WORD_MS, Promise.all(checks)).catch(() => {});
+      if (checks.length > 0) await withTimeout(FIRST_WORD_MS, Promise.all(checks)).catch(() => {});
       return all
         .filter((one) => one !== provider && one.of === 'this chain' && one.restsUntil <= nowMs)
         .map((one) => watched(one, nowMs));

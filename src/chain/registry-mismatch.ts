@@ -2,11 +2,11 @@
 // said is kept with the halt, so that a restart forgets nothing.
 
 import type { Halt, Subject } from '../store/halt.ts';
-import { disagreements, type Statement, statementsOf, textOf, vaultsOf } from './answers.ts';
-import { compareBlocks } from './audit.ts';
+import { compareBlocks } from './compare-blocks.ts';
 import { allOf, type FollowerContext, type Sources } from './context.ts';
 import { Untrusted } from './errors.ts';
 import type { Source } from './providers.ts';
+import { disagreements, type Statement, statementsOf, textOf, vaultsOf } from './registry-answers.ts';
 import type { Revocations } from './revocations.ts';
 
 /** Where a comparison of everything did not explain it, everything is compared again after so long. */

@@ -2,13 +2,13 @@
 // verified.
 
 import type { BlockRef } from '../store/store.ts';
-import { compareBlocks } from './audit.ts';
+import { compareBlocks } from './compare-blocks.ts';
 import { allOf, type FollowerContext, type Sources } from './context.ts';
 import { Inconsistent } from './errors.ts';
 import { finalNumber, YOUNGEST_FINAL_SECONDS } from './finality.ts';
+import { hasBlock } from './find-block.ts';
 import type { Header } from './node.ts';
 import type { Revocations } from './revocations.ts';
-import { hasBlock } from './search.ts';
 
 /** The whole window is read again so often. */
 const WINDOW_MS = 60_000;

@@ -3,13 +3,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { createProviders } from '../chain/providers.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
+import type { Environment } from '../service/config.ts';
+import { readConfig } from '../service/config.ts';
+import { showStatus } from '../service/status-line.ts';
+import { UsageError } from '../service/usage-error.ts';
 import { archiveLines, checkArchive, readArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
-import { type Command, chainOf, type Environment, UsageError } from './command.ts';
-import { readConfig } from './config.ts';
+import { type Command, chainOf } from './command.ts';
 import { linesOf } from './lines.ts';
 import { writeOut } from './output.ts';
-import { showStatus } from './status-line.ts';
 
 export const exportCommand: Command = {
   name: 'export',

@@ -1,15 +1,16 @@
 // delegations audit: an index against the chain itself, at once. It changes nothing.
 
-import { disagreements, isQuestion, listsOf, questionsOf, statementsOf, textOf } from '../chain/answers.ts';
 import { groupStored, lackingIn, storedLogs, textsOf } from '../chain/compare.ts';
 import { groupLogs } from '../chain/logs.ts';
 import { createProviders } from '../chain/providers.ts';
+import { disagreements, isQuestion, listsOf, questionsOf, statementsOf, textOf } from '../chain/registry-answers.ts';
+import { readConfig } from '../service/config.ts';
+import { showStatus } from '../service/status-line.ts';
+import { UsageError } from '../service/usage-error.ts';
 import { openStore } from '../store/open.ts';
 import type { LogRecord } from '../store/store.ts';
-import { type Call, type Command, chainOf, UsageError } from './command.ts';
-import { readConfig } from './config.ts';
+import { type Call, type Command, chainOf } from './command.ts';
 import { writeOut } from './output.ts';
-import { showStatus } from './status-line.ts';
 
 export const audit: Command = {
   name: 'audit',

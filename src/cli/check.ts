@@ -1,12 +1,13 @@
 // delegations check: one question, or a file of them.
 
-import { type Explanation, isYes } from '../http/records.ts';
+import { type Explanation, isYes } from '../api/records.ts';
 import { rightsText } from '../registry/rights.ts';
-import { checkPath, dateOf, readRights, scopeOf, TIME_OPTIONS, versionOf, whenOf } from './asking.ts';
-import { checkFile } from './bulk.ts';
-import { type Call, type Command, UsageError } from './command.ts';
+import { UsageError } from '../service/usage-error.ts';
+import { checkFile } from './check-file.ts';
+import type { Call, Command } from './command.ts';
 import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './source.ts';
+import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './query-target.ts';
+import { checkPath, dateOf, readRights, scopeOf, TIME_OPTIONS, versionOf, whenOf } from './question-options.ts';
 
 export const check: Command = {
   name: 'check',

@@ -2,13 +2,9 @@
 
 import { parseArgs } from 'node:util';
 import { NETWORKS, type Network } from '../registry/network.ts';
-
-/** A command was called in a way that makes no sense; the message says what to do. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { aligned } from '../service/aligned.ts';
+import type { Environment } from '../service/config.ts';
+import { UsageError } from '../service/usage-error.ts';
 
 export interface Option {
   /** What stands for its value in the help; a flag has none. */
@@ -103,10 +99,4 @@ ${aligned(rows)}
 For example:
 ${examples.map((example) => `  ${example}`).join('\n')}
 `;
-}
-
-/** Rows of two columns, the second one below itself. */
-export function aligned(rows: readonly (readonly string[])[]): string {
-  const width = Math.max(...rows.map(([first = '']) => first.length));
-  return rows.map(([first = '', second = '']) => `  ${first.padEnd(width)}  ${second}`).join('\n');
 }

@@ -1,6 +1,7 @@
 // delegations completion: what a shell needs to complete commands, options and their values.
 
-import { type Command, UsageError } from './command.ts';
+import { UsageError } from '../service/usage-error.ts';
+import type { Command } from './command.ts';
 import { writeOut } from './output.ts';
 
 export const completionOf = (commands: () => readonly Command[]): Command => ({

@@ -1,7 +1,7 @@
 // CSV as it comes: a stream of bytes becomes batches of rows, and never more than a batch is in memory. Bytes stay what they
 // are: a text has a character for each of them, whatever encoding they are in.
 
-import { UsageError } from './command.ts';
+import { UsageError } from '../service/usage-error.ts';
 
 export interface CsvRow {
   /** As it stood in the file, without the end of the line. */

@@ -2,10 +2,11 @@
 
 import { type Accounts, type CreatedKey, isGood, type KeyRecord, openAccounts } from '../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
-import { dateOf, tableOf } from './asking.ts';
-import { type Call, type Command, UsageError } from './command.ts';
-import { readConfig } from './config.ts';
+import { readConfig } from '../service/config.ts';
+import { UsageError } from '../service/usage-error.ts';
+import type { Call, Command } from './command.ts';
 import { writeOut } from './output.ts';
+import { dateOf, tableOf } from './question-options.ts';
 
 const ACTIONS = ['create', 'list', 'revoke', 'rotate'] as const;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { temporaryPath } from '../../test/engines.ts';
+import { temporaryPath } from '../../test/support/engines.ts';
 import { linesOf } from './lines.ts';
 
 test('every line of a file comes, however late it is asked for, with its characters whole', async () => {

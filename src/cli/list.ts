@@ -1,12 +1,13 @@
 // delegations list: what a wallet has granted and been granted.
 
-import { refusalText } from '../http/problem.ts';
-import { coldOf, type DelegationRecord, hotOf } from '../http/records.ts';
+import { refusalText } from '../api/problems.ts';
+import { coldOf, type DelegationRecord, hotOf } from '../api/records.ts';
 import { rightsText } from '../registry/rights.ts';
-import { dateOf, TIME_OPTIONS, tableOf, versionOf, whenOf } from './asking.ts';
-import { type Call, type Command, UsageError } from './command.ts';
+import { UsageError } from '../service/usage-error.ts';
+import type { Call, Command } from './command.ts';
 import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './source.ts';
+import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './query-target.ts';
+import { dateOf, TIME_OPTIONS, tableOf, versionOf, whenOf } from './question-options.ts';
 
 export const list: Command = {
   name: 'list',

@@ -2,13 +2,15 @@
 
 import { writeSync } from 'node:fs';
 import { version } from '../../package.json' with { type: 'json' };
+import { nearest } from '../api/query.ts';
 import { RpcError } from '../chain/rpc.ts';
-import { nearest } from '../http/query.ts';
+import { aligned } from '../service/aligned.ts';
+import { ConfigError, VARIABLES } from '../service/config.ts';
+import { UsageError } from '../service/usage-error.ts';
 import { ArchiveError } from '../store/archive.ts';
 import { StoreError } from '../store/errors.ts';
-import { aligned, callOf, helpOf, UsageError } from './command.ts';
+import { callOf, helpOf } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { ConfigError, VARIABLES } from './config.ts';
 import { writeOut } from './output.ts';
 import { worker } from './worker.ts';
 

@@ -1,10 +1,11 @@
 // delegations networks: how every chain stands.
 
-import type { NetworkRecord } from '../http/status.ts';
-import { dateOf, tableOf } from './asking.ts';
-import { type Command, UsageError } from './command.ts';
+import type { NetworkRecord } from '../api/records.ts';
+import { UsageError } from '../service/usage-error.ts';
+import type { Command } from './command.ts';
 import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './source.ts';
+import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './query-target.ts';
+import { dateOf, tableOf } from './question-options.ts';
 
 export const networks: Command = {
   name: 'networks',

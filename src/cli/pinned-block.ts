@@ -1,12 +1,13 @@
 // The block as of which the rows of a chain are answered: the same one, by its hash, from the first row to the last.
 
-import { refusalText } from '../http/problem.ts';
+import { refusalText } from '../api/problems.ts';
 import type { Question } from '../registry/check.ts';
+import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
-import { askWithinLimit, whenOf } from './asking.ts';
-import { type Call, UsageError } from './command.ts';
-import { NO_SERVICE, type Source } from './source.ts';
+import type { Call } from './command.ts';
+import { NO_SERVICE, type Source } from './query-target.ts';
+import { askWithinLimit, whenOf } from './question-options.ts';
 
 export interface PinnedBlock {
   readonly chainId: number;

@@ -1,8 +1,10 @@
 // delegations rewind: forgets the newest blocks of a chain, so that they are read again.
 
+import type { Environment } from '../service/config.ts';
+import { readConfig } from '../service/config.ts';
+import { UsageError } from '../service/usage-error.ts';
 import { openStore } from '../store/open.ts';
-import { type Command, chainOf, type Environment, UsageError } from './command.ts';
-import { readConfig } from './config.ts';
+import { type Command, chainOf } from './command.ts';
 import { writeOut } from './output.ts';
 
 export const rewind: Command = {

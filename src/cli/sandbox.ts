@@ -1,6 +1,7 @@
 // delegations sandbox: a local chain with both registries and life on it, and the whole service over it.
 
-import { type Command, UsageError } from './command.ts';
+import { UsageError } from '../service/usage-error.ts';
+import type { Command } from './command.ts';
 
 export const sandbox: Command = {
   name: 'sandbox',

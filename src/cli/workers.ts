@@ -1,8 +1,9 @@
 // The option by which a service becomes several processes.
 
-import { type Call, type Option, UsageError } from './command.ts';
-import { runGroup } from './group.ts';
-import { runService } from './service.ts';
+import { runService } from '../service/run-service.ts';
+import { UsageError } from '../service/usage-error.ts';
+import { runGroup } from '../service/worker-group.ts';
+import type { Call, Option } from './command.ts';
 
 const MOST = 256;
 

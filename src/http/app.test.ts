@@ -1,10 +1,10 @@
 // The API without a socket: what callers rely on besides the answers themselves.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { behind } from '../../test/behind.ts';
-import { postgresServer, temporaryPath } from '../../test/engines.ts';
-import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/fixtures.ts';
-import { appOf } from '../../test/serving.ts';
+import { behind } from '../../test/support/behind.ts';
+import { postgresServer, temporaryPath } from '../../test/support/engines.ts';
+import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
+import { appOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';

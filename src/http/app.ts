@@ -1,5 +1,9 @@
 // The API, apart from the process that listens: a request goes in, a response comes out.
 
+import { openApiText } from '../api/openapi.ts';
+import { type CheckOperation, type ListOperation, OPERATIONS } from '../api/operations.ts';
+import { Problem, problemResponse } from '../api/problems.ts';
+import { parseQuery, targetOf } from '../api/query.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Awaitable } from '../store/store.ts';
 import { developersText } from '../web/developers.ts';
@@ -7,15 +11,11 @@ import { docsText } from '../web/docs.ts';
 import { EXPLORER_FIELDS, explorerText } from '../web/explorer.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
 import { statusText } from '../web/status.ts';
+import { type Admission, type Budget, type Gate, UNLIMITED } from './admission.ts';
+import { troubleOf } from './as-of.ts';
 import { answerCheck } from './check.ts';
 import { DEVELOPER_PATHS, requireOwnPage } from './developers.ts';
-import { type Admission, type Budget, type Gate, UNLIMITED } from './gate.ts';
 import { answerList } from './list.ts';
-import { troubleOf } from './moment.ts';
-import { openApiText } from './openapi.ts';
-import { type CheckOperation, type ListOperation, OPERATIONS } from './operations.ts';
-import { Problem, problemResponse } from './problem.ts';
-import { parseQuery, targetOf } from './query.ts';
 import { CORS, JSON_TYPE, type Service } from './reply.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
 

@@ -1,12 +1,12 @@
 // The checks: one question, one value.
 
+import type { CheckOperation } from '../api/operations.ts';
+import { type CheckRequest, readCheck } from '../api/request.ts';
 import { answer } from '../registry/check.ts';
 import type { CheckResult, DetailedDelegation, HeldDelegation } from '../store/store.ts';
+import { readAsOf, requireFresh } from './as-of.ts';
 import { detailedText, numberText } from './json.ts';
-import { readAsOf, requireFresh } from './moment.ts';
-import type { CheckOperation } from './operations.ts';
 import { isKnown, replyHeaders, requireServed, type Service, tellUnread } from './reply.ts';
-import { type CheckRequest, readCheck } from './request.ts';
 
 export async function answerCheck(
   operation: CheckOperation,

@@ -4,9 +4,9 @@ import { type Accounts, isGood, type KeyRecord } from '../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { SESSION_SECONDS } from '../accounts/sessions.ts';
 import { type SignIn, SignInError } from '../accounts/sign-in.ts';
-import { checksummed } from './checksum.ts';
-import { Fault, readAddress } from './params.ts';
-import { Problem } from './problem.ts';
+import { checksummed } from '../api/checksum.ts';
+import { Fault, readAddress } from '../api/params.ts';
+import { Problem } from '../api/problems.ts';
 
 export interface Developers {
   readonly accounts: Accounts;

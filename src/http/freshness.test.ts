@@ -1,9 +1,9 @@
 // Clocks that are wrong: a stopped follower is never taken for a fresh one.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { temporaryPath } from '../../test/engines.ts';
-import { block, COLD, granted, HOT, timeOf } from '../../test/fixtures.ts';
-import { appOf } from '../../test/serving.ts';
+import { temporaryPath } from '../../test/support/engines.ts';
+import { block, COLD, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
+import { appOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';

@@ -1,8 +1,8 @@
 // Delegations and balances as JSON, with every digit of a uint256.
 
+import { checksummed } from '../api/checksum.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
 import type { DetailedDelegation } from '../store/store.ts';
-import { checksummed } from './checksum.ts';
 
 export type NumberMode = 'number' | 'string';
 

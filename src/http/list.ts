@@ -1,16 +1,16 @@
 // The lists: a wallet's delegations, whole and streamed, or a page at a time.
 
+import type { ListOperation } from '../api/operations.ts';
+import { faults, Problem } from '../api/problems.ts';
+import { isIgnored } from '../api/query.ts';
+import { type ListRequest, readList } from '../api/request.ts';
 import type { Delegation } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';
 import type { HeldDelegation, ListQuery, LogPosition } from '../store/store.ts';
+import { readAsOf, requireFresh } from './as-of.ts';
 import { type Cursor, cursorText, readCursor } from './cursor.ts';
 import { detailedText, recordText, typeOf } from './json.ts';
-import { readAsOf, requireFresh } from './moment.ts';
-import type { ListOperation } from './operations.ts';
-import { faults, Problem } from './problem.ts';
-import { isIgnored } from './query.ts';
 import { isKnown, replyHeaders, requireServed, type Service, tellUnread } from './reply.ts';
-import { type ListRequest, readList } from './request.ts';
 
 /** How many delegations are read at once: they are all in memory, and other requests wait for them. */
 const SCAN = 250;

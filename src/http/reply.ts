@@ -1,6 +1,7 @@
 // What checks and lists share: the point in time, the headers, and the entity tag.
 
-import type { ChainFigures } from '../chain/figures.ts';
+import { Problem } from '../api/problems.ts';
+import type { FollowerStatus } from '../chain/follower-status.ts';
 import type { Question, QuestionV1 } from '../registry/check.ts';
 import type { Address, Version } from '../registry/delegation.ts';
 import { NETWORKS } from '../registry/network.ts';
@@ -8,7 +9,6 @@ import { StoreError } from '../store/errors.ts';
 import type { ChainState, Moment, Store } from '../store/store.ts';
 import type { Developers } from './developers.ts';
 import type { MaxLag, Sightings } from './freshness.ts';
-import { Problem } from './problem.ts';
 
 export interface Service {
   readonly store: Store;
@@ -28,7 +28,7 @@ export interface Service {
   /** Where wallets look after their own keys; absent where the operator gives keys by hand. */
   readonly developers?: Developers;
   /** How the followers stand, where this process knows. */
-  readonly figures?: () => readonly ChainFigures[];
+  readonly figures?: () => readonly FollowerStatus[];
   /** Told of checks at which the answer was no. */
   readonly onDenied?: (chainId: number, question: Question) => void;
   /** Told of what was refused for a revocation that is not settled. */

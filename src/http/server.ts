@@ -1,8 +1,7 @@
 // The socket of the API.
 
 import { type AppOptions, createApp } from './app.ts';
-import type { Metrics } from './metrics.ts';
-import { drained, type RunningServer, urlOf } from './running.ts';
+import { drained, type RunningServer, urlOf } from './listener.ts';
 
 export interface ServerOptions extends AppOptions {
   readonly host: string;
@@ -11,18 +10,11 @@ export interface ServerOptions extends AppOptions {
   readonly sharesPort?: boolean;
   /** A caller that neither sends nor reads for so many seconds is cut off. Headers have Bun's own ten seconds. */
   readonly idleTimeout: number;
-  readonly metrics?: Pick<Metrics, 'observe'>;
 }
 
 export function startServer(options: ServerOptions): RunningServer {
-  const { host, port, sharesPort = false, idleTimeout, metrics, onAnswer } = options;
-  const app = createApp({
-    ...options,
-    onAnswer(answered) {
-      metrics?.observe(answered.route, answered.status, answered.seconds);
-      onAnswer?.(answered);
-    },
-  });
+  const { host, port, sharesPort = false, idleTimeout } = options;
+  const app = createApp(options);
   const server = Bun.serve({
     hostname: host,
     port,

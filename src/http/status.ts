@@ -1,18 +1,26 @@
 // How the chains stand: for callers at /networks, for orchestrators at /ready, for operators in the metrics.
 
-import { type ChainFigures, shareOf } from '../chain/figures.ts';
+import { Problem } from '../api/problems.ts';
+import type { NetworkRecord } from '../api/records.ts';
+import { type FollowerStatus, shareOf } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { haltTexts } from '../store/halt.ts';
 import type { ChainState } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
-import type { ChainMetrics } from './metrics.ts';
-import { Problem } from './problem.ts';
 import { CORS, JSON_TYPE, type Service } from './reply.ts';
 
 type Chains = Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'>;
 
+export interface ChainStatus {
+  readonly state: ChainState;
+  readonly lagSeconds: number;
+  /** 0 while the machine's clock can be right. */
+  readonly clockBehindSeconds: number;
+  readonly ready: boolean;
+}
+
 /** Every served chain that is in the store, with its lag. */
-export async function chainMetrics(service: Chains): Promise<ChainMetrics[]> {
+export async function chainStatuses(service: Chains): Promise<ChainStatus[]> {
   const { store, chainIds, maxLag } = service;
   const states = (await store.chains()).filter(({ chainId }) => chainIds.has(chainId));
   return states.map((state) => {
@@ -24,14 +32,11 @@ export async function chainMetrics(service: Chains): Promise<ChainMetrics[]> {
   });
 }
 
-/** A chain as `/networks` has it. */
-export type NetworkRecord = Awaited<ReturnType<typeof networkRecords>>[number];
-
 export const answerNetworks = async (service: Service): Promise<Response> =>
   jsonResponse(await networkRecords(service));
 
-async function networkRecords(service: Service) {
-  const known = new Map((await chainMetrics(service)).map((chain) => [chain.state.chainId, chain]));
+async function networkRecords(service: Service): Promise<NetworkRecord[]> {
+  const known = new Map((await chainStatuses(service)).map((chain) => [chain.state.chainId, chain]));
   const figures = new Map((service.figures?.() ?? []).map((one) => [one.chainId, one]));
   return [...service.chainIds]
     .sort((a, b) => a - b)
@@ -60,7 +65,7 @@ async function networkRecords(service: Service) {
 }
 
 /** How far the history is read, where this process knows. */
-const progressOf = (figures: ChainFigures | undefined) =>
+const progressOf = (figures: FollowerStatus | undefined) =>
   figures === undefined
     ? null
     : {
@@ -85,7 +90,7 @@ export const answerHealth = (): Response => jsonResponse({ status: 'ok' });
 
 /** The store answers, and at least one chain does. */
 export async function answerReady(service: Service): Promise<Response> {
-  const chains = await chainMetrics(service).catch((error) => {
+  const chains = await chainStatuses(service).catch((error) => {
     service.onError?.(error);
     throw new Problem('not-ready', 'The store does not answer.', { retryAfter: 5 });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { COLD, CONTRACT, delegation, HOT } from '../../test/fixtures.ts';
+import { COLD, CONTRACT, delegation, HOT } from '../../test/support/fixtures.ts';
 import { answer, grantingKeys, type Question } from './check.ts';
 import { type Delegation, MAX_UINT256, NO_RIGHTS, sameDelegation } from './delegation.ts';
 

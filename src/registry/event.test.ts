@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { address, COLD, CONTRACT, HOT } from '../../test/fixtures.ts';
-import { RECORDINGS } from '../../test/vectors.ts';
+import { address, COLD, CONTRACT, HOT } from '../../test/support/fixtures.ts';
+import { RECORDINGS } from '../../test/support/vectors.ts';
 import { BadLogError, decodeEvent, eventTopics, type RawLog } from './event.ts';
 
 const word = (value: bigint | string) => BigInt(value).toString(16).padStart(64, '0');

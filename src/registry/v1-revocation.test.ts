@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { address, COLD, HOT } from '../../test/fixtures.ts';
-import { MAINNET } from '../../test/vectors.ts';
+import { address, COLD, HOT } from '../../test/support/fixtures.ts';
+import { MAINNET } from '../../test/support/vectors.ts';
 import type { Address } from './delegation.ts';
 import { BadReturnDataError } from './return-data.ts';
 import { decodeVaultState, revokedDelegate } from './v1-revocation.ts';

@@ -2,15 +2,15 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { artifactsText } from '../../contracts/compile.ts';
-import { temporaryPath } from '../../test/engines.ts';
-import { prepareWallets, SMART, send } from '../../test/evm-wallets.ts';
-import { CONTRACTS, IDS, RIGHTS, WALLETS } from '../../test/lives.ts';
-import { pathOf } from '../../test/over-http.ts';
-import { everyQuestion } from '../../test/questions.ts';
-import { createRandom } from '../../test/random.ts';
-import { startServe } from '../../test/serve-process.ts';
-import { MAINNET, type Recording } from '../../test/vectors.ts';
-import { randomCalls } from '../../test/world.ts';
+import { temporaryPath } from '../../test/support/engines.ts';
+import { prepareWallets, SMART, send } from '../../test/support/evm-wallets.ts';
+import { CONTRACTS, IDS, RIGHTS, WALLETS } from '../../test/support/lives.ts';
+import { pathOf } from '../../test/support/over-http.ts';
+import { everyQuestion } from '../../test/support/questions.ts';
+import { createRandom } from '../../test/support/random.ts';
+import { startServe } from '../../test/support/serve-process.ts';
+import { MAINNET, type Recording } from '../../test/support/vectors.ts';
+import { randomCalls } from '../../test/support/world.ts';
 import { answerOf, callOf } from '../chain/registry-calls.ts';
 import type { Question } from '../registry/check.ts';
 import { type Evm, startEvm } from './evm.ts';

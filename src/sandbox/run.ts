@@ -3,12 +3,14 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { aligned, type Environment, UsageError } from '../cli/command.ts';
-import { readConfig } from '../cli/config.ts';
-import { type RunningService, startService } from '../cli/service.ts';
-import { checksummed } from '../http/checksum.ts';
+import { checksummed } from '../api/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
 import { rightsOf } from '../registry/rights.ts';
+import { aligned } from '../service/aligned.ts';
+import type { Environment } from '../service/config.ts';
+import { readConfig } from '../service/config.ts';
+import { type RunningService, startService } from '../service/run-service.ts';
+import { UsageError } from '../service/usage-error.ts';
 import { COLD, CONTRACTS, HOT, OTHER, SMART } from './cast.ts';
 import { type Evm, startEvm } from './evm.ts';
 import { createLife, HISTORY_DAYS, type Life } from './life.ts';

@@ -6,9 +6,9 @@ import type { Delegation, Version } from '../registry/delegation.ts';
 import { amountOf, bytesOf, cellsBetween, hexOf, numberOf } from './encoding.ts';
 import type { BulkStatement, Engine, Param } from './engine.ts';
 import { StoreError } from './errors.ts';
+import type { Shortener } from './index-hash.ts';
 import { isUnsettled, unsettledVaults } from './queries.ts';
 import { requireIndexed } from './read.ts';
-import type { Shortener } from './short.ts';
 import type { ListQuery } from './store.ts';
 import { type Columns, KEY_COLUMNS } from './tables.ts';
 

@@ -13,8 +13,8 @@ import {
   numberOf,
 } from './encoding.ts';
 import type { Param, Row, Transaction } from './engine.ts';
+import type { Shortener } from './index-hash.ts';
 import { endStored } from './revoke.ts';
-import type { Shortener } from './short.ts';
 import { type AppliedBlock, type AppliedLog, createSpanSet, namedBy, type Span, type SpanChanges } from './spans.ts';
 import type { LogPosition } from './store.ts';
 import { CLOSE_SPAN, INSERT_SPAN, LOAD_OPEN_KEY, LOG } from './tables.ts';

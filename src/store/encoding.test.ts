@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { blockInput, RECORDINGS } from '../../test/vectors.ts';
+import { blockInput, RECORDINGS } from '../../test/support/vectors.ts';
 import type { Bytes32 } from '../registry/delegation.ts';
 import { eventCells, eventOf, rightsBytes, rightsOf, uintBytes, uintOf } from './encoding.ts';
 

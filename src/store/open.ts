@@ -2,10 +2,10 @@
 
 import type { EngineOptions } from './engine.ts';
 import { StoreError } from './errors.ts';
+import { createShortener } from './index-hash.ts';
 import { openPostgres } from './postgres.ts';
 import { createReads } from './read.ts';
 import { migrate, readIdentity, requireSchema } from './schema.ts';
-import { createShortener } from './short.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Store } from './store.ts';
 import { createWrites } from './write.ts';

@@ -4,8 +4,8 @@ import { delegationId } from '../registry/delegation.ts';
 import { REVOCATION_LOGS } from './derive.ts';
 import { bytesOf, eventOf, hexOf, keyOf, numberOf, numberOrNull } from './encoding.ts';
 import type { Engine, Param } from './engine.ts';
+import type { Shortener } from './index-hash.ts';
 import { isBelowHead } from './queries.ts';
-import type { Shortener } from './short.ts';
 import type { LogPosition, Revocation, Store } from './store.ts';
 import { LOG } from './tables.ts';
 

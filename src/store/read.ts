@@ -13,9 +13,9 @@ import { createCheckMany } from './check-many.ts';
 import { amountOf, bytesOf, eventOf, hexOf, keyCells, keyOf, numberOf, numberOrNull } from './encoding.ts';
 import type { Engine, Param, Row } from './engine.ts';
 import { StoreError } from './errors.ts';
+import type { Shortener } from './index-hash.ts';
 import { BLOCK_AT_SQL, checkAtSql, checkNowSql, listSql, PIN_SQL, withState } from './queries.ts';
 import { createRevocationReads } from './read-revocations.ts';
-import type { Shortener } from './short.ts';
 import type {
   BlockRef,
   ChainState,

@@ -1,10 +1,10 @@
 // Reads from a streaming replica: the whole program over a real primary and its replica, while the replica falls behind.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { caughtUp, eventually, liveChain, settingsOf } from '../../test/live-chain.ts';
-import { type PostgresServer, startPostgres } from '../../test/postgres.ts';
-import { MAIN, metric, startServe } from '../../test/serve-process.ts';
-import { createWitness } from '../../test/witness.ts';
+import { caughtUp, eventually, liveChain, settingsOf } from '../../test/support/live-chain.ts';
+import { type PostgresServer, startPostgres } from '../../test/support/postgres.ts';
+import { MAIN, metric, startServe } from '../../test/support/serve-process.ts';
+import { createWitness } from '../../test/support/witness.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {

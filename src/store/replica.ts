@@ -1,10 +1,10 @@
 // A primary and a replica of it as one store: reads go to the replica while it has all that the primary had a moment ago, and
 // everything that it cannot answer goes to the primary.
 
-import { within } from '../within.ts';
 import { StoreError, type StoreErrorCode } from './errors.ts';
 import { openStore } from './open.ts';
 import type { ChainState, Store } from './store.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export interface Replicated {
   readonly store: Store;
@@ -52,11 +52,11 @@ export function withReplica(primary: Store, url: string, { log, metrics }: Repli
   async function compare(): Promise<void> {
     try {
       opened ??= openReplica(primary, url);
-      const replica = await within(DEADLINE_MS, opened);
+      const replica = await withTimeout(DEADLINE_MS, opened);
       const expected = before;
       // Where the primary cannot be asked, the age of the newest block tells how old the replica is: that has its own limit.
-      before = await within(DEADLINE_MS, primary.chains()).catch(() => before);
-      const lacking = lackingIn(await within(DEADLINE_MS, replica.chains()), expected);
+      before = await withTimeout(DEADLINE_MS, primary.chains()).catch(() => before);
+      const lacking = lackingIn(await withTimeout(DEADLINE_MS, replica.chains()), expected);
       if (expected !== null && lacking === null) enter(replica);
       else leave(lacking ?? 'it has not been compared yet');
     } catch (error) {

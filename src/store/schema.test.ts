@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { behind } from '../../test/behind.ts';
-import { ENGINES, temporaryPath } from '../../test/engines.ts';
+import { behind } from '../../test/support/behind.ts';
+import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
 import { StoreError } from './errors.ts';
 import { openStore } from './open.ts';
 import { SCHEMA_VERSION } from './schema.ts';

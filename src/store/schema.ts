@@ -5,8 +5,8 @@ import { DELEGATE_REVOKED, hexOf, numberOf, uintOf } from './encoding.ts';
 import type { Dialect, Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { migrateHalts } from './halt.ts';
+import { createShortener } from './index-hash.ts';
 import { type Migration, migrateTables, refuseNewer } from './migrate.ts';
-import { createShortener } from './short.ts';
 import { drawStamp } from './stamp.ts';
 
 /**

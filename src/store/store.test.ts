@@ -1,9 +1,20 @@
 // What both engines must do alike.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { asksAll, asksErc20, newChain as chainIn, FIRST, failure, VOTE } from '../../test/chain.ts';
-import { ENGINES } from '../../test/engines.ts';
-import { address, block, COLD, CONTRACT, delegation, ended, granted, HOT, hash, timeOf } from '../../test/fixtures.ts';
+import { asksAll, asksErc20, newChain as chainIn, FIRST, failure, VOTE } from '../../test/support/chain.ts';
+import { ENGINES } from '../../test/support/engines.ts';
+import {
+  address,
+  block,
+  COLD,
+  CONTRACT,
+  delegation,
+  ended,
+  granted,
+  HOT,
+  hash,
+  timeOf,
+} from '../../test/support/fixtures.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { openStore } from './open.ts';
 import type { Store } from './store.ts';

@@ -7,10 +7,10 @@ import { deriveBlocks, deriveChain, deriveWallets, type Writing } from './derive
 import { bytesOf, hexOf, numberOf } from './encoding.ts';
 import type { Engine, Transaction } from './engine.ts';
 import { StoreError } from './errors.ts';
+import type { Shortener } from './index-hash.ts';
 import { jsonText } from './json.ts';
 import { repair, retime } from './repair.ts';
 import { endsOf, noteSettlements, settle, unsettle } from './settle.ts';
-import type { Shortener } from './short.ts';
 import { drawStamp, stampRevision } from './stamp.ts';
 import type { Batch, ChainState, CommitResult, Report, Store } from './store.ts';
 

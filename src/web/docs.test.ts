@@ -2,14 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
-import { startBrowser } from '../../test/browser.ts';
-import { temporaryPath } from '../../test/engines.ts';
-import { block, timeOf } from '../../test/fixtures.ts';
-import { serving } from '../../test/serving.ts';
-import { EXAMPLE_DELEGATIONS } from '../http/examples.ts';
-import { OPERATIONS } from '../http/operations.ts';
-import { PROBLEMS, problemUri } from '../http/problem.ts';
-import type { RunningServer } from '../http/running.ts';
+import { startBrowser } from '../../test/support/browser.ts';
+import { temporaryPath } from '../../test/support/engines.ts';
+import { block, timeOf } from '../../test/support/fixtures.ts';
+import { serving } from '../../test/support/serving.ts';
+import { EXAMPLE_DELEGATIONS } from '../api/examples.ts';
+import { OPERATIONS } from '../api/operations.ts';
+import { PROBLEMS, problemUri } from '../api/problems.ts';
+import type { RunningServer } from '../http/listener.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { html, prose } from './html.ts';

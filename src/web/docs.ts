@@ -1,9 +1,9 @@
 // /docs: the API reference, from the same tables as the API itself. One page, no script, nothing from elsewhere.
 
-import { EXAMPLES, type Example } from '../http/examples.ts';
-import { OPERATIONS, type Operation } from '../http/operations.ts';
-import * as p from '../http/params.ts';
-import { PROBLEMS } from '../http/problem.ts';
+import { EXAMPLES, type Example } from '../api/examples.ts';
+import { OPERATIONS, type Operation } from '../api/operations.ts';
+import * as p from '../api/params.ts';
+import { PROBLEMS } from '../api/problems.ts';
 import { type Html, html, prose } from './html.ts';
 import { pageText } from './page.ts';
 

@@ -1,9 +1,9 @@
 // The pages without a browser: what they show whatever is in the store, and where it is away.
 
 import { expect, test } from 'bun:test';
-import { temporaryPath } from '../../test/engines.ts';
-import { address, block, granted, timeOf } from '../../test/fixtures.ts';
-import { appOf } from '../../test/serving.ts';
+import { temporaryPath } from '../../test/support/engines.ts';
+import { address, block, granted, timeOf } from '../../test/support/fixtures.ts';
+import { appOf } from '../../test/support/serving.ts';
 import { readLabel } from '../accounts/label.ts';
 import { openStore } from '../store/open.ts';
 import { shortAddress } from './delegation.ts';

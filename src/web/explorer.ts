@@ -1,10 +1,10 @@
 // /: what a wallet has granted and been granted, and whether one may act for another. All of it is made here: a page without
 // script is whole, and a script only keeps it new.
 
-import { checksummed } from '../http/checksum.ts';
-import { Fault, readAddress } from '../http/params.ts';
-import { type ParameterFault, refusalText } from '../http/problem.ts';
-import { coldOf, type DelegationRecord, type Explanation, hotOf, isYes } from '../http/records.ts';
+import { checksummed } from '../api/checksum.ts';
+import { Fault, readAddress } from '../api/params.ts';
+import { type ParameterFault, refusalText } from '../api/problems.ts';
+import { coldOf, type DelegationRecord, type Explanation, hotOf, isYes } from '../api/records.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { rightsOf, rightsText } from '../registry/rights.ts';
 import { dateText, walletLink, whatOf } from './delegation.ts';

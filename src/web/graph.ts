@@ -1,6 +1,6 @@
 // A wallet among those that it granted something and those that granted it something: a picture that is also a list of links.
 
-import { coldOf, type DelegationRecord, hotOf } from '../http/records.ts';
+import { coldOf, type DelegationRecord, hotOf } from '../api/records.ts';
 import { shortAddress } from './delegation.ts';
 import { type Html, html } from './html.ts';
 

@@ -1,7 +1,7 @@
 // /status: how every chain stands, for people.
 
-import { refusalText } from '../http/problem.ts';
-import type { NetworkRecord } from '../http/status.ts';
+import { refusalText } from '../api/problems.ts';
+import type { NetworkRecord } from '../api/records.ts';
 import { dateText } from './delegation.ts';
 import type { Ask } from './explorer.ts';
 import { type Html, html } from './html.ts';

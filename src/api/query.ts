@@ -1,0 +1,96 @@
+// The query string, read strictly: nothing is dropped, nothing counts twice.
+
+import type { ParameterFault } from './problems.ts';
+
+export interface Target {
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+}
+
+/** The path and query of a request's URL, which may be relative or worse: `new URL` would throw. */
+export function targetOf(url: string): Target {
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
+  const hash = url.indexOf('#');
+  const whole = start < 0 ? '/' : url.slice(start, hash < 0 ? undefined : hash);
+  const mark = whole.indexOf('?');
+  return mark < 0 ? { path: whole, query: '' } : { path: whole.slice(0, mark), query: whole.slice(mark + 1) };
+}
+
+/** Let through for caches and campaigns, without a meaning. */
+export const isIgnored = (name: string) => name === '_' || name.startsWith('utm_');
+
+export interface Query {
+  readonly values: ReadonlyMap<string, string>;
+  readonly faults: ParameterFault[];
+}
+
+export function parseQuery(query: string, known: ReadonlySet<string>): Query {
+  const values = new Map<string, string>();
+  const faults: ParameterFault[] = [];
+  if (query === '') return { values, faults };
+  for (const part of query.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const name = decode(equals < 0 ? part : part.slice(0, equals));
+    if (name !== null && isIgnored(name)) continue;
+    const value = decode(equals < 0 ? '' : part.slice(equals + 1));
+    if (name !== null && value !== null && known.has(name) && !values.has(name)) {
+      values.set(name, value);
+      continue;
+    }
+    const parameter = shorten(name ?? part);
+    if (faults.some((fault) => fault.parameter === parameter)) continue;
+    // Whoever sends a hundred unknown names does not need a hundred explanations.
+    if (faults.length === MOST_FAULTS) break;
+    faults.push({ parameter, detail: faultOf(name, value, known, faults.length === 0) });
+  }
+  return { values, faults };
+}
+
+const MOST_FAULTS = 20;
+
+function faultOf(name: string | null, value: string | null, known: ReadonlySet<string>, listKnown: boolean): string {
+  if (name === null || value === null) return 'is not valid percent-encoded UTF-8';
+  if (known.has(name)) return 'is given more than once';
+  const near = nearest(name, known);
+  if (near !== null) return `is unknown: did you mean ${near}?`;
+  return listKnown ? `is unknown here; known are ${[...known].join(', ')}` : 'is unknown here';
+}
+
+const shorten = (text: string) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
+
+function decode(text: string): string | null {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}
+
+/** The known name that is at most two slips away, letter case aside. */
+export function nearest(name: string, known: Iterable<string>): string | null {
+  if (name.length > 32) return null;
+  let best: { name: string; distance: number } | null = null;
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    if (distance <= 2 && distance <= candidate.length / 2 && distance < (best?.distance ?? 3)) {
+      best = { name: candidate, distance };
+    }
+  }
+  return best?.name ?? null;
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

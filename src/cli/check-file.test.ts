@@ -1,0 +1,290 @@
+// A file of questions has the answers of single checks, and all of them of one block.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
+import { address, block, COLD, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
+import { MAIN, runCommand } from '../../test/support/serve-process.ts';
+import { appOf, serving } from '../../test/support/serving.ts';
+import type { RunningServer } from '../http/listener.ts';
+import type { Bytes32 } from '../registry/delegation.ts';
+import { rightsOf } from '../registry/rights.ts';
+import { openStore } from '../store/open.ts';
+import type { BlockInput, Store } from '../store/store.ts';
+
+const rights = (text: string) => rightsOf(text) as Bytes32;
+const PAIR = `${COLD},${HOT}`;
+/** A right of every length of UTF-8; the last byte of à is a blank of its own in other encodings. */
+const TEXTS = ['vote', 'é', 'à', '投票', '🗳️'];
+
+function fileOf(content: string | Uint8Array): string {
+  const file = temporaryPath('in.csv');
+  writeFileSync(file, content);
+  return file;
+}
+
+/** The last two cells of each row: result and error. */
+const answersOf = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((row) => row.split(',').slice(-2));
+
+for (const engine of ENGINES) {
+  describe(`a file of questions as single checks have them, on ${engine.name}`, () => {
+    let [url, store, served] = ['', {} as Store, {} as RunningServer];
+
+    beforeAll(async () => {
+      url = await engine.fresh();
+      store = await openStore(url);
+      for (const chainId of [1, 8453]) {
+        const { epoch } = await store.claim(chainId, 100);
+        const blocks = [
+          block(101, [
+            ...TEXTS.map((text) => granted('ALL', { rights: rights(text) })),
+            granted('ALL', { version: 1 }),
+          ]),
+          block(102),
+        ];
+        await store.apply({ chainId, epoch, after: null, blocks, head: block(102), verified: 102 });
+      }
+      served = serving(store, timeOf(102), { chainIds: new Set([1, 8453]) });
+    }, 60_000);
+    afterAll(async () => {
+      await served.stop();
+      await store.close();
+    });
+
+    const sources: readonly (readonly [string, (...args: string[]) => ReturnType<typeof runCommand>])[] = [
+      ['a store', (...args) => runCommand(['check', ...args, '--block', '102'], { DATABASE_URL: url })],
+      ['a service', (...args) => runCommand(['check', ...args, '--block', '102', '--url', served.url])],
+    ];
+
+    for (const [source, check] of sources) {
+      test(`a v1 question on a chain without that registry has an error and no answer, from ${source}`, async () => {
+        const single = await check('--from', COLD, '--to', HOT, '--v1', '--chain', '8453');
+        const why = single.stderr.trim();
+        expect([single.code, why]).toEqual([2, 'chainId 8453 has no v1 registry']);
+        const rows = `from,to,version,chainId\n${PAIR},1,8453\n${PAIR},1,1\n${PAIR},2,8453\n`;
+        const byColumn = await check('--csv', fileOf(rows));
+        expect(answersOf(byColumn.stdout)).toEqual([
+          ['', why],
+          ['true', ''],
+          ['false', ''],
+        ]);
+        expect(byColumn.code).toBe(2);
+        const byOption = await check('--csv', fileOf(`from,to\n${PAIR}\n`), '--v1', '--chain', '8453');
+        expect([byOption.code, answersOf(byOption.stdout)]).toEqual([2, [['', why]]]);
+      }, 30_000);
+
+      test(`a right in any script is that of the single check, in a column and by option, from ${source}`, async () => {
+        const column = await check(
+          '--csv',
+          fileOf(`from,to,rights\n${TEXTS.map((text) => `${PAIR}, ${text} \n`).join('')}`),
+        );
+        expect([column.code, answersOf(column.stdout)]).toEqual([0, TEXTS.map(() => ['true', ''])]);
+        for (const text of TEXTS) {
+          expect([text, (await check('--from', COLD, '--to', HOT, '--rights', text)).code]).toEqual([text, 0]);
+          for (const rows of [`from,to\n${PAIR}\n`, `from,to,type\n${PAIR},all\n`]) {
+            const option = await check('--csv', fileOf(rows), '--rights', text);
+            expect([text, option.code, answersOf(option.stdout)]).toEqual([text, 0, [['true', '']]]);
+          }
+        }
+      }, 60_000);
+
+      test(`what is not UTF-8 is an error of its row, and an error shows a text as it was written, from ${source}`, async () => {
+        const latin1 = Buffer.from(`from,to,rights\n${PAIR},\xe9\n`, 'latin1');
+        const { code, stdout } = await check('--csv', fileOf(latin1));
+        expect([code, answersOf(stdout)]).toEqual([2, [['', 'rights is not valid UTF-8']]]);
+        const odd = await check('--csv', fileOf(`from,to,version,größe\n${PAIR},zwölf,1\n`));
+        expect(odd.stdout).toContain(',version is neither 1 nor 2: zwölf\n');
+        expect(odd.stderr).toContain('Only copied: größe.');
+      }, 30_000);
+
+      test(`rights in hex are in capitals as good as in small letters, and bad ones a usage error, from ${source}`, async () => {
+        const capitals = `0x${rights('é').slice(2).toUpperCase()}`;
+        for (const args of [
+          ['--csv', fileOf(`from,to\n${PAIR}\n`), '--rights', capitals],
+          ['--csv', fileOf(`from,to,type\n${PAIR},all\n`), '--rights', capitals],
+          ['--csv', fileOf(`from,to,rights\n${PAIR},${capitals}\n`)],
+        ]) {
+          const { code, stdout } = await check(...args);
+          expect([args, code, answersOf(stdout)]).toEqual([args, 0, [['true', '']]]);
+        }
+        const single = await check('--from', COLD, '--to', HOT, '--rights', '0x1234');
+        expect(single.stderr).toContain('rights is not 0x and 64 hex digits: "0x1234"');
+        for (const rows of [`from,to\n${PAIR}\n`, `from,to,rights\n${PAIR},vote\n`]) {
+          const bad = await check('--csv', fileOf(rows), '--rights', '0x1234');
+          expect([bad.code, bad.stdout, bad.stderr]).toEqual([2, '', single.stderr]);
+        }
+      }, 30_000);
+    }
+
+    test('a byte order mark may stand before a quoted header', async () => {
+      const file = fileOf(`\ufeff"from","to"\r\n"${COLD}","${HOT}"\r\n`);
+      const { code, stdout } = await runCommand(['check', '--csv', file, '--block', '102', '--rights', 'vote'], {
+        DATABASE_URL: url,
+      });
+      expect([code, stdout]).toEqual([0, `"from","to",result,error\n"${COLD}","${HOT}",true,\n`]);
+    });
+  });
+
+  /** A store is asked by the clock of the machine. */
+  const NOW = Math.floor(Date.now() / 1000);
+  const now = (...args: Parameters<typeof block>): BlockInput => ({ ...block(...args), timestamp: NOW });
+
+  describe(`a reorg while a file is being checked, on ${engine.name}`, () => {
+    /** A grant for every row in the head, block 102, and a way to go on from there. */
+    async function growing(hots: readonly `0x${string}`[], { before = [now(100), now(101)] } = {}) {
+      const url = await engine.fresh();
+      const store = await openStore(url);
+      const { epoch } = await store.claim(1, 100);
+      const tip = now(
+        102,
+        hots.map((to) => granted('ALL', { to })),
+      );
+      let { state } = await store.apply({ chainId: 1, epoch, after: null, blocks: [...before, tip], head: tip });
+      const grow = async (blocks: readonly BlockInput[], more: { rollbackTo?: number; verified?: number } = {}) => {
+        const head = blocks.at(-1) as BlockInput;
+        ({ state } = await store.apply({ chainId: 1, epoch, after: state.head, blocks, head, ...more }));
+      };
+      return { url, store, grow };
+    }
+
+    /** Checks the wallets over HTTP, and does something to the chain before one of the requests. */
+    async function checkDuring(
+      { store }: { store: Store },
+      hots: readonly string[],
+      { at, change, args = [] }: { at: number; change: () => Promise<unknown>; args?: string[] },
+    ) {
+      const app = appOf(store, NOW);
+      let requests = 0;
+      const server = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        async fetch(request) {
+          if (++requests === at) await change();
+          return app.fetch(request);
+        },
+      });
+      const file = fileOf(`from,to\n${hots.map((hot) => `${COLD},${hot}\n`).join('')}`);
+      const done = await runCommand(['check', '--csv', file, '--url', String(server.url), ...args]);
+      await server.stop(true);
+      await store.close();
+      return { ...done, requests, answers: answersOf(done.stdout).map(([result]) => result) };
+    }
+
+    const HOTS = Array.from({ length: 64 }, (_, turn) => address(0x1000 + turn));
+    /** The request of the chosen block, one for each row, and that of the block again. */
+    const REQUESTS = HOTS.length + 2;
+    const REORGANISED = 'Chain 1 was reorganised at block 102 while the file was being checked.';
+
+    test('midway stops it: two branches are never mixed', async () => {
+      const world = await growing(HOTS);
+      const change = () => world.grow([now(102, [], 1)], { rollbackTo: 101 });
+      const { code, stderr } = await checkDuring(world, HOTS, { at: 34, change });
+      expect(code).toBe(2);
+      expect(stderr).toContain(`${REORGANISED} Discard the output and run the command again.`);
+    });
+
+    test('that leaves no hash of the block stops it as well', async () => {
+      const world = await growing(HOTS);
+      const change = () => world.grow([now(103, [], 1)], { rollbackTo: 101 });
+      const { code, stderr } = await checkDuring(world, HOTS, { at: 34, change });
+      expect([code, stderr.includes(REORGANISED)]).toEqual([2, true]);
+    });
+
+    test('after the last row is noticed', async () => {
+      const world = await growing(HOTS);
+      const change = () => world.grow([now(102, [], 1)], { rollbackTo: 101 });
+      const { code, stderr, answers } = await checkDuring(world, HOTS, { at: REQUESTS, change });
+      expect([code, stderr.includes(REORGANISED)]).toEqual([2, true]);
+      expect(answers).toEqual(HOTS.map(() => 'true'));
+    });
+
+    test('to a lower head is no success either', async () => {
+      const world = await growing(HOTS);
+      const change = () => world.grow([now(101, [], 1)], { rollbackTo: 100 });
+      const { code, stderr } = await checkDuring(world, HOTS, { at: REQUESTS, change });
+      expect(code).toBe(2);
+      expect(stderr).toContain('Block 102 of chain 1 could not be confirmed after the last row');
+      expect(stderr).toContain('Discard the output and run the command again.');
+    });
+
+    test('is none where the block became final, and is known by its number from then on', async () => {
+      const world = await growing([], { before: [now(100), now(101, [granted('ALL', { to: HOT })])] });
+      const change = () => world.grow([now(103)], { verified: 103 });
+      const rows = HOTS.map(() => HOT);
+      const { code, stderr, answers } = await checkDuring(world, rows, { at: 34, change });
+      expect([code, stderr.includes('reorganised')]).toEqual([0, false]);
+      expect(answers).toEqual(rows.map(() => 'true'));
+    });
+
+    test('could not be noticed at a block that is neither final nor kept with its hash: it is refused', async () => {
+      const world = await growing([], { before: [now(100)] });
+      const { code, stdout, stderr } = await checkDuring(world, HOTS, {
+        at: 0,
+        change: async () => {},
+        args: ['--block', '101'],
+      });
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain('Block 101 of chain 1 is not final, and the service does not know its hash');
+    });
+
+    for (const [when, more] of [
+      ['midway', 3000],
+      ['after the last row', 0],
+    ] as const) {
+      test(`${when} stops a file that is checked straight from a store`, async () => {
+        const { url, store, grow } = await growing([HOT]);
+        const child = Bun.spawn([process.execPath, MAIN, 'check', '--csv', '-'], {
+          env: { ...process.env, DATABASE_URL: url, MAX_LAG_1: '86400' },
+          stdin: 'pipe',
+          stdout: 'pipe',
+          stderr: 'pipe',
+        });
+        // With the header, as many rows as are answered at once.
+        child.stdin.write(`from,to\n${`${PAIR}\n`.repeat(2047)}`);
+        await child.stdin.flush();
+        const output = child.stdout.getReader();
+        // The first rows are out.
+        expect(new TextDecoder().decode((await output.read()).value)).toContain(`${PAIR},true,\n`);
+        await grow([now(102, [], 1)], { rollbackTo: 101 });
+        child.stdin.write(`${PAIR}\n`.repeat(more));
+        await child.stdin.end();
+        while (!(await output.read()).done);
+        expect(await child.exited).toBe(2);
+        const stderr = await new Response(child.stderr).text();
+        expect(stderr).toContain('History up to block 102 of chain 1 changed while the file was being checked.');
+        expect(stderr).toContain('Discard the output and run the command again.');
+        await store.close();
+      });
+    }
+  });
+}
+
+describe('a limit of the service', () => {
+  test('is waited for, by the first and the last request too', async () => {
+    const store = await openStore(`sqlite:${temporaryPath('limited.db')}`);
+    const { epoch } = await store.claim(1, 100);
+    const head = block(101, [granted('ALL')]);
+    await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+    const app = appOf(store, timeOf(101));
+    let requests = 0;
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      // Every other request is one too many.
+      fetch: (request) =>
+        ++requests % 2 === 1
+          ? new Response(null, { status: 429, headers: { 'retry-after': '1' } })
+          : app.fetch(request),
+    });
+    const file = fileOf(`from,to\n${PAIR}\n`);
+    const { code, stdout } = await runCommand(['check', '--csv', file, '--url', String(server.url)]);
+    await server.stop(true);
+    await store.close();
+    expect([code, stdout, requests]).toEqual([0, `from,to,result,error\n${PAIR},true,\n`, 6]);
+  });
+});

@@ -1,0 +1,278 @@
+// Every row of a CSV answered as of one block, as fast as the store goes and in flat memory.
+
+import { existsSync, statSync } from 'node:fs';
+import * as p from '../api/params.ts';
+import { refusalText } from '../api/problems.ts';
+import { missingRegistry } from '../http/reply.ts';
+import type { Question } from '../registry/check.ts';
+import { isBytes32, NO_RIGHTS, type Version } from '../registry/delegation.ts';
+import { showStatus } from '../service/status-line.ts';
+import { UsageError } from '../service/usage-error.ts';
+import type { Store } from '../store/store.ts';
+import type { Call } from './command.ts';
+import { asBytes, type CsvRow, cellOf, readCsv, textOf } from './csv.ts';
+import { writeOut } from './output.ts';
+import { checkPinned, createPinnedBlocks, type PinnedBlocks } from './pinned-block.ts';
+import { NO_SERVICE, type Source } from './query-target.ts';
+import { askWithinLimit, checkPath, readOr, readRights, scopeOf, versionOf } from './question-options.ts';
+
+/** A row's question, or what is wrong with it. */
+type Asked = { readonly chainId: number; readonly question: Question } | string;
+interface Answered {
+  readonly result: string;
+  readonly error: string;
+}
+
+const KNOWN = ['from', 'to', 'type', 'contract', 'tokenId', 'rights', 'version', 'chainId'] as const;
+type ColumnName = (typeof KNOWN)[number];
+type Columns = Readonly<Partial<Record<ColumnName, number>>>;
+
+/** Names in small letters without what people put between words. */
+const NAMES = new Map<string, ColumnName>([
+  ...KNOWN.map((name): [string, ColumnName] => [name.toLowerCase(), name]),
+  ['vault', 'from'],
+  ['delegate', 'to'],
+  ['registry', 'version'],
+  ['chain', 'chainId'],
+]);
+
+export async function checkFile(call: Call, source: Source, file: string): Promise<void> {
+  const strange = ['from', 'to'].filter((name) => call.text(name) !== undefined);
+  if (call.isSet('json')) strange.push('json');
+  if (strange.length > 0) throw new UsageError(`--${strange[0]} has no meaning beside --csv.`);
+  if (file !== '-' && !existsSync(file)) throw new UsageError(`There is no file ${file}.`);
+  if (file !== '-' && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder.`);
+  const stream = file === '-' ? Bun.stdin.stream() : Bun.file(file).stream();
+  const progress = startProgress(file === '-' ? null : statSync(file).size);
+  const blocks = createPinnedBlocks(call, source);
+  const answers = source.store === null ? overHttp(source, blocks) : fromStore(source.store, blocks);
+  let read: ((cells: readonly string[]) => Asked) | null = null;
+  let [width, rows, troubled] = [0, 0, 0];
+  for await (const { rows: batch, bytes } of readCsv(stream as unknown as AsyncIterable<Uint8Array>)) {
+    let data = batch;
+    let text = '';
+    if (read === null) {
+      const [names, ...rest] = batch as [CsvRow, ...CsvRow[]];
+      width = names.cells.length;
+      read = readerOf(columnsOf(names.cells.map((name) => textOf(name) ?? name)), call);
+      data = rest;
+      text = `${names.text},result,error\n`;
+    }
+    const reader = read;
+    const answered = await answers(
+      data.map(({ cells }) =>
+        cells.length > width ? `the row has ${cells.length} cells, and the first line ${width}` : reader(cells),
+      ),
+    );
+    for (const [position, row] of data.entries()) {
+      const { result, error } = answered[position] as Answered;
+      if (error !== '') troubled++;
+      const missing = ','.repeat(Math.max(0, width - row.cells.length));
+      text += `${row.text}${missing},${result},${error === '' ? '' : cellOf(asBytes(error))}\n`;
+    }
+    rows += data.length;
+    await writeOut(Buffer.from(text, 'latin1'));
+    progress.show(rows, bytes);
+  }
+  if (read === null) throw new UsageError('The CSV is empty: its first line must name the columns, such as from,to');
+  progress.end(rows);
+  await blocks.confirm();
+  if (troubled > 0) {
+    process.stderr.write(`${troubled} of ${rows} rows have no answer: the column error says why.\n`);
+    process.exitCode = 2;
+  }
+}
+
+function columnsOf(names: readonly string[]): Columns {
+  const columns: Partial<Record<ColumnName, number>> = {};
+  const copied: string[] = [];
+  for (const [position, name] of names.entries()) {
+    const plain = name.trim();
+    const known = NAMES.get(plain.toLowerCase().replaceAll(/[-_ ]/g, ''));
+    if (known === undefined) copied.push(plain);
+    else if (columns[known] !== undefined) throw new UsageError(`The CSV names two columns ${known}.`);
+    else columns[known] = position;
+  }
+  const missing = (['from', 'to'] as const).filter((name) => columns[name] === undefined);
+  if (missing.length > 0)
+    throw new UsageError(
+      `The first line of the CSV must name the columns ${missing.join(' and ')}; it is: ${names.join(',')}`,
+    );
+  if (copied.length > 0) process.stderr.write(`Only copied: ${copied.join(', ')}.\n`);
+  return columns;
+}
+
+/** Reads rows by their columns; what a row does not say is as the options have it. */
+function readerOf(columns: Columns, call: Call): (cells: readonly string[]) => Asked {
+  const rights = call.text('rights');
+  const anyRights = readOr(p.rights, readRights(rights ?? NO_RIGHTS));
+  if (!isBytes32(anyRights)) throw new UsageError(anyRights);
+  const [version, chain] = [versionOf(call), call.number('chain') ?? 1];
+  const given = { type: call.text('type'), contract: call.text('contract'), tokenId: call.text('token-id') };
+  /** Where nothing but the wallets differs from row to row, nothing else need be read. */
+  const isPlain =
+    Object.keys(columns).length === 2 && version === 2 && Object.values(given).every((one) => one === undefined);
+  const read = (cells: readonly string[]): Asked => {
+    const cell = (name: ColumnName) => {
+      const at = columns[name];
+      const text = at === undefined ? undefined : textOf(cells[at] ?? '');
+      if (text === null) throw new UsageError(`${name} is not valid UTF-8`);
+      return text?.trim() || undefined;
+    };
+    const from = readOr(p.from, cell('from') ?? '');
+    if (!from.startsWith('0x')) return from;
+    const to = readOr(p.to, cell('to') ?? '');
+    if (!to.startsWith('0x')) return to;
+    const pair = { from, to } as Pick<Question, 'from' | 'to'>;
+    if (isPlain) return { chainId: chain, question: { version: 2, scope: 'all', rights: anyRights, ...pair } };
+    return readRest(pair, {
+      version: cell('version') ?? String(version),
+      chainId: cell('chainId') ?? String(chain),
+      type: cell('type') ?? given.type,
+      contract: cell('contract') ?? given.contract,
+      tokenId: cell('tokenId') ?? given.tokenId,
+      rights: cell('rights') ?? rights,
+    });
+  };
+  return (cells) => {
+    try {
+      return read(cells);
+    } catch (error) {
+      if (error instanceof UsageError) return error.message.replaceAll('--', '');
+      throw error;
+    }
+  };
+}
+
+interface Rest {
+  readonly version: string;
+  readonly chainId: string;
+  readonly type: string | undefined;
+  readonly contract: string | undefined;
+  readonly tokenId: string | undefined;
+  readonly rights: string | undefined;
+}
+
+function readRest(pair: Pick<Question, 'from' | 'to'>, rest: Rest): Asked {
+  if (!/^v?[12]$/i.test(rest.version)) return `version is neither 1 nor 2: ${rest.version}`;
+  const version = rest.version.endsWith('1') ? 1 : 2;
+  const chainId = readOr(p.chainId, rest.chainId);
+  if (typeof chainId === 'string') return chainId;
+  const scope = scopeOf(rest.type?.toLowerCase(), version, rest.contract, rest.tokenId);
+  const hasToken = scope === 'token' || scope === 'erc721' || scope === 'erc1155';
+  // As in a single check: what the question has no place for is a fault of it.
+  if (rest.contract !== undefined && scope === 'all') return `contract is unknown in a check of all`;
+  if (rest.tokenId !== undefined && !hasToken) return `tokenId is unknown in a check of ${scope}`;
+  if (rest.rights !== undefined && version === 1) return 'rights are unknown in v1';
+  const question: Record<string, unknown> = { version, scope, ...pair };
+  if (scope !== 'all') {
+    const contract = readOr(p.contract, rest.contract ?? '');
+    if (!contract.startsWith('0x')) return contract;
+    question['contract'] = contract;
+  }
+  if (hasToken) {
+    const tokenId = readOr(p.tokenId, rest.tokenId ?? '');
+    if (typeof tokenId === 'string') return tokenId;
+    question['tokenId'] = tokenId;
+  }
+  if (version === 2) {
+    const rights = readOr(p.rights, readRights(rest.rights ?? NO_RIGHTS));
+    if (!rights.startsWith('0x')) return rights;
+    question['rights'] = rights;
+  }
+  return { chainId, question: question as unknown as Question };
+}
+
+type Answers = (asked: readonly Asked[]) => Promise<Answered[]>;
+
+const fault = (error: string): Answered => ({ result: '', error });
+const UNREAD = 'a revocation of this wallet could not be read from the registry';
+
+/** Straight from a store, a batch at a time. */
+function fromStore(store: Store, blocks: PinnedBlocks): Answers {
+  return async (asked) => {
+    const answered: Answered[] = asked.map((one) => fault(typeof one === 'string' ? one : ''));
+    const chains = new Map<number, { positions: number[]; questions: Question[] }>();
+    for (const [position, one] of asked.entries()) {
+      if (typeof one === 'string') continue;
+      const chain = chains.get(one.chainId) ?? { positions: [], questions: [] };
+      chains.set(one.chainId, chain);
+      chain.positions.push(position);
+      chain.questions.push(one.question);
+    }
+    for (const [chainId, { positions, questions }] of chains) {
+      const pinned = await blocks.of(chainId);
+      const found = typeof pinned === 'string' ? null : await checkPinned(store, pinned, questions);
+      for (const [turn, position] of positions.entries()) {
+        const { version } = questions[turn] as Question;
+        const value = found?.[turn] ?? null;
+        const refusal = typeof pinned === 'string' ? pinned : lackOf(chainId, version);
+        answered[position] =
+          refusal !== null || value === null ? fault(refusal ?? UNREAD) : { result: String(value), error: '' };
+      }
+    }
+    return answered;
+  };
+}
+
+/** The API's own words where the chain has no registry of this version. */
+function lackOf(chainId: number, version: Version): string | null {
+  const lack = missingRegistry(chainId, version);
+  return lack === null ? null : `${p.chainId.name} ${lack}`;
+}
+
+const AT_ONCE = 16;
+
+/** From a service, a few at a time. It says itself when it is to be asked again. */
+function overHttp({ ask }: Source, blocks: PinnedBlocks): Answers {
+  const answer = async (one: Asked): Promise<Answered> => {
+    if (typeof one === 'string') return fault(one);
+    const pinned = await blocks.of(one.chainId);
+    if (typeof pinned === 'string') return fault(pinned);
+    const path = checkPath(
+      one.question,
+      new URLSearchParams({ chainId: String(one.chainId), block: String(pinned.block) }),
+    );
+    const response = await askWithinLimit(ask, path);
+    if (!response.ok) return fault(await refusalText(response));
+    const result = await response.text();
+    if (!/^(true|false|\d{1,78})$/.test(result)) throw new UsageError(NO_SERVICE);
+    await blocks.requireSame(pinned, response);
+    return { result, error: '' };
+  };
+  return async (asked) => {
+    const answered: Answered[] = [];
+    for (let from = 0; from < asked.length; from += AT_ONCE) {
+      answered.push(...(await Promise.all(asked.slice(from, from + AT_ONCE).map(answer))));
+    }
+    return answered;
+  };
+}
+
+const BAR = 30;
+const DRAW_MS = 200;
+
+/** On a terminal, how far the file is read, how fast, and how long that will take. */
+function startProgress(size: number | null) {
+  const began = performance.now();
+  let drawn = 0;
+  return {
+    show(rows: number, bytes: number) {
+      if (performance.now() - drawn < DRAW_MS) return;
+      drawn = performance.now();
+      const seconds = (drawn - began) / 1000;
+      const share = size === null || size === 0 ? null : Math.min(1, bytes / size);
+      const bar =
+        share === null ? '' : `[${'#'.repeat(Math.round(share * BAR)).padEnd(BAR)}] ${Math.round(100 * share)} %  `;
+      const left = share === null ? '' : `, ${Math.ceil((seconds / share) * (1 - share))} s left`;
+      const rate = Math.round(rows / seconds).toLocaleString('en');
+      showStatus(`${bar}${rows.toLocaleString('en')} rows, ${rate}/s${left}`);
+    },
+    end(rows: number) {
+      const seconds = (performance.now() - began) / 1000;
+      showStatus('');
+      const rate = Math.round(rows / Math.max(seconds, 0.001)).toLocaleString('en');
+      process.stderr.write(`${rows.toLocaleString('en')} rows in ${seconds.toFixed(1)} s, ${rate}/s\n`);
+    },
+  };
+}

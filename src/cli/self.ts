@@ -1,6 +1,0 @@
-// This very program, to be started once more.
-
-const PROGRAM = `${import.meta.dir}/main.ts`;
-
-export const selfCommand = (...args: string[]): string[] =>
-  Bun.isStandaloneExecutable ? [process.execPath, ...args] : [process.execPath, PROGRAM, ...args];

@@ -1,0 +1,243 @@
+// Keys and limits as the interface promises them: the real process on a real socket. Each test's name is one of its sentences.
+
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { temporaryPath } from '../../test/support/engines.ts';
+import { block, COLD, granted, HOT } from '../../test/support/fixtures.ts';
+import { type LogLine, runCommand, type ServeProcess, startServe } from '../../test/support/serve-process.ts';
+import { openStore } from '../store/open.ts';
+
+const path = temporaryPath('gate.db');
+const url = `sqlite:${path}`;
+const V1 = `/registry/v1/check/all?delegate=${HOT}&vault=${COLD}`;
+const V2 = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
+let served: ServeProcess;
+
+beforeAll(async () => {
+  const store = await openStore(url);
+  const { epoch } = await store.claim(1, 100);
+  const head = { ...block(101, [granted('ALL')]), timestamp: Math.floor(Date.now() / 1000) };
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+  await store.close();
+  served = await startServe(url, { ANONYMOUS_LIMIT: '25/10s', TRUSTED_PROXIES: '127.0.0.1', MAX_LAG_1: '86400' });
+}, 60_000);
+afterAll(() => served.stop());
+
+let clients = 0;
+/** Somebody who was never here before. */
+const newcomer = () => `198.51.${Math.floor(++clients / 250)}.${(clients % 250) + 1}`;
+const ask = (client: string, target = V2, headers: Record<string, string> = {}) =>
+  fetch(served.url + target, { headers: { 'x-forwarded-for': client, ...headers } });
+const burst = async (count: number, send: (turn: number) => Promise<Response>) => {
+  const statuses: Record<number, number> = {};
+  for (const { status } of await Promise.all(Array.from({ length: count }, (_, turn) => send(turn)))) {
+    statuses[status] = (statuses[status] ?? 0) + 1;
+  }
+  return statuses;
+};
+const keys = async (...args: string[]) => {
+  const { stdout, stderr, code } = await runCommand(['keys', ...args], { DATABASE_URL: url });
+  return { text: stdout.trim(), stderr, code };
+};
+
+describe('limits', () => {
+  test('25 requests per 10 seconds, v1 and v2 together, without an API key', async () => {
+    const client = newcomer();
+    const statuses = await burst(60, (turn) => ask(client, turn % 2 === 0 ? V1 : V2));
+    console.log('a burst of 60:', JSON.stringify(statuses));
+    expect(statuses).toEqual({ 200: 25, 429: 35 });
+    // Somebody else is not concerned.
+    expect((await ask(newcomer())).status).toBe(200);
+  });
+
+  test('a request without a key is accepted but subject to the limit: every answer tells what is left, a refusal when to ask again', async () => {
+    const client = newcomer();
+    const first = await ask(client);
+    expect(first.headers.get('ratelimit-policy')).toBe('"anon";q=25;w=10');
+    expect(first.headers.get('ratelimit')).toBe('"anon";r=24;t=10');
+    expect((await ask(client, '/registry/v2/check/all')).headers.get('ratelimit')).toMatch(/^"anon";r=23;t=/);
+    await burst(23, () => ask(client));
+    const refused = await ask(client);
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([429, 'application/problem+json']);
+    expect(refused.headers.get('ratelimit')).toMatch(/^"anon";r=0;t=([1-9]|10)$/);
+    const wait = Number(refused.headers.get('retry-after'));
+    expect(wait >= 1 && wait <= 10).toBe(true);
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+    expect(((await refused.json()) as { type: string }).type).toEndWith('too-many-requests');
+  });
+
+  test('requests that are spread out pass, and after the time that a refusal names one fits again', async () => {
+    const client = newcomer();
+    const seen: string[] = [];
+    await burst(24, () => ask(client));
+    for (let turn = 0; turn < 3; turn++) {
+      const response = await ask(client);
+      seen.push(`${response.status} ${response.headers.get('ratelimit')} retry ${response.headers.get('retry-after')}`);
+      if (response.status === 429) await Bun.sleep(1000 * Number(response.headers.get('retry-after')));
+    }
+    console.log(`spread out: ${seen.join(' | ')}`);
+    expect(seen.map((one) => one.split(' ')[0])).toEqual(['200', '429', '200']);
+  }, 30_000);
+
+  test('a preflight is not counted, and tells which headers may be sent and read', async () => {
+    const client = newcomer();
+    for (let turn = 0; turn < 40; turn++) {
+      const response = await fetch(served.url + V2, { method: 'OPTIONS', headers: { 'x-forwarded-for': client } });
+      expect(response.status).toBe(204);
+      expect(response.headers.has('ratelimit')).toBe(false);
+    }
+    expect((await ask(client)).headers.get('ratelimit')).toMatch(/r=24/);
+  });
+
+  test('/health and /ready are answered whatever else is asked', async () => {
+    const client = newcomer();
+    await burst(400, () => ask(client, '/icon.svg'));
+    expect([(await ask(client, '/icon.svg')).status, (await ask(client, '/health')).status]).toEqual([429, 200]);
+    expect((await ask(client, '/ready')).status).toBe(200);
+  });
+
+  test('pages, /health and /networks have a limit of their own, a generous one', async () => {
+    const client = newcomer();
+    expect(await burst(60, (turn) => ask(client, ['/health', '/networks', '/docs', '/nothing'][turn % 4]))).toEqual({
+      200: 45,
+      404: 15,
+    });
+    expect((await ask(client)).headers.get('ratelimit')).toMatch(/^"anon";r=24/);
+  });
+
+  test('what an untrusted peer says of itself changes nothing', async () => {
+    const direct = await startServe(url, { ANONYMOUS_LIMIT: '25/10s', MAX_LAG_1: '86400' });
+    try {
+      const forged = await burst(60, () => fetch(direct.url + V2, { headers: { 'x-forwarded-for': newcomer() } }));
+      expect(forged).toEqual({ 200: 25, 429: 35 });
+    } finally {
+      await direct.stop();
+    }
+  }, 30_000);
+});
+
+describe('authentication', () => {
+  test('with a key supplied in X-API-KEY a v2 request is not rate limited', async () => {
+    const { text } = await keys('create', '--label', 'burst');
+    const client = newcomer();
+    const statuses = await burst(2000, () => ask(client, V2, { 'x-api-key': text }));
+    console.log('2,000 with a key:', JSON.stringify(statuses));
+    expect(statuses).toEqual({ 200: 2000 });
+    const response = await ask(client, V2, { 'x-api-key': text });
+    expect([response.headers.has('ratelimit'), response.headers.has('ratelimit-policy')]).toEqual([false, false]);
+  }, 60_000);
+
+  test('on v1 the header is ignored', async () => {
+    const { text } = await keys('create', '--label', 'v1');
+    const client = newcomer();
+    expect(await burst(30, () => ask(client, V1, { 'x-api-key': text }))).toEqual({ 200: 25, 429: 5 });
+    expect((await ask(newcomer(), V1, { 'x-api-key': 'nonsense' })).status).toBe(200);
+  });
+
+  test('an unknown, malformed, expired or revoked key is 401, counts as a request without one, and says how to give a good one', async () => {
+    const { text: good } = await keys('create', '--label', 'soon over', '--json');
+    const { key, id } = JSON.parse(good) as { key: string; id: number };
+    expect((await ask(newcomer(), V2, { 'x-api-key': key })).status).toBe(200);
+    expect((await keys('revoke', String(id))).text).toBe(`Key ${id} is revoked.`);
+    const { text: expiring } = await keys('create', '--label', 'expires', '--expires', '1', '--json');
+    const expired = JSON.parse(expiring) as { key: string; id: number };
+    const database = new Database(path);
+    database.run('PRAGMA busy_timeout = 5000');
+    database.run('UPDATE api_key SET expires_at = 1 WHERE id = ?', [expired.id]);
+    database.close();
+    await Bun.sleep(2000);
+    const client = newcomer();
+    const { createKey } = await import('../accounts/key.ts');
+    const bad = [createKey().text, 'dk_nonsense', '', expired.key, key, `${key}, ${key}`];
+    for (const [turn, one] of bad.entries()) {
+      const response = await ask(client, V2, { 'x-api-key': one });
+      expect([one, response.status]).toEqual([one, 401]);
+      expect(response.headers.get('www-authenticate')).toContain('X-API-KEY');
+      expect(response.headers.get('ratelimit')).toMatch(new RegExp(`r=${24 - turn};`));
+      expect(((await response.json()) as { type: string }).type).toEndWith('bad-key');
+    }
+    await burst(19, () => ask(client));
+    expect((await ask(client, V2, { 'x-api-key': 'dk_nonsense' })).status).toBe(429);
+  }, 30_000);
+
+  test('made-up keys cost the database little, and do not drive out good ones', async () => {
+    const { text } = await keys('create', '--label', 'good');
+    const client = newcomer();
+    const { createKey } = await import('../accounts/key.ts');
+    const statuses = await burst(200, () => ask(client, V2, { 'x-api-key': createKey().text }));
+    expect(statuses).toEqual({ 401: 25, 429: 175 });
+    expect((await ask(newcomer(), V2, { 'x-api-key': text })).status).toBe(200);
+  });
+
+  test('two keys in one request are 401', async () => {
+    const { text } = await keys('create', '--label', 'twice');
+    let received = '';
+    const socket = await Bun.connect({
+      hostname: '127.0.0.1',
+      port: Number(new URL(served.url).port),
+      socket: {
+        data(_, data) {
+          received += data.toString();
+        },
+      },
+    });
+    socket.write(
+      `GET ${V2} HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${text}\r\nX-API-KEY: ${text}\r\nX-Forwarded-For: ${newcomer()}\r\nConnection: close\r\n\r\n`,
+    );
+    for (let left = 100; !received.includes('bad-key') && left > 0; left--) await Bun.sleep(20);
+    socket.end();
+    expect(received).toStartWith('HTTP/1.1 401');
+  });
+
+  test('no key is in the database or in the log, and its use is counted', async () => {
+    const { text } = await keys('create', '--label', 'grep me', '--json');
+    const { key, id } = JSON.parse(text) as { key: string; id: number };
+    await ask(newcomer(), V2, { 'x-api-key': key });
+    await ask(newcomer(), V2, { 'x-api-key': `${key}x` });
+    await served.stop();
+    const lines: LogLine[] = [];
+    for await (const line of served.lines) lines.push(line);
+    expect(lines.length).toBeGreaterThan(100);
+    expect(JSON.stringify(lines)).not.toContain(key.slice(8));
+    for (const file of [path, `${path}-wal`]) {
+      const bytes = await Bun.file(file)
+        .bytes()
+        .catch(() => new Uint8Array());
+      expect(Buffer.from(bytes).includes(key.slice(8))).toBe(false);
+    }
+    const listed = JSON.parse((await keys('list', '--json')).text) as { id: number; lastUsedAt: number | null }[];
+    expect(listed.find((one) => one.id === id)?.lastUsedAt).toBeGreaterThan(0);
+    served = await startServe(url, { ANONYMOUS_LIMIT: '25/10s', TRUSTED_PROXIES: '127.0.0.1', MAX_LAG_1: '86400' });
+  }, 60_000);
+});
+
+describe('delegations keys', () => {
+  test('creates, lists, rotates and revokes; the key alone is on standard output', async () => {
+    const created = await keys('create', '--label', 'mint site', '--expires', '365');
+    expect(created.text).toMatch(/^dk_[0-9A-Za-z]{36}$/);
+    expect(created.stderr).toContain('it is shown this once');
+    const id = Number(/Key (\d+)/.exec(created.stderr)?.[1]);
+    const listed = await keys('list');
+    expect(listed.text).toMatch(
+      new RegExp(`\\n?${id} +${created.text.slice(0, 8)}… +mint site +operator +.* good until `),
+    );
+    const rotated = await keys('rotate', String(id), '--overlap', '1');
+    expect(rotated.text).toMatch(/^dk_/);
+    for (const key of [created.text, rotated.text]) {
+      expect((await ask(newcomer(), V2, { 'x-api-key': key })).status).toBe(200);
+    }
+    expect((await keys('revoke', String(id))).code).toBe(0);
+    for (const [args, why] of [
+      [['revoke', String(id)], 'There is no good key'],
+      [['revoke'], 'Which key?'],
+      [['create'], '--label is needed'],
+      [['create', '--label', 'x', '--expires', '0'], 'at least a day'],
+      [['destroy'], 'keys does not know destroy'],
+      [['list', '3'], 'does not take 3'],
+    ] as const) {
+      const { code, text, stderr } = await keys(...args);
+      expect([code, text]).toEqual([2, '']);
+      expect(stderr).toContain(why);
+    }
+  }, 30_000);
+});

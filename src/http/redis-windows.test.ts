@@ -1,0 +1,151 @@
+// The shared limit on a real Redis: exact across processes, and never in the way when Redis is.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { createRandom } from '../../test/support/random.ts';
+import { type RedisServer, startRedis } from '../../test/support/redis.ts';
+import { createGate } from './admission.ts';
+import { createLimiter, type Limit, type Verdict } from './limiter.ts';
+import { createRedisWindows } from './redis-windows.ts';
+import { createSharedLimiter } from './shared-limiter.ts';
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.kill());
+
+const LIMIT: Limit = { most: 25, seconds: 10 };
+
+function openLimiter(limit: Limit, name: string) {
+  const turns: boolean[] = [];
+  const windows = createRedisWindows(redis.url, (isThere) => void turns.push(isThere));
+  let away = 0;
+  const limiter = createSharedLimiter({
+    limit,
+    windows: [windows.windowOf(name, limit)],
+    otherwise: createLimiter(limit),
+    onAway: () => void away++,
+  });
+  return {
+    windows,
+    turns,
+    away: () => away,
+    take: (client: string) => limiter.take(client, performance.now()) as Promise<Verdict>,
+  };
+}
+
+describe('the window in Redis', () => {
+  test('two processes together accept exactly the limit', async () => {
+    const [one, other] = [openLimiter(LIMIT, 'two'), openLimiter(LIMIT, 'two')];
+    const verdicts = await Promise.all(
+      Array.from({ length: 200 }, (_, turn) => (turn % 2 === 0 ? one : other).take('client')),
+    );
+    expect(verdicts.filter(({ accepted }) => accepted)).toHaveLength(25);
+    const remaining = verdicts.filter(({ accepted }) => accepted).map((one) => one.remaining);
+    expect(remaining.sort((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, left) => left));
+    for (const { seconds } of verdicts) expect(seconds).toBeWithin(9, 10.001);
+    expect((await one.take('somebody else')).remaining).toBe(24);
+    for (const { windows } of [one, other]) windows.close();
+  });
+
+  test('whatever the pattern of arrival: never more than the limit in any window, and never refused where there was room', async () => {
+    const limit = { most: 5, seconds: 0.25 };
+    const span = 250;
+    const random = createRandom(5);
+    const processes = [openLimiter(limit, 'random'), openLimiter(limit, 'random'), openLimiter(limit, 'random')];
+    const accepted: { began: number; ended: number }[] = [];
+    const refused: { began: number; ended: number }[] = [];
+    const life = async (one: (typeof processes)[number]) => {
+      for (let turn = 0; turn < 150; turn++) {
+        await Bun.sleep(random() < 0.5 ? 0 : random() * 60);
+        const began = performance.now();
+        const verdict = await one.take('client');
+        (verdict.accepted ? accepted : refused).push({ began, ended: performance.now() });
+      }
+    };
+    await Promise.all(processes.map(life));
+    accepted.sort((a, b) => a.ended - b.ended);
+    // What is known of each is that it was counted between its beginning and its end.
+    for (let turn = 0; turn + limit.most < accepted.length; turn++) {
+      const [first, next] = [accepted[turn], accepted[turn + limit.most]];
+      expect((next?.ended ?? 0) - (first?.began ?? 0)).toBeGreaterThanOrEqual(span - 1);
+    }
+    for (const { began, ended } of refused) {
+      const recent = accepted.filter((one) => one.ended > began - span - 1 && one.began < ended);
+      expect(recent.length).toBeGreaterThanOrEqual(limit.most);
+    }
+    expect([accepted.length > 20, refused.length > 20]).toEqual([true, true]);
+    for (const { windows } of processes) windows.close();
+  });
+
+  test('while Redis is away each process limits by itself, and says so; when it is back they share again', async () => {
+    const [one, other] = [openLimiter(LIMIT, 'away'), openLimiter(LIMIT, 'away')];
+    const burst = async (client: string) => {
+      const verdicts = await Promise.all(
+        Array.from({ length: 80 }, (_, turn) => (turn % 2 === 0 ? one : other).take(client)),
+      );
+      return verdicts.filter(({ accepted }) => accepted).length;
+    };
+    expect(await burst('before')).toBe(25);
+    await redis.kill();
+    const began = performance.now();
+    expect(await burst('meanwhile')).toBe(50);
+    expect(performance.now() - began).toBeLessThan(3000);
+    expect([one.windows.isThere, one.turns, one.away() > 0]).toEqual([false, [false], true]);
+    await redis.start();
+    await Bun.sleep(1200);
+    expect(await burst('after')).toBe(25);
+    expect([one.windows.isThere, one.turns]).toEqual([true, [false, true]]);
+    for (const { windows } of [one, other]) windows.close();
+  });
+
+  test('made-up keys are not looked up without end, also where each is brought twice at once', async () => {
+    const windows = createRedisWindows(redis.url, () => {});
+    const limit = { most: 40, seconds: 10 };
+    const lookups = createSharedLimiter({
+      limit,
+      windows: [windows.windowOf('keys', limit)],
+      otherwise: null,
+      onAway() {},
+    });
+    const looked = new Set<string>();
+    const keys = {
+      known: () => null,
+      isFamiliar: () => false,
+      lookUp: async (key: string) => looked.size < looked.add(key).size && false,
+    };
+    const gate = createGate({ anonymous: null, pages: lookups, lookups, keys, proxies: { check: () => false } });
+    const requests = Array.from({ length: 400 }, (_, turn) => `dk_${turn >> 1}`);
+    await Promise.all(
+      requests.map((key) =>
+        gate.admit(new Request('http://x/', { headers: { 'x-api-key': key } }), 2, () => '192.0.2.1'),
+      ),
+    );
+    expect(looked.size).toBe(40);
+    windows.close();
+  });
+
+  test('a Redis that closes connections which are quiet is there all the same', async () => {
+    const one = openLimiter(LIMIT, 'quiet');
+    await one.take('client');
+    const admin = new Bun.RedisClient(redis.url);
+    await admin.send('CLIENT', ['KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
+    admin.close();
+    await Bun.sleep(50);
+    expect((await one.take('client')).remaining).toBe(23);
+    expect([one.away(), one.turns]).toEqual([0, []]);
+    one.windows.close();
+  });
+
+  test('a Redis that hangs keeps nobody waiting, and is left alone for a while', async () => {
+    const one = openLimiter(LIMIT, 'hanging');
+    await one.take('client');
+    process.kill(redis.pid, 'SIGSTOP');
+    const began = performance.now();
+    for (let turn = 0; turn < 30; turn++) await one.take('client');
+    expect(performance.now() - began).toBeLessThan(2000);
+    process.kill(redis.pid, 'SIGCONT');
+    expect([one.windows.isThere, one.away()]).toEqual([false, 30]);
+    one.windows.close();
+  });
+});

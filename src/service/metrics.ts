@@ -1,0 +1,238 @@
+// What the service counts, in the text format of Prometheus.
+
+import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { ChainStatus } from '../http/status.ts';
+
+/** Upper ends of the latency buckets, in seconds: a check takes microseconds, a long list seconds. */
+const BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
+
+/** What was counted since it was last taken: as plain values, so that one process can tell another. */
+export interface Counts {
+  /** By route, then by status. */
+  readonly requests: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly latencies: Readonly<Record<string, Latency>>;
+  readonly limitedAlone: number;
+  readonly passedByReplica: number;
+}
+
+interface Latency {
+  readonly counts: readonly number[];
+  readonly sum: number;
+  readonly total: number;
+}
+
+export interface Metrics {
+  observe(route: string, status: number, seconds: number): void;
+  /** A request was judged without the window that all processes share. */
+  limitedAlone(): void;
+  /** A read went to the primary though there is a replica. */
+  passedByReplica(): void;
+  /** Adds what another process counted. */
+  add(counts: Counts): void;
+  /** Gives what was counted, and begins anew. */
+  take(): Counts;
+  render(view: MetricsView): string;
+}
+
+/** How the parts stand that not every service has; null for what it has not. */
+export interface Health {
+  readonly limiterShared: boolean | null;
+  readonly replicaFresh: boolean | null;
+}
+
+export interface MetricsView {
+  /** Null where the store cannot be reached. */
+  readonly store: StoreMetrics | null;
+  readonly followers: readonly FollowerStatus[];
+  readonly health?: Health;
+  readonly workers?: { readonly alive: number; readonly restarts: number };
+}
+
+export interface StoreMetrics {
+  readonly bytes: number;
+  readonly chains: readonly ChainStatus[];
+}
+
+export function createMetrics(): Metrics {
+  let requests = new Map<string, Map<string | number, number>>();
+  let latencies = new Map<string, { counts: number[]; sum: number; total: number }>();
+  let [limitedAlone, passedByReplica] = [0, 0];
+
+  const addRequests = (route: string, status: string | number, count: number) => {
+    let statuses = requests.get(route);
+    if (statuses === undefined) {
+      statuses = new Map();
+      requests.set(route, statuses);
+    }
+    statuses.set(status, (statuses.get(status) ?? 0) + count);
+  };
+  const latencyOf = (route: string) => {
+    let latency = latencies.get(route);
+    if (latency === undefined) {
+      latency = { counts: BUCKETS.map(() => 0), sum: 0, total: 0 };
+      latencies.set(route, latency);
+    }
+    return latency;
+  };
+
+  return {
+    observe(route, status, seconds) {
+      addRequests(route, status, 1);
+      const latency = latencyOf(route);
+      const bucket = BUCKETS.findIndex((end) => seconds <= end);
+      if (bucket >= 0) latency.counts[bucket] = (latency.counts[bucket] ?? 0) + 1;
+      latency.sum += seconds;
+      latency.total++;
+    },
+    limitedAlone: () => void limitedAlone++,
+    passedByReplica: () => void passedByReplica++,
+    add(counts) {
+      for (const [route, statuses] of Object.entries(counts.requests))
+        for (const [status, count] of Object.entries(statuses)) addRequests(route, status, count);
+      for (const [route, { counts: more, sum, total }] of Object.entries(counts.latencies)) {
+        const latency = latencyOf(route);
+        latency.counts = latency.counts.map((count, bucket) => count + (more[bucket] ?? 0));
+        latency.sum += sum;
+        latency.total += total;
+      }
+      limitedAlone += counts.limitedAlone;
+      passedByReplica += counts.passedByReplica;
+    },
+    take() {
+      const taken = {
+        requests: Object.fromEntries([...requests].map(([route, statuses]) => [route, Object.fromEntries(statuses)])),
+        latencies: Object.fromEntries(latencies),
+        limitedAlone,
+        passedByReplica,
+      };
+      [requests, latencies, limitedAlone, passedByReplica] = [new Map(), new Map(), 0, 0];
+      return taken;
+    },
+    render({ store, followers, health, workers }) {
+      const lines: string[] = [];
+      const family: Family = (name, type, help, rows) =>
+        void lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...rows);
+      const single = (name: string, type: 'counter' | 'gauge', help: string, value: number) =>
+        family(name, type, help, [`${name} ${value}`]);
+      family(
+        'delegations_requests_total',
+        'counter',
+        'Answered requests.',
+        [...requests].flatMap(([route, statuses]) =>
+          [...statuses].map(
+            ([status, count]) => `delegations_requests_total{route="${route}",status="${status}"} ${count}`,
+          ),
+        ),
+      );
+      const latency = 'delegations_request_duration_seconds';
+      family(
+        latency,
+        'histogram',
+        'Time until the answer was ready to be sent.',
+        [...latencies].flatMap(([route, { counts, sum, total }]) => {
+          let below = 0;
+          const ends = counts.map((count, position) => {
+            below += count;
+            return `${latency}_bucket{route="${route}",le="${BUCKETS[position]}"} ${below}`;
+          });
+          const label = `{route="${route}"}`;
+          const rest = [`${latency}_bucket{route="${route}",le="+Inf"} ${total}`, `${latency}_sum${label} ${sum}`];
+          return [...ends, ...rest, `${latency}_count${label} ${total}`];
+        }),
+      );
+      const { limiterShared = null, replicaFresh = null } = health ?? {};
+      if (limiterShared !== null) {
+        const help = '1 while the limit that all processes share can be asked.';
+        single('delegations_limiter_shared', 'gauge', help, limiterShared ? 1 : 0);
+      }
+      const fallbacks = 'Requests that were limited without the window that all processes share.';
+      single('delegations_limiter_fallback_total', 'counter', fallbacks, limitedAlone);
+      if (replicaFresh !== null) {
+        single('delegations_replica_fresh', 'gauge', '1 while the replica is read from.', replicaFresh ? 1 : 0);
+        const help = 'Reads that went to the primary though there is a replica.';
+        single('delegations_replica_fallback_total', 'counter', help, passedByReplica);
+      }
+      if (workers !== undefined) {
+        single('delegations_workers', 'gauge', 'Workers that are alive.', workers.alive);
+        const help = 'Workers that were started in the place of others.';
+        single('delegations_worker_restarts_total', 'counter', help, workers.restarts);
+      }
+      renderFollowers(family, followers);
+      single('delegations_store_up', 'gauge', '1 where the store answers.', store === null ? 0 : 1);
+      if (store === null) return `${lines.join('\n')}\n`;
+      single('delegations_store_bytes', 'gauge', 'What the store takes on disk.', store.bytes);
+      const gauge = (name: string, help: string, value: (chain: ChainStatus) => number | null) =>
+        family(
+          name,
+          'gauge',
+          help,
+          store.chains.flatMap((chain) => {
+            const figure = value(chain);
+            return figure === null ? [] : [`${name}{chain="${chain.state.chainId}"} ${figure}`];
+          }),
+        );
+      gauge('delegations_chain_head', 'Newest indexed block.', ({ state }) => state.head?.number ?? null);
+      gauge('delegations_chain_verified', 'Newest block that is verified to be final.', ({ state }) => state.verified);
+      gauge(
+        'delegations_chain_confirmed',
+        'Newest block up to which history was compared with a second provider.',
+        ({ state }) => state.confirmed,
+      );
+      const halted = 'delegations_chain_halted';
+      family(
+        halted,
+        'gauge',
+        '1 where the chain is halted, with the code that says why.',
+        store.chains.flatMap(({ state }) =>
+          state.halt === null ? [] : [`${halted}{chain="${state.chainId}",code="${state.halt.code}"} 1`],
+        ),
+      );
+      gauge('delegations_chain_lag_seconds', 'Age of the newest indexed block.', ({ lagSeconds }) => lagSeconds);
+      const behind = "By how much this machine's clock is behind the chain; 0 while it can be right.";
+      gauge('delegations_chain_clock_behind_seconds', behind, ({ clockBehindSeconds }) => clockBehindSeconds);
+      gauge('delegations_chain_ready', '1 where the chain answers at its head.', ({ ready }) => (ready ? 1 : 0));
+      return `${lines.join('\n')}\n`;
+    },
+  };
+}
+
+type Family = (name: string, type: 'counter' | 'gauge' | 'histogram', help: string, rows: Iterable<string>) => void;
+
+/** What the following process tells of itself. */
+function renderFollowers(family: Family, chains: readonly FollowerStatus[]): void {
+  if (chains.length === 0) return;
+  const rows = (name: string, of: (chain: FollowerStatus) => readonly (readonly [labels: string, value: number])[]) =>
+    chains.flatMap((chain) =>
+      of(chain).map(([labels, value]) => `${name}{chain="${chain.chainId}"${labels}} ${value}`),
+    );
+  const counter = (name: string, help: string, of: Parameters<typeof rows>[1]) =>
+    family(name, 'counter', help, rows(name, of));
+  counter('delegations_follower_logs_total', 'Registry logs written.', ({ logs }) => [['', logs]]);
+  counter('delegations_follower_failures_total', 'Ticks that failed.', ({ failures }) => [['', failures]]);
+  counter('delegations_follower_audited_blocks_total', 'Final blocks compared again.', ({ audited }) => [
+    ['', audited],
+  ]);
+  counter('delegations_follower_compared_answers_total', "The registry's answers compared with ours.", (chain) => [
+    ['', chain.compared],
+  ]);
+  counter('delegations_follower_events_total', 'Reorgs, repairs, mismatches, halts and resumptions.', ({ events }) =>
+    Object.entries(events).map(([type, count]) => [`,type="${type}"`, count]),
+  );
+  counter('delegations_rpc_calls_total', 'Calls to nodes.', ({ calls }) =>
+    Object.entries(calls).map(([method, count]) => [`,method="${method}"`, count]),
+  );
+  const standby = 'delegations_follower_standby';
+  family(
+    standby,
+    'gauge',
+    '1 where another program follows the chain, and this one stands by.',
+    rows(standby, (chain) => [['', chain.standby ? 1 : 0]]),
+  );
+  const health = 'delegations_provider_healthy';
+  family(
+    health,
+    'gauge',
+    '1 for a node that answers as it should.',
+    rows(health, ({ providers }) => providers.map(({ name, healthy }) => [`,provider="${name}"`, healthy ? 1 : 0])),
+  );
+}

@@ -1,0 +1,6 @@
+// This very program, to be started once more.
+
+const PROGRAM = `${import.meta.dir}/../cli/main.ts`;
+
+export const selfCommand = (...args: string[]): string[] =>
+  Bun.isStandaloneExecutable ? [process.execPath, ...args] : [process.execPath, PROGRAM, ...args];

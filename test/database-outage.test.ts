@@ -1,0 +1,93 @@
+// A database that goes away, hangs or comes back: what is asked of it ends, and what comes after is answered.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { openEngine } from '../src/store/open.ts';
+import { type PostgresServer, startPostgres } from './support/postgres.ts';
+
+let server: PostgresServer;
+let url: string;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  url = await server.createDatabase();
+});
+afterAll(() => server.stop());
+
+const backends = async (pid: number) =>
+  (await Bun.file(`/proc/${pid}/task/${pid}/children`).text()).trim().split(' ').map(Number);
+
+/** How long until the read goes through again, in milliseconds. */
+async function untilAnswered(read: () => unknown): Promise<number> {
+  const began = performance.now();
+  for (;;) {
+    try {
+      await read();
+      return performance.now() - began;
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'unavailable' });
+      if (performance.now() - began > 30_000) throw error;
+    }
+    await Bun.sleep(50);
+  }
+}
+
+describe('PostgreSQL', () => {
+  test('frozen in the middle of a question: the question ends, and the next is asked over a new connection', async () => {
+    const engine = await openEngine(url, {});
+    const read = () => engine.rows('SELECT 1', []);
+    await Promise.all(Array.from({ length: 50 }, read));
+    const frozen = await backends(server.pid);
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+    const began = performance.now();
+    await expect(read()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(performance.now() - began).toBeLessThan(15_000);
+    await untilAnswered(read);
+    for (const pid of frozen) process.kill(pid, 'SIGCONT');
+    await engine.close();
+  });
+
+  test('a statement that takes too long is ended by the server, and says so', async () => {
+    const engine = await openEngine(url, {});
+    await expect(Promise.resolve(engine.rows('SELECT pg_sleep(60)', []))).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('timeout'),
+    });
+    await engine.close();
+  });
+
+  test('whoever stops in the middle of a transaction loses it, and others go on', async () => {
+    const [engine, other] = [await openEngine(url, {}), await openEngine(url, {})];
+    await engine.transaction(async (tx) => void (await tx.run('CREATE TABLE held (n INTEGER)', [])));
+    const stuck = engine.transaction(async (tx) => {
+      await tx.run('LOCK TABLE held', []);
+      await Bun.sleep(8000);
+      await tx.run('INSERT INTO held VALUES (1)', []);
+    });
+    stuck.catch(() => {});
+    await Bun.sleep(200);
+    await other.transaction(async (tx) => void (await tx.run('INSERT INTO held VALUES (2)', [])));
+    await expect(stuck).rejects.toThrow();
+    expect(await engine.rows('SELECT n FROM held', [])).toHaveLength(1);
+    await Promise.all([engine.close(), other.close()]);
+  });
+
+  test('restarted: questions fail as unavailable at worst, and are answered again; messages are heard again', async () => {
+    const [engine, other] = [await openEngine(url, {}), await openEngine(url, {})];
+    const heard: string[] = [];
+    engine.notices?.hear('news', (text) => void heard.push(text));
+    const say = async (text: string) => {
+      for (let left = 100; left > 0 && !heard.includes(text); left--) {
+        await Promise.resolve(other.notices?.tell('news', text)).catch(() => {});
+        await Bun.sleep(100);
+      }
+    };
+    await say('one');
+    const restarted = server.restart();
+    await expect(untilAnswered(() => engine.rows('SELECT 1', []))).resolves.toBeNumber();
+    await restarted;
+    await untilAnswered(() => engine.rows('SELECT 1', []));
+    await say('two');
+    expect([...new Set(heard)]).toEqual(['one', 'two']);
+    await Promise.all([engine.close(), other.close()]);
+  });
+});

@@ -1,0 +1,411 @@
+// Whom to believe when nodes, receipts and the registry itself disagree, and what must not stop a chain for good. Each of
+// these was a fault once.
+
+import { expect, test } from 'bun:test';
+import { createAuditor } from '../src/chain/auditor.ts';
+import { createProviders } from '../src/chain/providers.ts';
+import { createRpc } from '../src/chain/rpc.ts';
+import { NO_RIGHTS } from '../src/registry/delegation.ts';
+import { type FakeNode, type Fault, Refusal, startFakeNode } from './support/fake-node.ts';
+import { WALLETS } from './support/lives.ts';
+import { MAINNET } from './support/vectors.ts';
+import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
+
+const [V, D, E] = WALLETS as [`0x${string}`, `0x${string}`, `0x${string}`];
+const everything = WALLETS.flatMap((from) =>
+  WALLETS.flatMap((to) => [
+    { version: 2, scope: 'all', from, to, rights: NO_RIGHTS } as const,
+    { version: 1, scope: 'all', from, to } as const,
+  ]),
+);
+const quiet = () => [];
+const one = (registry: 'v1' | 'v2', from: string, name: string, args: readonly (string | boolean)[], direct = true) => [
+  { call: [registry, from, name, args], direct } as const,
+];
+const haltOf = async ({ one: { store } }: World) => (await store.chain(1))?.halt ?? null;
+
+type Log = Readonly<Record<'blockHash' | 'transactionHash' | 'logIndex', string>>;
+/** Answers one method otherwise. */
+const on =
+  (method: string, answer: (honest: () => unknown) => unknown): Fault =>
+  (question, honest) =>
+    question.method === method ? answer(honest) : honest();
+const saysYes = on('eth_call', () => `0x${'1'.padStart(64, '0')}`);
+const hides = (hash: string | undefined) =>
+  on('eth_getLogs', (honest) => (honest() as Log[]).filter(({ blockHash }) => blockHash !== hash));
+const hangs: Fault = () => new Promise(() => {});
+
+async function hour(world: World) {
+  for (let turn = 0; turn < 6; turn++) {
+    world.grow(1, quiet);
+    world.one.clock += 601_000;
+    await world.one.settle(60);
+  }
+}
+
+/** So many quiet blocks, one after the other, so that what was before becomes final. */
+async function age(world: World, blocks = 30) {
+  for (let turn = 0; turn < blocks; turn += 10) {
+    world.grow(10, quiet);
+    world.one.clock += 61_000;
+    await world.one.settle();
+  }
+}
+
+function inWorld(
+  name: string,
+  options: WorldOptions,
+  check: (world: World, node: FakeNode, second: FakeNode) => Promise<void>,
+) {
+  test(name, async () => {
+    const world = await createWorld(options);
+    await world.rest();
+    try {
+      const [node, second] = world.nodes as [FakeNode, FakeNode];
+      await check(world, node, second);
+    } finally {
+      await world.close();
+    }
+  });
+}
+
+inWorld(
+  'a node on another branch does not write its logs into final history',
+  { blocks: 10, nodes: 2 },
+  async (world, liar) => {
+    await age(world, 100);
+    const { chain } = world;
+    const from = `0x${'77'.repeat(20)}` as const;
+    world.reorg(90, 95, (turn) => (turn === 10 ? one('v2', from, 'delegateAll', [D, NO_RIGHTS, true]) : []));
+    const branch = world.chain;
+    world.chain = chain;
+    world.show();
+    liar.chain = branch;
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, sources: 1 });
+    expect(world.one.providers.all[0]?.ailment).toBe('lacks what it should have');
+    const question = { version: 2, scope: 'all', from, to: D, rights: NO_RIGHTS } as const;
+    expect((await world.one.store.check(1, question)).granting).toEqual([]);
+  },
+);
+
+inWorld(
+  'a log that one of two nodes has lost, in its receipts too, halts nothing',
+  { blocks: 120, nodes: 2 },
+  async (world, liar) => {
+    const lost = world.chain.slice(5).flatMap(({ transactions }) => transactions)[0]?.hash;
+    const without = (logs: Log[]) => logs.filter(({ transactionHash }) => transactionHash !== lost);
+    liar.fault = (question, honest) => {
+      const answer = honest();
+      if (question.method === 'eth_getLogs') return without(answer as Log[]);
+      return question.method === 'eth_getTransactionReceipt'
+        ? { logs: without((answer as { logs: Log[] }).logs) }
+        : answer;
+    };
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, sources: 2 });
+    expect(world.one.providers.all.map(({ ailment }) => ailment)).toEqual(['lacks what it should have', null]);
+    expect(await haltOf(world)).toBeNull();
+  },
+);
+
+inWorld(
+  'one of two nodes with the transactions on another branch halts nothing',
+  { blocks: 120, nodes: 2 },
+  async (world, liar) => {
+    const { chain } = world;
+    world.reorg(110, 115);
+    const branch = world.chain;
+    world.chain = chain;
+    world.show();
+    liar.chain = branch.map((block, at) =>
+      at < 10 ? block : { ...block, transactions: [...block.transactions, ...(chain[at]?.transactions ?? [])] },
+    );
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, sources: 1 });
+    expect(await haltOf(world)).toBeNull();
+  },
+);
+
+inWorld(
+  'a block whose logs were numbered otherwise when one was kept back is put right in its place',
+  { blocks: 40 },
+  async (world, node) => {
+    world.grow(1, () => [
+      ...one('v2', V, 'delegateAll', [D, NO_RIGHTS, true]),
+      ...one('v2', V, 'delegateAll', [E, NO_RIGHTS, true]),
+    ]);
+    // The first of two logs is kept back, and the second has its number.
+    const hash = world.chain.at(-1)?.hash;
+    node.fault = on('eth_getLogs', (honest) =>
+      (honest() as Log[])
+        .filter((log) => !(log.blockHash === hash && log.logIndex === '0x0'))
+        .map((log) => (log.blockHash === hash ? { ...log, logIndex: '0x0' } : log)),
+    );
+    await age(world);
+    node.fault = null;
+    const before = (await world.one.store.chain(1))?.head;
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 1 });
+    expect((await world.one.store.chain(1))?.head).toEqual(before as never);
+    expect(await world.expectRight()).toBeNull();
+  },
+);
+
+inWorld(
+  'a chain shut for differing answers opens after a restart, when all of it was compared',
+  { blocks: 120 },
+  async (world, node) => {
+    node.fault = saysYes;
+    await world.one.follower.auditAnswers(everything);
+    expect((await haltOf(world))?.code).toBe('registry-mismatch');
+    node.fault = null;
+    world.one.restart();
+    await hour(world);
+    expect(await world.expectRight()).toBeNull();
+  },
+);
+
+inWorld(
+  'one passing lie does not shut a chain for good where the state of that block is soon gone',
+  { blocks: 120 },
+  async (world, node) => {
+    node.fault = saysYes;
+    await world.one.follower.auditAnswers(everything);
+    node.fault = (question, honest) => {
+      const recent = new Set<string>(world.chain.slice(-128).map(({ hash }) => hash));
+      if (question.method === 'eth_call' && !recent.has(question.params[1].blockHash))
+        throw new Refusal(-32_000, 'missing trie node');
+      return honest();
+    };
+    for (let turn = 0; turn < 20; turn++) await age(world, 10);
+    await hour(world);
+    expect(await world.expectRight()).toBeNull();
+  },
+);
+
+inWorld(
+  'a liar that was believed because the other node was away is found out when that one is back',
+  { blocks: 120, nodes: 2 },
+  async (world, liar, good) => {
+    liar.fault = saysYes;
+    good.fault = () => new Response('', { status: 503 });
+    await world.one.follower.auditAnswers(everything);
+    expect((await haltOf(world))?.code).toBe('registry-mismatch');
+    good.fault = null;
+    await hour(world);
+    expect(await world.expectRight()).toBeNull();
+  },
+);
+
+inWorld(
+  'one passing lie of a node without the oldest history does not shut the chain for good',
+  { blocks: 120 },
+  async (world, node) => {
+    node.fault = saysYes;
+    await world.one.follower.auditAnswers(everything);
+    node.fault = (question, honest) => {
+      if (question.method === 'eth_getLogs' && Number(question.params[0].fromBlock) < FIRST + 20)
+        throw new Refusal(4444, 'pruned');
+      return honest();
+    };
+    await hour(world);
+    expect((await world.one.follower.auditAnswers(everything))?.wrong).toEqual([]);
+  },
+);
+
+inWorld('empty return data is no answer', { blocks: 120 }, async (world, node) => {
+  node.fault = on('eth_call', () => '0x');
+  expect(await world.one.follower.auditAnswers(everything)).toEqual({ asked: 0, wrong: [] });
+  expect(await haltOf(world)).toBeNull();
+});
+
+inWorld(
+  'a wallet whose state takes too long stops only itself',
+  { blocks: 10, deadlineMs: 200 },
+  async (world, node) => {
+    world.grow(1, () => one('v1', V, 'delegateForAll', [D, true]));
+    await world.one.settle();
+    node.fault = (question, honest) =>
+      ['eth_call', 'eth_getStorageAt'].includes(question.method) ? new Promise(() => {}) : honest();
+    world.grow(1, () => one('v1', V, 'revokeDelegate', [E], false));
+    for (let turn = 0; turn < 10; turn++) {
+      world.grow(1, quiet);
+      world.one.clock += 30_000;
+      await world.one.settle(1);
+    }
+    expect((await world.one.store.chain(1))?.head?.hash).toBe(world.chain.at(-1)?.hash as `0x${string}`);
+    expect(await world.one.store.unreadRevocations(1)).toMatchObject([{ vault: V, readAt: null }]);
+    node.fault = null;
+    await hour(world);
+    expect(await world.expectRight()).toBeNull();
+  },
+);
+
+inWorld(
+  'wallets that could not be read are read a few at a time, whatever fails between',
+  { blocks: 10, deadlineMs: 200 },
+  async (world, node) => {
+    const vaults = Array.from({ length: 100 }, (_, at) => `0x1${(at + 1).toString(16).padStart(39, '0')}`);
+    node.fault = on('eth_call', () => {
+      throw new Refusal(-32_000, 'missing trie node');
+    });
+    world.grow(1, () => vaults.flatMap((vault) => one('v1', vault, 'revokeDelegate', [E], false)));
+    await world.one.settle();
+    let calls = 0;
+    node.fault = on('eth_call', (honest) => (++calls % 50 === 0 ? new Promise(() => {}) : honest()));
+    for (let turn = 0; turn < 40; turn++) {
+      world.grow(1, quiet);
+      world.one.clock += 30_000;
+      await world.one.settle(1);
+    }
+    const unread = (await world.one.store.unreadRevocations(1)).filter(({ readAt }) => readAt === null);
+    expect(unread.length).toBeLessThan(50);
+    // One that can never be read is asked for less and less often.
+    node.fault = on('eth_call', () => {
+      throw new Refusal(-32_000, 'missing trie node');
+    });
+    world.grow(1, () => one('v1', V, 'revokeDelegate', [E], false));
+    await hour(world);
+    node.calls.clear();
+    for (let turn = 0; turn < 50; turn++) {
+      world.grow(1, quiet);
+      world.one.clock += 12_000;
+      await world.one.settle(1);
+    }
+    expect(node.calls.get('eth_call') ?? 0).toBeLessThan(30 * unread.length + 30);
+  },
+);
+
+test('a percent sign in a URL is no reason to fall over, and a key is redacted as the URL has it and as it is meant', () => {
+  for (const url of ['https://node.example/100%', 'https://u:p%ss@node.example/', 'https://node.example/?key=a%25b'])
+    expect(() => createProviders(MAINNET, [url])).not.toThrow();
+  const { redact } = createProviders(MAINNET, ['https://rpc.example/v2/abc%2Bdefghijklmnop']);
+  expect(redact('the key abc%2Bdefghijklmnop is over its limit')).not.toContain('defghijklmnop');
+  expect(redact('the key abc+defghijklmnop is over its limit')).not.toContain('defghijklmnop');
+});
+
+test('a message that is cut off is redacted before', async () => {
+  const secret = '0123456789abcdef0123456789abcdef';
+  const node = startFakeNode();
+  node.fault = () => {
+    throw new Refusal(-32_000, `${'x'.repeat(165)} the key ${secret} is over its limit`);
+  };
+  const error = await createRpc(`${node.url}/v2/${secret}`)
+    .call('eth_blockNumber', [])
+    .catch((caught: Error) => caught);
+  expect((error as Error).message).toContain('xxx');
+  expect((error as Error).message).not.toContain(secret.slice(0, 4));
+  await node.stop();
+});
+
+inWorld(
+  'a second node that hangs does not hold up the first',
+  { blocks: 40, nodes: 2, deadlineMs: 200 },
+  async (world, first, second) => {
+    second.fault = hangs;
+    first.fault = on('eth_getBlockByNumber', (honest) => {
+      const block = honest() as object | null;
+      return block && { ...block, logsBloom: `0x${'f'.repeat(512)}` };
+    });
+    for (let turn = 0; turn < 3; turn++) {
+      world.grow(20, quiet);
+      const began = performance.now();
+      await world.one.follower.tick();
+      // Of twenty blocks that each would wait for it, at most a few do.
+      expect((performance.now() - began) / 200).toBeLessThan(5);
+    }
+  },
+);
+
+inWorld(
+  'a node without logs costs the audit the receipts of one block, not of all',
+  { blocks: 400 },
+  async (world, node) => {
+    node.fault = on('eth_getLogs', () => []);
+    node.calls.clear();
+    expect(await world.one.follower.audit(FIRST, FIRST + 500)).toMatchObject({ repaired: 0, isWhole: true });
+    const [block] = world.chain.filter(({ transactions }) => transactions.length > 0);
+    expect(node.calls.get('eth_getTransactionReceipt')).toBe(block?.transactions.length as number);
+  },
+);
+
+inWorld('a repair whose readings fail is made good later', { blocks: 10, deadlineMs: 300 }, async (world, node) => {
+  world.grow(1, () => one('v1', V, 'delegateForAll', [D, true]));
+  node.fault = hides(world.chain.at(-1)?.hash);
+  await world.one.settle();
+  world.grow(1, () => one('v1', V, 'revokeDelegate', [E], false));
+  await world.one.settle();
+  await age(world);
+  node.fault = on('eth_call', () => new Promise(() => {}));
+  await world.one.follower.audit(FIRST, FIRST + 200).catch(() => {});
+  node.fault = null;
+  await age(world);
+  await world.auditAll();
+  await hour(world);
+  expect((await world.one.store.unreadRevocations(1)).filter(({ readAt }) => readAt === null)).toEqual([]);
+  expect(await world.expectRight()).toBeNull();
+});
+
+inWorld('a wallet whose state was misread once is read again', { blocks: 10 }, async (world, node) => {
+  world.grow(1, () => one('v1', V, 'delegateForAll', [D, true]));
+  await world.rest();
+  // Another word each time: as if every pair had been revoked.
+  let words = 0;
+  node.fault = on('eth_getStorageAt', () => `0x${String(++words).padStart(64, '0')}`);
+  world.grow(1, () => one('v1', V, 'revokeDelegate', [E], false));
+  await world.one.settle();
+  node.fault = null;
+  await age(world);
+  const asked = await world.one.follower.auditAnswers([{ version: 1, scope: 'all', from: V, to: D }]);
+  expect(asked?.wrong).toHaveLength(1);
+  await hour(world);
+  expect(await world.expectRight()).toBeNull();
+});
+
+inWorld('the audit of logs gets past what its node has thrown away', { blocks: 5 }, async (world, node) => {
+  world.grow(2600, quiet);
+  await world.rest();
+  await age(world, 30);
+  const auditor = createAuditor(world.one.follower, MAINNET, world.one.store, () => world.one.clock);
+  node.fault = (question, honest) => {
+    if (question.method === 'eth_getLogs' && Number(question.params[0].fromBlock) < FIRST + 100)
+      throw new Refusal(4444, 'pruned');
+    return honest();
+  };
+  for (let turn = 0; turn < 30; turn++) {
+    world.one.clock += 91_000;
+    await auditor.run().catch(() => {});
+  }
+  expect(auditor.blocks).toBeGreaterThan(1000);
+});
+
+inWorld('a chain that was reorganised to a shorter branch is followed at once', { blocks: 40 }, async (world) => {
+  world.grow(5, () => one('v2', V, 'delegateAll', [D, NO_RIGHTS, true]));
+  await world.one.settle();
+  world.reorg(5, 3, quiet);
+  await world.one.settle(1);
+  expect(await world.expectRight()).toBeNull();
+  expect((await world.one.store.check(1, { ...everything[0], from: V, to: D } as never)).granting).toEqual([]);
+});
+
+inWorld(
+  'a chain that lost its newest block is followed down after a while',
+  { blocks: 40, nodes: 2 },
+  async (world, first, second) => {
+    world.grow(1, () => one('v2', V, 'delegateAll', [D, NO_RIGHTS, true]));
+    await world.one.settle();
+    const shorter = world.chain.slice(0, -1);
+    // One that is behind is no reason.
+    first.chain = shorter;
+    for (let turn = 0; turn < 5; turn++) {
+      world.one.clock += 20_000;
+      await world.one.settle(3);
+    }
+    expect(world.one.events.filter(({ type }) => type === 'reorg')).toEqual([]);
+    // All of them are.
+    second.chain = shorter;
+    world.chain = shorter;
+    for (let turn = 0; turn < 5; turn++) {
+      world.one.clock += 20_000;
+      await world.one.settle(3);
+    }
+    expect(await world.expectRight()).toBeNull();
+  },
+);

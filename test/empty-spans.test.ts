@@ -1,0 +1,69 @@
+// Spans that end in the block they began in held at the end of no block: they are never kept, and never found.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { openEngine, openStore } from '../src/store/open.ts';
+import { migrate } from '../src/store/schema.ts';
+import type { Store } from '../src/store/store.ts';
+import { behind } from './support/behind.ts';
+import { asksAll, asksV1, newChain } from './support/chain.ts';
+import { ENGINES } from './support/engines.ts';
+import { block, COLD, delegation, ended, granted, HOT, settlement } from './support/fixtures.ts';
+
+const EMPTY_SPANS = 'SELECT count(*) AS number FROM span WHERE since_block = until_block';
+/** The same span, moved to the block that ended it. */
+const ADD_EMPTY = `INSERT INTO span SELECT chain, until_block, 99, cold, hot, key, version, kind, from_addr, to_addr,
+  contract, token_id, rights, amount, until_block FROM span WHERE until_block IS NOT NULL`;
+
+for (const engine of ENGINES) {
+  describe(`empty spans on ${engine.name}`, () => {
+    let url: string;
+    let store: Store;
+    beforeAll(async () => {
+      url = await engine.fresh();
+      store = await openStore(url);
+    });
+    afterAll(() => store.close());
+    const emptySpans = async (of = url) => Number((await behind(of, EMPTY_SPANS))[0]?.['number']);
+
+    test('what a later read of the state finds gone from the block of its grant leaves nothing', async () => {
+      const chain = await newChain(store);
+      const all = delegation('ALL', { version: 1 });
+      await chain.add([block(105, [granted('ALL', all)])]);
+      await chain.add([block(110, [ended('ALL', all), granted('ALL', all), { type: 'unknownRevoked', from: COLD }])]);
+      await chain.add([block(120)]);
+      const pairs = [{ delegate: HOT, endedBy: 2 }];
+      await chain.settle(settlement(110, {}, { pairs, readAt: 120 }));
+      expect(await emptySpans()).toBe(0);
+      expect(await chain.answers(asksV1, 105, 109, 120)).toEqual([true, true, false]);
+    });
+
+    test('one that stands in the store hides nothing', async () => {
+      const chain = await newChain(store);
+      await chain.add([block(105, [granted('ALL')]), block(110, [ended('ALL')]), block(120)]);
+      // The empty one comes first in the table, and so among equals.
+      await behind(url, `CREATE TABLE kept AS SELECT * FROM span WHERE chain = ${chain.chainId}`);
+      await behind(url, `DELETE FROM span WHERE chain = ${chain.chainId}`);
+      await behind(url, ADD_EMPTY.replace('FROM span', 'FROM kept'));
+      await behind(url, 'INSERT INTO span SELECT * FROM kept');
+      expect(await emptySpans()).toBeGreaterThan(0);
+      expect(await chain.answers(asksAll, 104, 105, 109, 110)).toEqual([false, true, true, false]);
+      const at = { block: 109, revision: chain.state.revision };
+      expect(await store.checkMany(chain.chainId, [asksAll], at)).toEqual([true]);
+      expect(await chain.list(109)).toHaveLength(1);
+      expect(await chain.list(110)).toEqual([]);
+    });
+
+    test('those of an older version are removed', async () => {
+      const old = await engine.fresh();
+      const first = await openEngine(old, {});
+      await migrate(first, 1);
+      await first.close();
+      await behind(old, "INSERT INTO span VALUES (1, 5, 0, 1, 1, 1, 2, 1, '', '', '', '', '', NULL, 9)");
+      await behind(old, ADD_EMPTY);
+      expect(await emptySpans(old)).toBe(1);
+      await (await openStore(old)).close();
+      expect(await behind(old, 'SELECT since_block FROM span')).toHaveLength(1);
+      expect(await emptySpans(old)).toBe(0);
+    });
+  });
+}

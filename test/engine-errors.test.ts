@@ -1,0 +1,153 @@
+// Errors of the databases themselves: each is a StoreError that says whether the database can be used, and why not.
+
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import type { Engine, Transaction } from '../src/store/engine.ts';
+import { openEngine } from '../src/store/open.ts';
+import { failure } from './support/chain.ts';
+import { postgresServer, temporaryPath } from './support/engines.ts';
+
+const TABLE = 'CREATE TABLE notes (text TEXT)';
+const INSERT = 'INSERT INTO notes VALUES ($1)';
+
+/** A database of its own with one table. */
+async function inDatabase(url: string, check: (engine: Engine) => Promise<void>) {
+  const engine = await openEngine(url, {});
+  try {
+    await engine.transaction(async (tx) => tx.run(TABLE, []));
+    await check(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+const asked = async (engine: Engine, sql: string) => engine.rows(sql, []);
+const inTransaction = (engine: Engine, work: (tx: Transaction) => unknown) =>
+  failure(engine.transaction(async (tx) => void (await work(tx))));
+const rowsIn = async (engine: Engine) => Number((await asked(engine, 'SELECT count(*) FROM notes'))[0]?.[0]);
+
+test('SQLite: a full disk is unavailable, nothing of the transaction is kept, and what comes after is written', async () => {
+  await inDatabase(`sqlite:${temporaryPath('full.db')}`, async (engine) => {
+    const error = await inTransaction(engine, async (tx) => {
+      await tx.rows('PRAGMA max_page_count = 4', []);
+      for (let count = 0; count < 100; count++) await tx.run(INSERT, ['x'.repeat(1000)]);
+    });
+    expect(error).toMatchObject({ name: 'StoreError', code: 'unavailable' });
+    expect(error.message).toContain('database or disk is full');
+    expect(await rowsIn(engine)).toBe(0);
+    await engine.transaction(async (tx) => {
+      await tx.rows('PRAGMA max_page_count = 1000', []);
+      await tx.run(INSERT, ['fits']);
+    });
+    expect(await rowsIn(engine)).toBe(1);
+  });
+});
+
+test('SQLite: a database that may not be written is unavailable', async () => {
+  await inDatabase(`sqlite:${temporaryPath('read-only.db')}`, async (engine) => {
+    const error = await inTransaction(engine, async (tx) => {
+      await tx.run('PRAGMA query_only = ON', []);
+      await tx.run(INSERT, ['x']);
+    });
+    expect(error).toMatchObject({ name: 'StoreError', code: 'unavailable' });
+    expect(error.message).toContain('readonly database');
+  });
+});
+
+test('SQLite: the write lock of another connection, waited for in vain, is unavailable', async () => {
+  const path = temporaryPath('locked.db');
+  await inDatabase(`sqlite:${path}`, async (engine) => {
+    const lock = new Database(path);
+    lock.run('BEGIN IMMEDIATE');
+    const error = await inTransaction(engine, (tx) => tx.run(INSERT, ['x']));
+    expect(error).toMatchObject({ name: 'StoreError', code: 'unavailable' });
+    expect(error.message).toContain('database is locked');
+    lock.run('ROLLBACK');
+    lock.close();
+    await engine.transaction(async (tx) => tx.run(INSERT, ['x']));
+  });
+});
+
+test('SQLite: a damaged file, and a statement that makes no sense, have failed', async () => {
+  const path = temporaryPath('damaged.db');
+  await inDatabase(`sqlite:${path}`, async (engine) => {
+    await engine.transaction(async (tx) => {
+      for (let count = 0; count < 100; count++) await tx.run(INSERT, ['x'.repeat(1000)]);
+    });
+    expect(await failure(asked(engine, 'SELECT nothing FROM notes'))).toMatchObject({
+      name: 'StoreError',
+      code: 'failed',
+    });
+  });
+  const file = openSync(path, 'r+');
+  // All but the first page.
+  const rest = new Uint8Array(statSync(path).size - 4096).fill(7);
+  writeSync(file, rest, 0, rest.length, 4096);
+  closeSync(file);
+  const engine = await openEngine(`sqlite:${path}`, {});
+  const error = await failure(asked(engine, 'SELECT count(*) FROM notes'));
+  expect(error).toMatchObject({ name: 'StoreError', code: 'failed' });
+  expect(error.message).toContain('malformed');
+  await engine.close();
+});
+
+test('PostgreSQL: what may not be read or written is unavailable', async () => {
+  const url = await (await postgresServer()).createDatabase();
+  await inDatabase(url, async (engine) => {
+    const role = `guest_${new URL(url).pathname.slice(1)}`;
+    await engine.transaction(async (tx) => {
+      await tx.run(`CREATE ROLE ${role} LOGIN`, []);
+      await tx.run(`REVOKE ALL ON notes FROM ${role}`, []);
+    });
+    const guest = await openEngine(url.replace('postgres@', `${role}@`), {});
+    for (const error of [
+      await failure(asked(guest, 'SELECT text FROM notes')),
+      await inTransaction(guest, (tx) => tx.run(INSERT, ['x'])),
+    ]) {
+      expect(error).toMatchObject({ name: 'StoreError', code: 'unavailable' });
+      expect(error.message).toContain('permission denied for table notes');
+    }
+    await guest.close();
+    const error = await inTransaction(engine, async (tx) => {
+      await tx.run('SET TRANSACTION READ ONLY', []);
+      await tx.run(INSERT, ['x']);
+    });
+    expect(error).toMatchObject({ name: 'StoreError', code: 'unavailable' });
+    expect(error.message).toContain('read-only transaction');
+  });
+});
+
+test('PostgreSQL: its own codes say whether it can be used, at any pace', async () => {
+  await inDatabase(await (await postgresServer()).createDatabase(), async (engine) => {
+    const raise = (code: string) =>
+      `DO $$ BEGIN RAISE EXCEPTION 'the reason of ${code}' USING ERRCODE = '${code}'; END $$`;
+    const codes = {
+      // Disk full, out of memory, shutdown, deadlock, a replica's conflict, an I/O error.
+      unavailable: ['53100', '53200', '57P01', '40P01', '40001', '58030'],
+      // A duplicate key, a syntax error, a damaged index, a bug of the server.
+      failed: ['23505', '42601', 'XX002', 'XX000'],
+    };
+    for (const [code, states] of Object.entries(codes)) {
+      for (const state of states) {
+        const errors = [await failure(asked(engine, raise(state)))];
+        for (const pace of ['brisk', 'steady', 'patient'] as const) {
+          errors.push(await failure(engine.transaction(async (tx) => tx.run(raise(state), []), pace)));
+        }
+        for (const error of errors) {
+          expect(error).toMatchObject({ name: 'StoreError', code });
+          expect(error.message).toContain(`the reason of ${state}`);
+        }
+      }
+    }
+  });
+});
+
+test('what the work of a transaction throws comes out as it is', async () => {
+  for (const url of [`sqlite:${temporaryPath('own.db')}`, await (await postgresServer()).createDatabase()]) {
+    await inDatabase(url, async (engine) => {
+      const own = new RangeError('my own');
+      expect(await engine.transaction(() => Promise.reject(own)).catch((error) => error)).toBe(own);
+    });
+  }
+});

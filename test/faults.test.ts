@@ -1,0 +1,862 @@
+// Everything that chains and their nodes are known to do to a follower, one by one. Each must end in the right state, or in
+// an open "not now".
+
+import { describe, expect, test } from 'bun:test';
+import { createFollower } from '../src/chain/follower.ts';
+import type { Node } from '../src/chain/node.ts';
+import { createProviders } from '../src/chain/providers.ts';
+import { createRpc, RpcError } from '../src/chain/rpc.ts';
+import { createScanner } from '../src/chain/scan.ts';
+import { NETWORKS, type Network } from '../src/registry/network.ts';
+import { type FakeNode, type Fault, logsJson, Refusal } from './support/fake-node.ts';
+import { WALLETS } from './support/lives.ts';
+import { noOldState } from './support/node-quirks.ts';
+import { MAINNET } from './support/vectors.ts';
+import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
+
+/** A world that is followed up to its tip, and what is to happen to it. */
+function fault(name: string, options: WorldOptions, work: (world: World, node: FakeNode) => Promise<void>): void {
+  test(name, async () => {
+    const world = await createWorld(options);
+    const [node] = world.nodes as [FakeNode];
+    try {
+      await world.rest();
+      expect(await world.expectRight()).toBeNull();
+      world.one.errors.length = 0;
+      await work(world, node);
+    } finally {
+      await world.close();
+    }
+  });
+}
+
+/** Whatever went on: with honest nodes again, all is right in the end. */
+async function endsRight(world: World): Promise<void> {
+  for (const node of world.nodes) node.fault = null;
+  world.show();
+  await world.rest();
+  expect(await world.expectRight()).toBeNull();
+}
+
+const on =
+  (method: string, change: (honest: () => unknown, params: readonly unknown[]) => unknown): Fault =>
+  (question, honest) =>
+    question.method === method ? change(honest, question.params) : honest();
+
+const isTag = (params: readonly unknown[], tag: string) => params[0] === tag;
+const busy = () => [
+  { call: ['v2', WALLETS[0], 'delegateAll', [WALLETS[1], `0x${'0'.repeat(64)}`, true]], direct: true } as const,
+  { call: ['v1', WALLETS[1], 'delegateForAll', [WALLETS[2], true]], direct: true } as const,
+];
+const quiet = () => [];
+
+describe('logs that are not there', () => {
+  fault('1: getLogs says [] although logs exist', {}, async (world, node) => {
+    node.fault = on('eth_getLogs', () => []);
+    world.grow(3, busy);
+    await world.one.settle();
+    await endsRight(world);
+  });
+
+  fault(
+    '1: with a second node, a bloom that promises more leads to the right answer at once',
+    { nodes: 2 },
+    async (world) => {
+      for (const node of world.nodes.slice(0, 1)) node.fault = on('eth_getLogs', () => []);
+      world.grow(1, busy);
+      await world.one.settle();
+      expect(await world.expectRight()).toBeNull();
+    },
+  );
+
+  fault('2: some logs of a block are missing', {}, async (world, node) => {
+    node.fault = on('eth_getLogs', (honest) => (honest() as unknown[]).slice(1));
+    world.grow(2, busy);
+    await world.one.settle();
+    expect(await world.difference()).not.toBeNull();
+    await endsRight(world);
+    expect(world.one.events.some(({ type }) => type === 'repaired')).toBe(true);
+  });
+
+  fault('3: a block is visible, its logs not yet', {}, async (world, node) => {
+    let left = 2;
+    node.fault = on('eth_getLogs', (honest) => (left-- > 0 ? [] : honest()));
+    world.grow(1, busy);
+    await world.one.settle();
+    await endsRight(world);
+  });
+
+  fault('4: the head from one node, the logs from a node behind it', {}, async (world, node) => {
+    const behind = world.chain;
+    node.fault = on('eth_getLogs', (honest, [filter]) => {
+      const { blockHash } = filter as { blockHash?: string };
+      if (blockHash !== undefined && !behind.some(({ hash }) => hash === blockHash))
+        throw new Refusal(-32000, 'unknown block');
+      return honest();
+    });
+    const before = await world.one.store.chain(1);
+    world.grow(1, busy);
+    await world.one.settle(3);
+    expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
+    await endsRight(world);
+  });
+
+  fault('5: a range beyond the head of the node comes empty, or cut short', {}, async (world, node) => {
+    const behind = world.chain.length;
+    node.fault = on('eth_getLogs', (honest, [filter]) => {
+      const { blockHash } = filter as { blockHash?: string };
+      if (blockHash !== undefined) return honest();
+      return (honest() as { blockNumber: string }[]).filter(({ blockNumber }) => Number(blockNumber) < FIRST + behind);
+    });
+    world.grow(4, busy);
+    await world.one.settle(3);
+    await endsRight(world);
+  });
+
+  fault(
+    '17: pruned history is refused, and is no reason to ask for less',
+    { blocks: 5, nodes: 2 },
+    async (world, node) => {
+      const other = world.nodes[1] as FakeNode;
+      node.fault = on('eth_getLogs', () => {
+        throw new Refusal(4444, 'pruned history unavailable');
+      });
+      world.grow(400);
+      node.calls.clear();
+      await world.one.settle(3);
+      expect(node.calls.get('eth_getLogs') ?? 0).toBeLessThan(12);
+      await world.rest();
+      expect(await world.expectRight()).toBeNull();
+      expect(other.calls.get('eth_getLogs')).toBeGreaterThan(0);
+    },
+  );
+
+  fault('25: a silent cap on results', { blocks: 5 }, async (world, node) => {
+    node.fault = on('eth_getLogs', (honest) => (honest() as unknown[]).slice(0, 1000));
+    world.grow(1500, busy);
+    await world.rest();
+    expect(await world.expectRight()).toBeNull();
+    const logs = await world.one.store.logs(1, { from: FIRST + 5, to: FIRST + 2000, limit: 10_000 });
+    expect(logs.length).toBe(3000);
+  });
+
+  fault('41: the finality tag jumps over a log that came late', {}, async (world, node) => {
+    world.grow(1, busy);
+    const late = world.chain.at(-1);
+    node.fault = on('eth_getLogs', (honest) =>
+      (honest() as { blockHash: string }[]).filter(({ blockHash }) => blockHash !== late?.hash),
+    );
+    await world.one.settle();
+    expect(await world.difference()).not.toBeNull();
+    node.finalizedDepth = 0;
+    world.grow(20, quiet);
+    const verified = (await world.one.store.chain(1))?.verified ?? 0;
+    expect(verified).toBeLessThan(late?.number ?? 0);
+    await endsRight(world);
+  });
+
+  fault(
+    '45: fewer logs for the same hash are the fault of the node, and nothing is rolled back',
+    { nodes: 2 },
+    async (world, node) => {
+      world.grow(3, busy);
+      await world.rest();
+      node.fault = on('eth_getLogs', () => []);
+      const before = await world.one.store.logs(1, { from: FIRST, to: FIRST + 100, limit: 1000 });
+      world.one.clock += 61_000;
+      await world.one.settle(3);
+      expect(await world.one.store.logs(1, { from: FIRST, to: FIRST + 100, limit: 1000 })).toEqual(before);
+      expect(world.one.providers.all[0]?.ailment).toBe('lacks what it should have');
+      await endsRight(world);
+    },
+  );
+});
+
+describe('heads that are not heads', () => {
+  for (const [name, pick] of [
+    ['6: the head goes backwards without a reorg', 3],
+    ['7: a random old block as head', 25],
+  ] as const) {
+    fault(name, {}, async (world, node) => {
+      const before = await world.one.store.chain(1);
+      node.fault = on('eth_getBlockByNumber', (honest, params) => {
+        if (!isTag(params, 'latest')) return honest();
+        const { chain } = node;
+        node.chain = chain.slice(0, -pick);
+        const block = honest();
+        node.chain = chain;
+        return block;
+      });
+      await world.one.settle(3);
+      expect(world.one.errors.map(({ name }) => name)).toContain('Lagging');
+      expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
+      await endsRight(world);
+    });
+  }
+
+  fault('32: null in the place of a block', {}, async (world, node) => {
+    node.fault = on('eth_getBlockByNumber', () => null);
+    world.grow(2);
+    await world.one.settle(3);
+    expect(world.one.errors.length).toBeGreaterThan(0);
+    await endsRight(world);
+  });
+
+  fault('8: the finalized block goes back, stalls, and is unknown', {}, async (world, node) => {
+    const verified = async () => (await world.one.store.chain(1))?.verified ?? 0;
+    const before = await verified();
+    node.finalizedDepth = 35;
+    world.grow(2);
+    await world.rest();
+    expect(await verified()).toBe(before);
+    node.finalizedDepth = null;
+    world.grow(100, quiet);
+    await world.rest();
+    // Without the tag, what is a quarter of an hour old counts as final.
+    expect(await verified()).toBeGreaterThan(before);
+    await endsRight(world);
+  });
+
+  fault(
+    '42: instant finality behind a balancer with a node that lags',
+    { finalizedDepth: 0, nodes: 2 },
+    async (world) => {
+      const behind = world.nodes[1] as FakeNode;
+      for (let turn = 0; turn < 6; turn++) {
+        world.grow(1, busy);
+        behind.chain = world.chain.slice(0, -2);
+        await world.one.settle(4);
+        const state = await world.one.store.chain(1);
+        const [final] = await world.one.store.blocks(1, { from: state?.verified ?? 0, to: state?.verified ?? 0 });
+        expect((state?.head?.timestamp ?? 0) - (final?.timestamp ?? 0)).toBeGreaterThanOrEqual(60);
+      }
+      world.reorg(3, 4, busy);
+      await endsRight(world);
+    },
+  );
+
+  fault('45: a provider at a lower head causes no rollback', { nodes: 2 }, async (world) => {
+    const [ahead, behind] = world.nodes as [FakeNode, FakeNode];
+    world.grow(5, busy);
+    behind.chain = world.chain.slice(0, -5);
+    for (let turn = 0; turn < 8; turn++) {
+      ahead.fault = turn % 2 === 0 ? null : on('eth_getBlockByNumber', () => null);
+      world.one.clock += 12_000;
+      await world.one.settle(3);
+    }
+    expect(world.one.events.filter(({ type }) => type === 'reorg')).toEqual([]);
+    await endsRight(world);
+  });
+});
+
+describe('reorganisations', () => {
+  for (const [name, depth, blocks, calls] of [
+    ['9: of one block', 1, 2, undefined],
+    ['9: of many blocks', 8, 9, undefined],
+    ['9: to the same height', 4, 4, undefined],
+    ['9: with nothing in the replacement', 6, 7, quiet],
+    ['13: hidden in a gap of empty blocks', 3, 40, quiet],
+  ] as const) {
+    fault(name, {}, async (world) => {
+      world.grow(3, busy);
+      await world.one.settle();
+      world.reorg(depth, blocks, calls);
+      await world.one.settle();
+      expect(await world.expectRight()).toBeNull();
+      expect(world.one.events.filter(({ type }) => type === 'reorg')).toHaveLength(1);
+      await endsRight(world);
+    });
+  }
+
+  fault('10: a second one while the first is being followed', {}, async (world, node) => {
+    world.grow(3, busy);
+    await world.one.settle();
+    world.reorg(4, 5);
+    let turned = false;
+    node.fault = on('eth_getLogs', (honest) => {
+      if (!turned) {
+        turned = true;
+        world.reorg(3, 5, busy);
+      }
+      return honest();
+    });
+    await world.one.settle();
+    expect(await world.difference()).toBeNull();
+    await endsRight(world);
+  });
+
+  fault('11: down to the very edge of what is final', {}, async (world) => {
+    const state = await world.one.store.chain(1);
+    const depth = (world.chain.at(-1)?.number ?? 0) - (state?.verified ?? 0);
+    world.reorg(depth, depth + 1);
+    await world.one.settle();
+    expect((await world.one.store.chain(1))?.halt).toBeNull();
+    expect(await world.expectRight()).toBeNull();
+  });
+
+  fault(
+    '12: deeper than what was final shuts the chain, and opens again once it is beyond doubt',
+    {},
+    async (world) => {
+      const state = await world.one.store.chain(1);
+      const depth = (world.chain.at(-1)?.number ?? 0) - (state?.verified ?? 0) + 5;
+      world.reorg(depth, depth + 3);
+      await world.one.settle(3);
+      expect((await world.one.store.chain(1))?.halt?.code).toBe('finality-violation');
+      for (let turn = 0; turn < 6; turn++) {
+        world.one.clock += 30_000;
+        await world.one.settle(5);
+      }
+      expect((await world.one.store.chain(1))?.halt).toBeNull();
+      await endsRight(world);
+    },
+  );
+
+  fault('12: a lie about a final block shuts the chain only while it is told', {}, async (world, node) => {
+    const { chain } = node;
+    const state = await world.one.store.chain(1);
+    const depth = (world.chain.at(-1)?.number ?? 0) - (state?.verified ?? 0) + 5;
+    world.reorg(depth, depth + 3);
+    await world.one.settle(3);
+    expect((await world.one.store.chain(1))?.halt).not.toBeNull();
+    world.chain = chain;
+    await endsRight(world);
+  });
+
+  fault('14: while we were down', {}, async (world) => {
+    world.grow(3, busy);
+    await world.one.settle();
+    world.reorg(5, 20);
+    world.one.restart();
+    await world.one.settle();
+    expect(await world.expectRight()).toBeNull();
+  });
+
+  fault('15: between two requests of a tick', {}, async (world, node) => {
+    for (const method of ['eth_getBlockByNumber', 'eth_getLogs', 'eth_getTransactionByHash']) {
+      world.grow(4);
+      let left = 2;
+      node.fault = on(method, (honest) => {
+        if (--left === 0) world.reorg(3, 4, busy);
+        return honest();
+      });
+      await world.one.settle(4);
+      expect(await world.difference()).toBeNull();
+    }
+    await endsRight(world);
+  });
+
+  fault('16: the node cannot give the replacement', {}, async (world, node) => {
+    world.grow(3, busy);
+    await world.one.settle();
+    const before = await world.one.store.chain(1);
+    node.fault = on('eth_getLogs', () => {
+      throw new Refusal(-32000, 'internal error');
+    });
+    world.reorg(4, 5);
+    await world.one.settle(3);
+    // Nothing is rolled back for nothing: what was true of the old branch stands until there is a new one.
+    expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
+    await endsRight(world);
+  });
+});
+
+describe('logs that are odd', () => {
+  fault('18: a log with removed: true', {}, async (world, node) => {
+    node.fault = on('eth_getLogs', (honest) => (honest() as object[]).map((log) => ({ ...log, removed: true })));
+    world.grow(2, busy);
+    await world.one.settle(3);
+    expect(world.one.errors.length).toBeGreaterThan(0);
+    await endsRight(world);
+  });
+
+  fault('19: the block hash is unknown', {}, async (world, node) => {
+    node.fault = on('eth_getLogs', (honest, [filter]) => {
+      if ((filter as { blockHash?: string }).blockHash !== undefined) throw new Refusal(-32000, 'unknown block');
+      return honest();
+    });
+    world.grow(2, busy);
+    await world.one.settle(3);
+    expect(world.one.errors.length).toBeGreaterThan(0);
+    await endsRight(world);
+  });
+
+  fault('20: the same log twice', {}, async (world, node) => {
+    node.fault = on('eth_getLogs', (honest) => (honest() as object[]).flatMap((log) => [log, log]));
+    world.grow(3, busy);
+    await world.one.settle();
+    expect(await world.expectRight()).toBeNull();
+    await endsRight(world);
+  });
+
+  fault('21: log numbers that differ from node to node', { nodes: 2 }, async (world, node) => {
+    node.fault = on('eth_getLogs', (honest) => (honest() as object[]).map((log) => ({ ...log, logIndex: '0x0' })));
+    const other = world.nodes[1] as FakeNode;
+    for (let turn = 0; turn < 6; turn++) {
+      other.fault = turn % 2 === 0 ? on('eth_getBlockByNumber', () => null) : null;
+      world.grow(2, busy);
+      world.one.clock += 61_000;
+      await world.one.settle(4);
+    }
+    expect(world.one.events.filter(({ type }) => type === 'repaired')).toEqual([]);
+    await endsRight(world);
+  });
+
+  for (const [name, bloom] of [
+    ['22: a bloom that promises nothing', '0'],
+    ['22: a bloom that promises everything', 'f'],
+  ] as const) {
+    fault(name, {}, async (world, node) => {
+      node.fault = on('eth_getBlockByNumber', (honest) => {
+        const block = honest() as object | null;
+        return block && { ...block, logsBloom: `0x${bloom.repeat(512)}` };
+      });
+      world.grow(4);
+      await world.one.settle();
+      expect(await world.expectRight()).toBeNull();
+      await endsRight(world);
+    });
+  }
+
+  fault('23: optional fields are missing, and transactions have no hash', {}, async (world, node) => {
+    node.fault = (question, honest) => {
+      const answer = honest();
+      if (question.method === 'eth_getBlockByNumber' && answer !== null)
+        return { ...(answer as object), logsBloom: undefined };
+      if (question.method !== 'eth_getLogs') return answer;
+      return (answer as Record<string, unknown>[]).map(({ removed: _, transactionIndex: __, ...log }) => ({
+        ...log,
+        transactionHash: `0x${'0'.repeat(64)}`,
+      }));
+    };
+    world.grow(5);
+    await world.one.settle();
+    expect(await world.expectRight()).toBeNull();
+  });
+
+  fault('37: logs out of order', {}, async (world, node) => {
+    node.fault = on('eth_getLogs', (honest) => (honest() as unknown[]).reverse());
+    world.grow(60);
+    await world.rest();
+    expect(await world.expectRight()).toBeNull();
+  });
+});
+
+describe('nodes that fail', () => {
+  fault('24: providers disagree', { nodes: 2 }, async (world) => {
+    const [, other] = world.nodes as [FakeNode, FakeNode];
+    world.grow(3, busy);
+    const branch = world.chain;
+    for (let turn = 0; turn < 6; turn++) {
+      world.reorg(2, 3);
+      other.chain = branch;
+      world.one.clock += 12_000;
+      await world.one.settle(3);
+      expect(await world.difference()).toBeNull();
+    }
+    await endsRight(world);
+  });
+
+  const responses: readonly (readonly [string, () => Response])[] = [
+    ['29: 429', () => new Response('slow down', { status: 429 })],
+    ['29: 502', () => new Response('bad gateway', { status: 502 })],
+    ['31: HTML', () => new Response('<html>Just a moment…</html>', { headers: { 'content-type': 'text/html' } })],
+    ['31: an empty body', () => new Response('')],
+    ['31: an error inside 200', () => Response.json({ error: { code: -32000, message: 'capacity exceeded' } })],
+    ['31: holes in a batch', () => Response.json([null, {}, { jsonrpc: '2.0', id: 1 }])],
+  ];
+  for (const [name, response] of responses) {
+    fault(`${name}, in storms`, {}, async (world, node) => {
+      node.fault = (_question, honest) => (world.random() < 0.6 ? response() : honest());
+      for (let turn = 0; turn < 6; turn++) {
+        world.grow(2);
+        world.one.clock += 30_000;
+        await world.one.settle(3);
+        expect(await world.difference()).toBeNull();
+      }
+      await endsRight(world);
+    });
+  }
+
+  fault('30: a request hangs', { deadlineMs: 200 }, async (world, node) => {
+    node.fault = () => new Promise(() => {});
+    world.grow(2);
+    await world.one.settle(2);
+    expect(world.one.errors[0]?.message).toContain('within 200 ms');
+    await endsRight(world);
+  });
+
+  fault('30: the body of an answer hangs', { deadlineMs: 200 }, async (world, node) => {
+    node.fault = () =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            controller.enqueue(new TextEncoder().encode('{"jsonrpc":'));
+          },
+        }),
+      );
+    world.grow(2);
+    await world.one.settle(2);
+    expect(world.one.errors[0]?.message).toContain('within 200 ms');
+    await endsRight(world);
+  });
+
+  fault('33: another chain behind the URL', { nodes: 2 }, async (world, node) => {
+    node.chainId = 5;
+    world.one.restart();
+    node.calls.clear();
+    world.grow(3);
+    await world.rest();
+    expect(await world.expectRight()).toBeNull();
+    expect([...node.calls.keys()]).toEqual(['eth_chainId']);
+  });
+
+  test('39: an answer of a hundred megabytes is not taken in', async () => {
+    const world = await createWorld();
+    const [node] = world.nodes as [FakeNode];
+    node.fault = () => new Response(`"${'x'.repeat(5_000_000)}"`);
+    const before = process.memoryUsage().rss;
+    const rpc = createRpc(node.url, { deadlineMs: 5000, mostBytes: 1_000_000 });
+    await expect(rpc.call('eth_chainId', [])).rejects.toThrow('more than 1000000 bytes');
+    expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
+    await world.close();
+  });
+
+  test('40: a URL with a secret is in no error that is told', async () => {
+    const secret = 'SECRET-KEY-123';
+    const urls = [
+      `http://127.0.0.1:9/v2/${secret}`,
+      `http://${secret}.invalid/`,
+      `http://user:${secret}@127.0.0.1:9/?key=${secret}`,
+    ];
+    const providers = createProviders(MAINNET, urls, { deadlineMs: 500 });
+    const error = await providers.pick(0).catch((cause) => cause);
+    expect(error).toBeInstanceOf(RpcError);
+    const ailments = providers.all.map(({ ailment, name }) => [ailment, name]);
+    const told = JSON.stringify([error.message, error.stack, String(error.cause), ailments]);
+    expect(told).not.toContain(secret);
+    // What a node says may repeat its key in any form: the log has it without.
+    for (const said of [`upstream https://rpc.example/v2/${secret} failed`, `key ${secret} is over its limit`]) {
+      expect(providers.redact(said)).not.toContain(secret);
+    }
+  });
+
+  fault('34: down for hours', {}, async (world, node) => {
+    node.fault = () => new Response('', { status: 503 });
+    for (let turn = 0; turn < 20; turn++) {
+      world.grow(20);
+      world.one.clock += 600_000;
+      await world.one.settle(2);
+    }
+    node.calls.clear();
+    await endsRight(world);
+  });
+});
+
+describe('ranges', () => {
+  const nodeOf = (logs: (from: number, to: number) => Promise<never[]>) =>
+    ({ logs: (_: unknown, from: number, to: number) => logs(from, to) }) as unknown as Node;
+  const tooMany = (message: string) => new RpcError('refused', message, -32005);
+  const FILTER = { address: [], topics: [] };
+
+  for (const [name, message] of [
+    [
+      '26: the suggested range is the one that was asked',
+      (from: number, to: number) => `try [0x${from.toString(16)}, 0x${to.toString(16)}]`,
+    ],
+    [
+      '26: the suggested range is inverted',
+      (from: number, to: number) => `try [0x${to.toString(16)}, 0x${from.toString(16)}]`,
+    ],
+    ['26: a range is suggested', (from: number) => `try [0x${from.toString(16)}, 0x${(from + 9).toString(16)}]`],
+    ['26: nothing is suggested', () => 'too many results'],
+  ] as const) {
+    test(name, async () => {
+      const asked: [number, number][] = [];
+      const node = nodeOf(async (from, to) => {
+        expect(from).toBeLessThanOrEqual(to);
+        if (to - from >= 10) throw tooMany(message(from, to));
+        asked.push([from, to]);
+        return [];
+      });
+      await createScanner(node, FILTER).logs(1, 300);
+      // Every block once, in order.
+      let next = 1;
+      for (const [from, to] of asked) {
+        expect(from).toBe(next);
+        next = to + 1;
+      }
+      expect(next).toBe(301);
+    });
+  }
+
+  test('28: after a passing error ranges grow again', async () => {
+    let broken = true;
+    let calls = 0;
+    const node = nodeOf(async (from, to) => {
+      calls++;
+      if (broken && to > from) throw tooMany('too many results');
+      return [];
+    });
+    const scanner = createScanner(node, FILTER);
+    await scanner.logs(1, 20);
+    broken = false;
+    calls = 0;
+    await scanner.logs(21, 20_000);
+    expect(calls).toBeLessThan(40);
+  });
+
+  fault('27: from is never beyond to', {}, async (world, node) => {
+    let inverted = 0;
+    node.fault = on('eth_getLogs', (honest, [filter]) => {
+      const { fromBlock, toBlock, blockHash } = filter as { fromBlock: string; toBlock: string; blockHash?: string };
+      if (blockHash === undefined && Number(fromBlock) > Number(toBlock)) inverted++;
+      return honest();
+    });
+    for (let turn = 0; turn < 10; turn++) {
+      if (turn % 3 === 0) world.reorg(2, 2);
+      else world.grow(turn);
+      world.one.clock += 61_000;
+      await world.one.settle();
+    }
+    expect(inverted).toBe(0);
+    await endsRight(world);
+  });
+
+  test('36: the seam between history and the live chain loses nothing', async () => {
+    for (let blocks = 12; blocks < 60; blocks += 5) {
+      const world = await createWorld({ blocks, seed: blocks });
+      await world.one.settle();
+      world.grow(3, busy);
+      await world.one.settle();
+      expect(await world.expectRight()).toBeNull();
+      const logs = await world.one.store.logs(1, { from: FIRST, to: FIRST + 100, limit: 1000 });
+      expect(logs.length).toBe(world.chain.flatMap((block) => logsJson(block, {})).length);
+      await world.close();
+    }
+  });
+
+  fault('38: blocks every tenth of a second', { seconds: 0 }, async (world) => {
+    for (let turn = 0; turn < 5; turn++) {
+      world.grow(300, () => (world.random() < 0.05 ? busy() : []));
+      world.one.clock += 30_000;
+      await world.one.settle();
+      if (turn === 2) world.reorg(60, 70);
+    }
+    await endsRight(world);
+  });
+});
+
+describe('writers and states', () => {
+  fault('43: a follower that was overtaken writes nothing', {}, async (world) => {
+    const overtaken = world.one.follower;
+    world.one.restart();
+    world.grow(2, busy);
+    await world.one.settle();
+    const before = await world.one.store.chain(1);
+    world.grow(2, busy);
+    await expect(overtaken.tick()).rejects.toThrow('another writer has taken the chain');
+    expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
+    await endsRight(world);
+  });
+
+  fault('44: no block for hours: the head is confirmed all the same', {}, async (world) => {
+    world.one.clock += 7_200_000;
+    await world.one.settle();
+    const state = await world.one.store.chain(1);
+    expect(state?.confirmedAt).toBe(Math.floor(world.one.clock / 1000));
+    expect(await world.expectRight()).toBeNull();
+  });
+
+  fault(
+    '46: v1 state is unknown at a revocation, then read later, then that block is reorganised away',
+    {},
+    async (world, node) => {
+      const grants = () => [{ call: ['v1', WALLETS[0], 'delegateForAll', [WALLETS[1], true]], direct: true } as const];
+      const revokes = () => [{ call: ['v1', WALLETS[0], 'revokeDelegate', [WALLETS[1]]], direct: false } as const];
+      world.grow(1, grants);
+      await world.one.settle();
+      node.fault = noOldState(node, -1);
+      world.grow(1, revokes);
+      await world.one.settle();
+      expect(await world.one.store.unreadRevocations(1)).toHaveLength(1);
+      expect(await world.difference()).toBeNull();
+      // The state is there again, of later blocks.
+      node.fault = noOldState(node, 0);
+      world.grow(1, quiet);
+      world.one.clock += 12_000;
+      await world.one.settle();
+      expect((await world.one.store.unreadRevocations(1)).map(({ readAt }) => readAt !== null)).toEqual([true]);
+      expect(await world.difference()).toBeNull();
+      world.reorg(1, 2, quiet);
+      await world.one.settle();
+      expect(await world.difference()).toBeNull();
+      await endsRight(world);
+      expect((await world.one.store.unreadRevocations(1)).every(({ readAt }) => readAt !== null)).toBe(true);
+    },
+  );
+
+  test('a chain that is read from a block on at which the registry was there already is marked as partial', async () => {
+    for (const [code, partial] of [
+      [() => '0x60', true],
+      [() => '0x', false],
+      [
+        () => {
+          throw new Refusal(-32_000, 'missing trie node');
+        },
+        true,
+      ],
+    ] as const) {
+      const world = await createWorld({ blocks: 10 });
+      const [node] = world.nodes as [FakeNode];
+      const { store } = world.one;
+      node.chainId = 8453;
+      node.fault = on('eth_getCode', code);
+      const providers = createProviders(NETWORKS.get(8453) as Network, [node.url]);
+      const network = { ...MAINNET, chainId: 8453, firstBlock: {} };
+      await createFollower({ network, store, providers, now: () => world.one.clock, firstBlock: FIRST + 1 }).tick();
+      expect((await store.chain(8453))?.partial).toBe(partial);
+      await world.close();
+    }
+  });
+
+  test('the first block is found by the code of the registry where nobody says', async () => {
+    const world = await createWorld({ blocks: 50 });
+    const [node] = world.nodes as [FakeNode];
+    node.fault = on('eth_getCode', (_, [, tag]) => (Number(tag) >= FIRST + 17 ? '0x60' : '0x'));
+    const network: Network = { ...(NETWORKS.get(1) as Network), firstBlock: {} };
+    const follower = createFollower({
+      network,
+      store: world.one.store,
+      providers: createProviders(MAINNET, [node.url]),
+      now: () => world.one.clock,
+    });
+    await follower.tick();
+    expect(follower.state?.firstBlock).toBe(FIRST + 17);
+    await world.close();
+  });
+});
+
+describe('found by review', () => {
+  fault(
+    'a reorg below the base while a range is read mixes no branches',
+    { finalizedDepth: null },
+    async (world, node) => {
+      world.grow(5, busy);
+      await world.one.settle();
+      let turned = false;
+      world.grow(60);
+      node.fault = on('eth_getLogs', (honest) => {
+        if (!turned) {
+          turned = true;
+          world.reorg(63, 66);
+        }
+        return honest();
+      });
+      await world.one.settle(3);
+      expect(await world.difference()).toBeNull();
+      await endsRight(world);
+    },
+  );
+
+  fault(
+    'logs kept back in one answer about many blocks are found before they count as final',
+    {},
+    async (world, node) => {
+      let left = 4;
+      node.fault = on('eth_getLogs', (honest) => (left-- > 0 ? [] : honest()));
+      world.grow(100, busy);
+      await world.one.settle(1);
+      node.fault = null;
+      for (let turn = 0; turn < 4; turn++) {
+        world.one.clock += 61_000;
+        await world.one.settle();
+      }
+      expect(await world.expectRight()).toBeNull();
+      expect((await world.one.store.chain(1))?.verified).toBeGreaterThan(FIRST + 100);
+    },
+  );
+
+  fault('one node with another final block shuts nothing while another has ours', { nodes: 2 }, async (world) => {
+    const [liar, honest] = world.nodes as [FakeNode, FakeNode];
+    const { chain } = world;
+    const depth = (chain.at(-1)?.number ?? 0) - ((await world.one.store.chain(1))?.verified ?? 0) + 5;
+    world.reorg(depth, depth + 3);
+    const lie = world.chain;
+    world.chain = chain;
+    for (let turn = 0; turn < 10; turn++) {
+      world.grow(1);
+      liar.chain = lie;
+      world.one.clock += 30_000;
+      await world.one.settle(4);
+      expect((await world.one.store.chain(1))?.halt).toBeNull();
+    }
+    expect(await world.difference()).toBeNull();
+    // Nor is the lie believed when the honest one is away.
+    honest.fault = () => new Response('', { status: 503 });
+    for (let turn = 0; turn < 10; turn++) {
+      world.one.clock += 60_000;
+      await world.one.settle(4);
+    }
+    expect(await world.difference()).toBeNull();
+    await endsRight(world);
+  });
+
+  fault('a node that stands still is left for one that does not', { nodes: 2 }, async (world) => {
+    const [frozen] = world.nodes as [FakeNode];
+    const still = world.chain;
+    for (let turn = 0; turn < 20; turn++) {
+      world.grow(1);
+      frozen.chain = still;
+      world.one.clock += 12_000;
+      await world.one.settle(3);
+    }
+    expect(await world.expectRight()).toBeNull();
+  });
+
+  for (const [name, change] of [
+    ['null for every numbered block', (_: object, tag: unknown) => (tag === 'latest' ? undefined : null)],
+    ['times that make no sense', (block: object) => ({ ...block, timestamp: '0x1' })],
+  ] as const) {
+    fault(`a node with ${name} is left for another`, { nodes: 2 }, async (world, node) => {
+      node.fault = on('eth_getBlockByNumber', (honest, [tag]) => {
+        const block = honest() as object | null;
+        const changed = block === null ? null : change(block, tag);
+        return changed === undefined ? block : changed;
+      });
+      for (let turn = 0; turn < 10; turn++) {
+        world.grow(2);
+        await world.one.settle(3);
+      }
+      expect(await world.expectRight()).toBeNull();
+    });
+  }
+
+  fault('a second node of another chain is never asked for anything', { nodes: 2 }, async (world, node) => {
+    const other = world.nodes[1] as FakeNode;
+    other.chainId = 10;
+    world.one.restart();
+    other.calls.clear();
+    node.fault = on('eth_call', () => {
+      throw new Refusal(-32000, 'missing trie node');
+    });
+    world.grow(10);
+    await world.one.settle();
+    expect([...other.calls.keys()]).toEqual(['eth_chainId']);
+    await endsRight(world);
+  });
+
+  fault('a dead second node does not hold up the first', { nodes: 2 }, async (world, node) => {
+    await world.rest();
+    const other = world.nodes[1] as FakeNode;
+    other.fault = () => new Response('', { status: 503 });
+    node.fault = on('eth_call', () => {
+      throw new Refusal(-32000, 'missing trie node');
+    });
+    world.grow(20);
+    await world.one.settle();
+    expect((await world.one.store.chain(1))?.head?.hash).toBe(world.chain.at(-1)?.hash as never);
+    expect(await world.difference()).toBeNull();
+    await endsRight(world);
+  });
+});

@@ -1,0 +1,592 @@
+// The whole program, over nodes that we write ourselves: what it answers, what it tells, and what it survives.
+
+import { describe, expect, test } from 'bun:test';
+import { archiveLines, readArchive } from '../src/store/archive.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Store } from '../src/store/store.ts';
+import { postgresServer, temporaryPath } from './support/engines.ts';
+import { startFakeNode } from './support/fake-node.ts';
+import { caughtUp, eventually, type LiveChain, liveChain, SECRET, settingsOf } from './support/live-chain.ts';
+import { WALLETS } from './support/lives.ts';
+import { createRandom } from './support/random.ts';
+import { type LogLine, MAIN, runCommand, startServe } from './support/serve-process.ts';
+import { stored } from './support/stored.ts';
+import { FIRST } from './support/world.ts';
+
+/** `delegations follow` as a process of its own. */
+function startFollow(databaseUrl: string, nodeUrl: string) {
+  const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
+    env: { ...process.env, DATABASE_URL: databaseUrl, ...settingsOf(nodeUrl) },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const told = {
+    text: '',
+    async stop() {
+      child.kill('SIGTERM');
+      await reading;
+      await child.exited;
+    },
+  };
+  const reading = (async () => {
+    for await (const chunk of child.stdout) told.text += new TextDecoder().decode(chunk);
+  })();
+  return told;
+}
+
+/** The store is at the chain's tip, open, and nothing in it waits for the registry's state. */
+async function isFollowed(store: Store, { chain }: LiveChain): Promise<boolean> {
+  const state = await store.chain(1);
+  const isAtTip = state?.halt === null && state.head?.hash === chain.at(-1)?.hash;
+  return isAtTip && (await store.unsettledVaults(1, null, 1)).length === 0;
+}
+
+/** A program that follows the chain has asked for its head again and again. */
+async function someTicks({ node }: LiveChain): Promise<void> {
+  const asked = () => [...node.calls.values()].reduce((sum, calls) => sum + calls, 0);
+  const before = asked();
+  await eventually('ticks', async () => asked() > before + 40);
+}
+
+describe('delegations serve, following', () => {
+  test('answers for what the chain says, through growth and reorgs, and tells how it stands', async () => {
+    const live = liveChain(300);
+    const path = temporaryPath('follow.db');
+    const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
+    try {
+      await caughtUp(served, live);
+      for (let turn = 0; turn < 6; turn++) {
+        if (turn % 2 === 0) live.grow(3);
+        else live.reorg(2, 4);
+        await caughtUp(served, live);
+        const found = await stored(`sqlite:${path}`);
+        expect(found.held).toEqual(live.held(found.hash ?? ''));
+      }
+      const query = `to=${WALLETS[1]}&from=${WALLETS[0]}`;
+      live.grow(1, () => [
+        { call: ['v2', WALLETS[0], 'delegateAll', [WALLETS[1], `0x${'0'.repeat(64)}`, true]], direct: true },
+      ]);
+      await eventually(
+        'the grant',
+        async () => (await (await fetch(`${served.url}/registry/v2/check/all?${query}`)).text()) === 'true',
+      );
+      // The following process tells its figures every second.
+      const network = await eventually('figures', async () => {
+        const [one] = (await (await fetch(`${served.url}/networks`)).json()) as Record<string, unknown>[];
+        const isWhole = (one?.['progress'] as { share: number } | null)?.share === 1;
+        return isWhole && one?.['chainBlock'] === live.chain.at(-1)?.number ? one : undefined;
+      });
+      expect(network).toMatchObject({ ready: true, progress: { providers: [{ name: '1/1', healthy: true }] } });
+      const metrics = await eventually('metrics', async () => {
+        const text = await (await fetch(served.metricsUrl)).text();
+        return /^delegations_follower_events_total\{chain="1",type="reorg"\} 3$/m.test(text) && text;
+      });
+      expect(metrics).toMatch(/^delegations_rpc_calls_total\{chain="1",method="eth_getLogs"\} \d+$/m);
+      expect(metrics).toContain('delegations_provider_healthy{chain="1",provider="1/1"} 1');
+    } finally {
+      expect(await served.stop()).toBe(0);
+      await live.stop();
+    }
+  }, 120_000);
+
+  test('one chain dead, one hung, one of another id: the others go on, and each says why', async () => {
+    const live = liveChain(60);
+    const [hung, wrong] = [startFakeNode(live.chain), startFakeNode(live.chain)];
+    hung.fault = () => new Promise(() => {});
+    const served = await startServe(`sqlite:${temporaryPath('dead.db')}`, {
+      ...settingsOf(live.url),
+      RPC_URL_10: `http://127.0.0.1:9/${SECRET}`,
+      START_BLOCK_10: '1',
+      RPC_URL_137: `${hung.url}/${SECRET}`,
+      START_BLOCK_137: '1',
+      RPC_URL_8453: `${wrong.url}/${SECRET}`,
+      START_BLOCK_8453: '1',
+    });
+    const told: string[] = [];
+    try {
+      await caughtUp(served, live);
+      const ask = async (chainId: number) => {
+        const query = `to=${WALLETS[1]}&from=${WALLETS[0]}&chainId=${chainId}`;
+        const response = await fetch(`${served.url}/registry/v2/check/all?${query}`);
+        const text = await response.text();
+        told.push(text);
+        return { status: response.status, text };
+      };
+      const refused = (chainId: number, why: string) =>
+        eventually(`chain ${chainId} says ${why}`, async () => {
+          const { status, text } = await ask(chainId);
+          return status === 503 && text.includes(why);
+        });
+      await refused(10, '10/1 does not answer');
+      await refused(8453, '8453/1 serves chain 1');
+      await refused(137, '137/1 does not answer');
+      for (let turn = 0; turn < 5; turn++) {
+        live.grow(1);
+        await caughtUp(served, live);
+        expect((await ask(1)).status).toBe(200);
+      }
+      told.push(await (await fetch(served.metricsUrl)).text(), await (await fetch(`${served.url}/networks`)).text());
+    } finally {
+      await served.stop();
+      for (const node of [hung, wrong]) await node.stop();
+      await live.stop();
+    }
+    for await (const line of served.lines) told.push(JSON.stringify(line));
+    expect(told.length).toBeGreaterThan(10);
+    // A provider's URL is a secret: it is in no answer, metric or line of the log.
+    expect(told.filter((text) => text.includes(SECRET) || text.includes(String(live.node.port)))).toEqual([]);
+  }, 120_000);
+
+  test('kill -9 at any moment loses nothing: after each the store is right about its own head, and in the end about all', async () => {
+    const kills = 50;
+    const live = liveChain(400, 3);
+    const path = temporaryPath('killed.db');
+    const random = createRandom(5);
+    let beforeTip = 0;
+    for (let turn = 0; turn < kills; turn++) {
+      const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
+        env: { ...process.env, DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url), POLL_INTERVAL_1: '100' },
+        stdout: 'pipe',
+        stderr: 'ignore',
+      });
+      // In the middle of the history at first, and of the live chain later.
+      await child.stdout.getReader().read();
+      await Bun.sleep(random() * 600);
+      if (turn % 3 === 0) live.reorg(1 + Math.floor(random() * 5), 6);
+      else live.grow(2);
+      await Bun.sleep(random() * 150);
+      child.kill('SIGKILL');
+      await child.exited;
+      const found = await stored(`sqlite:${path}`).catch(() => ({ hash: undefined, held: [] }));
+      if (found.hash === undefined) continue;
+      if (found.hash !== live.chain.at(-1)?.hash) beforeTip++;
+      expect(found.held).toEqual(live.held(found.hash));
+    }
+    const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
+    await caughtUp(served, live);
+    await served.stop();
+    const found = await stored(`sqlite:${path}`);
+    expect(found.held).toEqual(live.held(found.hash ?? ''));
+    expect(beforeTip).toBeGreaterThan(0);
+    console.log(`${kills} kills, ${beforeTip} of them before the follower had caught up: 0 wrong`);
+    await live.stop();
+  }, 300_000);
+
+  test('a clock that is an hour slow is told, and nothing is answered at the head', async () => {
+    const live = liveChain(120);
+    const served = await startServe(`sqlite:${temporaryPath('slow.db')}`, {
+      ...settingsOf(live.url),
+      BUN_OPTIONS: `--preload ${import.meta.dir}/support/slow-clock.ts`,
+    });
+    const ask = async (path: string) => await (await fetch(served.url + path)).json();
+    const query = `to=${WALLETS[1]}&from=${WALLETS[0]}`;
+    const isClock = (line: LogLine) => line['message'] === 'clock behind the chain';
+    const told: LogLine[] = [];
+    try {
+      await caughtUp(served, live);
+      await eventually('final blocks', async () => {
+        const [one] = (await ask('/networks')) as { finalizedBlock: number | null }[];
+        return one?.finalizedBlock !== null;
+      });
+      for (let turn = 0; turn < 10; turn++) {
+        expect(await ask(`/registry/v2/check/all?${query}`)).toMatchObject({
+          type: '/docs#problem-clock-skew',
+          status: 503,
+          detail: expect.stringMatching(/clock of this machine is 3\d\d\d seconds behind chain 1.*NTP/),
+        });
+      }
+      expect(typeof (await ask(`/registry/v2/check/all?${query}&block=finalized`))).toBe('boolean');
+      const [network] = (await ask('/networks')) as Record<string, unknown>[];
+      expect(network).toMatchObject({ ready: false });
+      expect(network?.['clockBehindSeconds']).toBeGreaterThan(3000);
+      expect(await (await fetch(`${served.url}/status`)).text()).toContain('check NTP');
+      const metrics = await (await fetch(served.metricsUrl)).text();
+      expect(metrics).toMatch(/^delegations_chain_clock_behind_seconds\{chain="1"\} 3\d\d\d/m);
+      while (told.length === 0) told.push(...[(await served.lines.next()).value as LogLine].filter(isClock));
+      await Bun.sleep(2500);
+    } finally {
+      await served.stop();
+      await live.stop();
+    }
+    // Once, whoever asks and however often it looks.
+    for await (const line of served.lines) if (isClock(line)) told.push(line);
+    expect(told).toMatchObject([{ level: 'error', chainId: 1 }]);
+  }, 120_000);
+
+  test('a follower that is stopped, overtaken and resumed writes nothing', async () => {
+    const live = liveChain(50);
+    const path = temporaryPath('overtaken.db');
+    const environment = { ...process.env, DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url) };
+    const first = Bun.spawn([process.execPath, MAIN, 'follow'], {
+      env: environment,
+      stdout: 'pipe',
+      stderr: 'ignore',
+    });
+    const tipStored = () =>
+      eventually('followed', async () => (await stored(`sqlite:${path}`)).hash === live.chain.at(-1)?.hash);
+    await tipStored();
+    first.kill('SIGSTOP');
+    const second = await startServe(`sqlite:${path}`, settingsOf(live.url));
+    live.grow(3);
+    await tipStored();
+    const store = await openStore(`sqlite:${path}`, { readOnly: true });
+    const epoch = (await store.chain(1))?.epoch;
+    first.kill('SIGCONT');
+    live.grow(2);
+    await tipStored();
+    await Bun.sleep(500);
+    expect((await store.chain(1))?.epoch).toBe(epoch as number);
+    await store.close();
+    first.kill('SIGTERM');
+    expect(await new Response(first.stdout).text()).toContain('another program');
+    const found = await stored(`sqlite:${path}`);
+    expect(found.held).toEqual(live.held(found.hash ?? ''));
+    await second.stop();
+    await live.stop();
+  }, 120_000);
+
+  test('of two followers on PostgreSQL one stands by, and follows within ten seconds when the first is killed; an api answers', async () => {
+    const live = liveChain(60, 21);
+    const database = await (await postgresServer()).createDatabase();
+    const environment = { ...process.env, DATABASE_URL: database, ...settingsOf(live.url) };
+    const start = () =>
+      Bun.spawn([process.execPath, MAIN, 'follow'], { env: environment, stdout: 'pipe', stderr: 'ignore' });
+    const store = await openStore(database);
+    const atTip = () =>
+      eventually('followed', async () => (await store.chain(1))?.head?.hash === live.chain.at(-1)?.hash);
+    const first = start();
+    await atTip();
+    const second = start();
+    // What it needs of a node is nothing: it does not follow.
+    const answering = await startServe(database, { MAX_LAG_1: '600' }, 'api');
+    await Bun.sleep(1000);
+    const before = await store.chain(1);
+    const replaced = async (what: string, follower: typeof first, signal: 'SIGKILL' | 'SIGSTOP') => {
+      follower.kill(signal);
+      const at = performance.now();
+      live.grow(3);
+      await atTip();
+      const seconds = (performance.now() - at) / 1000;
+      console.log(`a follower that was ${what} was replaced after ${seconds.toFixed(1)} s`);
+      expect(seconds).toBeLessThan(10);
+    };
+    await replaced('killed', first, 'SIGKILL');
+    expect((await store.chain(1))?.epoch).toBe((before?.epoch ?? 0) + 1);
+    // A frozen one is not known to be gone: its lease must end first.
+    const third = start();
+    await Bun.sleep(1000);
+    await replaced('frozen', second, 'SIGSTOP');
+    second.kill('SIGCONT');
+    live.reorg(2, 4);
+    await atTip();
+    const query = `to=${WALLETS[1]}&from=${WALLETS[0]}`;
+    const response = await fetch(`${answering.url}/registry/v2/check/all?${query}`);
+    expect([response.status, response.headers.get('x-block-hash')]).toEqual([200, live.chain.at(-1)?.hash as string]);
+    second.kill('SIGTERM');
+    third.kill('SIGTERM');
+    expect(await Promise.all([second.exited, third.exited])).toEqual([0, 0]);
+    expect(await answering.stop()).toBe(0);
+    await store.close();
+    await live.stop();
+  }, 120_000);
+
+  test('a follower whose node is dead hands its chain to one whose node answers, and does not take it back', async () => {
+    const live = liveChain(60, 22);
+    const database = await (await postgresServer()).createDatabase();
+    const start = (url: string) => {
+      const follower = Bun.spawn([process.execPath, MAIN, 'follow'], {
+        env: { ...process.env, DATABASE_URL: database, ...settingsOf(url) },
+        stdout: 'pipe',
+      });
+      const told = { text: '', ended: Promise.resolve() };
+      told.ended = (async () => {
+        for await (const chunk of follower.stdout) told.text += new TextDecoder().decode(chunk);
+      })();
+      return { follower, told };
+    };
+    const bad = start('http://127.0.0.1:9');
+    await eventually('the first follows', async () => bad.told.text.includes('"message":"follows"'));
+    const good = start(live.url);
+    await eventually('the second stands by', async () => good.told.text.includes('standing by'));
+    const api = await startServe(database, { MAX_LAG_1: '600' }, 'api');
+    try {
+      const answered = async () => {
+        const response = await fetch(`${api.url}/registry/v2/check/all?to=${WALLETS[1]}&from=${WALLETS[0]}`);
+        return response.status === 200 && response.headers.get('x-block-hash') === live.chain.at(-1)?.hash;
+      };
+      await eventually('handed over, and answered', answered, 90);
+      // It asked for the lease again, and found it held.
+      await eventually('the first stands by', async () => bad.told.text.includes('standing by'));
+      expect(bad.told.text).toContain('no successful tick: handing the chain over');
+      const store = await openStore(database);
+      const epoch = (await store.chain(1))?.epoch;
+      for (let turn = 0; turn < 5; turn++) {
+        live.grow(1);
+        await eventually('answered', answered);
+      }
+      expect((await store.chain(1))?.epoch).toBe(epoch as number);
+      await store.close();
+    } finally {
+      for (const { follower, told } of [bad, good]) {
+        follower.kill('SIGTERM');
+        await told.ended;
+      }
+      await api.stop();
+      await live.stop();
+    }
+    expect(bad.told.text.match(/"message":"follows"/g)).toHaveLength(1);
+  }, 180_000);
+
+  test('followers and APIs on one PostgreSQL tell each other: how the chains stand, and what callers were told no about', async () => {
+    const live = liveChain(40, 5);
+    const database = await (await postgresServer()).createDatabase();
+    const follower = Bun.spawn([process.execPath, MAIN, 'follow'], {
+      env: { ...process.env, DATABASE_URL: database, LOG_LEVEL: 'debug', ...settingsOf(live.url) },
+      stdout: 'pipe',
+    });
+    let told = '';
+    const reading = (async () => {
+      for await (const chunk of follower.stdout) told += new TextDecoder().decode(chunk);
+    })();
+    const api = await startServe(database, { MAX_LAG_1: '600' }, 'api');
+    try {
+      await caughtUp(api, live);
+      const token = `contract=0x${'77'.repeat(20)}&tokenId=${2n ** 200n + 1n}`;
+      const path = `/registry/v2/check/erc721?to=${WALLETS[0]}&from=0x${'99'.repeat(20)}&${token}`;
+      expect(await (await fetch(api.url + path)).text()).toBe('false');
+      await eventually('figures', async () => {
+        const [network] = (await (await fetch(`${api.url}/networks`)).json()) as {
+          progress: { share: number } | null;
+        }[];
+        return network?.progress?.share === 1;
+      });
+      await eventually('denied', async () => told.includes('"message":"denied"'));
+    } finally {
+      follower.kill('SIGTERM');
+      await reading;
+      await api.stop();
+      await live.stop();
+    }
+  }, 120_000);
+
+  test('what callers were told no about reaches the audit, token ids beyond any number included', async () => {
+    const live = liveChain(40);
+    const settings = { ...settingsOf(live.url), LOG_LEVEL: 'debug' };
+    const served = await startServe(`sqlite:${temporaryPath('denied.db')}`, settings);
+    await caughtUp(served, live);
+    const tokenId = 2n ** 256n - 1n;
+    const query = `from=${WALLETS[0]}&to=0x${'77'.repeat(20)}&contract=0x${'88'.repeat(20)}&tokenId=${tokenId}`;
+    const response = await fetch(`${served.url}/registry/v2/check/erc721?${query}`);
+    expect(await response.text()).toBe('false');
+    for await (const line of served.lines) {
+      if (line['message'] !== 'denied') continue;
+      expect(line).toMatchObject({ level: 'debug', chainId: 1, questions: 1 });
+      break;
+    }
+    expect(await served.stop()).toBe(0);
+    await live.stop();
+  }, 60_000);
+
+  test('the audit compares an index with its chain, and rewind forgets and reads again', async () => {
+    const live = liveChain(120);
+    const path = temporaryPath('audited.db');
+    const environment = { DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url) };
+    const run = (...args: string[]) => runCommand(args, environment);
+    const followed = async () => {
+      const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
+      await caughtUp(served, live);
+      await served.stop();
+    };
+    await followed();
+    const good = await run('audit', '--chain', '1', '--pairs', '500', '--json');
+    expect([good.code, good.stderr]).toEqual([0, '']);
+    expect(JSON.parse(good.stdout)).toMatchObject({ chainId: 1, missing: 0, surplus: 0, wrong: [] });
+    const { pairs, lists } = JSON.parse(good.stdout) as { pairs: number; lists: number };
+    expect([pairs > 50, lists > 5]).toEqual([true, true]);
+
+    // A block of the history that has nothing in it, by the node's word.
+    const honest = live.node.chain;
+    const emptied = honest.find(({ number, transactions }) => number > FIRST + 30 && transactions.length > 0);
+    live.node.chain = honest.map((block) => (block === emptied ? { ...block, transactions: [] } : block));
+    const bad = await run('audit', '--chain', '1', '--pairs', '10');
+    live.node.chain = honest;
+    expect(bad.code).toBe(1);
+    expect(bad.stdout).toContain(`${emptied?.transactions.length} that only we have`);
+
+    const rewound = await run('rewind', '--chain', '1', '--to', String(FIRST + 50));
+    expect([rewound.code, rewound.stderr]).toEqual([0, '']);
+    const before = await stored(`sqlite:${path}`);
+    expect(before.held).toEqual(live.held(before.hash ?? ''));
+    await followed();
+    const after = await stored(`sqlite:${path}`);
+    expect(after.hash).toBe(live.chain.at(-1)?.hash as string);
+    expect(after.held).toEqual(live.held(after.hash ?? ''));
+
+    for (const [args, why] of [
+      [['audit'], '--chain is missing'],
+      [['audit', '--chain', '5'], 'no known network'],
+      [['audit', '--chain', '10'], 'RPC_URL_10 is missing'],
+      [['rewind', '--chain', '1'], '--to is missing'],
+      [['rewind', '--chain', '1', '--to', '99999999'], 'nothing to forget'],
+      [['audit', '--nonsense'], 'nonsense'],
+    ] as const) {
+      const { code, stderr } = await run(...args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+    }
+    await live.stop();
+  }, 120_000);
+
+  for (const [why, halts] of [
+    [
+      'a final block changed',
+      // Deeper than anything that was final: only time or an operator gets it out of that.
+      async (live: LiveChain, store: Store) => {
+        live.reorg(110, 115);
+        await eventually('halted', async () => (await store.chain(1))?.halt?.code === 'finality-violation');
+      },
+    ],
+    [
+      'the index has a log too many',
+      async (_: LiveChain, store: Store) => {
+        const { epoch = 0 } = (await store.chain(1)) ?? {};
+        await store.report(1, epoch, { halt: { code: 'index-mismatch', since: 1, block: FIRST + 15 } });
+      },
+    ],
+  ] as const) {
+    test(`a running follower goes on by itself after rewind, where it had halted because ${why}`, async () => {
+      const live = liveChain(120, 21);
+      const url = `sqlite:${temporaryPath('woken.db')}`;
+      const follower = startFollow(url, live.url);
+      const store = await openStore(url);
+      try {
+        await eventually('final', async () => ((await store.chain(1))?.verified ?? 0) > FIRST + 20);
+        await halts(live, store);
+        await someTicks(live);
+        live.grow(3);
+        const rewound = await runCommand(['rewind', '--chain', '1', '--to', String(FIRST + 9)], { DATABASE_URL: url });
+        expect([rewound.code, rewound.stderr]).toEqual([0, '']);
+        await eventually('goes on', () => isFollowed(store, live));
+        const found = await stored(url);
+        expect(found.held).toEqual(live.held(found.hash ?? ''));
+      } finally {
+        await follower.stop();
+        await store.close();
+        await live.stop();
+      }
+    }, 120_000);
+  }
+
+  test('an import goes on beside a running follower, which waits for it and then follows', async () => {
+    const live = liveChain(150, 22);
+    const [from, to] = [`sqlite:${temporaryPath('export.db')}`, `sqlite:${temporaryPath('import.db')}`];
+    const first = await openStore(from);
+    const exporting = startFollow(from, live.url);
+    await eventually('final', async () => ((await first.chain(1))?.verified ?? 0) > FIRST + 20);
+    await exporting.stop();
+    const lines: string[] = [];
+    for (const archive = archiveLines(first, 1); ; ) {
+      const { value, done } = await archive.next();
+      if (done) break;
+      lines.push(value.trimEnd());
+    }
+    await first.close();
+    const checked = { head: JSON.parse(lines[0] ?? ''), end: JSON.parse(lines.at(-1) ?? '') };
+    const half = lines.length >> 1;
+    async function* linesWith(midway: () => Promise<unknown>) {
+      yield* lines.slice(0, half);
+      await midway();
+      yield* lines.slice(half);
+    }
+    const store = await openStore(to);
+    const cut = linesWith(() => Promise.reject(new Error('the power failed')));
+    await expect(readArchive(store, checked, cut)).rejects.toThrow('the power failed');
+
+    const follower = startFollow(to, live.url);
+    try {
+      await someTicks(live);
+      expect((await store.chain(1))?.halt?.code).toBe('import-unfinished');
+      await readArchive(
+        store,
+        checked,
+        linesWith(() => someTicks(live)),
+      );
+      await eventually('goes on', () => isFollowed(store, live));
+      const found = await stored(to);
+      expect(found.held).toEqual(live.held(found.hash ?? ''));
+    } finally {
+      await follower.stop();
+      await store.close();
+      await live.stop();
+    }
+  }, 120_000);
+
+  test('an index moves to another store and goes on from there; a file that is not whole is refused', async () => {
+    const live = liveChain(150, 11);
+    const [path, other] = [temporaryPath('exported.db'), temporaryPath('imported.db')];
+    const file = temporaryPath('index.ndjson');
+    const run = (database: string, ...args: string[]) =>
+      runCommand(args, { DATABASE_URL: `sqlite:${database}`, ...settingsOf(live.url) });
+    const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
+    await caughtUp(served, live);
+    await served.stop();
+    const exported = await run(path, 'export', '--chain', '1');
+    expect(exported.code).toBe(0);
+    const lines = exported.stdout.trimEnd().split('\n');
+
+    for (const [text, why] of [
+      [lines.slice(0, -1).join('\n'), 'cut off'],
+      [exported.stdout.replace('"granted"', '"ended"'), 'checksum'],
+      ['hello\n', 'no archive'],
+      ['{"format":"other"}\n', 'no archive'],
+    ] as const) {
+      await Bun.write(file, text);
+      const refused = await run(other, 'import', file);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(why)]);
+    }
+    await Bun.write(file, exported.stdout);
+    // On another chain than the node's it is refused as well.
+    const honest = live.node.chain;
+    live.node.chain = honest.map((block) => ({
+      ...block,
+      hash: `0x${'9'.repeat(56)}${block.hash.slice(-8)}` as const,
+    }));
+    expect((await run(other, 'import', file)).stderr).toContain("is not the chain's");
+    live.node.chain = honest;
+
+    // A pipe can be read once only, and it is read twice.
+    const piped = Bun.spawnSync(['bash', '-c', `${process.execPath} ${MAIN} import <(cat ${file})`], {
+      env: { ...process.env, DATABASE_URL: `sqlite:${other}` },
+    });
+    expect([piped.exitCode, piped.stderr.toString()]).toEqual([2, expect.stringContaining('is no file')]);
+
+    // One that was broken off in the middle is refused an answer, and goes on when it is started again.
+    const broken = await openStore(`sqlite:${other}`);
+    const [first = '', ...rest] = lines;
+    const checked = { head: JSON.parse(first), end: JSON.parse(lines.at(-1) ?? '') };
+    async function* half() {
+      yield first;
+      for (const line of rest.slice(0, Math.floor(rest.length / 2))) yield line;
+    }
+    await expect(readArchive(broken, checked, half())).rejects.toThrow('changed while it was read');
+    expect((await broken.chain(1))?.halt?.code).toBe('import-unfinished');
+    await broken.close();
+
+    const imported = await run(other, 'import', file);
+    expect([imported.stderr, imported.code]).toEqual(['', 0]);
+    const whole = await stored(`sqlite:${other}`);
+    expect(whole.held).toEqual(live.held(whole.hash ?? ''));
+    expect((await run(other, 'import', file)).stderr).toContain('in this store already');
+    const again = await run(other, 'export', '--chain', '1');
+    expect(again.stdout).toBe(exported.stdout);
+
+    live.node.calls.clear();
+    live.grow(5);
+    const goesOn = await startServe(`sqlite:${other}`, settingsOf(live.url));
+    await caughtUp(goesOn, live);
+    await goesOn.stop();
+    const found = await stored(`sqlite:${other}`);
+    expect(found.held).toEqual(live.held(found.hash ?? ''));
+    expect(live.node.calls.get('eth_getLogs')).toBeLessThan(10);
+    await live.stop();
+  }, 120_000);
+});

@@ -1,0 +1,123 @@
+// A halted chain says why, since when and what helps, wherever somebody may look; and how much of a chain is confirmed.
+
+import { expect, test } from 'bun:test';
+import type { FollowerStatus } from '../src/chain/follower-status.ts';
+import { createApp } from '../src/http/app.ts';
+import { chainStatuses } from '../src/http/status.ts';
+import { createMetrics } from '../src/service/metrics.ts';
+import type { Halt } from '../src/store/halt.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Store } from '../src/store/store.ts';
+import { temporaryPath } from './support/engines.ts';
+import { block, COLD, granted, HOT, timeOf } from './support/fixtures.ts';
+import { runCommand } from './support/serve-process.ts';
+import { serviceOf } from './support/serving.ts';
+
+const SINCE = Date.parse('2026-11-15T09:30:00Z') / 1000;
+const THEIRS = `0x${'ab'.repeat(32)}` as const;
+
+const HALTS: readonly (readonly [Halt, cause: string, help: string])[] = [
+  [
+    { code: 'finality-violation', since: SINCE, block: 102, theirs: THEIRS },
+    `Finalized block 102 changed: it is now ${THEIRS}.`,
+    'delegations rewind --chain 1 --to 101',
+  ],
+  [
+    { code: 'finality-violation', since: SINCE, block: 102, theirs: null, foreign: true },
+    'No provider has any of the indexed blocks: finalized block 102 is not theirs.',
+    'Check that RPC_URL_1 names nodes of chain 1.',
+  ],
+  [
+    { code: 'registry-mismatch', since: SINCE, block: 102, statements: [] },
+    'The registry answered some questions otherwise than the index at block 102.',
+    'delegations audit --chain 1',
+  ],
+  [
+    { code: 'index-mismatch', since: SINCE, block: 101 },
+    'Block 101 of the index has a log that the chain does not have.',
+    'delegations rewind --chain 1 --to 100',
+  ],
+  [{ code: 'import-unfinished', since: SINCE }, 'An import was interrupted.', 'delegations import'],
+];
+
+async function withStore(work: (store: Store, epoch: number, url: string) => Promise<void>) {
+  const url = `sqlite:${temporaryPath('halted.db')}`;
+  const store = await openStore(url);
+  const { epoch } = await store.claim(1, 100);
+  const head = block(105);
+  const blocks = [block(100), block(101, [granted('ALL')]), block(103), head];
+  await store.apply({ chainId: 1, epoch, after: null, blocks, head, verified: 103 });
+  await work(store, epoch, url);
+  await store.close();
+}
+
+const textOf = async (store: Store, path: string, more = {}) =>
+  (await createApp(serviceOf(store, timeOf(106), more)).fetch(new Request(`http://localhost${path}`))).text();
+const metricsOf = async (store: Store) =>
+  createMetrics().render({
+    store: { bytes: 1, chains: await chainStatuses(serviceOf(store, timeOf(106))) },
+    followers: [],
+  });
+/** As people read it. */
+const plain = (page: string) => page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+
+for (const [halt, cause, help] of HALTS) {
+  const name = 'foreign' in halt ? `${halt.code}, foreign` : halt.code;
+  test(`${name}: code, cause, since when and what helps`, async () => {
+    await withStore(async (store, epoch, url) => {
+      await store.report(1, epoch, { halt });
+      const [network] = JSON.parse(await textOf(store, '/networks'));
+      expect(network).toMatchObject({ ready: false, halt: { code: halt.code, since: SINCE, cause } });
+      expect(network.halt.help).toContain(help);
+      const page = plain(await textOf(store, '/status'));
+      expect(page).toContain(`${halt.code} since 2026-11-15 09:30 UTC. ${cause}`);
+      expect(page).toContain(help);
+      expect(await metricsOf(store)).toContain(`delegations_chain_halted{chain="1",code="${halt.code}"} 1\n`);
+      const refusal = JSON.parse(await textOf(store, `/registry/v2/check/all?to=${HOT}&from=${COLD}`));
+      expect(refusal).toMatchObject({ status: 503, code: halt.code, since: SINCE });
+      expect(refusal.detail).toContain(cause);
+      const { stdout, code } = await runCommand(['networks'], { DATABASE_URL: url });
+      expect(code).toBe(1);
+      expect(stdout).toContain(`halted: ${halt.code} since 2026-11-15T09:30:00Z. ${cause}`);
+      expect(stdout).toContain(help);
+      await store.report(1, epoch, { halt: null });
+      expect(await metricsOf(store)).not.toContain('delegations_chain_halted{');
+      expect(plain(await textOf(store, '/status'))).not.toContain(halt.code);
+    });
+  });
+}
+
+test('how much of the final history a second node confirmed', async () => {
+  await withStore(async (store, epoch) => {
+    const figures = (nodes: number) => ({
+      figures: (): FollowerStatus[] => [
+        {
+          chainId: 1,
+          firstBlock: 100,
+          block: 105,
+          tip: 105,
+          logs: 1,
+          logsPerSecond: 0,
+          secondsLeft: null,
+          providers: Array.from({ length: nodes }, (_, at) => ({ name: `1/${at + 1}`, healthy: true, ailment: null })),
+          calls: {},
+          events: {},
+          audited: 0,
+          compared: 0,
+          standby: false,
+          failures: 0,
+        },
+      ],
+    });
+    const status = async (nodes: number) => plain(await textOf(store, '/status', figures(nodes)));
+    expect(await status(1)).toContain('Confirmed by a second node no: there is only one node to ask');
+    expect(await status(2)).toContain('Confirmed by a second node nothing yet');
+    expect(await metricsOf(store)).not.toContain('delegations_chain_confirmed{');
+    await store.report(1, epoch, { confirmed: 101 });
+    expect(await status(2)).toContain('Confirmed by a second node 50 % of the final history, up to block 101');
+    expect(JSON.parse(await textOf(store, '/networks'))).toMatchObject([{ confirmedBlock: 101, finalizedBlock: 103 }]);
+    expect(await metricsOf(store)).toContain('delegations_chain_confirmed{chain="1"} 101\n');
+    await store.report(1, epoch, { confirmed: 103 });
+    expect(await status(2)).toContain('Confirmed by a second node all of the final history, up to block 103');
+  });
+});

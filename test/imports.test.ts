@@ -1,0 +1,24 @@
+// The folders of src are layers.
+
+import { describe, expect, test } from 'bun:test';
+import { folderOf, importsOfSrc, LAYERS, WEB_MAY_IMPORT } from './support/imports.ts';
+
+const IMPORTS = importsOfSrc();
+
+describe('imports in src', () => {
+  test('every file is in a folder that has a layer', () => {
+    const folders = new Set(IMPORTS.flatMap(({ from, to }) => [folderOf(from), folderOf(to)]));
+    expect([...folders].sort()).toEqual([...LAYERS].sort());
+  });
+
+  test('go from a layer to one before it, or stay in it', () => {
+    const layer = (path: string) => LAYERS.indexOf(folderOf(path) as (typeof LAYERS)[number]);
+    expect(IMPORTS.filter(({ from, to }) => layer(to) > layer(from))).toEqual([]);
+  });
+
+  test('of a page are the interface and the rules it stands on', () => {
+    const isWeb = ({ from }: { from: string }) => folderOf(from) === 'web';
+    const allowed = new Set([...WEB_MAY_IMPORT, 'web']);
+    expect(IMPORTS.filter((one) => isWeb(one) && !allowed.has(folderOf(one.to)))).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+// A wallet with a million delegations, which anyone can make: listed whole and in pages, by fast and by stalled readers,
+// in flat memory, while checks go on.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { connect } from 'node:net';
+import { openStore } from '../src/store/open.ts';
+import { temporaryPath } from './support/engines.ts';
+import { address, delegation, HOT, hash } from './support/fixtures.ts';
+import { ownMemory } from './support/memory.ts';
+import { type ServeProcess, startServe } from './support/serve-process.ts';
+
+const COUNT = 1_000_000;
+const A_BLOCK = 50_000;
+/** A reader that stands still for so long is cut off. */
+const IDLE_SECONDS = 30;
+const MOST_GROWTH = 64e6;
+
+let served: ServeProcess;
+
+beforeAll(async () => {
+  const url = `sqlite:${temporaryPath('long.db')}`;
+  const store = await openStore(url);
+  let state = await store.claim(1, 1);
+  for (let number = 1, id = 0; id < COUNT; number++) {
+    const logs = Array.from({ length: A_BLOCK }, (_, logIndex) => {
+      const from = address(0x10000 + (id % 300_000));
+      const one = delegation('ERC721', { from, tokenId: BigInt(id) });
+      return { logIndex, transactionHash: hash(id++), event: { type: 'granted', delegation: one } as const };
+    });
+    const head = { number, hash: hash(number, 7), timestamp: Math.floor(Date.now() / 1000), logs };
+    ({ state } = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks: [head], head }));
+  }
+  await store.close();
+  served = await startServe(url, { MAX_LAG_1: '86400', IDLE_TIMEOUT: String(IDLE_SECONDS) });
+}, 600_000);
+afterAll(() => served.stop());
+
+const memory = () => ownMemory(served.pid);
+
+const LIST = `/registry/v2/${HOT}`;
+const idsOf = (text: string) => [...text.matchAll(/"tokenId":(\d+)/g)].map(([, id]) => Number(id));
+
+/** Reads a whole list, and keeps only what tells it apart from another. */
+async function whole(): Promise<{ ids: Set<number>; ended: boolean }> {
+  const response = await fetch(served.url + LIST);
+  const ids = new Set<number>();
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+    const text = rest + decoder.decode(chunk, { stream: true });
+    const end = text.lastIndexOf('}') + 1;
+    for (const id of idsOf(text.slice(0, end))) ids.add(id);
+    rest = text.slice(end);
+  }
+  return { ids, ended: rest === ']' };
+}
+
+async function pages(): Promise<Set<number>> {
+  const ids = new Set<number>();
+  for (let path: string | undefined = `${LIST}?limit=2000`; path !== undefined; ) {
+    const response: Response = await fetch(served.url + path);
+    for (const id of idsOf(await response.text())) ids.add(id);
+    const next = /<(.+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    path = next && LIST + next;
+  }
+  return ids;
+}
+
+/** A reader that takes the beginning of a list and then nothing more: how long until it is cut off, and what it got. */
+async function stalled(): Promise<{ seconds: number; bytes: number; ended: boolean }> {
+  const { hostname, port } = new URL(served.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET ${LIST} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  let [bytes, tail] = [0, ''];
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.on('error', () => {});
+  socket.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    tail = (tail + chunk.toString('latin1')).slice(-16);
+  });
+  await new Promise<void>((resolve) => socket.once('data', () => resolve()));
+  socket.pause();
+  const began = performance.now();
+  // It reads on long after the limit, and finds what was under way when it was cut off.
+  await Bun.sleep((IDLE_SECONDS + 15) * 1000);
+  socket.resume();
+  await closed;
+  return { seconds: (performance.now() - began) / 1000, bytes, ended: tail.endsWith(']\r\n0\r\n\r\n') };
+}
+
+/** Asks one check after the other while the work goes on. */
+async function checksDuring(work: Promise<unknown>): Promise<number[]> {
+  let busy = true;
+  void work.finally(() => {
+    busy = false;
+  });
+  const times: number[] = [];
+  while (busy) {
+    const began = performance.now();
+    const query = `to=${HOT}&from=${address(0x10000)}&contract=${address(0xcc)}&tokenId=0`;
+    const response = await fetch(`${served.url}/registry/v2/check/erc721?${query}`);
+    expect([response.status, await response.text()]).toEqual([200, 'true']);
+    times.push(performance.now() - began);
+    await Bun.sleep(5);
+  }
+  return times.sort((a, b) => a - b);
+}
+
+test('a million delegations are listed whole and in pages, to stalled readers too, in flat memory, and checks go on', async () => {
+  // What a running server needs anyway: the code is warm.
+  for (let turn = 0; turn < 3000; turn++) await fetch(`${served.url}${LIST}?limit=20`).then((one) => one.text());
+  const before = memory();
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, memory());
+  }, 50);
+
+  const slow = Promise.all([stalled(), stalled()]);
+  const fast = whole();
+  const times = await checksDuring(fast);
+  const { ids, ended } = await fast;
+  const whileWhole = most;
+  expect([ids.size, ended]).toEqual([COUNT, true]);
+  const paged = await pages();
+  expect(paged.size).toBe(COUNT);
+  expect(paged).toEqual(ids);
+  const cut = await slow;
+  clearInterval(watch);
+
+  const at = (share: number) => (times[Math.floor(share * (times.length - 1))] ?? 0).toFixed(1);
+  console.log(
+    `a list of ${COUNT}: memory ${(before / 1e6).toFixed(0)} MB, at most ${(whileWhole / 1e6).toFixed(0)} while it is read whole, ${(most / 1e6).toFixed(0)} in all; ` +
+      `${times.length} checks beside it, half within ${at(0.5)} ms, 99 in 100 within ${at(0.99)} ms; ` +
+      `stalled readers got ${cut.map(({ bytes }) => `${(bytes / 1e6).toFixed(1)} MB`).join(' and ')}`,
+  );
+  expect(most - before).toBeLessThan(MOST_GROWTH);
+  expect(times.length).toBeGreaterThan(100);
+  // Cut off, and without the end that would make half a list look like a whole one.
+  for (const { ended: looksWhole } of cut) expect(looksWhole).toBe(false);
+}, 300_000);

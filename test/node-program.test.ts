@@ -1,0 +1,138 @@
+// A real node program followed through reorgs: every check is what its registries answer.
+
+import { expect, test } from 'bun:test';
+import { answerOf, callOf } from '../src/chain/registry-calls.ts';
+import { answer, type Question } from '../src/registry/check.ts';
+import type { Call } from '../src/sandbox/transactions.ts';
+import { prepareWallets, SMART, send } from './support/evm-wallets.ts';
+import { following } from './support/following.ts';
+import { CONTRACTS, IDS, RIGHTS, WALLETS } from './support/lives.ts';
+import { NODE_PROGRAM, startNodeProgram } from './support/node-program.ts';
+import { everyQuestion } from './support/questions.ts';
+import { createRandom } from './support/random.ts';
+import { MAINNET, type Recording } from './support/vectors.ts';
+import { randomCalls } from './support/world.ts';
+
+const ROUNDS = 24;
+
+const grant: Call = ['v1', SMART, 'delegateForAll', [WALLETS[0], true]];
+
+/** How many blocks a branch has, and how many the one that replaces it; null where none does. */
+const BRANCHES: readonly (readonly [blocks: number, replacement: number | null])[] = [
+  [1, null],
+  [2, 3],
+  [1, 1],
+  [2, null],
+  // Shorter, by one block and by several.
+  [3, 2],
+  [5, 1],
+];
+
+const QUESTIONS = everyQuestion({
+  vaults: WALLETS,
+  delegates: WALLETS,
+  contracts: CONTRACTS,
+  tokenIds: IDS,
+  rights: RIGHTS,
+} as unknown as Recording).map(({ question }) => question);
+
+test(`${NODE_PROGRAM}: after growth, reorgs and shorter branches every check is what eth_call answers`, async () => {
+  const program = await startNodeProgram();
+  const { rpc } = program;
+  const random = createRandom(41);
+  const counts = { checks: 0, yes: 0, reorgs: 0, shorter: 0, smartRevocations: 0 };
+  const wrong: string[] = [];
+
+  const mine = async (blocks: number) => {
+    for (let turn = 0; turn < blocks; turn++) {
+      const calls = randomCalls(random).map(({ call }) => call);
+      if (random() < 0.4) calls.push(['v1', SMART, 'revokeDelegate', [WALLETS[Math.floor(random() * 3)] as string]]);
+      for (const call of calls) {
+        const isSmart = call[1] === SMART && call[0] === 'v1';
+        if (isSmart && call[2] === 'revokeDelegate') counts.smartRevocations++;
+        // The smart account grants and revokes in one transaction.
+        await send(rpc, isSmart && random() < 0.5 ? [grant, call] : [call]);
+      }
+      await rpc.call('evm_mine', []);
+    }
+  };
+  const tipOf = async () => {
+    const tip = (await rpc.call('eth_getBlockByNumber', ['latest', false])) as Record<string, string>;
+    return { number: Number(tip['number']), hash: tip['hash'], timestamp: Number(tip['timestamp']) };
+  };
+
+  try {
+    await prepareWallets(rpc);
+    await rpc.call('evm_setAutomine', [false]);
+    await mine(3);
+    const { timestamp } = await tipOf();
+    const one = await following([program], { firstBlock: 0, clock: timestamp * 1000, finality: { blocks: 20 } });
+
+    /** The follower is at the chain's tip, given the time that it takes to believe in a shorter chain. */
+    const follow = async () => {
+      const tip = await tipOf();
+      one.clock = Math.max(one.clock, tip.timestamp * 1000);
+      for (let left = 6; left > 0; left--) {
+        await one.settle();
+        if ((await one.store.chain(1))?.head?.hash === tip.hash) return tip;
+        one.clock += 61_000;
+      }
+      throw new Error(`not at ${tip.number}; last error: ${one.errors.at(-1)?.stack}`);
+    };
+    const compare = async (questions: readonly Question[], block: number, isHead: boolean) => {
+      const tag = `0x${block.toString(16)}`;
+      const data = await rpc.batch(
+        questions.map((question) => ({
+          method: 'eth_call',
+          params: [{ to: MAINNET.registries[question.version], data: callOf(question) }, tag],
+        })),
+      );
+      for (const [position, question] of questions.entries()) {
+        const truth = answerOf(question, String(data[position]));
+        const { granting } = await one.store.check(1, question, ...(isHead ? [] : [block]));
+        const ours = answer(question, granting);
+        counts.checks++;
+        if (ours) counts.yes++;
+        if (ours !== truth) wrong.push(`${callOf(question)} at ${block}: ${ours}, not ${truth}`);
+      }
+    };
+
+    try {
+      for (let round = 0; round < ROUNDS; round++) {
+        const [blocks, replacement] = BRANCHES[round % BRANCHES.length] as (typeof BRANCHES)[number];
+        const snapshot = await rpc.call('evm_snapshot', []);
+        await mine(blocks);
+        if (replacement !== null) {
+          await follow();
+          await rpc.call('evm_revert', [snapshot]);
+          // The same transactions at the same time would make the same block.
+          await rpc.call('evm_increaseTime', [30 + round]);
+          await mine(replacement);
+          counts.reorgs++;
+          if (replacement < blocks) counts.shorter++;
+        }
+        const { number } = await follow();
+        await compare(QUESTIONS, number, true);
+      }
+      const { number } = await follow();
+      for (let block = 3; block <= number; block++) {
+        const some = QUESTIONS.filter((_, position) => (position + block) % 10 === 0);
+        await compare(some, block, false);
+      }
+    } finally {
+      await one.close();
+    }
+  } finally {
+    await program.stop();
+  }
+  console.log(
+    `${NODE_PROGRAM}: ${counts.checks} checks against eth_call, ${counts.yes} of them not false, ${counts.reorgs} reorgs, ` +
+      `${counts.shorter} of them to a shorter branch, ${counts.smartRevocations} revocations by a smart account: ` +
+      `${wrong.length} wrong`,
+  );
+  expect(wrong.slice(0, 3)).toEqual([]);
+  expect(counts.checks).toBeGreaterThan(5000);
+  expect(counts.yes).toBeGreaterThan(500);
+  expect([counts.reorgs, counts.shorter]).toEqual([16, 8]);
+  expect(counts.smartRevocations).toBeGreaterThan(20);
+}, 280_000);

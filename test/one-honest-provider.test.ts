@@ -1,0 +1,603 @@
+// What one honest provider is enough for, and what a single one may get wrong without a wrong answer. Each of these was a
+// fault once.
+
+import { describe, expect, test } from 'bun:test';
+import { createAuditor } from '../src/chain/auditor.ts';
+import { createFollower } from '../src/chain/follower.ts';
+import { NO_RIGHTS } from '../src/registry/delegation.ts';
+import type { Network } from '../src/registry/network.ts';
+import { StoreError } from '../src/store/errors.ts';
+import { type Halt, haltTexts } from '../src/store/halt.ts';
+import type { Batch, Store } from '../src/store/store.ts';
+import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode } from './support/fake-node.ts';
+import { WALLETS } from './support/lives.ts';
+import {
+  becomesOtherChain,
+  capByBytes,
+  capByCount,
+  capMidBlock,
+  emptyOldState,
+  logIndexPerTransaction,
+  logTimes,
+  newestOnly,
+  noOldCode,
+  noOldState,
+  noReceipts,
+  on,
+  prunedSilently,
+  refusesBlockHash,
+  together,
+  UNKNOWN_FORM,
+} from './support/node-quirks.ts';
+import { MAINNET } from './support/vectors.ts';
+import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
+
+const [V, D, E] = WALLETS;
+const quiet = () => [];
+const grants = (to: string, value = true): FakeCall => ({
+  call: ['v2', V, 'delegateAll', [to, NO_RIGHTS, value]],
+  direct: true,
+});
+/** V lets D act and takes it back; what comes later makes it final. */
+const TAKEN_BACK = { 10: [grants(D)], 50: [grants(D, false)], 90: [grants(E)] };
+const isGranted = { version: 2, scope: 'all', from: V, to: D, rights: NO_RIGHTS } as const;
+
+/** What happens in some blocks, by how far they are above the first. */
+type History = Readonly<Record<number, readonly FakeCall[]>>;
+
+/** V lets D act, and later E instead. */
+const HANDED_OVER: History = { 10: [grants(D)], 500: [grants(D, false), grants(E)] };
+/** So many blocks that those of HANDED_OVER are history that is read once. */
+const LONG = 11_500;
+
+async function inWorld(
+  { blocks = 120, history = {}, ...options }: WorldOptions & { history?: History },
+  work: (world: World, node: FakeNode, second: FakeNode) => Promise<void>,
+): Promise<void> {
+  const world = await createWorld({ where: 'process', ...options, blocks: 1, calls: quiet });
+  world.grow(blocks - 1, (turn) => history[turn + 1] ?? []);
+  const [node, second] = world.nodes as [FakeNode, FakeNode];
+  try {
+    await work(world, node, second);
+  } finally {
+    await world.close();
+  }
+}
+
+const auditorOf = ({ one }: World) => createAuditor(one.follower, MAINNET, one.store, () => one.clock);
+const haltOf = async ({ one }: World) => (await one.store.chain(1))?.halt ?? null;
+const typesOf = ({ one }: World): readonly string[] => one.events.map(({ type }) => type);
+
+/** The blocks in which something happens, those beside them, and some of the others. */
+const moments = ({ chain }: World): readonly FakeBlock[] =>
+  chain.filter((_, at) => at % 500 === 0 || [at - 1, at, at + 1].some((near) => chain[near]?.transactions.length));
+
+/** What is wrong as of any block. */
+async function wrongAsOf(world: World): Promise<string | null> {
+  for (const block of moments(world)) {
+    const wrong = await world.differenceAsOf(block);
+    if (wrong !== null) return wrong;
+  }
+  return null;
+}
+
+/** What is wrong as of the time of any block. */
+async function wrongByTime(world: World): Promise<string | null> {
+  for (const block of moments(world)) {
+    const at = await world.one.store.blockAt(1, block.timestamp).catch(ifRefused);
+    const wrong = at && (await world.differenceAsOf({ ...block, number: at.number }));
+    if (wrong !== null) return `by the time of ${block.number}: ${wrong}`;
+  }
+  return null;
+}
+
+/** An open "I do not know" is no wrong answer. */
+function ifRefused(error: unknown): null {
+  if (error instanceof StoreError) return null;
+  throw error;
+}
+
+const pruned = prunedSilently(FIRST + 400, FIRST + 800, true);
+
+describe('1: a node that has thrown logs away and does not say so', () => {
+  test('1: one round of the audit asks the honest node and repairs, as of every block', () =>
+    inWorld({ nodes: 2, blocks: LONG, history: HANDED_OVER }, async (world, node) => {
+      node.fault = pruned;
+      await world.rest();
+      expect(await world.difference()).not.toBeNull();
+      await auditorOf(world).round();
+      expect(await wrongAsOf(world)).toBeNull();
+      expect(await world.expectRight()).toBeNull();
+      expect(typesOf(world)).not.toContain('halted');
+    }));
+
+  test('1: a chain that halted because the registry answers otherwise recovers by asking the honest node', () =>
+    inWorld({ nodes: 2, blocks: LONG, history: HANDED_OVER }, async (world, node) => {
+      node.fault = pruned;
+      await world.rest();
+      expect((await world.one.follower.auditAnswers([isGranted]))?.wrong).toHaveLength(1);
+      expect((await haltOf(world))?.code).toBe('registry-mismatch');
+      await world.rest();
+      expect(await world.expectRight()).toBeNull();
+      expect(await wrongAsOf(world)).toBeNull();
+    }));
+});
+
+describe('2: nodes without receipts', () => {
+  test('2: a revocation that was missed is repaired where no node has a receipt', () =>
+    inWorld({ history: TAKEN_BACK }, async (world, node) => {
+      node.fault = prunedSilently(FIRST + 50, FIRST + 50, true);
+      await world.rest();
+      expect(await world.difference()).not.toBeNull();
+      node.fault = noReceipts(node);
+      await auditorOf(world).round();
+      expect(await wrongAsOf(world)).toBeNull();
+      expect(await world.expectRight()).toBeNull();
+    }));
+
+  test('2: one of two nodes lacks the revocation for ever, and neither has a receipt', () =>
+    inWorld({ nodes: 2, blocks: LONG, history: HANDED_OVER }, async (world, node, second) => {
+      node.fault = together(pruned, noReceipts(node));
+      second.fault = noReceipts(second);
+      await world.rest();
+      expect(await world.difference()).not.toBeNull();
+      await auditorOf(world).round();
+      expect(await wrongAsOf(world)).toBeNull();
+      expect(await world.expectRight()).toBeNull();
+    }));
+});
+
+describe('3: times of blocks that logs tell', () => {
+  const history = { 300: [grants(D)], 700: [grants(E)], 1400: [grants(D, false)], 2500: [grants(E, false)] };
+
+  for (const [name, kind] of [
+    ['0x0', 'zero'],
+    ['a JSON number', 'number'],
+    ['plausible and wrong', 'wrong'],
+  ] as const) {
+    test(`3: ${name}: the backfill goes on, and no answer by time is wrong after one round of the audit`, () =>
+      inWorld({ blocks: 13_000, history }, async (world, node) => {
+        node.fault = logTimes(node, kind);
+        await world.rest();
+        expect(world.one.errors).toEqual([]);
+        expect(await world.expectRight()).toBeNull();
+        await auditorOf(world).round();
+        expect(await wrongByTime(world)).toBeNull();
+        expect(await wrongAsOf(world)).toBeNull();
+      }));
+  }
+
+  test('3: a wrong time that an earlier version stored is found by the audit, and corrected', () => {
+    const late = (block: Batch['blocks'][number]) =>
+      block.logs.length === 0 ? block : { ...block, timestamp: block.timestamp - 3000, timeFrom: 'log' as const };
+    const storeOf = (store: Store): Store =>
+      Object.create(store, {
+        apply: { value: (batch: Batch) => store.apply({ ...batch, blocks: batch.blocks.map(late) }) },
+      });
+    return inWorld({ blocks: 13_000, history, storeOf }, async (world) => {
+      await world.rest();
+      expect(await wrongByTime(world)).not.toBeNull();
+      await auditorOf(world).round();
+      expect(await wrongByTime(world)).toBeNull();
+      expect(typesOf(world)).toContain('retimed');
+    });
+  });
+});
+
+describe('4: the order of the logs in a block', () => {
+  test('4: a repair by a node that numbers logs per transaction keeps grant and revocation in order', () =>
+    inWorld({ history: { 50: [grants(D), grants(D, false)], 90: [grants(E)] } }, async (world, node) => {
+      type Log = { readonly logIndex: string };
+      // Numbered through the block, after 57 logs of others, and the revocation kept back.
+      node.fault = on('eth_getLogs', (honest) =>
+        (honest() as Log[])
+          .slice(0, 1)
+          .map((log) => ({ ...log, logIndex: `0x${(57 + Number(log.logIndex)).toString(16)}` })),
+      );
+      await world.rest();
+      expect((await world.one.store.check(1, isGranted)).granting).toHaveLength(1);
+      node.fault = logIndexPerTransaction(node);
+      expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 1 });
+      const logs = await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10 });
+      expect(logs.map(({ event }) => event.type)).toEqual(['granted', 'ended', 'granted']);
+      expect((await world.one.store.check(1, isGranted)).granting).toEqual([]);
+      expect(await wrongAsOf(world)).toBeNull();
+      expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0 });
+    }));
+});
+
+describe('5: a restart', () => {
+  test('5: a chain that halted because the registry answers otherwise asks it again before it resumes', () =>
+    inWorld({ history: TAKEN_BACK }, async (world, node) => {
+      // The only node lacks the revocation for ever; its state has it.
+      node.fault = prunedSilently(FIRST + 50, FIRST + 50, true);
+      await world.rest();
+      await world.one.follower.auditAnswers([isGranted]);
+      const halt = await haltOf(world);
+      expect(halt?.code).toBe('registry-mismatch');
+      world.one.restart();
+      node.calls.clear();
+      for (let turn = 0; turn < 3; turn++) await world.rest();
+      expect(await haltOf(world)).toEqual(halt);
+      expect(typesOf(world)).not.toContain('resumed');
+      expect(node.calls.get('eth_call')).toBeGreaterThan(0);
+      node.fault = null;
+      world.one.restart();
+      await world.rest();
+      expect(await world.expectRight()).toBeNull();
+    }));
+});
+
+describe('18: answers that are cut off without a word', () => {
+  const both = (turn: number): FakeCall[] => [
+    grants(turn % 3 === 0 ? E : D, turn % 2 === 0),
+    { call: ['v1', D, 'delegateForAll', [turn % 5 === 0 ? V : E, turn % 4 !== 0]], direct: true },
+  ];
+  /** Much in what is read once, and much in what is read twice. */
+  const busy: History = Object.fromEntries(
+    Array.from({ length: 2000 }, (_, at) => (at < 1000 ? at + 100 : at + 9100)).map((turn) => [turn, both(turn)]),
+  );
+  const written = ({ chain }: World) => chain.flatMap(({ transactions }) => transactions.map(({ hash }) => hash));
+  const stored = async ({ one: { store } }: World) =>
+    (await store.logs(1, { from: FIRST, to: FIRST + 20_000, limit: 10_000 })).map(
+      ({ transactionHash }) => transactionHash,
+    );
+
+  for (const [name, fault] of [
+    ['after the block of the 7th log', capByCount(7)],
+    ['after the block of the 100th log', capByCount(100)],
+    ['after the block of the 1,510th log', capByCount(1510)],
+    ['after 20,000 bytes', capByBytes(20_000)],
+    ['within a block', capMidBlock(151)],
+    ['within a block, and early', capMidBlock(7)],
+    ['at the beginning: only the newest come', newestOnly(75)],
+  ] as const) {
+    test(`18: ${name}: the whole history is there, and so are the newest blocks`, () =>
+      inWorld({ blocks: LONG, history: busy }, async (world, node) => {
+        node.fault = fault;
+        await world.one.settle(100);
+        expect(await stored(world)).toEqual(written(world));
+        expect(await world.expectRight()).toBeNull();
+        world.grow(30, both);
+        await world.one.settle(1);
+        expect(await stored(world)).toEqual(written(world));
+        expect(await world.expectRight()).toBeNull();
+      }));
+  }
+});
+
+describe('19: a URL that leads to another chain', () => {
+  /** A chain of the same heights on which V has let E act. */
+  function foreign(blocks: number): FakeBlock[] {
+    const maker = createChainMaker(FIRST, 12, 1_700_000_000, 0x77);
+    const chain: FakeBlock[] = [];
+    for (let turn = 0; turn < blocks; turn++) chain.push(maker.block(chain.at(-1) ?? null, [grants(E)]));
+    return chain;
+  }
+  const isForeign = (hash: string | undefined) => hash?.startsWith('0x77') ?? false;
+
+  test('19: before any block is final, nothing of it is taken over, and the node is asked again when it is back', () =>
+    inWorld({ blocks: 5, history: { 3: [grants(D)] } }, async (world, node) => {
+      await world.one.settle();
+      const before = await world.one.store.chain(1);
+      expect(before).toMatchObject({ verified: null, head: { hash: world.chain.at(-1)?.hash as string } });
+      node.fault = becomesOtherChain(node, { chainId: 10, chain: foreign(12) });
+      for (let turn = 0; turn < 10; turn++) {
+        world.one.clock += 20_000;
+        await world.one.settle(3);
+      }
+      expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
+      expect(typesOf(world)).toEqual([]);
+      const [provider] = world.one.providers.all;
+      expect(provider?.ailment).toBe('serves chain 10');
+      expect(provider?.penalty).toBeGreaterThan(0);
+      node.fault = null;
+      world.grow(1, quiet);
+      world.one.clock += 20_000;
+      await world.one.follower.tick();
+      expect(await world.expectRight()).toBeNull();
+    }));
+
+  test('19: nor where it does so in the middle of a tick', async () => {
+    for (const more of [3, 40]) {
+      for (let after = 0; after < 12; after++) {
+        await inWorld({ blocks: 5, history: { 3: [grants(D)] } }, async (world, node) => {
+          await world.one.settle();
+          world.grow(more, quiet);
+          node.fault = becomesOtherChain(node, { chainId: 10, chain: foreign(5 + more + 2) }, after);
+          await world.one.settle(5);
+          expect(isForeign((await world.one.store.chain(1))?.head?.hash)).toBe(false);
+          expect(await world.difference()).toBeNull();
+        });
+      }
+    }
+  });
+});
+
+describe('20: what a repair costs, and whom it holds up', () => {
+  const thirty = Array.from({ length: 30 }, (_, at): FakeCall => {
+    const vault = `0x${(at + 1).toString(16).padStart(40, '1')}`;
+    return { call: ['v1', vault, 'revokeDelegate', [D]], direct: false };
+  });
+  const history = { 10: [grants(D)], 50: thirty, 90: [grants(E)] };
+
+  test('20: thirty transactions of one block are repaired with at most a few calls each', () =>
+    inWorld({ history }, async (world, node) => {
+      node.fault = prunedSilently(FIRST + 50, FIRST + 50, true);
+      await world.rest();
+      node.fault = null;
+      node.calls.clear();
+      await world.one.follower.audit(FIRST, FIRST + 200);
+      const calls = [...node.calls.values()].reduce((sum, count) => sum + count, 0);
+      expect(calls).toBeLessThan(3 * thirty.length);
+      const logs = await world.one.store.logs(1, { from: FIRST + 50, to: FIRST + 50, limit: 100 });
+      expect(logs).toHaveLength(thirty.length);
+    }));
+
+  test('20: the head is followed while an audit waits for receipts', () =>
+    inWorld({ history }, async (world, node) => {
+      node.fault = prunedSilently(FIRST + 50, FIRST + 50, true);
+      await world.rest();
+      let [asked, answer] = [() => {}, () => {}];
+      const isAsked = new Promise<void>((resolve) => {
+        asked = resolve;
+      });
+      const mayAnswer = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      node.fault = on('eth_getTransactionReceipt', async (honest) => {
+        asked();
+        await mayAnswer;
+        return honest();
+      });
+      const audit = world.one.follower.audit(FIRST, FIRST + 200);
+      await isAsked;
+      for (let turn = 0; turn < 3; turn++) {
+        world.grow(1, () => [grants(D, turn === 1)]);
+        await world.one.follower.tick();
+        expect((await world.one.store.chain(1))?.head?.hash).toBe(world.chain.at(-1)?.hash as `0x${string}`);
+      }
+      answer();
+      expect(await audit).toMatchObject({ repaired: 1 });
+      await world.rest();
+      expect(await world.expectRight()).toBeNull();
+      expect(await wrongAsOf(world)).toBeNull();
+    }));
+});
+
+describe('21: v1 revocations that name no delegate', () => {
+  const v1 = (name: string, args: readonly (string | boolean)[]): FakeCall => ({
+    call: ['v1', V, name, args],
+    direct: false,
+  });
+  const history = {
+    10: [v1('delegateForAll', [D, true]), v1('delegateForAll', [E, true])],
+    50: [v1('revokeDelegate', [D])],
+    90: [grants(E)],
+  };
+  const grantedTo = async ({ one: { store } }: World, to: typeof D) =>
+    (await store.check(1, { version: 1, scope: 'all', from: V, to })).granting.length > 0;
+
+  for (const code of UNKNOWN_FORM) {
+    test(`21: settled where the only node refuses blocks by hash with ${code}`, () =>
+      inWorld({ history }, async (world, node) => {
+        node.fault = refusesBlockHash(code);
+        await world.rest();
+        expect(await world.one.store.unreadRevocations(1)).toEqual([]);
+        expect(await grantedTo(world, D)).toBe(false);
+        expect(await grantedTo(world, E)).toBe(true);
+        expect(await wrongAsOf(world)).toBeNull();
+      }));
+  }
+
+  test('21: where no node has the state, the wallet is named, with what the node said', () =>
+    inWorld({ history }, async (world, node) => {
+      node.fault = noOldState(node, -1);
+      await world.rest();
+      const unread = world.one.events.filter(({ type }) => type === 'unread');
+      expect(unread).toEqual([
+        { type: 'unread', vault: V, block: FIRST + 50, reason: expect.stringMatching(/^1\/1: .*missing trie node/) },
+      ]);
+    }));
+});
+
+describe('22: a reorganisation to a shorter branch', () => {
+  test('22: the yes of a block that vanished is not served after the next tick, with one node', () =>
+    inWorld({ history: { 10: [grants(E)] } }, async (world) => {
+      world.grow(5, (turn) => (turn === 1 ? [grants(D)] : []));
+      await world.one.settle();
+      expect((await world.one.store.check(1, isGranted)).granting).toHaveLength(1);
+      world.reorg(5, 2, quiet);
+      await world.one.follower.tick();
+      expect((await world.one.store.check(1, isGranted)).granting).toEqual([]);
+      expect(await world.expectRight()).toBeNull();
+    }));
+});
+
+describe('23: a chain of which nothing is left', () => {
+  for (const [name, blocks] of [
+    ['another chain with the same id', 150],
+    ['a chain that began anew', 3],
+  ] as const) {
+    test(`23: ${name} halts, says after two minutes that it is foreign, and what to do`, () =>
+      inWorld({ history: TAKEN_BACK }, async (world, node) => {
+        await world.rest();
+        const before = await world.one.store.chain(1);
+        const maker = createChainMaker(FIRST, 12, 1_700_000_000, 0x77);
+        const other: FakeBlock[] = [];
+        for (let turn = 0; turn < blocks; turn++) other.push(maker.block(other.at(-1) ?? null, [grants(E)]));
+        node.chain = other;
+        for (let turn = 0; turn < 4; turn++) {
+          world.one.clock += 20_000;
+          await world.one.settle(3);
+        }
+        expect(await haltOf(world)).toMatchObject({ code: 'finality-violation', block: before?.verified as number });
+        for (let turn = 0; turn < 8; turn++) {
+          world.one.clock += 20_000;
+          await world.one.settle(3);
+        }
+        const halt = await haltOf(world);
+        expect(halt).toMatchObject({ code: 'finality-violation', foreign: true });
+        expect(haltTexts(1, halt as Halt).help).toContain('Check that RPC_URL_1 names nodes of chain 1.');
+        expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
+        // The nodes of the operator are the right ones again.
+        node.chain = world.chain;
+        await world.rest();
+        expect(await world.expectRight()).toBeNull();
+      }));
+  }
+
+  test('23: a node that is far behind on our own branch halts nothing', () =>
+    inWorld({ history: TAKEN_BACK }, async (world, node) => {
+      await world.rest();
+      node.chain = world.chain.slice(0, 60);
+      for (let turn = 0; turn < 12; turn++) {
+        world.one.clock += 20_000;
+        await world.one.settle(3);
+      }
+      expect(await haltOf(world)).toBeNull();
+      expect(world.one.providers.all[0]?.ailment).toBe('is behind');
+      node.chain = world.chain;
+      await world.rest();
+      expect(await world.expectRight()).toBeNull();
+    }));
+});
+
+describe('24: no code at old blocks, says a node that has thrown their state away', () => {
+  const network: Network = { ...MAINNET, firstBlock: {} };
+
+  /** A new chain, followed by nodes of which each has the state of so many blocks below the head. */
+  async function firstBlockOf(depths: readonly number[]) {
+    const world = await createWorld({ where: 'process', blocks: 60, nodes: depths.length, calls: quiet });
+    try {
+      for (const [at, node] of world.nodes.entries()) {
+        node.codeSince = FIRST + 10;
+        node.fault = together(noOldCode(node, depths[at] as number), emptyOldState(node, depths[at] as number));
+      }
+      const { store, providers, clock } = world.one;
+      const follower = createFollower({ network, store, providers, now: () => clock });
+      await follower.tick().catch(() => {});
+      const state = await store.chain(1);
+      return { firstBlock: state?.firstBlock, partial: state?.partial };
+    } finally {
+      await world.close();
+    }
+  }
+
+  test('24: another node that has it knows the first block', async () => {
+    expect(await firstBlockOf([20, 1000])).toEqual({ firstBlock: FIRST + 10, partial: false });
+    expect(await firstBlockOf([1000, 20])).toEqual({ firstBlock: FIRST + 10, partial: false });
+  });
+
+  test('24: where there is none, what is indexed is marked as a part', async () => {
+    expect(await firstBlockOf([20])).toEqual({ firstBlock: FIRST + 39, partial: true });
+    expect(await firstBlockOf([20, 30])).toEqual({ firstBlock: FIRST + 29, partial: true });
+  });
+});
+
+describe('25: the first pass of the audit', () => {
+  const history = { ...HANDED_OVER, 3000: [grants(D)], 9000: [grants(D, false)], 11400: [grants(D)] };
+  const confirmedIn = async ({ one: { store } }: World) => (await store.chain(1))?.confirmed ?? null;
+
+  /** The lowest block of which the node was asked for logs while something was done. */
+  async function lowestAsked(node: FakeNode, work: () => Promise<unknown>): Promise<number> {
+    let lowest = Number.POSITIVE_INFINITY;
+    node.fault = on('eth_getLogs', (honest, [filter]) => {
+      lowest = Math.min(lowest, Number((filter as { fromBlock: string }).fromBlock));
+      return honest();
+    });
+    await work();
+    node.fault = null;
+    return lowest;
+  }
+
+  test('25: with two nodes it follows without waiting, and a restart goes on where it was', () =>
+    inWorld({ nodes: 2, blocks: LONG, history }, async (world, node) => {
+      await world.rest();
+      const verified = (await world.one.store.chain(1))?.verified as number;
+      expect(verified).toBe(FIRST + 11_400);
+      expect(await confirmedIn(world)).toBeNull();
+      expect(await auditorOf(world).run()).toBe(true);
+      const half = (await confirmedIn(world)) as number;
+      expect(half).toBeGreaterThan(FIRST);
+      expect(half).toBeLessThan(verified);
+      world.one.restart();
+      await world.one.settle();
+      const auditor = auditorOf(world);
+      expect(await lowestAsked(node, () => auditor.run())).toBe(half + 1);
+      while (await auditor.run());
+      expect(await confirmedIn(world)).toBe(verified);
+      expect(await auditor.run()).toBe(false);
+    }));
+
+  test('25: one node alone confirms nothing, and the audit takes its time', () =>
+    inWorld({ blocks: LONG, history }, async (world, node) => {
+      await world.rest();
+      const auditor = auditorOf(world);
+      expect(await auditor.run()).toBe(false);
+      node.calls.clear();
+      expect(await auditor.run()).toBe(false);
+      expect(node.calls.get('eth_getLogs') ?? 0).toBe(0);
+      await auditor.round();
+      expect(await confirmedIn(world)).toBeNull();
+    }));
+});
+
+describe('9: the store fails', () => {
+  for (const [name, error] of [
+    ['an error of its own', new Error('disk I/O error')],
+    ['that it is not available', new StoreError('unavailable', 'The database does not answer.')],
+  ] as const) {
+    test(`9: with ${name}: no provider is blamed for it`, () => {
+      let isBroken = false;
+      const storeOf = (store: Store): Store =>
+        Object.create(store, {
+          apply: {
+            value: async (batch: Batch) => {
+              if (isBroken) throw error;
+              return store.apply(batch);
+            },
+          },
+        });
+      return inWorld({ nodes: 2, storeOf }, async (world) => {
+        await world.rest();
+        isBroken = true;
+        for (let turn = 0; turn < 5; turn++) {
+          world.grow(turn === 4 ? 40 : 1, () => [grants(D)]);
+          await expect(world.one.follower.tick()).rejects.toBe(error);
+        }
+        for (const { penalty, ailment } of world.one.providers.all) {
+          expect({ penalty, ailment }).toEqual({ penalty: 0, ailment: null });
+        }
+        isBroken = false;
+        await world.one.settle();
+        expect(await world.expectRight()).toBeNull();
+      });
+    });
+  }
+});
+
+describe('a node that makes up a log and its receipt', () => {
+  test('is refuted by the registry, at the head and by the audit', () =>
+    inWorld({ nodes: 2, history: { 10: [grants(E)] } }, async (world, liar) => {
+      const to = `0x${'0'.repeat(24)}${'99'.repeat(20)}`;
+      type Log = { topics: string[]; logIndex: string };
+      const forge = (logs: Log[]) =>
+        logs.flatMap((log) => [log, { ...log, logIndex: '0x63', topics: [log.topics[0], log.topics[1], to] }]);
+      liar.fault = ({ method }, honest) => {
+        const answer = honest();
+        if (method === 'eth_getLogs') return forge(answer as Log[]);
+        if (method !== 'eth_getTransactionReceipt' || answer === null) return answer;
+        return { ...(answer as object), logs: forge((answer as { logs: Log[] }).logs) };
+      };
+      await world.rest();
+      world.grow(3, () => [grants(D)]);
+      await world.rest();
+      expect(await wrongAsOf(world)).toBeNull();
+      await auditorOf(world).round();
+      expect(await wrongAsOf(world)).toBeNull();
+      const stored = await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 100 });
+      expect(stored.map(({ logIndex }) => logIndex)).not.toContain(0x63);
+      expect(await world.expectRight()).toBeNull();
+    }));
+});

@@ -1,0 +1,284 @@
+// Every page in a real browser, on the sandbox: how it looks, whom it asks, and what can be done on it with a wallet.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { privateKeyToAccount } from 'viem/accounts';
+import { COLD, CONTRACTS, HOT, OTHER, SMART } from '../src/sandbox/cast.ts';
+import { startBrowser } from './support/browser.ts';
+import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
+
+const AXE = readFileSync(join(import.meta.dir, '../node_modules/axe-core/axe.min.js'), 'utf8');
+let sandbox: SandboxProcess;
+let url = '';
+let browser: Browser;
+
+beforeAll(async () => {
+  sandbox = startSandbox();
+  browser = await startBrowser();
+  await sandbox.ready();
+  url = /curl '(http:\/\/[^/]+)\//.exec(sandbox.text())?.[1] ?? '';
+}, 300_000);
+afterAll(async () => {
+  await browser.close();
+  sandbox.child.kill('SIGINT');
+  await sandbox.child.exited;
+});
+
+interface Visit {
+  readonly page: Page;
+  /** What the page complained about, policies that it broke among it. */
+  readonly complaints: string[];
+  readonly asked: Set<string>;
+}
+
+async function visit(path: string, width = 1280, colorScheme: 'light' | 'dark' = 'light'): Promise<Visit> {
+  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+  const complaints: string[] = [];
+  const asked = new Set<string>();
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => asked.add(new URL(request.url()).origin));
+  await page.goto(url + path);
+  return { page, complaints, asked };
+}
+
+const CHECK = `from=${COLD.Finn}&to=${OTHER['Old phone']}&type=all&chainId=1`;
+const PAGES = [
+  ['explorer-empty', '/'],
+  ['explorer-wallet', `/?wallet=${COLD.Ada}`],
+  ['explorer-nobody', '/?wallet=0x000000000000000000000000000000000000dEaD'],
+  ['explorer-fault', '/?wallet=0x12'],
+  ['explorer-yes', `/?from=${COLD.Ada}&to=${HOT.Ada}&type=all&chainId=1&rights=vote`],
+  ['explorer-no', `/?${CHECK}`],
+  ['status', '/status'],
+  ['developers', '/developers'],
+  ['docs', '/docs'],
+] as const;
+
+describe('every page', () => {
+  for (const [width, colorScheme] of [
+    [1280, 'light'],
+    [1280, 'dark'],
+    [390, 'light'],
+    [390, 'dark'],
+  ] as const) {
+    test(`fits ${width} pixels in the ${colorScheme} theme, asks nobody else, and has no serious fault for those who cannot see it`, async () => {
+      for (const [name, path] of PAGES) {
+        const { page, complaints, asked } = await visit(path, width, colorScheme);
+        expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
+        expect(await page.locator('p.sandbox').count()).toBe(1);
+        await page.evaluate(AXE);
+        const faults = (await page.evaluate(
+          `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
+        )) as string[];
+        expect([name, faults]).toEqual([name, []]);
+        expect([name, complaints, [...asked]]).toEqual([name, [], [url]]);
+        const folder = process.env['SCREENSHOTS'];
+        if (folder)
+          await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+        await page.close();
+      }
+    }, 120_000);
+  }
+});
+
+describe('the explorer', () => {
+  test('shows what a wallet has granted, as a table and as a picture whose nodes lead on', async () => {
+    const { page } = await visit('/');
+    await page.getByLabel('Wallet', { exact: true }).fill(COLD.Ada);
+    await page.getByRole('button', { name: 'Show' }).press('Enter');
+    await page.waitForURL(/wallet=0x/);
+    const table = page.getByRole('table', { name: 'May act for it' }).first();
+    expect(await table.innerText()).toContain('Everything');
+    expect(await table.innerText()).toContain('only “play”');
+    expect(await page.locator('.graph a').count()).toBe(2);
+    await page.locator('.graph a').first().click();
+    await page.waitForURL((next) => next.searchParams.get('wallet')?.toLowerCase() === HOT.Ada);
+    expect(await page.getByRole('table', { name: 'It may act for' }).count()).toBeGreaterThan(0);
+    await page.close();
+  });
+
+  test('says whether one may act for the other, why, when, and how to ask by hand', async () => {
+    const { page } = await visit('/');
+    await page.getByLabel('Hot wallet').fill(HOT.Finn);
+    await page.getByLabel('Cold wallet').fill(COLD.Finn);
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.waitForURL(/from=/);
+    const answer = page.locator('[data-part="answer"]');
+    expect(await answer.innerText()).toMatch(/^Yes, at block \d+, .*\n+Everything, since /);
+    const line = /curl '([^']+)'/.exec(await answer.innerText())?.[1] ?? '';
+    expect(await (await fetch(line)).text()).toBe('true');
+
+    // A date at which it was otherwise, and a right that nobody has.
+    await page.getByText('Contract, token, right, point in time').click();
+    await page
+      .getByLabel('As of')
+      .last()
+      .fill(new Date(Date.now() - 20 * 86_400_000).toISOString().slice(0, 10));
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.waitForURL(/at=\d/);
+    expect(await answer.innerText()).toMatch(/^No, at block/);
+    await page.close();
+  });
+
+  test('a chain that is not followed, and a misspelt name, are told', async () => {
+    const { page } = await visit(`/?wallet=${COLD.Ada}&chain=99999&asof=5`);
+    const text = await page.locator('main').innerText();
+    expect(text).toContain('Chain 99999 is not followed here.');
+    expect(text).toContain('asof is unknown: did you mean asOf?');
+    await page.close();
+  });
+
+  test('knows what only the older registry grants, and what has no limit', async () => {
+    const treasury = `/?from=${SMART['Guild treasury']}&to=${HOT.Ben}&type=contract&contract=${CONTRACTS['Tidal Cards']}&chainId=1`;
+    const old = await visit(treasury);
+    expect(await old.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes.*older registry v1/s);
+    const any = await visit(`/?from=${COLD.Ada}&to=${HOT.Ada}&type=erc20&contract=${CONTRACTS.Lantern}&chainId=1`);
+    expect(await any.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes, any amount/);
+    await Promise.all([old.page.close(), any.page.close()]);
+  });
+
+  test('tells what is wrong with what was typed, and loses nothing of it', async () => {
+    const { page } = await visit(`/?wallet=0x12&from=0x34&to=${HOT.Ada}&type=erc721&contract=&tokenId=7&chainId=1`);
+    const text = await page.locator('main').innerText();
+    expect(text).toContain('The wallet is not an address');
+    expect(text).toMatch(/from is not an address.*contract is not an address/s);
+    expect(await page.getByLabel('Wallet', { exact: true }).inputValue()).toBe('0x12');
+    expect(await page.getByLabel('Token id').inputValue()).toBe('7');
+    await page.close();
+  });
+
+  test('whatever is in the address stands in the page as text', async () => {
+    const { page, complaints } = await visit(
+      `/?wallet=${encodeURIComponent('"><script>alert(1)</script>')}&rights=${encodeURIComponent('\'"><img src=x onerror=alert(1)>')}&from=a&to=b`,
+    );
+    expect(await page.locator('main script, main img').count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test('changes by itself as blocks arrive, and leaves alone what is being typed', async () => {
+    const { page } = await visit(`/?wallet=${COLD.Ada}`);
+    const heading = page.locator('[data-part="lists"] h3').first();
+    const before = await heading.innerText();
+    await page.getByLabel('Hot wallet').fill('0xabc');
+    await page.locator('body').click({ position: { x: 5, y: 400 } });
+    for (let left = 150; (await heading.innerText()) === before && left > 0; left--) await Bun.sleep(200);
+    expect(await heading.innerText()).not.toBe(before);
+    expect(await page.getByLabel('Hot wallet').inputValue()).toBe('0xabc');
+    await page.close();
+  }, 60_000);
+});
+
+test('the status page has every chain with its progress, its nodes without their addresses, and the audit', async () => {
+  const { page } = await visit('/status');
+  const card = await page.locator('.card').innerText();
+  expect(card).toMatch(/Ethereum 1\s+answers/);
+  for (const part of ['History read', 'Newest block', 'Final', 'Age', '1/1 well', 'compared since the start'])
+    expect(card).toContain(part);
+  expect(await page.content()).not.toMatch(/127\.0\.0\.1:\d+(?!\/)/);
+  await page.close();
+});
+
+describe('the developer page', () => {
+  const account = privateKeyToAccount(`0x${'33'.repeat(32)}`);
+
+  /** A wallet of the browser that signs for real, and announces itself as EIP-6963 says. */
+  async function withWallet(): Promise<Visit> {
+    const page = await browser.newPage();
+    await page.exposeFunction('signForReal', (hex: `0x${string}`) => account.signMessage({ message: { raw: hex } }));
+    await page.addInitScript(`
+      const provider = {
+        async request({ method, params }) {
+          if (method === 'eth_requestAccounts') return ['${account.address.toLowerCase()}'];
+          if (method === 'eth_chainId') return '0x1';
+          if (method === 'personal_sign') return window.signForReal(params[0]);
+          throw new Error('no ' + method);
+        },
+      };
+      const announce = () => window.dispatchEvent(new CustomEvent('eip6963:announceProvider', {
+        detail: Object.freeze({ info: { uuid: 'test', name: 'Test Wallet', icon: '', rdns: 'test' }, provider }),
+      }));
+      window.addEventListener('eip6963:requestProvider', announce);
+    `);
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(`${url}/developers`);
+    return { page, complaints, asked: new Set() };
+  }
+
+  test('without a wallet it says so', async () => {
+    const { page } = await visit('/developers');
+    await page.getByText('No wallet was found in this browser').waitFor();
+    await page.close();
+  });
+
+  test('keys are obtained here: sign in, create one, use it past the limit, rotate and revoke it, sign out', async () => {
+    const { page, complaints } = await withWallet();
+    await page.getByRole('button', { name: 'Sign in with Test Wallet' }).click();
+    await page.getByText(account.address.toLowerCase()).waitFor();
+    const [session] = (await page.context().cookies()).filter(({ name }) => name === 'delegations_session');
+    expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/developers' });
+    expect(await page.getByText('You have no keys yet.').isVisible()).toBe(true);
+
+    await page.getByLabel('Label').fill('mint site');
+    await page.getByRole('button', { name: 'Create a key' }).press('Enter');
+    const shown = page.locator('#new-key-text');
+    await shown.filter({ hasText: 'dk_' }).waitFor();
+    const key = await shown.innerText();
+    expect(key).toMatch(/^dk_[0-9A-Za-z]{36}$/);
+    const ask = (with_ = key) =>
+      fetch(`${url}/registry/v2/check/all?from=${COLD.Ada}&to=${HOT.Ada}`, { headers: { 'x-api-key': with_ } });
+    const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await ask()).status));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+
+    // Shown once: a page that is loaded again has it no more.
+    await page.reload();
+    await page.getByText('mint site').waitFor();
+    expect(await page.content()).not.toContain(key.slice(8));
+
+    await page.getByRole('button', { name: 'Rotate mint site' }).click();
+    await shown.filter({ hasText: 'dk_' }).waitFor();
+    const next = await shown.innerText();
+    expect([(await ask()).status, (await ask(next)).status]).toEqual([200, 200]);
+
+    const folder = process.env['SCREENSHOTS'];
+    for (const width of folder ? [1280, 390] : []) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.screenshot({ path: join(folder ?? '', `developers-signed-in-${width}.png`), fullPage: true });
+    }
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.getByRole('button', { name: 'Revoke mint site' }).first().click();
+    await page.getByText('is revoked.').waitFor();
+    await Bun.sleep(2000);
+    expect([(await ask()).status, (await ask(next)).status].sort()).toEqual([200, 401]);
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in with Test Wallet' }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.close();
+  }, 60_000);
+
+  test('nothing can be done from another page, without a session, or with somebody else’s key', async () => {
+    const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+      fetch(`${url}/developers/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin: url, ...headers },
+        body: JSON.stringify(body),
+      });
+    const statusOf = async (response: Promise<Response>) => (await response).status;
+    expect(await statusOf(post('nonce', { wallet: account.address }, { origin: 'https://evil.example' }))).toBe(403);
+    expect(await statusOf(post('nonce', { wallet: account.address }, { 'content-type': 'text/plain' }))).toBe(403);
+    expect(await statusOf(post('nonce', { wallet: 'nobody' }))).toBe(400);
+    expect(await statusOf(post('nonce', []))).toBe(400);
+    expect(await statusOf(post('session', { message: 'hello', signature: '0x12' }))).toBe(401);
+    expect(await statusOf(post('keys', { label: 'x' }))).toBe(401);
+    expect(await statusOf(post('keys/revoke', { id: 1 }))).toBe(401);
+    expect(await statusOf(fetch(`${url}/developers/keys`))).toBe(401);
+    expect(await statusOf(fetch(`${url}/developers/nonce`))).toBe(405);
+    expect(await (await fetch(`${url}/developers/session`)).json()).toEqual({ wallet: null });
+  });
+});

@@ -1,0 +1,66 @@
+// PostgreSQL reads spans by the indexes that SQLite is told by name, whatever it knows of the table: nothing, as in a new store,
+// or that all of it is one wallet's.
+
+import { expect, test } from 'bun:test';
+import { statement } from '../src/store/check-many.ts';
+import { openStore } from '../src/store/open.ts';
+import { SETTINGS, textOf } from '../src/store/postgres.ts';
+import { checkAtSql, checkNowSql, listSql } from '../src/store/queries.ts';
+import {
+  END_OPEN_PAIR,
+  END_OPEN_WALLET,
+  FIND_OPEN_PAIR,
+  FIND_OPEN_WALLET,
+  LOAD_OPEN_KEY,
+} from '../src/store/tables.ts';
+import { newChain } from './support/chain.ts';
+import { postgresServer } from './support/engines.ts';
+import { block, granted } from './support/fixtures.ts';
+
+const bulk = { LOAD_OPEN_KEY, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
+const common = {
+  'a check of v1': checkNowSql(1, false, 2),
+  'a check of v2': checkNowSql(2, true, 2),
+  'a check as of a block': checkAtSql(2, false, 2),
+  'a list': listSql(1, false),
+  'an incoming list': listSql(2, true, 'incoming'),
+  'an outgoing list': listSql(2, false, 'outgoing'),
+};
+const STATEMENTS: Record<string, { sqlite: string; postgres: string }> = {
+  ...bulk,
+  'many checks': statement(2, false),
+  ...Object.fromEntries(Object.entries(common).map(([name, sql]) => [name, { sqlite: sql, postgres: textOf(sql) }])),
+};
+
+const namesIn = (text: string, pattern: RegExp) =>
+  [...new Set([...text.matchAll(pattern)].map(([, name]) => name))].sort();
+
+test('every statement uses the indexes that it is made for', async () => {
+  const url = await (await postgresServer()).createDatabase();
+  const store = await openStore(url);
+  const connection = new Bun.SQL(url, { max: 1, connection: SETTINGS });
+  let prepared = 0;
+  const indexesOf = async (sql: string) => {
+    const name = `plan_${++prepared}`;
+    const params = Math.max(...[...sql.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
+    await connection.unsafe(`PREPARE ${name} AS ${sql}`);
+    const lines = await connection.unsafe(`EXPLAIN EXECUTE ${name} (${Array(params).fill('NULL').join()})`);
+    const plan = lines.map((line: Record<string, string>) => line['QUERY PLAN']).join('\n');
+    return namesIn(plan, /using (span_\w+)/g);
+  };
+  const compare = async (when: string) => {
+    for (const [name, { sqlite, postgres }] of Object.entries(STATEMENTS)) {
+      expect([when, name, await indexesOf(postgres)]).toEqual([when, name, namesIn(sqlite, /INDEXED BY (span_\w+)/g)]);
+    }
+  };
+  await compare('of an empty table');
+  const chain = await newChain(store);
+  const grants = (from: number) =>
+    Array.from({ length: 1000 }, (_, id) => granted('TOKEN', { tokenId: BigInt(from + id) }));
+  await chain.add([block(101, grants(0)), block(102, grants(1000))]);
+  await compare('of a table that was not analyzed');
+  await connection.unsafe('ANALYZE span');
+  await compare('of a table with one pair');
+  await connection.close();
+  await store.close();
+});

@@ -1,0 +1,87 @@
+// Many short lives of a chain, with everything at once: growth, reorgs, nodes that lag, lie and fail, restarts. After every
+// step the store must be right about its own head, and in the end about the chain's. A seed makes a life happen again:
+// FOLLOW_SEED=7 FOLLOW_RUNS=5000 npx bun test --timeout 99999999 test/random-lives.test.ts
+
+import { expect, test } from 'bun:test';
+import { HIDDEN, OPEN } from './support/node-quirks.ts';
+import { createRandom } from './support/random.ts';
+import { createWorld, FIRST, type World } from './support/world.ts';
+
+const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 320);
+const FIRST_SEED = Number(process.env['FOLLOW_SEED'] ?? 1);
+const STEPS = 20;
+
+/** Deeper, nothing of the index would be left: then the chain stays shut until its operator says what to do. */
+async function deepest({ one, chain }: World): Promise<number> {
+  const [lowest] = await one.store.blocks(1, { from: 0, to: Number.MAX_SAFE_INTEGER });
+  return (chain.at(-1)?.number ?? 0) - (lowest?.number ?? FIRST);
+}
+
+async function live(seed: number): Promise<string | null> {
+  const random = createRandom(seed);
+  const int = (below: number) => Math.floor(random() * below);
+  const pick = <T>(of: readonly T[]): T => of[int(of.length)] as T;
+  const world = await createWorld({
+    seed,
+    blocks: 3 + int(60),
+    nodes: 1 + int(2),
+    finalizedDepth: pick([0, 5, 10, 20, null]),
+    deadlineMs: 2000,
+  });
+  const hides = seed % 2 === 0;
+  let hidden = false;
+  try {
+    for (let step = 0; step < STEPS; step++) {
+      const dice = random();
+      const verified = (await world.one.store.chain(1))?.verified ?? 0;
+      const above = Math.max(1, (world.chain.at(-1)?.number ?? 0) - verified);
+      if (dice < 0.5) world.grow(int(5));
+      else if (dice < 0.55) world.grow(40);
+      else if (dice < 0.85) world.reorg(1 + int(Math.min(12, above)), int(6) + (random() < 0.5 ? 6 : 0));
+      else if (dice < 0.88) world.reorg(Math.min(above + 1 + int(5), await deepest(world)), 12);
+      else world.show();
+      for (const node of world.nodes) {
+        if (random() < 0.3) node.chain = world.chain.slice(0, Math.max(1, world.chain.length - int(8)));
+        const chance = random();
+        if (chance < 0.3) node.fault = pick(OPEN)(random, node);
+        else if (chance < 0.45 && hides) {
+          node.fault = pick(HIDDEN)(random, node);
+          hidden = true;
+        } else if (chance < 0.75) node.fault = null;
+      }
+      if (random() < 0.1) world.one.restart();
+      world.one.clock += pick([1000, 12_000, 12_000, 70_000]);
+      await world.one.settle(1 + int(4));
+      const difference = hidden ? null : await world.difference();
+      if (difference !== null) return `step ${step}: ${difference}`;
+    }
+    for (const node of world.nodes) node.fault = null;
+    // Whatever the chain was last: it goes on, above all that it ever was, and all its nodes show it.
+    const highest = (await world.one.store.chain(1))?.head?.number ?? 0;
+    world.grow(3 + Math.max(0, highest - (world.chain.at(-1)?.number ?? 0)));
+    await world.rest();
+    // What was kept back until it was final, only the audit can find.
+    await world.auditAll();
+    await world.rest();
+    const end = await world.expectRight();
+    if (end !== null) return `in the end: ${end}`;
+    for (let turn = 0; turn < 5; turn++) {
+      const block = pick(world.chain);
+      const then = await world.differenceAsOf(block);
+      if (then !== null) return `as of ${block.number}: ${then}`;
+    }
+    return null;
+  } finally {
+    await world.close();
+  }
+}
+
+test(`${RUNS} random lives, from seed ${FIRST_SEED}`, async () => {
+  const wrong: string[] = [];
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS && wrong.length < 5; seed++) {
+    const fault = await live(seed);
+    if (fault !== null) wrong.push(`seed ${seed}: ${fault}`);
+  }
+  console.log(`${RUNS} random lives from seed ${FIRST_SEED}: ${wrong.length} wrong`);
+  expect(wrong).toEqual([]);
+});

@@ -1,0 +1,144 @@
+// A node that replays the genuine registries: followed from nothing, then block by block, right at every block.
+
+import { describe, expect, test } from 'bun:test';
+import { answer } from '../src/registry/check.ts';
+import type { Address } from '../src/registry/delegation.ts';
+import type { LogRecord, Store } from '../src/store/store.ts';
+import { type FakeBlock, type FakeNode, Refusal, startFakeNode } from './support/fake-node.ts';
+import { following } from './support/following.ts';
+import { createModel } from './support/model.ts';
+import { asText, everyQuestion } from './support/questions.ts';
+import { replayOf } from './support/replay.ts';
+import { RECORDINGS, type Recording } from './support/vectors.ts';
+
+async function compare(
+  recording: Recording,
+  store: Store,
+  blocks: readonly Recording['blocks'][number][],
+  every: number,
+) {
+  const model = createModel();
+  let [compared, wrong, turn] = [0, 0, 0];
+  for (const block of blocks) {
+    for (const tx of block.txs) for (const call of tx.calls) model.call(call);
+    if (block.number > ((await store.chain(1))?.head?.number ?? -1)) break;
+    for (const { question, truth } of everyQuestion(recording)) {
+      if (turn++ % every !== 0) continue;
+      const { granting } = await store.check(1, question, block.number);
+      compared++;
+      if (answer(question, granting) !== truth(model)) wrong++;
+    }
+    for (const wallet of new Set([...recording.vaults, ...recording.delegates])) {
+      for (const version of [1, 2] as const) {
+        const state = await store.chain(1);
+        const at = { block: block.number, revision: state?.revision ?? 0 };
+        const { delegations } = await store.list({ chainId: 1, version, wallet, at, limit: 10_000 });
+        const truth = model
+          .held()
+          .filter((one) => one.version === version && (one.from === wallet || one.to === wallet));
+        compared++;
+        if (delegations.map(asText).sort().join(';') !== truth.map(asText).sort().join(';')) wrong++;
+      }
+    }
+  }
+  return { compared, wrong };
+}
+
+interface Case {
+  readonly name: string;
+  readonly set: (node: FakeNode, lagging: FakeNode) => void;
+  readonly nodes?: 2;
+}
+
+/** Refuses ranges of more than so many blocks. */
+const limitedTo =
+  (most: number): FakeNode['fault'] =>
+  ({ method, params }, honest) => {
+    const [filter] = params;
+    if (method === 'eth_getLogs' && filter.blockHash === undefined) {
+      const size = Number(filter.toBlock) - Number(filter.fromBlock) + 1;
+      if (size > most) throw new Refusal(-32005, 'query returned more than 10000 results');
+    }
+    return honest();
+  };
+
+const CASES: readonly Case[] = [
+  { name: 'any range', set: () => {} },
+  ...[1, 10, 1000].map((most) => ({
+    name: `ranges of ${most}`,
+    set: (node: FakeNode) => {
+      node.fault = limitedTo(most);
+    },
+  })),
+  {
+    name: 'no finalized tag',
+    set: (node) => {
+      node.finalizedDepth = null;
+    },
+  },
+  { name: 'a second node that lags', set: () => {}, nodes: 2 },
+];
+
+/** What the first reading of each recording made of it. */
+const indexes: Record<string, LogRecord[]> = {};
+
+for (const recording of RECORDINGS) {
+  describe(`recording ${recording.name}`, () => {
+    for (const { name, set, nodes } of CASES) {
+      test(`${name}: read from nothing, then block by block`, async () => {
+        const chain = replayOf(recording);
+        const half = chain.length >> 1;
+        const [node, lagging] = [startFakeNode(chain.slice(0, half)), startFakeNode(chain.slice(0, half))];
+        set(node, lagging);
+        const [first] = chain as [FakeBlock];
+        const clock = (chain[half - 1] as FakeBlock).timestamp * 1000;
+        const used = nodes === 2 ? [lagging, node] : [node];
+        const one = await following(used, { firstBlock: first.number, clock });
+        await one.settle();
+        const steps = { compared: 0, wrong: 0 };
+        const atHead = async (upTo: number) => {
+          const state = await one.store.chain(1);
+          if (state?.head?.number !== chain[upTo - 1]?.number) return;
+          const model = createModel();
+          for (const block of recording.blocks.slice(0, upTo)) {
+            for (const tx of block.txs) for (const call of tx.calls) model.call(call);
+          }
+          for (const [turn, { question, truth }] of everyQuestion(recording).entries()) {
+            if ((turn + upTo) % 40 !== 0) continue;
+            const { granting } = await one.store.check(1, question);
+            steps.compared++;
+            if (answer(question, granting) !== truth(model)) steps.wrong++;
+          }
+        };
+        await atHead(half);
+        for (let upTo = half + 1; upTo <= chain.length; upTo++) {
+          node.chain = chain.slice(0, upTo);
+          lagging.chain = chain.slice(0, upTo - 3);
+          one.clock = (chain[upTo - 1] as FakeBlock).timestamp * 1000 + 5000;
+          await one.settle(4);
+          await atHead(upTo);
+        }
+        lagging.chain = chain;
+        one.clock += 120_000;
+        await one.settle();
+        expect((await one.store.chain(1))?.head?.hash).toBe(chain.at(-1)?.hash as Address);
+        expect((await one.store.unreadRevocations(1)).length).toBe(0);
+        // However it was read, the index is the same to the last log: what holds for one holds for all.
+        const index = await one.store.logs(1, { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 100_000 });
+        indexes[recording.name] ??= index;
+        expect(index).toEqual(indexes[recording.name] as LogRecord[]);
+        expect(index.length).toBe(recording.blocks.flatMap(({ txs }) => txs.flatMap((tx) => tx.logs)).length);
+        const all = await compare(recording, one.store, recording.blocks, name === 'any range' ? 1 : 60);
+        console.log(
+          `recording ${recording.name}, ${name}: ${steps.compared} at each head and ${all.compared} as of each block, ` +
+            `${steps.wrong + all.wrong} wrong`,
+        );
+        expect([steps.wrong, all.wrong]).toEqual([0, 0]);
+        expect(steps.compared).toBeGreaterThan(100);
+        await one.close();
+        await node.stop();
+        await lagging.stop();
+      });
+    }
+  });
+}

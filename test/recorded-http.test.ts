@@ -1,0 +1,101 @@
+// The genuine registries' answers, asked over HTTP: each by every name that the API has for it, by block and by time.
+
+import { expect, test } from 'bun:test';
+import { asksBalance, type Question } from '../src/registry/check.ts';
+import { openStore } from '../src/store/open.ts';
+import { temporaryPath } from './support/engines.ts';
+import { delegationsOf } from './support/over-http.ts';
+import { asText, everyQuestion, recordedList, trueAnswers } from './support/questions.ts';
+import { serving } from './support/serving.ts';
+import { blockInput, RECORDINGS } from './support/vectors.ts';
+
+/** How many requests are under way at once. */
+const LANES = 16;
+
+function queryOf(question: Question, [to, from]: readonly [string, string]): string {
+  const query = new URLSearchParams({ [to]: question.to, [from]: question.from });
+  if (question.scope !== 'all') query.set('contract', question.contract);
+  if ('tokenId' in question) query.set('tokenId', String(question.tokenId));
+  if (question.version === 2) query.set('rights', question.rights);
+  return String(query);
+}
+
+const NAMES = {
+  1: [['delegate', 'vault']],
+  2: [
+    ['to', 'from'],
+    ['delegate', 'vault'],
+  ],
+} as const;
+
+interface Asked {
+  readonly path: string;
+  readonly block: number;
+  readonly truth: string;
+  readonly read: (text: string) => string;
+}
+
+const itself = (text: string) => text;
+
+for (const recording of RECORDINGS) {
+  test(`recording ${recording.name} over HTTP`, async () => {
+    const store = await openStore(`sqlite:${temporaryPath('recorded.db')}`);
+    const { chainId, blocks, checkpoints } = recording;
+    const { epoch } = await store.claim(chainId, blocks[0]?.number ?? 0);
+    const newest = blocks.at(-1);
+    if (newest === undefined) throw new Error('an empty recording');
+    // A time is answered once a later block is known.
+    const hash = `0x${'f'.repeat(64)}` as const;
+    const head = { number: newest.number + 1, hash, timestamp: newest.timestamp + 12 };
+    await store.apply({ chainId, epoch, after: null, blocks: blocks.map(blockInput), head });
+    const server = serving(store, head.timestamp);
+
+    const asked: Asked[] = [];
+    for (const checkpoint of checkpoints) {
+      const block = checkpoint.blockNumber;
+      const time = blocks.find(({ number }) => number === block)?.timestamp;
+      if (time === undefined) throw new Error('a checkpoint without its block');
+      const truths = trueAnswers(checkpoint);
+      for (const moment of [`block=${block}`, `timestamp=${time}`]) {
+        for (const { question, name } of everyQuestion(recording)) {
+          const truth = String(truths.get(name) ?? (asksBalance(question) ? 0n : false));
+          const path = `/registry/v${question.version}/check/${question.scope}`;
+          for (const names of NAMES[question.version]) {
+            asked.push({ path: `${path}?${queryOf(question, names)}&${moment}`, block, truth, read: itself });
+          }
+        }
+        for (const wallet of new Set([...recording.vaults, ...recording.delegates])) {
+          for (const version of [1, 2] as const) {
+            asked.push({
+              path: `/registry/v${version}/${wallet}?detail=full&numbers=string&${moment}`,
+              block,
+              truth: recordedList(checkpoint, version, wallet).join(';'),
+              read: (text) => delegationsOf(text, version).map(asText).sort().join(';'),
+            });
+          }
+        }
+      }
+    }
+
+    const wrong: string[] = [];
+    let turn = 0;
+    await Promise.all(
+      Array.from({ length: LANES }, async () => {
+        for (let one = asked[turn++]; one !== undefined; one = asked[turn++]) {
+          const response = await fetch(server.url + one.path);
+          const text = await response.text();
+          const right =
+            response.status === 200 &&
+            response.headers.get('x-block-number') === String(one.block) &&
+            one.read(text) === one.truth;
+          if (!right) wrong.push(`${one.path} gave ${response.status} ${text.slice(0, 200)}, not ${one.truth}`);
+        }
+      }),
+    );
+    await server.stop();
+    await store.close();
+    console.log(`recording ${recording.name} over HTTP: ${asked.length} answers compared, ${wrong.length} wrong`);
+    expect(asked.length).toBeGreaterThan(10_000);
+    expect(wrong.slice(0, 3)).toEqual([]);
+  });
+}

@@ -1,0 +1,229 @@
+// A chain that changes while it is being asked: no answer mixes what was before with what is now.
+
+import { describe, expect, test } from 'bun:test';
+import { openStore } from '../src/store/open.ts';
+import type { Store } from '../src/store/store.ts';
+import { temporaryPath } from './support/engines.ts';
+import { address, block, COLD, granted, HOT, timeOf } from './support/fixtures.ts';
+import { appOf, serving } from './support/serving.ts';
+
+/** A store whose block 102 has the grant, and a way to replace it by one of another branch without it. */
+async function reorganising(tokens = 0) {
+  const store = await openStore(`sqlite:${temporaryPath('reorg.db')}`);
+  const { epoch } = await store.claim(1, 100);
+  const spam = Array.from({ length: tokens }, (_, id) => granted('ERC721', { from: address(5), tokenId: BigInt(id) }));
+  const blocks = [block(100), block(102, [granted('ALL'), ...spam]), block(104)];
+  const { state } = await store.apply({ chainId: 1, epoch, after: null, blocks, head: block(104) });
+  let branch = 0;
+  let head = state.head;
+  const reorg = async () => {
+    branch++;
+    const replaced = [block(102, [], branch), block(104, [], branch)];
+    const done = await store.apply({
+      chainId: 1,
+      epoch,
+      after: head,
+      rollbackTo: 100,
+      blocks: replaced,
+      head: block(104, [], branch),
+    });
+    head = done.state.head;
+  };
+  return { store, reorg };
+}
+
+const send = (store: Store, path: string) =>
+  appOf(store, timeOf(104)).fetch(new Request(`http://localhost/registry/v2/${path}`));
+const CHECK = `check/all?to=${HOT}&from=${COLD}`;
+
+describe('a reorg between the lookup of a time and the read of its block', () => {
+  test('is answered from the new branch alone', async () => {
+    const { store, reorg } = await reorganising();
+    const before = await send(store, `${CHECK}&timestamp=${timeOf(103)}`);
+    expect([await before.text(), before.headers.get('x-block-hash')]).toEqual(['true', block(102).hash]);
+    let turned = false;
+    const racing: Store = {
+      ...store,
+      async blockAt(chainId, timestamp) {
+        const found = await store.blockAt(chainId, timestamp);
+        if (!turned) await reorg();
+        turned = true;
+        return found;
+      },
+    };
+    const after = await send(racing, `${CHECK}&timestamp=${timeOf(103)}`);
+    expect([await after.text(), after.headers.get('x-block-hash')]).toEqual(['false', block(102, [], 1).hash]);
+    await store.close();
+  });
+
+  test('that brings a later block before the time is answered for that block', async () => {
+    const { store } = await reorganising();
+    const state = await store.chain(1);
+    let turned = false;
+    const racing: Store = {
+      ...store,
+      async blockAt(chainId, timestamp) {
+        const found = await store.blockAt(chainId, timestamp);
+        if (!turned && state?.head) {
+          const blocks = [block(103, [granted('ALL', { to: address(8) })], 1), block(105, [], 1)];
+          const head = block(105, [], 1);
+          await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, rollbackTo: 102, blocks, head });
+        }
+        turned = true;
+        return found;
+      },
+    };
+    const response = await send(racing, `check/all?to=${address(8)}&from=${COLD}&timestamp=${timeOf(103)}`);
+    expect([await response.text(), response.headers.get('x-block-number')]).toEqual(['true', '103']);
+    await store.close();
+  });
+
+  test('that never ends is a 503', async () => {
+    const { store, reorg } = await reorganising();
+    const racing: Store = {
+      ...store,
+      async blockAt(chainId, timestamp) {
+        const found = await store.blockAt(chainId, timestamp);
+        await reorg();
+        return found;
+      },
+    };
+    for (const path of [`${CHECK}&timestamp=${timeOf(103)}`, `${HOT}?timestamp=${timeOf(103)}`]) {
+      const response = await send(racing, path);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+      expect(await response.json()).toMatchObject({ type: '/docs#problem-not-yet-indexed' });
+    }
+    await store.close();
+  });
+});
+
+describe('a caller who leaves', () => {
+  test('is not read for any longer, and is no failure', async () => {
+    const { store } = await reorganising(4000);
+    let reads = 0;
+    const failures: unknown[] = [];
+    const server = serving(store, timeOf(104), {
+      store: {
+        ...store,
+        async list(query) {
+          reads++;
+          await Bun.sleep(50);
+          return store.list(query);
+        },
+      },
+      onError: (error) => failures.push(error),
+    });
+    for (const path of ['?type=ALL&direction=outgoing', '?type=CONTRACT', '?type=CONTRACT&limit=10']) {
+      reads = 0;
+      const leaving = new AbortController();
+      const asked = fetch(`${server.url}/registry/v2/${HOT}${path}`, { signal: leaving.signal }).catch(() => null);
+      await Bun.sleep(120);
+      leaving.abort();
+      await asked;
+      await Bun.sleep(300);
+      const soon = reads;
+      await Bun.sleep(400);
+      expect(reads).toBe(soon);
+    }
+    expect(failures).toEqual([]);
+    await server.stop();
+    await store.close();
+  });
+
+  test('who waits for a list that a filter leaves empty is not cut off as idle', async () => {
+    const { store } = await reorganising(4000);
+    const server = serving(store, timeOf(104), {
+      idleTimeout: 8,
+      store: {
+        ...store,
+        async list(query) {
+          await Bun.sleep(800);
+          return store.list(query);
+        },
+      },
+    });
+    const response = await fetch(`${server.url}/registry/v2/${HOT}?type=CONTRACT`);
+    expect(await response.json()).toEqual([]);
+    await server.stop();
+    await store.close();
+  });
+});
+
+describe('a reorg while a list is read', () => {
+  test('before its first delegations came begins it anew', async () => {
+    const { store, reorg } = await reorganising();
+    let turned = false;
+    const racing: Store = {
+      ...store,
+      async list(query) {
+        if (!turned) await reorg();
+        turned = true;
+        return store.list(query);
+      },
+    };
+    const response = await send(racing, HOT);
+    expect([response.status, await response.text()]).toEqual([200, '[]']);
+    expect(response.headers.get('x-block-hash')).toBe(block(104, [], 1).hash);
+    await store.close();
+  });
+
+  test('again and again is a 503, not a fault of a cursor that nobody gave', async () => {
+    const { store, reorg } = await reorganising();
+    const racing: Store = {
+      ...store,
+      async list(query) {
+        await reorg();
+        return store.list(query);
+      },
+    };
+    const response = await send(racing, HOT);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+    await store.close();
+  });
+
+  test('makes a cursor a 409', async () => {
+    const { store, reorg } = await reorganising(5);
+    const first = await send(store, `${HOT}?limit=2`);
+    const [, next] = /<(.+)>; rel="next"/.exec(first.headers.get('link') ?? '') ?? [];
+    expect((await send(store, HOT + next)).status).toBe(200);
+    await reorg();
+    const gone = await send(store, HOT + next);
+    expect(gone.status).toBe(409);
+    expect(await gone.json()).toMatchObject({ type: '/docs#problem-cursor-gone' });
+    await store.close();
+  });
+
+  test('breaks off a stream, so that half a list never looks whole', async () => {
+    const { store, reorg } = await reorganising(2000);
+    const server = serving(store, timeOf(104), {
+      store: {
+        ...store,
+        async list(query) {
+          if (query.after !== undefined && query.after.logIndex > 800) await reorg();
+          return store.list(query);
+        },
+      },
+    });
+    const response = await fetch(`${server.url}/registry/v2/${HOT}`);
+    expect(response.status).toBe(200);
+    const read = response.text().then(
+      (text) => JSON.parse(text) as unknown,
+      () => 'broken off',
+    );
+    expect(await read.catch(() => 'no JSON')).toBeOneOf(['broken off', 'no JSON']);
+    // The server goes on.
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+    await server.stop();
+    await store.close();
+  });
+
+  test('that takes longer than an answer may breaks off as well', async () => {
+    const { store } = await reorganising(2000);
+    const server = serving(store, timeOf(104), { answerTimeout: -1 });
+    const read = fetch(`${server.url}/registry/v2/${HOT}`).then((response) => response.json());
+    expect(await read.catch(() => 'broken off')).toBe('broken off');
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+    await server.stop();
+    await store.close();
+  });
+});

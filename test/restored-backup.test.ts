@@ -1,0 +1,103 @@
+// A store that lost its newest commits, by a restored backup or a failover: its revisions and commits are counted again from
+// an earlier number, and nothing of the lost history may be taken for what has the same number now.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { openStore } from '../src/store/open.ts';
+import type { BlockInput, ChainState, Store } from '../src/store/store.ts';
+import { behind } from './support/behind.ts';
+import { asksAll } from './support/chain.ts';
+import { ENGINES } from './support/engines.ts';
+import { address, block, COLD, ended, granted, timeOf } from './support/fixtures.ts';
+import { appOf } from './support/serving.ts';
+
+for (const engine of ENGINES) {
+  describe(`lost commits on ${engine.name}`, () => {
+    let url: string;
+    let store: Store;
+    let state: ChainState;
+    beforeAll(async () => {
+      url = await engine.fresh();
+      store = await openStore(url);
+      await claim();
+      await add(
+        block(
+          100,
+          [1, 2, 3].map((to) => granted('ALL', { to: address(to) })),
+        ),
+      );
+      await eachTable((table) => `CREATE TABLE kept_${table} AS SELECT * FROM ${table}`);
+    });
+    afterAll(() => store.close());
+
+    async function eachTable(statement: (table: string) => string): Promise<void> {
+      const catalog = url.startsWith('sqlite:')
+        ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
+        : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'";
+      const tables = (await behind(url, catalog)).map(({ name }) => String(name));
+      for (const table of tables) if (!table.startsWith('kept_')) await behind(url, statement(table));
+    }
+    const restore = async () => {
+      await eachTable((table) => `DELETE FROM ${table}`);
+      await eachTable((table) => `INSERT INTO ${table} SELECT * FROM kept_${table}`);
+      state = (await store.chain(1)) as ChainState;
+    };
+    const claim = async () => {
+      state = await store.claim(1, 100);
+    };
+    const add = async (...blocks: BlockInput[]) => {
+      const { number, hash, timestamp } = blocks.at(-1) as BlockInput;
+      const head = { number, hash, timestamp };
+      ({ state } = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks, head }));
+    };
+    const ask = (path: string, headers = {}) =>
+      appOf(store, timeOf(103)).fetch(new Request(`http://localhost/registry/v2/${path}`, { headers }));
+    const statusOf = async (path: string, tag: string | null = null) =>
+      (await ask(path, tag === null ? {} : { 'if-none-match': tag })).status;
+    const tagOf = async (path: string) => (await ask(path)).headers.get('etag');
+    const pageAfter = async (path: string) => {
+      const query = /<(.+)>; rel="next"/.exec((await ask(path)).headers.get('link') ?? '')?.[1];
+      return path.replace(/\?.*/, '') + query;
+    };
+    const PAGE = `${COLD}?limit=1`;
+
+    for (const [what, next] of [
+      ['a restore', claim],
+      ['a failover in which the writer keeps its epoch', async () => {}],
+    ] as const) {
+      test(`after ${what} no tag and no cursor of the lost commits is good, and those of before are`, async () => {
+        await restore();
+        const kept = { tag: await tagOf(COLD), page: await pageAfter(PAGE) };
+        await add(block(101, [granted('ALL', { to: address(4) })]));
+        await add(block(102, [granted('ALL', { to: address(5) })]));
+        const lost = { tag: await tagOf(COLD), page: await pageAfter(PAGE) };
+        const { revision } = state;
+        await restore();
+        await next();
+        expect([await statusOf(COLD, kept.tag), await statusOf(kept.page)]).toEqual([304, 200]);
+        expect([await statusOf(COLD, lost.tag), await statusOf(lost.page)]).toEqual([200, 409]);
+        await add(block(101, [granted('ALL', { to: address(4) })]), block(102, [granted('ALL', { to: address(5) })]));
+        await add(block(103, [ended('ALL', { to: address(2) })]));
+        expect(state.revision).toBe(revision);
+        expect([await statusOf(COLD, lost.tag), await statusOf(lost.page)]).toEqual([200, 409]);
+        expect([await statusOf(COLD, kept.tag), await statusOf(kept.page)]).toEqual([200, 200]);
+      });
+    }
+
+    test('a new writer alone changes no tag and ends no cursor', async () => {
+      const before = { tag: await tagOf(COLD), page: await pageAfter(PAGE) };
+      await claim();
+      expect([await statusOf(COLD, before.tag), await statusOf(before.page)]).toEqual([304, 200]);
+    });
+
+    test('a commit that has the number of a lost one is not taken for it', async () => {
+      await restore();
+      await add(block(101));
+      expect((await store.check(1, asksAll)).block.number).toBe(101);
+      const { commits } = state;
+      await restore();
+      await add(block(102));
+      expect(state.commits).toBe(commits);
+      expect((await store.check(1, asksAll)).block.number).toBe(102);
+    });
+  });
+}

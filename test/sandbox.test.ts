@@ -1,0 +1,135 @@
+// npm run sandbox, as somebody who has just cloned this starts it.
+
+import { afterAll, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CheckOperation, OPERATIONS } from '../src/api/operations.ts';
+import { readCheck } from '../src/api/request.ts';
+import { answerOf, callOf } from '../src/chain/registry-calls.ts';
+import { createRpc } from '../src/chain/rpc.ts';
+import { NETWORKS, type Network } from '../src/registry/network.ts';
+import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'delegations-sandbox-test-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+interface Sandbox extends SandboxProcess {
+  /** The folder that its temporary files are in. */
+  readonly folder: string;
+}
+
+function start(environment: Record<string, string> = {}): Sandbox {
+  const folder = mkdtempSync(join(scratch, 'run-'));
+  return { ...startSandbox({ TMPDIR: folder, ...environment }), folder };
+}
+
+async function until(what: string, isTrue: () => boolean): Promise<void> {
+  for (let left = 600; !isTrue(); left--) {
+    if (left === 0) throw new Error(`not within 60 s: ${what}`);
+    await Bun.sleep(100);
+  }
+}
+
+/** The processes below one, as the system has them. */
+function processesBelow(pid: number): number[] {
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((id) => {
+      try {
+        return Number(readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]) === pid;
+      } catch {
+        return false;
+      }
+    });
+  return children.flatMap((id) => [id, ...processesBelow(id)]);
+}
+const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+
+async function expectNothingLeft(processes: readonly number[], folder: string): Promise<void> {
+  await until('all processes are gone', () => !processes.some(isAlive));
+  await until('all files are gone', () => readdirSync(folder).length === 0);
+}
+
+test('answers what it prints, by the contracts themselves, lives on, and Ctrl-C leaves nothing', async () => {
+  const sandbox = start();
+  await sandbox.ready();
+  const text = sandbox.text();
+  expect(text).toContain('SANDBOX');
+  const printed = [...text.matchAll(/curl '([^']+)'\n {4}(\S+)\n/g)].map(([, url = '', answer = '']) => ({
+    url,
+    answer,
+  }));
+  expect(printed.length).toBeGreaterThanOrEqual(5);
+  const processes = processesBelow(sandbox.child.pid);
+  const node = processes
+    .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'))
+    .find((words) => words.some((word) => word.endsWith('evm-process.ts')));
+  const rpc = createRpc(`http://127.0.0.1:${node?.[3]}`);
+  const { registries } = NETWORKS.get(1) as Network;
+  let checks = 0;
+  for (const { url, answer } of printed) {
+    const response = await fetch(url);
+    expect([url, await response.text()]).toEqual([url, answer]);
+    expect(response.headers.get('x-sandbox')).toBe('true');
+    // And the contract says so too, at the block that the answer names.
+    const { pathname, search } = new URL(url);
+    const operation = OPERATIONS.find(({ path }) => path === pathname);
+    if (operation?.kind !== 'check') continue;
+    const { question } = readCheck(operation as CheckOperation, search.slice(1));
+    const at = `0x${Number(response.headers.get('x-block-number')).toString(16)}`;
+    const data = await rpc.call('eth_call', [{ to: registries[question.version], data: callOf(question) }, at]);
+    expect([url, String(answerOf(question, String(data)))]).toEqual([url, answer]);
+    checks++;
+  }
+  expect(checks).toBeGreaterThanOrEqual(4);
+  expect(new Set(printed.map(({ answer }) => answer)).size).toBeGreaterThan(2);
+  for (const [, link = ''] of text.matchAll(/^ {4}(http:\S+\/\w+) /gm)) expect((await fetch(link)).status).toBe(200);
+  await until('something happens', () => /^ {2}· /m.test(sandbox.text()));
+
+  sandbox.child.kill('SIGINT');
+  expect(await sandbox.child.exited).toBe(0);
+  expect(sandbox.text()).toContain('Stopped: nothing is left.');
+  await expectNothingLeft(processes, sandbox.folder);
+}, 120_000);
+
+test('when its chain dies it says so, and leaves nothing', async () => {
+  const sandbox = start();
+  await sandbox.ready();
+  const processes = processesBelow(sandbox.child.pid);
+  const node = processes.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('evm-process.ts'));
+  process.kill(node as number, 'SIGKILL');
+  expect(await sandbox.child.exited).toBe(2);
+  expect(await new Response(sandbox.child.stderr).text()).toContain('The local chain has ended, so the sandbox stops.');
+  await expectNothingLeft(processes, sandbox.folder);
+}, 120_000);
+
+test('when it is killed itself, its processes go too', async () => {
+  const sandbox = start();
+  await sandbox.ready();
+  const processes = processesBelow(sandbox.child.pid);
+  expect(processes.length).toBeGreaterThanOrEqual(2);
+  sandbox.child.kill('SIGKILL');
+  await sandbox.child.exited;
+  await until('all processes are gone', () => !processes.some(isAlive));
+}, 120_000);
+
+test('a taken port, a folder that cannot be written and a bad setting are sentences that say what to do', async () => {
+  const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
+  for (const [environment, why] of [
+    [
+      { PORT: String(taken.port) },
+      `Port ${taken.port} is taken. Choose another: PORT=${Number(taken.port) + 1} npm run sandbox`,
+    ],
+    [{ TMPDIR: '/nowhere' }, 'No folder can be made in /nowhere'],
+    [{ PORT: 'eighty' }, 'PORT is not a whole number'],
+  ] as const) {
+    const sandbox = start(environment);
+    expect(await sandbox.child.exited).toBe(2);
+    const said = await new Response(sandbox.child.stderr).text();
+    expect(said).toContain(why);
+    expect(said).not.toContain('    at ');
+  }
+  await taken.stop(true);
+}, 60_000);

@@ -1,0 +1,115 @@
+// The real process on real sockets.
+
+import { describe, expect, test } from 'bun:test';
+import { openStore } from '../src/store/open.ts';
+import { temporaryPath } from './support/engines.ts';
+import { block, COLD, granted, HOT } from './support/fixtures.ts';
+import { runCommand, startServe } from './support/serve-process.ts';
+
+describe('delegations serve', () => {
+  test('answers from the store, counts and logs each request without what was asked, and stops in order', async () => {
+    const path = temporaryPath('serve.db');
+    const store = await openStore(`sqlite:${path}`);
+    const { epoch } = await store.claim(1, 100);
+    const timestamp = Math.floor(Date.now() / 1000);
+    const head = { ...block(101, [granted('ALL')]), timestamp };
+    await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+    await store.close();
+
+    const served = await startServe(`sqlite:${path}`);
+    try {
+      expect(served.listening).toMatchObject({ message: 'listening', chainIds: [1] });
+      const response = await fetch(`${served.url}/registry/v2/check/all?to=${HOT}&from=${COLD}`, {
+        headers: { cookie: 'secret' },
+      });
+      expect([response.status, await response.text()]).toEqual([200, 'true']);
+      const { value: request } = await served.lines.next();
+      expect(request).toMatchObject({
+        message: 'request',
+        route: '/registry/v2/check/all',
+        status: 200,
+        method: 'GET',
+      });
+      expect(JSON.stringify(request)).not.toMatch(/secret|0x/);
+      const metrics = await (await fetch(served.metricsUrl)).text();
+      expect(metrics).toContain('delegations_requests_total{route="/registry/v2/check/all",status="200"} 1');
+      expect(metrics).toContain('delegations_chain_head{chain="1"} 101');
+      expect(metrics).toMatch(/^delegations_store_bytes [1-9]\d{4,}$/m);
+    } finally {
+      expect(await served.stop()).toBe(0);
+    }
+    const rest = [];
+    for await (const line of served.lines) rest.push(line['message']);
+    expect(rest).toEqual(['stopping', 'stopped']);
+  });
+
+  test('serves a chain that comes into the store while it runs', async () => {
+    const path = temporaryPath('later.db');
+    const store = await openStore(`sqlite:${path}`);
+    const served = await startServe(`sqlite:${path}`);
+    try {
+      const ask = async () => (await fetch(`${served.url}/registry/v2/check/all?to=${HOT}&from=${COLD}`)).status;
+      expect(await ask()).toBe(400);
+      const { epoch } = await store.claim(1, 100);
+      const head = { ...block(101), timestamp: Math.floor(Date.now() / 1000) };
+      await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+      let status = 0;
+      for (let left = 100; left > 0 && status !== 200; left--) {
+        await Bun.sleep(100);
+        status = await ask();
+      }
+      expect(status).toBe(200);
+    } finally {
+      await served.stop();
+      await store.close();
+    }
+  });
+
+  test('refuses bad configuration with every fault', async () => {
+    const { stderr, code } = await runCommand(['serve'], { PORT: 'http', LOG_LEVEL: 'loud' });
+    expect(code).toBe(2);
+    expect(stderr).toContain('PORT is not a whole number');
+    expect(stderr).toContain('LOG_LEVEL is not one of');
+  });
+
+  for (const which of ['PORT', 'METRICS_PORT']) {
+    test(`says what to do about a taken ${which}, and ends`, async () => {
+      const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
+      const environment = {
+        DATABASE_URL: `sqlite:${temporaryPath('port.db')}`,
+        HOST: '127.0.0.1',
+        PORT: '0',
+        METRICS_PORT: '0',
+        [which]: String(taken.port),
+      };
+      const { stderr, code } = await runCommand(['serve'], environment);
+      await taken.stop(true);
+      expect([stderr.trim(), code]).toEqual(['The port is taken: set PORT or METRICS_PORT to another.', 2]);
+    });
+  }
+
+  test('two services never share a port', async () => {
+    const served = await startServe(`sqlite:${temporaryPath('first.db')}`);
+    const port = new URL(served.url).port;
+    const second = await runCommand(['serve'], {
+      DATABASE_URL: `sqlite:${temporaryPath('second.db')}`,
+      HOST: '127.0.0.1',
+      PORT: port,
+      METRICS_PORT: '0',
+    });
+    expect([second.code, second.stderr.trim()]).toEqual([2, 'The port is taken: set PORT or METRICS_PORT to another.']);
+    await served.stop();
+  });
+
+  test('helps', async () => {
+    const { stdout, code } = await runCommand(['--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('DATABASE_URL');
+    expect((await runCommand(['serve', '--help'])).stdout).toContain('Usage: delegations serve');
+    const unknown = await runCommand(['surve']);
+    expect([unknown.code, unknown.stderr.split('\n')[0]]).toEqual([
+      2,
+      'There is no command surve: did you mean serve? See delegations --help.',
+    ]);
+  });
+});

@@ -1,0 +1,74 @@
+// Many short lives of a chain whose nodes lie in every way that nodes do. While one of them is honest, the index must be right
+// in the end, without an operator. A seed makes a life happen again, and FOLLOW_QUIRKS chooses how nodes are wrong:
+// FOLLOW_SEED=7 FOLLOW_RUNS=1 FOLLOW_QUIRKS=noReceipts,frozen npx bun test --timeout 9999999 test/simulation.test.ts
+// Meanwhile it must never be wrong either, unless the honest node was away.
+
+import { expect, test } from 'bun:test';
+import { openStore } from '../src/store/open.ts';
+import { temporaryPath } from './support/engines.ts';
+import { type Honesty, type Life, live } from './support/simulated-life.ts';
+
+const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 1000);
+const FIRST_SEED = Number(process.env['FOLLOW_SEED'] ?? 1);
+/** A busy machine takes long; a longer run has no end but its own. */
+const LONGEST_MS = process.env['FOLLOW_RUNS'] === undefined ? 1_200_000 : 2 ** 31 - 1;
+/** After so many wrong lives the rest is not lived. */
+const MOST_WRONG = Number(process.env['FOLLOW_WRONG'] ?? 10);
+
+async function livesOf(honesty: Honesty, runs: number): Promise<string[]> {
+  const wrong: string[] = [];
+  const meanwhile: string[] = [];
+  const began = performance.now();
+  let lives = 0;
+  const store = await openStore(`sqlite:${temporaryPath('simulation.db')}`);
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + runs && wrong.length < MOST_WRONG; seed++, lives++) {
+    const life = await live(store, seed, honesty).catch((error): Life => {
+      return { wrong: `threw ${(error as Error).stack}`, meanwhile: null, quirks: [] };
+    });
+    const where = `seed ${seed} (${life.quirks.join(', ')})`;
+    if (life.wrong !== null) wrong.push(`${where}: ${life.wrong}`);
+    if (life.meanwhile !== null) meanwhile.push(`${where}: ${life.meanwhile}`);
+    if ((lives + 1) % 500 === 0) console.log(`${lives + 1} lives, ${wrong.length + meanwhile.length} wrong`);
+  }
+  await store.close();
+  const rate = (1000 * lives) / (performance.now() - began);
+  const seen = meanwhile.length === 0 ? '' : `, ${meanwhile.length} with a wrong answer meanwhile`;
+  console.log(`${lives} lives with ${honesty} honest, ${rate.toFixed(1)} a second: ${wrong.length} wrong${seen}`);
+  return [...wrong, ...meanwhile];
+}
+
+/** Seeds of lives that were wrong once: a forged revocation of everything, in a transaction that no block has. */
+const ONCE_WRONG = [30_467, 61_119];
+
+test('lives that were wrong once', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('once-wrong.db')}`);
+  for (const seed of ONCE_WRONG) {
+    const { wrong, meanwhile } = await live(store, seed, 'one');
+    expect([seed, wrong, meanwhile]).toEqual([seed, null, null]);
+  }
+  await store.close();
+});
+
+test(
+  'one node is honest: right in the end',
+  async () => {
+    expect(await livesOf('one', Math.ceil(0.7 * RUNS))).toEqual([]);
+  },
+  LONGEST_MS,
+);
+
+test(
+  'no node is honest: what was answered rightly is never answered otherwise',
+  async () => {
+    expect(await livesOf('none', Math.ceil(0.2 * RUNS))).toEqual([]);
+  },
+  LONGEST_MS,
+);
+
+test(
+  'all nodes are honest: right in the end',
+  async () => {
+    expect(await livesOf('all', Math.ceil(0.1 * RUNS))).toEqual([]);
+  },
+  LONGEST_MS,
+);

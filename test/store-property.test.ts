@@ -1,0 +1,316 @@
+// Random lives of a chain, compared after every step with a model: at the head and as of every block before it.
+
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { answer, type Question } from '../src/registry/check.ts';
+import type { Address, Bytes32, Delegation } from '../src/registry/delegation.ts';
+import { StoreError } from '../src/store/errors.ts';
+import { openStore } from '../src/store/open.ts';
+import type { BlockInput, BlockRef, ListQuery, LogInput, LogPosition, Settlement, Store } from '../src/store/store.ts';
+import { eventOfCall } from './support/calls.ts';
+import { ENGINES } from './support/engines.ts';
+import {
+  anyStep,
+  CONTRACTS,
+  IDS,
+  type LifeBlock,
+  type LifeCall,
+  ONCE_WRONG,
+  RIGHTS,
+  type Step,
+  WALLETS,
+} from './support/lives.ts';
+import { createModel } from './support/model.ts';
+
+const RUNS = { SQLite: 2000, PostgreSQL: 300 };
+/** For longer runs: PROPERTY_RUNS=50000 PROPERTY_SEED=7 npm test. */
+const { PROPERTY_RUNS, PROPERTY_SEED } = process.env;
+
+interface TrueBlock extends BlockRef {
+  readonly calls: readonly LifeCall[];
+}
+/** The revocations of a wallet in a block that name nobody. */
+interface Gap {
+  readonly vault: Address;
+  readonly block: Pick<BlockRef, 'number' | 'hash'>;
+  /** Whom they truly revoked, by log. */
+  readonly pairs: { delegate: Address; endedBy: number }[];
+  /** From this block on the store must know; null while it need not. */
+  readAt: number | null;
+}
+
+const FIRST = 10;
+const DIRECTIONS = [undefined, undefined, 'incoming', 'outgoing'] as const;
+let hashes = 0;
+let chains = 0;
+
+/** The chain as it truly is, beside the store that follows it. */
+async function createLife(store: Store) {
+  const chainId = ++chains;
+  let { epoch } = await store.claim(chainId, FIRST);
+  let head: BlockRef | null = null;
+  let history: TrueBlock[] = [];
+  let gaps: Gap[] = [];
+  /** Blocks of which the store was not shown all. Until they are repaired, it cannot know better. */
+  let owed: BlockInput[] = [];
+
+  const hadGranted = (until: number, from: Address, to: Address): boolean =>
+    history.some(
+      ({ number, calls }) =>
+        number <= until &&
+        calls.some(({ call: [registry, caller, name, [first]] }) => {
+          return registry === 'v1' && name.startsWith('delegateFor') && caller === from && first === to;
+        }),
+    );
+
+  /** Extends the true chain, and says what a follower would hand to the store for it. */
+  const extend = (planned: readonly LifeBlock[]): BlockInput[] =>
+    planned.map(({ gap, seconds, calls }) => {
+      const last = history.at(-1);
+      const number = (last?.number ?? FIRST - 1) + gap;
+      const timestamp = (last?.timestamp ?? 1_700_000_000) + seconds;
+      const hash: Bytes32 = `0x${(++hashes).toString(16).padStart(64, '0')}`;
+      history.push({ number, timestamp, hash, calls });
+      const own = new Map<Address, Gap & { isRead: boolean }>();
+      const logs = calls.map(({ call, resolution }, logIndex) => {
+        const event = eventOfCall(call);
+        const log = { logIndex, transactionHash: hash, event };
+        if (event.type !== 'unknownRevoked') return log;
+        const delegate = (call[2] === 'revokeSelf' ? call[1] : call[3][0]) as Address;
+        if (resolution === 'transaction') return { ...log, revoked: delegate };
+        const vault = event.from;
+        // The first one's fate is that of all of a wallet in a block.
+        const known = own.get(vault) ?? {
+          vault,
+          block: { number, hash },
+          pairs: [],
+          readAt: null,
+          isRead: resolution === 'state',
+        };
+        own.set(vault, known);
+        known.pairs.push({ delegate, endedBy: logIndex });
+        return { ...log, revoked: null };
+      });
+      const found = [...own.values()];
+      for (const { isRead, ...one } of found) gaps.push({ ...one, readAt: isRead ? number : null });
+      const settlements = found.filter(({ isRead }) => isRead).map((one) => settlementOf(one, number));
+      return { number, timestamp, hash, logs, settlements };
+    });
+
+  const settlementOf = ({ vault, block, pairs: all }: Gap, readAt: number): Settlement => {
+    // Of a later state, only what was there can be seen to be gone.
+    const pairs = all.filter(({ delegate }) => readAt === block.number || hadGranted(block.number, vault, delegate));
+    const named = new Set(pairs.map(({ delegate }) => delegate));
+    const others = WALLETS.filter((wallet) => !named.has(wallet)).map((delegate) => ({ delegate, endedBy: null }));
+    return { vault, block, readAt, pairs: [...pairs, ...others], complete: true };
+  };
+
+  const commit = async (inputs: readonly BlockInput[], more: { rollbackTo?: number } = {}) => {
+    const tip = inputs.at(-1) ?? history.at(-1);
+    if (tip === undefined) return;
+    const newHead: BlockRef = { number: tip.number, hash: tip.hash, timestamp: tip.timestamp };
+    await store.apply({ chainId, epoch, after: head, blocks: inputs, head: newHead, ...more });
+    head = newHead;
+  };
+
+  /** What the state of each one's own block, or of a later one, tells; in two parts. */
+  const settle = async (open: readonly Gap[], readAt?: number): Promise<void> => {
+    const settlements = open.map((gap) => settlementOf(gap, readAt ?? gap.block.number));
+    const half = settlements.map((one) => ({ ...one, pairs: one.pairs.slice(0, 1), complete: false }));
+    await store.settle(chainId, epoch, half);
+    await store.settle(chainId, epoch, settlements);
+    for (const gap of open) gap.readAt = readAt ?? gap.block.number;
+  };
+
+  return {
+    async take(step: Step): Promise<void> {
+      switch (step.type) {
+        case 'append':
+          return commit(extend(step.blocks));
+        case 'reorg': {
+          if (history.length < 2) return;
+          history = history.slice(0, Math.max(1, history.length - step.depth));
+          const rollbackTo = history.at(-1)?.number ?? 0;
+          gaps = gaps.filter(({ block }) => block.number <= rollbackTo);
+          for (const gap of gaps) if (gap.readAt !== null && gap.readAt > rollbackTo) gap.readAt = null;
+          owed = owed.filter(({ number }) => number <= rollbackTo);
+          return commit(extend(step.blocks), { rollbackTo });
+        }
+        case 'withhold': {
+          const inputs = extend(step.blocks);
+          const all = inputs.flatMap((block) => block.logs.map((log) => ({ block, log })));
+          const hidden = all[step.pick % Math.max(1, all.length)];
+          // What comes is one log short, or in another order.
+          const shown = inputs.map((block) => {
+            if (block !== hidden?.block) return block;
+            const logs = block.logs.filter((log) => log !== hidden.log);
+            const settlements = (block.settlements ?? []).filter(
+              ({ vault }) => vault !== vaultOf(hidden.log) && logs.some((log) => vaultOf(log) === vault),
+            );
+            return { ...block, logs, settlements };
+          });
+          await commit(shown);
+          if (hidden !== undefined) owed.push(hidden.block);
+          return;
+        }
+        case 'repair': {
+          if (owed.length === 0) return;
+          const repaired = [...new Map(owed.map((block) => [block.number, block])).values()];
+          repaired.sort((one, other) => one.number - other.number);
+          const from = repaired[0]?.number ?? 0;
+          owed = [];
+          await store.repair({ chainId, epoch, blocks: repaired });
+          // Those from the first replaced block on may have to be settled again.
+          for (const gap of gaps) if ((gap.readAt ?? 0) >= from) gap.readAt = null;
+          if (step.reread) await settle(gaps.filter(({ block, readAt }) => readAt === null && block.number >= from));
+          return;
+        }
+        case 'readLate': {
+          if (head === null || owed.length > 0) return;
+          const { number } = head;
+          return settle(
+            gaps.filter(({ readAt }) => readAt === null),
+            number,
+          );
+        }
+        case 'rebuild':
+          await store.rebuild(chainId);
+          // A new writer takes over now and then, as after a restart.
+          epoch = (await store.claim(chainId, FIRST)).epoch;
+          return;
+      }
+    },
+
+    /** Compares every wallet's lists as of every block, and some checks. */
+    async compare(): Promise<void> {
+      if (head === null || owed.length > 0) return;
+      const { revision } = (await store.chain(chainId)) ?? { revision: 0 };
+      const newest = head.number;
+      const held = new Map<string, Delegation & { since: { block: number; logIndex: number } }>();
+      const model = createModel();
+      let next = 0;
+      for (let block = FIRST; block <= newest; block++) {
+        for (; (history[next]?.number ?? Number.POSITIVE_INFINITY) <= block; next++) {
+          for (const [logIndex, { call }] of history[next]?.calls.entries() ?? []) {
+            model.call(call);
+            const now = new Map(model.held().map((delegation) => [textOf(delegation), delegation]));
+            for (const text of held.keys()) if (!now.has(text)) held.delete(text);
+            for (const [text, delegation] of now) {
+              if (!held.has(text)) held.set(text, { ...delegation, since: { block, logIndex } });
+            }
+          }
+        }
+        const isOpen = (gap: Gap) => gap.block.number <= block && (gap.readAt === null || gap.readAt > block);
+        const open = gaps.filter(isOpen);
+        /** Whether the wallet had ever granted the other one something before a revocation that is not settled. */
+        const mayRefusePair = (from: Address, to: Address) =>
+          open.some(({ vault, block: { number } }) => vault === from && hadGranted(number, from, to));
+        const asked = WALLETS.flatMap((wallet) => [1, 2].map((version) => ({ wallet, version: version as 1 | 2 })));
+        await Promise.all(
+          asked.map(async ({ wallet, version }) => {
+            const direction = DIRECTIONS[block % DIRECTIONS.length];
+            const truth = [...held.values()].filter(
+              ({ from, to, version: of }) =>
+                of === version &&
+                ((from === wallet && direction !== 'incoming') || (to === wallet && direction !== 'outgoing')),
+            );
+            const mayRefuse =
+              version === 1 &&
+              WALLETS.some(
+                (other) =>
+                  (direction !== 'incoming' && mayRefusePair(wallet, other)) ||
+                  (direction !== 'outgoing' && mayRefusePair(other, wallet)),
+              );
+            const query = { chainId, version, wallet, at: { block, revision }, ...(direction ? { direction } : {}) };
+            const found = await everything(store, query, mayRefuse);
+            if (found === 'refused') return;
+            const line = (delegation: (typeof truth)[number]) =>
+              `${textOf(delegation)} since ${delegation.since.block}.${delegation.since.logIndex}`;
+            expect(found.map(line).sort()).toEqual(truth.map(line).sort());
+          }),
+        );
+        for (const question of questionsFor(block)) {
+          const { to, from } = question;
+          const rest = question.scope === 'all' ? [] : [question.contract];
+          if ('tokenId' in question) rest.push(String(question.tokenId) as Address);
+          const truth =
+            question.version === 1
+              ? model.v1(question.scope, to, from, ...(rest as [string?, string?]))
+              : model.v2(question.scope, to, from, ...rest, question.rights);
+          const then = await store.check(chainId, question, block).catch((error) => {
+            if (!(error instanceof StoreError) || error.code !== 'revocation-unread') throw error;
+            expect(question.version === 1 && mayRefusePair(from, to)).toBe(true);
+            return null;
+          });
+          if (then === null) continue;
+          expect(answer(question, then.granting)).toBe(truth);
+          if (block < newest) continue;
+          const now = await store.check(chainId, question);
+          expect(now.block).toEqual(head);
+          expect(answer(question, now.granting)).toBe(truth);
+        }
+      }
+    },
+  };
+}
+
+/** The v1 wallet that a log is about. */
+function vaultOf({ event }: LogInput): Address | null {
+  if (!('delegation' in event)) return event.from;
+  return event.delegation.version === 1 ? event.delegation.from : null;
+}
+
+const textOf = ({ version, kind, from, to, contract, tokenId, rights, amount }: Delegation) =>
+  [version, kind, from, to, contract, tokenId, rights, amount].join();
+
+async function everything(store: Store, query: Omit<ListQuery, 'limit'>, mayRefuse: boolean) {
+  const found = [];
+  // Mostly one page, for speed; every fourth block in pages of three.
+  const limit = query.at.block % 4 === 0 ? 3 : 100;
+  try {
+    for (let after: LogPosition | null | undefined; after !== null; ) {
+      const page = await store.list({ ...query, limit, ...(after ? { after } : {}) });
+      found.push(...page.delegations);
+      after = page.next;
+    }
+    return found;
+  } catch (error) {
+    if (mayRefuse && error instanceof StoreError && error.code === 'revocation-unread') return 'refused';
+    throw error;
+  }
+}
+
+/** A few questions, others at each block. */
+function questionsFor(turn: number): Question[] {
+  const pick = <T>(from: readonly T[], offset: number) => from[(turn + offset) % from.length] as T;
+  const pair = { from: pick(WALLETS, 0), to: pick(WALLETS, Math.floor(turn / 3)) };
+  const target = { contract: pick(CONTRACTS, Math.floor(turn / 2)), tokenId: BigInt(pick(IDS, Math.floor(turn / 5))) };
+  const v2 = { version: 2, ...pair, rights: pick(RIGHTS, Math.floor(turn / 7)) } as const;
+  return [
+    { version: 1, ...pair, scope: 'token', ...target },
+    { ...v2, scope: 'erc721', ...target },
+    { ...v2, scope: 'erc1155', ...target },
+    { ...v2, scope: 'erc20', contract: target.contract },
+  ];
+}
+
+for (const engine of ENGINES) {
+  describe(`random lives on ${engine.name}`, () => {
+    test('grants, ends, reorgs, repairs and rebuilds agree with the model after every step', async () => {
+      const store = await openStore(await engine.fresh());
+      const numRuns = PROPERTY_RUNS === undefined ? RUNS[engine.name] : Number(PROPERTY_RUNS);
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 7 }), async (steps) => {
+          const life = await createLife(store);
+          for (const next of [...steps, { type: 'repair', reread: false } as const]) {
+            await life.take(next);
+            await life.compare();
+          }
+        }),
+        { numRuns, seed: Number(PROPERTY_SEED ?? 1), examples: ONCE_WRONG.map((steps) => [steps]) },
+      );
+      console.log(`${engine.name}: ${numRuns} random lives, 0 differences`);
+      await store.close();
+    });
+  });
+}

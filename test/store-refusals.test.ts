@@ -1,0 +1,195 @@
+// What both engines refuse: with a typed error that names what was wrong, and nothing half-applied.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Question } from '../src/registry/check.ts';
+import type { Address, Kind } from '../src/registry/delegation.ts';
+import type { RegistryEvent } from '../src/registry/event.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Batch, BlockInput, ChainState, Store } from '../src/store/store.ts';
+import { asksAll, asksErc20, newChain as chainIn, failure } from './support/chain.ts';
+import { ENGINES } from './support/engines.ts';
+import { block, COLD, ended, granted, HOT, hash, revocation, settlement, timeOf } from './support/fixtures.ts';
+
+for (const engine of ENGINES) {
+  describe(`the door on ${engine.name}`, () => {
+    let store: Store;
+    beforeAll(async () => {
+      store = await openStore(await engine.fresh());
+    });
+    afterAll(() => store.close());
+    const newChain = () => chainIn(store);
+
+    const refused: [string, RegExp, (state: ChainState) => Partial<Batch>][] = [
+      ['blocks out of order', /103 does not follow block 104/, () => ({ blocks: [block(104), block(103)] })],
+      ['logs out of order', /log 0 does not follow log 0/, () => ({ blocks: [twice(block(103, [granted('ALL')]))] })],
+      ['a block that is indexed already', /101 is indexed already/, () => ({ blocks: [block(101)] })],
+      ['a block beyond the head', /109 lies beyond the head/, () => ({ blocks: [block(109)], head: block(105) })],
+      [
+        'a head with two hashes',
+        /two hashes/,
+        () => ({ blocks: [block(103)], head: { ...block(103), hash: hash(1) } }),
+      ],
+      [
+        'a head with two times',
+        /two hashes or times/,
+        () => ({ blocks: [block(103)], head: { ...block(103), timestamp: timeOf(104) } }),
+      ],
+      [
+        'an event of no type',
+        /no known type/,
+        () => ({ blocks: [block(103, [{ type: 'x' } as unknown as RegistryEvent])] }),
+      ],
+      [
+        'a kind that is none',
+        /kind constructor is unknown/,
+        () => ({ blocks: [block(103, [granted('ALL', { kind: 'constructor' as Kind })])] }),
+      ],
+      [
+        'a named revocation of oneself',
+        /does not say whom/,
+        () => ({ blocks: [block(103, [{ type: 'delegateRevoked', from: COLD, to: COLD }])] }),
+      ],
+      [
+        'a settlement that nobody needs',
+        /no revocation of .* to settle/,
+        () => ({ blocks: [{ ...block(103), settlements: [settlement(103, {})] }] }),
+      ],
+      [
+        'a settlement by a log that is none',
+        /makes no sense/,
+        () => {
+          const pairs = [{ delegate: HOT, endedBy: 7 }];
+          return { blocks: [{ ...revocation(103), settlements: [settlement(103, {}, { pairs })] }] };
+        },
+      ],
+      ['a short hash', /not 32 bytes/, () => ({ blocks: [{ ...block(103), hash: '0x12' }] })],
+      ['a time that goes back', /is older than block 101/, () => ({ blocks: [{ ...block(103), timestamp: 5 }] })],
+      [
+        'an upper-case address',
+        /not a lower-case address/,
+        () => ({ blocks: [block(103, [granted('ALL', { to: '0xAA' })])] }),
+      ],
+      ['an amount on ALL', /amount 5 is wrong/, () => ({ blocks: [block(103, [granted('ALL', { amount: 5n })])] })],
+      ['an amount of 0', /amount 0 is wrong/, () => ({ blocks: [block(103, [granted('ERC20', { amount: 0n })])] })],
+      [
+        'a token id of 2^256',
+        /tokenId/,
+        () => ({ blocks: [block(103, [granted('ERC721', { tokenId: 2n ** 256n })])] }),
+      ],
+      ['a v2 kind in v1', /not of version 1/, () => ({ blocks: [block(103, [granted('ERC20', { version: 1 })])] })],
+      ['a verified block beyond the head', /verified block 999/, () => ({ blocks: [block(103)], verified: 999 })],
+      ['a rollback to above the head', /cannot roll back to 150/, () => ({ blocks: [], rollbackTo: 150 })],
+      ['a block before the first', /the index begins at 100/, () => ({ rollbackTo: 50, blocks: [block(60)] })],
+    ];
+    const twice = (input: BlockInput): BlockInput => ({ ...input, logs: [...input.logs, ...input.logs] });
+    for (const [what, why, fault] of refused) {
+      test(`a batch with ${what} is refused with the reason, and nothing of it is written`, async () => {
+        const chain = await newChain();
+        await chain.add([block(101, [granted('ERC721')])]);
+        const before = chain.state;
+        const { blocks = [], ...more } = fault(before);
+        const bad = blocks.length === 0 ? [] : [...blocks];
+        const error = await failure(chain.add(bad, { head: bad.at(-1) ?? block(110), ...more }));
+        expect(error.code).toBe('bad-batch');
+        expect(error.message).toMatch(why);
+        expect(await store.chain(chain.chainId)).toEqual(before);
+        expect(await chain.list()).toHaveLength(1);
+      });
+    }
+
+    test('a claim of what is no chain or begins nowhere is refused', async () => {
+      for (const [chainId, firstBlock] of [
+        [Number.NaN, 1],
+        [1.5, 1],
+        [-1, 1],
+        [9999, 1.5],
+        [9999, -1],
+      ] as const) {
+        expect((await failure(store.claim(chainId, firstBlock))).code).toBe('bad-batch');
+      }
+      expect(await store.chain(9999)).toBeNull();
+    });
+
+    test('a batch for a chain that nobody claimed is refused as such', async () => {
+      const orphan = { chainId: 4711, epoch: 1, after: null, blocks: [], head: block(101) };
+      expect((await failure(store.apply(orphan))).code).toBe('not-started');
+    });
+
+    test('a malformed question is refused, not answered', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL')])]);
+      const upper = `0x${COLD.slice(2).toUpperCase()}` as const;
+      const bad: [Question, number?][] = [
+        [{ ...asksAll, from: upper }],
+        [{ ...asksAll, from: upper }, 101],
+        [{ ...asksAll, rights: '0xABC' } as Question],
+        [asksAll, Number.NaN],
+        [asksAll, 101.5],
+      ];
+      for (const [question, at] of bad) {
+        expect((await failure(store.check(chain.chainId, question, at))).code).toBe('bad-question');
+      }
+    });
+
+    test('a list of what is not indexed, or of nothing a page, is refused', async () => {
+      const chain = await newChain();
+      const list = (block: number, limit = 10, chainId = chain.chainId, at = {}) =>
+        failure(store.list({ chainId, version: 2, wallet: HOT, at: { block, revision: 0, ...at }, limit }));
+      expect((await list(101)).code).toBe('not-started');
+      await chain.add([block(101)]);
+      expect((await list(50)).code).toBe('before-first');
+      expect((await list(102)).code).toBe('beyond-head');
+      expect((await list(101, 10, 4712)).code).toBe('not-started');
+      for (const limit of [0, -1, 1.5]) expect((await list(101, limit)).code).toBe('bad-question');
+      // Of a revision that this store has not come to yet, or of what was seen at one.
+      for (const at of [{ revision: 99 }, { seen: 99 }])
+        expect((await list(101, 10, chain.chainId, at)).code).toBe('rewritten');
+    });
+
+    test('a repair of a block that is not indexed, or is kept with another hash, is refused', async () => {
+      const chain = await newChain();
+      await chain.add([block(100), block(105), block(110)]);
+      expect((await failure(chain.repair([block(111, [ended('ALL')])]))).message).toContain('is not indexed');
+      expect((await failure(chain.repair([block(105, [ended('ALL')], 1)]))).message).toContain('another hash');
+      expect((await failure(chain.repair([block(99, [ended('ALL')])]))).message).toContain('before the first');
+    });
+
+    test('a repair replaces all logs of a block, order and time included', async () => {
+      const chain = await newChain();
+      await chain.add([
+        block(100),
+        { ...block(105, [ended('ALL'), granted('ALL')]), timestamp: 5 + timeOf(100) },
+        block(110),
+      ]);
+      expect(await chain.ask(asksAll)).toBe(true);
+      await chain.repair([block(105, [granted('ALL'), ended('ALL'), granted('ERC20')])]);
+      expect(await chain.ask(asksAll)).toBe(false);
+      expect(await chain.ask(asksErc20)).toBe(100n);
+      expect(await store.blocks(chain.chainId, { from: 105, to: 105 })).toMatchObject([{ timestamp: timeOf(105) }]);
+      await chain.repair([block(105)]);
+      expect(await chain.list(110)).toEqual([]);
+    });
+
+    test('times that a log told are marked until a header confirms or corrects them', async () => {
+      const chain = await newChain();
+      const told = { ...block(103, [granted('ALL')]), timestamp: timeOf(102), timeFrom: 'log' as const };
+      await chain.add([block(101), told, block(105)]);
+      const range = { from: 0, to: 200, limit: 10 };
+      expect(await store.uncheckedTimes(chain.chainId, range)).toMatchObject([{ number: 103, timestamp: timeOf(102) }]);
+      const { state } = await store.retime(chain.chainId, chain.state.epoch, [block(103)]);
+      expect(state.revision).toBe(chain.state.revision + 1);
+      expect(await store.uncheckedTimes(chain.chainId, range)).toEqual([]);
+      expect((await store.blockAt(chain.chainId, timeOf(102))).number).toBe(101);
+      expect((await store.blockAt(chain.chainId, timeOf(103))).number).toBe(103);
+    });
+
+    test('addresses that look alike do not mix', async () => {
+      const chain = await newChain();
+      const like = (of: number): Address => `0x${'0'.repeat(32)}${of.toString(16).padStart(8, '0')}`;
+      const grants = Array.from({ length: 500 }, (_, of) => granted('ALL', { to: like(of) }));
+      await chain.add([block(101, grants)]);
+      expect(await chain.ask({ ...asksAll, to: like(499) })).toBe(true);
+      expect(await chain.ask({ ...asksAll, to: like(500) })).toBe(false);
+    });
+  });
+}

@@ -1,0 +1,86 @@
+// Trouble of the store's own: it is told as such, no provider is blamed for it, and nothing is lost.
+
+import { expect, test } from 'bun:test';
+import { Inconsistent, isProvidersFault, Lagging, Untrusted, WrongChain } from '../src/chain/errors.ts';
+import { RpcError } from '../src/chain/rpc.ts';
+import { BadLogError } from '../src/registry/event.ts';
+import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';
+import { openStore } from '../src/store/open.ts';
+import { behind } from './support/behind.ts';
+import { postgresServer, temporaryPath } from './support/engines.ts';
+import { createWorld, type World } from './support/world.ts';
+
+/** A chain is followed into a store; while the store is in trouble a tick fails with this, and afterwards all is well. */
+async function survives(url: string, reason: string, trouble: () => Promise<() => Promise<void>>) {
+  const store = await openStore(url);
+  const world: World = await createWorld({ nodes: 2, sharedStore: store });
+  try {
+    await world.rest();
+    const end = await trouble();
+    world.grow(2);
+    const before = await store.chain(1);
+    const error = await world.one.follower.tick().catch((thrown) => thrown);
+    expect(error).toMatchObject({ name: 'StoreError', code: 'unavailable' });
+    expect(error.message).toContain(reason);
+    expect(world.one.providers.all.map(({ penalty, ailment }) => ({ penalty, ailment }))).toEqual([
+      { penalty: 0, ailment: null },
+      { penalty: 0, ailment: null },
+    ]);
+    expect(await store.chain(1)).toEqual(before);
+    await end();
+    await world.rest();
+    expect(await world.expectRight()).toBeNull();
+  } finally {
+    await world.close();
+    await store.close();
+  }
+}
+
+test('another process holds the write lock of the SQLite file', async () => {
+  const path = temporaryPath('locked.db');
+  await survives(`sqlite:${path}`, 'database is locked', async () => {
+    const script = `
+      const { Database } = require('bun:sqlite');
+      const lock = new Database(${JSON.stringify(path)});
+      lock.run('BEGIN IMMEDIATE');
+      console.log('locked');
+      setInterval(() => {}, 1000);`;
+    const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' });
+    await child.stdout.getReader().read();
+    return async () => {
+      child.kill();
+      await child.exited;
+    };
+  });
+});
+
+test('PostgreSQL lets the follower read, and no longer write', async () => {
+  const url = await (await postgresServer()).createDatabase();
+  const role = `follower_${new URL(url).pathname.slice(1)}`;
+  const all = (what: string) => `ALL ON ALL ${what} IN SCHEMA public`;
+  await behind(url, `CREATE ROLE ${role} LOGIN`);
+  await behind(url, `GRANT ALL ON SCHEMA public TO ${role}`);
+  await (await openStore(url)).close();
+  await behind(url, `GRANT ${all('TABLES')} TO ${role}`);
+  await behind(url, `GRANT ${all('SEQUENCES')} TO ${role}`);
+  await survives(url.replace('postgres@', `${role}@`), 'permission denied for table', async () => {
+    await behind(url, `REVOKE INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public FROM ${role}`);
+    return async () => void (await behind(url, `GRANT ${all('TABLES')} TO ${role}`));
+  });
+});
+
+test('only what a provider said is blamed on one: its own errors, and a batch that makes no sense', () => {
+  const faults = [
+    new RpcError('refused', ''),
+    new Inconsistent(),
+    new Lagging(),
+    new Untrusted(),
+    new WrongChain(5),
+    new BadLogError(''),
+    new StoreError('bad-batch', ''),
+  ];
+  expect(faults.filter((error) => !isProvidersFault(error))).toEqual([]);
+  const codes: StoreErrorCode[] = ['unavailable', 'failed', 'bad-store', 'overtaken', 'revocation-unread'];
+  const others = [...codes.map((code) => new StoreError(code, '')), new Error(), new TypeError(), 'text'];
+  expect(others.filter(isProvidersFault)).toEqual([]);
+});

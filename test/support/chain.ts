@@ -1,0 +1,74 @@
+// A chain in a store under test, written by a writer that knows where it stands.
+
+import { expect } from 'bun:test';
+import { answer, type Question } from '../../src/registry/check.ts';
+import { NO_RIGHTS } from '../../src/registry/delegation.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import type { Batch, BlockInput, ChainState, Settlement, Store } from '../../src/store/store.ts';
+import { COLD, CONTRACT, HOT } from './fixtures.ts';
+
+/** The first block of every such chain. */
+export const FIRST = 100;
+export const VOTE = `0x${'766f7465'.padEnd(64, '0')}` as const;
+
+export const asksAll: Question = { version: 2, scope: 'all', from: COLD, to: HOT, rights: NO_RIGHTS };
+export const asksErc20: Question = { ...asksAll, scope: 'erc20', contract: CONTRACT };
+export const asksV1: Question = { version: 1, scope: 'all', from: COLD, to: HOT };
+
+/** The typed error that the work must end with. */
+export async function failure(work: Promise<unknown>): Promise<StoreError> {
+  const error = await work.then(
+    () => null,
+    (cause) => cause,
+  );
+  expect(error).toBeInstanceOf(StoreError);
+  return error;
+}
+
+let chains = 0;
+
+/** A chain of its own, under a number that no other has. */
+export async function newChain(store: Store) {
+  const chainId = ++chains;
+  let state: ChainState = await store.claim(chainId, FIRST);
+  return {
+    chainId,
+    get state() {
+      return state;
+    },
+    async add(blocks: BlockInput[], more: Partial<Batch> = {}) {
+      const tip = blocks.at(-1) ?? state.head;
+      if (tip === null) throw new Error('nothing to add');
+      const head = { number: tip.number, hash: tip.hash, timestamp: tip.timestamp };
+      const batch = { chainId, epoch: state.epoch, after: state.head, blocks, head, ...more };
+      const result = await store.apply(batch);
+      state = result.state;
+      return result;
+    },
+    async repair(blocks: BlockInput[]) {
+      const result = await store.repair({ chainId, epoch: state.epoch, blocks });
+      state = result.state;
+      return result;
+    },
+    async settle(...settlements: Settlement[]) {
+      const result = await store.settle(chainId, state.epoch, settlements);
+      state = result.state;
+      return result;
+    },
+    ask: async (question: Question, at?: number) =>
+      answer(question, (await store.check(chainId, question, at)).granting),
+    /** The answers at some blocks, or the code of the error in their place. */
+    async answers(question: Question, ...blocks: (number | undefined)[]) {
+      const found: unknown[] = [];
+      for (const at of blocks) {
+        const { granting } = await store.check(chainId, question, at).catch((error) => ({ granting: error }));
+        found.push(granting instanceof StoreError ? granting.code : answer(question, granting));
+      }
+      return found;
+    },
+    async list(at = state.head?.number ?? 0, wallet = COLD, version: 1 | 2 = 2, direction?: 'incoming' | 'outgoing') {
+      const query = { chainId, version, wallet, at: { block: at, revision: state.revision }, limit: 1000 };
+      return (await store.list(direction ? { ...query, direction } : query)).delegations;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+// Every answer that a store gives about the wallets of a simulated chain, and what each must be.
+
+import { answer } from '../../src/registry/check.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import type { Store } from '../../src/store/store.ts';
+import { CONTRACTS, IDS, RIGHTS, WALLETS } from './lives.ts';
+import type { Model } from './model.ts';
+import { type Asked, asText, everyQuestion } from './questions.ts';
+import type { Recording } from './vectors.ts';
+
+/** By what was asked. An answer that was refused is the error's code in brackets. */
+export type Answers = ReadonlyMap<string, string>;
+
+export const isRefused = (answer: string) => answer.startsWith('[');
+
+/** Every check about the wallets. */
+export const ALL_CHECKS = everyQuestion({
+  vaults: WALLETS,
+  delegates: WALLETS,
+  contracts: CONTRACTS,
+  tokenIds: IDS,
+  rights: RIGHTS,
+} as unknown as Recording);
+
+/** Whose logs decide what a list says. */
+export const LISTS = WALLETS.flatMap((wallet) =>
+  ([1, 2] as const).flatMap((version) =>
+    (['outgoing', 'incoming'] as const).map((direction) => ({
+      wallet,
+      version,
+      direction,
+      name: `v${version} ${direction} ${wallet}`,
+      depends: (direction === 'outgoing' ? [wallet] : WALLETS).map((from) => `v${version} ${from}`),
+    })),
+  ),
+);
+
+/** All lists as they must be. */
+export function trueLists(model: Model): Map<string, string> {
+  const held = model.held().map((one) => ({ one, text: asText(one) }));
+  const answers = new Map<string, string>();
+  for (const { wallet, version, direction, name } of LISTS) {
+    const side = direction === 'incoming' ? 'to' : 'from';
+    const rows = held.filter(({ one }) => one.version === version && one[side] === wallet).map(({ text }) => text);
+    answers.set(name, rows.sort().join(' '));
+  }
+  return answers;
+}
+
+const refusal = (error: unknown): string => {
+  if (error instanceof StoreError) return `[${error.code}]`;
+  throw error;
+};
+
+/** All lists as of a block. */
+export async function listsAt(store: Store, chainId: number, block: number): Promise<Map<string, string>> {
+  const revision = (await store.chain(chainId))?.revision ?? 0;
+  const answers = new Map<string, string>();
+  for (const { wallet, version, direction, name } of LISTS) {
+    const query = { chainId, version, wallet, direction, at: { block, revision }, limit: 1000 };
+    const said = await store
+      .list(query)
+      .then(({ delegations }) => delegations.map(asText).sort().join(' '))
+      .catch(refusal);
+    answers.set(name, said);
+  }
+  return answers;
+}
+
+/** What is wrong about the answers to every list and to these checks, at a block or at the head. */
+export async function wrongAnswers(
+  store: Store,
+  chainId: number,
+  model: Model,
+  { number, isHead, asked }: { number: number; isHead: boolean; asked: readonly Asked[] },
+): Promise<string | null> {
+  const answers = await listsAt(store, chainId, number);
+  const truth = trueLists(model);
+  for (const { name, question, truth: trueOf } of asked) {
+    // A caller who names no block is answered in another way.
+    const said = await (isHead ? store.check(chainId, question) : store.check(chainId, question, number))
+      .then(({ granting }) => String(answer(question, granting)))
+      .catch(refusal);
+    answers.set(name, said);
+    truth.set(name, String(trueOf(model)));
+  }
+  return differenceOf(answers, truth);
+}
+
+/** Some of all checks. */
+export const someChecks = (random: () => number, count: number): Asked[] =>
+  Array.from({ length: count }, () => ALL_CHECKS[Math.floor(random() * ALL_CHECKS.length)] as Asked);
+
+/** Those that are not what they must be, in words; null where all are. */
+export function differenceOf(answers: Answers, truth: Answers): string | null {
+  const wrong = [...answers].filter(([name, said]) => truth.get(name) !== said);
+  const [first] = wrong;
+  if (first === undefined) return null;
+  const refused = wrong.filter(([, said]) => isRefused(said));
+  const [name, said] = wrong.find(([, one]) => !isRefused(one)) ?? first;
+  return `${wrong.length} of ${answers.size} wrong, ${refused.length} of them refused: ${name} is "${said}", not "${truth.get(name)}"`;
+}

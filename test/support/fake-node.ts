@@ -1,0 +1,442 @@
+// A node that we write ourselves, on a real socket: a chain of blocks with both registries' logs, and any fault on demand.
+
+import { createKeccak } from 'hash-wasm';
+import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
+import type { Call } from '../../src/sandbox/transactions.ts';
+import { serveInProcess } from './in-process.ts';
+import { createModel, type Model } from './model.ts';
+import { answerOf, getterOf, type History, stateAfter, storedWord, word } from './registry-state.ts';
+import { MAINNET } from './vectors.ts';
+
+const keccak = await createKeccak(256);
+
+export interface FakeLog {
+  readonly address: Address;
+  readonly topics: readonly string[];
+  readonly data: string;
+}
+
+export interface FakeTransaction {
+  readonly hash: Bytes32;
+  readonly from: Address;
+  readonly to: Address;
+  readonly input: string;
+  readonly logs: readonly FakeLog[];
+}
+
+export interface FakeBlock {
+  readonly number: number;
+  readonly hash: Bytes32;
+  readonly parentHash: Bytes32;
+  readonly timestamp: number;
+  readonly transactions: readonly FakeTransaction[];
+  /** Return data of a v1 getter for a wallet, at the end of this block. */
+  readonly v1State: (vault: Address, selector: string) => string;
+  /** The registries' own checks, at the end of this block. */
+  readonly check?: (data: string) => string | null;
+  /** A slot of the v1 registry, at the end of this block. */
+  readonly storage?: (slot: string) => string;
+}
+
+export interface Question {
+  readonly method: string;
+  // biome-ignore lint/suspicious/noExplicitAny: parameters are what each method takes
+  readonly params: any[];
+}
+
+/** Thrown by a fault: an error as JSON-RPC has it. */
+export class Refusal extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A fault's answer that never comes. */
+export const NO_ANSWER = Symbol('no answer');
+
+/** Gives another answer than the honest one, or throws, or returns a Response of its own, or NO_ANSWER. */
+export type Fault = (question: Question, honest: () => unknown) => unknown;
+
+export interface FakeNode {
+  readonly url: string;
+  readonly port: number;
+  /** The chain as this node sees it. */
+  chain: readonly FakeBlock[];
+  fault: Fault | null;
+  chainId: number;
+  /** How far behind the tip the finalized block is; null where the tag is unknown. */
+  finalizedDepth: number | null;
+  /** The first block at whose end the registries have code. */
+  codeSince: number;
+  /** The honest answer to any question, or a Refusal. */
+  answer(question: Question): unknown;
+  /** How many calls of each method came. */
+  readonly calls: Map<string, number>;
+  stop(): Promise<void>;
+}
+
+const hexOf = (value: number) => `0x${value.toString(16)}`;
+
+/** On a socket of its own, or for the fetch of this process only, which is twice as fast. */
+export function startFakeNode(chain: readonly FakeBlock[] = [], where: 'socket' | 'process' = 'socket'): FakeNode {
+  const calls = new Map<string, number>();
+  const respond = async (body: Body | Body[]): Promise<unknown> => {
+    const answers = [];
+    for (const question of Array.isArray(body) ? body : [body]) {
+      calls.set(question.method, (calls.get(question.method) ?? 0) + 1);
+      try {
+        const honest = () => answer(node, question);
+        const result = node.fault === null ? honest() : await node.fault(question, honest);
+        if (result instanceof Response || result === NO_ANSWER) return result;
+        answers.push({ jsonrpc: '2.0', id: question.id, result });
+      } catch (error) {
+        const { code = -32000, message } = error as Partial<Refusal> & Error;
+        answers.push({ jsonrpc: '2.0', id: question.id, error: { code, message } });
+      }
+    }
+    return Array.isArray(body) ? answers : answers[0];
+  };
+  const server = where === 'socket' ? serveOnSocket(respond) : serveInProcess(respond, NO_ANSWER);
+  const node: FakeNode = {
+    url: server.url,
+    port: server.port,
+    chain,
+    fault: null,
+    chainId: 1,
+    finalizedDepth: 10,
+    codeSince: 0,
+    answer: (question) => answer(node, question),
+    calls,
+    stop: server.stop,
+  };
+  return node;
+}
+
+type Body = Question & { readonly id: number };
+
+function serveOnSocket(respond: (body: Body | Body[]) => Promise<unknown>) {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    development: false,
+    async fetch(request) {
+      const result = await respond((await request.json()) as Body | Body[]);
+      if (result === NO_ANSWER) return new Promise<Response>(() => {});
+      return result instanceof Response ? result : Response.json(result);
+    },
+  });
+  const port = server.port as number;
+  return { url: `http://127.0.0.1:${port}`, port, stop: () => server.stop(true) };
+}
+
+/** What a chain has, by hash. */
+interface Index {
+  readonly blocks: ReadonlyMap<string, FakeBlock>;
+  readonly transactions: ReadonlyMap<string, readonly [FakeBlock, FakeTransaction]>;
+}
+
+const indexes = new WeakMap<readonly FakeBlock[], Index>();
+
+/** Made once for each chain: a chain that has grown is another array. */
+function indexOf(chain: readonly FakeBlock[]): Index {
+  let index = indexes.get(chain);
+  if (index === undefined) {
+    index = {
+      blocks: new Map(chain.map((block) => [block.hash, block])),
+      transactions: new Map(
+        chain.flatMap((block) => block.transactions.map((one) => [one.hash, [block, one]] as const)),
+      ),
+    };
+    indexes.set(chain, index);
+  }
+  return index;
+}
+
+export type Tag = string | { readonly blockHash: string };
+
+/** The block that a tag, a number or a hash stands for; undefined where the node has none. */
+export function blockAt({ chain, finalizedDepth }: FakeNode, tag: Tag): FakeBlock | undefined {
+  if (typeof tag === 'object') return indexOf(chain).blocks.get(tag.blockHash);
+  if (tag === 'latest') return chain.at(-1);
+  if (tag === 'finalized') {
+    if (finalizedDepth === null) throw new Refusal(-32602, 'unknown block tag');
+    return chain[Math.max(0, chain.length - 1 - finalizedDepth)];
+  }
+  return chain[Number(tag) - (chain[0]?.number ?? 0)];
+}
+
+function answer(node: FakeNode, { method, params }: Question): unknown {
+  const { chain } = node;
+  const at = (tag: Tag) => blockAt(node, tag);
+  const stateAt = (tag: Tag): FakeBlock => {
+    const block = at(tag);
+    if (block === undefined) throw new Refusal(-32000, 'header not found');
+    return block;
+  };
+  switch (method) {
+    case 'eth_chainId':
+      return hexOf(node.chainId);
+    case 'eth_getBlockByNumber': {
+      const block = at(params[0]);
+      return block === undefined ? null : headerJson(block);
+    }
+    case 'eth_getLogs': {
+      const [filter] = params;
+      if (filter.blockHash !== undefined) {
+        const block = at(filter);
+        if (block === undefined) throw new Refusal(-32000, 'unknown block');
+        return logsJson(block, filter);
+      }
+      const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)];
+      if (from > to) throw new Refusal(-32602, 'from is beyond to');
+      const first = chain[0]?.number ?? 0;
+      return chain
+        .slice(Math.max(0, from - first), Math.max(0, to - first + 1))
+        .flatMap((block) => logsJson(block, filter));
+    }
+    case 'eth_getTransactionByHash': {
+      const found = indexOf(chain).transactions.get(params[0]);
+      if (found === undefined) return null;
+      const [block, { hash, from, to, input }] = found;
+      return { hash, from, to, input, blockHash: block.hash, blockNumber: hexOf(block.number) };
+    }
+    case 'eth_getTransactionReceipt': {
+      const [block] = indexOf(chain).transactions.get(params[0]) ?? [];
+      if (block === undefined) return null;
+      const logs = logsJson(block, {}).filter(({ transactionHash }) => transactionHash === params[0]);
+      return {
+        transactionHash: params[0],
+        blockHash: block.hash,
+        blockNumber: hexOf(block.number),
+        status: '0x1',
+        logs,
+      };
+    }
+    case 'eth_call': {
+      const [{ data }, tag] = params;
+      const block = stateAt(tag);
+      return block.check?.(data) ?? block.v1State(`0x${data.slice(-40)}`, data.slice(0, 10));
+    }
+    case 'eth_getStorageAt': {
+      const [address, slot, tag] = params;
+      const { storage } = stateAt(tag);
+      const isV1 = address.toLowerCase() === MAINNET.registries[1];
+      return isV1 && storage !== undefined ? storage(slot) : `0x${word(0n)}`;
+    }
+    case 'eth_getBalance':
+      stateAt(params[1]);
+      return '0x1';
+    case 'eth_getCode': {
+      // Chains of tests begin late: blocks before the first are blocks too.
+      const isNumber = typeof params[1] === 'string' && params[1].startsWith('0x');
+      const number = isNumber ? Number(params[1]) : stateAt(params[1]).number;
+      return number >= node.codeSince ? '0x60' : '0x';
+    }
+    default:
+      throw new Refusal(-32601, `no method ${method}`);
+  }
+}
+
+interface Filter {
+  address?: readonly string[];
+  topics?: readonly (readonly string[])[];
+}
+
+export function logsJson(block: FakeBlock, { address, topics }: Filter) {
+  let logIndex = 0;
+  return block.transactions.flatMap((transaction, position) =>
+    transaction.logs.flatMap((log) => {
+      const json = {
+        address: log.address,
+        topics: log.topics,
+        data: log.data,
+        blockNumber: hexOf(block.number),
+        blockHash: block.hash,
+        transactionHash: transaction.hash,
+        transactionIndex: hexOf(position),
+        logIndex: hexOf(logIndex++),
+        removed: false,
+      };
+      const wanted =
+        (address?.includes(log.address.toLowerCase()) ?? true) && (topics?.[0]?.includes(log.topics[0] ?? '') ?? true);
+      return wanted ? [json] : [];
+    }),
+  );
+}
+
+export const headerJson = (block: FakeBlock) => ({
+  number: hexOf(block.number),
+  hash: block.hash,
+  parentHash: block.parentHash,
+  timestamp: hexOf(block.timestamp),
+  logsBloom: bloomOf(block),
+  transactions: block.transactions.map(({ hash }) => hash),
+});
+
+const blooms = new WeakMap<FakeBlock, string>();
+
+function bloomOf(block: FakeBlock): string {
+  let bloom = blooms.get(block);
+  if (bloom === undefined) {
+    bloom = madeBloom(block);
+    blooms.set(block, bloom);
+  }
+  return bloom;
+}
+
+function madeBloom({ transactions }: FakeBlock): string {
+  const bloom = new Uint8Array(256);
+  for (const { address, topics } of transactions.flatMap(({ logs }) => logs)) {
+    for (const value of [address, ...topics]) {
+      const hash = keccak
+        .init()
+        .update(Uint8Array.fromHex(value.slice(2)))
+        .digest('binary');
+      for (const at of [0, 2, 4]) {
+        const bit = (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 2047;
+        bloom[255 - (bit >> 3)] = (bloom[255 - (bit >> 3)] as number) | (1 << (bit & 7));
+      }
+    }
+  }
+  return `0x${bloom.toHex()}`;
+}
+
+const flag = (value: unknown) => (value === true ? '1' : '0').padStart(64, '0');
+
+const TOPICS: Readonly<Record<string, string>> = {
+  'v1.delegateForAll': '0x58781eab4a0743ab1c285a238be846a235f06cdb5b968030573a635e5f8c92fa',
+  'v1.delegateForContract': '0x8d6b2f5255b8d815cc368855b2251146e003bf4e2fcccaec66145fff5c174b4f',
+  'v1.delegateForToken': '0xe89c6ba1e8957285aed22618f52aa1dcb9d5bb64e1533d8b55136c72fcf5aa5d',
+  'v1.revokeAllDelegates': '0x32d74befd0b842e19694e3e3af46263e18bcce41352c8b600ff0002b49edf662',
+  'v1.revokeDelegate': '0x3e34a3ee53064fb79c0ee57448f03774a627a9270b0c41286efb7d8e32dcde93',
+  'v1.revokeSelf': '0x3e34a3ee53064fb79c0ee57448f03774a627a9270b0c41286efb7d8e32dcde93',
+  'v2.delegateAll': '0xda3ef6410e30373a9137f83f9781a8129962b6882532b7c229de2e39de423227',
+  'v2.delegateContract': '0x021be15e24de4afc43cfb5d0ba95ca38e0783571e05c12bbe6aece8842ae82df',
+  'v2.delegateERC721': '0x15e7a1bdcd507dd632d797d38e60cc5a9c0749b9a63097a215c4d006126825c6',
+  'v2.delegateERC20': '0x6ebd000dfc4dc9df04f723f827bae7694230795e8f22ed4af438e074cc982d18',
+  'v2.delegateERC1155': '0x27ab1adc9bca76301ed7a691320766dfa4b4b1aa32c9e05cf789611be7f8c75f',
+};
+
+/** The log of a call, as the registries write it. */
+export function logOfCall([registry, caller, name, args]: Call): FakeLog {
+  const topic = TOPICS[`${registry}.${name}`] as string;
+  const [a, b, c, d, e] = args as [string, string, string, string, string];
+  const amount = (value: unknown) => word(BigInt(value as string));
+  if (registry === 'v1') {
+    const parts: Readonly<Record<string, () => string[]>> = {
+      delegateForAll: () => [word(caller), word(a), flag(b)],
+      delegateForContract: () => [word(caller), word(a), word(b), flag(c)],
+      delegateForToken: () => [word(caller), word(a), word(b), amount(c), flag(d)],
+      revokeAllDelegates: () => [word(caller)],
+      revokeDelegate: () => [word(caller), word(caller)],
+      revokeSelf: () => [word(a), word(caller)],
+    };
+    const address = MAINNET.registries[1] as Address;
+    return { address, topics: [topic], data: `0x${(parts[name] as () => string[])().join('')}` };
+  }
+  const parts: Readonly<Record<string, () => [string[], string[]]>> = {
+    delegateAll: () => [[a], [word(b), flag(c)]],
+    delegateContract: () => [
+      [a, b],
+      [word(c), flag(d)],
+    ],
+    delegateERC721: () => [
+      [a, b],
+      [amount(c), word(d), flag(e)],
+    ],
+    delegateERC20: () => [
+      [a, b],
+      [word(c), amount(d)],
+    ],
+    delegateERC1155: () => [
+      [a, b],
+      [amount(c), word(d), amount(e)],
+    ],
+  };
+  const [indexed, words] = (parts[name] as () => [string[], string[]])();
+  return {
+    address: MAINNET.registries[2],
+    topics: [topic, `0x${word(caller)}`, ...indexed.map((value) => `0x${word(value)}`)],
+    data: `0x${words.join('')}`,
+  };
+}
+
+/** A contract that stands between a wallet and the registry: its input tells nothing. */
+const BATCHER: Address = `0x${'ba'.repeat(20)}`;
+
+export interface FakeCall {
+  readonly call: Call;
+  /** Straight from the wallet to the registry. */
+  readonly direct: boolean;
+  /** In the same transaction as the call before it. */
+  readonly joined?: boolean;
+}
+
+/** Builds chains of blocks from calls, branch by branch, and knows the truth at each. Marks keep makers' hashes apart. */
+export function createChainMaker(first: number, seconds = 12, start = 1_700_000_000, mark = 0) {
+  const histories = new Map<Bytes32, History>();
+  let serial = 0;
+  const hashOf = (rest: string): Bytes32 =>
+    `0x${mark.toString(16).padStart(2, '0')}${(++serial).toString(16).padStart(6, '0')}${rest}`;
+
+  function block(parent: FakeBlock | null, calls: readonly FakeCall[], time = seconds): FakeBlock {
+    const number = parent === null ? first : parent.number + 1;
+    const hash = hashOf(number.toString(16).padStart(56, '0'));
+    const before = parent === null ? null : (histories.get(parent.hash) ?? null);
+    const history: History = { parent: before, calls: calls.map(({ call }) => call) };
+    histories.set(hash, history);
+    const transactions: FakeTransaction[] = [];
+    for (const { call, direct, joined } of calls) {
+      const [registry, caller, name, args] = call;
+      const before = joined ? transactions.pop() : undefined;
+      const selector = name === 'revokeDelegate' ? 'fa352c00' : name === 'revokeSelf' ? '219044b0' : '00000000';
+      const argument = typeof args[0] === 'string' ? word(args[0]) : '';
+      const isDirect = direct && before === undefined;
+      transactions.push({
+        hash: hashOf(transactions.length.toString(16).padStart(56, 'f')),
+        from: isDirect ? (caller as Address) : `0x${'ee'.repeat(20)}`,
+        to: isDirect ? (MAINNET.registries[registry === 'v1' ? 1 : 2] as Address) : BATCHER,
+        input: isDirect ? `0x${selector}${argument}` : '0x12345678',
+        logs: [...(before?.logs ?? []), logOfCall(call)],
+      });
+    }
+    return {
+      number,
+      hash,
+      parentHash: parent?.hash ?? `0x${'0'.repeat(64)}`,
+      timestamp: (parent?.timestamp ?? start) + time,
+      transactions,
+      ...stateOf(history),
+    };
+  }
+
+  const modelAt = (hash: Bytes32): Model => {
+    const history = histories.get(hash);
+    return history === undefined ? createModel() : stateAfter(history).model;
+  };
+  return {
+    block,
+    modelAt,
+    /** Everything that holds at the end of a block. */
+    heldAt: (hash: Bytes32) => modelAt(hash).held(),
+    /** All calls up to the end of a block. */
+    callsAt(hash: Bytes32): Call[] {
+      const calls: Call[] = [];
+      for (let at = histories.get(hash) ?? null; at !== null; at = at.parent) calls.push(...at.calls);
+      return calls;
+    },
+  };
+}
+
+/** What nodes are asked of the registries at the end of a block, from the calls up to there. */
+export const stateOf = (history: History): Pick<Required<FakeBlock>, 'v1State' | 'check' | 'storage'> => ({
+  v1State(vault, selector) {
+    const data = getterOf(stateAfter(history), vault, selector);
+    if (data === null) throw new Refusal(-32000, `no getter ${selector}`);
+    return data;
+  },
+  check: (data) => answerOf(stateAfter(history), data),
+  storage: (slot) => storedWord(stateAfter(history), slot),
+});

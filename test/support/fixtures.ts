@@ -1,0 +1,86 @@
+// Short names for what tests put into a store.
+
+import type { Address, Bytes32, Delegation, Kind } from '../../src/registry/delegation.ts';
+import { KINDS, NO_RIGHTS } from '../../src/registry/delegation.ts';
+import type { RegistryEvent } from '../../src/registry/event.ts';
+import type { BlockInput, LogInput, Settlement } from '../../src/store/store.ts';
+
+/** A wallet or contract from a small number. */
+export const address = (of: number): Address => `0x${of.toString(16).padStart(40, '0')}`;
+/** A block or transaction hash from a small number and a branch. */
+export const hash = (of: number, branch = 0): Bytes32 =>
+  `0x${branch.toString(16).padStart(8, '0')}${of.toString(16).padStart(56, '0')}`;
+
+export const COLD = address(0xc01d);
+export const HOT = address(0x407);
+export const CONTRACT = address(0xcc);
+
+/** A good value for each parameter that an operation must be given. */
+export const GOOD_VALUES: Readonly<Record<string, string>> = {
+  wallet: HOT,
+  to: HOT,
+  from: COLD,
+  delegate: HOT,
+  vault: COLD,
+  contract: CONTRACT,
+  tokenId: '7',
+};
+
+/** A delegation from COLD to HOT, of v2 unless the kind is v1's. */
+export function delegation(kind: Kind, fields: Partial<Delegation> = {}): Delegation {
+  const version = fields.version ?? (kind === 'TOKEN' ? 1 : 2);
+  const shape = KINDS[kind];
+  return {
+    version,
+    kind,
+    from: COLD,
+    to: HOT,
+    contract: shape.contract ? CONTRACT : null,
+    tokenId: shape.tokenId ? 7n : null,
+    rights: version === 2 ? NO_RIGHTS : null,
+    amount: shape.amount ? 100n : null,
+    ...fields,
+  };
+}
+
+export const granted = (kind: Kind, fields: Partial<Delegation> = {}): RegistryEvent => ({
+  type: 'granted',
+  delegation: delegation(kind, fields),
+});
+
+export function ended(kind: Kind, fields: Partial<Delegation> = {}): RegistryEvent {
+  const { amount: _, ...key } = delegation(kind, fields);
+  return { type: 'ended', delegation: key };
+}
+
+/** Block times: ten seconds a block. */
+export const timeOf = (block: number) => 1_700_000_000 + 10 * block;
+
+export function block(number: number, events: readonly (RegistryEvent | LogInput)[] = [], branch = 0): BlockInput {
+  const logs = events.map(
+    (event, logIndex): LogInput =>
+      'type' in event ? { logIndex, transactionHash: hash(number * 1000 + logIndex, branch), event } : event,
+  );
+  return { number, hash: hash(number, branch), timestamp: timeOf(number), logs };
+}
+
+/** A block in which a wallet revoked a delegate that only the registry's state can tell. */
+export const revocation = (number: number, vault = COLD): BlockInput =>
+  block(number, [{ type: 'unknownRevoked', from: vault }]);
+
+/** What the registry's state told about a revocation that is the only log of its block. */
+export const settlement = (
+  number: number,
+  pairs: Readonly<Record<Address, boolean>>,
+  more: Partial<Settlement> = {},
+): Settlement => ({
+  vault: COLD,
+  block: { number, hash: hash(number) },
+  readAt: number,
+  pairs: Object.entries(pairs).map(([delegate, isRevoked]) => ({
+    delegate: delegate as Address,
+    endedBy: isRevoked ? 0 : null,
+  })),
+  complete: true,
+  ...more,
+});

@@ -1,0 +1,76 @@
+// A follower under test: over fake nodes, by a clock that the test moves.
+
+import type { FollowerEvent } from '../../src/chain/context.ts';
+import { createFollower, type Follower, type FollowerOptions } from '../../src/chain/follower.ts';
+import { createProviders, type Providers } from '../../src/chain/providers.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { temporaryPath } from './engines.ts';
+import { MAINNET } from './vectors.ts';
+
+export interface Following {
+  readonly store: Store;
+  readonly events: FollowerEvent[];
+  readonly errors: Error[];
+  follower: Follower;
+  providers: Providers;
+  /** Milliseconds. */
+  clock: number;
+  /** Ticks until there is nothing more to do at once; what goes wrong is kept in `errors`. */
+  settle(most?: number): Promise<void>;
+  /** A new follower on the same store, as after a restart. */
+  restart(): void;
+  close(): Promise<void>;
+}
+
+export async function following(
+  nodes: readonly { readonly url: string }[],
+  more: Partial<FollowerOptions> & {
+    firstBlock: number;
+    clock: number;
+    deadlineMs?: number;
+    /** A store that others use too; otherwise one of its own, which goes with it. */
+    sharedStore?: Store;
+    /** The store as one life of the follower's process sees it: made anew with every restart. */
+    storeOf?: (store: Store) => Store;
+  },
+): Promise<Following> {
+  const { clock, deadlineMs = 5000, sharedStore, storeOf = (one) => one, network = MAINNET, ...options } = more;
+  const store = sharedStore ?? (await openStore(`sqlite:${temporaryPath('following.db')}`));
+  const urls = nodes.map(({ url }) => url);
+  const start = () =>
+    createFollower({
+      network,
+      store: storeOf(store),
+      providers: one.providers,
+      now: () => one.clock,
+      onEvent: (event) => one.events.push(event),
+      ...options,
+    });
+  const one: Following = {
+    store,
+    events: [],
+    errors: [],
+    clock,
+    follower: null as unknown as Follower,
+    providers: null as unknown as Providers,
+    async settle(most = 20) {
+      for (let left = most; left > 0; left--) {
+        try {
+          if (!(await one.follower.tick()).more) return;
+        } catch (error) {
+          one.errors.push(error as Error);
+          // As the follower's own loop does: it waits a while before it asks again.
+          one.clock += 2000;
+        }
+      }
+    },
+    restart() {
+      one.providers = createProviders(network, urls, { deadlineMs }, () => 0.5);
+      one.follower = start();
+    },
+    close: async () => (sharedStore === undefined ? store.close() : undefined),
+  };
+  one.restart();
+  return one;
+}

@@ -1,0 +1,61 @@
+// Which file of src imports which, read from the text of the files.
+
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { Glob } from 'bun';
+
+const ROOT = join(import.meta.dir, '../..');
+
+/** From the bottom: a folder imports only from those before it. */
+export const LAYERS = [
+  'registry',
+  'api',
+  'store',
+  'accounts',
+  'chain',
+  'web',
+  'http',
+  'service',
+  'sandbox',
+  'cli',
+] as const;
+
+/** Web pages know the interface and what they are given, nothing of where it comes from. */
+export const WEB_MAY_IMPORT = ['registry', 'api'];
+
+export interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+const RELATIVE = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g;
+
+/** Every import of one file of src by another, tests apart. Paths are relative to src. */
+export function importsOfSrc(): Import[] {
+  const src = join(ROOT, 'src');
+  const files = [...new Glob('**/*.ts').scanSync(src)].filter((path) => !path.endsWith('.test.ts')).sort();
+  return files.flatMap((from) => {
+    const text = readFileSync(join(src, from), 'utf8');
+    return [...text.matchAll(RELATIVE)]
+      .map(([, path = '']) => normalize(join(dirname(from), path)))
+      .filter((to) => !to.startsWith('..') && to.endsWith('.ts'))
+      .map((to) => ({ from, to }));
+  });
+}
+
+export const folderOf = (path: string): string => path.split('/')[0] ?? '';
+
+/** The imports between folders, each once, in the order of the layers. */
+export function folderArrows(imports: readonly Import[]): string[] {
+  const found = new Set(
+    imports
+      .map(({ from, to }) => [folderOf(from), folderOf(to)] as const)
+      .filter(([from, to]) => from !== to)
+      .map(([from, to]) => `${from} --> ${to}`),
+  );
+  const place = (arrow: string) => {
+    const [from = '', to = ''] = arrow.split(' --> ');
+    return LAYERS.indexOf(from as never) * 100 + LAYERS.indexOf(to as never);
+  };
+  return [...found].sort((a, b) => place(a) - place(b));
+}

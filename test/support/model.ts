@@ -1,0 +1,110 @@
+// A small model of both registries, driven by the calls that wallets make. It shares no rule with src/: where the two
+// disagree, one of them is wrong.
+
+import type { Address, Bytes32, Delegation, DelegationKey, Kind } from '../../src/registry/delegation.ts';
+import type { Call } from '../../src/sandbox/transactions.ts';
+
+export interface Model {
+  call(call: Call): void;
+  /** Everything that holds now. */
+  held(): Delegation[];
+  v1(scope: 'all' | 'contract' | 'token', to: string, from: string, contract?: string, id?: string): boolean;
+  v2(
+    scope: 'all' | 'contract' | 'erc721' | 'erc20' | 'erc1155',
+    to: string,
+    from: string,
+    ...rest: [...unknown: string[], rights: string]
+  ): boolean | bigint;
+}
+
+const MAX = 2n ** 256n - 1n;
+const ZERO = `0x${'0'.repeat(64)}`;
+const text = (key: DelegationKey) =>
+  [key.version, key.kind, key.from, key.to, key.contract, key.tokenId, key.rights].join('|');
+
+/** Both registries, with what they hold already. */
+export function createModel(already: readonly Delegation[] = []): Model {
+  const held = new Map(already.map((delegation) => [text(delegation), delegation]));
+
+  const key = (
+    version: 1 | 2,
+    kind: Kind,
+    from: string,
+    to: unknown,
+    contract: unknown = null,
+    tokenId: unknown = null,
+    rights: unknown = null,
+  ): DelegationKey => ({
+    version,
+    kind,
+    from: from as Address,
+    to: to as Address,
+    contract: contract as Address | null,
+    tokenId: tokenId === null ? null : BigInt(tokenId as string),
+    rights: rights as Bytes32 | null,
+  });
+  const set = (of: DelegationKey, value: unknown) => {
+    const amount = typeof value === 'boolean' ? null : BigInt(value as string);
+    if (value === false || amount === 0n) held.delete(text(of));
+    else held.set(text(of), { ...of, amount });
+  };
+  const endWhere = (matches: (delegation: Delegation) => boolean) => {
+    for (const [id, delegation] of held) if (delegation.version === 1 && matches(delegation)) held.delete(id);
+  };
+  const has = (of: DelegationKey) => held.has(text(of));
+
+  const model: Model = {
+    call([registry, caller, name, args]) {
+      const [a, b, c, d, e] = args;
+      switch (`${registry}.${name}`) {
+        case 'v1.delegateForAll':
+          return set(key(1, 'ALL', caller, a), b);
+        case 'v1.delegateForContract':
+          return set(key(1, 'CONTRACT', caller, a, b), c);
+        case 'v1.delegateForToken':
+          return set(key(1, 'TOKEN', caller, a, b, c), d);
+        case 'v1.revokeAllDelegates':
+          return endWhere(({ from }) => from === caller);
+        case 'v1.revokeDelegate':
+          return endWhere(({ from, to }) => from === caller && to === a);
+        case 'v1.revokeSelf':
+          return endWhere(({ from, to }) => from === a && to === caller);
+        case 'v2.delegateAll':
+          return set(key(2, 'ALL', caller, a, null, null, b), c);
+        case 'v2.delegateContract':
+          return set(key(2, 'CONTRACT', caller, a, b, null, c), d);
+        case 'v2.delegateERC721':
+          return set(key(2, 'ERC721', caller, a, b, c, d), e);
+        case 'v2.delegateERC20':
+          return set(key(2, 'ERC20', caller, a, b, null, c), d);
+        case 'v2.delegateERC1155':
+          return set(key(2, 'ERC1155', caller, a, b, c, d), e);
+        default:
+          throw new Error(`The model does not know ${registry}.${name}`);
+      }
+    },
+    held: () => [...held.values()],
+    v1(scope, to, from, contract, id) {
+      if (has(key(1, 'ALL', from, to))) return true;
+      if (scope === 'all') return false;
+      if (has(key(1, 'CONTRACT', from, to, contract))) return true;
+      return scope === 'token' && has(key(1, 'TOKEN', from, to, contract, id));
+    },
+    v2(scope, to, from, ...rest) {
+      const wanted = rest.at(-1) as string;
+      const [contract, id] = rest.slice(0, -1);
+      const [usual, specific] = [ZERO, wanted].map((rights) => {
+        const all = has(key(2, 'ALL', from, to, null, null, rights));
+        const whole = all || (scope !== 'all' && has(key(2, 'CONTRACT', from, to, contract, null, rights)));
+        if (scope === 'all' || scope === 'contract') return whole;
+        if (scope === 'erc721') return whole || has(key(2, 'ERC721', from, to, contract, id, rights));
+        const kind = scope === 'erc20' ? 'ERC20' : 'ERC1155';
+        const amount = held.get(text(key(2, kind, from, to, contract, id ?? null, rights)))?.amount;
+        return whole ? MAX : (amount ?? 0n);
+      }) as [boolean | bigint, boolean | bigint];
+      if (specific > usual) return specific;
+      return usual;
+    },
+  };
+  return model;
+}

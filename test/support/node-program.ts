@@ -1,0 +1,74 @@
+// A real node program with both registries: Foundry's anvil where there is one, Hardhat's own EVM elsewhere.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
+import { createRpc, type Rpc } from '../../src/chain/rpc.ts';
+import { startEvm } from '../../src/sandbox/evm.ts';
+import { freePort } from '../../src/sandbox/free-port.ts';
+import { MAINNET } from './vectors.ts';
+
+export interface NodeProgram {
+  readonly url: string;
+  readonly rpc: Rpc;
+  stop(): Promise<void>;
+}
+
+/** npm has it for x86-64 only. It is fetched by the test, for it must not stand in the way of an install elsewhere. */
+const ANVIL = '@foundry-rs/anvil-linux-amd64@1.7.1';
+/** An anvil that is there already, on any machine. */
+const OWN = process.env['ANVIL'];
+const hasAnvil = OWN !== undefined || (process.platform === 'linux' && process.arch === 'x64');
+
+export const NODE_PROGRAM = hasAnvil
+  ? 'anvil'
+  : `Hardhat's EVM (anvil is not installed on ${process.platform} ${process.arch}; ANVIL=<path> uses one)`;
+
+/** With chain id 1, and both registries at their real addresses. */
+export const startNodeProgram = (): Promise<NodeProgram> => (hasAnvil ? startAnvil() : startEvm());
+
+async function startAnvil(): Promise<NodeProgram> {
+  const folder = mkdtempSync(join(tmpdir(), 'delegations-anvil-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const program = OWN ?? fetchAnvil(folder);
+    const port = freePort();
+    const command = [program, '--host', '127.0.0.1', '--port', String(port), '--chain-id', '1', '--silent'];
+    const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' });
+    const stop = async () => {
+      child.kill();
+      await child.exited;
+      remove();
+    };
+    const url = `http://127.0.0.1:${port}`;
+    const rpc = createRpc(url);
+    try {
+      for (let left = 300; (await rpc.call('eth_chainId', []).catch(() => null)) !== '0x1'; left--) {
+        if (left === 0 || child.exitCode !== null) throw new Error(`anvil did not start: exit code ${child.exitCode}`);
+        await Bun.sleep(100);
+      }
+      await rpc.call('anvil_setCode', [MAINNET.registries[1], artifacts.RegistryV1.code]);
+      await rpc.call('anvil_setCode', [MAINNET.registries[2], artifacts.RegistryV2.code]);
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+    return { url, rpc, stop };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Without its install script, and nothing of the project's own packages. */
+function fetchAnvil(folder: string): string {
+  for (const command of [
+    ['npm', 'pack', ANVIL, '--silent'],
+    ['sh', '-c', 'tar xzf *.tgz'],
+  ]) {
+    const { exitCode, stderr } = Bun.spawnSync(command, { cwd: folder, timeout: 120_000 });
+    if (exitCode !== 0) throw new Error(`${command.join(' ')} failed: ${stderr.toString().slice(-300)}`);
+  }
+  return join(folder, 'package/bin/anvil');
+}

@@ -1,0 +1,140 @@
+// The v1 and v2 registries' state at the end of a block, as nodes are asked for it: checks, lists and storage slots.
+
+import { createKeccak } from 'hash-wasm';
+import type { Address, Delegation, Kind } from '../../src/registry/delegation.ts';
+import type { Call } from '../../src/sandbox/transactions.ts';
+import { createModel, type Model } from './model.ts';
+
+const keccak = await createKeccak(256);
+
+export const word = (value: string | bigint) =>
+  typeof value === 'bigint' ? value.toString(16).padStart(64, '0') : value.slice(2).toLowerCase().padStart(64, '0');
+
+/** Not to be changed: blocks share it. */
+export interface RegistryState {
+  readonly model: Model;
+  /** How often each pair was revoked, by the slot that counts it. Slots that are not here hold 0. */
+  readonly versions: ReadonlyMap<string, number>;
+}
+
+/** The calls of a block, and of those before it. */
+export interface History {
+  readonly parent: History | null;
+  readonly calls: readonly Call[];
+}
+
+/** So many states are kept; another one is made from the nearest ancestor's. */
+const MOST_STATES = 256;
+const states = new Map<History, RegistryState>();
+
+/** The state after a block's calls. */
+export function stateAfter(history: History): RegistryState {
+  const known = states.get(history);
+  if (known !== undefined) return known;
+  const missing: History[] = [];
+  let at: History | null = history;
+  while (at !== null && !states.has(at)) {
+    missing.push(at);
+    at = at.parent;
+  }
+  const base = at === null ? null : (states.get(at) as RegistryState);
+  const model = createModel(base?.model.held());
+  const versions = new Map(base?.versions);
+  for (const { calls } of missing.reverse()) {
+    for (const call of calls) {
+      model.call(call);
+      const slot = revokedSlot(call);
+      if (slot !== null) versions.set(slot, (versions.get(slot) ?? 0) + 1);
+    }
+  }
+  const state = { model, versions };
+  states.set(history, state);
+  if (states.size > MOST_STATES) states.delete(states.keys().next().value as History);
+  return state;
+}
+
+/** The slot that a call counts up; null where it counts none. Calls that end nothing count too. */
+function revokedSlot([registry, caller, name, [other]]: Call): string | null {
+  if (registry !== 'v1') return null;
+  if (name === 'revokeDelegate') return versionSlot(caller, other as string);
+  return name === 'revokeSelf' ? versionSlot(other as string, caller) : null;
+}
+
+const slots = new Map<string, string>();
+
+/** Where the v1 registry keeps `delegateVersion[vault][delegate]`. */
+export function versionSlot(vault: string, delegate: string): string {
+  const pair = `${vault}${delegate}`.toLowerCase();
+  let slot = slots.get(pair);
+  if (slot === undefined) {
+    slot = `0x${hashOf(word(delegate) + hashOf(word(vault) + word(2n)))}`;
+    slots.set(pair, slot);
+  }
+  return slot;
+}
+
+const hashOf = (hex: string) => keccak.init().update(Uint8Array.fromHex(hex)).digest('hex');
+
+/** What a slot of the v1 registry holds. */
+export const storedWord = ({ versions }: RegistryState, slot: string): string =>
+  `0x${word(BigInt(versions.get(`0x${word(slot)}`) ?? 0))}`;
+
+/** The registries' answer to a check or a list of v2; null for any other call. */
+export const answerOf = ({ model }: RegistryState, data: string): string | null =>
+  checkOf(model, data) ?? v2ListOf(model, data);
+
+/** What each v1 getter lists, and how it writes a row. */
+const GETTERS: Readonly<Record<string, readonly [kind: Kind, row: (one: Delegation) => string]>> = {
+  '0x1b61f675': ['ALL', ({ to }) => word(to)],
+  '0xf956cf94': ['CONTRACT', ({ contract, to }) => word(contract ?? '') + word(to)],
+  '0x6f007d87': ['TOKEN', ({ contract, tokenId, to }) => word(contract ?? '') + word(tokenId ?? 0n) + word(to)],
+};
+
+/** Return data of a v1 getter for a wallet; null where there is no such getter. */
+export function getterOf({ model }: RegistryState, vault: Address, selector: string): string | null {
+  const [kind, row] = GETTERS[selector] ?? [];
+  if (row === undefined) return null;
+  const own = model.held().filter((one) => one.version === 1 && one.from === vault && one.kind === kind);
+  return listData(own.map(row));
+}
+
+const listData = (rows: readonly string[]) => `0x${word(32n)}${word(BigInt(rows.length))}${rows.join('')}`;
+
+const TYPES: Readonly<Record<string, bigint>> = { ALL: 1n, CONTRACT: 2n, ERC721: 3n, ERC20: 4n, ERC1155: 5n };
+
+/** The v2 registry's answer where it is asked for a list; null for any other call. */
+function v2ListOf(model: Model, data: string): string | null {
+  const wallet = `0x${data.slice(-40)}`;
+  const side = ({ '0x42f87c25': 'to', '0x51525e9a': 'from' } as const)[data.slice(0, 10)];
+  if (side === undefined) return null;
+  const rows = model
+    .held()
+    .filter((one) => one.version === 2 && one[side] === wallet)
+    .map(({ kind, to, from, rights, contract, tokenId, amount }) =>
+      [TYPES[kind] as bigint, to, from, rights ?? '0x', contract ?? '0x', tokenId ?? 0n, amount ?? 0n]
+        .map(word)
+        .join(''),
+    );
+  return listData(rows);
+}
+
+/** A registry's answer to one of its checks; null for any other call. */
+function checkOf(model: Model, data: string): string | null {
+  const words = data.slice(10).match(/.{64}/g) ?? [];
+  const address = (at: number) => `0x${(words[at] ?? '').slice(24)}`;
+  const id = (at: number) => String(BigInt(`0x${words[at]}`));
+  const rights = (at: number) => `0x${words[at]}`;
+  const [to, from] = [address(0), address(1)];
+  const checks: Readonly<Record<string, () => boolean | bigint>> = {
+    '0x9c395bc2': () => model.v1('all', to, from),
+    '0x90c9a2d0': () => model.v1('contract', to, from, address(2)),
+    '0xaba69cf8': () => model.v1('token', to, from, address(2), id(3)),
+    '0xe839bd53': () => model.v2('all', to, from, rights(2)),
+    '0x8988eea9': () => model.v2('contract', to, from, address(2), rights(3)),
+    '0xb9f36874': () => model.v2('erc721', to, from, address(2), id(3), rights(4)),
+    '0xba63c817': () => model.v2('erc20', to, from, address(2), rights(3)),
+    '0xb8705875': () => model.v2('erc1155', to, from, address(2), id(3), rights(4)),
+  };
+  const answer = checks[data.slice(0, 10)]?.();
+  return answer === undefined ? null : `0x${word(BigInt(answer))}`;
+}

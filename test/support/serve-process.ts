@@ -1,0 +1,116 @@
+// The real program on real sockets, as an operator starts it.
+
+export const MAIN = `${import.meta.dir}/../../src/cli/main.ts`;
+
+export interface ServeProcess {
+  readonly pid: number;
+  readonly url: string;
+  readonly metricsUrl: string;
+  readonly listening: LogLine;
+  /** The other lines of its log, as they came and come. */
+  readonly lines: AsyncGenerator<LogLine>;
+  /** Tells it to stop, and gives its exit code. */
+  stop(): Promise<number>;
+}
+
+const children = new Set<Bun.Subprocess>();
+
+/** Ends all that a failed test has left. */
+export function removeServed(): void {
+  for (const child of children) child.kill('SIGKILL');
+}
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export async function startServe(
+  databaseUrl: string,
+  more: Record<string, string> = {},
+  ...command: string[]
+): Promise<ServeProcess> {
+  const environment = {
+    DATABASE_URL: databaseUrl,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    METRICS_PORT: '0',
+    ANONYMOUS_LIMIT: 'off',
+    ...more,
+  };
+  const child = Bun.spawn([process.execPath, MAIN, ...(command.length > 0 ? command : ['serve'])], {
+    env: { ...process.env, ...environment },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  children.add(child);
+  void child.exited.then(() => children.delete(child));
+  // Read at once, whether anyone asks for them or not: a pipe that nobody empties fills the program's memory.
+  const log = readWhole(child.stdout);
+  const isListening = (line: LogLine) => line['message'] === 'listening';
+  while (!log.ended && !log.lines.some(isListening)) await Bun.sleep(5);
+  const listening = log.lines.find(isListening);
+  if (listening === undefined) throw new Error(`serve ended with ${await child.exited}`);
+  return {
+    pid: child.pid,
+    url: String(listening['url']),
+    metricsUrl: String(listening['metrics']),
+    listening,
+    lines: linesOf(log, listening),
+    async stop() {
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      const code = await child.exited;
+      clearTimeout(late);
+      return code;
+    },
+  };
+}
+
+/** A figure without labels, as its metrics have it now. */
+export const metric = async ({ metricsUrl }: ServeProcess, name: string): Promise<number> =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await (await fetch(metricsUrl)).text())?.[1]);
+
+/** Runs a command to its end. */
+export async function runCommand(args: readonly string[], environment: Record<string, string> = {}) {
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    env: { ...process.env, ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { stdout, stderr, code };
+}
+
+interface Log {
+  readonly lines: LogLine[];
+  ended: boolean;
+}
+
+function readWhole(stream: ReadableStream<Uint8Array>): Log {
+  const log: Log = { lines: [], ended: false };
+  const read = async () => {
+    let rest = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) log.lines.push(JSON.parse(line));
+    }
+    log.ended = true;
+  };
+  void read();
+  return log;
+}
+
+async function* linesOf(log: Log, but: LogLine): AsyncGenerator<LogLine> {
+  for (let turn = 0; ; ) {
+    const line = log.lines[turn];
+    if (line !== undefined) {
+      turn++;
+      if (line !== but) yield line;
+    } else if (log.ended) return;
+    else await Bun.sleep(5);
+  }
+}

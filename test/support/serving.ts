@@ -1,0 +1,28 @@
+// The API on a real socket, for tests: the process's own server, at a free port of the loopback.
+
+import { type AppOptions, createApp } from '../../src/http/app.ts';
+import { createSightings } from '../../src/http/freshness.ts';
+import { type ServerOptions, startServer } from '../../src/http/server.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** A service of chain 1 over a store, whose clocks stand still. */
+export const serviceOf = (store: Store, now: number, more: Partial<AppOptions> = {}): AppOptions => ({
+  store,
+  chainIds: new Set([1]),
+  now: () => now,
+  maxLag: () => 60,
+  sightings: createSightings(() => 0),
+  answerTimeout: 60,
+  ...more,
+});
+
+export const appOf = (...args: Parameters<typeof serviceOf>) => createApp(serviceOf(...args));
+
+export const serving = (store: Store, now: number, more: Partial<ServerOptions> = {}) =>
+  startServer({
+    ...serviceOf(store, now, more),
+    host: '127.0.0.1',
+    port: 0,
+    idleTimeout: 30,
+    ...more,
+  });

@@ -1,0 +1,137 @@
+// Asks a running service over and over, and holds every answer against the truth at the very block that it names.
+
+import type { Address } from '../../src/registry/delegation.ts';
+import type { LiveChain } from './live-chain.ts';
+import { CONTRACTS, IDS, RIGHTS, WALLETS } from './lives.ts';
+import { delegationsOf, listPathOf, pathOf } from './over-http.ts';
+import { type Asked, asText, everyQuestion } from './questions.ts';
+import { createRandom } from './random.ts';
+import type { Recording } from './vectors.ts';
+
+export interface Witnessed {
+  /** Right as of the block that they name. */
+  right: number;
+  /** Honest 503s, by what they say. */
+  readonly refused: Map<string, number>;
+  /** Lists that history changed under, between two pages: their caller was told to begin again. */
+  gone: number;
+  /** No connection, or one that broke. */
+  unreachable: number;
+  readonly wrong: string[];
+  /** How far the newest answer was behind the chain's tip, at most, in blocks. */
+  farthest: number;
+}
+
+const EVERY = everyQuestion({
+  vaults: WALLETS,
+  delegates: WALLETS,
+  contracts: CONTRACTS,
+  tokenIds: IDS,
+  rights: RIGHTS,
+} as unknown as Recording);
+
+export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Number.POSITIVE_INFINITY } = {}) {
+  const random = createRandom(seed);
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+  const seen: Witnessed = { right: 0, refused: new Map(), gone: 0, unreachable: 0, wrong: [], farthest: 0 };
+
+  /** As of the head, what is final, or a moment ago. */
+  const anyTime = () => {
+    const place = random();
+    if (place < 0.7) return '';
+    return place < 0.85
+      ? '&block=finalized'
+      : `&timestamp=${Math.floor(Date.now() / 1000) - 3 - Math.floor(random() * 20)}`;
+  };
+
+  /** What is asked, and what is true of it at a block. */
+  function anyQuestion(): { path: string; truth: (hash: string) => string | null; read: (text: string) => string } {
+    if (random() < 0.2) {
+      const [version, wallet] = [pick([1, 2] as const), pick(WALLETS)];
+      return {
+        path: listPathOf(version, wallet) + anyTime() + (random() < 0.5 ? '&limit=2' : ''),
+        truth: (hash) => live.modelAt(hash) && listOf(live, hash, version, wallet),
+        read: (text) => delegationsOf(text, version).map(asText).sort().join(';'),
+      };
+    }
+    const { question, truth }: Asked = pick(EVERY);
+    return {
+      path: pathOf(question) + anyTime(),
+      truth: (hash) => {
+        const model = live.modelAt(hash);
+        return model && String(truth(model));
+      },
+      read: (text) => text,
+    };
+  }
+
+  return {
+    seen,
+    async ask(url: string, headers: Record<string, string> = {}): Promise<void> {
+      const { path, truth, read } = anyQuestion();
+      let response: Response;
+      let text: string;
+      try {
+        response = await fetch(url + path, { headers, signal: AbortSignal.timeout(20_000) });
+        text = await response.text();
+        if (response.status === 200 && path.includes('&limit=')) {
+          const rest = await restOf(url + path, response, headers);
+          if (rest === null) return void seen.gone++;
+          text = JSON.stringify([...JSON.parse(text), ...rest]);
+        }
+      } catch (error) {
+        if (error instanceof Wrong) seen.wrong.push(`${path}: ${error.message}`);
+        else seen.unreachable++;
+        return;
+      }
+      if (response.status === 503) {
+        const { type = 'none' } = JSON.parse(text) as { type?: string };
+        seen.refused.set(type, (seen.refused.get(type) ?? 0) + 1);
+        if (response.headers.get('retry-after') === null) seen.wrong.push(`${path}: 503 without Retry-After`);
+        return;
+      }
+      const hash = response.headers.get('x-block-hash') ?? '';
+      const expected = response.status === 200 ? truth(hash) : null;
+      const age = Date.now() / 1000 - Number(response.headers.get('x-block-timestamp'));
+      const isNow = !/block=|timestamp=/.test(path);
+      if (expected !== null && isNow && age > maxAgeSeconds)
+        seen.wrong.push(`${path}: its block is ${age.toFixed(0)} s old`);
+      if (expected !== null && read(text) === expected) {
+        seen.right++;
+        const behind = (live.chain.at(-1)?.number ?? 0) - Number(response.headers.get('x-block-number'));
+        if (isNow) seen.farthest = Math.max(seen.farthest, behind);
+      } else seen.wrong.push(`${path} at ${hash}: ${response.status} ${text.slice(0, 200)}, not ${expected}`);
+    },
+  };
+}
+
+/** A list that its pages do not make. */
+class Wrong extends Error {}
+
+const namesOf = ({ headers }: Response) => [headers.get('x-block-number'), headers.get('x-block-hash')];
+
+/** The further pages of a list, all of one block; null where the service says that they are gone, or cannot be told now. */
+async function restOf(url: string, first: Response, headers: Record<string, string>): Promise<unknown[] | null> {
+  const found: unknown[] = [];
+  const names = namesOf(first);
+  for (let page = first; ; ) {
+    const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
+    if (next === undefined) return found;
+    page = await fetch(new URL(next, url), { headers, signal: AbortSignal.timeout(20_000) });
+    const text = await page.text();
+    if (page.status === 409 || page.status === 410 || page.status === 503) return null;
+    if (page.status !== 200) throw new Wrong(`a page gave ${page.status}`);
+    // A block that has become final meanwhile may be known by its number alone.
+    const isSame = namesOf(page).every(
+      (name, position) => name === names[position] || (position === 1 && name === null),
+    );
+    if (!isSame) throw new Wrong(`its pages are of blocks ${names} and ${namesOf(page)}`);
+    found.push(...JSON.parse(text));
+  }
+}
+
+function listOf(live: LiveChain, hash: string, version: 1 | 2, wallet: Address): string {
+  const all = live.modelAt(hash)?.held() ?? [];
+  const own = all.filter((one) => one.version === version && (one.from === wallet || one.to === wallet));
+  return own.map(asText).sort().join(';');
+}

@@ -1,0 +1,35 @@
+// A process of its own that writes to a store without end, until it is killed. In every block the amount that COLD
+// delegates to HOT is the block's number and branch, so each answer can be held against the block that it names.
+// Prints each head once it is committed.
+
+import { openStore } from '../../src/store/open.ts';
+import type { BlockInput, ChainState } from '../../src/store/store.ts';
+import { block, granted } from './fixtures.ts';
+
+export const amountAt = (number: number, branch: number) => BigInt(number) * 1_000_000n + BigInt(branch);
+
+export function writerBlock(number: number, branch: number): BlockInput {
+  // Grants to others beside it make the batch large enough to be hit in its middle.
+  const others = Array.from({ length: 30 }, (_, id) =>
+    granted('ERC721', { tokenId: BigInt(number) * 100n + BigInt(id), contract: `0x${'dd'.repeat(20)}` }),
+  );
+  return block(number, [...others, granted('ERC20', { amount: amountAt(number, branch) })], branch);
+}
+
+if (import.meta.main) {
+  const [url = '', chain = '1'] = process.argv.slice(2);
+  const chainId = Number(chain);
+  const store = await openStore(url);
+  let state: ChainState = await store.claim(chainId, 1);
+  for (let turn = 0; ; turn++) {
+    const top = state.head?.number ?? 0;
+    const reorg = turn % 5 === 4 && top > 10;
+    const from = reorg ? top - 3 : top;
+    const branch = Number.parseInt(state.head?.hash.slice(2, 10) ?? '0', 16) + (reorg ? 1 : 0);
+    const blocks = Array.from({ length: 5 }, (_, offset) => writerBlock(from + 1 + offset, branch));
+    const head = blocks.at(-1) as BlockInput;
+    const batch = { chainId, epoch: state.epoch, after: state.head, blocks, head };
+    ({ state } = await store.apply(reorg ? { ...batch, rollbackTo: from } : batch));
+    process.stdout.write(`${head.number} ${head.hash}\n`);
+  }
+}

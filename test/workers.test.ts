@@ -1,0 +1,225 @@
+// Several processes as one service: on one port, with one limit, and with nobody missing for long.
+
+import { describe, expect, test } from 'bun:test';
+import { openAccounts } from '../src/accounts/accounts.ts';
+import { openStore } from '../src/store/open.ts';
+import { ENGINES, temporaryPath } from './support/engines.ts';
+import { block, COLD, granted, HOT } from './support/fixtures.ts';
+import { startRedis } from './support/redis.ts';
+import { metric, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
+
+const LIMITED = { ANONYMOUS_LIMIT: '25/10s', MAX_LAG_1: '600' };
+const PATH = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
+
+/** A store with something in it; its URL. */
+async function filled(database: string): Promise<string> {
+  const store = await openStore(database);
+  const { epoch } = await store.claim(1, 100);
+  const head = { ...block(101, [granted('ALL')]), timestamp: Math.floor(Date.now() / 1000) };
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+  await store.close();
+  return database;
+}
+
+/** A request over a connection of its own, so that the system spreads them over the workers. */
+const ask = (url: string, headers: Record<string, string> = {}) =>
+  fetch(url + PATH, { headers: { ...headers, connection: 'close' }, keepalive: false });
+
+async function burst(urls: readonly string[], count: number): Promise<Record<number, number>> {
+  const responses = await Promise.all(
+    Array.from({ length: count }, (_, turn) => ask(urls[turn % urls.length] as string)),
+  );
+  const statuses: Record<number, number> = {};
+  for (const { status } of responses) statuses[status] = (statuses[status] ?? 0) + 1;
+  return statuses;
+}
+
+/** The processes that a process has started. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const text = await Bun.file(`/proc/${pid}/task/${pid}/children`).text();
+  return text.trim().split(' ').filter(Boolean).map(Number);
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<number> {
+  const began = performance.now();
+  while (performance.now() - began < 20_000) {
+    if (await isSo().catch(() => false)) return performance.now() - began;
+    await Bun.sleep(50);
+  }
+  throw new Error(`${what}: not within 20 s`);
+}
+
+describe('serve --workers', () => {
+  test('two workers on one port keep one limit: of a burst of 200 exactly 25 are accepted', async () => {
+    const database = await filled(`sqlite:${temporaryPath('workers.db')}`);
+    const served = await startServe(database, LIMITED, 'serve', '--workers', '2');
+    expect(served.listening['workers']).toBe(2);
+    const statuses = await burst([served.url], 200);
+    console.log('two workers, a burst of 200:', JSON.stringify(statuses));
+    expect(statuses).toEqual({ 200: 25, 429: 175 });
+    // Both of them answered, and what both counted is told together.
+    await until('counted', async () => {
+      const text = await (await fetch(served.metricsUrl)).text();
+      return text.includes('route="/registry/v2/check/all",status="429"} 175');
+    });
+    expect(await metric(served, 'delegations_workers')).toBe(2);
+    expect(await metric(served, 'delegations_limiter_fallback_total')).toBe(0);
+    expect(await served.stop()).toBe(0);
+  });
+
+  for (const { name, fresh } of ENGINES) {
+    test(`on ${name}: a key that is revoked stops working at every worker within two seconds`, async () => {
+      const database = await filled(await fresh());
+      const accounts = await openAccounts(database);
+      const now = Math.floor(Date.now() / 1000);
+      const key = await accounts.create({ label: 'one', now });
+      const served = await startServe(database, LIMITED, 'serve', '--workers', '2');
+      const headers = { 'x-api-key': key?.text ?? '' };
+      const many = async () => {
+        const all = await Promise.all(Array.from({ length: 60 }, () => ask(served.url, headers)));
+        return new Set(all.map(({ status }) => status));
+      };
+      expect(await many()).toEqual(new Set([200]));
+      await accounts.revoke(key?.record.id ?? 0, now);
+      await Bun.sleep(1900);
+      const after = await many();
+      expect(after.has(200)).toBe(false);
+      await accounts.close();
+      await served.stop();
+    });
+  }
+
+  test('a worker that is killed is replaced, one that is frozen too, and none outlives the first process', async () => {
+    const database = await filled(`sqlite:${temporaryPath('replaced.db')}`);
+    const served = await startServe(database, { ...LIMITED, ANONYMOUS_LIMIT: 'off' }, 'serve', '--workers', '2');
+    const [first = 0, second = 0] = await childrenOf(served.pid);
+    process.kill(first, 'SIGKILL');
+    const answered = async () => {
+      const all = await Promise.all(Array.from({ length: 20 }, () => ask(served.url)));
+      return all.every(({ status }) => status === 200);
+    };
+    // The other one answers meanwhile.
+    await until('answered', answered);
+    const isReplaced = (gone: number) => async () => {
+      const now = await childrenOf(served.pid);
+      return now.length === 2 && !now.includes(gone) && (await metric(served, 'delegations_workers')) === 2;
+    };
+    const killed = await until('replaced', isReplaced(first));
+    process.kill(second, 'SIGSTOP');
+    const frozen = await until('replaced', isReplaced(second));
+    console.log(
+      `a killed worker was replaced after ${killed.toFixed(0)} ms, a frozen one after ${frozen.toFixed(0)} ms`,
+    );
+    await until('answered', answered);
+    expect(await metric(served, 'delegations_worker_restarts_total')).toBe(2);
+    const workers = await childrenOf(served.pid);
+    process.kill(served.pid, 'SIGKILL');
+    await until('ended', async () => workers.every((pid) => !isAlive(pid)));
+  });
+
+  test('a worker that dies over and over comes back all the same', async () => {
+    const database = await filled(`sqlite:${temporaryPath('over.db')}`);
+    const served = await startServe(database, { ...LIMITED, ANONYMOUS_LIMIT: 'off' }, 'serve', '--workers', '2');
+    const isWhole = async () => (await childrenOf(served.pid)).length === 2;
+    const [, steady = 0] = await childrenOf(served.pid);
+    for (let death = 0; death < 4; death++) {
+      const [victim = 0] = (await childrenOf(served.pid)).filter((pid) => pid !== steady);
+      process.kill(victim, 'SIGKILL');
+      await Bun.sleep(50);
+      await until('started again', isWhole);
+    }
+    // The pauses have become longer than the silence that a worker may keep: it must not be taken for frozen.
+    const last = await childrenOf(served.pid);
+    await Bun.sleep(3000);
+    expect(await childrenOf(served.pid)).toEqual(last);
+    await served.stop();
+  });
+
+  for (const [what, freeze] of [
+    ['Ctrl-C, which all processes are told of at once', false],
+    ['a stop while a worker is frozen', true],
+  ] as const) {
+    test(`${what}: everything ends, and nothing is started again`, async () => {
+      const database = await filled(`sqlite:${temporaryPath('stopped.db')}`);
+      const served = await startServe(database, LIMITED, 'serve', '--workers', '2');
+      const workers = await childrenOf(served.pid);
+      if (freeze) process.kill(workers[0] as number, 'SIGSTOP');
+      else for (const pid of workers) process.kill(pid, 'SIGINT');
+      process.kill(served.pid, freeze ? 'SIGTERM' : 'SIGINT');
+      const ended = await until('ended', async () => [served.pid, ...workers].every((pid) => !isAlive(pid)));
+      expect(ended).toBeLessThan(freeze ? 18_000 : 5000);
+      for await (const line of served.lines) expect(line['message']).not.toContain('started again');
+      expect(await served.stop()).toBe(0);
+    });
+  }
+
+  test('a worker that nobody started for a group does not join one', async () => {
+    const { code, stderr } = await runCommand(['worker'], { DATABASE_URL: `sqlite:${temporaryPath('alone.db')}` });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('serve --workers')]);
+  });
+
+  test('an IPv6 address can be listened on', async () => {
+    const database = await filled(`sqlite:${temporaryPath('six.db')}`);
+    for (const workers of ['1', '2']) {
+      const served = await startServe(database, { ...LIMITED, HOST: '::1' }, 'serve', '--workers', workers);
+      expect(served.url).toStartWith('http://[::1]:');
+      expect((await ask(served.url)).status).toBe(200);
+      await served.stop();
+    }
+  });
+
+  test('a port that is taken is found by either, and a number that is none is refused', async () => {
+    const database = await filled(`sqlite:${temporaryPath('taken.db')}`);
+    const served = await startServe(database, LIMITED, 'serve', '--workers', '2');
+    const environment = {
+      DATABASE_URL: database,
+      HOST: '127.0.0.1',
+      PORT: new URL(served.url).port,
+      METRICS_PORT: '0',
+    };
+    for (const args of [['serve'], ['serve', '--workers', '2']]) {
+      const { code, stderr } = await runCommand(args, environment);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('The port is taken')]);
+    }
+    const refused = await runCommand(['serve', '--workers', '0'], environment);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--workers')]);
+    await served.stop();
+  });
+});
+
+describe('REDIS_URL', () => {
+  test('two replicas of two workers each keep one limit: of a burst of 200 exactly 25 are accepted', async () => {
+    const redis = await startRedis();
+    const database = await filled(await (ENGINES[1] as (typeof ENGINES)[1]).fresh());
+    const environment = { ...LIMITED, REDIS_URL: redis.url };
+    const replicas = await Promise.all([
+      startServe(database, environment, 'api', '--workers', '2'),
+      startServe(database, environment, 'api', '--workers', '2'),
+    ]);
+    const urls = replicas.map(({ url }) => url);
+    const statuses = await burst(urls, 200);
+    console.log('two replicas of two workers, a burst of 200:', JSON.stringify(statuses));
+    expect(statuses).toEqual({ 200: 25, 429: 175 });
+    const [one] = replicas as [ServeProcess, ServeProcess];
+    await until('told', async () => (await metric(one, 'delegations_limiter_shared')) === 1);
+
+    // Without Redis each replica keeps the limit of its own workers, and says so.
+    await redis.kill();
+    await Bun.sleep(10_100);
+    const alone = await burst(urls, 200);
+    console.log('and while Redis is away:', JSON.stringify(alone));
+    expect(alone).toEqual({ 200: 50, 429: 150 });
+    await until('told', async () => (await metric(one, 'delegations_limiter_shared')) === 0);
+    await until('counted', async () => (await metric(one, 'delegations_limiter_fallback_total')) > 0);
+    for (const replica of replicas) await replica.stop();
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
