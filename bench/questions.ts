@@ -2,11 +2,11 @@
 
 import { checksummed } from '../src/api/checksum.ts';
 import { type CheckOperation, OPERATIONS } from '../src/api/operations.ts';
-import type { QuestionV2 } from '../src/registry/check.ts';
+import type { QuestionOf } from '../src/registry/check.ts';
 import { type Address, type Delegation, NO_RIGHTS } from '../src/registry/delegation.ts';
 import { createRandom } from '../test/support/random.ts';
 
-export type ContractQuestion = Extract<QuestionV2, { scope: 'contract' }>;
+export type ContractQuestion = Extract<QuestionOf<2>, { scope: 'contract' }>;
 
 export const CHECK = OPERATIONS.find(({ path }) => path === '/registry/v2/check/contract') as CheckOperation;
 

@@ -1,7 +1,7 @@
 // The ten operations of the API, each described once: routing, validation and OpenAPI read this table.
 
 import type { Question } from '../registry/check.ts';
-import type { Version } from '../registry/delegation.ts';
+import type { Version } from '../registry/versions.ts';
 import type { Param } from './params.ts';
 import * as p from './params.ts';
 

@@ -1,7 +1,8 @@
 // From a query string to typed values: all faults at once, each with its parameter.
 
 import type { Question } from '../registry/check.ts';
-import { type Address, type Bytes32, NO_RIGHTS, type Version } from '../registry/delegation.ts';
+import { type Address, type Bytes32, NO_RIGHTS } from '../registry/delegation.ts';
+import type { Version } from '../registry/versions.ts';
 import type { CheckOperation, ListOperation, Operation } from './operations.ts';
 import * as p from './params.ts';
 import { Fault, type Param } from './params.ts';

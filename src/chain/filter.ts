@@ -2,9 +2,10 @@
 
 import { eventTopics } from '../registry/event.ts';
 import type { Network } from '../registry/network.ts';
+import { ALL_VERSIONS } from '../registry/versions.ts';
 import type { LogFilter } from './node.ts';
 
 export function registryFilter({ registries }: Network): LogFilter {
-  const address = [registries[1], registries[2]].filter((one) => one !== undefined);
-  return { address, topics: [[...(registries[1] ? eventTopics(1) : []), ...eventTopics(2)]] };
+  const deployed = ALL_VERSIONS.filter((version) => registries[version] !== undefined);
+  return { address: deployed.flatMap((version) => registries[version] ?? []), topics: [deployed.flatMap(eventTopics)] };
 }

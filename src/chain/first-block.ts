@@ -1,6 +1,7 @@
 // Where a chain's index begins, and whether the registries are older than that.
 
 import type { Network } from '../registry/network.ts';
+import { ALL_VERSIONS } from '../registry/versions.ts';
 import { allOf, type FollowerContext, type Sources } from './context.ts';
 import { registryFilter } from './filter.ts';
 import { lastWhere } from './find-block.ts';
@@ -8,8 +9,11 @@ import type { Node } from './node.ts';
 import type { Source } from './providers.ts';
 import { RpcError } from './rpc.ts';
 
-const publishedBy = ({ registries, firstBlock }: Network) =>
-  registries[1] === undefined ? firstBlock[2] : firstBlock[1];
+/** Of the oldest registry that the network has. */
+function publishedBy({ registries, firstBlock }: Network): number | undefined {
+  const oldest = ALL_VERSIONS.find((version) => registries[version] !== undefined);
+  return oldest && firstBlock[oldest];
+}
 
 async function hasRegistry(network: Network, node: Node, block: number): Promise<boolean> {
   for (const address of registryFilter(network).address) if (await node.hasCode(address, block)) return true;

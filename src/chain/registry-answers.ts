@@ -1,10 +1,11 @@
 // What the registry itself answers at a block, and whether the index says the same: checks, and whole lists.
 
 import { answer, type Question, questionFor } from '../registry/check.ts';
-import { type Address, type Delegation, delegationId, type Version } from '../registry/delegation.ts';
+import { type Address, type Delegation, delegationId } from '../registry/delegation.ts';
 import type { Network } from '../registry/network.ts';
 import { BadReturnDataError } from '../registry/return-data.ts';
 import { decodeV2List } from '../registry/v2-list.ts';
+import type { Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Statement, Subject, WalletList } from '../store/halt.ts';
 import type { LogRecord, Store } from '../store/store.ts';

@@ -1,28 +1,18 @@
 // The registries' own checks and lists, as calls to a node.
 
-import type { Question } from '../registry/check.ts';
+import { asksBalance, type Question } from '../registry/check.ts';
 import type { Address } from '../registry/delegation.ts';
-
-const SELECTORS: Readonly<Record<string, string>> = {
-  '1.all': '9c395bc2',
-  '1.contract': '90c9a2d0',
-  '1.token': 'aba69cf8',
-  '2.all': 'e839bd53',
-  '2.contract': '8988eea9',
-  '2.erc721': 'b9f36874',
-  '2.erc20': 'ba63c817',
-  '2.erc1155': 'b8705875',
-};
+import { selectorOf } from '../registry/scopes.ts';
 
 const word = (hex: string) => hex.slice(2).padStart(64, '0');
 
 /** The input of the call that asks the registry this question. */
 export function callOf(question: Question): string {
   const words = [word(question.to), word(question.from)];
-  if (question.scope !== 'all') words.push(word(question.contract));
+  if ('contract' in question) words.push(word(question.contract));
   if ('tokenId' in question) words.push(question.tokenId.toString(16).padStart(64, '0'));
-  if (question.version === 2) words.push(word(question.rights));
-  return `0x${SELECTORS[`${question.version}.${question.scope}`]}${words.join('')}`;
+  if ('rights' in question) words.push(word(question.rights));
+  return `0x${selectorOf(question.version, question.scope)}${words.join('')}`;
 }
 
 const LIST_SELECTORS = { incoming: '42f87c25', outgoing: '51525e9a' } as const;
@@ -35,6 +25,6 @@ export const listCallOf = (list: { wallet: Address; direction: 'incoming' | 'out
 export function answerOf(question: Question, data: string): boolean | bigint | null {
   if (!/^0x[0-9a-f]{64}$/.test(data)) return null;
   const value = BigInt(data);
-  if (question.scope === 'erc20' || question.scope === 'erc1155') return value;
+  if (asksBalance(question)) return value;
   return value > 1n ? null : value === 1n;
 }

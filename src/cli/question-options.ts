@@ -3,8 +3,8 @@
 import { OPERATIONS, type Scope } from '../api/operations.ts';
 import type * as p from '../api/params.ts';
 import { Fault } from '../api/params.ts';
-import type { Version } from '../registry/delegation.ts';
 import { rightsOf } from '../registry/rights.ts';
+import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Call, Option } from './command.ts';
 import type { Source } from './query-target.ts';

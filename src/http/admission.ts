@@ -2,7 +2,7 @@
 
 import type { KeyRing } from '../accounts/key-ring.ts';
 import { Problem } from '../api/problems.ts';
-import type { Version } from '../registry/delegation.ts';
+import type { Version } from '../registry/versions.ts';
 import type { Awaitable } from '../store/store.ts';
 import { clientOf, type TrustedProxies } from './client-address.ts';
 import type { Limiter, Verdict } from './limiter.ts';

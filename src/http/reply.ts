@@ -2,9 +2,10 @@
 
 import { Problem } from '../api/problems.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
-import type { Question, QuestionV1 } from '../registry/check.ts';
-import type { Address, Version } from '../registry/delegation.ts';
+import type { Question, QuestionOf } from '../registry/check.ts';
+import type { Address } from '../registry/delegation.ts';
 import { NETWORKS } from '../registry/network.ts';
+import type { Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
 import type { ChainState, Moment, Store } from '../store/store.ts';
 import type { Developers } from './developers.ts';
@@ -32,7 +33,7 @@ export interface Service {
   /** Told of checks at which the answer was no. */
   readonly onDenied?: (chainId: number, question: Question) => void;
   /** Told of what was refused for a revocation that is not settled. */
-  readonly onUnread?: (chainId: number, question: QuestionV1) => void;
+  readonly onUnread?: (chainId: number, question: QuestionOf<1>) => void;
   /** Told of failures that callers are not told of. */
   readonly onError?: (error: unknown) => void;
 }

@@ -8,9 +8,13 @@ import {
   isAddress,
   isBytes32,
   isUint256,
+  KINDS,
+  type Kind,
   MAX_UINT256,
   NO_RIGHTS,
 } from './delegation.ts';
+import { ALL_SCOPES, SCOPES, type Scope, type ScopeOf } from './scopes.ts';
+import { hasRights, VERSIONS, type Version } from './versions.ts';
 
 interface Pair {
   /** The cold wallet that would have granted. */
@@ -19,79 +23,66 @@ interface Pair {
   readonly to: Address;
 }
 
-/** A question to the v1 registry. */
-export type QuestionV1 = { readonly version: 1 } & Pair &
-  (
-    | { readonly scope: 'all' }
-    | { readonly scope: 'contract'; readonly contract: Address }
-    | { readonly scope: 'token'; readonly contract: Address; readonly tokenId: bigint }
-  );
+type TargetOf<S extends Scope> = ((typeof SCOPES)[S]['needsContract'] extends true
+  ? { readonly contract: Address }
+  : unknown) &
+  ((typeof SCOPES)[S]['needsTokenId'] extends true ? { readonly tokenId: bigint } : unknown);
 
-/** A question to the v2 registry. Without rights (all zero) only unrestricted delegations count. */
-export type QuestionV2 = { readonly version: 2; readonly rights: Bytes32 } & Pair &
-  (
-    | { readonly scope: 'all' }
-    | { readonly scope: 'contract'; readonly contract: Address }
-    | { readonly scope: 'erc20'; readonly contract: Address }
-    | { readonly scope: 'erc721' | 'erc1155'; readonly contract: Address; readonly tokenId: bigint }
-  );
+/** Without rights (all zero) only unrestricted delegations count. */
+type RightsOf<V extends Version> = (typeof VERSIONS)[V]['hasRights'] extends true
+  ? { readonly rights: Bytes32 }
+  : unknown;
 
-export type Question = QuestionV1 | QuestionV2;
+/** A question to the registry of one version. */
+export type QuestionOf<V extends Version> = {
+  [S in ScopeOf<V>]: { readonly version: V; readonly scope: S } & Pair & RightsOf<V> & TargetOf<S>;
+}[ScopeOf<V>];
 
-/** The v2 contract answers no for these two senders, whatever its logs say. */
-const NEVER_GRANTORS: readonly string[] = [`0x${'0'.repeat(40)}`, `0x${'0'.repeat(39)}1`];
+export type Question = { [V in Version]: QuestionOf<V> }[Version];
 
 /** The delegations each of which, if it holds, grants what is asked: six at most. */
 export function grantingKeys(question: Question): DelegationKey[] {
-  if (question.version === 1) return keysWithRights(question, null);
-  if (NEVER_GRANTORS.includes(question.from)) return [];
+  const { version, from } = question;
+  if (!('rights' in question)) return keysWithRights(question, null);
+  if ((VERSIONS[version].neverGrants as readonly string[]).includes(from)) return [];
   const unrestricted = keysWithRights(question, NO_RIGHTS);
   return question.rights === NO_RIGHTS ? unrestricted : [...unrestricted, ...keysWithRights(question, question.rights)];
 }
 
-const TOKEN_KIND = { token: 'TOKEN', erc721: 'ERC721', erc20: 'ERC20', erc1155: 'ERC1155' } as const;
-
 function keysWithRights(question: Question, rights: Bytes32 | null): DelegationKey[] {
   const { version, from, to, scope } = question;
-  const all: DelegationKey = { version, kind: 'ALL', from, to, contract: null, tokenId: null, rights };
-  if (scope === 'all') return [all];
-  const contract: DelegationKey = { ...all, kind: 'CONTRACT', contract: question.contract };
-  if (scope === 'contract') return [all, contract];
-  const tokenId = scope === 'erc20' ? null : question.tokenId;
-  return [all, contract, { ...contract, kind: TOKEN_KIND[scope], tokenId }];
+  return SCOPES[scope].grantedBy.map((kind) => {
+    const has = KINDS[kind];
+    const contract = has.contract && 'contract' in question ? question.contract : null;
+    const tokenId = has.tokenId && 'tokenId' in question ? question.tokenId : null;
+    return { version, kind, from, to, contract, tokenId, rights };
+  });
 }
 
 /** What is wrong with a question, in words, or null for a good one. */
 export function faultOfQuestion(question: Question): string | null {
-  const { from, to, scope } = question;
+  const { from, to } = question;
   if (!isAddress(from)) return `from ${from} is not a lower-case address`;
   if (!isAddress(to)) return `to ${to} is not a lower-case address`;
-  if (question.version === 2 && !isBytes32(question.rights))
+  if ('rights' in question && !isBytes32(question.rights))
     return `rights ${question.rights} are not lower-case bytes32`;
-  if (scope !== 'all' && !isAddress(question.contract))
+  if ('contract' in question && !isAddress(question.contract))
     return `contract ${question.contract} is not a lower-case address`;
   if ('tokenId' in question && !isUint256(question.tokenId)) return `tokenId ${question.tokenId} is not a uint256`;
   return null;
 }
 
-const SCOPE_OF_KIND = {
-  ALL: 'all',
-  CONTRACT: 'contract',
-  TOKEN: 'token',
-  ERC721: 'erc721',
-  ERC20: 'erc20',
-  ERC1155: 'erc1155',
-} as const;
+const SCOPE_OF_KIND = new Map<Kind, Scope>(ALL_SCOPES.map((scope) => [SCOPES[scope].grantedBy.at(-1) as Kind, scope]));
 
 /** The question that a delegation is there to answer with yes. */
 export function questionFor({ version, kind, from, to, contract, tokenId, rights }: DelegationKey): Question {
   const target = { ...(contract === null ? {} : { contract }), ...(tokenId === null ? {} : { tokenId }) };
-  const base = { version, scope: SCOPE_OF_KIND[kind], from, to, ...target };
-  return (version === 1 ? base : { ...base, rights: rights ?? NO_RIGHTS }) as Question;
+  const base = { version, scope: SCOPE_OF_KIND.get(kind), from, to, ...target };
+  return (hasRights(version) ? { ...base, rights: rights ?? NO_RIGHTS } : base) as Question;
 }
 
 /** True when the scope is answered by a balance, not by yes or no. */
-export const asksBalance = (question: Question): boolean => question.scope === 'erc20' || question.scope === 'erc1155';
+export const asksBalance = ({ scope }: Question): boolean => SCOPES[scope].answersBalance;
 
 /** The registry's answer, given those of the granting delegations that hold. */
 export function answer(question: Question, granting: readonly Pick<Delegation, 'amount'>[]): boolean | bigint {

@@ -1,12 +1,13 @@
 // What a delegation is. One vocabulary for both registries: `from` is the cold wallet that grants (v1: the vault),
 // `to` is the hot wallet that may act (v1: the delegate).
 
+import { hasRights, type Version } from './versions.ts';
+
 /** `0x` and 40 lower-case hex digits. */
 export type Address = `0x${string}`;
 /** `0x` and 64 lower-case hex digits. */
 export type Bytes32 = `0x${string}`;
 
-export type Version = 1 | 2;
 export type Kind = 'ALL' | 'CONTRACT' | 'TOKEN' | 'ERC721' | 'ERC20' | 'ERC1155';
 
 /** What makes two grants the same delegation. Which fields are null is decided by version and kind, never by value. */
@@ -19,7 +20,7 @@ export interface DelegationKey {
   readonly contract: Address | null;
   /** Null but for TOKEN, ERC721 and ERC1155. Zero is a real id. */
   readonly tokenId: bigint | null;
-  /** Null in v1, which has no rights. */
+  /** Null in a version without rights. */
   readonly rights: Bytes32 | null;
 }
 
@@ -83,7 +84,7 @@ export function faultOfKey(key: DelegationKey): string | null {
   if (!isAddress(key.to)) return `to ${key.to} is not a lower-case address`;
   if (shape.contract ? !isAddress(key.contract) : key.contract !== null) return `contract ${key.contract} is wrong`;
   if (shape.tokenId ? !isUint256(key.tokenId) : key.tokenId !== null) return `tokenId ${key.tokenId} is wrong`;
-  if (key.version === 2 ? !isBytes32(key.rights) : key.rights !== null) return `rights ${key.rights} is wrong`;
+  if (hasRights(key.version) ? !isBytes32(key.rights) : key.rights !== null) return `rights ${key.rights} is wrong`;
   return null;
 }
 

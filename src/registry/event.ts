@@ -1,14 +1,7 @@
 // From a raw log to what it does. Ten event types, each of one fixed layout: whatever does not fit is an error.
 
-import {
-  type Address,
-  type Bytes32,
-  type Delegation,
-  type DelegationKey,
-  KINDS,
-  type Kind,
-  type Version,
-} from './delegation.ts';
+import { type Address, type Bytes32, type Delegation, type DelegationKey, KINDS, type Kind } from './delegation.ts';
+import { hasRights, type Version } from './versions.ts';
 
 export interface RawLog {
   readonly topics: readonly string[];
@@ -171,7 +164,7 @@ export function decodeEvent(version: Version, log: RawLog): RegistryEvent {
     to: address('to'),
     contract: shape.contract ? address('contract') : null,
     tokenId: shape.tokenId ? BigInt(`0x${fields.tokenId}`) : null,
-    rights: version === 2 ? `0x${fields.rights}` : null,
+    rights: hasRights(version) ? `0x${fields.rights}` : null,
   };
   if (shape.amount) {
     const amount = BigInt(`0x${fields.amount}`);

@@ -1,6 +1,7 @@
 // The networks that carry the registries, and the defaults for following each.
 
-import type { Address, Version } from './delegation.ts';
+import type { Address } from './delegation.ts';
+import { ALL_VERSIONS, type Version } from './versions.ts';
 
 /** When a block counts as final: the node's `finalized` tag, or a depth in blocks or seconds. */
 export type Finality = 'tag' | { readonly blocks: number } | { readonly seconds: number };
@@ -9,10 +10,10 @@ export interface Network {
   readonly chainId: number;
   readonly name: string;
   readonly testnet: boolean;
-  /** The registries deployed here. Every network has v2. */
-  readonly registries: { readonly 1?: Address; readonly 2: Address };
-  /** A block at or before the deployment, where one is published. */
-  readonly firstBlock: { readonly 1?: number; readonly 2?: number };
+  /** The registries deployed here, by version. */
+  readonly registries: { readonly [V in Version]?: Address };
+  /** A block at or before the deployment of each, where one is published. */
+  readonly firstBlock: { readonly [V in Version]?: number };
   /** The usual time between blocks, in seconds. */
   readonly blockSeconds: number;
   /** Blocks come only when there is something to put into them, so an old head is no sign of trouble. */
@@ -103,6 +104,5 @@ export const NETWORKS: ReadonlyMap<number, Network> = new Map(
 /** Which version's registry stands at the address, if one does. */
 export function registryAt(network: Network, address: string): Version | null {
   const lower = address.toLowerCase();
-  if (lower === network.registries[1]) return 1;
-  return lower === network.registries[2] ? 2 : null;
+  return ALL_VERSIONS.find((version) => network.registries[version] === lower) ?? null;
 }

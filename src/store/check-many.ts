@@ -2,7 +2,8 @@
 // meanwhile.
 
 import { answer, faultOfQuestion, grantingKeys, type Question } from '../registry/check.ts';
-import type { Delegation, Version } from '../registry/delegation.ts';
+import type { Delegation } from '../registry/delegation.ts';
+import type { Version } from '../registry/versions.ts';
 import { amountOf, bytesOf, cellsBetween, hexOf, numberOf } from './encoding.ts';
 import type { BulkStatement, Engine, Param } from './engine.ts';
 import { StoreError } from './errors.ts';

@@ -1,6 +1,7 @@
 // Brings spans up to date with logs, inside the writer's transaction.
 
-import type { Address, DelegationKey, Version } from '../registry/delegation.ts';
+import type { Address, DelegationKey } from '../registry/delegation.ts';
+import type { Version } from '../registry/versions.ts';
 import {
   amountCell,
   amountOf,

@@ -7,9 +7,9 @@ import {
   KINDS,
   type Kind,
   NO_RIGHTS,
-  type Version,
 } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
+import type { Version } from '../registry/versions.ts';
 import type { Cell, Row } from './engine.ts';
 
 const EMPTY = new Uint8Array(0);

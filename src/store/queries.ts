@@ -2,7 +2,7 @@
 // it reads all of a chain rather than use half an index; PostgreSQL does not know INDEXED BY and is not shown it, and what
 // stands in /*pg …*/ it alone is shown: there the condition that only the right index has.
 
-import type { Version } from '../registry/delegation.ts';
+import type { Version } from '../registry/versions.ts';
 import { CHAIN_COLUMNS } from './chain-state.ts';
 
 const once = <Args extends readonly (string | number | boolean | undefined)[]>(build: (...args: Args) => string) => {

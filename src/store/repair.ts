@@ -1,6 +1,7 @@
 // Puts right what a provider told wrong: the logs of blocks, and their times.
 
-import type { Address, Version } from '../registry/delegation.ts';
+import type { Address } from '../registry/delegation.ts';
+import type { Version } from '../registry/versions.ts';
 import { insertBlocks, insertLogs, newest, rewritten } from './commit.ts';
 import { type DerivedWallet, deriveWallets, type Writing } from './derive.ts';
 import { bytesOf, eventOf, hexOf, numberOf } from './encoding.ts';

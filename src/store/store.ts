@@ -1,8 +1,9 @@
 // The store's interface: what is written, and what can be asked. Both engines behave exactly as written here.
 
 import type { Question } from '../registry/check.ts';
-import type { Address, Bytes32, Delegation, DelegationKey, Version } from '../registry/delegation.ts';
+import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
+import type { Version } from '../registry/versions.ts';
 import type { Notices } from './engine.ts';
 import type { Halt } from './halt.ts';
 

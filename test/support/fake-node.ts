@@ -357,7 +357,7 @@ export function logOfCall([registry, caller, name, args]: Call): FakeLog {
   };
   const [indexed, words] = (parts[name] as () => [string[], string[]])();
   return {
-    address: MAINNET.registries[2],
+    address: MAINNET.registries[2] as Address,
     topics: [topic, `0x${word(caller)}`, ...indexed.map((value) => `0x${word(value)}`)],
     data: `0x${words.join('')}`,
   };

@@ -1,0 +1,76 @@
+// What can be asked of a registry. A new kind of check is a row here; the compiler names every other place that must decide.
+
+import type { Kind } from './delegation.ts';
+import type { Version } from './versions.ts';
+
+interface ScopeRow {
+  /** A delegation of any of these kinds grants what is asked, from the widest to the narrowest. */
+  readonly grantedBy: readonly Kind[];
+  readonly needsContract: boolean;
+  readonly needsTokenId: boolean;
+  /** Answered by an amount instead of true or false. */
+  readonly answersBalance: boolean;
+  /** The contract's function for it, by version. A version without one does not have this scope. */
+  readonly selectors: { readonly [V in Version]?: string };
+}
+
+export const SCOPES = {
+  all: {
+    grantedBy: ['ALL'],
+    needsContract: false,
+    needsTokenId: false,
+    answersBalance: false,
+    selectors: { 1: '9c395bc2', 2: 'e839bd53' },
+  },
+  contract: {
+    grantedBy: ['ALL', 'CONTRACT'],
+    needsContract: true,
+    needsTokenId: false,
+    answersBalance: false,
+    selectors: { 1: '90c9a2d0', 2: '8988eea9' },
+  },
+  token: {
+    grantedBy: ['ALL', 'CONTRACT', 'TOKEN'],
+    needsContract: true,
+    needsTokenId: true,
+    answersBalance: false,
+    selectors: { 1: 'aba69cf8' },
+  },
+  erc721: {
+    grantedBy: ['ALL', 'CONTRACT', 'ERC721'],
+    needsContract: true,
+    needsTokenId: true,
+    answersBalance: false,
+    selectors: { 2: 'b9f36874' },
+  },
+  erc1155: {
+    grantedBy: ['ALL', 'CONTRACT', 'ERC1155'],
+    needsContract: true,
+    needsTokenId: true,
+    answersBalance: true,
+    selectors: { 2: 'b8705875' },
+  },
+  erc20: {
+    grantedBy: ['ALL', 'CONTRACT', 'ERC20'],
+    needsContract: true,
+    needsTokenId: false,
+    answersBalance: true,
+    selectors: { 2: 'ba63c817' },
+  },
+} as const satisfies Readonly<Record<string, ScopeRow>>;
+
+export type Scope = keyof typeof SCOPES;
+
+/** The scopes of a version. */
+export type ScopeOf<V extends Version> = {
+  [S in Scope]: V extends keyof (typeof SCOPES)[S]['selectors'] ? S : never;
+}[Scope];
+
+export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];
+
+export const selectorOf = (version: Version, scope: Scope): string | undefined =>
+  (SCOPES[scope].selectors as ScopeRow['selectors'])[version];
+
+/** The scopes of a version, from the widest to the narrowest. */
+export const scopesOf = <V extends Version>(version: V): readonly ScopeOf<V>[] =>
+  ALL_SCOPES.filter((scope) => selectorOf(version, scope) !== undefined) as ScopeOf<V>[];
