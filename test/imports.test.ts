@@ -1,7 +1,7 @@
 // The folders of src are layers.
 
 import { describe, expect, test } from 'bun:test';
-import { folderOf, importsOfSrc, LAYERS, WEB_MAY_IMPORT } from './support/imports.ts';
+import { folderArrows, folderOf, importsOfSrc, LAYERS, WEB_MAY_IMPORT } from './support/imports.ts';
 
 const IMPORTS = importsOfSrc();
 
@@ -21,4 +21,10 @@ describe('imports in src', () => {
     const allowed = new Set([...WEB_MAY_IMPORT, 'web']);
     expect(IMPORTS.filter((one) => isWeb(one) && !allowed.has(folderOf(one.to)))).toEqual([]);
   });
+});
+
+test('docs/architecture.md has every arrow between folders, and no other', async () => {
+  const text = await Bun.file(`${import.meta.dir}/../docs/architecture.md`).text();
+  const drawn = [...text.matchAll(/^ +(\w+ --> \w+)$/gm)].map(([, arrow]) => arrow as string);
+  expect(drawn).toEqual(folderArrows(IMPORTS));
 });
