@@ -74,10 +74,10 @@ describe('PostgreSQL', () => {
   test('restarted: questions fail as unavailable at worst, and are answered again; messages are heard again', async () => {
     const [engine, other] = [await openEngine(url, {}), await openEngine(url, {})];
     const heard: string[] = [];
-    engine.notices?.hear('news', (text) => void heard.push(text));
+    engine.notices?.subscribe('news', (text) => void heard.push(text));
     const say = async (text: string) => {
       for (let left = 100; left > 0 && !heard.includes(text); left--) {
-        await Promise.resolve(other.notices?.tell('news', text)).catch(() => {});
+        await Promise.resolve(other.notices?.publish('news', text)).catch(() => {});
         await Bun.sleep(100);
       }
     };

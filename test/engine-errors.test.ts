@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
-import type { Engine, Transaction } from '../src/store/engine.ts';
+import type { Engine, WriteTransaction } from '../src/store/engine.ts';
 import { openEngine } from '../src/store/open.ts';
 import { failure } from './support/chain.ts';
 import { postgresServer, temporaryPath } from './support/engines.ts';
@@ -23,7 +23,7 @@ async function inDatabase(url: string, check: (engine: Engine) => Promise<void>)
 }
 
 const asked = async (engine: Engine, sql: string) => engine.rows(sql, []);
-const inTransaction = (engine: Engine, work: (tx: Transaction) => unknown) =>
+const inTransaction = (engine: Engine, work: (tx: WriteTransaction) => unknown) =>
   failure(engine.transaction(async (tx) => void (await work(tx))));
 const rowsIn = async (engine: Engine) => Number((await asked(engine, 'SELECT count(*) FROM notes'))[0]?.[0]);
 
@@ -118,7 +118,7 @@ test('PostgreSQL: what may not be read or written is unavailable', async () => {
   });
 });
 
-test('PostgreSQL: its own codes say whether it can be used, at any pace', async () => {
+test('PostgreSQL: its own codes say whether it can be used, at any timeout', async () => {
   await inDatabase(await (await postgresServer()).createDatabase(), async (engine) => {
     const raise = (code: string) =>
       `DO $$ BEGIN RAISE EXCEPTION 'the reason of ${code}' USING ERRCODE = '${code}'; END $$`;
@@ -131,8 +131,8 @@ test('PostgreSQL: its own codes say whether it can be used, at any pace', async 
     for (const [code, states] of Object.entries(codes)) {
       for (const state of states) {
         const errors = [await failure(asked(engine, raise(state)))];
-        for (const pace of ['brisk', 'steady', 'patient'] as const) {
-          errors.push(await failure(engine.transaction(async (tx) => tx.run(raise(state), []), pace)));
+        for (const timeout of ['short', 'long', 'none'] as const) {
+          errors.push(await failure(engine.transaction(async (tx) => tx.run(raise(state), []), timeout)));
         }
         for (const error of errors) {
           expect(error).toMatchObject({ name: 'StoreError', code });

@@ -1,7 +1,7 @@
 // The whole program, over nodes that we write ourselves: what it answers, what it tells, and what it survives.
 
 import { describe, expect, test } from 'bun:test';
-import { archiveLines, readArchive } from '../src/store/archive.ts';
+import { archiveLines, importArchive } from '../src/store/archive.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { postgresServer, temporaryPath } from './support/engines.ts';
@@ -499,13 +499,13 @@ describe('delegations serve, following', () => {
     }
     const store = await openStore(to);
     const cut = linesWith(() => Promise.reject(new Error('the power failed')));
-    await expect(readArchive(store, checked, cut)).rejects.toThrow('the power failed');
+    await expect(importArchive(store, checked, cut)).rejects.toThrow('the power failed');
 
     const follower = startFollow(to, live.url);
     try {
       await someTicks(live);
       expect((await store.chain(1))?.halt?.code).toBe('import-unfinished');
-      await readArchive(
+      await importArchive(
         store,
         checked,
         linesWith(() => someTicks(live)),
@@ -567,7 +567,7 @@ describe('delegations serve, following', () => {
       yield first;
       for (const line of rest.slice(0, Math.floor(rest.length / 2))) yield line;
     }
-    await expect(readArchive(broken, checked, half())).rejects.toThrow('changed while it was read');
+    await expect(importArchive(broken, checked, half())).rejects.toThrow('changed while it was read');
     expect((await broken.chain(1))?.halt?.code).toBe('import-unfinished');
     await broken.close();
 

@@ -7,7 +7,7 @@ import { createFollower } from '../src/chain/follower.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { Network } from '../src/registry/network.ts';
 import { StoreError } from '../src/store/errors.ts';
-import { type Halt, haltTexts } from '../src/store/halt.ts';
+import { describeHalt, type Halt } from '../src/store/halt.ts';
 import type { Batch, Store } from '../src/store/store.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode } from './support/fake-node.ts';
 import { WALLETS } from './support/lives.ts';
@@ -438,7 +438,7 @@ describe('23: a chain of which nothing is left', () => {
         }
         const halt = await haltOf(world);
         expect(halt).toMatchObject({ code: 'finality-violation', foreign: true });
-        expect(haltTexts(1, halt as Halt).help).toContain('Check that RPC_URL_1 names nodes of chain 1.');
+        expect(describeHalt(1, halt as Halt).help).toContain('Check that RPC_URL_1 names nodes of chain 1.');
         expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
         // The nodes of the operator are the right ones again.
         node.chain = world.chain;

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test';
 import { statement } from '../src/store/check-many.ts';
 import { openStore } from '../src/store/open.ts';
-import { SETTINGS, textOf } from '../src/store/postgres.ts';
+import { postgresSql, SETTINGS } from '../src/store/postgres.ts';
 import { checkAtSql, checkNowSql, listSql } from '../src/store/queries.ts';
 import {
   END_OPEN_PAIR,
@@ -29,7 +29,9 @@ const common = {
 const STATEMENTS: Record<string, { sqlite: string; postgres: string }> = {
   ...bulk,
   'many checks': statement(2, false),
-  ...Object.fromEntries(Object.entries(common).map(([name, sql]) => [name, { sqlite: sql, postgres: textOf(sql) }])),
+  ...Object.fromEntries(
+    Object.entries(common).map(([name, sql]) => [name, { sqlite: sql, postgres: postgresSql(sql) }]),
+  ),
 };
 
 const namesIn = (text: string, pattern: RegExp) =>

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { answer, type Question } from '../src/registry/check.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
-import type { Moment, Store } from '../src/store/store.ts';
+import type { AnswerBlock, Store } from '../src/store/store.ts';
 import { ENGINES } from './support/engines.ts';
 import { COLD, CONTRACT, HOT } from './support/fixtures.ts';
 import { amountAt } from './support/writer.ts';
@@ -42,7 +42,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-const amountOf = ({ number, hash }: Moment) => amountAt(number, Number.parseInt(hash?.slice(2, 10) ?? '0', 16));
+const amountOf = ({ number, hash }: AnswerBlock) => amountAt(number, Number.parseInt(hash?.slice(2, 10) ?? '0', 16));
 
 /** Every block's answer is that block's own, and derived again from the logs it stays the same. */
 async function expectSound(store: Store): Promise<void> {

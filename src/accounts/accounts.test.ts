@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/support/engines.ts';
 import { openEngine } from '../store/open.ts';
-import { type Accounts, type CreatedKey, isGood, openAccounts } from './accounts.ts';
+import { type Accounts, type CreatedKey, isActive, openAccounts } from './accounts.ts';
 import { createKey, hashOf, isKey } from './key.ts';
-import { createKeyRing } from './key-ring.ts';
+import { createKeyCache } from './key-cache.ts';
 
 const NOW = 1_800_000_000;
 
@@ -57,7 +57,7 @@ for (const engine of ENGINES) {
         revokedAt: null,
       });
       expect(await accounts.find(createKey().text)).toBeNull();
-      expect([isGood(record, NOW + 99), isGood(record, NOW + 100)]).toEqual([true, false]);
+      expect([isActive(record, NOW + 99), isActive(record, NOW + 100)]).toEqual([true, false]);
     });
 
     test('a revoked key is no good any more, and is not revoked twice', async () => {
@@ -68,7 +68,7 @@ for (const engine of ENGINES) {
       ]);
       const found = await accounts.find(text);
       expect(found?.revokedAt).toBe(NOW + 5);
-      expect(isGood(found as NonNullable<typeof found>, NOW + 5)).toBe(false);
+      expect(isActive(found as NonNullable<typeof found>, NOW + 5)).toBe(false);
       expect(await accounts.revoke(999_999, NOW)).toBe(false);
       expect(await accounts.rotate(record.id, NOW + 7, 100)).toBeNull();
     });
@@ -79,10 +79,10 @@ for (const engine of ENGINES) {
       expect(next.text).not.toBe(text);
       expect(next.record).toMatchObject({ owner: '0xabc', label: 'game', createdAt: NOW + 10 });
       const old = (await accounts.find(text)) as typeof record;
-      expect([isGood(old, NOW + 10 + 3599), isGood(old, NOW + 10 + 3600)]).toEqual([true, false]);
+      expect([isActive(old, NOW + 10 + 3599), isActive(old, NOW + 10 + 3600)]).toEqual([true, false]);
       // It may still end at once.
       expect(await accounts.revoke(record.id, NOW + 20)).toBe(true);
-      expect(isGood((await accounts.find(text)) as typeof record, NOW + 20)).toBe(false);
+      expect(isActive((await accounts.find(text)) as typeof record, NOW + 20)).toBe(false);
     });
 
     test('an owner has at most as many good keys as the quota allows, also where they are asked for at once', async () => {
@@ -107,7 +107,7 @@ for (const engine of ENGINES) {
         },
       }) as Accounts;
       const errors: unknown[] = [];
-      const first = createKeyRing(away, { now: () => NOW, onError: (error) => void errors.push(error) });
+      const first = createKeyCache(away, { now: () => NOW, onError: (error) => void errors.push(error) });
       await first.lookUp(text);
       await Bun.sleep(5500);
       isAway = false;
@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
       }
       const all = await accounts.list(owner);
       expect(all.length).toBeLessThanOrEqual(52);
-      expect(all.filter((one) => isGood(one, NOW))).toHaveLength(2);
+      expect(all.filter((one) => isActive(one, NOW))).toHaveLength(2);
       const tables = await openEngine(url, { readOnly: true });
       const [row] = await tables.rows('SELECT count(*) FROM key_use WHERE key_id NOT IN (SELECT id FROM api_key)', []);
       await tables.close();
@@ -164,7 +164,7 @@ for (const engine of ENGINES) {
           },
         },
       }) as Accounts;
-      const ring = createKeyRing(counting, { now: () => NOW });
+      const ring = createKeyCache(counting, { now: () => NOW });
       const answers = await Promise.all(Array.from({ length: 1000 }, () => ring.lookUp(text)));
       expect([new Set(answers), lookups, ring.isFamiliar(text)]).toEqual([new Set([true]), 1, true]);
       expect(ring.isFamiliar(createKey().text)).toBe(false);
@@ -174,7 +174,7 @@ for (const engine of ENGINES) {
     test('a ring knows a key for a second, and counts what it lets through', async () => {
       const { text, record } = await create({ owner: '0xring' });
       let now = NOW;
-      const ring = createKeyRing(accounts, { now: () => now });
+      const ring = createKeyCache(accounts, { now: () => now });
       expect([ring.known(text), await ring.lookUp(text), ring.known(text)]).toEqual([null, true, true]);
       const made = createKey().text;
       expect([ring.known(made), await ring.lookUp(made), ring.known(made)]).toEqual([null, false, false]);

@@ -1,7 +1,7 @@
 // API keys and their use, in tables of their own on either engine.
 
 import { numberOf, numberOrNull } from '../store/encoding.ts';
-import type { Engine, Row, Transaction } from '../store/engine.ts';
+import type { Engine, Row, WriteTransaction } from '../store/engine.ts';
 import { openEngine } from '../store/open.ts';
 import { createKey, hashOf } from './key.ts';
 import { migrateAccounts } from './schema.ts';
@@ -71,7 +71,7 @@ const CONNECTIONS = 2;
 const COLUMNS = 'id, shown, label, owner, created_at, expires_at, revoked_at, last_used_at';
 
 /** Whether a key still opens anything. */
-export const isGood = ({ revokedAt, expiresAt }: KeyRecord, now: number): boolean =>
+export const isActive = ({ revokedAt, expiresAt }: KeyRecord, now: number): boolean =>
   (revokedAt === null || revokedAt > now) && (expiresAt === null || expiresAt > now);
 
 export async function openAccounts(url: string): Promise<Accounts> {
@@ -93,7 +93,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
   };
 
   const add = async (
-    tx: Transaction,
+    tx: WriteTransaction,
     { label, owner = null, expiresAt = null, now }: KeyRequest,
   ): Promise<CreatedKey> => {
     const { text, hash, shown } = createKey();

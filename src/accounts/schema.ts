@@ -1,6 +1,6 @@
 // The tables of accounts: apart from the index, which can be dropped and read again. Keys cannot.
 
-import type { Dialect, Engine, Transaction } from '../store/engine.ts';
+import type { Dialect, Engine, WriteTransaction } from '../store/engine.ts';
 import { migrateTables } from '../store/migrate.ts';
 
 /**
@@ -26,7 +26,7 @@ const first = ({ integer, bytes, serial }: Dialect) => [
 ];
 
 const MIGRATIONS = [first];
-const fill = async (tx: Transaction) => {
+const fill = async (tx: WriteTransaction) => {
   await tx.run('INSERT INTO account_secret (secret) VALUES ($1)', [crypto.getRandomValues(new Uint8Array(32))]);
 };
 

@@ -2,7 +2,7 @@
 
 import type { Finality, Network } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
-import { type Halt, type HaltCode, haltTexts } from '../store/halt.ts';
+import { describeHalt, type Halt, type HaltCode } from '../store/halt.ts';
 import type { BlockRef, ChainState, CommitResult, Store } from '../store/store.ts';
 import type { Source } from './providers.ts';
 
@@ -97,7 +97,7 @@ export function createContext(options: ContextOptions): FollowerContext {
       else context.tellHalt(halt);
     },
     tellHalt(halt) {
-      onEvent({ type: 'halted', code: halt.code, since: halt.since, ...haltTexts(chainId, halt) });
+      onEvent({ type: 'halted', code: halt.code, since: halt.since, ...describeHalt(chainId, halt) });
     },
     async refresh() {
       const stands = await store.chain(chainId);

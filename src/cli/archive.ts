@@ -7,7 +7,7 @@ import type { Environment } from '../service/config.ts';
 import { readConfig } from '../service/config.ts';
 import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
-import { archiveLines, checkArchive, readArchive } from '../store/archive.ts';
+import { archiveLines, checkArchive, importArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
 import { type Command, chainOf } from './command.ts';
 import { linesOf } from './lines.ts';
@@ -67,7 +67,7 @@ async function importIndex(environment: Environment, path: string): Promise<void
   }
   const store = await openStore(config.databaseUrl);
   try {
-    await readArchive(store, { head, end }, linesOf(path), (logs) => showStatus(`${logs} of ${end.logs} logs`));
+    await importArchive(store, { head, end }, linesOf(path), (logs) => showStatus(`${logs} of ${end.logs} logs`));
     showStatus('');
   } finally {
     await store.close();

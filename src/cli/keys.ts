@@ -1,6 +1,6 @@
 // delegations keys: what an operator does with API keys.
 
-import { type Accounts, type CreatedKey, isGood, type KeyRecord, openAccounts } from '../accounts/accounts.ts';
+import { type Accounts, type CreatedKey, isActive, type KeyRecord, openAccounts } from '../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { readConfig } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
@@ -108,7 +108,7 @@ function cellsOf(record: KeyRecord, now: number): string[] {
     label,
     owner ?? 'operator',
     dateOf(createdAt),
-    isGood(record, now) ? good : ended,
+    isActive(record, now) ? good : ended,
     lastUsedAt === null ? 'never' : dateOf(lastUsedAt),
   ];
 }

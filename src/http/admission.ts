@@ -1,9 +1,9 @@
 // Who may ask how much: with a good key as much as they like, without one so many requests in any ten seconds.
 
-import type { KeyRing } from '../accounts/key-ring.ts';
+import type { KeyCache } from '../accounts/key-cache.ts';
 import { Problem } from '../api/problems.ts';
 import type { Version } from '../registry/versions.ts';
-import type { Awaitable } from '../store/store.ts';
+import type { Awaitable } from '../store/awaitable.ts';
 import { clientOf, type TrustedProxies } from './client-address.ts';
 import type { Limiter, Verdict } from './limiter.ts';
 
@@ -14,7 +14,7 @@ export interface GateOptions {
   readonly pages: Limiter;
   /** For what costs more than a page: the explorer's lists, sign-ins, and keys that must be looked up. */
   readonly lookups: Limiter;
-  readonly keys: Pick<KeyRing, 'known' | 'isFamiliar' | 'lookUp'>;
+  readonly keys: Pick<KeyCache, 'known' | 'isFamiliar' | 'lookUp'>;
   readonly proxies: TrustedProxies;
 }
 

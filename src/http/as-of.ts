@@ -4,8 +4,8 @@ import type { BlockChoice } from '../api/params.ts';
 import { Problem } from '../api/problems.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
-import { haltTexts } from '../store/halt.ts';
-import type { ChainState, Moment, Store } from '../store/store.ts';
+import { describeHalt } from '../store/halt.ts';
+import type { AnswerBlock, ChainState, Store } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
 import type { Service } from './reply.ts';
 
@@ -25,7 +25,7 @@ export interface ReadAsOf<T> {
 }
 
 /** Reads as of the asked time. An answer about a block that is no longer that of the time is never given. */
-export async function readAsOf<T extends { readonly chain: ChainState; readonly block: Moment }>(
+export async function readAsOf<T extends { readonly chain: ChainState; readonly block: AnswerBlock }>(
   store: Store,
   chainId: number,
   { block, timestamp }: AskedTime,
@@ -79,7 +79,7 @@ const READING_BLOCKS = 100;
 export function requireFresh(state: ChainState, reach: number, now: number, service: Service): void {
   const { head, verified, chainId, halt, tip, firstBlock } = state;
   if (halt !== null) {
-    const { cause } = haltTexts(chainId, halt);
+    const { cause } = describeHalt(chainId, halt);
     const members = { chainId, code: halt.code, since: halt.since };
     throw new Problem('chain-halted', `Chain ${chainId} is halted: ${cause}`, { retryAfter: 60, members });
   }

@@ -1,6 +1,6 @@
 // /developers: wallets sign in and look after their own keys. Only our own pages may change anything.
 
-import { type Accounts, isGood, type KeyRecord } from '../accounts/accounts.ts';
+import { type Accounts, isActive, type KeyRecord } from '../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { SESSION_SECONDS } from '../accounts/sessions.ts';
 import { type SignIn, SignInError } from '../accounts/sign-in.ts';
@@ -118,7 +118,7 @@ async function closeSession(request: Request, developers: Developers): Promise<R
   return json({ wallet: null }, 200, { 'set-cookie': cookie(developers, '', 0) });
 }
 
-const shown = (record: KeyRecord, now: number) => ({ ...record, good: isGood(record, now) });
+const shown = (record: KeyRecord, now: number) => ({ ...record, good: isActive(record, now) });
 
 async function listKeys(request: Request, developers: Developers, now: number): Promise<Response> {
   const { accounts, quota } = developers;
@@ -148,7 +148,7 @@ async function ownKey(request: Request, developers: Developers, now: number): Pr
   const wallet = await requireWallet(request, developers, now);
   const { id } = await bodyOf(request);
   const record = typeof id === 'number' && Number.isSafeInteger(id) ? await developers.accounts.byId(id) : null;
-  if (record === null || record.owner !== wallet || !isGood(record, now))
+  if (record === null || record.owner !== wallet || !isActive(record, now))
     throw new Problem('not-found', 'You have no such good key.');
   return record;
 }

@@ -1,6 +1,6 @@
 // At most so many requests in any stretch of so many seconds, for each client: an exact sliding window.
 
-import type { Awaitable } from '../store/store.ts';
+import type { Awaitable } from '../store/awaitable.ts';
 
 export interface Limit {
   readonly most: number;

@@ -7,7 +7,7 @@ import type { Address } from '../registry/delegation.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
-import type { ChainState, Moment, Store } from '../store/store.ts';
+import type { AnswerBlock, ChainState, Store } from '../store/store.ts';
 import type { Developers } from './developers.ts';
 import type { MaxLag, Sightings } from './freshness.ts';
 
@@ -47,7 +47,12 @@ export const CORS = {
 };
 
 /** The headers of an answer that is true as of a block. */
-export function replyHeaders(chain: ChainState, block: Moment, now: number, asked: { timestamp?: number | undefined }) {
+export function replyHeaders(
+  chain: ChainState,
+  block: AnswerBlock,
+  now: number,
+  asked: { timestamp?: number | undefined },
+) {
   const headers: Record<string, string> = {
     ...CORS,
     'content-type': JSON_TYPE,

@@ -4,7 +4,7 @@ import { Problem } from '../api/problems.ts';
 import type { NetworkRecord } from '../api/records.ts';
 import { type FollowerStatus, shareOf } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
-import { haltTexts } from '../store/halt.ts';
+import { describeHalt } from '../store/halt.ts';
 import type { ChainState } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
 import { CORS, JSON_TYPE, type Service } from './reply.ts';
@@ -81,7 +81,7 @@ const progressOf = (figures: FollowerStatus | undefined) =>
 const haltOf = (state: ChainState | undefined) =>
   state?.halt == null
     ? null
-    : { code: state.halt.code, since: state.halt.since, ...haltTexts(state.chainId, state.halt) };
+    : { code: state.halt.code, since: state.halt.since, ...describeHalt(state.chainId, state.halt) };
 
 const headOf = (state: ChainState | undefined) => state?.head ?? null;
 

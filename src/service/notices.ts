@@ -2,8 +2,8 @@
 
 import type { DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
-import type { Notices } from '../store/engine.ts';
 import { jsonText, readJson } from '../store/json.ts';
+import type { Notices } from '../store/notices.ts';
 
 const FIGURES = 'registry_figures';
 const DENIED = 'registry_denied';
@@ -31,7 +31,7 @@ const tellEach = (
   onError: (error: unknown) => void,
 ) => {
   for (const text of messages.map(jsonText))
-    if (Buffer.byteLength(text) < LONGEST) notices.tell(channel, text).catch(onError);
+    if (Buffer.byteLength(text) < LONGEST) notices.publish(channel, text).catch(onError);
 };
 
 /** Tells how the followed chains stand, and hears what callers were denied. */
@@ -41,7 +41,7 @@ export function tellFigures(
   onDenied: (...denied: Denied[number]) => void,
   onError: (error: unknown) => void,
 ): { stop(): void } {
-  notices.hear(
+  notices.subscribe(
     DENIED,
     heardBy((value) => onDenied(...(value as Denied[number])), onError),
   );
@@ -54,7 +54,7 @@ export function tellFigures(
 export function hearFigures(notices: Notices, denials: DeniedSample, onError: (error: unknown) => void) {
   const known = new Map<number, { readonly figures: FollowerStatus; readonly at: number }>();
   const note = (figures: FollowerStatus) => known.set(figures.chainId, { figures, at: performance.now() });
-  notices.hear(
+  notices.subscribe(
     FIGURES,
     heardBy((value) => note(value as FollowerStatus), onError),
   );

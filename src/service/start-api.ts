@@ -1,7 +1,7 @@
 // The part of the service that answers: the store, the keys, the limit and the API, in this process.
 
 import { openAccounts } from '../accounts/accounts.ts';
-import { createKeyRing } from '../accounts/key-ring.ts';
+import { createKeyCache } from '../accounts/key-cache.ts';
 import { createSignIn } from '../accounts/sign-in.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
@@ -62,7 +62,7 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
     const store = replicated?.store ?? primary;
     const accounts = await openAccounts(config.databaseUrl);
     started.push(accounts.close);
-    const keys = createKeyRing(accounts, { onError });
+    const keys = createKeyCache(accounts, { onError });
     // What it counted last is worth a moment, and no more.
     started.push(() => withTimeout(FLUSH_MS, keys.stop()).catch(onError));
     const limits = createLimits(config, log, metrics, group);

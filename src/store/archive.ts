@@ -127,7 +127,7 @@ export async function checkArchive(lines: AsyncIterable<string>): Promise<Checke
 const MOST_LOGS = 20_000;
 
 /** Writes a checked archive into a store that does not have the chain yet, or goes on where an earlier try was broken off. */
-export async function readArchive(
+export async function importArchive(
   store: Store,
   { head: { chainId, firstBlock, partial, last }, end }: CheckedArchive,
   lines: AsyncIterable<string>,

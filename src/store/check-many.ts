@@ -7,7 +7,7 @@ import type { Version } from '../registry/versions.ts';
 import { amountOf, bytesOf, cellsBetween, hexOf, numberOf } from './encoding.ts';
 import type { BulkStatement, Engine, Param } from './engine.ts';
 import { StoreError } from './errors.ts';
-import type { Shortener } from './index-hash.ts';
+import type { IndexHash } from './index-hash.ts';
 import { isUnsettled, unsettledVaults } from './queries.ts';
 import { requireIndexed } from './read.ts';
 import type { ListQuery } from './store.ts';
@@ -79,7 +79,7 @@ const UNSETTLED_PAIR = `SELECT 1 FROM chain WHERE chain = $1
 /** Only what `answer` looks at. */
 type Granted = Pick<Delegation, 'amount'>;
 
-export function createCheckMany(engine: Engine, short: Shortener) {
+export function createCheckMany(engine: Engine, short: IndexHash) {
   const checkMany = async (
     chainId: number,
     questions: readonly Question[],

@@ -2,14 +2,14 @@
 
 import { CHAIN_COLUMNS, chainStateOf } from './chain-state.ts';
 import { bytesOf, eventCells } from './encoding.ts';
-import type { Transaction } from './engine.ts';
+import type { WriteTransaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { drawStamp, stampRevision } from './stamp.ts';
 import type { BlockInput, BlockRef, ChainState } from './store.ts';
 import { INSERT_BLOCK, INSERT_LOG } from './tables.ts';
 
 /** Lets only the newest writer through, and holds the chain's row until the commit. */
-export async function newest(tx: Transaction, chainId: number, epoch: number): Promise<ChainState> {
+export async function newest(tx: WriteTransaction, chainId: number, epoch: number): Promise<ChainState> {
   const [row] = await tx.rows(
     `UPDATE chain SET commits = commits + 1, stamp = $3 WHERE chain = $1 AND epoch = $2
       RETURNING ${CHAIN_COLUMNS.join()}`,
@@ -22,7 +22,7 @@ export async function newest(tx: Transaction, chainId: number, epoch: number): P
 }
 
 export async function insertBlocks(
-  tx: Transaction,
+  tx: WriteTransaction,
   chainId: number,
   blocks: readonly (BlockRef & Pick<BlockInput, 'timeFrom'>)[],
 ): Promise<void> {
@@ -38,7 +38,7 @@ export async function insertBlocks(
   );
 }
 
-export async function insertLogs(tx: Transaction, chainId: number, blocks: readonly BlockInput[]): Promise<void> {
+export async function insertLogs(tx: WriteTransaction, chainId: number, blocks: readonly BlockInput[]): Promise<void> {
   await tx.each(
     INSERT_LOG,
     blocks.flatMap(({ number, logs }) =>
@@ -55,7 +55,7 @@ export async function insertLogs(tx: Transaction, chainId: number, blocks: reado
 }
 
 /** From the first block on, answers as of this revision may differ from those before. */
-export async function recordRewrite(tx: Transaction, before: ChainState, from: number): Promise<void> {
+export async function recordRewrite(tx: WriteTransaction, before: ChainState, from: number): Promise<void> {
   await tx.run('INSERT INTO rewrite (chain, revision, from_block) VALUES ($1, $2, $3)', [
     before.chainId,
     before.revision + 1,
@@ -64,7 +64,7 @@ export async function recordRewrite(tx: Transaction, before: ChainState, from: n
 }
 
 /** A change of what is stored already: everybody who holds an answer from that block on must ask again. */
-export async function rewritten(tx: Transaction, before: ChainState, from: number): Promise<ChainState> {
+export async function rewritten(tx: WriteTransaction, before: ChainState, from: number): Promise<ChainState> {
   await recordRewrite(tx, before, from);
   const revision = before.revision + 1;
   await stampRevision(tx, before.chainId, revision);

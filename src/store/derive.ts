@@ -13,8 +13,8 @@ import {
   keyOf,
   numberOf,
 } from './encoding.ts';
-import type { Param, Row, Transaction } from './engine.ts';
-import type { Shortener } from './index-hash.ts';
+import type { Param, Row, WriteTransaction } from './engine.ts';
+import type { IndexHash } from './index-hash.ts';
 import { endStored } from './revoke.ts';
 import { type AppliedBlock, type AppliedLog, createSpanSet, namedBy, type Span, type SpanChanges } from './spans.ts';
 import type { LogPosition } from './store.ts';
@@ -22,9 +22,9 @@ import { CLOSE_SPAN, INSERT_SPAN, LOAD_OPEN_KEY, LOG } from './tables.ts';
 
 /** A writer's transaction on one chain. */
 export interface Writing {
-  readonly tx: Transaction;
+  readonly tx: WriteTransaction;
   readonly chainId: number;
-  readonly short: Shortener;
+  readonly short: IndexHash;
 }
 
 /** Applies blocks to the stored spans, which are as of the block before. Memory grows with the blocks, not with wallets. */
@@ -77,7 +77,7 @@ async function deriveLogs(writing: Writing, matches: (row: Row) => boolean): Pro
 const REBUILD_LOGS = 5000;
 
 /** A chain's logs in order, in pages of whole blocks. */
-async function* logPages(tx: Transaction, chainId: number): AsyncGenerator<Row[]> {
+async function* logPages(tx: WriteTransaction, chainId: number): AsyncGenerator<Row[]> {
   for (let done = -1; ; ) {
     const page = await tx.rows(
       `SELECT ${LOG} FROM log WHERE chain = $1 AND block > $2 ORDER BY block, log_index LIMIT $3`,
@@ -99,7 +99,7 @@ type SettledEnds = ReadonlyMap<string, readonly Address[]>;
 const endName = (vault: string, block: number, logIndex: number) => `${vault} ${block} ${logIndex}`;
 
 /** Of one wallet, or of all. */
-async function settledEnds(tx: Transaction, chainId: number, wallet?: Address): Promise<SettledEnds> {
+async function settledEnds(tx: WriteTransaction, chainId: number, wallet?: Address): Promise<SettledEnds> {
   const rows = await tx.rows(
     `SELECT vault, block, ended_by, delegate FROM v1_pair WHERE chain = $1 AND ended_by IS NOT NULL
       ${wallet === undefined ? '' : 'AND vault = $2'}`,

@@ -1,6 +1,7 @@
 // What the store needs of a database: statements in a transaction, and reads that each see one snapshot.
 
-import type { Awaitable } from './store.ts';
+import type { Awaitable } from './awaitable.ts';
+import type { Notices } from './notices.ts';
 
 export type Cell = number | bigint | string | Uint8Array | null | undefined;
 export type Row = readonly Cell[];
@@ -21,9 +22,9 @@ export interface Chunk {
 }
 
 /** How long a statement of a transaction may take: as long as a read, a minute, or hours. */
-export type Pace = 'brisk' | 'steady' | 'patient';
+export type StatementTimeout = 'short' | 'long' | 'none';
 
-export interface Transaction {
+export interface WriteTransaction {
   rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
   run(sql: string, params: readonly Param[]): Awaitable<void>;
   /** Runs the statement for every row and gives back what all of them returned. */
@@ -52,12 +53,6 @@ export interface EngineOptions {
   readonly connections?: number;
 }
 
-/** Short messages to all programs on the same database. They may be lost. */
-export interface Notices {
-  tell(channel: string, text: string): Promise<void>;
-  hear(channel: string, heard: (text: string) => void): void;
-}
-
 /** Statements name their parameters $1, $2, … in both engines. */
 export interface Engine {
   readonly dialect: Dialect;
@@ -70,6 +65,6 @@ export interface Engine {
    */
   many(statement: BulkStatement, shared: readonly Param[], rows: readonly Param[][], chunk: Chunk): Awaitable<Row[]>;
   /** Commits what the work did, or nothing of it. One transaction at a time. */
-  transaction<T>(work: (tx: Transaction) => Promise<T>, pace?: Pace): Promise<T>;
+  transaction<T>(work: (tx: WriteTransaction) => Promise<T>, timeout?: StatementTimeout): Promise<T>;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@
 
 import type { Question } from '../registry/check.ts';
 import type { Address, Bytes32 } from '../registry/delegation.ts';
-import type { Transaction } from './engine.ts';
+import type { WriteTransaction } from './engine.ts';
 import { jsonText } from './json.ts';
 
 /** A wallet's list. Those that v1 keeps by delegate are not asked for: its checks tell the same. */
@@ -46,7 +46,7 @@ export type Halt = { readonly since: number } & (
 export type HaltCode = Halt['code'];
 
 /** What happened, and what to do about it, for people. */
-export function haltTexts(chainId: number, halt: Halt): { readonly cause: string; readonly help: string } {
+export function describeHalt(chainId: number, halt: Halt): { readonly cause: string; readonly help: string } {
   const rewind = (block: number) => `delegations rewind --chain ${chainId} --to ${Math.max(0, block - 1)}`;
   switch (halt.code) {
     case 'finality-violation':
@@ -90,7 +90,7 @@ export function haltOfSentence(sentence: string, since: number): Halt {
 }
 
 /** From the sentence in `shut` to the data in `halt`. */
-export async function migrateHalts(tx: Transaction): Promise<void> {
+export async function migrateHalts(tx: WriteTransaction): Promise<void> {
   const since = Math.floor(Date.now() / 1000);
   for (const [chain, shut] of await tx.rows('SELECT chain, shut FROM chain WHERE shut IS NOT NULL', [])) {
     await tx.run('UPDATE chain SET halt = $2 WHERE chain = $1', [

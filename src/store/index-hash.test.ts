@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { address, delegation } from '../../test/support/fixtures.ts';
-import { createShortener } from './index-hash.ts';
+import { createIndexHash } from './index-hash.ts';
 
 test('addresses that share all but their last digits have short forms that share nothing', () => {
-  const { hot, cold } = createShortener(1n);
+  const { hot, cold } = createIndexHash(1n);
   const alike = Array.from({ length: 10_000 }, (_, of) => address(of));
   expect(new Set(alike.map((of) => hot(1, of))).size).toBe(10_000);
   expect(new Set(alike.map((of) => cold(1, of))).size).toBe(10_000);
@@ -11,13 +11,13 @@ test('addresses that share all but their last digits have short forms that share
 });
 
 test('without the secret nobody knows them', () => {
-  const [one, other] = [createShortener(1n), createShortener(2n)];
+  const [one, other] = [createIndexHash(1n), createIndexHash(2n)];
   expect(one.hot(1, address(7))).not.toBe(other.hot(1, address(7)));
   expect(one.key(delegation('ALL'))).not.toBe(other.key(delegation('ALL')));
 });
 
 test('they are whole numbers that JavaScript and SQL hold exactly', () => {
-  const { hot } = createShortener(0xffffffffffffffffn);
+  const { hot } = createIndexHash(0xffffffffffffffffn);
   for (let of = 0; of < 1000; of++) {
     expect(Number.isSafeInteger(hot(1, address(of)))).toBe(true);
     expect(hot(1, address(of))).toBeGreaterThanOrEqual(0);
@@ -25,7 +25,7 @@ test('they are whole numbers that JavaScript and SQL hold exactly', () => {
 });
 
 test('every field of a delegation counts, its amount and wallets aside', () => {
-  const { key } = createShortener(3n);
+  const { key } = createIndexHash(3n);
   const base = delegation('ERC1155');
   const others = [
     { kind: 'ERC721' },
@@ -38,7 +38,7 @@ test('every field of a delegation counts, its amount and wallets aside', () => {
 });
 
 test('a wallet has another one on every chain', () => {
-  const { hot, cold } = createShortener(1n);
+  const { hot, cold } = createIndexHash(1n);
   expect(new Set([1, 10, 137].flatMap((chainId) => [hot(chainId, address(7)), cold(chainId, address(7))])).size).toBe(
     6,
   );

@@ -4,7 +4,7 @@
 
 import type { Address, DelegationKey } from '../registry/delegation.ts';
 
-export interface Shortener {
+export interface IndexHash {
   /** Of the wallet that grants. What it does on one chain is no neighbour of what it does on another. */
   cold(chainId: number, from: Address): number;
   /** Of the wallet that is granted. */
@@ -16,7 +16,7 @@ export interface Shortener {
 /** As many bits as are exact in a JavaScript number and in SQL. */
 const BITS_TOO_MANY = 12n;
 
-export function createShortener(secret: bigint): Shortener {
+export function createIndexHash(secret: bigint): IndexHash {
   const short = (text: string) => Number(Bun.hash.wyhash(text, secret) >> BITS_TOO_MANY);
   return {
     cold: (chainId, from) => short(`${chainId} from ${from}`),

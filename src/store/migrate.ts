@@ -1,10 +1,10 @@
 // The way from any older schema of some tables to the newest.
 
-import type { Dialect, Engine, Transaction } from './engine.ts';
+import type { Dialect, Engine, WriteTransaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 
 /** Statements, and steps that need more than one. */
-export type Migration = (string | ((tx: Transaction) => Promise<void>))[];
+export type Migration = (string | ((tx: WriteTransaction) => Promise<void>))[];
 
 export interface Migrations {
   /** Where the version is kept. */
@@ -14,11 +14,11 @@ export interface Migrations {
   /** In order; one that has shipped is never changed. */
   readonly migrations: readonly ((dialect: Dialect) => Migration)[];
   /** What a new schema begins with. */
-  readonly fill?: (tx: Transaction) => Promise<void>;
+  readonly fill?: (tx: WriteTransaction) => Promise<void>;
 }
 
 export async function migrateTables(engine: Engine, { table, what, migrations, fill }: Migrations): Promise<void> {
-  const bringUp = async (tx: Transaction) => {
+  const bringUp = async (tx: WriteTransaction) => {
     if (engine.dialect.name === 'postgres') {
       // Two programs that start at once migrate one after the other.
       await tx.run("SELECT pg_advisory_xact_lock(hashtext('delegations schema'))", []);
@@ -35,7 +35,7 @@ export async function migrateTables(engine: Engine, { table, what, migrations, f
       await fill?.(tx);
     } else if (found < migrations.length) await tx.run(`UPDATE ${table} SET version = $1`, [migrations.length]);
   };
-  await engine.transaction(bringUp, 'patient');
+  await engine.transaction(bringUp, 'none');
 }
 
 export function refuseNewer(found: number, known: number, what: string): void {

@@ -2,7 +2,7 @@
 
 import type { EngineOptions } from './engine.ts';
 import { StoreError } from './errors.ts';
-import { createShortener } from './index-hash.ts';
+import { createIndexHash } from './index-hash.ts';
 import { openPostgres } from './postgres.ts';
 import { createReads } from './read.ts';
 import { migrate, readIdentity, requireSchema } from './schema.ts';
@@ -21,7 +21,7 @@ export async function openStore(url: string, { readOnly = false }: StoreOptions 
   try {
     await (readOnly ? requireSchema(engine) : migrate(engine));
     const { id, secret } = await readIdentity(engine);
-    const short = createShortener(secret);
+    const short = createIndexHash(secret);
     return {
       id,
       notices: engine.notices,

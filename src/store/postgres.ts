@@ -6,13 +6,13 @@ import type {
   Dialect,
   Engine,
   EngineOptions,
-  Notices,
-  Pace,
   Param,
   Row,
-  Transaction,
+  StatementTimeout,
+  WriteTransaction,
 } from './engine.ts';
 import { StoreError } from './errors.ts';
+import type { Notices } from './notices.ts';
 import { createWatch, type Progress } from './watch.ts';
 
 const DIALECT: Dialect = {
@@ -47,10 +47,10 @@ export const SETTINGS = {
 
 const limits = (statementMs: number, idleMs: number) =>
   `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`;
-const LIMITS: Readonly<Record<Pace, string>> = {
-  brisk: limits(READ_MS, IDLE_MS),
-  steady: limits(WRITE_MS, IDLE_MS),
-  patient: limits(0, 0),
+const LIMITS: Readonly<Record<StatementTimeout, string>> = {
+  short: limits(READ_MS, IDLE_MS),
+  long: limits(WRITE_MS, IDLE_MS),
+  none: limits(0, 0),
 };
 
 export async function openPostgres(url: string, options: EngineOptions = {}): Promise<Engine> {
@@ -63,22 +63,22 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
     });
   let pool = connect();
   let closed = false;
-  const hearings = new Map<string, (text: string) => void>();
+  const subscriptions = new Map<string, (text: string) => void>();
 
   // A server that is frozen, or cut off, neither answers nor ends its connections: new ones are made in their place.
   const renew = () => {
     void pool.close({ timeout: 0 }).catch(() => {});
     pool = connect();
-    for (const channel of hearings.keys()) void listen(channel);
+    for (const channel of subscriptions.keys()) void listen(channel);
   };
   const progress = { answers: 0 };
   const reads = createWatch(READ_MS, progress, renew);
   const writes = createWatch(WRITE_MS, progress, renew);
   /** Each as long as it may take. */
-  const asked: Readonly<Record<Pace, Asked>> = {
-    brisk: (ask) => reads.during(ask, asStoreError),
-    steady: (ask) => writes.during(ask, asStoreError),
-    patient: (ask) =>
+  const asked: Readonly<Record<StatementTimeout, Attempt>> = {
+    short: (ask) => reads.during(ask, asStoreError),
+    long: (ask) => writes.during(ask, asStoreError),
+    none: (ask) =>
       ask().catch((error) => {
         throw asStoreError(error);
       }),
@@ -87,7 +87,7 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   async function listen(channel: string): Promise<void> {
     for (const own = pool; own === pool && !closed; await Bun.sleep(LISTEN_AGAIN_MS)) {
       try {
-        await own.listen(channel, (text) => hearings.get(channel)?.(text));
+        await own.listen(channel, (text) => subscriptions.get(channel)?.(text));
         return;
       } catch {
         // The server is away, and is asked again.
@@ -95,11 +95,11 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
     }
   }
   const notices: Notices = {
-    async tell(channel, text) {
-      await asked.brisk(() => pool.unsafe('SELECT pg_notify($1, $2)', [channel, text]));
+    async publish(channel, text) {
+      await asked.short(() => pool.unsafe('SELECT pg_notify($1, $2)', [channel, text]));
     },
-    hear(channel, heard) {
-      hearings.set(channel, heard);
+    subscribe(channel, onMessage) {
+      subscriptions.set(channel, onMessage);
       void listen(channel);
     },
   };
@@ -120,14 +120,14 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   return {
     dialect: DIALECT,
     notices,
-    rows: (sql, params) => asked.brisk(() => rowsOf(pool, sql, params)),
+    rows: (sql, params) => asked.short(() => rowsOf(pool, sql, params)),
     many: ({ postgres }, shared, rows) =>
-      asked.brisk(() => pool.unsafe(postgres, [...shared, ...columnsOf(rows)]).values() as Promise<Row[]>),
-    async transaction(work, pace = 'steady') {
+      asked.short(() => pool.unsafe(postgres, [...shared, ...columnsOf(rows)]).values() as Promise<Row[]>),
+    async transaction(work, timeout = 'long') {
       if (readOnly) throw new StoreError('bad-store', 'This store was opened for reading only.');
-      return asked[pace](() =>
+      return asked[timeout](() =>
         pool.begin(async (connection) => {
-          await connection.unsafe(LIMITS[pace]);
+          await connection.unsafe(LIMITS[timeout]);
           return work(transactionOn(connection, progress));
         }),
       );
@@ -157,7 +157,7 @@ function asStoreError(cause: unknown): unknown {
 /** Statements as PostgreSQL reads them, by their common text. */
 const texts = new Map<string, string>();
 
-export function textOf(sql: string): string {
+export function postgresSql(sql: string): string {
   let text = texts.get(sql);
   if (text === undefined) {
     text = sql.replaceAll(/ INDEXED BY \w+/g, '').replaceAll(/\/\*pg (.*?)\*\//g, '$1');
@@ -167,14 +167,14 @@ export function textOf(sql: string): string {
 }
 
 const rowsOf = (connection: SQL, sql: string, params: readonly Param[]) =>
-  connection.unsafe(textOf(sql), params as Param[]).values() as Promise<Row[]>;
+  connection.unsafe(postgresSql(sql), params as Param[]).values() as Promise<Row[]>;
 
 const columnsOf = (rows: readonly Param[][]) =>
   Array.from({ length: rows[0]?.length ?? 0 }, (_, column) => rows.map((row) => row[column]));
 
-type Asked = <T>(ask: () => Promise<T>) => Promise<T>;
+type Attempt = <T>(ask: () => Promise<T>) => Promise<T>;
 
-function transactionOn(connection: SQL, progress: Progress): Transaction {
+function transactionOn(connection: SQL, progress: Progress): WriteTransaction {
   const counted = async <T>(answer: Promise<T>): Promise<T> => {
     const given = await answer;
     progress.answers++;
@@ -182,7 +182,7 @@ function transactionOn(connection: SQL, progress: Progress): Transaction {
   };
   return {
     rows: (sql, params) => counted(rowsOf(connection, sql, params)),
-    run: async (sql, params) => void (await counted(connection.unsafe(textOf(sql), params as Param[]))),
+    run: async (sql, params) => void (await counted(connection.unsafe(postgresSql(sql), params as Param[]))),
     each(statement: BulkStatement, rows) {
       if (rows.length === 0) return [];
       return counted(connection.unsafe(statement.postgres, columnsOf(rows)).values() as Promise<Row[]>);

@@ -4,7 +4,7 @@ import { delegationId } from '../registry/delegation.ts';
 import { REVOCATION_LOGS } from './derive.ts';
 import { bytesOf, eventOf, hexOf, keyOf, numberOf, numberOrNull } from './encoding.ts';
 import type { Engine, Param } from './engine.ts';
-import type { Shortener } from './index-hash.ts';
+import type { IndexHash } from './index-hash.ts';
 import { isBelowHead } from './queries.ts';
 import type { LogPosition, Revocation, Store } from './store.ts';
 import { LOG } from './tables.ts';
@@ -14,7 +14,7 @@ type RevocationReads = Pick<
   'unreadRevocations' | 'unsettledVaults' | 'revocations' | 'openRevocations' | 'delegates' | 'held' | 'regrants'
 >;
 
-export function createRevocationReads(engine: Engine, short: Shortener): RevocationReads {
+export function createRevocationReads(engine: Engine, short: IndexHash): RevocationReads {
   async function revocationsWhere(chainId: number, condition: string, params: readonly Param[]): Promise<Revocation[]> {
     const reads = await engine.rows(
       `SELECT r.vault, r.block, b.hash, b.timestamp, r.read_block

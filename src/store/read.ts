@@ -13,10 +13,11 @@ import { createCheckMany } from './check-many.ts';
 import { amountOf, bytesOf, eventOf, hexOf, keyCells, keyOf, numberOf, numberOrNull } from './encoding.ts';
 import type { Engine, Param, Row } from './engine.ts';
 import { StoreError } from './errors.ts';
-import type { Shortener } from './index-hash.ts';
+import type { IndexHash } from './index-hash.ts';
 import { BLOCK_AT_SQL, checkAtSql, checkNowSql, listSql, PIN_SQL, withState } from './queries.ts';
 import { createRevocationReads } from './read-revocations.ts';
 import type {
+  AnswerBlock,
   BlockRef,
   ChainState,
   CheckResult,
@@ -24,7 +25,6 @@ import type {
   HeldDelegation,
   ListPage,
   ListQuery,
-  Moment,
   Store,
 } from './store.ts';
 import { LOG_COLUMNS } from './tables.ts';
@@ -46,7 +46,7 @@ type Reads = Omit<
   | 'close'
 >;
 
-export function createReads(engine: Engine, short: Shortener): Reads {
+export function createReads(engine: Engine, short: IndexHash): Reads {
   // What each chain's row said at its newest known commit.
   const known = new Map<number, { readonly commit: number; readonly state: ChainState }>();
 
@@ -298,7 +298,7 @@ export function requireIndexed(chainId: number, block: number, first: number | n
 }
 
 /** `at` is the cell of the hash, which is empty where the block is not kept. */
-const momentOf = (number: number, row: Row | undefined, at: number): Moment => ({
+const momentOf = (number: number, row: Row | undefined, at: number): AnswerBlock => ({
   number,
   hash: row?.[at] == null ? null : hexOf(row[at]),
   timestamp: numberOrNull(row?.[at + 1] ?? null),

@@ -5,7 +5,7 @@ import { DELEGATE_REVOKED, hexOf, numberOf, uintOf } from './encoding.ts';
 import type { Dialect, Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { migrateHalts } from './halt.ts';
-import { createShortener } from './index-hash.ts';
+import { createIndexHash } from './index-hash.ts';
 import { type Migration, migrateTables, refuseNewer } from './migrate.ts';
 import { drawStamp } from './stamp.ts';
 
@@ -152,7 +152,7 @@ const ownShortForms = (): Migration => [
     const [identity] = await tx.rows('SELECT secret FROM identity', []);
     // A new store has none yet, and nothing to change.
     if (identity === undefined) return;
-    const short = createShortener(uintOf(identity[0]));
+    const short = createIndexHash(uintOf(identity[0]));
     for (const [chain, vault, block] of await tx.rows('SELECT chain, vault, block FROM v1_read', [])) {
       const [chainId, number] = [numberOf(chain), numberOf(block)];
       await tx.run('UPDATE v1_read SET cold = $4 WHERE chain = $1 AND vault = $2 AND block = $3', [

@@ -3,7 +3,7 @@
 import { Database, SQLiteError, type Statement } from 'bun:sqlite';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Dialect, Engine, EngineOptions, Param, Row, Transaction } from './engine.ts';
+import type { Dialect, Engine, EngineOptions, Param, Row, WriteTransaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 
 const DIALECT: Dialect = {
@@ -68,7 +68,7 @@ export function openSqlite(path: string, { readOnly = false }: EngineOptions = {
   };
 }
 
-interface Connection extends Transaction {
+interface Connection extends WriteTransaction {
   close(): void;
 }
 
@@ -140,7 +140,7 @@ function asStoreError(cause: unknown): unknown {
     : new StoreError('failed', `SQLite failed: ${why}`, { cause });
 }
 
-async function inTransaction<T>(writer: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function inTransaction<T>(writer: Connection, work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
   await begin(writer);
   try {
     const result = await work(writer);

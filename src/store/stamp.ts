@@ -1,7 +1,7 @@
 // Commits and revisions are counted, and after a restored backup, or a failover that lost commits, they are counted again from
 // an earlier number. So each has a random stamp besides: the same stamp means the same history up to there.
 
-import type { Transaction } from './engine.ts';
+import type { WriteTransaction } from './engine.ts';
 
 /** Below 2^52, so that its sum with a count is exact. */
 export function drawStamp(): number {
@@ -10,5 +10,5 @@ export function drawStamp(): number {
 }
 
 /** Names a new revision in the history of its chain. */
-export const stampRevision = (tx: Transaction, chainId: number, revision: number) =>
+export const stampRevision = (tx: WriteTransaction, chainId: number, revision: number) =>
   tx.run('INSERT INTO revision (chain, revision, stamp) VALUES ($1, $2, $3)', [chainId, revision, drawStamp()]);

@@ -4,10 +4,9 @@ import type { Question } from '../registry/check.ts';
 import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Version } from '../registry/versions.ts';
-import type { Notices } from './engine.ts';
+import type { Awaitable } from './awaitable.ts';
 import type { Halt } from './halt.ts';
-
-export type Awaitable<T> = T | Promise<T>;
+import type { Notices } from './notices.ts';
 
 export interface BlockRef {
   readonly number: number;
@@ -129,7 +128,7 @@ export interface DetailedDelegation extends HeldDelegation {
 }
 
 /** A block whose hash or time is not kept is known by its number alone. */
-export interface Moment {
+export interface AnswerBlock {
   readonly number: number;
   readonly hash: Bytes32 | null;
   readonly timestamp: number | null;
@@ -138,7 +137,7 @@ export interface Moment {
 export interface CheckResult<D extends HeldDelegation> {
   readonly chain: ChainState;
   /** The block that the answer is true for. */
-  readonly block: Moment;
+  readonly block: AnswerBlock;
   /** Those of the delegations that would grant what was asked which held then. */
   readonly granting: readonly D[];
 }
@@ -180,7 +179,7 @@ export interface Store {
   chain(chainId: number): Awaitable<ChainState | null>;
   chains(): Awaitable<ChainState[]>;
   /** A block, or the head, and the state of the chain in the same snapshot. The stamp names the revision in any history. */
-  pin(chainId: number, block?: number): Promise<{ chain: ChainState; stamp: number; block: Moment }>;
+  pin(chainId: number, block?: number): Promise<{ chain: ChainState; stamp: number; block: AnswerBlock }>;
   /** Becomes the only writer of the chain. A chain that is new here starts at `firstBlock`. */
   claim(chainId: number, firstBlock: number, partial?: boolean): Promise<ChainState>;
   apply(batch: Batch): Promise<CommitResult>;

@@ -5,9 +5,9 @@ import { CHAIN_COLUMNS, chainStateOf } from './chain-state.ts';
 import { insertBlocks, insertLogs, newest, recordRewrite, rewritten } from './commit.ts';
 import { deriveBlocks, deriveChain, deriveWallets, type Writing } from './derive.ts';
 import { bytesOf, hexOf, numberOf } from './encoding.ts';
-import type { Engine, Transaction } from './engine.ts';
+import type { Engine, WriteTransaction } from './engine.ts';
 import { StoreError } from './errors.ts';
-import type { Shortener } from './index-hash.ts';
+import type { IndexHash } from './index-hash.ts';
 import { jsonText } from './json.ts';
 import { repair, retime } from './repair.ts';
 import { endsOf, noteSettlements, settle, unsettle } from './settle.ts';
@@ -19,7 +19,7 @@ type Writes = Pick<
   'claim' | 'apply' | 'report' | 'repair' | 'retime' | 'settle' | 'unsettle' | 'rebuild' | 'lease' | 'release'
 >;
 
-export function createWrites(engine: Engine, short: Shortener): Writes {
+export function createWrites(engine: Engine, short: IndexHash): Writes {
   return {
     claim: async (chainId, firstBlock, partial = false) => {
       checkClaim(chainId, firstBlock);
@@ -40,7 +40,7 @@ export function createWrites(engine: Engine, short: Shortener): Writes {
     unsettle: (chainId, epoch, vault, from) =>
       engine.transaction((tx) => unsettle({ tx, chainId, short }, epoch, vault, from)),
     lease: (chainId, holder, forMs) => {
-      const work = async (tx: Transaction) => {
+      const work = async (tx: WriteTransaction) => {
         const { clock } = engine.dialect;
         await tx.run(
           `INSERT INTO lease (chain, holder, expires_at) VALUES ($1, $2, ${clock} + $3)
@@ -51,16 +51,16 @@ export function createWrites(engine: Engine, short: Shortener): Writes {
         const [row] = await tx.rows('SELECT holder FROM lease WHERE chain = $1', [chainId]);
         return String(row?.[0]);
       };
-      return engine.transaction(work, 'brisk');
+      return engine.transaction(work, 'short');
     },
     release: (chainId, holder) => {
-      const work = async (tx: Transaction) => {
+      const work = async (tx: WriteTransaction) => {
         await tx.run('DELETE FROM lease WHERE chain = $1 AND holder = $2', [chainId, holder]);
       };
-      return engine.transaction(work, 'brisk');
+      return engine.transaction(work, 'short');
     },
     rebuild: (chainId) => {
-      const work = async (tx: Transaction) => {
+      const work = async (tx: WriteTransaction) => {
         const rows = await tx.rows(
           `UPDATE chain SET commits = commits + 1, stamp = $2 WHERE chain = $1 RETURNING ${CHAIN_COLUMNS.join()}`,
           [chainId, drawStamp()],
@@ -70,12 +70,12 @@ export function createWrites(engine: Engine, short: Shortener): Writes {
         await deriveChain({ tx, chainId, short });
         await rewritten(tx, state, state.firstBlock);
       };
-      return engine.transaction(work, 'patient');
+      return engine.transaction(work, 'none');
     },
   };
 }
 
-async function claim(tx: Transaction, chainId: number, firstBlock: number, partial: boolean): Promise<ChainState> {
+async function claim(tx: WriteTransaction, chainId: number, firstBlock: number, partial: boolean): Promise<ChainState> {
   const [row] = await tx.rows(
     `INSERT INTO chain (chain, epoch, first_block, revision, commits, stamp, partial) VALUES ($1, 1, $2, 0, 0, $3, $4)
       ON CONFLICT (chain) DO UPDATE SET epoch = chain.epoch + 1, commits = chain.commits + 1, stamp = excluded.stamp
@@ -87,7 +87,7 @@ async function claim(tx: Transaction, chainId: number, firstBlock: number, parti
   return state;
 }
 
-async function note(tx: Transaction, chainId: number, epoch: number, report: Report): Promise<ChainState> {
+async function note(tx: WriteTransaction, chainId: number, epoch: number, report: Report): Promise<ChainState> {
   const before = await newest(tx, chainId, epoch);
   const { confirmedAt, tip, halt, confirmed, partial } = { ...before, ...report };
   await tx.run(
@@ -98,7 +98,7 @@ async function note(tx: Transaction, chainId: number, epoch: number, report: Rep
 }
 
 /** Lets only the newest writer through, and only from the head it knows. */
-async function fence(tx: Transaction, { chainId, epoch, after }: Pick<Batch, 'chainId' | 'epoch' | 'after'>) {
+async function fence(tx: WriteTransaction, { chainId, epoch, after }: Pick<Batch, 'chainId' | 'epoch' | 'after'>) {
   const state = await newest(tx, chainId, epoch);
   if (state.head?.number !== after?.number || state.head?.hash !== after?.hash) {
     const [stands, built] = [state.head, after].map((block) => (block ? `${block.number} (${block.hash})` : 'nothing'));
@@ -203,7 +203,7 @@ async function rollBack(writing: Writing, to: number): Promise<void> {
 }
 
 /** Below the verified block only those are kept that an answer may need: with logs, with a reading, and the lowest. */
-async function forgetBlocks(tx: Transaction, { chainId, verified }: ChainState, below: number) {
+async function forgetBlocks(tx: WriteTransaction, { chainId, verified }: ChainState, below: number) {
   await tx.run(
     `DELETE FROM block WHERE chain = $1 AND number < $2 AND number >= $3
       AND number > (SELECT min(number) FROM block lowest WHERE lowest.chain = $1)

@@ -1,9 +1,9 @@
 // The keys as requests need them: known for a second, looked up again after, and their use counted in batches.
 
-import { type Accounts, isGood, type KeyRecord } from './accounts.ts';
+import { type Accounts, isActive, type KeyRecord } from './accounts.ts';
 import { isKey } from './key.ts';
 
-export interface KeyRing {
+export interface KeyCache {
   /** Whether the key is good, where that is known without asking the database; null where it is not. */
   known(text: string): boolean | null;
   /** Whether it was good a while ago, or is being looked up just now. */
@@ -25,10 +25,10 @@ interface Known {
   readonly readAt: number;
 }
 
-export function createKeyRing(
+export function createKeyCache(
   accounts: Accounts,
   { now = () => Date.now() / 1000, onError = (_: unknown) => {} } = {},
-): KeyRing {
+): KeyCache {
   /** Apart, so that made-up keys cannot drive out good ones. */
   const [found, unknown] = [new Map<string, Known>(), new Map<string, Known>()];
   let uses = new Map<number, Map<number, number>>();
@@ -68,7 +68,7 @@ export function createKeyRing(
 
   function decide({ record }: Known): boolean {
     const seconds = now();
-    if (record === null || !isGood(record, seconds)) return false;
+    if (record === null || !isActive(record, seconds)) return false;
     addUses(record.id, Math.floor(seconds / DAY_SECONDS), 1);
     return true;
   }
