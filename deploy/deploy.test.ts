@@ -54,7 +54,7 @@ const dashboard = JSON.parse(await read('deploy/grafana/dashboard.json')) as {
 const operating = await read('docs/operating.md');
 
 test('what is rendered is what the sources name', () => {
-  const figures: FollowerStatus = {
+  const followerStatus: FollowerStatus = {
     chainId: 1,
     firstBlock: 1,
     block: 2,
@@ -70,7 +70,7 @@ test('what is rendered is what the sources name', () => {
     standby: false,
     failures: 1,
   };
-  const text = createMetrics().render({ store: { bytes: 1, chains: [] }, followers: [figures] });
+  const text = createMetrics().render({ store: { bytes: 1, chains: [] }, followers: [followerStatus] });
   const rendered = allOf(/^# TYPE (\S+)/gm, text);
   expect(rendered.length).toBeGreaterThan(10);
   expect(rendered.filter((name) => !METRICS.includes(name))).toEqual([]);

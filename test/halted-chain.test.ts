@@ -89,8 +89,8 @@ for (const [halt, cause, help] of HALTS) {
 
 test('how much of the final history a second node confirmed', async () => {
   await withStore(async (store, epoch) => {
-    const figures = (nodes: number) => ({
-      figures: (): FollowerStatus[] => [
+    const followerStatus = (nodes: number) => ({
+      followerStatus: (): FollowerStatus[] => [
         {
           chainId: 1,
           firstBlock: 100,
@@ -109,7 +109,7 @@ test('how much of the final history a second node confirmed', async () => {
         },
       ],
     });
-    const status = async (nodes: number) => plain(await textOf(store, '/status', figures(nodes)));
+    const status = async (nodes: number) => plain(await textOf(store, '/status', followerStatus(nodes)));
     expect(await status(1)).toContain('Confirmed by a second node no: there is only one node to ask');
     expect(await status(2)).toContain('Confirmed by a second node nothing yet');
     expect(await metricsOf(store)).not.toContain('delegations_chain_confirmed{');

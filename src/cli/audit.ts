@@ -9,7 +9,7 @@ import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { openStore } from '../store/open.ts';
 import type { LogRecord } from '../store/store.ts';
-import { type Call, type Command, chainOf } from './command.ts';
+import { type Command, chainOf, type Invocation } from './command.ts';
 import { writeOut } from './output.ts';
 
 export const audit: Command = {
@@ -37,7 +37,7 @@ const NO_STATE = 'The logs were compared, but the node could answer for no pair:
 /** Lists are long: they are asked for about one pair in so many. */
 const PAIRS_PER_LIST = 10;
 
-async function compareWithChain(call: Call): Promise<void> {
+async function compareWithChain(call: Invocation): Promise<void> {
   const network = chainOf(call);
   const { chainId } = network;
   const [from, to, pairs = 1000] = [call.number('from'), call.number('to'), call.number('pairs')];

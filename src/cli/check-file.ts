@@ -10,8 +10,8 @@ import type { Version } from '../registry/versions.ts';
 import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Store } from '../store/store.ts';
-import type { Call } from './command.ts';
-import { asBytes, type CsvRow, cellOf, readCsv, textOf } from './csv.ts';
+import type { Invocation } from './command.ts';
+import { asBytes, type CsvRow, decodeCell, quoteCell, readCsv } from './csv.ts';
 import { writeOut } from './output.ts';
 import { checkPinned, createPinnedBlocks, type PinnedBlocks } from './pinned-block.ts';
 import { NO_SERVICE, type Source } from './query-target.ts';
@@ -37,7 +37,7 @@ const NAMES = new Map<string, ColumnName>([
   ['chain', 'chainId'],
 ]);
 
-export async function checkFile(call: Call, source: Source, file: string): Promise<void> {
+export async function checkFile(call: Invocation, source: Source, file: string): Promise<void> {
   const strange = ['from', 'to'].filter((name) => call.text(name) !== undefined);
   if (call.isSet('json')) strange.push('json');
   if (strange.length > 0) throw new UsageError(`--${strange[0]} has no meaning beside --csv.`);
@@ -55,7 +55,7 @@ export async function checkFile(call: Call, source: Source, file: string): Promi
     if (read === null) {
       const [names, ...rest] = batch as [CsvRow, ...CsvRow[]];
       width = names.cells.length;
-      read = readerOf(columnsOf(names.cells.map((name) => textOf(name) ?? name)), call);
+      read = readerOf(columnsOf(names.cells.map((name) => decodeCell(name) ?? name)), call);
       data = rest;
       text = `${names.text},result,error\n`;
     }
@@ -69,7 +69,7 @@ export async function checkFile(call: Call, source: Source, file: string): Promi
       const { result, error } = answered[position] as Answered;
       if (error !== '') troubled++;
       const missing = ','.repeat(Math.max(0, width - row.cells.length));
-      text += `${row.text}${missing},${result},${error === '' ? '' : cellOf(asBytes(error))}\n`;
+      text += `${row.text}${missing},${result},${error === '' ? '' : quoteCell(asBytes(error))}\n`;
     }
     rows += data.length;
     await writeOut(Buffer.from(text, 'latin1'));
@@ -104,7 +104,7 @@ function columnsOf(names: readonly string[]): Columns {
 }
 
 /** Reads rows by their columns; what a row does not say is as the options have it. */
-function readerOf(columns: Columns, call: Call): (cells: readonly string[]) => Asked {
+function readerOf(columns: Columns, call: Invocation): (cells: readonly string[]) => Asked {
   const rights = call.text('rights');
   const anyRights = readOr(p.rights, readRights(rights ?? NO_RIGHTS));
   if (!isBytes32(anyRights)) throw new UsageError(anyRights);
@@ -116,7 +116,7 @@ function readerOf(columns: Columns, call: Call): (cells: readonly string[]) => A
   const read = (cells: readonly string[]): Asked => {
     const cell = (name: ColumnName) => {
       const at = columns[name];
-      const text = at === undefined ? undefined : textOf(cells[at] ?? '');
+      const text = at === undefined ? undefined : decodeCell(cells[at] ?? '');
       if (text === null) throw new UsageError(`${name} is not valid UTF-8`);
       return text?.trim() || undefined;
     };

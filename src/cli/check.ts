@@ -4,7 +4,7 @@ import { type Explanation, isYes } from '../api/records.ts';
 import { rightsText } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { checkFile } from './check-file.ts';
-import type { Call, Command } from './command.ts';
+import type { Command, Invocation } from './command.ts';
 import { writeOut } from './output.ts';
 import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './query-target.ts';
 import { checkPath, dateOf, readRights, scopeOf, TIME_OPTIONS, versionOf, whenOf } from './question-options.ts';
@@ -59,7 +59,7 @@ ${SOURCE_ABOUT}`,
   },
 };
 
-function pathOf(call: Call): string {
+function pathOf(call: Invocation): string {
   const version = versionOf(call);
   const [from, to, contract, tokenId] = ['from', 'to', 'contract', 'token-id'].map((name) => call.text(name));
   if (from === undefined || to === undefined)
@@ -87,11 +87,11 @@ async function checkOne(response: Response, asJson: boolean): Promise<void> {
   const explained = await jsonOf<Explanation>(response);
   const { result } = explained;
   if (typeof result !== 'boolean' && !/^\d+$/.test(String(result))) throw new UsageError(NO_SERVICE);
-  await writeOut(asJson ? `${JSON.stringify(explained)}\n` : textOf(explained));
+  await writeOut(asJson ? `${JSON.stringify(explained)}\n` : formatExplanation(explained));
   if (!isYes(explained)) process.exitCode = 1;
 }
 
-function textOf({ result, delegations, block }: Explanation): string {
+function formatExplanation({ result, delegations, block }: Explanation): string {
   const at = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateOf(block.timestamp)}`}`;
   const what = typeof result === 'string' ? result : result ? 'yes' : 'no';
   const because = delegations.map(({ type, rights, since }) => {

@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util';
 import { NETWORKS, type Network } from '../registry/network.ts';
-import { aligned } from '../service/aligned.ts';
+import { alignColumns } from '../service/align-columns.ts';
 import type { Environment } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
 
@@ -14,7 +14,7 @@ export interface Option {
   readonly choices?: readonly string[];
 }
 
-export interface Call {
+export interface Invocation {
   readonly environment: Environment;
   /** What stands behind the command besides options. */
   readonly operands: readonly string[];
@@ -35,12 +35,12 @@ export interface Command {
   /** How many operands it takes. */
   readonly operands?: readonly [least: number, most: number];
   readonly examples: readonly string[];
-  run(call: Call): Promise<void>;
+  run(call: Invocation): Promise<void>;
 }
 
 const HELP = { about: 'this help' };
 
-export function callOf(command: Command, args: string[], environment: Environment): Call {
+export function parseInvocation(command: Command, args: string[], environment: Environment): Invocation {
   const { name, options = {}, operands: [least, most] = [0, 0] } = command;
   const { values, positionals } = parseArgs({
     args,
@@ -76,7 +76,7 @@ export function callOf(command: Command, args: string[], environment: Environmen
 }
 
 /** The chain that a command cannot do without. */
-export function chainOf(call: Call): Network {
+export function chainOf(call: Invocation): Network {
   const chainId = call.number('chain');
   if (chainId === undefined) throw new UsageError('--chain is missing: which chain? For example --chain 1');
   const network = NETWORKS.get(chainId);
@@ -94,7 +94,7 @@ export function helpOf({ name, usage, about, options = {}, examples }: Command):
 ${about}
 
 Options:
-${aligned(rows)}
+${alignColumns(rows)}
 
 For example:
 ${examples.map((example) => `  ${example}`).join('\n')}

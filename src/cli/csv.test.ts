@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { asBytes, type CsvRow, cellOf, readCsv } from './csv.ts';
+import { asBytes, type CsvRow, quoteCell, readCsv } from './csv.ts';
 
 async function* piecesOf(text: string, size: number): AsyncGenerator<Uint8Array> {
   const bytes = new TextEncoder().encode(text);
@@ -80,7 +80,7 @@ describe('CSV', () => {
     const rows = fc.array(fc.tuple(fc.constantFrom('x', 'y'), cell, cell), { minLength: 1 });
     await fc.assert(
       fc.asyncProperty(rows, fc.integer({ min: 1, max: 20 }), async (written, size) => {
-        const text = written.map((row) => row.map(cellOf).join(',')).join('\n');
+        const text = written.map((row) => row.map(quoteCell).join(',')).join('\n');
         const found = await read(text, size);
         expect(found.map((row) => [...row.cells])).toEqual(written.map((row) => row.map(asBytes)));
         expect(found.map((row) => row.text).join('\n')).toBe(asBytes(text));

@@ -84,12 +84,13 @@ function quotedCells(text: string): string[] | null {
 }
 
 /** A cell as it stands in a file. */
-export const cellOf = (value: string): string => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+export const quoteCell = (value: string): string =>
+  /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** What the bytes of a cell say in UTF-8; null where they are not UTF-8. */
-export function textOf(cell: string): string | null {
+export function decodeCell(cell: string): string | null {
   if (!/[\x80-\xff]/.test(cell)) return cell;
   try {
     return UTF8.decode(Buffer.from(cell, 'latin1'));

@@ -4,7 +4,7 @@ import { type Accounts, type CreatedKey, isActive, type KeyRecord, openAccounts 
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { readConfig } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
-import type { Call, Command } from './command.ts';
+import type { Command, Invocation } from './command.ts';
 import { writeOut } from './output.ts';
 import { dateOf, tableOf } from './question-options.ts';
 
@@ -50,7 +50,7 @@ kept is its hash. A revoked key stops working within two seconds.`,
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 86_400;
 
-async function act(action: (typeof ACTIONS)[number], id: number, call: Call, accounts: Accounts): Promise<void> {
+async function act(action: (typeof ACTIONS)[number], id: number, call: Invocation, accounts: Accounts): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
   const asJson = call.isSet('json');
   switch (action) {

@@ -4,7 +4,7 @@ import { refusalText } from '../api/problems.ts';
 import { coldOf, type DelegationRecord, hotOf } from '../api/records.ts';
 import { rightsText } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
-import type { Call, Command } from './command.ts';
+import type { Command, Invocation } from './command.ts';
 import { writeOut } from './output.ts';
 import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './query-target.ts';
 import { dateOf, TIME_OPTIONS, tableOf, versionOf, whenOf } from './question-options.ts';
@@ -38,7 +38,7 @@ ${SOURCE_ABOUT}`,
   },
 };
 
-function pathOf(call: Call, more: Record<string, string>): string {
+function pathOf(call: Invocation, more: Record<string, string>): string {
   const query = whenOf(call);
   const direction = call.text('direction');
   if (direction !== undefined) query.set('direction', direction);
@@ -46,7 +46,7 @@ function pathOf(call: Call, more: Record<string, string>): string {
   return `/registry/v${versionOf(call)}/${encodeURIComponent(call.operands[0] ?? '')}?${query}`;
 }
 
-async function writeJson(call: Call, { ask }: Source): Promise<void> {
+async function writeJson(call: Invocation, { ask }: Source): Promise<void> {
   const response = await ask(pathOf(call, {}));
   if (!response.ok) throw new UsageError(await refusalText(response));
   let bytes = 0;
@@ -64,7 +64,7 @@ const PAGE = 1000;
 const NAMES = ['', 'WALLET', 'WHAT', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS', 'SINCE'];
 
 /** A page at a time: a list can be as long as anyone likes to make it. */
-async function writeTable(call: Call, { ask }: Source): Promise<void> {
+async function writeTable(call: Invocation, { ask }: Source): Promise<void> {
   const wallet = (call.operands[0] ?? '').toLowerCase();
   let rows = 0;
   for (let path: string | null = pathOf(call, { numbers: 'string', limit: String(PAGE) }); path !== null; ) {

@@ -4,12 +4,12 @@ import { writeSync } from 'node:fs';
 import { version } from '../../package.json' with { type: 'json' };
 import { nearest } from '../api/query.ts';
 import { RpcError } from '../chain/rpc.ts';
-import { aligned } from '../service/aligned.ts';
+import { alignColumns } from '../service/align-columns.ts';
 import { ConfigError, VARIABLES } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { ArchiveError } from '../store/archive.ts';
 import { StoreError } from '../store/errors.ts';
-import { callOf, helpOf } from './command.ts';
+import { helpOf, parseInvocation } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { writeOut } from './output.ts';
 import { worker } from './worker.ts';
@@ -19,12 +19,12 @@ const HELP = `Usage: delegations <command>
 May this hot wallet act for that cold wallet, here, now or at block N?
 
 Commands:
-${aligned(COMMANDS.map(({ name, summary }) => [name, summary]))}
+${alignColumns(COMMANDS.map(({ name, summary }) => [name, summary]))}
 
 delegations <command> --help tells more of each.
 
 Configuration, from the environment [default]:
-${aligned(VARIABLES.map(([name, otherwise, about]) => [name, `${about} [${otherwise}]`]))}
+${alignColumns(VARIABLES.map(([name, otherwise, about]) => [name, `${about} [${otherwise}]`]))}
 `;
 
 // A reader of ours that is gone must not end the program with a code that says no.
@@ -39,7 +39,7 @@ try {
     fail(`There is no command ${rest[0]}. See delegations --help.`);
   else if (name === '--version') await writeOut(`${version}\n`);
   else if (asksHelp) await writeOut(command === undefined ? HELP : helpOf(command));
-  else if (command !== undefined) await command.run(callOf(command, rest, process.env));
+  else if (command !== undefined) await command.run(parseInvocation(command, rest, process.env));
   else if (name === undefined) fail(`A command is missing.\n\n${HELP}`);
   else fail(`There is no command ${name}${suggestion(name)} See delegations --help.`);
 } catch (error) {

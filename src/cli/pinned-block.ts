@@ -5,7 +5,7 @@ import type { Question } from '../registry/check.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
-import type { Call } from './command.ts';
+import type { Invocation } from './command.ts';
 import { NO_SERVICE, type Source } from './query-target.ts';
 import { askWithinLimit, whenOf } from './question-options.ts';
 
@@ -44,7 +44,7 @@ export async function checkPinned(store: Store, pinned: PinnedBlock, questions: 
   }
 }
 
-export function createPinnedBlocks(call: Call, { store, ask }: Source): PinnedBlocks {
+export function createPinnedBlocks(call: Invocation, { store, ask }: Source): PinnedBlocks {
   const known = new Map<number, Promise<PinnedBlock | string>>();
   const final = new Set<number>();
 

@@ -4,12 +4,12 @@ import { refusalText } from '../api/problems.ts';
 import { createApp } from '../http/app.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
-import { freshnessOf } from '../service/start-api.ts';
+import { createFreshness } from '../service/start-api.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import type { Call, Option } from './command.ts';
+import type { Invocation, Option } from './command.ts';
 
 export interface Source {
   ask(path: string): Promise<Response>;
@@ -68,7 +68,7 @@ async function fetchPatiently(url: string, headers: Record<string, string>): Pro
   }
 }
 
-export async function openSource(call: Call): Promise<Source> {
+export async function openSource(call: Invocation): Promise<Source> {
   const url = call.text('url') ?? (call.environment['DELEGATIONS_URL'] || undefined);
   return url === undefined ? openLocal(call) : remote(url, call.text('key') ?? call.environment['DELEGATIONS_KEY']);
 }
@@ -91,7 +91,7 @@ function remote(url: string, key: string | undefined): Source {
   };
 }
 
-async function openLocal({ environment }: Call): Promise<Source> {
+async function openLocal({ environment }: Invocation): Promise<Source> {
   // Nothing is followed here: what else is configured does not matter.
   const needed = Object.entries(environment).filter(([name]) =>
     /^(DATABASE_URL|ANSWER_TIMEOUT|MAX_LAG_.*)$/.test(name),
@@ -107,7 +107,7 @@ async function openLocal({ environment }: Call): Promise<Source> {
   const app = createApp({
     store,
     chainIds,
-    ...freshnessOf(config),
+    ...createFreshness(config),
     answerTimeout: config.answerTimeout,
   });
   return { store, ask: (path) => app.fetch(new Request(`http://store${path}`)), close: () => store.close() };

@@ -6,7 +6,7 @@ import { Fault } from '../api/params.ts';
 import { rightsOf } from '../registry/rights.ts';
 import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
-import type { Call, Option } from './command.ts';
+import type { Invocation, Option } from './command.ts';
 import type { Source } from './query-target.ts';
 
 const scopesOf = (version: Version): readonly Scope[] =>
@@ -21,10 +21,10 @@ export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
   time: { value: '<time>', about: 'as of this time, such as 2026-01-01T00:00:00Z' },
 };
 
-export const versionOf = (call: Call): Version => (call.isSet('v1') ? 1 : 2);
+export const versionOf = (call: Invocation): Version => (call.isSet('v1') ? 1 : 2);
 
 /** The parameters of the chain and the moment. */
-export function whenOf(call: Call): URLSearchParams {
+export function whenOf(call: Invocation): URLSearchParams {
   const query = new URLSearchParams({ chainId: String(call.number('chain') ?? 1) });
   const [block, time] = [call.text('block'), call.text('time')];
   if (block !== undefined && time !== undefined)

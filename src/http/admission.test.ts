@@ -7,7 +7,7 @@ import { block, COLD, granted, HOT } from '../../test/support/fixtures.ts';
 import { type LogLine, runCommand, type ServeProcess, startServe } from '../../test/support/serve-process.ts';
 import { openStore } from '../store/open.ts';
 
-const path = temporaryPath('gate.db');
+const path = temporaryPath('admission.db');
 const url = `sqlite:${path}`;
 const V1 = `/registry/v1/check/all?delegate=${HOT}&vault=${COLD}`;
 const V2 = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;

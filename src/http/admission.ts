@@ -4,10 +4,10 @@ import type { KeyCache } from '../accounts/key-cache.ts';
 import { Problem } from '../api/problems.ts';
 import type { Version } from '../registry/versions.ts';
 import type { Awaitable } from '../store/awaitable.ts';
-import { clientOf, type TrustedProxies } from './client-address.ts';
-import type { Limiter, Verdict } from './limiter.ts';
+import { clientAddress, type TrustedProxies } from './client-address.ts';
+import type { Limiter, LimitResult } from './limiter.ts';
 
-export interface GateOptions {
+export interface AdmissionOptions {
   /** Null where callers without a key are not limited. */
   readonly anonymous: Limiter | null;
   /** For pages, `/networks` and what is not there. */
@@ -19,7 +19,7 @@ export interface GateOptions {
 }
 
 /** Whether a request goes on, and what its answer says of the limit. */
-export interface Admission {
+export interface AdmissionDecision {
   readonly headers: Readonly<Record<string, string>>;
   readonly refusal: Problem | null;
 }
@@ -27,30 +27,30 @@ export interface Admission {
 /** What a path costs, and whom: a version of the registry, a page, a lookup, or nothing. */
 export type Budget = Version | 'page' | 'lookup' | 'free';
 
-export interface Gate {
+export interface Admission {
   /** `socket` gives the address of the caller's socket, where that matters. */
-  admit(request: Request, budget: Budget, socket: () => string): Awaitable<Admission>;
+  admit(request: Request, budget: Budget, socket: () => string): Awaitable<AdmissionDecision>;
 }
 
-export const UNLIMITED: Admission = { headers: {}, refusal: null };
+export const UNLIMITED: AdmissionDecision = { headers: {}, refusal: null };
 const CHALLENGE = { 'www-authenticate': 'ApiKey realm="registry", header="X-API-KEY"' };
 
-export function createGate({ anonymous, pages, lookups, keys, proxies }: GateOptions): Gate {
+export function createAdmission({ anonymous, pages, lookups, keys, proxies }: AdmissionOptions): Admission {
   async function limited(
     name: string,
     limiter: Limiter | null,
     request: Request,
     socket: () => string,
-  ): Promise<Admission> {
+  ): Promise<AdmissionDecision> {
     if (limiter === null) return UNLIMITED;
-    const client = clientOf(socket(), request.headers.get('x-forwarded-for'), proxies);
-    return admission(name, limiter, await limiter.take(client, performance.now()));
+    const client = clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
+    return toDecision(name, limiter, await limiter.consume(client, performance.now()));
   }
 
   /** Whether keys may be looked up of which that is being judged just now: what holds for one holds for all who bring it. */
-  const judged = new Map<string, Promise<Admission>>();
+  const judged = new Map<string, Promise<AdmissionDecision>>();
 
-  async function mayLookUp(key: string, request: Request, socket: () => string): Promise<Admission> {
+  async function mayLookUp(key: string, request: Request, socket: () => string): Promise<AdmissionDecision> {
     if (keys.isFamiliar(key)) return UNLIMITED;
     const judging = judged.get(key) ?? limited('keys', lookups, request, socket);
     judged.set(key, judging);
@@ -67,7 +67,7 @@ export function createGate({ anonymous, pages, lookups, keys, proxies }: GateOpt
     known: boolean | null,
     request: Request,
     socket: () => string,
-  ): Promise<Admission> {
+  ): Promise<AdmissionDecision> {
     const anon = () => limited('anon', anonymous, request, socket);
     let isGood = known;
     if (isGood === null) {
@@ -100,7 +100,11 @@ export function createGate({ anonymous, pages, lookups, keys, proxies }: GateOpt
   };
 }
 
-function admission(name: string, { limit }: Limiter, { accepted, remaining, seconds }: Verdict): Admission {
+function toDecision(
+  name: string,
+  { limit }: Limiter,
+  { accepted, remaining, seconds }: LimitResult,
+): AdmissionDecision {
   // A fraction of a millisecond more than the window is the clock's own.
   const wait = Math.min(limit.seconds, Math.max(1, Math.ceil(seconds - 0.001)));
   const headers = {

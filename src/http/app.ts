@@ -11,7 +11,7 @@ import { docsText } from '../web/docs.ts';
 import { EXPLORER_FIELDS, explorerText } from '../web/explorer.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
 import { statusText } from '../web/status.ts';
-import { type Admission, type Budget, type Gate, UNLIMITED } from './admission.ts';
+import { type Admission, type AdmissionDecision, type Budget, UNLIMITED } from './admission.ts';
 import { troubleOf } from './as-of.ts';
 import { answerCheck } from './check.ts';
 import { DEVELOPER_PATHS, requireOwnPage } from './developers.ts';
@@ -21,7 +21,7 @@ import { answerHealth, answerNetworks, answerReady } from './status.ts';
 
 export interface AppOptions extends Service {
   /** Without one, nobody is limited. */
-  readonly gate?: Gate;
+  readonly admission?: Admission;
   readonly onAnswer?: (answer: Answered) => void;
 }
 
@@ -76,11 +76,16 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-function admit(request: Request, route: Route | null, socket: () => string, options: AppOptions): Awaitable<Admission> {
+function admit(
+  request: Request,
+  route: Route | null,
+  socket: () => string,
+  options: AppOptions,
+): Awaitable<AdmissionDecision> {
   // What fails here is a problem like any other.
-  const failed = (error: unknown): Admission => ({ headers: {}, refusal: asProblem(error, options) });
+  const failed = (error: unknown): AdmissionDecision => ({ headers: {}, refusal: asProblem(error, options) });
   try {
-    const admission = options.gate?.admit(request, route?.budget ?? 'page', socket) ?? UNLIMITED;
+    const admission = options.admission?.admit(request, route?.budget ?? 'page', socket) ?? UNLIMITED;
     return admission instanceof Promise ? admission.catch(failed) : admission;
   } catch (error) {
     return failed(error);

@@ -1,7 +1,7 @@
 // Who is asking.
 
 import { describe, expect, test } from 'bun:test';
-import { clientOf, readProxies, type TrustedProxies } from './client-address.ts';
+import { clientAddress, readProxies, type TrustedProxies } from './client-address.ts';
 
 const proxies = readProxies('10.0.0.0/8, 2001:db8::/32, 127.0.0.1') as TrustedProxies;
 
@@ -28,7 +28,7 @@ describe('the client', () => {
     ['IPv6 behind a proxy', '2001:db8::1', '2a00:1:2:3:4:5:6:7', '2a00:1:2:3::/64'],
     ['a socket without an address', '', '198.51.100.1', 'unknown'],
   ])('is %s', (_, socket, forwarded, client) => {
-    expect(clientOf(socket, forwarded, proxies)).toBe(client);
+    expect(clientAddress(socket, forwarded, proxies)).toBe(client);
   });
 
   test('a list of proxies is read, or refused', () => {

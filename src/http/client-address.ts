@@ -42,7 +42,7 @@ const isTrusted = (address: string, proxies: TrustedProxies) =>
  * What stands for the caller. Behind trusted proxies it is the last address of `X-Forwarded-For` that is not one of theirs:
  * what stands left of it, the caller may have made up.
  */
-export function clientOf(socket: string, forwarded: string | null, proxies: TrustedProxies): string {
+export function clientAddress(socket: string, forwarded: string | null, proxies: TrustedProxies): string {
   let client = plain(socket);
   if (client === null) return 'unknown';
   for (const entry of (forwarded ?? '').split(',').reverse()) {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { createLimiter, type Verdict } from './limiter.ts';
+import { createLimiter, type LimitResult } from './limiter.ts';
 
 const LIMIT = { most: 25, seconds: 10 };
 const SPAN = 10_000;
@@ -27,12 +27,12 @@ describe('the limiter', () => {
         for (const pause of pauses) {
           now += pause;
           const recent = accepted.filter((time) => now - time < SPAN);
-          const verdict = limiter.take('one', now) as Verdict;
-          expect(verdict.accepted).toBe(recent.length < LIMIT.most);
-          if (verdict.accepted) accepted.push(now);
-          expect(verdict.remaining).toBe(LIMIT.most - Math.min(LIMIT.most, recent.length + (verdict.accepted ? 1 : 0)));
+          const result = limiter.consume('one', now) as LimitResult;
+          expect(result.accepted).toBe(recent.length < LIMIT.most);
+          if (result.accepted) accepted.push(now);
+          expect(result.remaining).toBe(LIMIT.most - Math.min(LIMIT.most, recent.length + (result.accepted ? 1 : 0)));
           const oldest = recent[0] ?? now;
-          expect(verdict.seconds).toBeCloseTo((oldest + SPAN - now) / 1000, 6);
+          expect(result.seconds).toBeCloseTo((oldest + SPAN - now) / 1000, 6);
         }
         expect(most(accepted)).toBeLessThanOrEqual(LIMIT.most);
       }),
@@ -52,7 +52,7 @@ describe('the limiter', () => {
         let now = 1;
         for (const [client, pause] of requests) {
           now += pause;
-          if (!(limiter.take(String(client), now) as Verdict).accepted) continue;
+          if (!(limiter.consume(String(client), now) as LimitResult).accepted) continue;
           accepted.set(client, [...(accepted.get(client) ?? []), now]);
         }
         for (const times of accepted.values()) expect(most(times)).toBeLessThanOrEqual(3);
@@ -65,11 +65,11 @@ describe('the limiter', () => {
 
   test('after a moment in which there was no room, newcomers have windows of their own again', () => {
     const limiter = createLimiter(LIMIT, 1000);
-    for (let client = 0; client <= 1000; client++) limiter.take(`early ${client}`, 1);
+    for (let client = 0; client <= 1000; client++) limiter.consume(`early ${client}`, 1);
     let refused = 0;
     for (let second = 1; second <= 600; second++) {
       for (let turn = 0; turn < 5; turn++) {
-        if (!(limiter.take(`late ${second} ${turn}`, second * 1000) as Verdict).accepted) refused++;
+        if (!(limiter.consume(`late ${second} ${turn}`, second * 1000) as LimitResult).accepted) refused++;
       }
     }
     // Only while the early ones were there, and shared with them.
@@ -77,14 +77,14 @@ describe('the limiter', () => {
     expect(limiter.clients).toBeGreaterThan(10);
   });
 
-  test('a million clients take the memory of a hundred thousand, and leave none when they are gone', () => {
+  test('a million clients use the memory of a hundred thousand, and leave none when they are gone', () => {
     const limiter = createLimiter(LIMIT);
     Bun.gc(true);
     const before = process.memoryUsage().heapUsed;
     let accepted = 0;
     for (let client = 0; client < 1_000_000; client++) {
       if (
-        (limiter.take(`10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`, 1 + client / 1e6) as Verdict)
+        (limiter.consume(`10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`, 1 + client / 1e6) as LimitResult)
           .accepted
       )
         accepted++;
@@ -94,7 +94,7 @@ describe('the limiter', () => {
     console.log(`a million clients: ${limiter.clients} windows, ${grown.toFixed(0)} MB, ${accepted} accepted`);
     expect([limiter.clients, accepted]).toEqual([100_000, 100_025]);
     expect(grown).toBeLessThan(60);
-    limiter.take('later', 20_000);
+    limiter.consume('later', 20_000);
     expect(limiter.clients).toBe(1);
   });
 });

@@ -7,7 +7,7 @@ export interface Limit {
   readonly seconds: number;
 }
 
-export interface Verdict {
+export interface LimitResult {
   readonly accepted: boolean;
   /** How many more would be accepted now. */
   readonly remaining: number;
@@ -18,7 +18,7 @@ export interface Verdict {
 export interface Limiter {
   readonly limit: Limit;
   /** Milliseconds of a clock that never goes back. Refused requests do not count. */
-  take(client: string, now: number): Awaitable<Verdict>;
+  consume(client: string, now: number): Awaitable<LimitResult>;
   /** How many clients have a window of their own. */
   readonly clients: number;
 }
@@ -53,7 +53,7 @@ export function createLimiter(limit: Limit, capacity = MOST_CLIENTS): Limiter {
 
   return {
     limit,
-    take(client, now) {
+    consume(client, now) {
       const times = windowOf(client, now);
       while (times.length > 0 && isOver(times[0], now)) times.shift();
       const accepted = times.length < most;

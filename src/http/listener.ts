@@ -11,7 +11,7 @@ export interface RunningServer {
 /** How long requests under way may take once the service is told to stop. */
 const DRAIN_MS = 10_000;
 
-export async function drained(server: Server<unknown>): Promise<void> {
+export async function drain(server: Server<unknown>): Promise<void> {
   // A first stop takes no new connections; waiting for it would mean waiting for idle ones that are kept alive.
   void server.stop();
   const deadline = performance.now() + DRAIN_MS;
@@ -20,7 +20,7 @@ export async function drained(server: Server<unknown>): Promise<void> {
 }
 
 /** An IPv6 address stands in brackets. */
-export const urlOf = ({
+export const serverUrl = ({
   hostname = '',
   port = 0,
 }: {

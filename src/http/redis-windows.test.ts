@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createRandom } from '../../test/support/random.ts';
 import { type RedisServer, startRedis } from '../../test/support/redis.ts';
-import { createGate } from './admission.ts';
-import { createLimiter, type Limit, type Verdict } from './limiter.ts';
+import { createAdmission } from './admission.ts';
+import { createLimiter, type Limit, type LimitResult } from './limiter.ts';
 import { createRedisWindows } from './redis-windows.ts';
 import { createSharedLimiter } from './shared-limiter.ts';
 
@@ -18,19 +18,19 @@ const LIMIT: Limit = { most: 25, seconds: 10 };
 
 function openLimiter(limit: Limit, name: string) {
   const turns: boolean[] = [];
-  const windows = createRedisWindows(redis.url, (isThere) => void turns.push(isThere));
+  const windows = createRedisWindows(redis.url, (isConnected) => void turns.push(isConnected));
   let away = 0;
   const limiter = createSharedLimiter({
     limit,
     windows: [windows.windowOf(name, limit)],
-    otherwise: createLimiter(limit),
-    onAway: () => void away++,
+    fallback: createLimiter(limit),
+    onFallback: () => void away++,
   });
   return {
     windows,
     turns,
     away: () => away,
-    take: (client: string) => limiter.take(client, performance.now()) as Promise<Verdict>,
+    consume: (client: string) => limiter.consume(client, performance.now()) as Promise<LimitResult>,
   };
 }
 
@@ -38,13 +38,13 @@ describe('the window in Redis', () => {
   test('two processes together accept exactly the limit', async () => {
     const [one, other] = [openLimiter(LIMIT, 'two'), openLimiter(LIMIT, 'two')];
     const verdicts = await Promise.all(
-      Array.from({ length: 200 }, (_, turn) => (turn % 2 === 0 ? one : other).take('client')),
+      Array.from({ length: 200 }, (_, turn) => (turn % 2 === 0 ? one : other).consume('client')),
     );
     expect(verdicts.filter(({ accepted }) => accepted)).toHaveLength(25);
     const remaining = verdicts.filter(({ accepted }) => accepted).map((one) => one.remaining);
     expect(remaining.sort((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, left) => left));
     for (const { seconds } of verdicts) expect(seconds).toBeWithin(9, 10.001);
-    expect((await one.take('somebody else')).remaining).toBe(24);
+    expect((await one.consume('somebody else')).remaining).toBe(24);
     for (const { windows } of [one, other]) windows.close();
   });
 
@@ -59,8 +59,8 @@ describe('the window in Redis', () => {
       for (let turn = 0; turn < 150; turn++) {
         await Bun.sleep(random() < 0.5 ? 0 : random() * 60);
         const began = performance.now();
-        const verdict = await one.take('client');
-        (verdict.accepted ? accepted : refused).push({ began, ended: performance.now() });
+        const result = await one.consume('client');
+        (result.accepted ? accepted : refused).push({ began, ended: performance.now() });
       }
     };
     await Promise.all(processes.map(life));
@@ -82,7 +82,7 @@ describe('the window in Redis', () => {
     const [one, other] = [openLimiter(LIMIT, 'away'), openLimiter(LIMIT, 'away')];
     const burst = async (client: string) => {
       const verdicts = await Promise.all(
-        Array.from({ length: 80 }, (_, turn) => (turn % 2 === 0 ? one : other).take(client)),
+        Array.from({ length: 80 }, (_, turn) => (turn % 2 === 0 ? one : other).consume(client)),
       );
       return verdicts.filter(({ accepted }) => accepted).length;
     };
@@ -91,11 +91,11 @@ describe('the window in Redis', () => {
     const began = performance.now();
     expect(await burst('meanwhile')).toBe(50);
     expect(performance.now() - began).toBeLessThan(3000);
-    expect([one.windows.isThere, one.turns, one.away() > 0]).toEqual([false, [false], true]);
+    expect([one.windows.isConnected, one.turns, one.away() > 0]).toEqual([false, [false], true]);
     await redis.start();
     await Bun.sleep(1200);
     expect(await burst('after')).toBe(25);
-    expect([one.windows.isThere, one.turns]).toEqual([true, [false, true]]);
+    expect([one.windows.isConnected, one.turns]).toEqual([true, [false, true]]);
     for (const { windows } of [one, other]) windows.close();
   });
 
@@ -105,8 +105,8 @@ describe('the window in Redis', () => {
     const lookups = createSharedLimiter({
       limit,
       windows: [windows.windowOf('keys', limit)],
-      otherwise: null,
-      onAway() {},
+      fallback: null,
+      onFallback() {},
     });
     const looked = new Set<string>();
     const keys = {
@@ -114,11 +114,17 @@ describe('the window in Redis', () => {
       isFamiliar: () => false,
       lookUp: async (key: string) => looked.size < looked.add(key).size && false,
     };
-    const gate = createGate({ anonymous: null, pages: lookups, lookups, keys, proxies: { check: () => false } });
+    const admission = createAdmission({
+      anonymous: null,
+      pages: lookups,
+      lookups,
+      keys,
+      proxies: { check: () => false },
+    });
     const requests = Array.from({ length: 400 }, (_, turn) => `dk_${turn >> 1}`);
     await Promise.all(
       requests.map((key) =>
-        gate.admit(new Request('http://x/', { headers: { 'x-api-key': key } }), 2, () => '192.0.2.1'),
+        admission.admit(new Request('http://x/', { headers: { 'x-api-key': key } }), 2, () => '192.0.2.1'),
       ),
     );
     expect(looked.size).toBe(40);
@@ -127,25 +133,25 @@ describe('the window in Redis', () => {
 
   test('a Redis that closes connections which are quiet is there all the same', async () => {
     const one = openLimiter(LIMIT, 'quiet');
-    await one.take('client');
+    await one.consume('client');
     const admin = new Bun.RedisClient(redis.url);
     await admin.send('CLIENT', ['KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
     admin.close();
     await Bun.sleep(50);
-    expect((await one.take('client')).remaining).toBe(23);
+    expect((await one.consume('client')).remaining).toBe(23);
     expect([one.away(), one.turns]).toEqual([0, []]);
     one.windows.close();
   });
 
   test('a Redis that hangs keeps nobody waiting, and is left alone for a while', async () => {
     const one = openLimiter(LIMIT, 'hanging');
-    await one.take('client');
+    await one.consume('client');
     process.kill(redis.pid, 'SIGSTOP');
     const began = performance.now();
-    for (let turn = 0; turn < 30; turn++) await one.take('client');
+    for (let turn = 0; turn < 30; turn++) await one.consume('client');
     expect(performance.now() - began).toBeLessThan(2000);
     process.kill(redis.pid, 'SIGCONT');
-    expect([one.windows.isThere, one.away()]).toEqual([false, 30]);
+    expect([one.windows.isConnected, one.away()]).toEqual([false, 30]);
     one.windows.close();
   });
 });

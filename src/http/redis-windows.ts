@@ -3,13 +3,13 @@
 import { RedisClient } from 'bun';
 import { withTimeout } from '../store/with-timeout.ts';
 import type { Limit } from './limiter.ts';
-import type { Ask } from './shared-limiter.ts';
+import type { SharedWindow } from './shared-limiter.ts';
 
 export interface RedisWindows {
   /** The windows of one limit. */
-  windowOf(name: string, limit: Limit): Ask;
+  windowOf(name: string, limit: Limit): SharedWindow;
   /** Whether it answered when it was last asked. */
-  readonly isThere: boolean;
+  readonly isConnected: boolean;
   close(): void;
 }
 
@@ -41,13 +41,13 @@ return {1, most - count - 1, oldest + span - now}`;
 const DIGEST = new Bun.CryptoHasher('sha1').update(SCRIPT).digest('hex');
 
 /** `onTurn` is told when it goes away, and when it is there again. */
-export function createRedisWindows(url: string, onTurn: (isThere: boolean, error?: unknown) => void): RedisWindows {
+export function createRedisWindows(url: string, onTurn: (isConnected: boolean, error?: unknown) => void): RedisWindows {
   let client: RedisClient | null = null;
-  let isThere = true;
+  let isConnected = true;
 
   const turn = (there: boolean, error?: unknown) => {
-    if (there !== isThere) onTurn(there, error);
-    isThere = there;
+    if (there !== isConnected) onTurn(there, error);
+    isConnected = there;
   };
   /** One that failed is not used again: whatever is wrong with its connection ends with it. */
   async function send(command: string, args: string[]): Promise<unknown> {
@@ -102,12 +102,12 @@ export function createRedisWindows(url: string, onTurn: (isThere: boolean, error
       return async (who) => {
         const reply = await told(evaluate(['1', `delegations:${name}:${who}`, count, span]));
         const [accepted, remaining, wait] = reply as [number, number, number];
-        if (![accepted, remaining, wait].every(Number.isFinite)) throw new Error('Redis gave no verdict.');
+        if (![accepted, remaining, wait].every(Number.isFinite)) throw new Error('Redis gave no result.');
         return { accepted: accepted === 1, remaining, seconds: wait / 1e6 };
       };
     },
-    get isThere() {
-      return isThere;
+    get isConnected() {
+      return isConnected;
     },
     close() {
       clearInterval(timer);

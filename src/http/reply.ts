@@ -29,7 +29,7 @@ export interface Service {
   /** Where wallets look after their own keys; absent where the operator gives keys by hand. */
   readonly developers?: Developers;
   /** How the followers stand, where this process knows. */
-  readonly figures?: () => readonly FollowerStatus[];
+  readonly followerStatus?: () => readonly FollowerStatus[];
   /** Told of checks at which the answer was no. */
   readonly onDenied?: (chainId: number, question: Question) => void;
   /** Told of what was refused for a revocation that is not settled. */

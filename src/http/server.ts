@@ -1,7 +1,7 @@
 // The socket of the API.
 
 import { type AppOptions, createApp } from './app.ts';
-import { drained, type RunningServer, urlOf } from './listener.ts';
+import { drain, type RunningServer, serverUrl } from './listener.ts';
 
 export interface ServerOptions extends AppOptions {
   readonly host: string;
@@ -27,5 +27,5 @@ export function startServer(options: ServerOptions): RunningServer {
     // The app answers its own failures: what comes here has an answer under way, and only that can be broken off.
     error: () => new Response(null, { status: 500 }),
   });
-  return { url: urlOf(server), stop: () => drained(server) };
+  return { url: serverUrl(server), stop: () => drain(server) };
 }

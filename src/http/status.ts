@@ -37,7 +37,7 @@ export const answerNetworks = async (service: Service): Promise<Response> =>
 
 async function networkRecords(service: Service): Promise<NetworkRecord[]> {
   const known = new Map((await chainStatuses(service)).map((chain) => [chain.state.chainId, chain]));
-  const figures = new Map((service.figures?.() ?? []).map((one) => [one.chainId, one]));
+  const statuses = new Map((service.followerStatus?.() ?? []).map((one) => [one.chainId, one]));
   return [...service.chainIds]
     .sort((a, b) => a - b)
     .map((chainId) => {
@@ -55,7 +55,7 @@ async function networkRecords(service: Service): Promise<NetworkRecord[]> {
         finalizedBlock: chain?.state.verified ?? null,
         confirmedBlock: chain?.state.confirmed ?? null,
         chainBlock: chain?.state.tip ?? null,
-        progress: progressOf(figures.get(chainId)),
+        progress: progressOf(statuses.get(chainId)),
         halt: haltOf(chain?.state),
         lagSeconds: chain && Number.isFinite(chain.lagSeconds) ? chain.lagSeconds : null,
         maxLagSeconds: service.maxLag(chainId),
@@ -65,16 +65,16 @@ async function networkRecords(service: Service): Promise<NetworkRecord[]> {
 }
 
 /** How far the history is read, where this process knows. */
-const progressOf = (figures: FollowerStatus | undefined) =>
-  figures === undefined
+const progressOf = (status: FollowerStatus | undefined) =>
+  status === undefined
     ? null
     : {
-        share: shareOf(figures),
-        logsPerSecond: Math.round(figures.logsPerSecond),
-        secondsLeft: figures.secondsLeft === null ? null : Math.round(figures.secondsLeft),
-        audited: figures.audited,
-        compared: figures.compared,
-        providers: figures.providers.map(({ name, healthy }) => ({ name, healthy })),
+        share: shareOf(status),
+        logsPerSecond: Math.round(status.logsPerSecond),
+        secondsLeft: status.secondsLeft === null ? null : Math.round(status.secondsLeft),
+        audited: status.audited,
+        compared: status.compared,
+        providers: status.providers.map(({ name, healthy }) => ({ name, healthy })),
       };
 
 /** Why the chain is halted, and what helps. */

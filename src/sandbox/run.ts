@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { checksummed } from '../api/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
 import { rightsOf } from '../registry/rights.ts';
-import { aligned } from '../service/aligned.ts';
+import { alignColumns } from '../service/align-columns.ts';
 import type { Environment } from '../service/config.ts';
 import { readConfig } from '../service/config.ts';
 import { type RunningService, startService } from '../service/run-service.ts';
@@ -174,7 +174,7 @@ async function welcome({ url: bound, metricsUrl }: RunningService): Promise<void
   SANDBOX: a local chain with made-up wallets. Nothing here is real, and it is gone when you stop it.
 
   Wallets to play with
-${aligned([
+${alignColumns([
   ['  Ada, cold and hot', `${c(COLD.Ada)}  ${c(HOT.Ada)}  everything`],
   ['  Ben', `${c(COLD.Ben)}  ${c(HOT.Ben)}  the NFTs ${c(CONTRACTS['Harbour Lights'])}`],
   ['  Cleo', `${c(COLD.Cleo)}  ${c(HOT.Cleo)}  of these, number 42`],
@@ -187,7 +187,7 @@ ${aligned([
 ${questions.map(([what, path], turn) => `\n    # ${what}\n    curl '${url}${path}'\n    ${answers[turn]}`).join('\n')}
 
   Look
-${aligned([
+${alignColumns([
   [`  ${url}/docs`, 'every question that can be asked, with forms to ask it'],
   [`  ${url}/?wallet=${c(COLD.Ada)}`, 'what Ada has granted, as a picture and a table'],
   [`  ${url}/status`, 'how the chain is followed'],

@@ -2,7 +2,7 @@
 
 import type { Environment } from './config.ts';
 import type { Log } from './log.ts';
-import { selfCommand } from './self.ts';
+import { selfCommand } from './self-command.ts';
 
 export interface ChildOptions {
   /** For the log. */

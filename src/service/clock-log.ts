@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 /** It is told of again after so long, and not with every look. */
 const AGAIN_MS = 3_600_000;
 
-export function clockLog(log: Log): (chainId: number, seconds: number) => void {
+export function createClockLog(log: Log): (chainId: number, seconds: number) => void {
   const told = new Map<number, number>();
   return (chainId, seconds) => {
     const now = performance.now();

@@ -84,7 +84,7 @@ function readLimit(text: string): Limit | undefined {
 }
 
 /** What drivers can read: they say less clearly what is wrong. */
-function urlOf(text: string): URL | null {
+function parseUrl(text: string): URL | null {
   try {
     const url = new URL(text);
     decodeURIComponent(url.username + url.password);
@@ -94,9 +94,9 @@ function urlOf(text: string): URL | null {
   }
 }
 
-const isPostgres = (text: string) => /^postgres(ql)?:\/\//.test(text) && urlOf(text) !== null;
+const isPostgres = (text: string) => /^postgres(ql)?:\/\//.test(text) && parseUrl(text) !== null;
 function isRedis(text: string): boolean {
-  const url = /^(rediss?|valkeys?):\/\//.test(text) ? urlOf(text) : null;
+  const url = /^(rediss?|valkeys?):\/\//.test(text) ? parseUrl(text) : null;
   return url !== null && url.hostname !== '' && /^(\/\d*)?$/.test(url.pathname);
 }
 

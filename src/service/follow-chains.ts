@@ -15,23 +15,25 @@ import type { Store } from '../store/store.ts';
 import type { ChainConfig } from './chain-config.ts';
 import type { Environment } from './config.ts';
 import { type Config, readConfig } from './config.ts';
-import { failureLog, type Log, openLog } from './log.ts';
+import { createErrorLog, type Log, openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
-import { tellFigures } from './notices.ts';
-import { startProgress } from './progress.ts';
-import { freshnessOf } from './start-api.ts';
-import { stopSignal } from './stop-signal.ts';
+import { publishFollowerStatus } from './notices.ts';
+import { startProgressReport } from './progress.ts';
+import { createFreshness } from './start-api.ts';
+import { waitForStopSignal } from './stop-signal.ts';
 
 export async function followChains(environment: Environment): Promise<void> {
   const config = readConfig(environment);
   const log = openLog(config.logLevel);
-  const onError = failureLog(log);
+  const onError = createErrorLog(log);
   const store = await openStore(config.databaseUrl);
   let followed: readonly FollowedChain[] = [];
-  const figures = () => followed.map((chain) => chain.figures());
-  // Beside a service that answers, that one tells the figures of both.
-  const told = process.connected ? null : await orClose(store, () => followerMetrics(config, store, figures, onError));
+  const followerStatus = () => followed.map((chain) => chain.followerStatus());
+  // Beside a service that answers, that one tells the followerStatus of both.
+  const told = process.connected
+    ? null
+    : await orClose(store, () => followerMetrics(config, store, followerStatus, onError));
   const stopping = new AbortController();
   followed = [...config.chains].map(([chainId, chain]) => {
     const network = NETWORKS.get(chainId) as Network;
@@ -46,9 +48,9 @@ export async function followChains(environment: Environment): Promise<void> {
     const { type, denied = [] } = message as { type?: string; denied?: ReturnType<DeniedSample['take']> };
     if (type === 'denied') for (const one of denied) onDenied(...one);
   });
-  const notices = store.notices && tellFigures(store.notices, figures, onDenied, onError);
-  const progress = startProgress(figures, log);
-  await stopSignal(log);
+  const notices = store.notices && publishFollowerStatus(store.notices, followerStatus, onDenied, onError);
+  const progress = startProgressReport(followerStatus, log);
+  await waitForStopSignal(log);
   stopping.abort();
   progress.stop();
   notices?.stop();
@@ -63,16 +65,16 @@ export async function followChains(environment: Environment): Promise<void> {
 const followerMetrics = (
   config: Config,
   store: Store,
-  figures: () => readonly FollowerStatus[],
+  followerStatus: () => readonly FollowerStatus[],
   onError: (error: unknown) => void,
 ) =>
   startMetrics({
     ...config,
     store,
     chainIds: new Set(config.chains.keys()),
-    ...freshnessOf(config),
+    ...createFreshness(config),
     metrics: createMetrics(),
-    view: () => ({ followers: figures() }),
+    view: () => ({ followers: followerStatus() }),
     onError,
   });
 
@@ -173,7 +175,7 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
       for (const { from, to } of unread) ours?.follower.asked(from, to);
     },
     ended,
-    figures(): FollowerStatus {
+    followerStatus(): FollowerStatus {
       const { firstBlock = null, head = null, tip = null } = ours?.follower.state ?? {};
       const now = { at: Date.now(), logs: ours?.follower.logs ?? 0, block: head?.number ?? 0 };
       const seconds = (now.at - before.at) / 1000;

@@ -6,17 +6,21 @@ import { startChild } from './child.ts';
 import type { Environment } from './config.ts';
 import type { Log } from './log.ts';
 
-export interface FollowingProcess {
+export interface FollowerProcess {
   /** As the process told them last. */
-  figures(): readonly FollowerStatus[];
+  followerStatus(): readonly FollowerStatus[];
   stop(): Promise<void>;
 }
 
-/** It tells its figures every second, but a long change of the store may hold it up. */
+/** It tells its followerStatus every second, but a long change of the store may hold it up. */
 const SILENT_MS = 120_000;
 
 /** Starts it, and starts it again whenever it ends by itself. Its audit is told what callers were denied. */
-export function startFollowing(log: Log, takeDenied: DeniedSample['take'], environment: Environment): FollowingProcess {
+export function startFollowerProcess(
+  log: Log,
+  takeDenied: DeniedSample['take'],
+  environment: Environment,
+): FollowerProcess {
   let chains: readonly FollowerStatus[] = [];
   const { stop } = startChild({
     name: 'the following process',
@@ -29,11 +33,11 @@ export function startFollowing(log: Log, takeDenied: DeniedSample['take'], envir
     },
     onMessage(message, child) {
       const told = message as { type?: string; chains?: readonly FollowerStatus[] };
-      if (told.type !== 'figures' || told.chains === undefined) return;
+      if (told.type !== 'followerStatus' || told.chains === undefined) return;
       chains = told.chains;
       const denied = takeDenied();
       if (denied.length > 0) child.send({ type: 'denied', denied });
     },
   });
-  return { figures: () => chains, stop };
+  return { followerStatus: () => chains, stop };
 }

@@ -2,7 +2,7 @@
 
 import { createLimiter, type Limit, type Limiter } from '../http/limiter.ts';
 import { createRedisWindows } from '../http/redis-windows.ts';
-import { type Ask, createSharedLimiter } from '../http/shared-limiter.ts';
+import { createSharedLimiter, type SharedWindow } from '../http/shared-limiter.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -17,7 +17,7 @@ export interface Limits {
 }
 
 /** The windows of the group of processes that this one belongs to. */
-export type GroupWindows = (name: LimitName) => Ask;
+export type GroupWindows = (name: LimitName) => SharedWindow;
 
 export const LIMIT_NAMES = ['anonymous', 'pages', 'lookups'] as const;
 export type LimitName = (typeof LIMIT_NAMES)[number];
@@ -38,24 +38,24 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
   const redis =
     config.redisUrl === null
       ? null
-      : createRedisWindows(config.redisUrl, (isThere, error) => {
-          if (isThere) log('info', 'Redis is there again: the limit is shared');
+      : createRedisWindows(config.redisUrl, (isConnected, error) => {
+          if (isConnected) log('info', 'Redis is there again: the limit is shared');
           else log('warn', 'Redis is away', { limits: config.limitsWithoutRedis, error: String(error) });
         });
-  const onAway = metrics.limitedAlone;
+  const onFallback = metrics.countLimiterFallback;
   const make = (name: LimitName, limit: Limit): Limiter => {
     const own = createLimiter(limit);
     const windows = redis === null ? [] : [redis.windowOf(name, limit)];
     if (redis !== null && !config.limitsWithoutRedis)
-      return createSharedLimiter({ limit, windows, otherwise: null, onAway });
+      return createSharedLimiter({ limit, windows, fallback: null, onFallback });
     if (group !== null) windows.push(group(name));
-    return windows.length === 0 ? own : createSharedLimiter({ limit, windows, otherwise: own, onAway });
+    return windows.length === 0 ? own : createSharedLimiter({ limit, windows, fallback: own, onFallback });
   };
   return {
     anonymous: config.anonymousLimit && make('anonymous', config.anonymousLimit),
     pages: make('pages', PAGES),
     lookups: make('lookups', LOOKUPS),
-    isShared: () => redis?.isThere ?? null,
+    isShared: () => redis?.isConnected ?? null,
     close: () => redis?.close(),
   };
 }

@@ -31,7 +31,7 @@ export const openLog = (lowest: LogLevel): Log =>
 const AGAIN_MS = 5000;
 
 /** Tells of failures that nobody else is told of. */
-export function failureLog(log: Log): (error: unknown) => void {
+export function createErrorLog(log: Log): (error: unknown) => void {
   let last = { text: '', at: 0 };
   return (error) => {
     const text = String(error);

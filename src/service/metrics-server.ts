@@ -1,6 +1,6 @@
 // The socket of the metrics, apart from that of the API.
 
-import { drained, type RunningServer, urlOf } from '../http/listener.ts';
+import { drain, type RunningServer, serverUrl } from '../http/listener.ts';
 import type { Service } from '../http/reply.ts';
 import { chainStatuses } from '../http/status.ts';
 import type { Metrics, MetricsView, StoreMetrics } from './metrics.ts';
@@ -29,7 +29,7 @@ export function startMetrics(options: MetricsOptions): RunningServer {
     },
     fetch: () => new Response('Metrics are at /metrics.\n', { status: 404 }),
   });
-  return { url: `${urlOf(server)}/metrics`, stop: () => drained(server) };
+  return { url: `${serverUrl(server)}/metrics`, stop: () => drain(server) };
 }
 
 /** Null where the store cannot be reached: the rest is still worth telling. */

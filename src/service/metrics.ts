@@ -11,8 +11,8 @@ export interface Counts {
   /** By route, then by status. */
   readonly requests: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly latencies: Readonly<Record<string, Latency>>;
-  readonly limitedAlone: number;
-  readonly passedByReplica: number;
+  readonly limiterFallbacks: number;
+  readonly replicaFallbacks: number;
 }
 
 interface Latency {
@@ -24,9 +24,9 @@ interface Latency {
 export interface Metrics {
   observe(route: string, status: number, seconds: number): void;
   /** A request was judged without the window that all processes share. */
-  limitedAlone(): void;
+  countLimiterFallback(): void;
   /** A read went to the primary though there is a replica. */
-  passedByReplica(): void;
+  countReplicaFallback(): void;
   /** Adds what another process counted. */
   add(counts: Counts): void;
   /** Gives what was counted, and begins anew. */
@@ -56,7 +56,7 @@ export interface StoreMetrics {
 export function createMetrics(): Metrics {
   let requests = new Map<string, Map<string | number, number>>();
   let latencies = new Map<string, { counts: number[]; sum: number; total: number }>();
-  let [limitedAlone, passedByReplica] = [0, 0];
+  let [limiterFallbacks, replicaFallbacks] = [0, 0];
 
   const addRequests = (route: string, status: string | number, count: number) => {
     let statuses = requests.get(route);
@@ -84,8 +84,8 @@ export function createMetrics(): Metrics {
       latency.sum += seconds;
       latency.total++;
     },
-    limitedAlone: () => void limitedAlone++,
-    passedByReplica: () => void passedByReplica++,
+    countLimiterFallback: () => void limiterFallbacks++,
+    countReplicaFallback: () => void replicaFallbacks++,
     add(counts) {
       for (const [route, statuses] of Object.entries(counts.requests))
         for (const [status, count] of Object.entries(statuses)) addRequests(route, status, count);
@@ -95,17 +95,17 @@ export function createMetrics(): Metrics {
         latency.sum += sum;
         latency.total += total;
       }
-      limitedAlone += counts.limitedAlone;
-      passedByReplica += counts.passedByReplica;
+      limiterFallbacks += counts.limiterFallbacks;
+      replicaFallbacks += counts.replicaFallbacks;
     },
     take() {
       const taken = {
         requests: Object.fromEntries([...requests].map(([route, statuses]) => [route, Object.fromEntries(statuses)])),
         latencies: Object.fromEntries(latencies),
-        limitedAlone,
-        passedByReplica,
+        limiterFallbacks,
+        replicaFallbacks,
       };
-      [requests, latencies, limitedAlone, passedByReplica] = [new Map(), new Map(), 0, 0];
+      [requests, latencies, limiterFallbacks, replicaFallbacks] = [new Map(), new Map(), 0, 0];
       return taken;
     },
     render({ store, followers, health, workers }) {
@@ -146,11 +146,11 @@ export function createMetrics(): Metrics {
         single('delegations_limiter_shared', 'gauge', help, limiterShared ? 1 : 0);
       }
       const fallbacks = 'Requests that were limited without the window that all processes share.';
-      single('delegations_limiter_fallback_total', 'counter', fallbacks, limitedAlone);
+      single('delegations_limiter_fallback_total', 'counter', fallbacks, limiterFallbacks);
       if (replicaFresh !== null) {
         single('delegations_replica_fresh', 'gauge', '1 while the replica is read from.', replicaFresh ? 1 : 0);
         const help = 'Reads that went to the primary though there is a replica.';
-        single('delegations_replica_fallback_total', 'counter', help, passedByReplica);
+        single('delegations_replica_fallback_total', 'counter', help, replicaFallbacks);
       }
       if (workers !== undefined) {
         single('delegations_workers', 'gauge', 'Workers that are alive.', workers.alive);

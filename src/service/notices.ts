@@ -35,9 +35,9 @@ const tellEach = (
 };
 
 /** Tells how the followed chains stand, and hears what callers were denied. */
-export function tellFigures(
+export function publishFollowerStatus(
   notices: Notices,
-  figures: () => readonly FollowerStatus[],
+  followerStatus: () => readonly FollowerStatus[],
   onDenied: (...denied: Denied[number]) => void,
   onError: (error: unknown) => void,
 ): { stop(): void } {
@@ -45,23 +45,26 @@ export function tellFigures(
     DENIED,
     heardBy((value) => onDenied(...(value as Denied[number])), onError),
   );
-  const ours = () => figures().filter(({ standby }) => !standby);
+  const ours = () => followerStatus().filter(({ standby }) => !standby);
   const timer = setInterval(() => tellEach(notices, FIGURES, ours(), onError), TELL_MS);
   return { stop: () => clearInterval(timer) };
 }
 
 /** Hears how the followed chains stand, and tells what callers were denied. */
-export function hearFigures(notices: Notices, denials: DeniedSample, onError: (error: unknown) => void) {
-  const known = new Map<number, { readonly figures: FollowerStatus; readonly at: number }>();
-  const note = (figures: FollowerStatus) => known.set(figures.chainId, { figures, at: performance.now() });
+export function subscribeToFollowerStatus(notices: Notices, denials: DeniedSample, onError: (error: unknown) => void) {
+  const known = new Map<number, { readonly followerStatus: FollowerStatus; readonly at: number }>();
+  const note = (followerStatus: FollowerStatus) =>
+    known.set(followerStatus.chainId, { followerStatus, at: performance.now() });
   notices.subscribe(
     FIGURES,
     heardBy((value) => note(value as FollowerStatus), onError),
   );
   const timer = setInterval(() => tellEach(notices, DENIED, denials.take(), onError), TELL_MS);
   return {
-    figures: (): readonly FollowerStatus[] =>
-      [...known.values()].filter(({ at }) => performance.now() - at < FRESH_MS).map(({ figures }) => figures),
+    followerStatus: (): readonly FollowerStatus[] =>
+      [...known.values()]
+        .filter(({ at }) => performance.now() - at < FRESH_MS)
+        .map(({ followerStatus }) => followerStatus),
     stop: () => clearInterval(timer),
   };
 }

@@ -1,4 +1,4 @@
-// How far the chains are: live lines on a terminal, a line every few seconds in a log, and figures for the parent process.
+// How far the chains are: live lines on a terminal, a line every few seconds in a log, and followerStatus for the parent process.
 
 import { type FollowerStatus, lineOf, shareOf } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
@@ -9,13 +9,13 @@ const LOG_EVERY = 5;
 /** Nearer to the tip than this, a chain has nothing to tell. */
 const BEHIND_BLOCKS = 100;
 
-export function startProgress(figures: () => readonly FollowerStatus[], log: Log): { stop(): void } {
+export function startProgressReport(followerStatus: () => readonly FollowerStatus[], log: Log): { stop(): void } {
   const onTerminal = process.stderr.isTTY === true;
   let turn = 0;
   let drawn = 0;
   const timer = setInterval(() => {
-    const all = figures();
-    process.send?.({ type: 'figures', chains: all });
+    const all = followerStatus();
+    process.send?.({ type: 'followerStatus', chains: all });
     const behind = all.filter(({ block, tip }) => tip !== null && tip - (block ?? 0) > BEHIND_BLOCKS);
     if (onTerminal) drawn = draw(behind, drawn);
     else if (turn % LOG_EVERY === 0) {

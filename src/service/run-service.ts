@@ -2,12 +2,12 @@
 
 import type { Environment } from './config.ts';
 import { readConfig } from './config.ts';
-import { startFollowing } from './follower-process.ts';
-import { failureLog, type Log, openLog } from './log.ts';
+import { startFollowerProcess } from './follower-process.ts';
+import { createErrorLog, type Log, openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
-import { startAnswering } from './start-api.ts';
-import { stopSignal } from './stop-signal.ts';
+import { startApi } from './start-api.ts';
+import { waitForStopSignal } from './stop-signal.ts';
 
 export interface RunningService {
   readonly url: string;
@@ -28,32 +28,32 @@ export async function startService(environment: Environment, options: ServiceOpt
   const log = openLog(config.logLevel);
   const metrics = createMetrics();
   const followed = follows ? [...config.chains.keys()] : [];
-  let figures: Parameters<typeof startAnswering>[0]['figures'] = () => [];
-  const answering = await startAnswering({
+  let followerStatus: Parameters<typeof startApi>[0]['followerStatus'] = () => [];
+  const api = await startApi({
     config,
     log,
     metrics,
     followed,
-    figures: () => figures(),
+    followerStatus: () => followerStatus(),
     sandbox,
   });
   try {
-    const view = () => ({ followers: figures(), health: answering.health() });
-    const told = startMetrics({ ...config, ...answering, metrics, view, onError: failureLog(log) });
-    const following = followed.length > 0 ? startFollowing(log, answering.takeDenied, environment) : null;
-    if (following !== null) figures = following.figures;
-    log('info', 'listening', { url: answering.url, metrics: told.url, chainIds: [...answering.chainIds] });
+    const view = () => ({ followers: followerStatus(), health: api.health() });
+    const told = startMetrics({ ...config, ...api, metrics, view, onError: createErrorLog(log) });
+    const following = followed.length > 0 ? startFollowerProcess(log, api.takeDenied, environment) : null;
+    if (following !== null) followerStatus = following.followerStatus;
+    log('info', 'listening', { url: api.url, metrics: told.url, chainIds: [...api.chainIds] });
     return {
-      url: answering.url,
+      url: api.url,
       metricsUrl: told.url,
       log,
       async stop() {
-        await Promise.all([told.stop(), following?.stop(), answering.stop()]);
+        await Promise.all([told.stop(), following?.stop(), api.stop()]);
         log('info', 'stopped');
       },
     };
   } catch (error) {
-    await answering.stop();
+    await api.stop();
     throw error;
   }
 }
@@ -61,6 +61,6 @@ export async function startService(environment: Environment, options: ServiceOpt
 /** The whole life of a service that a command starts. */
 export async function runService(environment: Environment, options: ServiceOptions = {}): Promise<void> {
   const service = await startService(environment, options);
-  await stopSignal(service.log);
+  await waitForStopSignal(service.log);
   await service.stop();
 }

@@ -5,7 +5,7 @@ import { createKeyCache } from '../accounts/key-cache.ts';
 import { createSignIn } from '../accounts/sign-in.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
-import { createGate } from '../http/admission.ts';
+import { createAdmission } from '../http/admission.ts';
 import { clockBehind, createSightings, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
 import type { Service } from '../http/reply.ts';
@@ -14,26 +14,26 @@ import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import { withReplica } from '../store/replica.ts';
 import { withTimeout } from '../store/with-timeout.ts';
-import { clockLog } from './clock-log.ts';
+import { createClockLog } from './clock-log.ts';
 import type { Config } from './config.ts';
 import { createLimits, type GroupWindows } from './limits.ts';
-import { failureLog, type Log } from './log.ts';
+import { createErrorLog, type Log } from './log.ts';
 import type { Health, Metrics } from './metrics.ts';
-import { hearFigures } from './notices.ts';
+import { subscribeToFollowerStatus } from './notices.ts';
 
-export interface AnsweringOptions {
+export interface ApiOptions {
   readonly config: Config;
   readonly log: Log;
   readonly metrics: Metrics;
   /** The chains that are followed beside it; all others that are in the store are found there. */
   readonly followed: Iterable<number>;
-  readonly figures: () => readonly FollowerStatus[];
+  readonly followerStatus: () => readonly FollowerStatus[];
   readonly sandbox?: boolean;
   /** Where other processes listen on the same port, the windows that they all share. */
   readonly group?: GroupWindows;
 }
 
-export interface Answering
+export interface RunningApi
   extends RunningServer,
     Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'> {
   health(): Health;
@@ -45,10 +45,10 @@ const FLUSH_MS = 2000;
 /** How often the store is asked for chains that are new in it, and for how far they are: nobody may have asked meanwhile. */
 const CHAINS_MS = 2000;
 
-export async function startAnswering(options: AnsweringOptions): Promise<Answering> {
+export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { config, log, metrics, sandbox = false, group = null } = options;
   const denials = createDeniedSample();
-  const onError = failureLog(log);
+  const onError = createErrorLog(log);
   const started: (() => unknown)[] = [];
   const stop = async () => {
     for (const one of started.splice(0).reverse()) await one();
@@ -67,11 +67,11 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
     started.push(() => withTimeout(FLUSH_MS, keys.stop()).catch(onError));
     const limits = createLimits(config, log, metrics, group);
     started.push(limits.close);
-    const gate = createGate({ ...limits, keys, proxies: config.proxies });
+    const admission = createAdmission({ ...limits, keys, proxies: config.proxies });
 
     const chainIds = new Set(options.followed);
-    const service = { store, chainIds, sandbox, ...freshnessOf(config) };
-    const tellClock = clockLog(log);
+    const service = { store, chainIds, sandbox, ...createFreshness(config) };
+    const tellClock = createClockLog(log);
     const lookAtChains = async () => {
       for (const state of await store.chains()) {
         if (!NETWORKS.has(state.chainId)) continue;
@@ -83,7 +83,7 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
     };
     await lookAtChains();
     // Where the followers may be elsewhere, they tell it through the database.
-    const heard = primary.notices && hearFigures(primary.notices, denials, onError);
+    const heard = primary.notices && subscribeToFollowerStatus(primary.notices, denials, onError);
     if (heard !== null) started.push(heard.stop);
 
     // What people reach us by is known when we listen, unless the operator has said it.
@@ -97,8 +97,8 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
       ...service,
       ...(config.selfServiceKeys ? { developers } : {}),
       ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
-      figures: () => mergedFigures(options.figures(), heard?.figures() ?? []),
-      gate,
+      followerStatus: () => mergeFollowerStatus(options.followerStatus(), heard?.followerStatus() ?? []),
+      admission,
       sharesPort: group !== null,
       onError,
       onDenied: denials.add,
@@ -127,13 +127,16 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
 }
 
 /** What is heard is of whoever follows; a follower of our own may only be standing by. */
-function mergedFigures(own: readonly FollowerStatus[], heard: readonly FollowerStatus[]): readonly FollowerStatus[] {
+function mergeFollowerStatus(
+  own: readonly FollowerStatus[],
+  heard: readonly FollowerStatus[],
+): readonly FollowerStatus[] {
   if (heard.length === 0) return own;
   return [...new Map([...own, ...heard].map((one) => [one.chainId, one])).values()];
 }
 
 /** What a block's age is judged by: two clocks, and the operator's limit or the network's. */
-export const freshnessOf = ({ maxLag }: Pick<Config, 'maxLag'>): Pick<Service, 'now' | 'maxLag' | 'sightings'> => ({
+export const createFreshness = ({ maxLag }: Pick<Config, 'maxLag'>): Pick<Service, 'now' | 'maxLag' | 'sightings'> => ({
   now: () => Date.now() / 1000,
   sightings: createSightings(),
   maxLag: (chainId) => maxLag.get(chainId) ?? NETWORKS.get(chainId)?.maxLagSeconds ?? 0,

@@ -3,7 +3,7 @@
 import type { Log } from './log.ts';
 
 /** Comes with the first SIGINT or SIGTERM, or when the program that started this one is gone. */
-export const stopSignal = (log: Log): Promise<void> =>
+export const waitForStopSignal = (log: Log): Promise<void> =>
   new Promise((resolve) => {
     let isStopping = false;
     const stop = (reason: string) => {

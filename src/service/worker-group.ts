@@ -2,20 +2,20 @@
 
 import { createDeniedSample } from '../chain/denied-sample.ts';
 import { createLimiter, type Limiter } from '../http/limiter.ts';
-import { urlOf } from '../http/listener.ts';
+import { serverUrl } from '../http/listener.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { type Child, startChild } from './child.ts';
 import type { Environment } from './config.ts';
 import { type Config, readConfig } from './config.ts';
-import { startFollowing } from './follower-process.ts';
+import { startFollowerProcess } from './follower-process.ts';
 import { LIMIT_NAMES, type LimitName, limitOf } from './limits.ts';
-import { failureLog, openLog } from './log.ts';
+import { createErrorLog, openLog } from './log.ts';
 import { createMetrics, type Health } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
-import { freshnessOf } from './start-api.ts';
-import { stopSignal } from './stop-signal.ts';
+import { createFreshness } from './start-api.ts';
+import { waitForStopSignal } from './stop-signal.ts';
 import { UsageError } from './usage-error.ts';
 import { type FromWorker, TELL_MS, type ToWorker } from './worker-messages.ts';
 
@@ -28,10 +28,10 @@ interface Worker {
   health: Health | null;
 }
 
-export async function runGroup(environment: Environment, count: number, follows: boolean): Promise<void> {
+export async function runWorkerGroup(environment: Environment, count: number, follows: boolean): Promise<void> {
   const config = readConfig(environment);
   const log = openLog(config.logLevel);
-  const onError = failureLog(log);
+  const onError = createErrorLog(log);
   const metrics = createMetrics();
   const denials = createDeniedSample();
   const limiters = new Map<LimitName, Limiter>();
@@ -59,7 +59,7 @@ export async function runGroup(environment: Environment, count: number, follows:
           const told = message as FromWorker;
           if (told.type === 'listening') listening.resolve();
           else if (told.type === 'take') {
-            const verdict = limiters.get(told.name)?.take(told.client, performance.now());
+            const verdict = limiters.get(told.name)?.consume(told.client, performance.now());
             send({ type: 'verdict', id: told.id, verdict } as ToWorker);
           } else {
             metrics.add(told.counts);
@@ -80,31 +80,31 @@ export async function runGroup(environment: Environment, count: number, follows:
     started.push(() => Promise.all(workers.map(({ child }) => child.stop())));
     await Promise.all(workers.map(({ listening }) => listening));
 
-    const following = follows && config.chains.size > 0 ? startFollowing(log, denials.take, environment) : null;
+    const following = follows && config.chains.size > 0 ? startFollowerProcess(log, denials.take, environment) : null;
     if (following !== null) started.push(following.stop);
-    const figures = following?.figures ?? (() => []);
+    const followerStatus = following?.followerStatus ?? (() => []);
     const timer = setInterval(() => {
-      const chains = figures();
-      for (const { child } of workers) child.send({ type: 'figures', chains } satisfies ToWorker);
+      const chains = followerStatus();
+      for (const { child } of workers) child.send({ type: 'followerStatus', chains } satisfies ToWorker);
     }, TELL_MS);
     started.push(() => clearInterval(timer));
     const told = startMetrics({
       ...config,
       store,
       chainIds: new Set(NETWORKS.keys()),
-      ...freshnessOf(config),
+      ...createFreshness(config),
       metrics,
       onError,
       view: () => ({
-        followers: figures(),
+        followers: followerStatus(),
         health: worstOf(workers.flatMap(({ health }) => health ?? [])),
         workers: { alive: workers.filter(({ child }) => child.isAlive).length, restarts },
       }),
     });
     started.push(told.stop);
-    const url = urlOf({ hostname: config.host, port });
+    const url = serverUrl({ hostname: config.host, port });
     log('info', 'listening', { url, metrics: told.url, workers: count });
-    await stopSignal(log);
+    await waitForStopSignal(log);
   } finally {
     // All at once: none of them takes a request while others end.
     await Promise.all(started.map((stop) => stop()));
@@ -125,7 +125,7 @@ function worstOf(healths: readonly Health[]): Health {
 /** The workers share their port with each other and with nobody else: another service on it is found here. */
 function portOf({ host, port }: Config): number {
   const probe = Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() });
-  const found = Number(new URL(urlOf(probe)).port);
+  const found = Number(new URL(serverUrl(probe)).port);
   void probe.stop(true);
   return found;
 }

@@ -2,7 +2,7 @@
 
 import type { DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
-import type { Verdict } from '../http/limiter.ts';
+import type { LimitResult } from '../http/limiter.ts';
 import type { LimitName } from './limits.ts';
 import type { Counts, Health } from './metrics.ts';
 
@@ -10,8 +10,8 @@ import type { Counts, Health } from './metrics.ts';
 export const TELL_MS = 1000;
 
 export type ToWorker =
-  | { readonly type: 'verdict'; readonly id: number; readonly verdict: Verdict }
-  | { readonly type: 'figures'; readonly chains: readonly FollowerStatus[] };
+  | { readonly type: 'verdict'; readonly id: number; readonly verdict: LimitResult }
+  | { readonly type: 'followerStatus'; readonly chains: readonly FollowerStatus[] };
 
 export type FromWorker =
   | { readonly type: 'listening' }

@@ -1,14 +1,14 @@
 // One of several processes that answer on one port.
 
 import type { FollowerStatus } from '../chain/follower-status.ts';
-import type { Verdict } from '../http/limiter.ts';
+import type { LimitResult } from '../http/limiter.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { type Environment, readConfig } from './config.ts';
 import type { GroupWindows } from './limits.ts';
 import { openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { startAnswering } from './start-api.ts';
-import { stopSignal } from './stop-signal.ts';
+import { startApi } from './start-api.ts';
+import { waitForStopSignal } from './stop-signal.ts';
 import { UsageError } from './usage-error.ts';
 import { type FromWorker, TELL_MS, type ToWorker } from './worker-messages.ts';
 
@@ -21,20 +21,20 @@ export async function runWorker(environment: Environment, follows: boolean): Pro
   const log = openLog(config.logLevel);
   const metrics = createMetrics();
   const parent = openParent();
-  const answering = await startAnswering({
+  const api = await startApi({
     config,
     log,
     metrics,
     followed: follows ? config.chains.keys() : [],
-    figures: parent.figures,
+    followerStatus: parent.followerStatus,
     group: parent.windows,
   });
   const tell = () =>
-    parent.send({ type: 'told', counts: metrics.take(), health: answering.health(), denied: answering.takeDenied() });
+    parent.send({ type: 'told', counts: metrics.take(), health: api.health(), denied: api.takeDenied() });
   parent.send({ type: 'listening' });
   const timer = setInterval(tell, TELL_MS);
-  await stopSignal(log);
-  await answering.stop();
+  await waitForStopSignal(log);
+  await api.stop();
   clearInterval(timer);
   tell();
   process.disconnect?.();
@@ -42,17 +42,17 @@ export async function runWorker(environment: Environment, follows: boolean): Pro
 
 /** The line to the process that started this one: it has the windows of all workers, and knows how the followers stand. */
 function openParent() {
-  let figures: readonly FollowerStatus[] = [];
+  let followerStatus: readonly FollowerStatus[] = [];
   let asked = 0;
-  const waiting = new Map<number, (verdict: Verdict) => void>();
+  const waiting = new Map<number, (verdict: LimitResult) => void>();
   const send = (message: FromWorker) => void process.send?.(message);
   process.on('message', (message: ToWorker) => {
-    if (message.type === 'figures') figures = message.chains;
+    if (message.type === 'followerStatus') followerStatus = message.chains;
     else waiting.get(message.id)?.(message.verdict);
   });
   const windows: GroupWindows = (name) => async (client) => {
     const id = ++asked;
-    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    const { promise, resolve } = Promise.withResolvers<LimitResult>();
     waiting.set(id, resolve);
     try {
       send({ type: 'take', id, name, client });
@@ -61,5 +61,5 @@ function openParent() {
       waiting.delete(id);
     }
   };
-  return { send, windows, figures: () => figures };
+  return { send, windows, followerStatus: () => followerStatus };
 }

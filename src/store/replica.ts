@@ -15,7 +15,7 @@ export interface Replicated {
 
 export interface ReplicaOptions {
   readonly log: (level: 'info' | 'warn', message: string, fields?: object) => void;
-  readonly metrics: { passedByReplica(): void };
+  readonly metrics: { countReplicaFallback(): void };
 }
 
 /** How often the two are compared, and how long that may take. */
@@ -89,7 +89,7 @@ export function withReplica(primary: Store, url: string, { log, metrics }: Repli
           if (!(error instanceof StoreError && PERHAPS_BEHIND.has(error.code))) throw error;
         }
       }
-      metrics.passedByReplica();
+      metrics.countReplicaFallback();
       return read(primary, ...args);
     };
 

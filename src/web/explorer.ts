@@ -13,7 +13,7 @@ import { Html, html } from './html.ts';
 import { pageText } from './page.ts';
 
 /** Asks the API itself. */
-export type Ask = (path: string) => Promise<Response>;
+export type FetchApi = (path: string) => Promise<Response>;
 
 /** What the page's own address may say. */
 export const EXPLORER_FIELDS: ReadonlySet<string> = new Set([
@@ -22,7 +22,7 @@ export const EXPLORER_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** What it says. */
-export interface Asked {
+export interface ExplorerQuery {
   readonly values: ReadonlyMap<string, string>;
   /** What of it makes no sense. */
   readonly faults: readonly ParameterFault[];
@@ -35,12 +35,12 @@ export interface Asked {
 const SHOWN = 200;
 const SHOWN_OF_MANY = 25;
 
-export async function explorerText(asked: Asked, ask: Ask): Promise<string> {
+export async function explorerText(asked: ExplorerQuery, fetchApi: FetchApi): Promise<string> {
   const { values } = asked;
   const wallet = values.get('wallet')?.trim() ?? '';
   const [answer, lists] = await Promise.all([
-    answerPart(asked, ask),
-    wallet === '' ? welcome() : walletPart(wallet, asked, ask),
+    answerPart(asked, fetchApi),
+    wallet === '' ? welcome() : walletPart(wallet, asked, fetchApi),
   ]);
   const title = wallet === '' ? 'Who may act for whom?' : `Delegations of ${wallet.slice(0, 10)}`;
   return pageText(
@@ -57,10 +57,10 @@ ${checkForm(asked)}
   );
 }
 
-const field = (label: string, name: string, { values }: Asked, hint = '', more = html``): Html =>
+const field = (label: string, name: string, { values }: ExplorerQuery, hint = '', more = html``): Html =>
   html`<label>${label}<input name="${name}" value="${values.get(name) ?? ''}" placeholder="${hint}" autocomplete="off" spellcheck="false"${more}></label>`;
 
-function chainField({ values, chainIds }: Asked, name: string, anyText: string | null): Html {
+function chainField({ values, chainIds }: ExplorerQuery, name: string, anyText: string | null): Html {
   const chosen = values.get(name) ?? '';
   const option = (value: string, text: string) =>
     html`<option value="${value}"${value === chosen ? new Html(' selected') : ''}>${text}</option>`;
@@ -68,7 +68,7 @@ function chainField({ values, chainIds }: Asked, name: string, anyText: string |
   return html`<label>Chain<select name="${name}">${anyText === null ? '' : option('', anyText)}${chains}</select></label>`;
 }
 
-const walletForm = (asked: Asked): Html => html`<form class="panel" action="/" method="get" role="search">
+const walletForm = (asked: ExplorerQuery): Html => html`<form class="panel" action="/" method="get" role="search">
 ${field('Wallet', 'wallet', asked, '0x…', html` required`)}
 <div class="row">${chainField(asked, 'chain', 'All chains')}${field('As of', 'asOf', asked, 'now, a block, or a date')}</div>
 <button>Show</button></form>`;
@@ -103,7 +103,7 @@ interface Half {
   readonly trouble: string | null;
 }
 
-async function walletPart(text: string, asked: Asked, ask: Ask): Promise<Html> {
+async function walletPart(text: string, asked: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
   const address = readAddress(text);
   if (address instanceof Fault) return notice(`The wallet ${address.detail}.`);
   const wallet = checksummed(address);
@@ -119,7 +119,8 @@ async function walletPart(text: string, asked: Asked, ask: Ask): Promise<Html> {
     for (const version of [2, 1] as const) {
       if (NETWORKS.get(chainId)?.registries[version] === undefined) continue;
       const query = { chainId: String(chainId), limit: String(chosen === '' ? SHOWN_OF_MANY : SHOWN), ...when };
-      const half = (direction: string) => readHalf(`/registry/v${version}/${wallet}`, { ...query, direction }, ask);
+      const half = (direction: string) =>
+        readHalf(`/registry/v${version}/${wallet}`, { ...query, direction }, fetchApi);
       lists.push({ chainId, version, outgoing: await half('outgoing'), incoming: await half('incoming') });
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
@@ -137,9 +138,9 @@ async function walletPart(text: string, asked: Asked, ask: Ask): Promise<Html> {
   return html`${heading}${graphOf(wallet, all)}${found.map(listPart)}`;
 }
 
-async function readHalf(path: string, parameters: Record<string, string>, ask: Ask): Promise<Half> {
+async function readHalf(path: string, parameters: Record<string, string>, fetchApi: FetchApi): Promise<Half> {
   const query = new URLSearchParams({ detail: 'full', numbers: 'string', ...parameters });
-  const response = await ask(`${path}?${query}`);
+  const response = await fetchApi(`${path}?${query}`);
   const block = response.headers.get('x-block-number') ?? '';
   if (!response.ok) return { block, delegations: [], isWhole: true, trouble: await refusalText(response) };
   const delegations = (await response.json()) as DelegationRecord[];
@@ -181,7 +182,7 @@ const SCOPES = [
   ['erc1155', 'tokens (ERC-1155)'],
 ] as const;
 
-function checkForm(asked: Asked): Html {
+function checkForm(asked: ExplorerQuery): Html {
   const chosen = asked.values.get('type') ?? 'all';
   const scopes = SCOPES.map(
     ([value, text]) => html`<option value="${value}"${value === chosen ? new Html(' selected') : ''}>${text}</option>`,
@@ -195,7 +196,7 @@ ${field('Contract', 'contract', asked, '0x…')}${field('Token id', 'tokenId', a
 <button>Ask</button></form>`;
 }
 
-async function answerPart(asked: Asked, ask: Ask): Promise<Html> {
+async function answerPart(asked: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
   const { values, origin } = asked;
   const value = (name: string) => values.get(name)?.trim() ?? '';
   if (value('from') === '' && value('to') === '') return html``;
@@ -215,11 +216,11 @@ async function answerPart(asked: Asked, ask: Ask): Promise<Html> {
   for (const [name, text] of Object.entries(momentOf(value('at')))) query.set(name, text);
   const path = `/registry/v2/check/${scope}?${query}`;
   const line = html`<pre><code>curl '${origin}${path}'</code></pre>`;
-  const response = await ask(`${path}&explain=true&numbers=string`);
+  const response = await fetchApi(`${path}&explain=true&numbers=string`);
   if (!response.ok) return html`${notice(await refusalText(response))}${line}`;
   const explained = (await response.json()) as Explanation;
   const { result, delegations, block } = explained;
-  const older = await olderAnswer(scope, query, ask);
+  const older = await olderAnswer(scope, query, fetchApi);
   const mayAct = isYes(explained) || older;
   const when = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateText(block.timestamp)}`}`;
   const amount = result === ANY_AMOUNT ? 'any amount' : `up to ${result} base units`;
@@ -239,7 +240,7 @@ const ANY_AMOUNT = String(2n ** 256n - 1n);
 const OLDER: Readonly<Record<string, string>> = { all: 'all', contract: 'contract', erc721: 'token' };
 
 /** Whether the v1 registry says yes, where it knows such a question and has no right to be asked for. */
-async function olderAnswer(scope: string, query: URLSearchParams, ask: Ask): Promise<boolean> {
+async function olderAnswer(scope: string, query: URLSearchParams, fetchApi: FetchApi): Promise<boolean> {
   const name = OLDER[scope];
   if (name === undefined || query.has('rights')) return false;
   const older = new URLSearchParams(query);
@@ -250,6 +251,6 @@ async function olderAnswer(scope: string, query: URLSearchParams, ask: Ask): Pro
     older.set(then, older.get(now) ?? '');
     older.delete(now);
   }
-  const response = await ask(`/registry/v1/check/${name}?${older}`);
+  const response = await fetchApi(`/registry/v1/check/${name}?${older}`);
   return response.ok && (await response.text()) === 'true';
 }

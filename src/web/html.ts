@@ -18,14 +18,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? '');
 
-const textOf = (part: Part): string => {
+const renderPart = (part: Part): string => {
   if (part instanceof Html) return part.text;
   if (typeof part === 'object') return part.map(({ text }) => text).join('');
   return escaped(String(part));
 };
 
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(strings.reduce((text, next, position) => text + textOf(parts[position - 1] ?? '') + next));
+  return new Html(strings.reduce((text, next, position) => text + renderPart(parts[position - 1] ?? '') + next));
 }
 
 /** Text in which `code` stands between backquotes. */

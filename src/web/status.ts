@@ -3,12 +3,12 @@
 import { refusalText } from '../api/problems.ts';
 import type { NetworkRecord } from '../api/records.ts';
 import { dateText } from './delegation.ts';
-import type { Ask } from './explorer.ts';
+import type { FetchApi } from './explorer.ts';
 import { type Html, html } from './html.ts';
 import { pageText } from './page.ts';
 
-export async function statusText(ask: Ask): Promise<string> {
-  const response = await ask('/networks');
+export async function statusText(fetchApi: FetchApi): Promise<string> {
+  const response = await fetchApi('/networks');
   if (!response.ok) {
     const trouble = html`<p class="notice trouble" role="status">${await refusalText(response)}</p>`;
     return pageText(

@@ -1,5 +1,5 @@
 /** Rows of two columns, the second one below itself. */
-export function aligned(rows: readonly (readonly string[])[]): string {
+export function alignColumns(rows: readonly (readonly string[])[]): string {
   const width = Math.max(...rows.map(([first = '']) => first.length));
   return rows.map(([first = '', second = '']) => `  ${first.padEnd(width)}  ${second}`).join('\n');
 }
