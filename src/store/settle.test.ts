@@ -158,6 +158,22 @@ for (const engine of ENGINES) {
       expect(await chain.answers(asksOther, 103)).toEqual([false]);
     });
 
+    test('one of two that a later state settled together takes the other with it when it is asked again', async () => {
+      const chain = await newChain();
+      await chain.add([grantBoth, revocation(103), revocation(104), block(106)]);
+      await chain.settle(
+        settlement(103, { [HOT]: false, [OTHER]: false }, { readAt: 106 }),
+        settlement(104, { [HOT]: true, [OTHER]: false }, { readAt: 106 }),
+      );
+      expect(await chain.answers(asksV1, 102, 103, 106)).toEqual([true, 'revocation-unread', false]);
+      await store.unsettle(chain.chainId, chain.state.epoch, COLD, 104);
+      await chain.settle(settlement(104, { [HOT]: false, [OTHER]: false }));
+      // It was one of the two: if not the later one, then the earlier.
+      expect(await chain.answers(asksV1, 103, 104, 106)).toEqual(Array(3).fill('revocation-unread'));
+      await chain.settle(settlement(103, { [HOT]: true, [OTHER]: false }));
+      expect(await chain.answers(asksV1, 102, 103, 106)).toEqual([true, false, false]);
+    });
+
     test('an open revocation refuses the lists that it can touch, and names its wallet', async () => {
       const chain = await newChain();
       await chain.add([grantBoth, revocation(103), block(104)]);

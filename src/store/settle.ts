@@ -3,7 +3,7 @@
 import type { Address } from '../registry/delegation.ts';
 import { newest, rewritten } from './commit.ts';
 import { deriveWallets, endPair, REVOCATION_LOGS, type Writing } from './derive.ts';
-import { bytesOf, hexOf, numberOf } from './encoding.ts';
+import { bytesOf, hexOf, numberOf, numberOrNull } from './encoding.ts';
 import { StoreError } from './errors.ts';
 import type { AppliedLog } from './spans.ts';
 import type { BlockInput, CommitResult, Settlement } from './store.ts';
@@ -74,15 +74,20 @@ async function requireRevocation(
   throw new StoreError('bad-batch', `Chain ${chainId}: ${why}`);
 }
 
-/** Everything about a wallet's revocations from a block on is asked again. */
+/**
+ * Everything about a wallet's revocations from a block on is asked again. So is what the state of a later block told about
+ * earlier ones: it could not tell them from those that are asked again.
+ */
 export async function unsettle(writing: Writing, epoch: number, vault: Address, from: number): Promise<CommitResult> {
   const { tx, chainId } = writing;
   const before = await newest(tx, chainId, epoch);
   const params = [chainId, bytesOf(vault), from];
-  await tx.run('DELETE FROM v1_pair WHERE chain = $1 AND vault = $2 AND block >= $3', params);
-  await tx.run('UPDATE v1_read SET read_block = NULL WHERE chain = $1 AND vault = $2 AND block >= $3', params);
+  const affected = 'chain = $1 AND vault = $2 AND (block >= $3 OR read_block >= $3)';
+  const [row] = await tx.rows(`SELECT min(block) FROM v1_read WHERE ${affected}`, params);
+  await tx.run(`DELETE FROM v1_pair WHERE ${affected}`, params);
+  await tx.run(`UPDATE v1_read SET read_block = NULL WHERE ${affected}`, params);
   await deriveWallets(writing, [{ version: 1, wallet: vault }]);
-  return { state: await rewritten(tx, before, from) };
+  return { state: await rewritten(tx, before, Math.min(from, numberOrNull(row?.[0] ?? null) ?? from)) };
 }
 
 /**
