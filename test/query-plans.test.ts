@@ -2,33 +2,31 @@
 // or that all of it is one wallet's.
 
 import { expect, test } from 'bun:test';
-import { statement } from '../src/store/check-many.ts';
 import { openStore } from '../src/store/open.ts';
 import { postgresSql, SETTINGS } from '../src/store/postgres.ts';
-import { checkAtSql, checkNowSql, listSql } from '../src/store/queries.ts';
-import {
-  END_OPEN_PAIR,
-  END_OPEN_WALLET,
-  FIND_OPEN_PAIR,
-  FIND_OPEN_WALLET,
-  LOAD_OPEN_KEY,
-} from '../src/store/tables.ts';
+import { checkAtStatement } from '../src/store/read/check-at.ts';
+import { checkManyStatement } from '../src/store/read/check-many-statement.ts';
+import { checkNowStatement } from '../src/store/read/check-now.ts';
+import { DETAILED, PLAIN } from '../src/store/read/held-columns.ts';
+import { listStatement } from '../src/store/read/list.ts';
+import { END_OPEN_PAIR, END_OPEN_WALLET, FIND_OPEN_PAIR, FIND_OPEN_WALLET } from '../src/store/write/end-open-spans.ts';
+import { LOAD_OPEN } from '../src/store/write/span-rows.ts';
 import { newChain } from './support/chain.ts';
 import { postgresServer } from './support/engines.ts';
 import { block, granted } from './support/fixtures.ts';
 
-const bulk = { LOAD_OPEN_KEY, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
+const bulk = { LOAD_OPEN, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
 const common = {
-  'a check of v1': checkNowSql(1, false, 2),
-  'a check of v2': checkNowSql(2, true, 2),
-  'a check as of a block': checkAtSql(2, false, 2),
-  'a list': listSql(1, false),
-  'an incoming list': listSql(2, true, 'incoming'),
-  'an outgoing list': listSql(2, false, 'outgoing'),
+  'a check of v1': checkNowStatement(PLAIN)(1, 2).sql,
+  'a check of v2': checkNowStatement(DETAILED)(2, 2).sql,
+  'a check as of a block': checkAtStatement(PLAIN)(2, 2).sql,
+  'a list': listStatement(PLAIN)(1).sql,
+  'an incoming list': listStatement(DETAILED)(2, 'incoming').sql,
+  'an outgoing list': listStatement(PLAIN)(2, 'outgoing').sql,
 };
 const STATEMENTS: Record<string, { sqlite: string; postgres: string }> = {
   ...bulk,
-  'many checks': statement(2, false),
+  'many checks': checkManyStatement(2, false),
   ...Object.fromEntries(
     Object.entries(common).map(([name, sql]) => [name, { sqlite: sql, postgres: postgresSql(sql) }]),
   ),

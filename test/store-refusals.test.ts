@@ -79,7 +79,7 @@ for (const engine of ENGINES) {
       ['a v2 kind in v1', /not of version 1/, () => ({ blocks: [block(103, [granted('ERC20', { version: 1 })])] })],
       ['a verified block beyond the head', /verified block 999/, () => ({ blocks: [block(103)], verified: 999 })],
       ['a rollback to above the head', /cannot roll back to 150/, () => ({ blocks: [], rollbackTo: 150 })],
-      ['a block before the first', /the index begins at 100/, () => ({ rollbackTo: 50, blocks: [block(60)] })],
+      ['a block before the first', /the index starts at block 100/, () => ({ rollbackTo: 50, blocks: [block(60)] })],
     ];
     const twice = (input: BlockInput): BlockInput => ({ ...input, logs: [...input.logs, ...input.logs] });
     for (const [what, why, fault] of refused) {

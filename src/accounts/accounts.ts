@@ -1,8 +1,9 @@
 // API keys and their use, in tables of their own on either engine.
 
-import { numberOf, numberOrNull } from '../store/encoding.ts';
 import type { Engine, Row, WriteTransaction } from '../store/engine.ts';
 import { openEngine } from '../store/open.ts';
+import { decodeNumber, decodeNumberOrNull, decodeTextOrNull } from '../store/rows/cells.ts';
+import { columns } from '../store/rows/columns.ts';
 import { createKey, hashOf } from './key.ts';
 import { migrateAccounts } from './schema.ts';
 import { createSessions, type Sessions } from './sessions.ts';
@@ -68,7 +69,7 @@ const ENDED = '((revoked_at IS NOT NULL AND revoked_at <= $2) OR (expires_at IS 
 const KEPT_PER_WALLET = 50;
 /** Keys are looked up once a second at most, each. */
 const CONNECTIONS = 2;
-const COLUMNS = 'id, shown, label, owner, created_at, expires_at, revoked_at, last_used_at';
+const RECORD = columns('id', 'shown', 'label', 'owner', 'created_at', 'expires_at', 'revoked_at', 'last_used_at');
 
 /** Whether a key still opens anything. */
 export const isActive = ({ revokedAt, expiresAt }: KeyRecord, now: number): boolean =>
@@ -88,8 +89,8 @@ export async function openAccounts(url: string): Promise<Accounts> {
 
 function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
   const one = async (where: string, value: number | Uint8Array) => {
-    const [row] = await engine.rows(`SELECT ${COLUMNS} FROM api_key WHERE ${where} = $1`, [value]);
-    return row === undefined ? null : recordOf(row);
+    const [row] = await engine.rows(`SELECT ${RECORD.sql} FROM api_key WHERE ${where} = $1`, [value]);
+    return row === undefined ? null : decodeRecord(row);
   };
 
   const add = async (
@@ -99,7 +100,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
     const { text, hash, shown } = createKey();
     const [row] = await tx.rows(
       `INSERT INTO api_key (hash, shown, label, owner, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
-        RETURNING ${COLUMNS}`,
+        RETURNING ${RECORD.sql}`,
       [hash, shown, label, owner, now, expiresAt],
     );
     // Of what has ended, a wallet's newest are kept: nobody can fill the table.
@@ -109,9 +110,9 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
           (SELECT id FROM api_key WHERE owner = $1 ORDER BY id DESC LIMIT ${KEPT_PER_WALLET}) RETURNING id`,
         [owner, now],
       );
-      for (const [id] of gone) await tx.run('DELETE FROM key_use WHERE key_id = $1', [numberOf(id)]);
+      for (const [id] of gone) await tx.run('DELETE FROM key_use WHERE key_id = $1', [decodeNumber(id)]);
     }
-    return { record: recordOf(row ?? []), text };
+    return { record: decodeRecord(row ?? []), text };
   };
 
   const insert = (request: KeyRequest) =>
@@ -121,7 +122,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
         // Two requests of one owner are counted one after the other; SQLite has one writer anyway.
         if (engine.dialect.name === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
         const [row] = await tx.rows(`SELECT count(*) FROM api_key WHERE owner = $1 AND NOT ${ENDED}`, [owner, now]);
-        if (numberOf(row?.[0]) >= quota) return null;
+        if (decodeNumber(row?.[0]) >= quota) return null;
       }
       return add(tx, request);
     });
@@ -131,9 +132,9 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
     async list(owner) {
       const rows =
         owner === undefined
-          ? await engine.rows(`SELECT ${COLUMNS} FROM api_key ORDER BY id DESC`, [])
-          : await engine.rows(`SELECT ${COLUMNS} FROM api_key WHERE owner = $1 ORDER BY id DESC`, [owner]);
-      return rows.map(recordOf);
+          ? await engine.rows(`SELECT ${RECORD.sql} FROM api_key ORDER BY id DESC`, [])
+          : await engine.rows(`SELECT ${RECORD.sql} FROM api_key WHERE owner = $1 ORDER BY id DESC`, [owner]);
+      return rows.map(decodeRecord);
     },
     find: (text) => one('hash', hashOf(text)),
     byId: (id) => one('id', id),
@@ -150,11 +151,11 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
         // One that is ending already was rotated before: nobody has more than one key in the place of another.
         const [row] = await tx.rows(
           `UPDATE api_key SET revoked_at = $3 WHERE id = $1 AND revoked_at IS NULL
-            AND (expires_at IS NULL OR expires_at > $2) RETURNING ${COLUMNS}`,
+            AND (expires_at IS NULL OR expires_at > $2) RETURNING ${RECORD.sql}`,
           [id, now, now + overlapSeconds],
         );
         if (row === undefined) return null;
-        const { label, owner, expiresAt } = recordOf(row);
+        const { label, owner, expiresAt } = decodeRecord(row);
         return add(tx, { label, owner, expiresAt, now });
       }),
     async addUses(uses, usedAt) {
@@ -182,23 +183,27 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
           WHERE k.owner = $1 AND u.day >= $2 ORDER BY u.day, u.key_id`,
         [owner, sinceDay],
       );
-      return rows.map(([id, day, uses]) => ({ id: numberOf(id), day: numberOf(day), uses: numberOf(uses) }));
+      return rows.map(([id, day, uses]) => ({
+        id: decodeNumber(id),
+        day: decodeNumber(day),
+        uses: decodeNumber(uses),
+      }));
     },
     sessions: createSessions(engine, secret),
     close: () => engine.close(),
   };
 }
 
-function recordOf(row: Row): KeyRecord {
-  const [id, shown, label, owner, createdAt, expiresAt, revokedAt, lastUsedAt] = row;
+function decodeRecord(row: Row): KeyRecord {
+  const { at } = RECORD;
   return {
-    id: numberOf(id),
-    shown: String(shown),
-    label: String(label),
-    owner: owner === null || owner === undefined ? null : String(owner),
-    createdAt: numberOf(createdAt),
-    expiresAt: numberOrNull(expiresAt ?? null),
-    revokedAt: numberOrNull(revokedAt ?? null),
-    lastUsedAt: numberOrNull(lastUsedAt ?? null),
+    id: decodeNumber(row[at.id]),
+    shown: String(row[at.shown]),
+    label: String(row[at.label]),
+    owner: decodeTextOrNull(row[at.owner]),
+    createdAt: decodeNumber(row[at.created_at]),
+    expiresAt: decodeNumberOrNull(row[at.expires_at]),
+    revokedAt: decodeNumberOrNull(row[at.revoked_at]),
+    lastUsedAt: decodeNumberOrNull(row[at.last_used_at]),
   };
 }

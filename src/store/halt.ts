@@ -2,8 +2,6 @@
 
 import type { Question } from '../registry/check.ts';
 import type { Address, Bytes32 } from '../registry/delegation.ts';
-import type { WriteTransaction } from './engine.ts';
-import { jsonText } from './json.ts';
 
 /** A wallet's list. Those that v1 keeps by delegate are not asked for: its checks tell the same. */
 export type WalletList =
@@ -74,28 +72,5 @@ export function describeHalt(chainId: number, halt: Halt): { readonly cause: str
         cause: 'An import was interrupted.',
         help: 'Run the same delegations import command again to finish it.',
       };
-  }
-}
-
-/** The sentences that earlier versions stored, and what each meant. */
-export function haltOfSentence(sentence: string, since: number): Halt {
-  const block = Number(/block (\d+)/i.exec(sentence)?.[1] ?? 0);
-  if (sentence.startsWith('A block that was final has changed')) {
-    const theirs = (/0x[0-9a-f]{64}/.exec(sentence)?.[0] ?? null) as Bytes32 | null;
-    return { code: 'finality-violation', since, block, theirs };
-  }
-  if (sentence.startsWith('It is being imported')) return { code: 'import-unfinished', since };
-  if (/^Block \d+ has a log here/.test(sentence)) return { code: 'index-mismatch', since, block };
-  return { code: 'registry-mismatch', since, block, statements: [] };
-}
-
-/** From the sentence in `shut` to the data in `halt`. */
-export async function migrateHalts(tx: WriteTransaction): Promise<void> {
-  const since = Math.floor(Date.now() / 1000);
-  for (const [chain, shut] of await tx.rows('SELECT chain, shut FROM chain WHERE shut IS NOT NULL', [])) {
-    await tx.run('UPDATE chain SET halt = $2 WHERE chain = $1', [
-      Number(chain),
-      jsonText(haltOfSentence(String(shut), since)),
-    ]);
   }
 }

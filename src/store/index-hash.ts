@@ -1,26 +1,26 @@
-// Short forms of addresses and keys, which lead the indexes so that an entry is small. Anyone may grant to any address, so
-// they are hashes under the store's own secret: nobody outside can make two of them meet. Rare chance meetings do no harm,
-// for every statement compares the whole values too.
+// Hashes addresses and keys to 52-bit numbers, which lead the indexes so that an entry is small. Anyone may grant to any
+// address, so the hash is keyed with the store's own secret: nobody outside can make collisions. A collision by chance does no
+// harm, because every statement compares the full values too.
 
 import type { Address, DelegationKey } from '../registry/delegation.ts';
 
 export interface IndexHash {
-  /** Of the wallet that grants. What it does on one chain is no neighbour of what it does on another. */
+  /** Of the wallet that grants. It differs by chain, so one wallet's rows on two chains are not neighbours in an index. */
   cold(chainId: number, from: Address): number;
-  /** Of the wallet that is granted. */
+  /** Of the wallet that is granted to. It differs by chain too. */
   hot(chainId: number, to: Address): number;
-  /** Of all that tells apart the delegations of a pair. */
+  /** Of everything that distinguishes the delegations of a pair. */
   key(key: DelegationKey): number;
 }
 
-/** As many bits as are exact in a JavaScript number and in SQL. */
-const BITS_TOO_MANY = 12n;
+/** Leaves 52 of 64 bits, which are exact in a JavaScript number. */
+const DROPPED_BITS = 12n;
 
 export function createIndexHash(secret: bigint): IndexHash {
-  const short = (text: string) => Number(Bun.hash.wyhash(text, secret) >> BITS_TOO_MANY);
+  const hash = (text: string) => Number(Bun.hash.wyhash(text, secret) >> DROPPED_BITS);
   return {
-    cold: (chainId, from) => short(`${chainId} from ${from}`),
-    hot: (chainId, to) => short(`${chainId} to ${to}`),
-    key: ({ version, kind, contract, tokenId, rights }) => short(`${version},${kind},${contract},${tokenId},${rights}`),
+    cold: (chainId, from) => hash(`${chainId} from ${from}`),
+    hot: (chainId, to) => hash(`${chainId} to ${to}`),
+    key: ({ version, kind, contract, tokenId, rights }) => hash(`${version},${kind},${contract},${tokenId},${rights}`),
   };
 }

@@ -2,13 +2,14 @@
 
 import type { EngineOptions } from './engine.ts';
 import { StoreError } from './errors.ts';
+import { readIdentity } from './identity.ts';
 import { createIndexHash } from './index-hash.ts';
 import { openPostgres } from './postgres.ts';
-import { createReads } from './read.ts';
-import { migrate, readIdentity, requireSchema } from './schema.ts';
+import { createReads } from './read/reads.ts';
+import { migrate, requireSchema } from './schema.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Store } from './store.ts';
-import { createWrites } from './write.ts';
+import { createWrites } from './write/writes.ts';
 
 export interface StoreOptions {
   /** Neither sets up nor changes anything. */
@@ -21,12 +22,12 @@ export async function openStore(url: string, { readOnly = false }: StoreOptions 
   try {
     await (readOnly ? requireSchema(engine) : migrate(engine));
     const { id, secret } = await readIdentity(engine);
-    const short = createIndexHash(secret);
+    const hash = createIndexHash(secret);
     return {
       id,
       notices: engine.notices,
-      ...createReads(engine, short),
-      ...createWrites(engine, short),
+      ...createReads(engine, hash),
+      ...createWrites(engine, hash),
       close: () => engine.close(),
     };
   } catch (cause) {

@@ -1,13 +1,15 @@
 // The tables, and the way from any older schema to this one.
 
-import { deriveChain } from './derive.ts';
-import { DELEGATE_REVOKED, hexOf, numberOf, uintOf } from './encoding.ts';
 import type { Dialect, Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
-import { migrateHalts } from './halt.ts';
+import { fillIdentity } from './identity.ts';
 import { createIndexHash } from './index-hash.ts';
 import { type Migration, migrateTables, refuseNewer } from './migrate.ts';
+import { migrateHalts } from './migrate-halts.ts';
+import { decodeHex, decodeNumber, decodeUint } from './rows/cells.ts';
+import { DELEGATE_REVOKED } from './rows/log-row.ts';
 import { drawStamp } from './stamp.ts';
+import { deriveChain } from './write/derive.ts';
 
 /**
  * - chain: where each chain's index stands, and who may write it
@@ -152,18 +154,18 @@ const ownShortForms = (): Migration => [
     const [identity] = await tx.rows('SELECT secret FROM identity', []);
     // A new store has none yet, and nothing to change.
     if (identity === undefined) return;
-    const short = createIndexHash(uintOf(identity[0]));
+    const hash = createIndexHash(decodeUint(identity[0]));
     for (const [chain, vault, block] of await tx.rows('SELECT chain, vault, block FROM v1_read', [])) {
-      const [chainId, number] = [numberOf(chain), numberOf(block)];
+      const [chainId, number] = [decodeNumber(chain), decodeNumber(block)];
       await tx.run('UPDATE v1_read SET cold = $4 WHERE chain = $1 AND vault = $2 AND block = $3', [
         chainId,
         vault as Uint8Array,
         number,
-        short.cold(chainId, hexOf(vault)),
+        hash.cold(chainId, decodeHex(vault)),
       ]);
     }
     for (const [chain] of await tx.rows('SELECT chain FROM chain', []))
-      await deriveChain({ tx, chainId: numberOf(chain), short });
+      await deriveChain({ tx, chainId: decodeNumber(chain), hash });
   },
 ];
 
@@ -185,9 +187,7 @@ export const migrate = (engine: Engine, version = SCHEMA_VERSION): Promise<void>
     table: 'schema_version',
     what: 'store',
     migrations: MIGRATIONS.slice(0, version),
-    fill: async (tx) => {
-      await tx.run('INSERT INTO identity (id, secret) VALUES ($1, $2)', [randomBytes(), randomBytes()]);
-    },
+    fill: fillIdentity,
   });
 
 /** A reader changes nothing: it says what is missing. */
@@ -208,17 +208,4 @@ export async function requireSchema(engine: Engine): Promise<void> {
       `This store has schema ${found}, and ${SCHEMA_VERSION} is needed: start its writer once.`,
     );
   }
-}
-
-const randomBytes = () => crypto.getRandomValues(new Uint8Array(8));
-
-export interface Identity {
-  /** No other store has it. */
-  readonly id: string;
-  readonly secret: bigint;
-}
-
-export async function readIdentity(engine: Engine): Promise<Identity> {
-  const [row] = await engine.rows('SELECT id, secret FROM identity', []);
-  return { id: uintOf(row?.[0]).toString(36), secret: uintOf(row?.[1]) };
 }

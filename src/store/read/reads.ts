@@ -1,0 +1,47 @@
+// Every read of the store. Each is one statement, so each answer is of one snapshot.
+
+import type { Engine } from '../engine.ts';
+import type { IndexHash } from '../index-hash.ts';
+import { decodeNumber } from '../rows/cells.ts';
+import type { Store } from '../store.ts';
+import type { Writes } from '../write/writes.ts';
+import { createBlockAt } from './block-at.ts';
+import { createBlockReads } from './blocks.ts';
+import { createChainReads } from './chains.ts';
+import { createCheck } from './check.ts';
+import { createCheckMany } from './check-many.ts';
+import { createDelegates } from './delegates.ts';
+import { createHeld } from './held.ts';
+import { DETAILED, PLAIN } from './held-columns.ts';
+import { createList } from './list.ts';
+import { createLogs } from './logs.ts';
+import { createPin } from './pin.ts';
+import { createRegrants } from './regrants.ts';
+import { createRevocationReads } from './revocations.ts';
+import { createStateReader } from './state-reader.ts';
+
+export type Reads = Omit<Store, keyof Writes | 'id' | 'notices' | 'close'>;
+
+export function createReads(engine: Engine, hash: IndexHash): Reads {
+  const readWithState = createStateReader(engine);
+  return {
+    ...createChainReads(engine),
+    pin: createPin(engine),
+    check: createCheck(readWithState, hash, PLAIN),
+    explain: createCheck(readWithState, hash, DETAILED),
+    checkMany: createCheckMany(engine, hash),
+    list: createList(engine, hash, PLAIN),
+    listDetailed: createList(engine, hash, DETAILED),
+    blockAt: createBlockAt(readWithState),
+    ...createBlockReads(engine),
+    logs: createLogs(engine),
+    ...createRevocationReads(engine),
+    delegates: createDelegates(engine, hash),
+    held: createHeld(engine, hash),
+    regrants: createRegrants(engine),
+    async size() {
+      const [[bytes] = []] = await engine.rows(engine.dialect.size, []);
+      return decodeNumber(bytes);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// The columns that identify a delegation within its version.
+
+import { type DelegationKey, KINDS, type Kind, NO_RIGHTS } from '../../registry/delegation.ts';
+import type { Version } from '../../registry/versions.ts';
+import type { Row } from '../engine.ts';
+import {
+  decodeHex,
+  decodeNumber,
+  decodeRights,
+  decodeUint,
+  EMPTY,
+  encodeHex,
+  encodeRights,
+  encodeUint,
+} from './cells.ts';
+import { type At, type ColumnTypes, columnsOf } from './columns.ts';
+
+/** In the order of `KeyCells`. */
+export const KEY_TYPES = {
+  kind: 'smallint',
+  from_addr: 'bytea',
+  to_addr: 'bytea',
+  contract: 'bytea',
+  token_id: 'bytea',
+  rights: 'bytea',
+} as const satisfies ColumnTypes;
+
+export const KEY = columnsOf(KEY_TYPES);
+export type KeyColumn = keyof typeof KEY_TYPES;
+
+export type KeyCells = [
+  kind: number,
+  from: Uint8Array,
+  to: Uint8Array,
+  contract: Uint8Array,
+  tokenId: Uint8Array,
+  rights: Uint8Array,
+];
+
+/** The contract's own numbers, and 6 for the token of v1. */
+const KIND_CODES: Readonly<Record<Kind, number>> = { ALL: 1, CONTRACT: 2, ERC721: 3, ERC20: 4, ERC1155: 5, TOKEN: 6 };
+const KIND_OF_CODE = new Map(Object.entries(KIND_CODES).map(([kind, code]) => [code, kind as Kind]));
+
+const encoded = new WeakMap<DelegationKey, KeyCells>();
+
+/** Encodes a key once for its log, its lookup and its span. */
+export function encodeKey(key: DelegationKey): KeyCells {
+  let cells = encoded.get(key);
+  if (cells === undefined) {
+    cells = encodeKeyBetween(key, encodeHex(key.from), encodeHex(key.to));
+    encoded.set(key, cells);
+  }
+  return cells;
+}
+
+/** The same, where the bytes of both wallets are known. */
+export const encodeKeyBetween = (key: DelegationKey, from: Uint8Array, to: Uint8Array): KeyCells => [
+  KIND_CODES[key.kind],
+  from,
+  to,
+  key.contract === null ? EMPTY : encodeHex(key.contract),
+  key.tokenId === null ? EMPTY : encodeUint(key.tokenId),
+  key.rights === null || key.rights === NO_RIGHTS ? EMPTY : encodeRights(key.rights),
+];
+
+export function keyDecoder(at: At<KeyColumn>) {
+  const { kind, from_addr, to_addr, contract, token_id, rights } = at;
+  return (version: Version, row: Row): DelegationKey => {
+    const name = KIND_OF_CODE.get(decodeNumber(row[kind])) as Kind;
+    const has = KINDS[name];
+    return {
+      version,
+      kind: name,
+      from: decodeHex(row[from_addr]),
+      to: decodeHex(row[to_addr]),
+      contract: has.contract ? decodeHex(row[contract]) : null,
+      tokenId: has.tokenId ? decodeUint(row[token_id]) : null,
+      rights: version === 1 ? null : decodeRights(row[rights]),
+    };
+  };
+}

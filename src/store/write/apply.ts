@@ -1,0 +1,106 @@
+// Commits a batch: an optional rollback, then new blocks, their logs, spans and settlements, and the new head.
+
+import { StoreError } from '../errors.ts';
+import { jsonText } from '../json.ts';
+import { BLOCK, decodeBlock } from '../rows/block-row.ts';
+import { encodeHex } from '../rows/cells.ts';
+import { stampRevision } from '../stamp.ts';
+import type { Batch, ChainState, CommitResult } from '../store.ts';
+import type { ChainWriter } from './chain-writer.ts';
+import { deriveBlocks } from './derive.ts';
+import { insertBlocks, insertLogs } from './insert.ts';
+import { lockChain } from './lock-chain.ts';
+import { pruneBlocks } from './prune-blocks.ts';
+import { recordRewrite } from './rewrite.ts';
+import { rollBack } from './rollback.ts';
+import { addSettledEnds, recordSettlements } from './settle.ts';
+
+export async function apply(writer: ChainWriter, batch: Batch): Promise<CommitResult> {
+  const { tx, chainId } = writer;
+  const { rollbackTo, blocks, head } = batch;
+  const before = await lockAtHead(writer, batch);
+  if ((blocks[0]?.number ?? head.number) < before.firstBlock)
+    rejectBatch(chainId, `the index starts at block ${before.firstBlock}`);
+  if (rollbackTo !== undefined) await rollBack(writer, rollbackTo);
+  await requireNext(writer, batch);
+
+  await insertBlocks(tx, chainId, blocks.at(-1)?.number === head.number ? blocks : [...blocks, head]);
+  await insertLogs(tx, chainId, blocks);
+  await deriveBlocks(
+    writer,
+    blocks.map((block) => ({ number: block.number, logs: addSettledEnds(block) })),
+  );
+  for (const { settlements = [] } of blocks) await recordSettlements(writer, settlements);
+
+  const state = stateAfter(before, batch);
+  if (rollbackTo !== undefined) await recordRewrite(tx, before, rollbackTo + 1);
+  if ((state.verified ?? -1) > (before.verified ?? -1)) await pruneBlocks(tx, before, state.verified ?? -1);
+  if (state.revision !== before.revision) await stampRevision(tx, chainId, state.revision);
+  await writeState(writer, state);
+  return { state };
+}
+
+function rejectBatch(chainId: number, why: string): never {
+  throw new StoreError('bad-batch', `Chain ${chainId}: ${why}. Nothing was written.`);
+}
+
+/** Lets only the newest writer pass, and only if it built its batch on the stored head. */
+async function lockAtHead({ tx, chainId }: ChainWriter, { epoch, after }: Batch): Promise<ChainState> {
+  const state = await lockChain(tx, chainId, epoch);
+  if (state.head?.number !== after?.number || state.head?.hash !== after?.hash) {
+    const [stored, built] = [state.head, after].map((block) =>
+      block ? `block ${block.number} (${block.hash})` : 'no block',
+    );
+    throw new StoreError('overtaken', `Chain ${chainId}: the head is ${stored}, but the batch was built on ${built}.`);
+  }
+  return state;
+}
+
+/** The batch must not be older than the newest kept block, nor contradict it. */
+async function requireNext({ tx, chainId }: ChainWriter, { blocks, head }: Batch): Promise<void> {
+  const [row] = await tx.rows(`SELECT ${BLOCK.sql} FROM block WHERE chain = $1 ORDER BY number DESC LIMIT 1`, [
+    chainId,
+  ]);
+  if (row === undefined) return;
+  const newest = decodeBlock(row);
+  const [next = head] = blocks;
+  if (next.timestamp < newest.timestamp)
+    rejectBatch(chainId, `block ${next.number} is older than block ${newest.number}`);
+  if (newest.number === head.number && (newest.hash !== head.hash || newest.timestamp !== head.timestamp))
+    rejectBatch(chainId, `block ${newest.number} is stored with another hash or time`);
+}
+
+function stateAfter(before: ChainState, { rollbackTo, verified, blocks, head, resume }: Batch): ChainState {
+  const kept = rollbackTo ?? Number.POSITIVE_INFINITY;
+  const verifiedNow = Math.max(verified ?? -1, Math.min(before.verified ?? -1, kept));
+  const isChanged = rollbackTo !== undefined || blocks.some(({ logs }) => logs.length > 0);
+  return {
+    ...before,
+    head: { number: head.number, hash: head.hash, timestamp: head.timestamp },
+    verified: verifiedNow < 0 ? null : verifiedNow,
+    // A lower head was not confirmed by any provider yet.
+    confirmedAt: head.number < (before.head?.number ?? 0) ? null : before.confirmedAt,
+    confirmed: before.confirmed === null ? null : Math.min(before.confirmed, kept),
+    halt: resume ? null : before.halt,
+    revision: before.revision + (isChanged ? 1 : 0),
+  };
+}
+
+async function writeState({ tx, chainId }: ChainWriter, state: ChainState): Promise<void> {
+  const { head, verified, revision, confirmedAt, confirmed, halt } = state;
+  await tx.run(
+    `UPDATE chain SET head_number = $2, head_hash = $3, head_timestamp = $4, verified = $5, revision = $6,
+      confirmed_at = $7, confirmed = $8, halt = $9 WHERE chain = $1`,
+    [
+      chainId,
+      head?.number ?? null,
+      head === null ? null : encodeHex(head.hash),
+      head?.timestamp ?? null,
+      verified,
+      revision,
+      confirmedAt,
+      confirmed,
+      halt === null ? null : jsonText(halt),
+    ],
+  );
+}

@@ -1,0 +1,54 @@
+// Ends all open spans of a v1 wallet, or of a pair. Anyone can make these very many, so they end inside the database, a part
+// at a time, and are never loaded into memory.
+
+import type { BulkStatement, Param } from '../engine.ts';
+import { decodeHex, encodeHex } from '../rows/cells.ts';
+import type { ChainWriter } from './chain-writer.ts';
+import { endOpen, selectOpen } from './open-spans.ts';
+import type { WideEnd } from './span-set.ts';
+
+const WALLET = { chain: 'bigint', cold: 'bigint', version: 'smallint', from_addr: 'bytea' } as const;
+export const FIND_OPEN_WALLET = selectOpen('span_open_from', WALLET, 'from_addr');
+export const END_OPEN_WALLET = endOpen('span_open_from', WALLET);
+
+const PAIR = {
+  chain: 'bigint',
+  cold: 'bigint',
+  hot: 'bigint',
+  version: 'smallint',
+  from_addr: 'bytea',
+  to_addr: 'bytea',
+} as const;
+export const FIND_OPEN_PAIR = selectOpen('span_open_pair', PAIR, 'from_addr, to_addr');
+export const END_OPEN_PAIR = endOpen('span_open_pair', PAIR);
+
+/** The cells of `WALLET` or `PAIR`, and the block at which the spans end. */
+interface End {
+  readonly cells: Param[];
+  readonly block: number;
+}
+
+/** The first end of a pair or wallet counts. The end of a pair counts only if it comes before that of its wallet. */
+export async function endOpenSpans({ tx, chainId, hash }: ChainWriter, ends: readonly WideEnd[]): Promise<void> {
+  const pairs = new Map<string, End>();
+  const wallets = new Map<string, End>();
+  for (const { from, to, block } of ends) {
+    if (wallets.has(from)) continue;
+    const [cold, bytes] = [hash.cold(chainId, from), encodeHex(from)];
+    if (to === null) wallets.set(from, { cells: [chainId, cold, 1, bytes], block });
+    else if (!pairs.has(from + to))
+      pairs.set(from + to, { cells: [chainId, cold, hash.hot(chainId, to), 1, bytes, encodeHex(to)], block });
+  }
+  const endAll = async (all: ReadonlyMap<string, End>, find: BulkStatement, end: BulkStatement) => {
+    for (let open = [...all.values()]; open.length > 0; ) {
+      const found = await tx.each(
+        find,
+        open.map(({ cells }) => cells),
+      );
+      open = found.map((addresses) => all.get(addresses.map(decodeHex).join('')) as End);
+      for (const { cells, block } of open) await tx.each(end, [[...cells, block]]);
+    }
+  };
+  await endAll(pairs, FIND_OPEN_PAIR, END_OPEN_PAIR);
+  await endAll(wallets, FIND_OPEN_WALLET, END_OPEN_WALLET);
+}

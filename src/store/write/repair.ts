@@ -1,0 +1,64 @@
+// Replaces the logs of stored blocks, and derives the spans of every wallet in the old and new logs.
+
+import type { Address } from '../../registry/delegation.ts';
+import type { RegistryEvent } from '../../registry/event.ts';
+import type { Version } from '../../registry/versions.ts';
+import { StoreError } from '../errors.ts';
+import { decodeHex } from '../rows/cells.ts';
+import { decodeLog, LOG } from '../rows/log-row.ts';
+import type { BlockInput, ChainState, CommitResult, Repair } from '../store.ts';
+import type { ChainWriter } from './chain-writer.ts';
+import { type DerivedWallet, deriveWallets } from './derive.ts';
+import { insertBlocks, insertLogs } from './insert.ts';
+import { lockChain } from './lock-chain.ts';
+import { setTimes } from './retime.ts';
+import { rewriteFrom } from './rewrite.ts';
+import { unsettleReplaced } from './unsettle.ts';
+
+export async function repair(writer: ChainWriter, { epoch, blocks }: Repair): Promise<CommitResult> {
+  const { tx, chainId } = writer;
+  const before = await lockChain(tx, chainId, epoch);
+  const [lowest] = blocks;
+  if (lowest === undefined) return { state: before };
+  const wallets = new Map<string, DerivedWallet & { readonly from: number }>();
+  const addWallet = (version: Version, wallet: Address, from: number) => {
+    const name = version + wallet;
+    if (!wallets.has(name)) wallets.set(name, { version, wallet, from });
+  };
+  for (const block of blocks) {
+    await requireIndexedBlock(writer, before, block);
+    for (const event of [...(await storedEvents(writer, block.number)), ...block.logs.map(({ event }) => event)]) {
+      if ('delegation' in event) addWallet(event.delegation.version, event.delegation.from, block.number);
+      else addWallet(1, event.from, block.number);
+    }
+    await tx.run('DELETE FROM log WHERE chain = $1 AND block = $2', [chainId, block.number]);
+  }
+  await insertBlocks(tx, chainId, blocks);
+  await setTimes(writer, blocks);
+  await insertLogs(tx, chainId, blocks);
+  for (const { version, wallet, from } of wallets.values()) {
+    if (version === 1) await unsettleReplaced(writer, wallet, from, blocks);
+  }
+  await deriveWallets(writer, [...wallets.values()]);
+  return { state: await rewriteFrom(tx, before, lowest.number) };
+}
+
+async function storedEvents({ tx, chainId }: ChainWriter, block: number): Promise<RegistryEvent[]> {
+  const rows = await tx.rows(`SELECT ${LOG.sql} FROM log WHERE chain = $1 AND block = $2`, [chainId, block]);
+  return rows.map((row) => decodeLog(row).event);
+}
+
+/** A repaired block must be inside the index, and have the stored hash if one is kept. */
+async function requireIndexedBlock(
+  { tx, chainId }: ChainWriter,
+  { firstBlock, head }: ChainState,
+  { number, hash }: BlockInput,
+): Promise<void> {
+  const reject = (why: string): never => {
+    throw new StoreError('bad-batch', `Chain ${chainId}: block ${number} ${why}. Nothing was written.`);
+  };
+  if (number < firstBlock) reject(`is before the first block, ${firstBlock}`);
+  if (head === null || number > head.number) reject('is not indexed');
+  const [kept] = await tx.rows('SELECT hash FROM block WHERE chain = $1 AND number = $2', [chainId, number]);
+  if (kept !== undefined && decodeHex(kept[0]) !== hash) reject(`is stored with another hash, ${decodeHex(kept[0])}`);
+}

@@ -1,0 +1,92 @@
+// Settles v1 revocations that name no delegate: records, pair by pair, what the registry's state showed.
+
+import type { Address } from '../../registry/delegation.ts';
+import { StoreError } from '../errors.ts';
+import { insertInto } from '../rows/bulk.ts';
+import { decodeHex, encodeHex } from '../rows/cells.ts';
+import { REVOCATION_LOGS } from '../rows/revocation-logs.ts';
+import type { BlockInput, CommitResult, Settlement } from '../store.ts';
+import type { ChainWriter } from './chain-writer.ts';
+import { endPair } from './end-pair.ts';
+import { lockChain } from './lock-chain.ts';
+import { rewriteFrom } from './rewrite.ts';
+import type { AppliedLog } from './span-set.ts';
+
+/** The logs of a new block, with the delegates that its settlements say they ended. */
+export function addSettledEnds({ logs, settlements = [] }: BlockInput): readonly AppliedLog[] {
+  if (settlements.length === 0) return logs;
+  return logs.map((log) => {
+    const { event, logIndex } = log;
+    if (event.type !== 'unknownRevoked') return log;
+    const own = settlements.filter(({ vault }) => vault === event.from).flatMap(({ pairs }) => pairs);
+    return { ...log, ended: own.filter(({ endedBy }) => endedBy === logIndex).map(({ delegate }) => delegate) };
+  });
+}
+
+const INSERT_PAIR = insertInto(
+  'v1_pair',
+  { chain: 'bigint', vault: 'bytea', block: 'bigint', delegate: 'bytea', ended_by: 'bigint', read_block: 'bigint' },
+  'ON CONFLICT (chain, vault, block, delegate) DO UPDATE SET ended_by = excluded.ended_by, read_block = excluded.read_block',
+);
+
+/** Records settlements whose ends the spans have already. */
+export async function recordSettlements(
+  { tx, chainId }: ChainWriter,
+  settlements: readonly Settlement[],
+): Promise<void> {
+  for (const { vault, block, readAt, pairs, complete } of settlements) {
+    const bytes = encodeHex(vault);
+    // A delegate that was revoked twice is recorded with the later log. A complete settlement needs no row for delegates that
+    // were not revoked.
+    const last = new Map(pairs.map(({ delegate, endedBy }) => [delegate, endedBy]));
+    await tx.each(
+      INSERT_PAIR,
+      [...last]
+        .filter(([, endedBy]) => !complete || endedBy !== null)
+        .map(([delegate, endedBy]) => [chainId, bytes, block.number, encodeHex(delegate), endedBy, readAt]),
+    );
+    if (!complete) continue;
+    const revocation = [chainId, bytes, block.number];
+    await tx.run('DELETE FROM v1_pair WHERE chain = $1 AND vault = $2 AND block = $3 AND ended_by IS NULL', revocation);
+    await tx.run('UPDATE v1_read SET read_block = $4 WHERE chain = $1 AND vault = $2 AND block = $3', [
+      ...revocation,
+      readAt,
+    ]);
+  }
+}
+
+export async function settle(
+  writer: ChainWriter,
+  epoch: number,
+  settlements: readonly Settlement[],
+): Promise<CommitResult> {
+  const { tx, chainId } = writer;
+  const before = await lockChain(tx, chainId, epoch);
+  let changedFrom: number | null = null;
+  for (const { vault, block, pairs } of settlements) {
+    await requireRevocation(writer, vault, block);
+    for (const { delegate, endedBy } of pairs) {
+      if (endedBy === null) continue;
+      await endPair(writer, vault, delegate, { block: block.number, logIndex: endedBy });
+      changedFrom = Math.min(block.number, changedFrom ?? block.number);
+    }
+  }
+  await recordSettlements(writer, settlements);
+  return { state: changedFrom === null ? before : await rewriteFrom(tx, before, changedFrom) };
+}
+
+async function requireRevocation(
+  { tx, chainId }: ChainWriter,
+  vault: Address,
+  { number, hash }: Settlement['block'],
+): Promise<void> {
+  const [kept] = await tx.rows('SELECT hash FROM block WHERE chain = $1 AND number = $2', [chainId, number]);
+  const found = await tx.rows(`SELECT 1 ${REVOCATION_LOGS} AND block = $3 LIMIT 1`, [
+    chainId,
+    encodeHex(vault),
+    number,
+  ]);
+  if (kept !== undefined && decodeHex(kept[0]) === hash && found.length > 0) return;
+  const why = `block ${number} (${hash}) has no revocation of ${vault} to settle. Nothing was written.`;
+  throw new StoreError('bad-batch', `Chain ${chainId}: ${why}`);
+}

@@ -1,0 +1,46 @@
+// Every write of the store. Each is one transaction, and only the newest writer of a chain can commit.
+
+import type { Engine } from '../engine.ts';
+import type { IndexHash } from '../index-hash.ts';
+import type { Store } from '../store.ts';
+import { apply } from './apply.ts';
+import type { ChainWriter } from './chain-writer.ts';
+import { claim } from './claim.ts';
+import { createLeases } from './lease.ts';
+import { rebuild } from './rebuild.ts';
+import { repair } from './repair.ts';
+import { report } from './report.ts';
+import { retime } from './retime.ts';
+import { settle } from './settle.ts';
+import { unsettle } from './unsettle.ts';
+import { requireBatch, requireClaim, requireRepair } from './validate-batch.ts';
+
+export type Writes = Pick<
+  Store,
+  'claim' | 'apply' | 'report' | 'repair' | 'retime' | 'settle' | 'unsettle' | 'rebuild' | 'lease' | 'release'
+>;
+
+export function createWrites(engine: Engine, hash: IndexHash): Writes {
+  const write = <T>(chainId: number, work: (writer: ChainWriter) => Promise<T>, timeout?: 'none') =>
+    engine.transaction((tx) => work({ tx, chainId, hash }), timeout);
+  return {
+    claim: async (chainId, firstBlock, partial = false) => {
+      requireClaim(chainId, firstBlock);
+      return engine.transaction((tx) => claim(tx, chainId, firstBlock, partial));
+    },
+    apply: async (batch) => {
+      requireBatch(batch);
+      return write(batch.chainId, (writer) => apply(writer, batch));
+    },
+    report: (chainId, epoch, changes) => engine.transaction((tx) => report(tx, chainId, epoch, changes)),
+    repair: async (batch) => {
+      requireRepair(batch);
+      return write(batch.chainId, (writer) => repair(writer, batch));
+    },
+    retime: (chainId, epoch, blocks) => write(chainId, (writer) => retime(writer, epoch, blocks)),
+    settle: (chainId, epoch, settlements) => write(chainId, (writer) => settle(writer, epoch, settlements)),
+    unsettle: (chainId, epoch, vault, from) => write(chainId, (writer) => unsettle(writer, epoch, vault, from)),
+    rebuild: (chainId) => write(chainId, rebuild, 'none'),
+    ...createLeases(engine),
+  };
+}
