@@ -238,7 +238,7 @@ describe('delegations serve, following', () => {
     expect((await store.chain(1))?.epoch).toBe(epoch as number);
     await store.close();
     first.kill('SIGTERM');
-    expect(await new Response(first.stdout).text()).toContain('another program');
+    expect(await new Response(first.stdout).text()).toContain('chain written by another process');
     const found = await stored(`sqlite:${path}`);
     expect(found.held).toEqual(live.held(found.hash ?? ''));
     await second.stop();
@@ -305,7 +305,7 @@ describe('delegations serve, following', () => {
       return { follower, told };
     };
     const bad = start('http://127.0.0.1:9');
-    await eventually('the first follows', async () => bad.told.text.includes('"message":"follows"'));
+    await eventually('the first follows', async () => bad.told.text.includes('"message":"lease acquired"'));
     const good = start(live.url);
     await eventually('the second stands by', async () => good.told.text.includes('standing by'));
     const api = await startServe(database, { MAX_LAG_1: '600' }, 'api');
@@ -317,7 +317,7 @@ describe('delegations serve, following', () => {
       await eventually('handed over, and answered', answered, 90);
       // It asked for the lease again, and found it held.
       await eventually('the first stands by', async () => bad.told.text.includes('standing by'));
-      expect(bad.told.text).toContain('no successful tick: handing the chain over');
+      expect(bad.told.text).toContain('no successful tick, releasing the lease');
       const store = await openStore(database);
       const epoch = (await store.chain(1))?.epoch;
       for (let turn = 0; turn < 5; turn++) {
@@ -334,7 +334,7 @@ describe('delegations serve, following', () => {
       await api.stop();
       await live.stop();
     }
-    expect(bad.told.text.match(/"message":"follows"/g)).toHaveLength(1);
+    expect(bad.told.text.match(/"message":"lease acquired"/g)).toHaveLength(1);
   }, 180_000);
 
   test('followers and APIs on one PostgreSQL tell each other: how the chains stand, and what callers were told no about', async () => {

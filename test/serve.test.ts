@@ -68,7 +68,7 @@ describe('delegations serve', () => {
   test('refuses bad configuration with every fault', async () => {
     const { stderr, code } = await runCommand(['serve'], { PORT: 'http', LOG_LEVEL: 'loud' });
     expect(code).toBe(2);
-    expect(stderr).toContain('PORT is not a whole number');
+    expect(stderr).toContain('PORT must be an integer');
     expect(stderr).toContain('LOG_LEVEL is not one of');
   });
 

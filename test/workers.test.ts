@@ -148,7 +148,7 @@ describe('serve --workers', () => {
       process.kill(served.pid, freeze ? 'SIGTERM' : 'SIGINT');
       const ended = await until('ended', async () => [served.pid, ...workers].every((pid) => !isAlive(pid)));
       expect(ended).toBeLessThan(freeze ? 18_000 : 5000);
-      for await (const line of served.lines) expect(line['message']).not.toContain('started again');
+      for await (const line of served.lines) expect(line['message']).not.toContain('restarting');
       expect(await served.stop()).toBe(0);
     });
   }

@@ -4,7 +4,7 @@ import { refusalText } from '../api/problems.ts';
 import { createApp } from '../http/app.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
-import { createFreshness } from '../service/start-api.ts';
+import { createFreshness } from '../service/freshness.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
