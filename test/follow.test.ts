@@ -411,7 +411,7 @@ describe('delegations serve, following', () => {
     const bad = await run('audit', '--chain', '1', '--pairs', '10');
     live.node.chain = honest;
     expect(bad.code).toBe(1);
-    expect(bad.stdout).toContain(`${emptied?.transactions.length} that only we have`);
+    expect(bad.stdout).toContain(`${emptied?.transactions.length} only in the index`);
 
     const rewound = await run('rewind', '--chain', '1', '--to', String(FIRST + 50));
     expect([rewound.code, rewound.stderr]).toEqual([0, '']);
@@ -424,10 +424,10 @@ describe('delegations serve, following', () => {
 
     for (const [args, why] of [
       [['audit'], '--chain is missing'],
-      [['audit', '--chain', '5'], 'no known network'],
+      [['audit', '--chain', '5'], 'not a supported network'],
       [['audit', '--chain', '10'], 'RPC_URL_10 is missing'],
       [['rewind', '--chain', '1'], '--to is missing'],
-      [['rewind', '--chain', '1', '--to', '99999999'], 'nothing to forget'],
+      [['rewind', '--chain', '1', '--to', '99999999'], 'Nothing to roll back'],
       [['audit', '--nonsense'], 'nonsense'],
     ] as const) {
       const { code, stderr } = await run(...args);
@@ -550,7 +550,7 @@ describe('delegations serve, following', () => {
       ...block,
       hash: `0x${'9'.repeat(56)}${block.hash.slice(-8)}` as const,
     }));
-    expect((await run(other, 'import', file)).stderr).toContain("is not the chain's");
+    expect((await run(other, 'import', file)).stderr).toContain('has another hash on chain');
     live.node.chain = honest;
 
     // A pipe can be read once only, and it is read twice.

@@ -179,7 +179,7 @@ describe('serve --workers', () => {
     };
     for (const args of [['serve'], ['serve', '--workers', '2']]) {
       const { code, stderr } = await runCommand(args, environment);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('The port is taken')]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('The port is already in use')]);
     }
     const refused = await runCommand(['serve', '--workers', '0'], environment);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--workers')]);
