@@ -68,8 +68,8 @@ describe('delegations serve', () => {
   test('refuses bad configuration with every fault', async () => {
     const { stderr, code } = await runCommand(['serve'], { PORT: 'http', LOG_LEVEL: 'loud' });
     expect(code).toBe(2);
-    expect(stderr).toContain('PORT is not a whole number');
-    expect(stderr).toContain('LOG_LEVEL is not one of');
+    expect(stderr).toContain('PORT must be an integer');
+    expect(stderr).toContain('LOG_LEVEL must be one of');
   });
 
   for (const which of ['PORT', 'METRICS_PORT']) {
@@ -84,7 +84,10 @@ describe('delegations serve', () => {
       };
       const { stderr, code } = await runCommand(['serve'], environment);
       await taken.stop(true);
-      expect([stderr.trim(), code]).toEqual(['The port is taken: set PORT or METRICS_PORT to another.', 2]);
+      expect([stderr.trim(), code]).toEqual([
+        'The port is already in use. Set PORT or METRICS_PORT to another one.',
+        2,
+      ]);
     });
   }
 
@@ -97,7 +100,10 @@ describe('delegations serve', () => {
       PORT: port,
       METRICS_PORT: '0',
     });
-    expect([second.code, second.stderr.trim()]).toEqual([2, 'The port is taken: set PORT or METRICS_PORT to another.']);
+    expect([second.code, second.stderr.trim()]).toEqual([
+      2,
+      'The port is already in use. Set PORT or METRICS_PORT to another one.',
+    ]);
     await served.stop();
   });
 
@@ -109,7 +115,7 @@ describe('delegations serve', () => {
     const unknown = await runCommand(['surve']);
     expect([unknown.code, unknown.stderr.split('\n')[0]]).toEqual([
       2,
-      'There is no command surve: did you mean serve? See delegations --help.',
+      'Unknown command: surve. Did you mean serve? See delegations --help.',
     ]);
   });
 });

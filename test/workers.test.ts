@@ -148,7 +148,7 @@ describe('serve --workers', () => {
       process.kill(served.pid, freeze ? 'SIGTERM' : 'SIGINT');
       const ended = await until('ended', async () => [served.pid, ...workers].every((pid) => !isAlive(pid)));
       expect(ended).toBeLessThan(freeze ? 18_000 : 5000);
-      for await (const line of served.lines) expect(line['message']).not.toContain('started again');
+      for await (const line of served.lines) expect(line['message']).not.toContain('restarting');
       expect(await served.stop()).toBe(0);
     });
   }
@@ -179,7 +179,7 @@ describe('serve --workers', () => {
     };
     for (const args of [['serve'], ['serve', '--workers', '2']]) {
       const { code, stderr } = await runCommand(args, environment);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('The port is taken')]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('The port is already in use')]);
     }
     const refused = await runCommand(['serve', '--workers', '0'], environment);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--workers')]);

@@ -1,47 +1,45 @@
-// delegations export and import: an index moves to another machine, and need not be read from a node again.
+// delegations export and import: move an index to another machine without reading the chain again.
 
 import { existsSync, statSync } from 'node:fs';
-import { createProviders } from '../chain/providers.ts';
-import { NETWORKS, type Network } from '../registry/network.ts';
-import type { Environment } from '../service/config.ts';
-import { readConfig } from '../service/config.ts';
+import { type Environment, readConfig } from '../service/config.ts';
+import { importIndex } from '../service/import-index.ts';
 import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
-import { archiveLines, checkArchive, importArchive } from '../store/archive.ts';
+import { archiveLines } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
-import { type Command, chainOf } from './command.ts';
-import { linesOf } from './lines.ts';
+import { type Command, requireNetwork } from './command.ts';
+import { readLines } from './lines.ts';
 import { writeOut } from './output.ts';
 
 export const exportCommand: Command = {
   name: 'export',
   summary: 'write the index of a chain to a file',
   usage: '--chain <id> > index.ndjson',
-  about: `Writes the final history of a chain, as lines of JSON with a checksum at the end. The service may go on meanwhile.`,
-  options: { chain: { value: '<id>', about: 'the chain' } },
+  about: 'Writes the final history of a chain as NDJSON with a checksum at the end. The service can keep running.',
+  options: { chain: { value: '<id>', about: 'chain id' } },
   examples: ['delegations export --chain 1 | gzip > mainnet.ndjson.gz'],
-  run: (call) => exportIndex(call.environment, chainOf(call).chainId),
+  run: (call) => runExport(call.environment, requireNetwork(call).chainId),
 };
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'read such a file into a store',
+  summary: 'read an exported file into a database',
   usage: '<file>',
-  about: `Reads what delegations export has written into a store that does not have the chain yet. The file is checked to its end
-before anything is written; with an RPC_URL_<chainId>, its newest block must also be the chain's. The service then goes on
-following from there. An import that was broken off goes on when it is started again.`,
+  about: `Imports a file written by delegations export into a database that does not have the chain yet. The whole file is checked
+before anything is written. If RPC_URL_<chainId> is set, the newest block of the file must also be on the chain. The service
+then continues from that block. To resume an interrupted import, run it again.`,
   operands: [1, 1],
   examples: ['RPC_URL_1=https://node.example delegations import mainnet.ndjson'],
-  run: ({ environment, operands }) => importIndex(environment, operands[0] as string),
+  run: ({ environment, operands }) => runImport(environment, operands[0] as string),
 };
 
-async function exportIndex(environment: Environment, chainId: number): Promise<void> {
+async function runExport(environment: Environment, chainId: number): Promise<void> {
   const store = await openStore(readConfig(environment).databaseUrl, { readOnly: true });
   try {
     const lines = archiveLines(store, chainId);
     for (let next = await lines.next(); ; next = await lines.next()) {
       if (next.done) {
-        process.stderr.write(`${next.value.logs} logs of ${next.value.blocks} blocks\n`);
+        process.stderr.write(`Exported ${next.value.logs} logs in ${next.value.blocks} blocks.\n`);
         return;
       }
       await writeOut(next.value);
@@ -51,28 +49,19 @@ async function exportIndex(environment: Environment, chainId: number): Promise<v
   }
 }
 
-async function importIndex(environment: Environment, path: string): Promise<void> {
-  if (!existsSync(path)) throw new UsageError(`There is no file ${path}.`);
-  // It is read twice: first to see that it is whole.
-  if (!statSync(path).isFile()) throw new UsageError(`${path} is no file: unpack the archive into one first.`);
-  const config = readConfig(environment);
-  const { head, end } = await checkArchive(linesOf(path));
-  const urls = config.chains.get(head.chainId)?.rpcUrls;
-  if (urls !== undefined) {
-    const { node } = await createProviders(NETWORKS.get(head.chainId) as Network, urls).pick(Date.now());
-    const header = await node.header(head.last.number);
-    if (header?.hash !== head.last.hash) {
-      throw new UsageError(`Block ${head.last.number} of the archive is not the chain's. Nothing was written.`);
-    }
-  }
-  const store = await openStore(config.databaseUrl);
-  try {
-    await importArchive(store, { head, end }, linesOf(path), (logs) => showStatus(`${logs} of ${end.logs} logs`));
-    showStatus('');
-  } finally {
-    await store.close();
-  }
-  const checked =
-    urls === undefined ? 'no node was asked whether they are the chain’s' : 'its newest block is the chain’s';
-  await writeOut(`Chain ${head.chainId}: ${end.logs} logs up to block ${head.last.number}; ${checked}.\n`);
+async function runImport(environment: Environment, path: string): Promise<void> {
+  if (!existsSync(path)) throw new UsageError(`File not found: ${path}`);
+  // A pipe cannot be read twice.
+  if (!statSync(path).isFile())
+    throw new UsageError(`${path} is not a regular file. Unpack the archive to a file first.`);
+  const { chainId, logs, lastBlock, isConfirmed } = await importIndex(
+    readConfig(environment),
+    () => readLines(path),
+    (done, total) => showStatus(done === total ? '' : `${done} of ${total} logs`),
+  );
+  showStatus('');
+  const confirmed = isConfirmed
+    ? 'Its newest block is on the chain.'
+    : `RPC_URL_${chainId} is not set, so its newest block was not compared with the chain.`;
+  await writeOut(`Chain ${chainId}: imported ${logs} logs up to block ${lastBlock}. ${confirmed}\n`);
 }

@@ -1,4 +1,4 @@
-// Every row of a CSV answered as of one block, as fast as the store goes and in flat memory.
+// Checks every row of a CSV file at one block, in constant memory.
 
 import { existsSync, statSync } from 'node:fs';
 import * as p from '../api/params.ts';
@@ -40,9 +40,9 @@ const NAMES = new Map<string, ColumnName>([
 export async function checkFile(call: Invocation, source: Source, file: string): Promise<void> {
   const strange = ['from', 'to'].filter((name) => call.text(name) !== undefined);
   if (call.isSet('json')) strange.push('json');
-  if (strange.length > 0) throw new UsageError(`--${strange[0]} has no meaning beside --csv.`);
-  if (file !== '-' && !existsSync(file)) throw new UsageError(`There is no file ${file}.`);
-  if (file !== '-' && statSync(file).isDirectory()) throw new UsageError(`${file} is a folder.`);
+  if (strange.length > 0) throw new UsageError(`--${strange[0]} cannot be combined with --csv.`);
+  if (file !== '-' && !existsSync(file)) throw new UsageError(`File not found: ${file}`);
+  if (file !== '-' && statSync(file).isDirectory()) throw new UsageError(`${file} is a directory.`);
   const stream = file === '-' ? Bun.stdin.stream() : Bun.file(file).stream();
   const progress = startProgress(file === '-' ? null : statSync(file).size);
   const blocks = createPinnedBlocks(call, source);
@@ -62,7 +62,7 @@ export async function checkFile(call: Invocation, source: Source, file: string):
     const reader = read;
     const answered = await answers(
       data.map(({ cells }) =>
-        cells.length > width ? `the row has ${cells.length} cells, and the first line ${width}` : reader(cells),
+        cells.length > width ? `the row has ${cells.length} cells, but the header has ${width}` : reader(cells),
       ),
     );
     for (const [position, row] of data.entries()) {
@@ -75,11 +75,11 @@ export async function checkFile(call: Invocation, source: Source, file: string):
     await writeOut(Buffer.from(text, 'latin1'));
     progress.show(rows, bytes);
   }
-  if (read === null) throw new UsageError('The CSV is empty: its first line must name the columns, such as from,to');
+  if (read === null) throw new UsageError('The CSV is empty. Its header must name the columns, such as from,to');
   progress.end(rows);
   await blocks.confirm();
   if (troubled > 0) {
-    process.stderr.write(`${troubled} of ${rows} rows have no answer: the column error says why.\n`);
+    process.stderr.write(`${troubled} of ${rows} rows failed. See the error column.\n`);
     process.exitCode = 2;
   }
 }
@@ -91,15 +91,13 @@ function columnsOf(names: readonly string[]): Columns {
     const plain = name.trim();
     const known = NAMES.get(plain.toLowerCase().replaceAll(/[-_ ]/g, ''));
     if (known === undefined) copied.push(plain);
-    else if (columns[known] !== undefined) throw new UsageError(`The CSV names two columns ${known}.`);
+    else if (columns[known] !== undefined) throw new UsageError(`The CSV header has two columns for ${known}.`);
     else columns[known] = position;
   }
   const missing = (['from', 'to'] as const).filter((name) => columns[name] === undefined);
   if (missing.length > 0)
-    throw new UsageError(
-      `The first line of the CSV must name the columns ${missing.join(' and ')}; it is: ${names.join(',')}`,
-    );
-  if (copied.length > 0) process.stderr.write(`Only copied: ${copied.join(', ')}.\n`);
+    throw new UsageError(`The CSV header lacks ${missing.join(' and ')}. It is: ${names.join(',')}`);
+  if (copied.length > 0) process.stderr.write(`Columns copied unchanged: ${copied.join(', ')}\n`);
   return columns;
 }
 
@@ -155,16 +153,16 @@ interface Rest {
 }
 
 function readRest(pair: Pick<Question, 'from' | 'to'>, rest: Rest): Asked {
-  if (!/^v?[12]$/i.test(rest.version)) return `version is neither 1 nor 2: ${rest.version}`;
+  if (!/^v?[12]$/i.test(rest.version)) return `version must be 1 or 2, got ${rest.version}`;
   const version = rest.version.endsWith('1') ? 1 : 2;
   const chainId = readOr(p.chainId, rest.chainId);
   if (typeof chainId === 'string') return chainId;
   const scope = scopeOf(rest.type?.toLowerCase(), version, rest.contract, rest.tokenId);
   const hasToken = scope === 'token' || scope === 'erc721' || scope === 'erc1155';
   // As in a single check: what the question has no place for is a fault of it.
-  if (rest.contract !== undefined && scope === 'all') return `contract is unknown in a check of all`;
-  if (rest.tokenId !== undefined && !hasToken) return `tokenId is unknown in a check of ${scope}`;
-  if (rest.rights !== undefined && version === 1) return 'rights are unknown in v1';
+  if (rest.contract !== undefined && scope === 'all') return 'contract is not allowed in a check of type all';
+  if (rest.tokenId !== undefined && !hasToken) return `tokenId is not allowed in a check of type ${scope}`;
+  if (rest.rights !== undefined && version === 1) return 'rights are not supported by v1';
   const question: Record<string, unknown> = { version, scope, ...pair };
   if (scope !== 'all') {
     const contract = readOr(p.contract, rest.contract ?? '');
@@ -187,7 +185,7 @@ function readRest(pair: Pick<Question, 'from' | 'to'>, rest: Rest): Asked {
 type Answers = (asked: readonly Asked[]) => Promise<Answered[]>;
 
 const fault = (error: string): Answered => ({ result: '', error });
-const UNREAD = 'a revocation of this wallet could not be read from the registry';
+const UNREAD = 'a v1 revocation of this wallet is not settled yet';
 
 /** Straight from a store, a batch at a time. */
 function fromStore(store: Store, blocks: PinnedBlocks): Answers {

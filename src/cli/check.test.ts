@@ -95,19 +95,22 @@ for (const [where, run] of [
 
     test('trouble is told in a sentence, with exit code 2 and nothing on standard output', async () => {
       for (const [args, why] of [
-        [['check', '--from', COLD], '--from and --to are needed'],
+        [['check', '--from', COLD], '--from and --to are required'],
         [['check', '--from', '0x12', '--to', HOT], 'from is not an address'],
         [['check', '--from', COLD, '--to', HOT, '--token-id', '7'], 'erc721 or erc1155'],
-        [['check', '--from', COLD, '--to', HOT, '--type', 'nft'], 'not one of all, contract'],
-        [['check', '--from', COLD, '--to', HOT, '--type', 'erc20', '--v1'], 'v1 has all, contract, token'],
+        [['check', '--from', COLD, '--to', HOT, '--type', 'nft'], '--type must be one of all, contract'],
+        [
+          ['check', '--from', COLD, '--to', HOT, '--type', 'erc20', '--v1'],
+          '--type erc20 does not exist in v1. Use one of all, contract, token',
+        ],
         [['check', '--from', COLD, '--to', HOT, '--block', '99'], 'from block 100 on'],
         [['check', '--from', COLD, '--to', HOT, '--chain', '137'], '137 is not served'],
         [['check', '--from', COLD, '--to', HOT, '--form', COLD], "Unknown option '--form'"],
         [['check', '--from', COLD, '--to', HOT, '--rights', 'x'.repeat(33)], 'longer than 32 bytes'],
-        [['check', '--csv', '/nowhere.csv'], 'There is no file /nowhere.csv'],
+        [['check', '--csv', '/nowhere.csv'], 'File not found: /nowhere.csv'],
         [['list', 'nobody'], 'wallet is not an address'],
-        [['list'], 'list needs <wallet>'],
-        [['list', COLD, HOT], 'does not take'],
+        [['list'], 'Missing argument. Usage: delegations list <wallet>'],
+        [['list', COLD, HOT], 'Unexpected argument'],
       ] as const) {
         const { code, stdout, stderr } = await run(...args);
         expect([args.join(' '), code, stdout]).toEqual([args.join(' '), 2, '']);
@@ -118,10 +121,10 @@ for (const [where, run] of [
     test('a list is a table, or JSON as it comes', async () => {
       const { stdout, code } = await run('list', checksummed(COLD));
       expect(code).toBe(0);
-      expect(stdout.split('\n')[0]).toMatch(/WALLET +WHAT +CONTRACT +TOKEN +AMOUNT +RIGHTS +SINCE/);
+      expect(stdout.split('\n')[0]).toMatch(/WALLET +TYPE +CONTRACT +TOKEN +AMOUNT +RIGHTS +SINCE/);
       expect(stdout).toMatch(new RegExp(`to +${checksummed(address(5))} +ERC721 .* 7 .* vote`));
       const none = await run('list', STRANGER);
-      expect([none.code, none.stdout]).toEqual([1, 'None.\n']);
+      expect([none.code, none.stdout]).toEqual([1, 'No delegations.\n']);
       const json = await run('list', COLD, '--json', '--direction', 'outgoing', '--v1');
       expect([json.code, JSON.parse(json.stdout).length]).toEqual([0, 1]);
       expect((await run('list', STRANGER, '--json')).code).toBe(1);
@@ -130,7 +133,7 @@ for (const [where, run] of [
     test('networks are a table, or JSON', async () => {
       const { stdout, code } = await run('networks');
       expect(code).toBe(0);
-      expect(stdout).toMatch(/CHAIN +NAME +ANSWERS[^\n]*\n1 +Ethereum +yes +106 +105 /);
+      expect(stdout).toMatch(/CHAIN +NAME +READY[^\n]*\n1 +Ethereum +yes +106 +105 /);
       expect(JSON.parse((await run('networks', '--json')).stdout)).toMatchObject([{ chainId: 1, ready: true }]);
     });
 
@@ -163,7 +166,7 @@ for (const [where, run] of [
       expect(rows[3]?.startsWith('"3, quoted",')).toBe(true);
       expect(rows[6]).toContain('from is not an address');
       expect(rows[7]).toContain('erc721 or erc1155');
-      expect([code, stderr.includes('2 of 7 rows have no answer')]).toEqual([2, true]);
+      expect([code, stderr.includes('2 of 7 rows failed')]).toEqual([2, true]);
     });
   });
 }
@@ -173,8 +176,8 @@ describe('a file of questions', () => {
     const file = join(folder, 'bad.csv');
     for (const [text, why] of [
       ['', 'The CSV is empty'],
-      ['wallet,hot\n1,2\n', 'must name the columns from and to; it is: wallet,hot'],
-      [`from,to,vault\n`, 'names two columns from'],
+      ['wallet,hot\n1,2\n', 'lacks from and to. It is: wallet,hot'],
+      [`from,to,vault\n`, 'two columns for from'],
     ] as const) {
       writeFileSync(file, text);
       const { code, stdout, stderr } = await onStore('check', '--csv', file, '--block', '106');
@@ -209,10 +212,15 @@ describe('a file of questions', () => {
     writeFileSync(file, rows.join('\n'));
     const { stdout, stderr, code } = await onStore('check', '--csv', file, '--block', '106');
     expect(code).toBe(2);
-    expect(stderr).toContain('Only copied: note, constructor.');
+    expect(stderr).toContain('Columns copied unchanged: note, constructor');
     const lines = stdout.trimEnd().split('\n').slice(1);
     expect(lines[0]).toBe(`${COLD},${HOT},1,,,,,,é,x,true,`);
-    const faults = ['137 is not served', 'contract is unknown', 'tokenId is unknown', 'rights are unknown'];
+    const faults = [
+      '137 is not served',
+      'contract is not allowed',
+      'tokenId is not allowed',
+      'rights are not supported',
+    ];
     for (const [turn, fault] of faults.entries()) expect(lines[turn + 1]).toContain(fault);
     // A short row is filled up, so that the answer stands in its column.
     expect(lines[5]).toBe(`${COLD},${HOT}${','.repeat(8)},true,`);
@@ -223,10 +231,10 @@ describe('a file of questions', () => {
     const file = join(folder, 'plain.csv');
     writeFileSync(file, `from,to\n${COLD},${HOT}\n`);
     for (const [args, why] of [
-      [['--csv', file, '--json'], '--json has no meaning'],
-      [['--csv', file, '--from', COLD], '--from has no meaning'],
+      [['--csv', file, '--json'], '--json cannot be combined with --csv'],
+      [['--csv', file, '--from', COLD], '--from cannot be combined with --csv'],
       [['--csv', file, '--block', '1', '--time', '2026-01-01'], '--block and --time'],
-      [['--csv', folder], 'is a folder'],
+      [['--csv', folder], 'is a directory'],
     ] as const) {
       const { code, stdout, stderr } = await onStore('check', ...args);
       expect([code, stdout]).toEqual([2, '']);
@@ -249,7 +257,7 @@ describe('a file of questions', () => {
     writeFileSync(file, `from,to\n${`${COLD},${HOT}\n`.repeat(40)}`);
     const { code, stderr } = await runCommand(['check', '--csv', file, '--url', String(proxy.url)]);
     await proxy.stop(true);
-    expect([code, stderr.includes('as of block 106')]).toEqual([0, true]);
+    expect([code, stderr.includes('at block 106')]).toEqual([0, true]);
     expect(blocks).toEqual(new Set([null, '106']));
     const beyond = await onService('check', '--csv', file, '--block', '99999999');
     expect([beyond.code, beyond.stdout]).toEqual([2, '']);
@@ -282,13 +290,13 @@ describe('a file of questions', () => {
 describe('whatever goes wrong', () => {
   const one = ['check', '--from', COLD, '--to', HOT];
 
-  test('what is no delegations service is trouble, never an answer', async () => {
+  test('a server that is not a delegations service is an error, never an answer', async () => {
     for (const body of ['{}', 'true', 'null', '<html>hello</html>', '{"result":"maybe"}']) {
       const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(body) });
       for (const args of [one, [...one, '--json'], ['list', COLD], ['list', COLD, '--json'], ['networks']]) {
         const { code, stdout, stderr } = await runCommand([...args, '--url', String(other.url)]);
         expect([body, args[0], code, stdout]).toEqual([body, args[0], 2, '']);
-        expect(stderr).toContain('no delegations service');
+        expect(stderr).toContain('not a delegations service');
       }
       await other.stop(true);
     }
@@ -309,7 +317,7 @@ describe('whatever goes wrong', () => {
     for (const args of [one, ['list', COLD, '--json'], ['networks']]) {
       const { code, stderr } = await runCommand([...args, '--url', `http://127.0.0.1:${broken.port}`]);
       expect([args[0], code]).toEqual([args[0], 2]);
-      expect(stderr).not.toContain('fault of the program');
+      expect(stderr).not.toContain('Internal error');
     }
     broken.stop(true);
   }, 60_000);
@@ -336,7 +344,7 @@ describe('whatever goes wrong', () => {
         command.replaceAll(main, 'delegations'),
         2,
       ]);
-      expect(await new Response(child.stderr).text()).not.toContain('fault of the program');
+      expect(await new Response(child.stderr).text()).not.toContain('Internal error');
     }
   }, 120_000);
 });

@@ -1,4 +1,4 @@
-// delegations check: one question, or a file of them.
+// delegations check: answers one question, or every row of a CSV file.
 
 import { type Explanation, isYes } from '../api/records.ts';
 import { rightsText } from '../registry/rights.ts';
@@ -11,33 +11,33 @@ import { checkPath, dateOf, readRights, scopeOf, TIME_OPTIONS, versionOf, whenOf
 
 export const check: Command = {
   name: 'check',
-  summary: 'may this hot wallet act for that cold wallet?',
+  summary: 'check whether a hot wallet may act for a cold wallet',
   usage:
     '--from <cold wallet> --to <hot wallet> [options]\n       delegations check --csv <file> [options] > answers.csv',
-  about: `Answers whether --to may act for --from: for everything, for a contract, or for a token; for erc20 and erc1155, for how much.
-Exit code: 0 yes, 1 no, 2 trouble.
+  about: `Checks whether --to may act for --from: for the whole wallet, a contract or a token. For erc20 and erc1155, prints the amount.
+Exit code: 0 yes, 1 no, 2 error.
 
-With --csv, answers every row of a file (- for standard input) as of one block. Its first line names the columns: from and to
-(or vault and delegate), and where they differ from row to row: type, contract, tokenId, rights, version, chainId; in UTF-8.
-Other columns are left as they are; the answers are the same rows with two more columns, result and error. All answers of a
-chain are of one block by its hash: if a reorg replaces that block while the file is being checked, the command stops with an
-error, and the output so far must be discarded. Exit code: 0 all answered, 2 trouble in some, or a reorg.
+With --csv, checks every row of a UTF-8 file (- for standard input) at one block. The header must name the columns from and to
+(or vault and delegate). It can also name type, contract, tokenId, rights, version and chainId, which override the options.
+Prints the same rows with two more columns, result and error; other columns are copied. All answers for a chain are from the
+same block, by hash. If a reorg replaces that block, the command stops with an error: discard its output and run it again.
+Exit code: 0 all rows answered, 2 some rows failed, or a reorg.
 
 ${SOURCE_ABOUT}`,
   options: {
-    from: { value: '<wallet>', about: 'the cold wallet that granted' },
-    to: { value: '<wallet>', about: 'the hot wallet that wants to act' },
+    from: { value: '<wallet>', about: 'cold wallet, which delegates' },
+    to: { value: '<wallet>', about: 'hot wallet, which acts' },
     type: {
       value: '<type>',
-      about: 'all, contract, erc721, erc20, erc1155, or token for v1 [by what is given]',
+      about: 'all, contract, erc721, erc20, erc1155, or token for v1 [from the other options]',
       choices: ['all', 'contract', 'token', 'erc721', 'erc20', 'erc1155'],
     },
-    contract: { value: '<address>', about: 'for this contract' },
-    'token-id': { value: '<number>', about: 'for this token' },
-    rights: { value: '<rights>', about: 'with this right, such as vote; unrestricted delegations count too' },
+    contract: { value: '<address>', about: 'contract address' },
+    'token-id': { value: '<number>', about: 'token id' },
+    rights: { value: '<rights>', about: 'required rights, such as vote; unrestricted delegations also match' },
     ...TIME_OPTIONS,
-    csv: { value: '<file>', about: 'answer every row of a file' },
-    json: { about: 'the answer as JSON, with the delegations that grant it' },
+    csv: { value: '<file>', about: 'check every row of a file' },
+    json: { about: 'print the answer as JSON, with the delegations that grant it' },
     ...SOURCE_OPTIONS,
   },
   examples: [
@@ -63,9 +63,7 @@ function pathOf(call: Invocation): string {
   const version = versionOf(call);
   const [from, to, contract, tokenId] = ['from', 'to', 'contract', 'token-id'].map((name) => call.text(name));
   if (from === undefined || to === undefined)
-    throw new UsageError(
-      '--from and --to are needed: which cold wallet, and which hot wallet? See delegations check --help.',
-    );
+    throw new UsageError('--from and --to are required. See delegations check --help.');
   const scope = scopeOf(call.text('type')?.toLowerCase(), version, contract, tokenId);
   const rights = call.text('rights');
   const question = {

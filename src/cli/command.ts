@@ -1,4 +1,4 @@
-// What a command is. Its help, its arguments and its completion all come from here.
+// The definition of a command, from which its arguments are parsed and its help is printed.
 
 import { parseArgs } from 'node:util';
 import { NETWORKS, type Network } from '../registry/network.ts';
@@ -7,38 +7,38 @@ import type { Environment } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
 
 export interface Option {
-  /** What stands for its value in the help; a flag has none. */
+  /** Placeholder of the value in the help; absent for a flag. */
   readonly value?: string;
   readonly about: string;
-  /** All values that it can have. */
+  /** The allowed values; any if absent. */
   readonly choices?: readonly string[];
 }
 
 export interface Invocation {
   readonly environment: Environment;
-  /** What stands behind the command besides options. */
+  /** Arguments that are not options. */
   readonly operands: readonly string[];
   text(option: string): string | undefined;
   isSet(flag: string): boolean;
-  /** A whole number of at least 0. */
+  /** Throws unless the value is an integer >= 0. */
   number(option: string): number | undefined;
 }
 
 export interface Command {
   readonly name: string;
-  /** For the overview. */
+  /** One line in `delegations --help`. */
   readonly summary: string;
-  /** Behind the command's name in the usage. */
+  /** The arguments, after the command's name in the usage line. */
   readonly usage?: string;
   readonly about: string;
   readonly options?: Readonly<Record<string, Option>>;
-  /** How many operands it takes. */
+  /** Number of operands; none if absent. */
   readonly operands?: readonly [least: number, most: number];
   readonly examples: readonly string[];
   run(call: Invocation): Promise<void>;
 }
 
-const HELP = { about: 'this help' };
+const HELP = { about: 'show this help' };
 
 export function parseInvocation(command: Command, args: string[], environment: Environment): Invocation {
   const { name, options = {}, operands: [least, most] = [0, 0] } = command;
@@ -52,13 +52,13 @@ export function parseInvocation(command: Command, args: string[], environment: E
       ]),
     ),
   });
-  if (positionals.length < least)
-    throw new UsageError(`${name} needs ${command.usage}. See delegations ${name} --help.`);
-  if (positionals.length > most) throw new UsageError(`${name} does not take ${positionals.slice(most).join(' ')}.`);
+  if (positionals.length < least) throw new UsageError(`Missing argument. Usage: delegations ${name} ${command.usage}`);
+  if (positionals.length > most)
+    throw new UsageError(`Unexpected argument: ${positionals.slice(most).join(' ')}. See delegations ${name} --help.`);
   for (const [option, value] of Object.entries(values)) {
     const { choices } = options[option] as Option;
     if (choices !== undefined && !choices.includes(String(value)))
-      throw new UsageError(`--${option} is ${value}, and not one of ${choices.join(', ')}.`);
+      throw new UsageError(`--${option} must be one of ${choices.join(', ')}, got ${value}.`);
   }
   const text = (option: string) => values[option] as string | undefined;
   return {
@@ -69,18 +69,18 @@ export function parseInvocation(command: Command, args: string[], environment: E
     number(option) {
       const given = text(option);
       if (given === undefined) return undefined;
-      if (!/^\d{1,15}$/.test(given)) throw new UsageError(`--${option} is not a whole number: ${given}`);
+      if (!/^\d{1,15}$/.test(given)) throw new UsageError(`--${option} must be a whole number, got ${given}.`);
       return Number(given);
     },
   };
 }
 
-/** The chain that a command cannot do without. */
-export function chainOf(call: Invocation): Network {
+/** The network of --chain; throws if the option is missing. */
+export function requireNetwork(call: Invocation): Network {
   const chainId = call.number('chain');
-  if (chainId === undefined) throw new UsageError('--chain is missing: which chain? For example --chain 1');
+  if (chainId === undefined) throw new UsageError('--chain is missing. Example: --chain 1');
   const network = NETWORKS.get(chainId);
-  if (network === undefined) throw new UsageError(`--chain ${chainId} is no known network.`);
+  if (network === undefined) throw new UsageError(`--chain ${chainId} is not a supported network.`);
   return network;
 }
 
@@ -96,7 +96,7 @@ ${about}
 Options:
 ${alignColumns(rows)}
 
-For example:
+Examples:
 ${examples.map((example) => `  ${example}`).join('\n')}
 `;
 }

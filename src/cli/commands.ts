@@ -1,4 +1,4 @@
-// All commands, in the order of the overview.
+// All commands, in the order of delegations --help.
 
 import { api } from './api.ts';
 import { exportCommand, importCommand } from './archive.ts';

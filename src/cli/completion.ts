@@ -1,4 +1,4 @@
-// delegations completion: what a shell needs to complete commands, options and their values.
+// delegations completion: prints shell completion scripts.
 
 import { UsageError } from '../service/usage-error.ts';
 import type { Command } from './command.ts';
@@ -6,9 +6,9 @@ import { writeOut } from './output.ts';
 
 export const completionOf = (commands: () => readonly Command[]): Command => ({
   name: 'completion',
-  summary: 'completion for a shell',
+  summary: 'print a shell completion script',
   usage: 'bash|zsh|fish',
-  about: 'Writes what the shell needs to complete commands, options and values.',
+  about: 'Prints a script that completes commands, options and values.',
   operands: [1, 1],
   examples: [
     'source <(delegations completion bash)',
@@ -17,14 +17,14 @@ export const completionOf = (commands: () => readonly Command[]): Command => ({
   ],
   async run({ operands: [shell = ''] }) {
     const script = SCRIPTS.get(shell);
-    if (script === undefined) throw new UsageError(`There is completion for bash, zsh and fish, not for ${shell}.`);
+    if (script === undefined) throw new UsageError(`No completion for ${shell}. Supported shells: bash, zsh, fish.`);
     await writeOut(script(commands()));
   },
 });
 
 const SCRIPTS = new Map<string, (commands: readonly Command[]) => string>([
   ['bash', bashScript],
-  // zsh runs bash's completions when it is asked to.
+  // zsh can run bash completions.
   [
     'zsh',
     (commands) =>
@@ -33,7 +33,10 @@ const SCRIPTS = new Map<string, (commands: readonly Command[]) => string>([
   ['fish', fishScript],
 ]);
 
-const optionsOf = ({ options = {} }: Command) => [...Object.entries(options), ['help', { about: 'help' }] as const];
+const optionsOf = ({ options = {} }: Command) => [
+  ...Object.entries(options),
+  ['help', { about: 'show help' }] as const,
+];
 
 function bashScript(commands: readonly Command[]): string {
   const words = commands.map((command) => {

@@ -1,31 +1,31 @@
-// CSV as it comes: a stream of bytes becomes batches of rows, and never more than a batch is in memory. Bytes stay what they
-// are: a text has a character for each of them, whatever encoding they are in.
+// Parses a CSV byte stream into batches of rows; only one batch is in memory. Text is latin1, one character per byte, so that
+// rows are written back unchanged whatever their encoding.
 
 import { UsageError } from '../service/usage-error.ts';
 
 export interface CsvRow {
-  /** As it stood in the file, without the end of the line. */
+  /** The row as in the file, without its line ending. */
   readonly text: string;
   readonly cells: readonly string[];
 }
 
 export interface CsvBatch {
   readonly rows: readonly CsvRow[];
-  /** Bytes of the file that were read so far. */
+  /** Bytes of the file read so far. */
   readonly bytes: number;
 }
 
-const BATCH = 2048;
-const LONGEST_LINE = 1_000_000;
-/** A quoted cell of more lines is one that somebody forgot to close. */
-const MOST_LINES = 1000;
-/** The UTF-8 byte order mark, which Excel and PowerShell put first. */
+const ROWS_PER_BATCH = 2048;
+const MAX_LINE_LENGTH = 1_000_000;
+/** A quoted cell with more lines is assumed to miss its closing quote. */
+const MAX_CELL_LINES = 1000;
+/** The UTF-8 byte order mark, which Excel and PowerShell write. */
 const BOM = '\xef\xbb\xbf';
 
 export async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerator<CsvBatch> {
   let [rest, bytes] = ['', 0];
   let rows: CsvRow[] = [];
-  /** Lines of a row whose quoted cell goes on. */
+  /** Lines of a row whose quoted cell is not closed yet. */
   let open: string[] = [];
   let isFirst = true;
 
@@ -36,7 +36,7 @@ export async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerato
     const cells = content.includes('"') ? quotedCells(content) : content.split(',');
     if (cells === null) {
       open.push(line);
-      if (open.length > MOST_LINES) throw new UsageError('The CSV has a quote that is never closed.');
+      if (open.length > MAX_CELL_LINES) throw new UsageError('Invalid CSV: a quoted cell is never closed.');
       return;
     }
     open = [];
@@ -46,24 +46,24 @@ export async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerato
 
   for await (const chunk of stream) {
     if (bytes === 0 && chunk[0] === 0xff && chunk[1] === 0xfe)
-      throw new UsageError('The CSV is in UTF-16: save it as UTF-8.');
+      throw new UsageError('The CSV is encoded as UTF-16. Save it as UTF-8.');
     bytes += chunk.length;
     const lines = (rest + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1')).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
       add(line);
-      if (rows.length < BATCH) continue;
+      if (rows.length < ROWS_PER_BATCH) continue;
       yield { rows, bytes };
       rows = [];
     }
-    if (rest.length > LONGEST_LINE) throw new UsageError('The CSV has a line of more than a million characters.');
+    if (rest.length > MAX_LINE_LENGTH) throw new UsageError('Invalid CSV: a line is longer than 1,000,000 characters.');
   }
   add(rest);
-  if (open.length > 0) throw new UsageError('The CSV ends within a quoted cell.');
+  if (open.length > 0) throw new UsageError('Invalid CSV: the file ends inside a quoted cell.');
   if (rows.length > 0) yield { rows, bytes };
 }
 
-/** The cells of a row with quotes; null where one is still open. A quote counts only where a cell begins. */
+/** Null if the last cell is not closed yet. A quote has a meaning only at the start of a cell. */
 function quotedCells(text: string): string[] | null {
   const cells: string[] = [];
   for (let at = 0; ; ) {
@@ -83,13 +83,13 @@ function quotedCells(text: string): string[] | null {
   }
 }
 
-/** A cell as it stands in a file. */
+/** Quotes a cell if it needs it. */
 export const quoteCell = (value: string): string =>
   /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** What the bytes of a cell say in UTF-8; null where they are not UTF-8. */
+/** Decodes the bytes of a cell as UTF-8; null if they are not valid UTF-8. */
 export function decodeCell(cell: string): string | null {
   if (!/[\x80-\xff]/.test(cell)) return cell;
   try {
@@ -99,5 +99,5 @@ export function decodeCell(cell: string): string | null {
   }
 }
 
-/** A text of ours as one of bytes, beside those of the file. */
+/** Encodes text as UTF-8 in the one-character-per-byte form. */
 export const asBytes = (text: string): string => Buffer.from(text).toString('latin1');

@@ -1,4 +1,4 @@
-// delegations keys: what an operator does with API keys.
+// delegations keys: manages API keys for the operator.
 
 import { type Accounts, type CreatedKey, isActive, type KeyRecord, openAccounts } from '../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
@@ -14,14 +14,14 @@ export const keys: Command = {
   name: 'keys',
   summary: 'create, list, revoke and rotate API keys',
   usage: 'create --label <text> | list | revoke <id> | rotate <id>',
-  about: `Works on the store of DATABASE_URL, whether a service runs on it or not. A key is shown once, when it is created: what is
-kept is its hash. A revoked key stops working within two seconds.`,
+  about: `Works on the database of DATABASE_URL, also while a service runs on it. A key is shown only once, when it is created: the
+database stores its hash. A revoked key stops working within two seconds.`,
   operands: [1, 2],
   options: {
-    label: { value: '<text>', about: 'what the key is for' },
-    expires: { value: '<days>', about: 'create: the key ends after so many days [never]' },
-    overlap: { value: '<hours>', about: 'rotate: how long the old key goes on [24]' },
-    json: { about: 'the result as JSON' },
+    label: { value: '<text>', about: 'create: what the key is for' },
+    expires: { value: '<days>', about: 'create: days until the key expires [never]' },
+    overlap: { value: '<hours>', about: 'rotate: hours until the old key expires [24]' },
+    json: { about: 'print the result as JSON' },
   },
   examples: [
     'delegations keys create --label "mint site" --expires 365',
@@ -32,15 +32,17 @@ kept is its hash. A revoked key stops working within two seconds.`,
   async run(call) {
     const [action = '', id] = call.operands;
     if (!ACTIONS.some((one) => one === action))
-      throw new UsageError(`keys does not know ${action}: ${ACTIONS.join(', ')}.`);
-    const isAbout = action === 'revoke' || action === 'rotate';
-    if (isAbout ? !/^\d{1,15}$/.test(id ?? '') : id !== undefined)
+      throw new UsageError(`Unknown action: ${action}. Use one of ${ACTIONS.join(', ')}.`);
+    const needsId = action === 'revoke' || action === 'rotate';
+    if (needsId ? !/^\d{1,15}$/.test(id ?? '') : id !== undefined)
       throw new UsageError(
-        isAbout ? `Which key? delegations keys ${action} <id>` : `keys ${action} does not take ${id}.`,
+        needsId
+          ? `Missing key id. Usage: delegations keys ${action} <id>`
+          : `Unexpected argument: ${id}. keys ${action} takes no id.`,
       );
     const accounts = await openAccounts(readConfig(call.environment).databaseUrl);
     try {
-      await act(action as (typeof ACTIONS)[number], Number(id), call, accounts);
+      await runAction(action as (typeof ACTIONS)[number], Number(id), call, accounts);
     } finally {
       await accounts.close();
     }
@@ -50,27 +52,32 @@ kept is its hash. A revoked key stops working within two seconds.`,
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 86_400;
 
-async function act(action: (typeof ACTIONS)[number], id: number, call: Invocation, accounts: Accounts): Promise<void> {
+async function runAction(
+  action: (typeof ACTIONS)[number],
+  id: number,
+  call: Invocation,
+  accounts: Accounts,
+): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
   const asJson = call.isSet('json');
   switch (action) {
     case 'create': {
       const label = readLabel(call.text('label'));
-      if (label === null) throw new UsageError(`--label is needed, ${LABEL_RULE}: what is the key for?`);
+      if (label === null) throw new UsageError(`--label is missing or invalid. It must be ${LABEL_RULE}.`);
       const days = call.number('expires');
-      if (days === 0) throw new UsageError('--expires is at least a day.');
+      if (days === 0) throw new UsageError('--expires must be at least 1 day.');
       const expiresAt = days === undefined ? null : now + days * DAY_SECONDS;
       return show((await accounts.create({ label, expiresAt, now })) as CreatedKey, asJson);
     }
     case 'rotate': {
       const created = await accounts.rotate(id, now, (call.number('overlap') ?? 24) * HOUR_SECONDS);
-      if (created === null) throw new UsageError(`There is no good key ${id}: see delegations keys list.`);
+      if (created === null) throw new UsageError(`No active key with id ${id}. See delegations keys list.`);
       return show(created, asJson);
     }
     case 'revoke': {
       if (!(await accounts.revoke(id, now)))
-        throw new UsageError(`There is no good key ${id}: see delegations keys list.`);
-      await writeOut(asJson ? `${JSON.stringify({ id, revoked: true })}\n` : `Key ${id} is revoked.\n`);
+        throw new UsageError(`No active key with id ${id}. See delegations keys list.`);
+      await writeOut(asJson ? `${JSON.stringify({ id, revoked: true })}\n` : `Key ${id} revoked.\n`);
       return;
     }
     case 'list': {
@@ -91,7 +98,7 @@ async function show({ record, text }: CreatedKey, asJson: boolean): Promise<void
   if (asJson) await writeOut(`${JSON.stringify({ ...record, key: text })}\n`);
   else {
     await writeOut(`${text}\n`);
-    process.stderr.write(`Key ${record.id}, “${record.label}”. Keep it: it is shown this once.\n`);
+    process.stderr.write(`Key ${record.id}, “${record.label}”. Copy it now: it will not be shown again.\n`);
   }
 }
 
@@ -101,14 +108,14 @@ function cellsOf(record: KeyRecord, now: number): string[] {
   const { id, shown, label, owner, createdAt, expiresAt, revokedAt, lastUsedAt } = record;
   const end = Math.min(revokedAt ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY);
   const ended = revokedAt !== null && revokedAt <= now ? 'revoked' : 'expired';
-  const good = Number.isFinite(end) ? `good until ${dateOf(end)}` : 'good';
+  const active = Number.isFinite(end) ? `active until ${dateOf(end)}` : 'active';
   return [
     String(id),
     `${shown}…`,
     label,
     owner ?? 'operator',
     dateOf(createdAt),
-    isActive(record, now) ? good : ended,
+    isActive(record, now) ? active : ended,
     lastUsedAt === null ? 'never' : dateOf(lastUsedAt),
   ];
 }

@@ -1,6 +1,6 @@
-// The lines of a file, read as they are asked for: what is not asked for yet waits in the file.
+// Reads the lines of a file, at the pace of its reader.
 
-export async function* linesOf(path: string): AsyncGenerator<string> {
+export async function* readLines(path: string): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of Bun.file(path).stream()) {

@@ -1,4 +1,4 @@
-// delegations list: what a wallet has granted and been granted.
+// delegations list: prints the delegations of a wallet.
 
 import { refusalText } from '../api/problems.ts';
 import { coldOf, type DelegationRecord, hotOf } from '../api/records.ts';
@@ -11,16 +11,16 @@ import { dateOf, TIME_OPTIONS, tableOf, versionOf, whenOf } from './question-opt
 
 export const list: Command = {
   name: 'list',
-  summary: 'what a wallet has granted and been granted',
+  summary: 'list the delegations from and to a wallet',
   usage: '<wallet> [options]',
-  about: `Lists the delegations of a wallet, oldest first. Exit code: 0 there are some, 1 there are none, 2 trouble.
+  about: `Lists the delegations of a wallet, oldest first. Exit code: 0 at least one, 1 none, 2 error.
 
 ${SOURCE_ABOUT}`,
   operands: [1, 1],
   options: {
-    direction: { value: '<direction>', about: 'only incoming or outgoing [both]', choices: ['incoming', 'outgoing'] },
+    direction: { value: '<direction>', about: 'incoming or outgoing [both]', choices: ['incoming', 'outgoing'] },
     ...TIME_OPTIONS,
-    json: { about: 'the list as JSON, with every detail, as it comes' },
+    json: { about: 'stream the list as JSON with all fields' },
     ...SOURCE_OPTIONS,
   },
   examples: [
@@ -51,7 +51,7 @@ async function writeJson(call: Invocation, { ask }: Source): Promise<void> {
   if (!response.ok) throw new UsageError(await refusalText(response));
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
-    // A list, and nothing else that happens to be there.
+    // Another server may answer with something else.
     if (bytes === 0 && chunk[0] !== '['.charCodeAt(0)) throw new UsageError(NO_SERVICE);
     bytes += chunk.length;
     await writeOut(chunk);
@@ -60,14 +60,14 @@ async function writeJson(call: Invocation, { ask }: Source): Promise<void> {
   if (bytes <= '[]'.length) process.exitCode = 1;
 }
 
-const PAGE = 1000;
-const NAMES = ['', 'WALLET', 'WHAT', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS', 'SINCE'];
+const PAGE_SIZE = 1000;
+const NAMES = ['', 'WALLET', 'TYPE', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS', 'SINCE'];
 
-/** A page at a time: a list can be as long as anyone likes to make it. */
+/** Prints a page at a time: anyone can make a list arbitrarily long. */
 async function writeTable(call: Invocation, { ask }: Source): Promise<void> {
   const wallet = (call.operands[0] ?? '').toLowerCase();
   let rows = 0;
-  for (let path: string | null = pathOf(call, { numbers: 'string', limit: String(PAGE) }); path !== null; ) {
+  for (let path: string | null = pathOf(call, { numbers: 'string', limit: String(PAGE_SIZE) }); path !== null; ) {
     const response = await ask(path);
     const page: DelegationRecord[] = await jsonOf<DelegationRecord[]>(response);
     if (!Array.isArray(page)) throw new UsageError(NO_SERVICE);
@@ -83,7 +83,7 @@ async function writeTable(call: Invocation, { ask }: Source): Promise<void> {
     path = next === undefined ? null : path.slice(0, path.indexOf('?')) + next;
   }
   if (rows > 0) return;
-  await writeOut('None.\n');
+  await writeOut('No delegations.\n');
   process.exitCode = 1;
 }
 

@@ -1,4 +1,4 @@
-// The command line: finds the command, and says in a sentence what went wrong.
+// The entry point: finds the command, runs it, and prints errors as one sentence.
 
 import { writeSync } from 'node:fs';
 import { version } from '../../package.json' with { type: 'json' };
@@ -16,18 +16,18 @@ import { worker } from './worker.ts';
 
 const HELP = `Usage: delegations <command>
 
-May this hot wallet act for that cold wallet, here, now or at block N?
+Indexes delegation registries and answers: may this hot wallet act for that cold wallet, now or at block N?
 
 Commands:
 ${alignColumns(COMMANDS.map(({ name, summary }) => [name, summary]))}
 
-delegations <command> --help tells more of each.
+For the options of a command: delegations <command> --help
 
-Configuration, from the environment [default]:
+Environment variables [default]:
 ${alignColumns(VARIABLES.map(([name, otherwise, about]) => [name, `${about} [${otherwise}]`]))}
 `;
 
-// A reader of ours that is gone must not end the program with a code that says no.
+// A closed pipe must not end the program with code 1, which means no.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(2));
 
 const [name, ...rest] = process.argv.slice(2);
@@ -36,30 +36,30 @@ const asksHelp = name === 'help' || [name, ...rest].some((word) => word === '--h
 try {
   const command = [...COMMANDS, worker].find((one) => one.name === (name === 'help' ? rest[0] : name));
   if (name === 'help' && rest.length > 0 && command === undefined)
-    fail(`There is no command ${rest[0]}. See delegations --help.`);
+    fail(`Unknown command: ${rest[0]}. See delegations --help.`);
   else if (name === '--version') await writeOut(`${version}\n`);
   else if (asksHelp) await writeOut(command === undefined ? HELP : helpOf(command));
   else if (command !== undefined) await command.run(parseInvocation(command, rest, process.env));
-  else if (name === undefined) fail(`A command is missing.\n\n${HELP}`);
-  else fail(`There is no command ${name}${suggestion(name)} See delegations --help.`);
+  else if (name === undefined) fail(`Missing command.\n\n${HELP}`);
+  else fail(`Unknown command: ${name}.${suggestion(name)} See delegations --help.`);
 } catch (error) {
-  // Never 1, which says no.
-  fail(sentenceOf(error));
+  // Exit code 2, never 1, which means no.
+  fail(errorMessage(error));
 }
 
-/** What went wrong, for people; whoever read our output and is gone is told nothing. */
-function sentenceOf(error: unknown): string | null {
+/** Null if the reader of the output is gone: then there is nobody to tell. */
+function errorMessage(error: unknown): string | null {
   const { message, name: kind } = error as Error;
   const code = String((error as { code?: unknown }).code);
-  if (error instanceof ConfigError) return `The configuration has faults:\n${message}`;
+  if (error instanceof ConfigError) return `Invalid configuration:\n${message}`;
   if ([StoreError, UsageError, RpcError, ArchiveError].some((one) => error instanceof one)) return message;
   if (code.startsWith('ERR_PARSE_ARGS')) return `${message.split(/[.\n]/)[0]}. See delegations ${name} --help.`;
   if (code === 'EPIPE') return null;
-  if (code === 'EADDRINUSE') return 'The port is taken: set PORT or METRICS_PORT to another.';
+  if (code === 'EADDRINUSE') return 'The port is already in use. Set PORT or METRICS_PORT to another one.';
   if (kind === 'AbortError' || /^(ConnectionClosed|ECONNRESET)$/.test(code))
-    return 'The service stopped in the middle of its answer.';
+    return 'The service closed the connection before the response was complete.';
   if (/^E[A-Z]+$/.test(code)) return message;
-  return `This is a fault of the program: ${(error as Error).stack ?? error}`;
+  return `Internal error, please report it: ${(error as Error).stack ?? error}`;
 }
 
 function suggestion(word: string): string {
@@ -67,7 +67,7 @@ function suggestion(word: string): string {
     word,
     COMMANDS.map((one) => one.name),
   );
-  return near === null ? '.' : `: did you mean ${near}?`;
+  return near === null ? '' : ` Did you mean ${near}?`;
 }
 
 function fail(message: string | null): void {
@@ -75,6 +75,6 @@ function fail(message: string | null): void {
   try {
     if (message !== null) writeSync(2, `${message}\n`);
   } catch {
-    // Nobody is there to read it.
+    // Standard error is closed.
   }
 }

@@ -1,4 +1,4 @@
-// delegations networks: how every chain stands.
+// delegations networks: shows the state of every chain.
 
 import type { NetworkRecord } from '../api/records.ts';
 import { UsageError } from '../service/usage-error.ts';
@@ -9,12 +9,12 @@ import { dateOf, tableOf } from './question-options.ts';
 
 export const networks: Command = {
   name: 'networks',
-  summary: 'how every chain stands',
-  about: `Shows every chain that is served: its newest block, how old that is, and whether it answers.
-Exit code: 0 all answer, 1 some do not, 2 trouble.
+  summary: 'show the state of every chain',
+  about: `Shows the newest block, the lag and the readiness of every chain.
+Exit code: 0 all chains are ready, 1 some are not, 2 error.
 
 ${SOURCE_ABOUT}`,
-  options: { json: { about: 'everything, as JSON' }, ...SOURCE_OPTIONS },
+  options: { json: { about: 'print everything as JSON' }, ...SOURCE_OPTIONS },
   examples: ['delegations networks --url http://localhost:8080', 'delegations networks --json'],
   async run(call) {
     const source = await openSource(call);
@@ -30,7 +30,7 @@ ${SOURCE_ABOUT}`,
   },
 };
 
-const NAMES = ['CHAIN', 'NAME', 'ANSWERS', 'BLOCK', 'FINAL', 'LAG', ''];
+const NAMES = ['CHAIN', 'NAME', 'READY', 'BLOCK', 'FINAL', 'LAG', ''];
 
 function cellsOf({
   chainId,
@@ -44,7 +44,7 @@ function cellsOf({
   halt,
   progress,
 }: NetworkRecord) {
-  const share = progress !== null && progress.share < 0.9999 ? `${(100 * progress.share).toFixed(1)} % read` : '';
+  const share = progress !== null && progress.share < 0.9999 ? `${(100 * progress.share).toFixed(1)} % indexed` : '';
   return [
     String(chainId),
     name ?? '',
@@ -58,5 +58,5 @@ function cellsOf({
 
 const noteOf = (halt: NetworkRecord['halt'], clockBehindSeconds: number): string | null => {
   if (halt !== null) return `halted: ${halt.code} since ${dateOf(halt.since)}. ${halt.cause} ${halt.help}`;
-  return clockBehindSeconds === 0 ? null : `the clock is ${clockBehindSeconds} s behind: check NTP`;
+  return clockBehindSeconds === 0 ? null : `clock ${clockBehindSeconds} s behind the chain: check NTP`;
 };

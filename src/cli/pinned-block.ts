@@ -1,4 +1,4 @@
-// The block as of which the rows of a chain are answered: the same one, by its hash, from the first row to the last.
+// Pins the block of each chain for a CSV check, and makes sure by its hash that all rows are answered at that block.
 
 import { refusalText } from '../api/problems.ts';
 import type { Question } from '../registry/check.ts';
@@ -12,31 +12,31 @@ import { askWithinLimit, whenOf } from './question-options.ts';
 export interface PinnedBlock {
   readonly chainId: number;
   readonly block: number;
-  /** Null where the block is known by its number alone. */
+  /** Null if only the block's number is known. */
   readonly hash: string | null;
-  /** Of the store, from before the block was chosen. */
+  /** The store's revision before the block was chosen. */
   readonly revision: number;
 }
 
 export interface PinnedBlocks {
-  /** The block as of which a chain is asked, or why it cannot be. The API itself says. */
+  /** The pinned block of a chain, or the API's reason why there is none. */
   of(chainId: number): Promise<PinnedBlock | string>;
-  /** Throws where an answer of a service is not of this block. */
+  /** Throws if a response is not from the pinned block. */
   requireSame(pinned: PinnedBlock, response: Response): Promise<void>;
-  /** Throws where a block is not its chain's any more: to be called behind the last row. */
+  /** Throws if a pinned block was replaced. Call it after the last row. */
   confirm(): Promise<void>;
 }
 
 const ZERO = `0x${'0'.repeat(40)}`;
 const DISCARD = 'Discard the output and run the command again.';
 
-/** Asks a store as of the block; throws where its history changed since that was chosen. */
+/** Checks questions in a store at the pinned block. Throws if history changed since it was pinned. */
 export async function checkPinned(store: Store, pinned: PinnedBlock, questions: readonly Question[]) {
   const { chainId, block } = pinned;
   try {
     return await store.checkMany(chainId, questions, pinned);
   } catch (error) {
-    // Beyond the head is what was rolled back: the block was there when it was chosen.
+    // beyond-head means a rollback: the block existed when it was pinned.
     if (!(error instanceof StoreError) || !['rewritten', 'beyond-head'].includes(error.code)) throw error;
     throw new UsageError(
       `History up to block ${block} of chain ${chainId} changed while the file was being checked. ${DISCARD}`,
@@ -48,7 +48,7 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
   const known = new Map<number, Promise<PinnedBlock | string>>();
   const final = new Set<number>();
 
-  /** Asks about no wallet in particular, for what the answer says of its block. */
+  /** Asks about the zero address, to get the block that the response names. */
   const askBlock = (chainId: number, when: URLSearchParams) => {
     const query = new URLSearchParams([...when, ['from', ZERO], ['to', ZERO]]);
     query.set('chainId', String(chainId));
@@ -65,16 +65,16 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
   async function pin(chainId: number): Promise<PinnedBlock | string> {
     const revision = (await store?.chain(chainId))?.revision ?? 0;
     const response = await askBlock(chainId, whenOf(call));
-    // A question of the whole file is at fault as a whole; one chain of several is not.
+    // A failure of the default chain ends the command. Another chain's failure goes to its rows.
     if (!response.ok && chainId === (call.number('chain') ?? 1)) throw new UsageError(await refusalText(response));
     if (!response.ok) return refusalText(response);
     const { number: block, hash } = blockOf(response);
-    // Of a store, the revision tells of a reorg.
+    // In a store, the revision reveals a reorg.
     if (store === null && hash === null && !(await isFinal(chainId, block)))
       throw new UsageError(
-        `Block ${block} of chain ${chainId} is not final, and the service does not know its hash: a reorg would go unnoticed. Use --block finalized, or the newest block (no --block).`,
+        `Block ${block} of chain ${chainId} is not final and the service does not know its hash, so a reorg could not be detected. Use --block finalized, or omit --block for the newest block.`,
       );
-    process.stderr.write(`Chain ${chainId}, as of block ${block}${hash === null ? '' : ` (${hash})`}.\n`);
+    process.stderr.write(`Chain ${chainId}, at block ${block}${hash === null ? '' : ` (${hash})`}.\n`);
     return { chainId, block, hash, revision };
   }
 
@@ -82,16 +82,14 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
     const answered = blockOf(response);
     if (answered.number !== block) throw new UsageError(NO_SERVICE);
     if (hash !== null && answered.hash === hash) return;
-    // A final block may have lost its hash, and cannot have been replaced. A missing hash alone proves nothing: after a
-    // reorg, the service may know the new block by its number only.
+    // The hash of a final block may no longer be stored, but the block cannot be replaced. For other blocks a missing hash
+    // proves nothing: after a reorg, the service may know only the new block's number.
     if ((hash === null || answered.hash === null) && (await isFinal(chainId, block))) return;
-    throw new UsageError(
-      `Chain ${chainId} was reorganised at block ${block} while the file was being checked. ${DISCARD}`,
-    );
+    throw new UsageError(`Chain ${chainId} had a reorg at block ${block} while the file was being checked. ${DISCARD}`);
   }
 
   return {
-    // Asked for once, however many rows want to know at the same time.
+    // Pinned once per chain, also for concurrent rows.
     of(chainId) {
       const pinned = known.get(chainId) ?? pin(chainId);
       known.set(chainId, pinned);

@@ -1,10 +1,10 @@
-// Where the command line asks: a running service, or a store straight away, by the same interface.
+// What a command queries: a running service over HTTP, or a database directly, through the same API.
 
 import { refusalText } from '../api/problems.ts';
 import { createApp } from '../http/app.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
-import { createFreshness } from '../service/start-api.ts';
+import { createFreshness } from '../service/freshness.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
@@ -13,7 +13,7 @@ import type { Invocation, Option } from './command.ts';
 
 export interface Source {
   ask(path: string): Promise<Response>;
-  /** Null where a service is asked. */
+  /** Null for a service. */
   readonly store: Store | null;
   close(): Promise<void>;
 }
@@ -21,28 +21,31 @@ export interface Source {
 export const SOURCE_OPTIONS: Readonly<Record<string, Option>> = {
   url: {
     value: '<address>',
-    about: 'the service to ask, such as http://localhost:8080 [DELEGATIONS_URL; otherwise DATABASE_URL]',
+    about: 'query this service, such as http://localhost:8080 [DELEGATIONS_URL, or else DATABASE_URL]',
   },
-  key: { value: '<key>', about: 'the API key for it; others may see it in the list of processes [DELEGATIONS_KEY]' },
+  key: {
+    value: '<key>',
+    about: 'API key of the service; visible to other users in the process list [DELEGATIONS_KEY]',
+  },
 };
 
-/** For the help of every command that asks. */
-export const SOURCE_ABOUT = `Asks the service at --url, or without one the store of DATABASE_URL itself. A store that nobody follows grows stale: ask it
-with --block.`;
+/** For the help of every command that queries. */
+export const SOURCE_ABOUT = `Queries the service at --url, or the database of DATABASE_URL if there is no --url. If no follower updates the database, its
+head is stale: use --block.`;
 
-/** A service that sends nothing for so long has gone away. */
+/** A service that sends nothing for this long counts as gone. */
 const SILENCE_MS = 30_000;
-/** What to say of an answer that this API does not give. */
-export const NO_SERVICE = 'What answers at --url is no delegations service, or not its root.';
+/** The error for a response that this API cannot give. */
+export const NO_SERVICE = 'The server at --url is not a delegations service, or --url is not its root.';
 
-/** Fetches, and gives up when nothing comes for a while: a long list may take as long as it likes. */
+/** Aborts after a silence, not after a total time: a long list may take long. */
 async function fetchPatiently(url: string, headers: Record<string, string>): Promise<Response> {
   const silence = new AbortController();
   let timer: Timer | undefined;
   const wait = () => {
     clearTimeout(timer);
     timer = setTimeout(() => silence.abort(), SILENCE_MS);
-    // An answer that nobody reads on must not keep the program.
+    // An unread response must not keep the program running.
     timer.unref();
   };
   wait();
@@ -75,7 +78,7 @@ export async function openSource(call: Invocation): Promise<Source> {
 
 function remote(url: string, key: string | undefined): Source {
   if (!URL.canParse(url) || !/^https?:/.test(url))
-    throw new UsageError(`--url is no address of the web: ${url}. For example: --url http://localhost:8080`);
+    throw new UsageError(`--url must be an http or https URL, got ${url}. Example: --url http://localhost:8080`);
   const base = url.replace(/\/+$/, '');
   const headers: Record<string, string> = key ? { 'x-api-key': key } : {};
   return {
@@ -84,7 +87,7 @@ function remote(url: string, key: string | undefined): Source {
       try {
         return await fetchPatiently(base + path, headers);
       } catch (error) {
-        throw new UsageError(`${new URL(base).host} does not answer: ${(error as Error).message}`);
+        throw new UsageError(`${new URL(base).host} is unreachable: ${(error as Error).message}`);
       }
     },
     close: async () => {},
@@ -92,7 +95,7 @@ function remote(url: string, key: string | undefined): Source {
 }
 
 async function openLocal({ environment }: Invocation): Promise<Source> {
-  // Nothing is followed here: what else is configured does not matter.
+  // Other variables are not used here, so their faults do not matter.
   const needed = Object.entries(environment).filter(([name]) =>
     /^(DATABASE_URL|ANSWER_TIMEOUT|MAX_LAG_.*)$/.test(name),
   );
@@ -100,7 +103,7 @@ async function openLocal({ environment }: Invocation): Promise<Source> {
   const store = await openStore(config.databaseUrl, { readOnly: true }).catch((error) => {
     if (!(error instanceof StoreError)) throw error;
     throw new UsageError(
-      `${error.message}\nSet DATABASE_URL, or ask a running service with --url http://localhost:8080`,
+      `${error.message}\nSet DATABASE_URL, or query a running service with --url http://localhost:8080`,
     );
   });
   const chainIds = new Set((await store.chains()).map(({ chainId }) => chainId).filter((id) => NETWORKS.has(id)));
@@ -113,7 +116,7 @@ async function openLocal({ environment }: Invocation): Promise<Source> {
   return { store, ask: (path) => app.fetch(new Request(`http://store${path}`)), close: () => store.close() };
 }
 
-/** The JSON of a good answer; otherwise what the problem says. Numbers of any size stay texts: ask with numbers=string. */
+/** The JSON of a successful response; throws the problem's text otherwise. Request numbers=string to keep big numbers exact. */
 export async function jsonOf<T>(response: Response): Promise<T> {
   if (response.ok) {
     const value = await response.json().catch((error) => {

@@ -1,4 +1,4 @@
-// What the commands that ask have in common: how a question is put on a command line.
+// Options and formatting that the querying commands share.
 
 import { OPERATIONS, type Scope } from '../api/operations.ts';
 import type * as p from '../api/params.ts';
@@ -15,10 +15,10 @@ const scopesOf = (version: Version): readonly Scope[] =>
 const SCOPES = { 1: scopesOf(1), 2: scopesOf(2) };
 
 export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
-  chain: { value: '<id>', about: 'the chain [1]' },
-  v1: { about: 'ask the v1 registry [v2]' },
-  block: { value: '<block>', about: 'as of this block, or “finalized” [the newest]' },
-  time: { value: '<time>', about: 'as of this time, such as 2026-01-01T00:00:00Z' },
+  chain: { value: '<id>', about: 'chain id [1]' },
+  v1: { about: 'query the v1 registry [v2]' },
+  block: { value: '<block>', about: 'at this block, or finalized [newest block]' },
+  time: { value: '<time>', about: 'at this time, such as 2026-01-01T00:00:00Z' },
 };
 
 export const versionOf = (call: Invocation): Version => (call.isSet('v1') ? 1 : 2);
@@ -27,8 +27,7 @@ export const versionOf = (call: Invocation): Version => (call.isSet('v1') ? 1 : 
 export function whenOf(call: Invocation): URLSearchParams {
   const query = new URLSearchParams({ chainId: String(call.number('chain') ?? 1) });
   const [block, time] = [call.text('block'), call.text('time')];
-  if (block !== undefined && time !== undefined)
-    throw new UsageError('--block and --time name two points in time: give one.');
+  if (block !== undefined && time !== undefined) throw new UsageError('--block and --time cannot be combined.');
   if (block !== undefined) query.set('block', block);
   // A date is its first moment.
   if (time !== undefined) query.set('timestamp', /^\d{4}-\d{2}-\d{2}$/.test(time) ? `${time}T00:00:00Z` : time);
@@ -38,7 +37,7 @@ export function whenOf(call: Invocation): URLSearchParams {
 /** A right as people write it, such as vote, or in the form that the registry has. */
 export function readRights(text: string): string {
   const rights = text.startsWith('0x') ? text : rightsOf(text);
-  if (rights === null) throw new UsageError(`--rights is longer than 32 bytes: ${text}`);
+  if (rights === null) throw new UsageError(`--rights must not be longer than 32 bytes, got ${text}`);
   return rights;
 }
 
@@ -53,8 +52,9 @@ export function scopeOf(
   const guessed =
     tokenId !== undefined ? (version === 1 ? 'token' : undefined) : contract !== undefined ? 'contract' : 'all';
   const scope = type ?? guessed;
-  if (scope === undefined) throw new UsageError('--type is missing: with a token id, is it erc721 or erc1155?');
-  if (!scopes.includes(scope)) throw new UsageError(`--type is ${scope}; v${version} has ${scopes.join(', ')}.`);
+  if (scope === undefined) throw new UsageError('--type is missing. A token id needs --type erc721 or erc1155.');
+  if (!scopes.includes(scope))
+    throw new UsageError(`--type ${scope} does not exist in v${version}. Use one of ${scopes.join(', ')}.`);
   return scope as Scope;
 }
 

@@ -1,23 +1,23 @@
-// delegations sandbox: a local chain with both registries and life on it, and the whole service over it.
+// delegations sandbox: runs the whole service on a local chain.
 
 import { UsageError } from '../service/usage-error.ts';
 import type { Command } from './command.ts';
 
 export const sandbox: Command = {
   name: 'sandbox',
-  summary: 'the whole service on a local chain, offline, to try it out',
-  about: `Starts a local chain with both registries on it, a few dozen wallets with a month of delegations behind them, and the whole
-service over it, in a temporary folder. Needs no node, no keys and no network. A new transaction comes every few seconds.
-Ctrl-C stops everything and leaves nothing behind.
+  summary: 'try the whole service offline, on a local chain',
+  about: `Starts a local chain with both registries and a month of delegations between a few dozen wallets, and the whole service on it.
+Needs no RPC provider, no keys and no network. A new transaction is sent every few seconds. Ctrl-C stops everything and
+removes the temporary database.
 
-HOST, PORT, METRICS_HOST, METRICS_PORT and LOG_LEVEL can be set [127.0.0.1, 8080, 127.0.0.1, any, warn].`,
+Reads HOST, PORT, METRICS_HOST, METRICS_PORT and LOG_LEVEL [127.0.0.1, 8080, 127.0.0.1, any free port, warn].`,
   examples: ['delegations sandbox', 'PORT=3000 delegations sandbox'],
   async run({ environment }) {
     if (Bun.isStandaloneExecutable)
       throw new UsageError(
-        'The sandbox brings a chain of its own, which is not in this executable: it runs from a checkout, by npm run sandbox.',
+        'The sandbox is not part of this executable: its local chain needs a checkout. Run npm run sandbox there.',
       );
-    // Loaded only here: no other command needs what it brings with it.
+    // Imported here so that no other command loads the local chain.
     const { runSandbox } = await import('../sandbox/run.ts');
     await runSandbox(environment);
   },

@@ -1,14 +1,13 @@
-// delegations serve: follows and answers.
+// delegations serve: follows the chains and serves the API.
 
 import type { Command } from './command.ts';
 import { runWithWorkers, WORKERS_OPTION } from './workers.ts';
 
 export const serve: Command = {
   name: 'serve',
-  summary: 'follow chains and answer over HTTP',
-  about: `Opens the store and answers over HTTP until it is told to stop (SIGINT or SIGTERM).
-Chains with an RPC_URL_<chainId> are followed by a second process that it starts and looks after.
-What can be set in the environment: delegations --help.`,
+  summary: 'follow chains and serve the HTTP API',
+  about: `Serves the HTTP API until SIGINT or SIGTERM. A child process follows every chain that has an RPC_URL_<chainId>.
+For all environment variables, see delegations --help.`,
   options: WORKERS_OPTION,
   examples: [
     'RPC_URL_1=https://node.example delegations serve',

@@ -1,13 +1,13 @@
-// delegations worker: one of several processes on one port, started and looked after by serve --workers. Not for people.
+// delegations worker: one process of serve --workers. Internal, not listed in the help.
 
 import { runWorker } from '../service/worker.ts';
 import type { Command } from './command.ts';
 
 export const worker: Command = {
   name: 'worker',
-  summary: 'one of the processes of serve --workers',
-  about: 'Started by delegations serve --workers, and by nobody else.',
-  options: { follows: { about: 'the chains are followed beside it' } },
+  summary: 'one process of serve --workers',
+  about: 'Internal: started by delegations serve --workers.',
+  options: { follows: { about: 'the parent also follows the chains' } },
   examples: ['delegations serve --workers 4'],
   run: (call) => runWorker(call.environment, call.isSet('follows')),
 };

@@ -138,7 +138,7 @@ describe('authentication', () => {
     const { text: good } = await keys('create', '--label', 'soon over', '--json');
     const { key, id } = JSON.parse(good) as { key: string; id: number };
     expect((await ask(newcomer(), V2, { 'x-api-key': key })).status).toBe(200);
-    expect((await keys('revoke', String(id))).text).toBe(`Key ${id} is revoked.`);
+    expect((await keys('revoke', String(id))).text).toBe(`Key ${id} revoked.`);
     const { text: expiring } = await keys('create', '--label', 'expires', '--expires', '1', '--json');
     const expired = JSON.parse(expiring) as { key: string; id: number };
     const database = new Database(path);
@@ -215,11 +215,11 @@ describe('delegations keys', () => {
   test('creates, lists, rotates and revokes; the key alone is on standard output', async () => {
     const created = await keys('create', '--label', 'mint site', '--expires', '365');
     expect(created.text).toMatch(/^dk_[0-9A-Za-z]{36}$/);
-    expect(created.stderr).toContain('it is shown this once');
+    expect(created.stderr).toContain('it will not be shown again');
     const id = Number(/Key (\d+)/.exec(created.stderr)?.[1]);
     const listed = await keys('list');
     expect(listed.text).toMatch(
-      new RegExp(`\\n?${id} +${created.text.slice(0, 8)}… +mint site +operator +.* good until `),
+      new RegExp(`\\n?${id} +${created.text.slice(0, 8)}… +mint site +operator +.* active until `),
     );
     const rotated = await keys('rotate', String(id), '--overlap', '1');
     expect(rotated.text).toMatch(/^dk_/);
@@ -228,12 +228,12 @@ describe('delegations keys', () => {
     }
     expect((await keys('revoke', String(id))).code).toBe(0);
     for (const [args, why] of [
-      [['revoke', String(id)], 'There is no good key'],
-      [['revoke'], 'Which key?'],
-      [['create'], '--label is needed'],
-      [['create', '--label', 'x', '--expires', '0'], 'at least a day'],
-      [['destroy'], 'keys does not know destroy'],
-      [['list', '3'], 'does not take 3'],
+      [['revoke', String(id)], 'No active key'],
+      [['revoke'], 'Missing key id'],
+      [['create'], '--label is missing'],
+      [['create', '--label', 'x', '--expires', '0'], 'at least 1 day'],
+      [['destroy'], 'Unknown action: destroy'],
+      [['list', '3'], 'Unexpected argument: 3'],
     ] as const) {
       const { code, text, stderr } = await keys(...args);
       expect([code, text]).toEqual([2, '']);

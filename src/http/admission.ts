@@ -1,4 +1,4 @@
-// Who may ask how much: with a good key as much as they like, without one so many requests in any ten seconds.
+// Decides whether a request is admitted: unlimited with an active key, rate-limited by client address without one.
 
 import type { KeyCache } from '../accounts/key-cache.ts';
 import { Problem } from '../api/problems.ts';
@@ -8,27 +8,28 @@ import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { Limiter, LimitResult } from './limiter.ts';
 
 export interface AdmissionOptions {
-  /** Null where callers without a key are not limited. */
+  /** For requests without a key; null means no limit. */
   readonly anonymous: Limiter | null;
-  /** For pages, `/networks` and what is not there. */
+  /** For pages, `/networks` and unknown paths. */
   readonly pages: Limiter;
-  /** For what costs more than a page: the explorer's lists, sign-ins, and keys that must be looked up. */
+  /** For requests that cost more than a page: explorer lists, sign-ins and lookups of unknown keys. */
   readonly lookups: Limiter;
   readonly keys: Pick<KeyCache, 'known' | 'isFamiliar' | 'lookUp'>;
   readonly proxies: TrustedProxies;
 }
 
-/** Whether a request goes on, and what its answer says of the limit. */
+/** Whether a request is admitted, and the rate limit headers of its response. */
 export interface AdmissionDecision {
   readonly headers: Readonly<Record<string, string>>;
+  /** Null if the request is admitted. */
   readonly refusal: Problem | null;
 }
 
-/** What a path costs, and whom: a version of the registry, a page, a lookup, or nothing. */
+/** Which limit a path counts against: that of a registry version, pages, lookups, or none. */
 export type Budget = Version | 'page' | 'lookup' | 'free';
 
 export interface Admission {
-  /** `socket` gives the address of the caller's socket, where that matters. */
+  /** `socket` returns the peer address; it is only called if needed. */
   admit(request: Request, budget: Budget, socket: () => string): Awaitable<AdmissionDecision>;
 }
 
@@ -47,21 +48,21 @@ export function createAdmission({ anonymous, pages, lookups, keys, proxies }: Ad
     return toDecision(name, limiter, await limiter.consume(client, performance.now()));
   }
 
-  /** Whether keys may be looked up of which that is being judged just now: what holds for one holds for all who bring it. */
-  const judged = new Map<string, Promise<AdmissionDecision>>();
+  /** Decisions in progress by key: concurrent requests with the same key share one lookup. */
+  const pending = new Map<string, Promise<AdmissionDecision>>();
 
   async function mayLookUp(key: string, request: Request, socket: () => string): Promise<AdmissionDecision> {
     if (keys.isFamiliar(key)) return UNLIMITED;
-    const judging = judged.get(key) ?? limited('keys', lookups, request, socket);
-    judged.set(key, judging);
+    const decision = pending.get(key) ?? limited('keys', lookups, request, socket);
+    pending.set(key, decision);
     try {
-      return await judging;
+      return await decision;
     } finally {
-      judged.delete(key);
+      pending.delete(key);
     }
   }
 
-  /** A key that is not known now must be looked up, and nobody may have too much looked up. */
+  /** A key that is not cached must be looked up. Lookups are rate-limited, so that random keys cannot load the database. */
   async function withKey(
     key: string,
     known: boolean | null,
@@ -69,22 +70,24 @@ export function createAdmission({ anonymous, pages, lookups, keys, proxies }: Ad
     socket: () => string,
   ): Promise<AdmissionDecision> {
     const anon = () => limited('anon', anonymous, request, socket);
-    let isGood = known;
-    if (isGood === null) {
+    let isActive = known;
+    if (isActive === null) {
       const lookup = await mayLookUp(key, request, socket);
       if (lookup.refusal !== null) return lookup;
       try {
-        isGood = await keys.lookUp(key);
+        isActive = await keys.lookUp(key);
       } catch {
         const { headers, refusal } = await anon();
-        const away = new Problem('not-ready', 'Whether the key is good cannot be told now.', { retryAfter: 5 });
-        return { headers, refusal: refusal ?? away };
+        const problem = new Problem('not-ready', 'The API key cannot be verified now.', { retryAfter: 5 });
+        return { headers, refusal: refusal ?? problem };
       }
     }
-    if (isGood) return UNLIMITED;
+    if (isActive) return UNLIMITED;
     const { headers, refusal } = await anon();
-    const bad = new Problem('bad-key', 'This key is unknown, malformed, expired or revoked.', { headers: CHALLENGE });
-    return { headers, refusal: refusal ?? bad };
+    const problem = new Problem('bad-key', 'The API key is unknown, malformed, expired or revoked.', {
+      headers: CHALLENGE,
+    });
+    return { headers, refusal: refusal ?? problem };
   }
 
   return {
@@ -105,14 +108,14 @@ function toDecision(
   { limit }: Limiter,
   { accepted, remaining, seconds }: LimitResult,
 ): AdmissionDecision {
-  // A fraction of a millisecond more than the window is the clock's own.
+  // Rounded up, but not for clock noise below a millisecond.
   const wait = Math.min(limit.seconds, Math.max(1, Math.ceil(seconds - 0.001)));
   const headers = {
     'ratelimit-policy': `"${name}";q=${limit.most};w=${limit.seconds}`,
     ratelimit: `"${name}";r=${remaining};t=${wait}`,
   };
   if (accepted) return { headers, refusal: null };
-  const help = name === 'anon' ? ' With a key there is no limit: see /developers.' : '';
-  const detail = `At most ${limit.most} requests in any ${limit.seconds} seconds.${help}`;
+  const help = name === 'anon' ? ' Requests with an API key are not limited: see /developers.' : '';
+  const detail = `Rate limit exceeded: at most ${limit.most} requests in any ${limit.seconds} seconds.${help}`;
   return { headers, refusal: new Problem('too-many-requests', detail, { retryAfter: wait }) };
 }

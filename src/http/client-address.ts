@@ -1,11 +1,11 @@
-// Who is asking: the address of the socket, or what a trusted proxy says that it was.
+// Finds the client's address: the peer's, or the one that trusted proxies report.
 
 import { BlockList, isIP } from 'node:net';
 
-/** The networks of proxies whose word counts. */
+/** The networks of proxies whose X-Forwarded-For is trusted. */
 export type TrustedProxies = Pick<BlockList, 'check'>;
 
-/** From a list such as 10.0.0.0/8, 2001:db8::/32, 192.0.2.1; null where it is none. */
+/** Parses a list such as 10.0.0.0/8, 2001:db8::/32, 192.0.2.1; null if it is invalid. */
 export function readProxies(text: string): TrustedProxies | null {
   const networks = new BlockList();
   for (const part of text.split(',').map((one) => one.trim())) {
@@ -21,11 +21,11 @@ export function readProxies(text: string): TrustedProxies | null {
 }
 
 const MAPPED = /^(?:0*:)*:?ffff:(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i;
-/** Some proxies write the port as well. */
+/** Some proxies add the port. */
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([0-9a-f:.]+)\](?::\d+)?)$/i;
 
-/** IPv4 in its own form also where it comes as IPv6; null for what is no address. */
-function plain(text: string): string | null {
+/** Strips the port and unwraps IPv4-mapped IPv6; null if it is not an address. */
+function normalizeAddress(text: string): string | null {
   const [, four, six] = WITH_PORT.exec(text) ?? [];
   const address = four ?? six ?? text;
   if (isIP(address) === 0) return null;
@@ -39,27 +39,27 @@ const isTrusted = (address: string, proxies: TrustedProxies) =>
   proxies.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 
 /**
- * What stands for the caller. Behind trusted proxies it is the last address of `X-Forwarded-For` that is not one of theirs:
- * what stands left of it, the caller may have made up.
+ * The rate limit key of a client. Behind trusted proxies, it is the last address in `X-Forwarded-For` that is not a trusted
+ * proxy: the caller can forge everything to its left.
  */
 export function clientAddress(socket: string, forwarded: string | null, proxies: TrustedProxies): string {
-  let client = plain(socket);
+  let client = normalizeAddress(socket);
   if (client === null) return 'unknown';
   for (const entry of (forwarded ?? '').split(',').reverse()) {
     if (!isTrusted(client, proxies)) break;
-    const before = plain(entry.trim());
+    const before = normalizeAddress(entry.trim());
     if (before === null) break;
     client = before;
   }
   return isIP(client) === 4 ? client : networkOf(client);
 }
 
-/** Of an IPv6 address the first 64 bits: whoever has one of them has them all. */
+/** The /64 of an IPv6 address: one client usually owns all of it. */
 function networkOf(address: string): string {
   const [left = '', right] = (address.split('%')[0] ?? '').split('::');
   const groups = left === '' ? [] : left.split(':');
   const after = right === undefined || right === '' ? [] : right.split(':');
-  // An IPv4 tail stands for two groups.
+  // A dotted IPv4 tail counts as two groups.
   const width = (list: readonly string[]) => list.length + (list.at(-1)?.includes('.') ? 1 : 0);
   const zeros = right === undefined ? 0 : 8 - width(groups) - width(after);
   const all = [...groups, ...Array.from({ length: Math.max(0, zeros) }, () => '0'), ...after];

@@ -1,7 +1,8 @@
-// At most so many requests in any stretch of so many seconds, for each client: an exact sliding window.
+// An exact sliding-window rate limiter, per client.
 
 import type { Awaitable } from '../store/awaitable.ts';
 
+/** At most `most` requests in any window of `seconds`. */
 export interface Limit {
   readonly most: number;
   readonly seconds: number;
@@ -9,36 +10,36 @@ export interface Limit {
 
 export interface LimitResult {
   readonly accepted: boolean;
-  /** How many more would be accepted now. */
+  /** Requests left in the window. */
   readonly remaining: number;
-  /** Seconds until one more fits than does now. */
+  /** Seconds until the oldest request leaves the window and `remaining` grows. */
   readonly seconds: number;
 }
 
 export interface Limiter {
   readonly limit: Limit;
-  /** Milliseconds of a clock that never goes back. Refused requests do not count. */
+  /** Counts a request if it is accepted. `now` is in milliseconds of a monotonic clock. */
   consume(client: string, now: number): Awaitable<LimitResult>;
-  /** How many clients have a window of their own. */
+  /** Number of clients that are tracked. */
   readonly clients: number;
 }
 
-/** So many windows of clients are kept; a window is forgotten when it is empty. */
-const MOST_CLIENTS = 100_000;
+/** Bounds the memory. A window is dropped once it is empty. */
+const MAX_CLIENTS = 100_000;
 
-export function createLimiter(limit: Limit, capacity = MOST_CLIENTS): Limiter {
+export function createLimiter(limit: Limit, capacity = MAX_CLIENTS): Limiter {
   const { most } = limit;
   const span = limit.seconds * 1000;
-  /** Times of accepted requests, oldest first; the clients in the order of their newest one. */
+  /** Times of accepted requests, oldest first. Clients are ordered by their newest request. */
   const windows = new Map<string, number[]>();
-  /** Newcomers share this one while there is no room: memory stays bounded, and so does what they get. */
+  /** New clients share this window while all others are in use. */
   const shared: number[] = [];
 
-  const isOver = (time: number | undefined, now: number) => time === undefined || now - time >= span;
+  const isExpired = (time: number | undefined, now: number) => time === undefined || now - time >= span;
 
-  function forget(now: number): void {
+  function dropExpired(now: number): void {
     for (const [client, times] of windows) {
-      if (!isOver(times.at(-1), now)) return;
+      if (!isExpired(times.at(-1), now)) return;
       windows.delete(client);
     }
   }
@@ -46,16 +47,16 @@ export function createLimiter(limit: Limit, capacity = MOST_CLIENTS): Limiter {
   function windowOf(client: string, now: number): number[] {
     const own = windows.get(client);
     if (own !== undefined) return own;
-    forget(now);
-    // Who shared a moment ago must not begin anew: a new window begins with all that was shared.
-    return windows.size >= capacity ? shared : shared.filter((time) => !isOver(time, now));
+    dropExpired(now);
+    // A client that used the shared window must not start afresh, so a new window starts with the shared requests.
+    return windows.size >= capacity ? shared : shared.filter((time) => !isExpired(time, now));
   }
 
   return {
     limit,
     consume(client, now) {
       const times = windowOf(client, now);
-      while (times.length > 0 && isOver(times[0], now)) times.shift();
+      while (times.length > 0 && isExpired(times[0], now)) times.shift();
       const accepted = times.length < most;
       if (accepted) {
         times.push(now);

@@ -1,25 +1,24 @@
-// What is common to everything that listens.
+// Shared by the API server and the metrics server.
 
 import type { Server } from 'bun';
 
 export interface RunningServer {
   readonly url: string;
-  /** Takes no more requests, and waits for those under way, but not for ever. */
+  /** Stops accepting requests and waits up to 10 seconds for those in flight. */
   stop(): Promise<void>;
 }
 
-/** How long requests under way may take once the service is told to stop. */
 const DRAIN_MS = 10_000;
 
 export async function drain(server: Server<unknown>): Promise<void> {
-  // A first stop takes no new connections; waiting for it would mean waiting for idle ones that are kept alive.
+  // Stops accepting connections. Not awaited, because that would wait for idle keep-alive connections.
   void server.stop();
   const deadline = performance.now() + DRAIN_MS;
   while (server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
   await server.stop(true);
 }
 
-/** An IPv6 address stands in brackets. */
+/** Puts an IPv6 address in brackets. */
 export const serverUrl = ({
   hostname = '',
   port = 0,

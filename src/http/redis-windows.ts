@@ -1,4 +1,4 @@
-// The windows of all clients in Redis or Valkey: exact, atomic, and one round trip for each request.
+// Sliding windows in Redis or Valkey: exact, atomic, one round trip per request.
 
 import { RedisClient } from 'bun';
 import { withTimeout } from '../store/with-timeout.ts';
@@ -6,21 +6,22 @@ import type { Limit } from './limiter.ts';
 import type { SharedWindow } from './shared-limiter.ts';
 
 export interface RedisWindows {
-  /** The windows of one limit. */
+  /** The windows of one limit, by client. */
   windowOf(name: string, limit: Limit): SharedWindow;
-  /** Whether it answered when it was last asked. */
+  /** Whether the last command succeeded. */
   readonly isConnected: boolean;
   close(): void;
 }
 
-/** Whoever is not answered by then is not kept waiting. */
-const DEADLINE_MS = 500;
+/** A request does not wait longer for Redis. */
+const TIMEOUT_MS = 500;
 const PING_MS = 5000;
 
 /**
- * KEYS[1] the client's window: the times of its accepted requests, oldest first, in microseconds of Redis' own clock.
- * ARGV: how many, in how many microseconds. Gives whether it is accepted, how many more would be, and when one more fits.
- * A clock that was set back stands still until it has come as far again, but not for longer than the window.
+ * KEYS[1]: the client's window, a list of the times of its accepted requests, oldest first, in microseconds of Redis' clock.
+ * ARGV: the maximum number of requests, and the window in microseconds.
+ * Returns: accepted (0 or 1), remaining requests, microseconds until the oldest request leaves the window.
+ * If the clock was set back, the newest stored time is used instead, but not if it is ahead by more than a window.
  */
 const SCRIPT = `
 local most, span = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -40,21 +41,24 @@ redis.call('PEXPIRE', KEYS[1], math.ceil(span / 1000))
 return {1, most - count - 1, oldest + span - now}`;
 const DIGEST = new Bun.CryptoHasher('sha1').update(SCRIPT).digest('hex');
 
-/** `onTurn` is told when it goes away, and when it is there again. */
-export function createRedisWindows(url: string, onTurn: (isConnected: boolean, error?: unknown) => void): RedisWindows {
+/** `onChange` is called when Redis becomes unreachable, and when it is reachable again. */
+export function createRedisWindows(
+  url: string,
+  onChange: (isConnected: boolean, error?: unknown) => void,
+): RedisWindows {
   let client: RedisClient | null = null;
   let isConnected = true;
 
-  const turn = (there: boolean, error?: unknown) => {
-    if (there !== isConnected) onTurn(there, error);
-    isConnected = there;
+  const setConnected = (connected: boolean, error?: unknown) => {
+    if (connected !== isConnected) onChange(connected, error);
+    isConnected = connected;
   };
-  /** One that failed is not used again: whatever is wrong with its connection ends with it. */
+  /** A client that failed is closed and replaced, so that a broken connection is never reused. */
   async function send(command: string, args: string[]): Promise<unknown> {
-    client ??= new RedisClient(url, { autoReconnect: false, connectionTimeout: DEADLINE_MS });
+    client ??= new RedisClient(url, { autoReconnect: false, connectionTimeout: TIMEOUT_MS });
     const used = client;
     try {
-      return await withTimeout(DEADLINE_MS, used.send(command, args));
+      return await withTimeout(TIMEOUT_MS, used.send(command, args));
     } catch (error) {
       if (String(error).includes('NOSCRIPT')) throw error;
       used.close();
@@ -62,8 +66,8 @@ export function createRedisWindows(url: string, onTurn: (isConnected: boolean, e
       throw error;
     }
   }
-  /** A server may have closed a connection that was quiet for long, which shows only now. */
-  async function sendAgain(command: string, args: string[]): Promise<unknown> {
+  /** Retries once on a new connection: the server may have closed an idle one, which shows only on use. */
+  async function sendWithRetry(command: string, args: string[]): Promise<unknown> {
     const wasOpen = client !== null;
     try {
       return await send(command, args);
@@ -74,35 +78,35 @@ export function createRedisWindows(url: string, onTurn: (isConnected: boolean, e
   }
   async function evaluate(args: string[]): Promise<unknown> {
     try {
-      return await sendAgain('EVALSHA', [DIGEST, ...args]);
+      return await sendWithRetry('EVALSHA', [DIGEST, ...args]);
     } catch (error) {
-      // It was started anew, and does not know the script yet.
+      // Redis was restarted and has not cached the script.
       if (!String(error).includes('NOSCRIPT')) throw error;
-      return sendAgain('EVAL', [SCRIPT, ...args]);
+      return sendWithRetry('EVAL', [SCRIPT, ...args]);
     }
   }
-  async function told<T>(work: Promise<T>): Promise<T> {
+  async function track<T>(work: Promise<T>): Promise<T> {
     try {
-      const given = await work;
-      turn(true);
-      return given;
+      const reply = await work;
+      setConnected(true);
+      return reply;
     } catch (error) {
-      turn(false, error);
+      setConnected(false, error);
       throw error;
     }
   }
-  // Whether it is there is known also while nobody asks.
-  const ping = () => void told(sendAgain('PING', [])).catch(() => {});
+  // Keeps the connection state current without requests.
+  const ping = () => void track(sendWithRetry('PING', [])).catch(() => {});
   const timer = setInterval(ping, PING_MS);
   ping();
 
   return {
     windowOf(name, { most, seconds }) {
       const [count, span] = [String(most), String(seconds * 1e6)];
-      return async (who) => {
-        const reply = await told(evaluate(['1', `delegations:${name}:${who}`, count, span]));
+      return async (clientId) => {
+        const reply = await track(evaluate(['1', `delegations:${name}:${clientId}`, count, span]));
         const [accepted, remaining, wait] = reply as [number, number, number];
-        if (![accepted, remaining, wait].every(Number.isFinite)) throw new Error('Redis gave no result.');
+        if (![accepted, remaining, wait].every(Number.isFinite)) throw new Error('Unexpected reply from Redis.');
         return { accepted: accepted === 1, remaining, seconds: wait / 1e6 };
       };
     },

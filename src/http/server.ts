@@ -1,4 +1,4 @@
-// The socket of the API.
+// Starts the HTTP server of the API.
 
 import { type AppOptions, createApp } from './app.ts';
 import { drain, type RunningServer, serverUrl } from './listener.ts';
@@ -6,9 +6,9 @@ import { drain, type RunningServer, serverUrl } from './listener.ts';
 export interface ServerOptions extends AppOptions {
   readonly host: string;
   readonly port: number;
-  /** Other processes of the same service listen on the same port. */
+  /** Other workers of the same service listen on the same port. */
   readonly sharesPort?: boolean;
-  /** A caller that neither sends nor reads for so many seconds is cut off. Headers have Bun's own ten seconds. */
+  /** Seconds before an idle connection is closed. Bun itself allows 10 seconds for the headers. */
   readonly idleTimeout: number;
 }
 
@@ -19,12 +19,12 @@ export function startServer(options: ServerOptions): RunningServer {
     hostname: host,
     port,
     development: false,
-    // Two services on one port would each answer some of the callers.
+    // Only for workers: another service on the same port would take some of the connections.
     reusePort: sharesPort,
     idleTimeout,
     maxRequestBodySize: 16 * 1024,
     fetch: (request, socket) => app.fetch(request, () => socket.requestIP(request)?.address ?? ''),
-    // The app answers its own failures: what comes here has an answer under way, and only that can be broken off.
+    // The app handles its own errors. An error that gets here happened after the response started, so it can only be cut off.
     error: () => new Response(null, { status: 500 }),
   });
   return { url: serverUrl(server), stop: () => drain(server) };

@@ -1,29 +1,29 @@
-// A limit that several processes keep together: the windows are elsewhere, and this is what each process knows of them.
+// A rate limiter whose windows are held elsewhere (Redis or the parent process), with a local fallback.
 
 import type { Limit, Limiter, LimitResult } from './limiter.ts';
 
-/** Asks a window that others share. Throws where it cannot be asked. */
+/** Consumes a request from a window that several processes share. Rejects if the window is unreachable. */
 export type SharedWindow = (client: string) => Promise<LimitResult>;
 
 export interface SharedLimiterOptions {
   readonly limit: Limit;
-  /** The first is the one that counts; each further one stands in for those before. */
+  /** In order of preference: the next one is used while those before it are unreachable. */
   readonly windows: readonly SharedWindow[];
-  /** Limits where none of them can be asked; null where nobody does. */
+  /** Used while all windows are unreachable; null means no limit then. */
   readonly fallback: Limiter | null;
-  /** Told of every request that was judged without the first window. */
+  /** Called for every request that is limited without the first window. */
   readonly onFallback: () => void;
 }
 
-/** So many clients are known to be refused; more of them are asked about each time. */
-const MOST_REFUSED = 10_000;
-/** So long a window is left alone after a failure. */
-const REST_MS = 1000;
+/** Bounds the memory of the local cache. */
+const MAX_REFUSED = 10_000;
+/** A window is not tried again for this long after a failure. */
+const RETRY_MS = 1000;
 
 export function createSharedLimiter({ limit, windows, fallback, onFallback }: SharedLimiterOptions): Limiter {
-  /** Until when each client is refused: nothing but time makes room in a window, so nobody needs to be asked before. */
+  /** When each refused client may try again. Only time frees a window, so no round trip is needed before. */
   const refused = new Map<string, number>();
-  const restUntil = windows.map(() => 0);
+  const retryAt = windows.map(() => 0);
 
   return {
     limit,
@@ -31,17 +31,17 @@ export function createSharedLimiter({ limit, windows, fallback, onFallback }: Sh
       const until = refused.get(client);
       if (until !== undefined && now < until) return { accepted: false, remaining: 0, seconds: (until - now) / 1000 };
       refused.delete(client);
-      for (const [position, ask] of windows.entries()) {
-        if (now >= (restUntil[position] ?? 0)) {
+      for (const [position, consume] of windows.entries()) {
+        if (now >= (retryAt[position] ?? 0)) {
           try {
-            const result = await ask(client);
+            const result = await consume(client);
             if (!result.accepted) {
-              if (refused.size >= MOST_REFUSED) refused.clear();
+              if (refused.size >= MAX_REFUSED) refused.clear();
               refused.set(client, now + 1000 * result.seconds);
             }
             return result;
           } catch {
-            restUntil[position] = now + REST_MS;
+            retryAt[position] = now + RETRY_MS;
           }
         }
         if (position === 0) onFallback();

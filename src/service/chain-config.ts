@@ -1,10 +1,10 @@
-// What the environment says about single chains: RPC_URL_1, START_BLOCK_1, …
+// Reads the variables of single chains: RPC_URL_1, START_BLOCK_1, …
 
 import { type Finality, NETWORKS } from '../registry/network.ts';
 
-/** How one chain is followed. */
+/** How to follow one chain. */
 export interface ChainConfig {
-  /** Secrets of the operator: never to be shown. */
+  /** Can contain secrets: never log or show them. */
   readonly rpcUrls: readonly string[];
   readonly startBlock?: number;
   readonly finality?: Finality;
@@ -12,19 +12,19 @@ export interface ChainConfig {
 }
 
 export interface ChainConfigs {
-  /** The chains that are followed. */
+  /** The chains to follow, by chain id. */
   readonly chains: ReadonlyMap<number, ChainConfig>;
-  /** Seconds, where the operator chose another limit than the network's. */
+  /** Seconds, for chains where the operator overrides the network's limit. */
   readonly maxLag: ReadonlyMap<number, number>;
 }
 
-/** Every such variable with its default, for people. */
+/** Name, default and description of every variable, for `--help`. */
 export const CHAIN_VARIABLES = [
-  ['RPC_URL_<chainId>', 'not followed', 'the nodes of that chain: one URL, or several with commas between'],
-  ['START_BLOCK_<chainId>', "the registry's first", 'the first block to read'],
+  ['RPC_URL_<chainId>', 'not followed', "the chain's providers: one URL, or several separated by commas"],
+  ['START_BLOCK_<chainId>', 'registry deployment', 'first block to index'],
   ['FINALITY_<chainId>', "the network's", 'when a block is final: tag, 64 blocks, or 900 seconds'],
-  ['POLL_INTERVAL_<chainId>', 'a block', 'milliseconds between two looks at that chain'],
-  ['MAX_LAG_<chainId>', "the network's", 'seconds after which that chain answers 503'],
+  ['POLL_INTERVAL_<chainId>', 'block time', 'milliseconds between polls'],
+  ['MAX_LAG_<chainId>', "the network's", 'seconds of lag after which the chain answers 503'],
 ] as const;
 
 type Report = (name: string, detail: string, example: string) => void;
@@ -38,24 +38,25 @@ export function readChains(environment: Readonly<Record<string, string | undefin
     if (setting === undefined || !value) continue;
     const { read, example, expected } = SETTINGS[setting as keyof typeof SETTINGS];
     const found = read(value.trim());
-    if (!/^\d+$/.test(chain ?? '') || !NETWORKS.has(Number(chain))) fault(name, 'names no known network', example);
-    else if (found === null) fault(name, `is not ${expected}`, example);
+    if (!/^\d+$/.test(chain ?? '') || !NETWORKS.has(Number(chain)))
+      fault(name, 'must end with the id of a supported network', example);
+    else if (found === null) fault(name, `must be ${expected}`, example);
     else if (typeof found === 'number') maxLag.set(Number(chain), found);
     else settings.set(Number(chain), { ...settings.get(Number(chain)), ...found });
   }
   for (const [chainId, { rpcUrls, ...rest }] of settings) {
     if (rpcUrls !== undefined) chains.set(chainId, { rpcUrls, ...rest });
-    else fault(`RPC_URL_${chainId}`, 'is missing, and other settings of that chain are there', 'https://node.example');
+    else fault(`RPC_URL_${chainId}`, 'is missing, but other variables of that chain are set', 'https://node.example');
   }
   return { chains, maxLag };
 }
 
-const wholeUpTo = (text: string, most: number) => (/^\d+$/.test(text) && Number(text) <= most ? Number(text) : null);
+const readInteger = (text: string, most: number) => (/^\d+$/.test(text) && Number(text) <= most ? Number(text) : null);
 
-/** Each reads its text, or gives null. A number is the limit of the lag; anything else is a setting of the follower. */
+/** `read` gives null for invalid text, a number for the maximum lag, otherwise fields of the chain's configuration. */
 const SETTINGS = {
   RPC_URL: {
-    expected: 'an http URL, or several with commas between',
+    expected: 'one or more http(s) URLs, separated by commas',
     example: 'https://node.example/key',
     read(text: string) {
       const rpcUrls = text.split(',').map((url) => url.trim());
@@ -66,12 +67,12 @@ const SETTINGS = {
     expected: 'a block number',
     example: '18150000',
     read(text: string) {
-      const startBlock = wholeUpTo(text, Number.MAX_SAFE_INTEGER);
+      const startBlock = readInteger(text, Number.MAX_SAFE_INTEGER);
       return startBlock === null ? null : { startBlock };
     },
   },
   FINALITY: {
-    expected: 'tag, a number of blocks, or a number of seconds',
+    expected: 'tag, <n> blocks or <n> seconds',
     example: '64 blocks',
     read(text: string): { finality: Finality } | null {
       if (text === 'tag') return { finality: 'tag' };
@@ -81,12 +82,12 @@ const SETTINGS = {
     },
   },
   POLL_INTERVAL: {
-    expected: 'a number of milliseconds from 100 to 3600000',
+    expected: '100 to 3600000 milliseconds',
     example: '12000',
     read(text: string) {
-      const pollMs = wholeUpTo(text, 3_600_000);
+      const pollMs = readInteger(text, 3_600_000);
       return pollMs === null || pollMs < 100 ? null : { pollMs };
     },
   },
-  MAX_LAG: { expected: 'a number of seconds', example: '120', read: (text: string) => wholeUpTo(text, 31_536_000) },
+  MAX_LAG: { expected: 'a number of seconds', example: '120', read: (text: string) => readInteger(text, 31_536_000) },
 };

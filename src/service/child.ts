@@ -1,68 +1,68 @@
-// A process that belongs to this one: started again whenever it ends by itself.
+// Runs a child process and restarts it when it exits or stops responding.
 
 import type { Environment } from './config.ts';
 import type { Log } from './log.ts';
 import { selfCommand } from './self-command.ts';
 
 export interface ChildOptions {
-  /** For the log. */
+  /** Names the process in the log. */
   readonly name: string;
   readonly args: readonly string[];
   readonly environment: Environment;
   readonly log: Log;
-  /** What the process says, as JSON. */
+  /** Called with each IPC message of the process. */
   readonly onMessage: (message: unknown, child: Child) => void;
-  /** Whoever has spoken once, and then says nothing for so long, is frozen: it is ended, and another takes its place. */
-  readonly silentMs: number;
-  /** It ended by itself, and another one will take its place. */
-  readonly onLost?: () => void;
+  /** A process that has sent a message and then sends none for this long is frozen: it is killed and restarted. */
+  readonly unresponsiveMs: number;
+  /** The process exited on its own and will be restarted. */
+  readonly onExit?: () => void;
 }
 
 export interface Child {
   send(message: unknown): void;
   readonly isAlive: boolean;
-  /** Tells it to stop, and waits until it has. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<void>;
-  /** Comes when it ends for the first time. */
-  readonly firstEnd: Promise<unknown>;
+  /** Resolves with the first exit code, or the reason why there is none. */
+  readonly firstExit: Promise<unknown>;
 }
 
-/** Longer than requests under way may take. */
-const STOP_MS = 15_000;
-/** Counted in turns, for this process may have been held up itself. */
-const TURNS = 8;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
-const TOLD_TO_STOP_MS = 3000;
-/** A process that lived so long was well: the next one starts soon. */
-const WELL_MS = 60_000;
+/** Longer than in-flight requests may take to drain. */
+const STOP_TIMEOUT_MS = 15_000;
+/** Silence is counted in timer runs, not in time, because this process may have been blocked itself. */
+const CHECKS = 8;
+const FIRST_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 30_000;
+const CLEAN_EXIT_BACKOFF_MS = 3000;
+/** A process that ran this long resets the backoff. */
+const HEALTHY_MS = 60_000;
 
-export function startChild({ name, args, environment, log, silentMs, onMessage, onLost }: ChildOptions): Child {
+export function startChild({ name, args, environment, log, unresponsiveMs, onMessage, onExit }: ChildOptions): Child {
   let stopped = false;
-  let pause = FIRST_PAUSE_MS;
+  let backoff = FIRST_BACKOFF_MS;
   let current: Bun.Subprocess | null = null;
   let wake = () => {};
-  const first = Promise.withResolvers<unknown>();
+  const firstExit = Promise.withResolvers<unknown>();
 
-  /** Turns of the watch since it last spoke; null before it has. */
-  let silent: number | null = null;
+  /** Checks since the last message; null before the first message. */
+  let silentChecks: number | null = null;
   const watch = setInterval(() => {
-    if (silent === null || ++silent < TURNS) return;
-    silent = null;
-    log('error', `${name} says nothing, and is ended`);
+    if (silentChecks === null || ++silentChecks < CHECKS) return;
+    silentChecks = null;
+    log('error', 'process unresponsive, killing it', { process: name, seconds: unresponsiveMs / 1000 });
     current?.kill('SIGKILL');
-  }, silentMs / TURNS);
+  }, unresponsiveMs / CHECKS);
 
-  /** Its exit code, or why there is none. */
-  const lived = async (): Promise<number | string> => {
-    silent = null;
+  /** Resolves with the exit code, or the reason why there is none. */
+  const runOnce = async (): Promise<number | string> => {
+    silentChecks = null;
     try {
       current = Bun.spawn(selfCommand(...args), {
         env: { ...environment },
         stdout: 'inherit',
         stderr: 'inherit',
         ipc(message) {
-          silent = 0;
+          silentChecks = 0;
           onMessage(message, child);
         },
       });
@@ -70,26 +70,25 @@ export function startChild({ name, args, environment, log, silentMs, onMessage, 
     } catch (error) {
       return String(error);
     } finally {
-      [current, silent] = [null, null];
+      [current, silentChecks] = [null, null];
     }
   };
-  const life = async () => {
+  const run = async () => {
     for (let began = Date.now(); ; began = Date.now()) {
-      const code = await lived();
-      first.resolve(code);
+      const code = await runOnce();
+      firstExit.resolve(code);
       if (stopped) return;
-      onLost?.();
-      const wasWell = Date.now() - began > WELL_MS;
-      if (wasWell) pause = FIRST_PAUSE_MS;
-      // One that ended well was told to stop, and so may we have been: its end can be seen before our own signal.
-      const afterMs = code === 0 ? Math.max(pause, TOLD_TO_STOP_MS) : pause;
+      onExit?.();
+      if (Date.now() - began > HEALTHY_MS) backoff = FIRST_BACKOFF_MS;
+      // Exit code 0 means that it was told to stop. Our own signal may arrive a moment later, so wait for it.
+      const afterMs = code === 0 ? Math.max(backoff, CLEAN_EXIT_BACKOFF_MS) : backoff;
       await new Promise<void>((resolve) => {
         wake = resolve;
         setTimeout(resolve, afterMs);
       });
       if (stopped) return;
-      log('error', `${name} ended, and is started again`, { code, afterMs });
-      pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
+      log('error', 'process exited, restarting it', { process: name, code, afterMs });
+      backoff = Math.min(MAX_BACKOFF_MS, backoff * 2);
     }
   };
 
@@ -98,7 +97,7 @@ export function startChild({ name, args, environment, log, silentMs, onMessage, 
       try {
         current?.send(message);
       } catch {
-        // It is ending just now.
+        // The process is exiting.
       }
     },
     get isAlive() {
@@ -109,12 +108,12 @@ export function startChild({ name, args, environment, log, silentMs, onMessage, 
       wake();
       clearInterval(watch);
       current?.kill('SIGTERM');
-      const late = setTimeout(() => current?.kill('SIGKILL'), STOP_MS);
-      await ended;
-      clearTimeout(late);
+      const timeout = setTimeout(() => current?.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      await stoppedRunning;
+      clearTimeout(timeout);
     },
-    firstEnd: first.promise,
+    firstExit: firstExit.promise,
   };
-  const ended = life();
+  const stoppedRunning = run();
   return child;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { ConfigError, readConfig } from './config.ts';
 
-/** What is said of an environment that must be refused. */
-function refusalOf(environment: Record<string, string>): ConfigError {
+/** The error for an environment that must be rejected. */
+function configErrorOf(environment: Record<string, string>): ConfigError {
   try {
     readConfig(environment);
   } catch (error) {
@@ -17,7 +17,7 @@ test('an empty environment gives the defaults', () => {
     databaseUrl: 'sqlite:./data/delegations.db',
     replicaUrl: null,
     redisUrl: null,
-    limitsWithoutRedis: true,
+    redisFallback: 'process',
     host: '0.0.0.0',
     port: 8080,
     metricsHost: '127.0.0.1',
@@ -35,27 +35,27 @@ test('an empty environment gives the defaults', () => {
   });
 });
 
-test('an empty variable is one that is not set', () => {
+test('an empty variable counts as unset', () => {
   const { proxies: _, ...empty } = readConfig({ PORT: '', HOST: '', MAX_LAG_1: '', TRUSTED_PROXIES: '' });
   expect(readConfig({})).toMatchObject(empty);
 });
 
-test('the limit for callers without a key can be another, or none', () => {
+test('the limit for callers without a key can be changed or switched off', () => {
   expect(readConfig({ ANONYMOUS_LIMIT: '100/60s' }).anonymousLimit).toEqual({ most: 100, seconds: 60 });
   expect(readConfig({ ANONYMOUS_LIMIT: 'off' }).anonymousLimit).toBeNull();
   for (const bad of ['0/10s', '25/0s', '25', '99999/10s']) expect(() => readConfig({ ANONYMOUS_LIMIT: bad })).toThrow();
 });
 
-test('a limit is set for one chain', () => {
+test('the maximum lag is set per chain', () => {
   expect(readConfig({ MAX_LAG_137: '30' }).maxLag).toEqual(new Map([[137, 30]]));
 });
 
-test('every fault is listed at once, each with its name and an example', () => {
+test('all faults are reported at once, each with its variable and an example', () => {
   const bad = {
     DATABASE_URL: 'mysql://user:secret@host/x',
     DATABASE_REPLICA_URL: 'postgres://user:secret%zz@host/x',
     REDIS_URL: 'redis://:secret@host/limits',
-    REDIS_AWAY: 'never',
+    REDIS_FALLBACK: 'never',
     PORT: '99999',
     METRICS_PORT: 'abc',
     LOG_LEVEL: 'loud',
@@ -67,39 +67,39 @@ test('every fault is listed at once, each with its name and an example', () => {
     MAX_LAG_1: '-5',
     MAX_LAG_99: '5',
   };
-  const error = refusalOf(bad);
+  const error = configErrorOf(bad);
   expect(error.faults.map(({ name }) => name).sort()).toEqual(Object.keys(bad).sort());
-  expect(error.message).toContain('For example: PORT=8080');
+  expect(error.message).toContain('PORT must be an integer from 0 to 65535. Example: PORT=8080');
   expect(error.message).not.toContain('secret');
 });
 
-test('a store on PostgreSQL, its replica and Redis are named by URLs that can be read', () => {
+test('URLs of PostgreSQL, its replica and Redis must parse', () => {
   const good = {
     DATABASE_URL: 'postgres://me:p%40ss@host:5432/x',
     DATABASE_REPLICA_URL: 'postgresql://me@[::1]/x',
     REDIS_URL: 'rediss://:p@host/1',
-    REDIS_AWAY: 'off',
+    REDIS_FALLBACK: 'off',
   };
   const { databaseUrl: _, ...config } = readConfig(good);
   expect(config).toMatchObject({
     replicaUrl: good.DATABASE_REPLICA_URL,
     redisUrl: good.REDIS_URL,
-    limitsWithoutRedis: false,
+    redisFallback: 'off',
   });
   for (const bad of ['postgres://me:a b@c d/x', 'postgres://host:99999/x', 'postgres://me:%zz@host/x'])
-    expect(refusalOf({ DATABASE_URL: bad }).message).toStartWith('DATABASE_URL');
-  // A replica of a file there is none.
-  expect(refusalOf({ DATABASE_REPLICA_URL: good.DATABASE_REPLICA_URL }).message).toContain(
-    'needs a DATABASE_URL on PostgreSQL',
+    expect(configErrorOf({ DATABASE_URL: bad }).message).toStartWith('DATABASE_URL');
+  // SQLite has no replicas.
+  expect(configErrorOf({ DATABASE_REPLICA_URL: good.DATABASE_REPLICA_URL }).message).toContain(
+    'requires DATABASE_URL to be postgres://',
   );
 });
 
-test('both servers cannot have one port', () => {
-  expect(() => readConfig({ PORT: '9090' })).toThrow('METRICS_PORT is the same as PORT');
+test('API and metrics cannot share a port', () => {
+  expect(() => readConfig({ PORT: '9090' })).toThrow('METRICS_PORT must not equal PORT');
   expect(readConfig({ PORT: '0', METRICS_PORT: '0' }).port).toBe(0);
 });
 
-test('chains are followed where they have nodes', () => {
+test('chains with an RPC_URL are followed', () => {
   const { chains } = readConfig({
     RPC_URL_1: 'https://a.example/key, http://b.example',
     START_BLOCK_1: '100',
@@ -119,7 +119,7 @@ test('chains are followed where they have nodes', () => {
   });
 });
 
-test('what is wrong about a chain is told without its URL', () => {
+test('faults of a chain never show its URL', () => {
   const bad = {
     RPC_URL_1: 'wss://node.example/SECRET',
     RPC_URL_x: 'http://node.example/SECRET',
@@ -128,7 +128,7 @@ test('what is wrong about a chain is told without its URL', () => {
     POLL_INTERVAL_10: '5',
     MAX_LAG_137: 'x',
   };
-  const error = refusalOf(bad);
+  const error = configErrorOf(bad);
   expect(error.faults.map(({ name }) => name).sort()).toEqual(Object.keys(bad).sort());
   expect(error.message).not.toContain('SECRET');
   expect(() => readConfig({ START_BLOCK_10: '5' })).toThrow('RPC_URL_10 is missing');

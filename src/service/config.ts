@@ -1,4 +1,4 @@
-// The configuration, read once from the environment. Every fault is found before anything starts.
+// Reads the configuration from the environment, once, and reports all faults together before anything starts.
 
 import { readProxies, type TrustedProxies } from '../http/client-address.ts';
 import type { Limit } from '../http/limiter.ts';
@@ -7,12 +7,12 @@ import { LOG_LEVELS, type LogLevel } from './log.ts';
 
 export interface Config extends ChainConfigs {
   readonly databaseUrl: string;
-  /** Where reads may go besides; null where there is none. */
+  /** A read replica of that database; null if there is none. */
   readonly replicaUrl: string | null;
-  /** Where the limit is kept for all processes; null where each group of processes keeps its own. */
+  /** Redis holds the limit for all processes; if null, each group of processes holds its own. */
   readonly redisUrl: string | null;
-  /** Whether there is a limit while that is away. */
-  readonly limitsWithoutRedis: boolean;
+  /** While Redis is unreachable: every process limits on its own, or there is no limit. */
+  readonly redisFallback: RedisFallback;
   readonly host: string;
   readonly port: number;
   readonly metricsHost: string;
@@ -22,15 +22,18 @@ export interface Config extends ChainConfigs {
   readonly idleTimeout: number;
   /** Seconds. */
   readonly answerTimeout: number;
-  /** For callers without a key; null where there is none. */
+  /** For callers without a key; null means no limit. */
   readonly anonymousLimit: Limit | null;
   readonly proxies: TrustedProxies;
-  /** How people reach the service; null where nobody has said. */
+  /** The origin that callers use; null if not configured. */
   readonly publicUrl: string | null;
-  /** Whether wallets get keys by themselves, and how many each. */
+  /** Whether a wallet can create its own keys, and how many. */
   readonly selfServiceKeys: boolean;
   readonly keysPerWallet: number;
 }
+
+const REDIS_FALLBACKS = ['process', 'off'] as const;
+export type RedisFallback = (typeof REDIS_FALLBACKS)[number];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -45,29 +48,33 @@ export class ConfigError extends Error {
   readonly faults: readonly ConfigFault[];
 
   constructor(faults: readonly ConfigFault[]) {
-    super(faults.map(({ name, detail, example }) => `${name} ${detail}. For example: ${name}=${example}`).join('\n'));
+    super(faults.map(({ name, detail, example }) => `${name} ${detail}. Example: ${name}=${example}`).join('\n'));
     this.faults = faults;
   }
 }
 
-/** Every variable with its default, for people. */
+/** Name, default and description of every variable, for `--help`. */
 export const VARIABLES = [
-  ['DATABASE_URL', 'sqlite:./data/delegations.db', 'the store: sqlite:<path> or postgres://user@host/database'],
-  ['DATABASE_REPLICA_URL', 'none', 'a streaming replica of a PostgreSQL store, read from while it is fresh'],
-  ['REDIS_URL', 'none', 'Redis or Valkey, where all processes keep one limit: redis://host:6379'],
-  ['REDIS_AWAY', 'process', 'while Redis is away: process (each process limits by itself) or off'],
-  ['HOST', '0.0.0.0', 'the address to listen on'],
-  ['PORT', '8080', 'the port to listen on'],
-  ['METRICS_HOST', '127.0.0.1', 'the address of /metrics'],
-  ['METRICS_PORT', '9090', 'the port of /metrics'],
+  ['DATABASE_URL', 'sqlite:./data/delegations.db', 'database: sqlite:<path> or postgres://user@host/database'],
+  ['DATABASE_REPLICA_URL', 'none', 'streaming replica of a PostgreSQL database, used for reads while it is up to date'],
+  ['REDIS_URL', 'none', 'Redis or Valkey, to share one rate limit between all processes: redis://host:6379'],
+  [
+    'REDIS_FALLBACK',
+    'process',
+    'while Redis is unreachable: process (each process has its own limit) or off (no limit)',
+  ],
+  ['HOST', '0.0.0.0', 'address to listen on'],
+  ['PORT', '8080', 'port to listen on'],
+  ['METRICS_HOST', '127.0.0.1', 'address of the metrics server'],
+  ['METRICS_PORT', '9090', 'port of the metrics server'],
   ['LOG_LEVEL', 'info', LOG_LEVELS.join(', ')],
-  ['ANONYMOUS_LIMIT', '25/10s', 'requests without a key, for each caller: 25/10s, or off'],
-  ['TRUSTED_PROXIES', 'none', 'networks of proxies whose X-Forwarded-For counts: 10.0.0.0/8, 2001:db8::/32'],
-  ['PUBLIC_URL', 'http://localhost:PORT', 'how people reach the service: what sign-in messages name'],
-  ['SELF_SERVICE_KEYS', 'on', 'whether wallets get keys by themselves at /developers: on or off'],
-  ['KEYS_PER_WALLET', '5', 'how many good keys a wallet may have'],
-  ['IDLE_TIMEOUT', '30', 'seconds after which a caller that neither sends nor reads is cut off'],
-  ['ANSWER_TIMEOUT', '600', 'seconds that a streamed list may take'],
+  ['ANONYMOUS_LIMIT', '25/10s', 'rate limit for each caller without a key: <requests>/<seconds>s, or off'],
+  ['TRUSTED_PROXIES', 'none', 'proxies whose X-Forwarded-For is trusted: 10.0.0.0/8,2001:db8::/32'],
+  ['PUBLIC_URL', 'http://localhost:PORT', 'origin that callers use; sign-in messages must name it'],
+  ['SELF_SERVICE_KEYS', 'on', 'whether a wallet can create its own keys at /developers: on or off'],
+  ['KEYS_PER_WALLET', '5', 'maximum number of active keys per wallet'],
+  ['IDLE_TIMEOUT', '30', 'seconds before an idle connection is closed, 8 to 255'],
+  ['ANSWER_TIMEOUT', '600', 'maximum seconds for a streamed list'],
   ...CHAIN_VARIABLES,
 ] as const;
 
@@ -83,7 +90,7 @@ function readLimit(text: string): Limit | undefined {
   return isGood ? limit : undefined;
 }
 
-/** What drivers can read: they say less clearly what is wrong. */
+/** Null unless the database drivers can parse it: their own errors are less clear. */
 function parseUrl(text: string): URL | null {
   try {
     const url = new URL(text);
@@ -103,60 +110,68 @@ function isRedis(text: string): boolean {
 export function readConfig(environment: Environment): Config {
   const faults: ConfigFault[] = [];
   const fault = (name: string, detail: string, example: string) => void faults.push({ name, detail, example });
-  // An empty variable is one that is not set: so shells and compose files leave it.
+  // An empty variable counts as unset: shells and compose files set it to ''.
   const text = (name: string, otherwise: string) => environment[name] || otherwise;
   const whole = (name: string, otherwise: number, most: number, example: string, least = 0) => {
     const value = text(name, String(otherwise));
     if (/^\d+$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value);
-    fault(name, `is not a whole number from ${least} to ${most}`, example);
+    fault(name, `must be an integer from ${least} to ${most}`, example);
     return otherwise;
   };
 
   const databaseUrl = text('DATABASE_URL', 'sqlite:./data/delegations.db');
   if (!/^sqlite:./.test(databaseUrl) && !isPostgres(databaseUrl)) {
-    fault('DATABASE_URL', 'is neither sqlite:<path> nor postgres://…', 'sqlite:./data/delegations.db');
+    fault('DATABASE_URL', 'must be sqlite:<path> or postgres://user@host/database', 'sqlite:./data/delegations.db');
   }
   const replicaUrl = text('DATABASE_REPLICA_URL', '');
   if (replicaUrl !== '' && !isPostgres(replicaUrl))
-    fault('DATABASE_REPLICA_URL', 'is not postgres://…', 'postgres://delegations@replica/delegations');
+    fault(
+      'DATABASE_REPLICA_URL',
+      'must be postgres://user@host/database',
+      'postgres://delegations@replica/delegations',
+    );
   else if (replicaUrl !== '' && databaseUrl.startsWith('sqlite:'))
-    fault('DATABASE_REPLICA_URL', 'needs a DATABASE_URL on PostgreSQL', 'postgres://delegations@replica/delegations');
+    fault(
+      'DATABASE_REPLICA_URL',
+      'requires DATABASE_URL to be postgres://…',
+      'postgres://delegations@replica/delegations',
+    );
   const redisUrl = text('REDIS_URL', '');
   if (redisUrl !== '' && !isRedis(redisUrl))
-    fault('REDIS_URL', 'is not redis:// and a host, with a number behind it at most', 'redis://localhost:6379/0');
-  const redisAway = text('REDIS_AWAY', 'process');
-  if (redisAway !== 'process' && redisAway !== 'off') fault('REDIS_AWAY', 'is neither process nor off', 'process');
+    fault('REDIS_URL', 'must be redis://host[:port][/db]', 'redis://localhost:6379/0');
+  const redisFallback = REDIS_FALLBACKS.find((one) => one === text('REDIS_FALLBACK', 'process'));
+  if (redisFallback === undefined) fault('REDIS_FALLBACK', 'must be process or off', 'process');
   const logLevel = LOG_LEVELS.find((level) => level === text('LOG_LEVEL', 'info'));
-  if (logLevel === undefined) fault('LOG_LEVEL', `is not one of ${LOG_LEVELS.join(', ')}`, 'info');
+  if (logLevel === undefined) fault('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`, 'info');
   const port = whole('PORT', 8080, 65_535, '8080');
   const metricsPort = whole('METRICS_PORT', 9090, 65_535, '9090');
-  if (port !== 0 && port === metricsPort) fault('METRICS_PORT', 'is the same as PORT', '9090');
+  if (port !== 0 && port === metricsPort) fault('METRICS_PORT', 'must not equal PORT', '9090');
 
   const limited = text('ANONYMOUS_LIMIT', '25/10s');
   const anonymousLimit = limited === 'off' ? null : readLimit(limited);
-  if (anonymousLimit === undefined)
-    fault('ANONYMOUS_LIMIT', 'is neither off nor a number of requests in a time', '25/10s');
+  if (anonymousLimit === undefined) fault('ANONYMOUS_LIMIT', 'must be off or <requests>/<seconds>s', '25/10s');
   const proxies = readProxies(text('TRUSTED_PROXIES', ''));
-  if (proxies === null) fault('TRUSTED_PROXIES', 'is no list of networks', '10.0.0.0/8,2001:db8::/32');
+  if (proxies === null)
+    fault('TRUSTED_PROXIES', 'must be a comma-separated list of CIDR networks', '10.0.0.0/8,2001:db8::/32');
 
   const publicUrl = text('PUBLIC_URL', '');
-  // A bare origin, of a host that sign-in messages can name.
+  // A bare origin: sign-in messages name its host.
   const isOrigin = publicUrl === '' || /^https?:\/\/[a-z0-9.-]+(:\d+)?\/?$/i.test(publicUrl);
-  if (!isOrigin) fault('PUBLIC_URL', 'is not https:// and a host, without a path', 'https://delegations.example');
+  if (!isOrigin) fault('PUBLIC_URL', 'must be an origin without a path', 'https://delegations.example');
   const selfService = text('SELF_SERVICE_KEYS', 'on');
-  if (selfService !== 'on' && selfService !== 'off') fault('SELF_SERVICE_KEYS', 'is neither on nor off', 'on');
+  if (selfService !== 'on' && selfService !== 'off') fault('SELF_SERVICE_KEYS', 'must be on or off', 'on');
 
   const config = {
     databaseUrl,
     replicaUrl: replicaUrl || null,
     redisUrl: redisUrl || null,
-    limitsWithoutRedis: redisAway !== 'off',
+    redisFallback: redisFallback ?? 'process',
     host: text('HOST', '0.0.0.0'),
     port,
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
     metricsPort,
     logLevel: logLevel ?? 'info',
-    // Bun counts them in one byte and in steps of four: of a few seconds it makes none.
+    // Bun stores the timeout in one byte and rounds to 4 seconds: less than 8 could mean none.
     idleTimeout: whole('IDLE_TIMEOUT', 30, 255, '30', 8),
     answerTimeout: whole('ANSWER_TIMEOUT', 600, 86_400, '600', 1),
     anonymousLimit: anonymousLimit ?? null,

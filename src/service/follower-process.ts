@@ -1,4 +1,4 @@
-// The process that follows the chains beside the one that answers: neither can hold up the other.
+// Runs the follower as a child process, so that neither it nor the API can block the other.
 
 import type { DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
@@ -7,15 +7,15 @@ import type { Environment } from './config.ts';
 import type { Log } from './log.ts';
 
 export interface FollowerProcess {
-  /** As the process told them last. */
+  /** The last status that the process sent. */
   followerStatus(): readonly FollowerStatus[];
   stop(): Promise<void>;
 }
 
-/** It tells its followerStatus every second, but a long change of the store may hold it up. */
-const SILENT_MS = 120_000;
+/** The process sends its status every second, but a long write to the store can block it. */
+const UNRESPONSIVE_MS = 120_000;
 
-/** Starts it, and starts it again whenever it ends by itself. Its audit is told what callers were denied. */
+/** Starts the process and sends it the sample of denied questions, for its audit. */
 export function startFollowerProcess(
   log: Log,
   takeDenied: DeniedSample['take'],
@@ -23,18 +23,18 @@ export function startFollowerProcess(
 ): FollowerProcess {
   let chains: readonly FollowerStatus[] = [];
   const { stop } = startChild({
-    name: 'the following process',
+    name: 'follower',
     args: ['follow'],
     environment,
     log,
-    silentMs: SILENT_MS,
-    onLost: () => {
+    unresponsiveMs: UNRESPONSIVE_MS,
+    onExit: () => {
       chains = [];
     },
     onMessage(message, child) {
-      const told = message as { type?: string; chains?: readonly FollowerStatus[] };
-      if (told.type !== 'followerStatus' || told.chains === undefined) return;
-      chains = told.chains;
+      const status = message as { type?: string; chains?: readonly FollowerStatus[] };
+      if (status.type !== 'follower-status' || status.chains === undefined) return;
+      chains = status.chains;
       const denied = takeDenied();
       if (denied.length > 0) child.send({ type: 'denied', denied });
     },

@@ -1,4 +1,4 @@
-// How much callers without a key may ask, and who keeps count.
+// Creates the rate limiters of an API process: backed by Redis, by the worker group, or by this process alone.
 
 import { createLimiter, type Limit, type Limiter } from '../http/limiter.ts';
 import { createRedisWindows } from '../http/redis-windows.ts';
@@ -11,50 +11,50 @@ export interface Limits {
   readonly anonymous: Limiter | null;
   readonly pages: Limiter;
   readonly lookups: Limiter;
-  /** Whether all processes share them just now; null where they never do. */
+  /** Whether Redis holds the limits now; null without REDIS_URL. */
   isShared(): boolean | null;
   close(): void;
 }
 
-/** The windows of the group of processes that this one belongs to. */
+/** The windows that the parent holds for all workers of its group. */
 export type GroupWindows = (name: LimitName) => SharedWindow;
 
 export const LIMIT_NAMES = ['anonymous', 'pages', 'lookups'] as const;
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
-/** Nobody who looks at pages comes near this. */
+/** Far above what a person who reads pages needs. */
 const PAGES: Limit = { most: 300, seconds: 10 };
-/** Of what costs more. A page of the explorer that keeps itself new takes three of them. */
+/** For expensive requests. An open explorer page that refreshes itself needs three per window. */
 const LOOKUPS: Limit = { most: 40, seconds: 10 };
 
-/** Null where there is none. */
+/** Null if the limit is switched off. */
 export const limitOf = (name: LimitName, { anonymousLimit }: Pick<Config, 'anonymousLimit'>): Limit | null =>
   ({ anonymous: anonymousLimit, pages: PAGES, lookups: LOOKUPS })[name];
 
-type LimitConfig = Pick<Config, 'anonymousLimit' | 'redisUrl' | 'limitsWithoutRedis'>;
+type LimitConfig = Pick<Config, 'anonymousLimit' | 'redisUrl' | 'redisFallback'>;
 
-/** Counted in Redis where there is one; while it is away, or without it, by the group; without a group, by this process. */
+/** Counts in Redis if configured. Without it, or while it is unreachable, the group counts; without a group, this process. */
 export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, group: GroupWindows | null): Limits {
   const redis =
     config.redisUrl === null
       ? null
       : createRedisWindows(config.redisUrl, (isConnected, error) => {
-          if (isConnected) log('info', 'Redis is there again: the limit is shared');
-          else log('warn', 'Redis is away', { limits: config.limitsWithoutRedis, error: String(error) });
+          if (isConnected) log('info', 'redis reconnected');
+          else log('warn', 'redis unreachable', { fallback: config.redisFallback, error: String(error) });
         });
   const onFallback = metrics.countLimiterFallback;
-  const make = (name: LimitName, limit: Limit): Limiter => {
+  const create = (name: LimitName, limit: Limit): Limiter => {
     const own = createLimiter(limit);
     const windows = redis === null ? [] : [redis.windowOf(name, limit)];
-    if (redis !== null && !config.limitsWithoutRedis)
+    if (redis !== null && config.redisFallback === 'off')
       return createSharedLimiter({ limit, windows, fallback: null, onFallback });
     if (group !== null) windows.push(group(name));
     return windows.length === 0 ? own : createSharedLimiter({ limit, windows, fallback: own, onFallback });
   };
   return {
-    anonymous: config.anonymousLimit && make('anonymous', config.anonymousLimit),
-    pages: make('pages', PAGES),
-    lookups: make('lookups', LOOKUPS),
+    anonymous: config.anonymousLimit && create('anonymous', config.anonymousLimit),
+    pages: create('pages', PAGES),
+    lookups: create('lookups', LOOKUPS),
     isShared: () => redis?.isConnected ?? null,
     close: () => redis?.close(),
   };

@@ -1,4 +1,4 @@
-// One JSON line for each thing worth telling. Nothing that a caller sent is written but the route it matched.
+// Writes the log: one JSON line per event. Of a request, only the matched route is logged, nothing else that the caller sent.
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -7,12 +7,12 @@ export type Log = (level: LogLevel, message: string, fields?: object) => void;
 
 const WEIGHT: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-export function createLog(lowest: LogLevel, write: (line: string) => void): Log {
+export function createLog(minimum: LogLevel, write: (line: string) => void): Log {
   let [at, time] = [0, ''];
   return (level, message, fields = {}) => {
-    if (WEIGHT[level] < WEIGHT[lowest]) return;
+    if (WEIGHT[level] < WEIGHT[minimum]) return;
     const now = Date.now();
-    // Many lines are of the same millisecond.
+    // Formatted once per millisecond: many lines share it.
     if (now !== at) [at, time] = [now, new Date(now).toISOString()];
     const rest = JSON.stringify(fields);
     const first = `{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}`;
@@ -20,34 +20,34 @@ export function createLog(lowest: LogLevel, write: (line: string) => void): Log 
   };
 }
 
-/** To standard output. */
-export const openLog = (lowest: LogLevel): Log =>
+/** Logs to standard output. */
+export const openLog = (minimum: LogLevel): Log =>
   createLog(
-    lowest,
+    minimum,
     batched((text, done) => void process.stdout.write(text, done)),
   );
 
-/** A failure that comes over and over is told once in so long. */
-const AGAIN_MS = 5000;
+/** The same error in a row is logged once per interval. */
+const REPEAT_MS = 5000;
 
-/** Tells of failures that nobody else is told of. */
+/** Logs errors that no caller sees. */
 export function createErrorLog(log: Log): (error: unknown) => void {
   let last = { text: '', at: 0 };
   return (error) => {
     const text = String(error);
     const now = performance.now();
-    if (text === last.text && now - last.at < AGAIN_MS) return;
+    if (text === last.text && now - last.at < REPEAT_MS) return;
     last = { text, at: now };
-    log('error', 'failed', { error: text });
+    log('error', 'internal error', { error: text });
   };
 }
 
-/** So much is written whole, or not at all: lines of several processes on one pipe stay apart. */
-const WHOLE_BYTES = 4096;
+/** PIPE_BUF on Linux: a write up to this size is atomic, so lines of several processes on one pipe do not mix. */
+const ATOMIC_BYTES = 4096;
 
 /**
- * Writes lines together that come together: a system call for each would cost more than the answer it tells of. What is next
- * waits until what is before is written, or the two would be written as one that is too long.
+ * Writes lines in batches: one system call per line would cost more than the request that it logs. A batch waits until the
+ * previous one is written, because the stream would join the two into one write that is too long.
  */
 function batched(write: (text: string, done: () => void) => void): (line: string) => void {
   const waiting: string[] = [];
@@ -68,7 +68,7 @@ function batched(write: (text: string, done: () => void) => void): (line: string
   });
   return (line) => {
     const size = Buffer.byteLength(line);
-    if (bytes + size > WHOLE_BYTES) close();
+    if (bytes + size > ATOMIC_BYTES) close();
     if (pending === '' && waiting.length === 0 && !isWriting) {
       isWriting = true;
       setImmediate(next);

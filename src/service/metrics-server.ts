@@ -1,4 +1,4 @@
-// The socket of the metrics, apart from that of the API.
+// Serves /metrics on a port of its own.
 
 import { drain, type RunningServer, serverUrl } from '../http/listener.ts';
 import type { Service } from '../http/reply.ts';
@@ -10,7 +10,7 @@ export interface MetricsOptions
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly metrics: Metrics;
-  /** What is known besides the store. */
+  /** Everything but the store's metrics. */
   readonly view: () => Omit<MetricsView, 'store'>;
 }
 
@@ -27,12 +27,12 @@ export function startMetrics(options: MetricsOptions): RunningServer {
           headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
         }),
     },
-    fetch: () => new Response('Metrics are at /metrics.\n', { status: 404 }),
+    fetch: () => new Response('Not found. The metrics are at /metrics.\n', { status: 404 }),
   });
   return { url: `${serverUrl(server)}/metrics`, stop: () => drain(server) };
 }
 
-/** Null where the store cannot be reached: the rest is still worth telling. */
+/** Null while the store is unreachable, so that the other metrics are still served. */
 async function storeMetrics(options: MetricsOptions): Promise<StoreMetrics | null> {
   try {
     return { bytes: await options.store.size(), chains: await chainStatuses(options) };

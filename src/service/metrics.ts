@@ -1,12 +1,12 @@
-// What the service counts, in the text format of Prometheus.
+// Counts requests and fallbacks, and renders all metrics in the Prometheus text format.
 
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import type { ChainStatus } from '../http/status.ts';
 
-/** Upper ends of the latency buckets, in seconds: a check takes microseconds, a long list seconds. */
+/** Upper bounds of the latency buckets, in seconds: a check takes microseconds, a long list seconds. */
 const BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 
-/** What was counted since it was last taken: as plain values, so that one process can tell another. */
+/** Counts since the last `take`, as plain values that a worker can send to its parent. */
 export interface Counts {
   /** By route, then by status. */
   readonly requests: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -23,25 +23,25 @@ interface Latency {
 
 export interface Metrics {
   observe(route: string, status: number, seconds: number): void;
-  /** A request was judged without the window that all processes share. */
+  /** A request was limited without the window that all processes share. */
   countLimiterFallback(): void;
-  /** A read went to the primary though there is a replica. */
+  /** A read went to the primary although there is a replica. */
   countReplicaFallback(): void;
-  /** Adds what another process counted. */
+  /** Adds the counts of another process. */
   add(counts: Counts): void;
-  /** Gives what was counted, and begins anew. */
+  /** Returns the counts and resets them. */
   take(): Counts;
   render(view: MetricsView): string;
 }
 
-/** How the parts stand that not every service has; null for what it has not. */
+/** State of the optional parts; null for a part that this service does not have. */
 export interface Health {
   readonly limiterShared: boolean | null;
   readonly replicaFresh: boolean | null;
 }
 
 export interface MetricsView {
-  /** Null where the store cannot be reached. */
+  /** Null while the store is unreachable. */
   readonly store: StoreMetrics | null;
   readonly followers: readonly FollowerStatus[];
   readonly health?: Health;
@@ -117,7 +117,7 @@ export function createMetrics(): Metrics {
       family(
         'delegations_requests_total',
         'counter',
-        'Answered requests.',
+        'Requests answered.',
         [...requests].flatMap(([route, statuses]) =>
           [...statuses].map(
             ([status, count]) => `delegations_requests_total{route="${route}",status="${status}"} ${count}`,
@@ -128,7 +128,7 @@ export function createMetrics(): Metrics {
       family(
         latency,
         'histogram',
-        'Time until the answer was ready to be sent.',
+        'Time until the response was ready to send.',
         [...latencies].flatMap(([route, { counts, sum, total }]) => {
           let below = 0;
           const ends = counts.map((count, position) => {
@@ -142,55 +142,55 @@ export function createMetrics(): Metrics {
       );
       const { limiterShared = null, replicaFresh = null } = health ?? {};
       if (limiterShared !== null) {
-        const help = '1 while the limit that all processes share can be asked.';
+        const help = '1 while the rate limit is shared through Redis.';
         single('delegations_limiter_shared', 'gauge', help, limiterShared ? 1 : 0);
       }
-      const fallbacks = 'Requests that were limited without the window that all processes share.';
+      const fallbacks = 'Requests limited without the shared window.';
       single('delegations_limiter_fallback_total', 'counter', fallbacks, limiterFallbacks);
       if (replicaFresh !== null) {
-        single('delegations_replica_fresh', 'gauge', '1 while the replica is read from.', replicaFresh ? 1 : 0);
-        const help = 'Reads that went to the primary though there is a replica.';
+        single('delegations_replica_fresh', 'gauge', '1 while reads go to the replica.', replicaFresh ? 1 : 0);
+        const help = 'Reads that went to the primary although there is a replica.';
         single('delegations_replica_fallback_total', 'counter', help, replicaFallbacks);
       }
       if (workers !== undefined) {
-        single('delegations_workers', 'gauge', 'Workers that are alive.', workers.alive);
-        const help = 'Workers that were started in the place of others.';
+        single('delegations_workers', 'gauge', 'Running workers.', workers.alive);
+        const help = 'Worker restarts.';
         single('delegations_worker_restarts_total', 'counter', help, workers.restarts);
       }
       renderFollowers(family, followers);
-      single('delegations_store_up', 'gauge', '1 where the store answers.', store === null ? 0 : 1);
+      single('delegations_store_up', 'gauge', '1 while the store is reachable.', store === null ? 0 : 1);
       if (store === null) return `${lines.join('\n')}\n`;
-      single('delegations_store_bytes', 'gauge', 'What the store takes on disk.', store.bytes);
+      single('delegations_store_bytes', 'gauge', 'Size of the store on disk.', store.bytes);
       const gauge = (name: string, help: string, value: (chain: ChainStatus) => number | null) =>
         family(
           name,
           'gauge',
           help,
           store.chains.flatMap((chain) => {
-            const figure = value(chain);
-            return figure === null ? [] : [`${name}{chain="${chain.state.chainId}"} ${figure}`];
+            const number = value(chain);
+            return number === null ? [] : [`${name}{chain="${chain.state.chainId}"} ${number}`];
           }),
         );
       gauge('delegations_chain_head', 'Newest indexed block.', ({ state }) => state.head?.number ?? null);
-      gauge('delegations_chain_verified', 'Newest block that is verified to be final.', ({ state }) => state.verified);
+      gauge('delegations_chain_verified', 'Newest verified final block.', ({ state }) => state.verified);
       gauge(
         'delegations_chain_confirmed',
-        'Newest block up to which history was compared with a second provider.',
+        'Block up to which a second provider confirmed the history.',
         ({ state }) => state.confirmed,
       );
       const halted = 'delegations_chain_halted';
       family(
         halted,
         'gauge',
-        '1 where the chain is halted, with the code that says why.',
+        '1 while the chain is halted, with the halt code.',
         store.chains.flatMap(({ state }) =>
           state.halt === null ? [] : [`${halted}{chain="${state.chainId}",code="${state.halt.code}"} 1`],
         ),
       );
       gauge('delegations_chain_lag_seconds', 'Age of the newest indexed block.', ({ lagSeconds }) => lagSeconds);
-      const behind = "By how much this machine's clock is behind the chain; 0 while it can be right.";
+      const behind = "Seconds by which this machine's clock is behind the chain; 0 if it may be right.";
       gauge('delegations_chain_clock_behind_seconds', behind, ({ clockBehindSeconds }) => clockBehindSeconds);
-      gauge('delegations_chain_ready', '1 where the chain answers at its head.', ({ ready }) => (ready ? 1 : 0));
+      gauge('delegations_chain_ready', '1 while the chain answers at its head.', ({ ready }) => (ready ? 1 : 0));
       return `${lines.join('\n')}\n`;
     },
   };
@@ -198,7 +198,7 @@ export function createMetrics(): Metrics {
 
 type Family = (name: string, type: 'counter' | 'gauge' | 'histogram', help: string, rows: Iterable<string>) => void;
 
-/** What the following process tells of itself. */
+/** Metrics from the status of the followers. */
 function renderFollowers(family: Family, chains: readonly FollowerStatus[]): void {
   if (chains.length === 0) return;
   const rows = (name: string, of: (chain: FollowerStatus) => readonly (readonly [labels: string, value: number])[]) =>
@@ -208,31 +208,29 @@ function renderFollowers(family: Family, chains: readonly FollowerStatus[]): voi
   const counter = (name: string, help: string, of: Parameters<typeof rows>[1]) =>
     family(name, 'counter', help, rows(name, of));
   counter('delegations_follower_logs_total', 'Registry logs written.', ({ logs }) => [['', logs]]);
-  counter('delegations_follower_failures_total', 'Ticks that failed.', ({ failures }) => [['', failures]]);
-  counter('delegations_follower_audited_blocks_total', 'Final blocks compared again.', ({ audited }) => [
-    ['', audited],
-  ]);
-  counter('delegations_follower_compared_answers_total', "The registry's answers compared with ours.", (chain) => [
+  counter('delegations_follower_failures_total', 'Failed ticks.', ({ failures }) => [['', failures]]);
+  counter('delegations_follower_audited_blocks_total', 'Final blocks audited.', ({ audited }) => [['', audited]]);
+  counter('delegations_follower_compared_answers_total', 'Registry answers compared with the index.', (chain) => [
     ['', chain.compared],
   ]);
   counter('delegations_follower_events_total', 'Reorgs, repairs, mismatches, halts and resumptions.', ({ events }) =>
     Object.entries(events).map(([type, count]) => [`,type="${type}"`, count]),
   );
-  counter('delegations_rpc_calls_total', 'Calls to nodes.', ({ calls }) =>
+  counter('delegations_rpc_calls_total', 'JSON-RPC calls to providers.', ({ calls }) =>
     Object.entries(calls).map(([method, count]) => [`,method="${method}"`, count]),
   );
   const standby = 'delegations_follower_standby';
   family(
     standby,
     'gauge',
-    '1 where another program follows the chain, and this one stands by.',
+    '1 while another process holds the lease and this one stands by.',
     rows(standby, (chain) => [['', chain.standby ? 1 : 0]]),
   );
   const health = 'delegations_provider_healthy';
   family(
     health,
     'gauge',
-    '1 for a node that answers as it should.',
+    '1 while the provider is healthy.',
     rows(health, ({ providers }) => providers.map(({ name, healthy }) => [`,provider="${name}"`, healthy ? 1 : 0])),
   );
 }

@@ -1,40 +1,40 @@
-// What the programs of one service tell each other through their database: how the followers stand, and what was denied.
+// Messages between the processes of one service through PostgreSQL: follower status, and the sample of denied questions.
 
 import type { DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { jsonText, readJson } from '../store/json.ts';
 import type { Notices } from '../store/notices.ts';
 
-const FIGURES = 'registry_figures';
-const DENIED = 'registry_denied';
-/** Figures that were told longer ago say nothing of now. */
-const FRESH_MS = 20_000;
-const TELL_MS = 5000;
-/** A message of more is none to PostgreSQL. */
-const LONGEST = 7900;
+const STATUS_CHANNEL = 'registry_follower_status';
+const DENIED_CHANNEL = 'registry_denied';
+const PUBLISH_MS = 5000;
+/** A status that is older than this is dropped. */
+const EXPIRE_MS = 20_000;
+/** PostgreSQL rejects a NOTIFY payload of 8000 bytes or more. */
+const MAX_PAYLOAD_BYTES = 7900;
 
 type Denied = ReturnType<DeniedSample['take']>;
 
-/** Others may use the channel too: what makes no sense is told, and left. */
-const heardBy = (heard: (value: unknown) => void, onError: (error: unknown) => void) => (text: string) => {
+/** Anyone with access to the database can write to a channel: a message that cannot be read is logged and dropped. */
+const onJson = (handle: (value: unknown) => void, onError: (error: unknown) => void) => (text: string) => {
   try {
-    heard(readJson(text));
+    handle(readJson(text));
   } catch (error) {
     onError(error);
   }
 };
 
-const tellEach = (
+const publish = (
   notices: Notices,
   channel: string,
   messages: readonly unknown[],
   onError: (error: unknown) => void,
 ) => {
   for (const text of messages.map(jsonText))
-    if (Buffer.byteLength(text) < LONGEST) notices.publish(channel, text).catch(onError);
+    if (Buffer.byteLength(text) < MAX_PAYLOAD_BYTES) notices.publish(channel, text).catch(onError);
 };
 
-/** Tells how the followed chains stand, and hears what callers were denied. */
+/** For followers: publishes their status and receives denied questions. */
 export function publishFollowerStatus(
   notices: Notices,
   followerStatus: () => readonly FollowerStatus[],
@@ -42,29 +42,28 @@ export function publishFollowerStatus(
   onError: (error: unknown) => void,
 ): { stop(): void } {
   notices.subscribe(
-    DENIED,
-    heardBy((value) => onDenied(...(value as Denied[number])), onError),
+    DENIED_CHANNEL,
+    onJson((value) => onDenied(...(value as Denied[number])), onError),
   );
-  const ours = () => followerStatus().filter(({ standby }) => !standby);
-  const timer = setInterval(() => tellEach(notices, FIGURES, ours(), onError), TELL_MS);
+  const active = () => followerStatus().filter(({ standby }) => !standby);
+  const timer = setInterval(() => publish(notices, STATUS_CHANNEL, active(), onError), PUBLISH_MS);
   return { stop: () => clearInterval(timer) };
 }
 
-/** Hears how the followed chains stand, and tells what callers were denied. */
-export function subscribeToFollowerStatus(notices: Notices, denials: DeniedSample, onError: (error: unknown) => void) {
-  const known = new Map<number, { readonly followerStatus: FollowerStatus; readonly at: number }>();
-  const note = (followerStatus: FollowerStatus) =>
-    known.set(followerStatus.chainId, { followerStatus, at: performance.now() });
+/** For APIs: receives the status of all followers and publishes denied questions. */
+export function subscribeToFollowerStatus(notices: Notices, denied: DeniedSample, onError: (error: unknown) => void) {
+  const latest = new Map<number, { readonly status: FollowerStatus; readonly at: number }>();
   notices.subscribe(
-    FIGURES,
-    heardBy((value) => note(value as FollowerStatus), onError),
+    STATUS_CHANNEL,
+    onJson((value) => {
+      const status = value as FollowerStatus;
+      latest.set(status.chainId, { status, at: performance.now() });
+    }, onError),
   );
-  const timer = setInterval(() => tellEach(notices, DENIED, denials.take(), onError), TELL_MS);
+  const timer = setInterval(() => publish(notices, DENIED_CHANNEL, denied.take(), onError), PUBLISH_MS);
   return {
     followerStatus: (): readonly FollowerStatus[] =>
-      [...known.values()]
-        .filter(({ at }) => performance.now() - at < FRESH_MS)
-        .map(({ followerStatus }) => followerStatus),
+      [...latest.values()].filter(({ at }) => performance.now() - at < EXPIRE_MS).map(({ status }) => status),
     stop: () => clearInterval(timer),
   };
 }

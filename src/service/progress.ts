@@ -1,4 +1,4 @@
-// How far the chains are: live lines on a terminal, a line every few seconds in a log, and followerStatus for the parent process.
+// Reports the progress of the chains: on a terminal as live lines, otherwise in the log, and to the parent process.
 
 import { type FollowerStatus, lineOf, shareOf } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
@@ -6,7 +6,7 @@ import type { Log } from './log.ts';
 
 const SEND_MS = 1000;
 const LOG_EVERY = 5;
-/** Nearer to the tip than this, a chain has nothing to tell. */
+/** A chain that is closer to its head has no progress to report. */
 const BEHIND_BLOCKS = 100;
 
 export function startProgressReport(followerStatus: () => readonly FollowerStatus[], log: Log): { stop(): void } {
@@ -15,7 +15,7 @@ export function startProgressReport(followerStatus: () => readonly FollowerStatu
   let drawn = 0;
   const timer = setInterval(() => {
     const all = followerStatus();
-    process.send?.({ type: 'followerStatus', chains: all });
+    process.send?.({ type: 'follower-status', chains: all });
     const behind = all.filter(({ block, tip }) => tip !== null && tip - (block ?? 0) > BEHIND_BLOCKS);
     if (onTerminal) drawn = draw(behind, drawn);
     else if (turn % LOG_EVERY === 0) {
@@ -26,7 +26,7 @@ export function startProgressReport(followerStatus: () => readonly FollowerStatu
           logsPerSecond: Math.round(logsPerSecond),
           secondsLeft: secondsLeft && Math.round(secondsLeft),
         };
-        log('info', 'progress', { chainId, block, of: tip, percent, logs, ...rounded });
+        log('info', 'backfill progress', { chainId, block, head: tip, percent, logs, ...rounded });
       }
     }
     turn++;
@@ -34,7 +34,7 @@ export function startProgressReport(followerStatus: () => readonly FollowerStatu
   return { stop: () => clearInterval(timer) };
 }
 
-/** Writes the lines over those of the time before; gives back how many there are now. */
+/** Overwrites the previous lines; returns the number of lines. */
 function draw(chains: readonly FollowerStatus[], before: number): number {
   const lines = chains.map((one) => lineOf(NETWORKS.get(one.chainId)?.name ?? String(one.chainId), one));
   const up = before > 0 ? `\x1b[${before}A\x1b[J` : '';

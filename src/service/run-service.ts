@@ -1,7 +1,7 @@
-// The whole service in this process: the store and the API, and beside it the process that follows.
+// Runs the service: the API and its metrics in this process, the follower in a child process.
 
-import type { Environment } from './config.ts';
-import { readConfig } from './config.ts';
+import type { FollowerStatus } from '../chain/follower-status.ts';
+import { type Environment, readConfig } from './config.ts';
 import { startFollowerProcess } from './follower-process.ts';
 import { createErrorLog, type Log, openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -18,7 +18,7 @@ export interface RunningService {
 
 export interface ServiceOptions {
   readonly sandbox?: boolean;
-  /** False where another program follows the chains. */
+  /** False if another process follows the chains. */
   readonly follows?: boolean;
 }
 
@@ -28,7 +28,7 @@ export async function startService(environment: Environment, options: ServiceOpt
   const log = openLog(config.logLevel);
   const metrics = createMetrics();
   const followed = follows ? [...config.chains.keys()] : [];
-  let followerStatus: Parameters<typeof startApi>[0]['followerStatus'] = () => [];
+  let followerStatus: () => readonly FollowerStatus[] = () => [];
   const api = await startApi({
     config,
     log,
@@ -39,16 +39,16 @@ export async function startService(environment: Environment, options: ServiceOpt
   });
   try {
     const view = () => ({ followers: followerStatus(), health: api.health() });
-    const told = startMetrics({ ...config, ...api, metrics, view, onError: createErrorLog(log) });
-    const following = followed.length > 0 ? startFollowerProcess(log, api.takeDenied, environment) : null;
-    if (following !== null) followerStatus = following.followerStatus;
-    log('info', 'listening', { url: api.url, metrics: told.url, chainIds: [...api.chainIds] });
+    const metricsServer = startMetrics({ ...config, ...api, metrics, view, onError: createErrorLog(log) });
+    const follower = followed.length > 0 ? startFollowerProcess(log, api.takeDenied, environment) : null;
+    if (follower !== null) followerStatus = follower.followerStatus;
+    log('info', 'listening', { url: api.url, metrics: metricsServer.url, chainIds: [...api.chainIds] });
     return {
       url: api.url,
-      metricsUrl: told.url,
+      metricsUrl: metricsServer.url,
       log,
       async stop() {
-        await Promise.all([told.stop(), following?.stop(), api.stop()]);
+        await Promise.all([metricsServer.stop(), follower?.stop(), api.stop()]);
         log('info', 'stopped');
       },
     };
@@ -58,7 +58,7 @@ export async function startService(environment: Environment, options: ServiceOpt
   }
 }
 
-/** The whole life of a service that a command starts. */
+/** Runs the service until a stop signal. */
 export async function runService(environment: Environment, options: ServiceOptions = {}): Promise<void> {
   const service = await startService(environment, options);
   await waitForStopSignal(service.log);

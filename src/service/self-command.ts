@@ -1,4 +1,4 @@
-// This very program, to be started once more.
+// The command line that starts this program again.
 
 const PROGRAM = `${import.meta.dir}/../cli/main.ts`;
 

@@ -1,4 +1,4 @@
-// The part of the service that answers: the store, the keys, the limit and the API, in this process.
+// Starts the API in this process: store, keys, rate limits, sign-in and HTTP server.
 
 import { openAccounts } from '../accounts/accounts.ts';
 import { createKeyCache } from '../accounts/key-cache.ts';
@@ -6,7 +6,7 @@ import { createSignIn } from '../accounts/sign-in.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { createAdmission } from '../http/admission.ts';
-import { clockBehind, createSightings, lagOf } from '../http/freshness.ts';
+import { clockBehind, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
 import type { Service } from '../http/reply.ts';
 import { startServer } from '../http/server.ts';
@@ -16,6 +16,7 @@ import { withReplica } from '../store/replica.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { createClockLog } from './clock-log.ts';
 import type { Config } from './config.ts';
+import { createFreshness } from './freshness.ts';
 import { createLimits, type GroupWindows } from './limits.ts';
 import { createErrorLog, type Log } from './log.ts';
 import type { Health, Metrics } from './metrics.ts';
@@ -25,11 +26,11 @@ export interface ApiOptions {
   readonly config: Config;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** The chains that are followed beside it; all others that are in the store are found there. */
+  /** Chains that this service follows. Other chains are found in the store. */
   readonly followed: Iterable<number>;
   readonly followerStatus: () => readonly FollowerStatus[];
   readonly sandbox?: boolean;
-  /** Where other processes listen on the same port, the windows that they all share. */
+  /** For a worker: the rate limit windows that all workers share. */
   readonly group?: GroupWindows;
 }
 
@@ -37,21 +38,21 @@ export interface RunningApi
   extends RunningServer,
     Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'> {
   health(): Health;
-  /** What callers were denied, where the followers are not told of it through the database. */
+  /** The sample of denied questions; empty if the followers get it through the database. */
   takeDenied: DeniedSample['take'];
 }
 
-const FLUSH_MS = 2000;
-/** How often the store is asked for chains that are new in it, and for how far they are: nobody may have asked meanwhile. */
+const FLUSH_TIMEOUT_MS = 2000;
+/** How often the state of all chains is read, to find new chains and to see a stalled one even without requests. */
 const CHAINS_MS = 2000;
 
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { config, log, metrics, sandbox = false, group = null } = options;
-  const denials = createDeniedSample();
+  const denied = createDeniedSample();
   const onError = createErrorLog(log);
   const started: (() => unknown)[] = [];
   const stop = async () => {
-    for (const one of started.splice(0).reverse()) await one();
+    for (const stopPart of started.splice(0).reverse()) await stopPart();
   };
   try {
     const primary = await openStore(config.databaseUrl);
@@ -63,30 +64,31 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     const accounts = await openAccounts(config.databaseUrl);
     started.push(accounts.close);
     const keys = createKeyCache(accounts, { onError });
-    // What it counted last is worth a moment, and no more.
-    started.push(() => withTimeout(FLUSH_MS, keys.stop()).catch(onError));
+    // Writes the last usage counts, but does not wait long for the database.
+    started.push(() => withTimeout(FLUSH_TIMEOUT_MS, keys.stop()).catch(onError));
     const limits = createLimits(config, log, metrics, group);
     started.push(limits.close);
     const admission = createAdmission({ ...limits, keys, proxies: config.proxies });
 
     const chainIds = new Set(options.followed);
     const service = { store, chainIds, sandbox, ...createFreshness(config) };
-    const tellClock = createClockLog(log);
-    const lookAtChains = async () => {
+    const logClock = createClockLog(log);
+    const observeChains = async () => {
       for (const state of await store.chains()) {
         if (!NETWORKS.has(state.chainId)) continue;
         chainIds.add(state.chainId);
         const now = service.now();
+        // Also records when the chain was last seen to move.
         lagOf(state, now, service);
-        tellClock(state.chainId, clockBehind(state, now, service));
+        logClock(state.chainId, clockBehind(state, now, service));
       }
     };
-    await lookAtChains();
-    // Where the followers may be elsewhere, they tell it through the database.
-    const heard = primary.notices && subscribeToFollowerStatus(primary.notices, denials, onError);
-    if (heard !== null) started.push(heard.stop);
+    await observeChains();
+    // On PostgreSQL, the followers can be other processes.
+    const remote = primary.notices && subscribeToFollowerStatus(primary.notices, denied, onError);
+    if (remote !== null) started.push(remote.stop);
 
-    // What people reach us by is known when we listen, unless the operator has said it.
+    // Without PUBLIC_URL, the origins are known once the server listens.
     let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
     const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
     const signIn = createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now: service.now });
@@ -97,12 +99,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       ...service,
       ...(config.selfServiceKeys ? { developers } : {}),
       ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
-      followerStatus: () => mergeFollowerStatus(options.followerStatus(), heard?.followerStatus() ?? []),
+      followerStatus: () => mergeFollowerStatus(options.followerStatus(), remote?.followerStatus() ?? []),
       admission,
       sharesPort: group !== null,
       onError,
-      onDenied: denials.add,
-      onUnread: (chainId, question) => denials.add(chainId, question, 'unread'),
+      onDenied: denied.add,
+      onUnread: (chainId, question) => denied.add(chainId, question, 'unread'),
       onAnswer(answered) {
         metrics.observe(answered.route, answered.status, answered.seconds);
         log('info', 'request', answered);
@@ -111,13 +113,13 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     started.push(server.stop);
     const { port } = new URL(server.url);
     if (config.publicUrl === null) origins = ['localhost', '127.0.0.1'].map((host) => `http://${host}:${port}`);
-    const chains = setInterval(() => void lookAtChains().catch(onError), CHAINS_MS);
+    const chains = setInterval(() => void observeChains().catch(onError), CHAINS_MS);
     started.push(() => clearInterval(chains));
     return {
       ...service,
       url: server.url,
       health: () => ({ limiterShared: limits.isShared(), replicaFresh: replicated?.isFresh() ?? null }),
-      takeDenied: () => (heard === null ? denials.take() : []),
+      takeDenied: () => (remote === null ? denied.take() : []),
       stop,
     };
   } catch (error) {
@@ -126,18 +128,11 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   }
 }
 
-/** What is heard is of whoever follows; a follower of our own may only be standing by. */
+/** The remote status wins: it comes from the process that holds the lease. */
 function mergeFollowerStatus(
   own: readonly FollowerStatus[],
-  heard: readonly FollowerStatus[],
+  remote: readonly FollowerStatus[],
 ): readonly FollowerStatus[] {
-  if (heard.length === 0) return own;
-  return [...new Map([...own, ...heard].map((one) => [one.chainId, one])).values()];
+  if (remote.length === 0) return own;
+  return [...new Map([...own, ...remote].map((one) => [one.chainId, one])).values()];
 }
-
-/** What a block's age is judged by: two clocks, and the operator's limit or the network's. */
-export const createFreshness = ({ maxLag }: Pick<Config, 'maxLag'>): Pick<Service, 'now' | 'maxLag' | 'sightings'> => ({
-  now: () => Date.now() / 1000,
-  sightings: createSightings(),
-  maxLag: (chainId) => maxLag.get(chainId) ?? NETWORKS.get(chainId)?.maxLagSeconds ?? 0,
-});

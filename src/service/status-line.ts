@@ -1,8 +1,8 @@
-// One line on a terminal that is written over again and again; nowhere else is anything written.
+// Shows one status line on a terminal, overwritten in place. Writes nothing if standard error is not a terminal.
 
 const CLEAR = '\r\x1b[K';
 
-/** An empty text takes the line away. */
+/** An empty text clears the line. */
 export function showStatus(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(CLEAR + text);
 }

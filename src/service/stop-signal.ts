@@ -1,8 +1,8 @@
-// The end of a long-running command.
+// Waits for the signal that stops a long-running command.
 
 import type { Log } from './log.ts';
 
-/** Comes with the first SIGINT or SIGTERM, or when the program that started this one is gone. */
+/** Resolves at the first SIGINT or SIGTERM, or when the parent process exits. */
 export const waitForStopSignal = (log: Log): Promise<void> =>
   new Promise((resolve) => {
     let isStopping = false;
@@ -13,5 +13,5 @@ export const waitForStopSignal = (log: Log): Promise<void> =>
       resolve();
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(signal));
-    process.once('disconnect', () => stop('the program that started this one is gone'));
+    process.once('disconnect', () => stop('parent process exited'));
   });

@@ -1,4 +1,4 @@
-/** A command was called in a way that makes no sense; the message says what to do. */
+/** The caller of a command made a mistake; the message says what to do. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -1,4 +1,4 @@
-// What a worker and the process that started it tell each other.
+// The IPC messages between a worker and its parent.
 
 import type { DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
@@ -6,18 +6,18 @@ import type { LimitResult } from '../http/limiter.ts';
 import type { LimitName } from './limits.ts';
 import type { Counts, Health } from './metrics.ts';
 
-/** How often it tells what it counted; it is known to be alive by that. */
-export const TELL_MS = 1000;
+/** How often a worker sends its report, which is also its heartbeat. */
+export const REPORT_MS = 1000;
 
 export type ToWorker =
-  | { readonly type: 'verdict'; readonly id: number; readonly verdict: LimitResult }
-  | { readonly type: 'followerStatus'; readonly chains: readonly FollowerStatus[] };
+  | { readonly type: 'limit-result'; readonly id: number; readonly result: LimitResult }
+  | { readonly type: 'follower-status'; readonly chains: readonly FollowerStatus[] };
 
 export type FromWorker =
   | { readonly type: 'listening' }
-  | { readonly type: 'take'; readonly id: number; readonly name: LimitName; readonly client: string }
+  | { readonly type: 'consume'; readonly id: number; readonly name: LimitName; readonly client: string }
   | {
-      readonly type: 'told';
+      readonly type: 'report';
       readonly counts: Counts;
       readonly health: Health;
       readonly denied: ReturnType<DeniedSample['take']>;

@@ -1,4 +1,4 @@
-// One of several processes that answer on one port.
+// Runs one worker: an API process that shares its port with the other workers of a group.
 
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import type { LimitResult } from '../http/limiter.ts';
@@ -10,17 +10,16 @@ import { createMetrics } from './metrics.ts';
 import { startApi } from './start-api.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 import { UsageError } from './usage-error.ts';
-import { type FromWorker, TELL_MS, type ToWorker } from './worker-messages.ts';
+import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
 
-const DEADLINE_MS = 500;
+const LIMIT_TIMEOUT_MS = 500;
 
 export async function runWorker(environment: Environment, follows: boolean): Promise<void> {
-  if (!process.connected)
-    throw new UsageError('A worker is started by delegations serve --workers, and by nobody else.');
+  if (!process.connected) throw new UsageError('Workers are started by delegations serve --workers, not by hand.');
   const config = readConfig(environment);
   const log = openLog(config.logLevel);
   const metrics = createMetrics();
-  const parent = openParent();
+  const parent = connectParent();
   const api = await startApi({
     config,
     log,
@@ -29,37 +28,37 @@ export async function runWorker(environment: Environment, follows: boolean): Pro
     followerStatus: parent.followerStatus,
     group: parent.windows,
   });
-  const tell = () =>
-    parent.send({ type: 'told', counts: metrics.take(), health: api.health(), denied: api.takeDenied() });
+  const report = () =>
+    parent.send({ type: 'report', counts: metrics.take(), health: api.health(), denied: api.takeDenied() });
   parent.send({ type: 'listening' });
-  const timer = setInterval(tell, TELL_MS);
+  const timer = setInterval(report, REPORT_MS);
   await waitForStopSignal(log);
   await api.stop();
   clearInterval(timer);
-  tell();
+  report();
   process.disconnect?.();
 }
 
-/** The line to the process that started this one: it has the windows of all workers, and knows how the followers stand. */
-function openParent() {
-  let followerStatus: readonly FollowerStatus[] = [];
-  let asked = 0;
-  const waiting = new Map<number, (verdict: LimitResult) => void>();
+/** The IPC channel to the parent, which holds the rate limit windows of all workers and knows the follower status. */
+function connectParent() {
+  let chains: readonly FollowerStatus[] = [];
+  let lastId = 0;
+  const pending = new Map<number, (result: LimitResult) => void>();
   const send = (message: FromWorker) => void process.send?.(message);
   process.on('message', (message: ToWorker) => {
-    if (message.type === 'followerStatus') followerStatus = message.chains;
-    else waiting.get(message.id)?.(message.verdict);
+    if (message.type === 'follower-status') chains = message.chains;
+    else pending.get(message.id)?.(message.result);
   });
   const windows: GroupWindows = (name) => async (client) => {
-    const id = ++asked;
+    const id = ++lastId;
     const { promise, resolve } = Promise.withResolvers<LimitResult>();
-    waiting.set(id, resolve);
+    pending.set(id, resolve);
     try {
-      send({ type: 'take', id, name, client });
-      return await withTimeout(DEADLINE_MS, promise);
+      send({ type: 'consume', id, name, client });
+      return await withTimeout(LIMIT_TIMEOUT_MS, promise);
     } finally {
-      waiting.delete(id);
+      pending.delete(id);
     }
   };
-  return { send, windows, followerStatus: () => followerStatus };
+  return { send, windows, followerStatus: () => chains };
 }

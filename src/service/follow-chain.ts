@@ -1,0 +1,147 @@
+// Follows one chain: holds its lease, runs its follower and its auditor, and reports their status.
+
+import { type Auditor, createAuditor, runAuditor } from '../chain/auditor.ts';
+import type { FollowerEvent } from '../chain/context.ts';
+import { createFollower, type Follower } from '../chain/follower.ts';
+import type { FollowerStatus } from '../chain/follower-status.ts';
+import { holdLease } from '../chain/lease.ts';
+import { createProviders } from '../chain/providers.ts';
+import { runFollower } from '../chain/run-follower.ts';
+import type { Question } from '../registry/check.ts';
+import type { Network } from '../registry/network.ts';
+import type { Store } from '../store/store.ts';
+import type { ChainConfig } from './chain-config.ts';
+import type { Log } from './log.ts';
+
+export interface FollowedChain {
+  readonly chainId: number;
+  /** Passes questions that callers asked: those answered no to the auditor, those refused as unread to the follower. */
+  sampleQuestions(denied: readonly Question[], unread: readonly Question[]): void;
+  status(): FollowerStatus;
+  /** Resolves once the signal has stopped everything. */
+  readonly stopped: Promise<void>;
+}
+
+export interface FollowChainOptions {
+  readonly network: Network;
+  readonly chain: ChainConfig;
+  readonly store: Store;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export function followChain({ network, chain, store, log, signal }: FollowChainOptions): FollowedChain {
+  const { chainId } = network;
+  const calls: Record<string, number> = {};
+  const events: Partial<Record<FollowerEvent['type'], number>> = {};
+  let failures = 0;
+  /** Since the last successful tick: ticks that failed, and leases that were released because of that. */
+  let [failedTicks, stalls] = [0, 0];
+  let isStandby = false;
+  const providers = createProviders(network, chain.rpcUrls, {
+    onCall: (method) => {
+      calls[method] = (calls[method] ?? 0) + 1;
+    },
+  });
+  const startFollower = () =>
+    createFollower({
+      network,
+      store,
+      providers,
+      now: Date.now,
+      ...(chain.finality === undefined ? {} : { finality: chain.finality }),
+      ...(chain.startBlock === undefined ? {} : { firstBlock: chain.startBlock }),
+      onEvent(event) {
+        events[event.type] = (events[event.type] ?? 0) + 1;
+        const { type, ...fields } = event;
+        log(type === 'resumed' || type === 'reorg' ? 'info' : 'warn', type, { chainId, ...fields });
+      },
+    });
+  /** Of the current lease, or the last one; null before the first. */
+  let running: { readonly follower: Follower; readonly auditor: Auditor } | null = null;
+  const logFailure = (error: unknown, times = 1) => {
+    failures++;
+    if (isLogged(times))
+      log('warn', 'follower error', { chainId, times, error: providers.redact(describeError(error)) });
+  };
+  const lease = {
+    store,
+    chainId,
+    signal,
+    onTrouble: (error: unknown) => logFailure(error),
+    onTurn(isOurs: boolean) {
+      isStandby = !isOurs;
+      if (isLogged(stalls)) log('info', isOurs ? 'lease acquired' : 'lease held elsewhere, standing by', { chainId });
+    },
+  };
+  const stopped = holdLease(lease, async (held) => {
+    const follower = startFollower();
+    const auditor = createAuditor(follower, network, store, Date.now);
+    running = { follower, auditor };
+    const pollMs = chain.pollMs ?? Math.max(1000, 1000 * network.blockSeconds);
+    const stopAuditor = new AbortController();
+    const auditing = runAuditor(auditor, {
+      pollMs,
+      signal: AbortSignal.any([held, stopAuditor.signal]),
+      onTrouble: logFailure,
+    });
+    const outcome = await runFollower(follower, {
+      pollMs,
+      signal: held,
+      onTrouble: (error) => logFailure(error, ++failedTicks),
+      onProgress() {
+        [failedTicks, stalls] = [0, 0];
+      },
+    });
+    stopAuditor.abort();
+    await auditing;
+    if (outcome === 'overtaken') log('warn', 'chain written by another process', { chainId });
+    if (outcome === 'stalled' && isLogged(++stalls)) {
+      log('warn', 'no successful tick, releasing the lease', { chainId, failedTicks, stalls });
+    }
+    return outcome;
+  });
+
+  let before = { at: Date.now(), logs: 0, block: 0 };
+  let rates = { logs: 0, blocks: 0 };
+  return {
+    chainId,
+    sampleQuestions(denied, unread) {
+      running?.auditor.denied(denied);
+      for (const { from, to } of unread) running?.follower.asked(from, to);
+    },
+    stopped,
+    status() {
+      const { firstBlock = null, head = null, tip = null } = running?.follower.state ?? {};
+      const now = { at: Date.now(), logs: running?.follower.logs ?? 0, block: head?.number ?? 0 };
+      const seconds = (now.at - before.at) / 1000;
+      if (seconds >= 1) {
+        rates = { logs: (now.logs - before.logs) / seconds, blocks: (now.block - before.block) / seconds };
+        before = now;
+      }
+      const remaining = tip === null || head === null ? null : tip - head.number;
+      return {
+        chainId,
+        firstBlock,
+        block: head?.number ?? null,
+        tip,
+        logs: now.logs,
+        logsPerSecond: rates.logs,
+        secondsLeft: remaining === null || rates.blocks <= 0 ? null : remaining / rates.blocks,
+        providers: providers.all.map(({ name, penalty, ailment }) => ({ name, healthy: penalty === 0, ailment })),
+        calls,
+        events,
+        audited: running?.auditor.blocks ?? 0,
+        compared: running?.auditor.answers ?? 0,
+        standby: isStandby,
+        failures,
+      };
+    },
+  };
+}
+
+/** Failures in a row are logged at the 1st, 2nd, 4th, 8th, … */
+const isLogged = (times: number) => (times & (times - 1)) === 0;
+
+const describeError = (error: unknown): string =>
+  error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';

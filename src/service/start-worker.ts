@@ -1,0 +1,78 @@
+// Starts one worker process for the group and handles its messages.
+
+import type { DeniedSample } from '../chain/denied-sample.ts';
+import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { Limiter } from '../http/limiter.ts';
+import { startChild } from './child.ts';
+import type { Environment } from './config.ts';
+import type { LimitName } from './limits.ts';
+import type { Log } from './log.ts';
+import type { Health, Metrics } from './metrics.ts';
+import { UsageError } from './usage-error.ts';
+import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
+
+export interface WorkerOptions {
+  readonly number: number;
+  readonly environment: Environment;
+  readonly follows: boolean;
+  readonly log: Log;
+  /** What the parent holds for all workers. */
+  readonly limiters: ReadonlyMap<LimitName, Limiter>;
+  readonly metrics: Metrics;
+  readonly denied: DeniedSample;
+  readonly onExit: () => void;
+}
+
+export interface Worker {
+  /** Rejects if the process exits before it listens. */
+  readonly listening: Promise<void>;
+  readonly isAlive: boolean;
+  /** From the last report; null before the first. */
+  readonly health: Health | null;
+  sendStatus(chains: readonly FollowerStatus[]): void;
+  stop(): Promise<void>;
+}
+
+/** A frozen worker still gets its share of the connections, so it must be found soon. */
+const UNRESPONSIVE_MS = 8 * REPORT_MS;
+
+export function startWorker(options: WorkerOptions): Worker {
+  const { number, environment, follows, log, limiters, metrics, denied, onExit } = options;
+  const listening = Promise.withResolvers<void>();
+  let health: Health | null = null;
+  const child = startChild({
+    name: `worker ${number}`,
+    args: ['worker', ...(follows ? ['--follows'] : [])],
+    environment,
+    log,
+    unresponsiveMs: UNRESPONSIVE_MS,
+    onExit,
+    onMessage(received, { send }) {
+      const message = received as FromWorker;
+      if (message.type === 'listening') listening.resolve();
+      else if (message.type === 'consume') {
+        const result = limiters.get(message.name)?.consume(message.client, performance.now());
+        send({ type: 'limit-result', id: message.id, result } as ToWorker);
+      } else {
+        metrics.add(message.counts);
+        health = message.health;
+        for (const [chainId, no, unread] of message.denied) {
+          for (const question of no) denied.add(chainId, question);
+          for (const question of unread) denied.add(chainId, question, 'unread');
+        }
+      }
+    },
+  });
+  void child.firstExit.then(() => listening.reject(new UsageError('A worker failed to start. See its error above.')));
+  return {
+    listening: listening.promise,
+    get isAlive() {
+      return child.isAlive;
+    },
+    get health() {
+      return health;
+    },
+    sendStatus: (chains) => child.send({ type: 'follower-status', chains } satisfies ToWorker),
+    stop: child.stop,
+  };
+}
