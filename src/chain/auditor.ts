@@ -4,16 +4,16 @@ import type { Question } from '../registry/check.ts';
 import type { Network } from '../registry/network.ts';
 import type { Store } from '../store/store.ts';
 import type { Follower } from './follower.ts';
-import { listsOf, questionsOf, type Subject } from './registry-answers.ts';
+import { listsAbout, questionsAbout, type Subject } from './registry-answers.ts';
 import { sleep } from './run-follower.ts';
 
 export interface Auditor {
   /** Does a little where it is time. True where there is more to do at once. */
   run(): Promise<boolean>;
   /** Compares every final block once, at once. */
-  round(): Promise<void>;
+  auditAll(): Promise<void>;
   /** Questions of callers who were told no: nothing of ours would ever bring us to ask them. */
-  denied(questions: readonly Question[]): void;
+  addDenied(questions: readonly Question[]): void;
   /** Blocks compared so far. */
   readonly blocks: number;
   /** Answers of the registry compared so far. */
@@ -30,14 +30,14 @@ const DENIED_KEPT = 100;
 /** Audits beside the ticks of the follower, never in their way, until the signal comes. */
 export async function runAuditor(
   auditor: Auditor,
-  { pollMs, signal, onTrouble }: { pollMs: number; signal: AbortSignal; onTrouble: (error: unknown) => void },
+  { pollMs, signal, onError }: { pollMs: number; signal: AbortSignal; onError: (error: unknown) => void },
 ): Promise<void> {
   while (!signal.aborted) {
     let isMore = false;
     try {
       isMore = await auditor.run();
     } catch (error) {
-      onTrouble(error);
+      onError(error);
     }
     await sleep(isMore ? 0 : pollMs, signal);
   }
@@ -64,7 +64,7 @@ export function createAuditor(
   /** Gives how many providers could be compared with. */
   async function compareLogs(firstBlock: number, verified: number): Promise<number> {
     if (from < firstBlock || from > verified) from = firstBlock;
-    const to = Math.min(from + follower.span - 1, verified);
+    const to = Math.min(from + follower.rangeSize - 1, verified);
     const [low, size] = [from, to - from + 1];
     // What no provider can give, such as history that was thrown away, must not keep the rest from being compared.
     from = low + Math.ceil(size / 2);
@@ -80,9 +80,9 @@ export function createAuditor(
     const range = { to: verified, limit: LOGS_TO_DRAW_FROM };
     let logs = await store.logs(chainId, { from: start, ...range });
     if (logs.length === 0) logs = await store.logs(chainId, { from: firstBlock, ...range });
-    const questions = [...questionsOf(draw(logs, DRAWN)), ...draw(denied, DRAWN)];
+    const questions = [...questionsAbout(draw(logs, DRAWN)), ...draw(denied, DRAWN)];
     const [one] = draw([...questions], 1);
-    const subjects: Subject[] = one === undefined ? [] : [...questions, ...listsOf(one)];
+    const subjects: Subject[] = one === undefined ? [] : [...questions, ...listsAbout(one)];
     answers += (await follower.auditAnswers(subjects))?.asked ?? 0;
   }
 
@@ -107,13 +107,13 @@ export function createAuditor(
       }
       return isMore;
     },
-    async round() {
+    async auditAll() {
       const { firstBlock = 0, verified = null } = follower.state ?? {};
       if (verified === null) return;
       from = firstBlock;
       while (from <= verified && (await compareLogs(firstBlock, verified)) > 0);
     },
-    denied(questions) {
+    addDenied(questions) {
       denied = [...denied, ...questions].slice(-DENIED_KEPT);
     },
     get blocks() {

@@ -2,15 +2,15 @@
 // a second time with the window before it counts as final.
 
 import type { BlockInput } from '../store/store.ts';
-import type { Base, Commit, Stretch } from './commit.ts';
-import type { FollowerContext, Sources } from './context.ts';
+import type { Ancestor, BlockRange, Commit } from './commit.ts';
+import type { FollowerContext, TickProviders } from './context.ts';
 import { crossCheck } from './cross-check.ts';
 import { Inconsistent, WrongChain } from './errors.ts';
-import { finalNumber, YOUNGEST_FINAL_SECONDS } from './finality.ts';
+import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
 import { hasBlock } from './find-block.ts';
-import { groupLogs } from './logs.ts';
+import { groupLogs } from './group-logs.ts';
 import type { Header, Node } from './node.ts';
-import { resolveBlocks } from './resolve.ts';
+import { resolveBlocks } from './resolve-blocks.ts';
 import { RpcError } from './rpc.ts';
 
 /** Ranges that are read ahead of the one that is being written, and for how long in one tick. */
@@ -25,18 +25,18 @@ export function createBackfill(context: FollowerContext, commit: Commit) {
   const { network, store, finality } = context;
   const { chainId } = network;
 
-  async function readAhead(sources: Sources, tip: Header, base: Base): Promise<void> {
+  async function readAhead(sources: TickProviders, tip: Header, base: Ancestor): Promise<void> {
     await context.commit(async ({ epoch }) => ({ state: await store.report(chainId, epoch, { tip: tip.number }) }));
     const { node, scanner } = sources.first;
-    const old = Math.min(await finalNumber(network, finality, node, tip), tip.number) - READ_TWICE_BLOCKS;
+    const old = Math.min(await finalizedNumber(network, finality, node, tip), tip.number) - READ_TWICE_BLOCKS;
     const isOld = base.number < old;
     const last = isOld ? old : tip.number;
-    const reads: Promise<Stretch>[] = [];
+    const reads: Promise<BlockRange>[] = [];
     const deadline = performance.now() + AHEAD_MS;
     let next = base.number + 1;
     const launch = () => {
       if (next > last || performance.now() > deadline) return;
-      const to = Math.min(last, next + scanner.span - 1);
+      const to = Math.min(last, next + scanner.rangeSize - 1);
       const read = readRange(sources, next, to, isOld);
       // Whoever comes first to fail is told of in its turn.
       read.catch(() => {});
@@ -48,22 +48,22 @@ export function createBackfill(context: FollowerContext, commit: Commit) {
     for (let stretch = await reads.shift(); stretch !== undefined; stretch = await reads.shift()) {
       launch();
       if (!isOld) await requireStill(node, from);
-      const isPast = stretch.end.timestamp <= tip.timestamp - YOUNGEST_FINAL_SECONDS;
+      const isPast = stretch.end.timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS;
       await commit(stretch, from, isOld && isPast);
       from = stretch.end;
     }
   }
 
-  async function readRange(sources: Sources, from: number, to: number, isFinal: boolean): Promise<Stretch> {
+  async function readRange(sources: TickProviders, from: number, to: number, isFinal: boolean): Promise<BlockRange> {
     const { node, scanner } = sources.first;
     const headerAt = async (block: number) => {
-      const { chainId: found, header } = await node.anchor(block);
+      const { chainId: found, header } = await node.headerAndChainId(block);
       if (found !== chainId) throw new WrongChain(found);
       if (header === null) throw new RpcError('refused', `the provider has no block ${block}`);
       return header;
     };
     const before = isFinal ? null : await headerAt(to);
-    const logs = await scanner.logs(from, to);
+    const logs = await scanner.fetchLogs(from, to);
     const end = await headerAt(to);
     if (before !== null && before.hash !== end.hash) throw new Inconsistent(`block ${to} changed while it was read`);
     // The first block of all is kept with its time: what is asked of a time before the first log is known from there on.
@@ -76,8 +76,8 @@ export function createBackfill(context: FollowerContext, commit: Commit) {
       ? groupLogs(logs)
       : await crossCheck(context, sources, groupLogs(logs), {
           end,
-          ask: (source) => source.scanner.logs(from, to),
-          deadlineMs: SECOND_MS,
+          ask: (source) => source.scanner.fetchLogs(from, to),
+          timeoutMs: SECOND_MS,
         });
     const found = await resolveBlocks(node, network, settled, { known, between });
     if (start === null || found[0]?.number === from) return { end, blocks: found };
@@ -89,7 +89,7 @@ export function createBackfill(context: FollowerContext, commit: Commit) {
 }
 
 /** What was read stands on the base only if the base is still the chain's. */
-async function requireStill(node: Node, { number, hash }: Base): Promise<void> {
+async function requireStill(node: Node, { number, hash }: Ancestor): Promise<void> {
   if (hash !== null && !(await hasBlock(node, { number, hash }))) {
     throw new Inconsistent(`block ${number} changed while what follows was read`);
   }

@@ -19,7 +19,7 @@ function bitsOf(value: string): readonly (readonly [number, number])[] {
 const known = new Map<string, ReturnType<typeof bitsOf>>();
 
 /** True where a log with this address or topic may be in the block. */
-export function mayHold(bloom: string, value: string): boolean {
+export function bloomMayContain(bloom: string, value: string): boolean {
   let bits = known.get(value);
   if (bits === undefined) {
     bits = bitsOf(value);

@@ -4,16 +4,16 @@ import type { Batch, BlockInput, BlockRef } from '../store/store.ts';
 import type { FollowerContext } from './context.ts';
 import type { Header } from './node.ts';
 
-export type Base = Pick<BlockRef, 'number'> & { readonly hash: BlockRef['hash'] | null };
+export type Ancestor = Pick<BlockRef, 'number'> & { readonly hash: BlockRef['hash'] | null };
 
 /** Consecutive blocks that were read: those with logs, and the last one. */
-export interface Stretch {
+export interface BlockRange {
   readonly end: Header;
   readonly blocks: readonly BlockInput[];
 }
 
 /** What we had above the base goes with the first part. */
-export type Commit = (stretch: Stretch, base: Base, isVerified?: boolean) => Promise<void>;
+export type Commit = (stretch: BlockRange, base: Ancestor, isVerified?: boolean) => Promise<void>;
 
 /** A commit holds no more logs than this, so that others have a turn; a fourth of it would be a third slower. */
 const MOST_LOGS = 20_000;

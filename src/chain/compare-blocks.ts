@@ -1,15 +1,22 @@
 // Reads blocks again from every provider and puts the index right. What a provider said once is not taken for the truth for ever.
 
 import type { BlockInput, BlockRef, ChainState, LogInput } from '../store/store.ts';
-import { type Answered, blocksWithLogs, groupStored, lackingIn, storedLogs, textsOf } from './compare.ts';
+import {
+  blocksWithLogs,
+  eventKeys,
+  groupStoredLogs,
+  missingFrom,
+  type ProviderLogs,
+  readStoredLogs,
+} from './compare-logs.ts';
 import type { FollowerContext } from './context.ts';
 import { Inconsistent, Lagging, Untrusted } from './errors.ts';
-import { blockBy } from './find-block.ts';
-import { groupLogs } from './logs.ts';
+import { findAgreedBlock } from './find-block.ts';
+import { groupLogs } from './group-logs.ts';
 import type { BlockId, Header, NodeLog } from './node.ts';
-import type { Source } from './providers.ts';
-import { resolveBlocks } from './resolve.ts';
-import { type Entry, heldBefore, settleLogs } from './settle-logs.ts';
+import type { Provider } from './provider-pool.ts';
+import { resolveBlocks } from './resolve-blocks.ts';
+import { heldBefore, type LogEntry, settleLogs } from './settle-logs.ts';
 
 export interface Comparison {
   readonly logs: number;
@@ -28,35 +35,35 @@ const MOST_TIMES = 500;
 
 /**
  * Compares a range of blocks with all providers that have the anchor, and replaces the logs of those blocks that are wrong
- * here. Providers that are found wrong are blamed. Of the one that is known to have the anchor, that is not asked.
+ * here. ProviderPool that are found wrong are blamed. Of the one that is known to have the anchor, that is not asked.
  */
 export async function compareBlocks(
   context: FollowerContext,
-  sources: readonly Source[],
+  sources: readonly Provider[],
   anchor: BlockId,
   from: number,
   to: number,
-  known?: Source,
+  known?: Provider,
 ): Promise<Comparison> {
   const { network, store, onEvent } = context;
   const { chainId } = network;
   const answered = await askAll(context, sources, anchor, from, to, known);
-  const logs = await storedLogs(store, chainId, from, to);
-  const stored = groupStored(logs);
+  const logs = await readStoredLogs(store, chainId, from, to);
+  const stored = groupStoredLogs(logs);
   const blocks: BlockInput[] = [];
-  /** Providers that lack logs of this range: that they lack more of them is no news. */
-  const lacking = new Set<Source>();
+  /** ProviderPool that lack logs of this range: that they lack more of them is no news. */
+  const lacking = new Set<Provider>();
   let isWhole = true;
   for (const number of blocksWithLogs(stored, answered)) {
     const ours = stored.get(number);
-    const ourTexts = textsOf(network, ours?.logs ?? []);
-    const isNews = ({ source, blocks: own }: Answered) => {
+    const ourTexts = eventKeys(network, ours?.logs ?? []);
+    const isNews = ({ source, blocks: own }: ProviderLogs) => {
       const theirs = own.get(number);
-      const texts = theirs === undefined ? [] : textsOf(network, theirs.logs);
+      const texts = theirs === undefined ? [] : eventKeys(network, theirs.logs);
       const isSame =
         (ours === undefined || theirs === undefined || theirs.hash === ours.hash) && isEqual(texts, ourTexts);
       return (
-        !isSame && !(lacking.has(source) && texts.length < ourTexts.length && lackingIn(ourTexts, texts).length === 0)
+        !isSame && !(lacking.has(source) && texts.length < ourTexts.length && missingFrom(ourTexts, texts).length === 0)
       );
     };
     if (!answered.some(isNews)) continue;
@@ -66,7 +73,7 @@ export async function compareBlocks(
     }
     const block = ours
       ? { number, hash: ours.hash }
-      : await blockBy(
+      : await findAgreedBlock(
           answered.map(({ source }) => source),
           number,
         );
@@ -82,7 +89,7 @@ export async function compareBlocks(
     });
     const texts = settled.map(({ text }) => text);
     for (const { source, logs: own } of told) {
-      if (isEqual(textsOf(network, own), texts)) continue;
+      if (isEqual(eventKeys(network, own), texts)) continue;
       lacking.add(source);
       context.blame(source, new Untrusted(`the provider has other logs of block ${number}`));
     }
@@ -104,15 +111,15 @@ const isEqual = (a: readonly string[], b: readonly string[]) =>
 /** What every provider that is on our branch has of the range; throws where none has anything to say. */
 async function askAll(
   context: FollowerContext,
-  sources: readonly Source[],
+  sources: readonly Provider[],
   anchor: BlockId,
   from: number,
   to: number,
-  known: Source | undefined,
-): Promise<Answered[]> {
+  known: Provider | undefined,
+): Promise<ProviderLogs[]> {
   let failure: unknown = new Lagging('no provider can be asked');
   const answers = await Promise.all(
-    sources.map(async (source): Promise<Answered[]> => {
+    sources.map(async (source): Promise<ProviderLogs[]> => {
       try {
         // The hash says that it is our chain and branch.
         const header = source === known ? anchor : await source.node.header(anchor.number);
@@ -120,9 +127,9 @@ async function askAll(
           const what = `the provider does not have our block ${anchor.number}`;
           throw header === null ? new Lagging(what) : new Untrusted(what);
         }
-        const blocks = groupLogs(await source.scanner.logs(from, to));
+        const blocks = groupLogs(await source.scanner.fetchLogs(from, to));
         // Decoded here, so that what makes no sense is this provider's fault.
-        for (const block of blocks) textsOf(context.network, block.logs);
+        for (const block of blocks) eventKeys(context.network, block.logs);
         return [{ source, blocks: new Map(blocks.map((block) => [block.number, block])) }];
       } catch (error) {
         failure = error;
@@ -139,9 +146,9 @@ async function askAll(
 /** A settled block as the store takes it. */
 async function inputOf(
   { network }: FollowerContext,
-  answered: readonly Answered[],
+  answered: readonly ProviderLogs[],
   block: BlockId,
-  settled: readonly Entry[],
+  settled: readonly LogEntry[],
 ): Promise<BlockInput> {
   const header = await headerOf(answered, block);
   const indexes = settled.map(({ log }) => log.logIndex);
@@ -161,8 +168,8 @@ async function inputOf(
 }
 
 /** One that knows the transactions, where there is one. */
-async function someNode(answered: readonly Answered[], logs: readonly NodeLog[]) {
-  const [first] = answered as [Answered, ...Answered[]];
+async function someNode(answered: readonly ProviderLogs[], logs: readonly NodeLog[]) {
+  const [first] = answered as [ProviderLogs, ProviderLogs[]];
   const [log] = logs;
   if (log === undefined) return first.source.node;
   for (const { source } of answered) {
@@ -172,7 +179,7 @@ async function someNode(answered: readonly Answered[], logs: readonly NodeLog[])
   return first.source.node;
 }
 
-async function headerOf(answered: readonly Answered[], { number, hash }: BlockId): Promise<Header> {
+async function headerOf(answered: readonly ProviderLogs[], { number, hash }: BlockId): Promise<Header> {
   for (const { source } of answered) {
     const header = await source.node.header(number).catch(() => null);
     if (header?.hash === hash) return header;
@@ -181,7 +188,7 @@ async function headerOf(answered: readonly Answered[], { number, hash }: BlockId
 }
 
 /** Times that only a log told are confirmed by a second provider's logs or by headers, and put right where they are wrong. */
-async function compareTimes(context: FollowerContext, answered: readonly Answered[], from: number, to: number) {
+async function compareTimes(context: FollowerContext, answered: readonly ProviderLogs[], from: number, to: number) {
   const { network, store, onEvent } = context;
   const { chainId } = network;
   const unchecked = await store.uncheckedTimes(chainId, { from, to, limit: MOST_TIMES });

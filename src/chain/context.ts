@@ -4,7 +4,7 @@ import type { Finality, Network } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import { type Halt, type HaltCode, haltTexts } from '../store/halt.ts';
 import type { BlockRef, ChainState, CommitResult, Store } from '../store/store.ts';
-import type { Source } from './providers.ts';
+import type { Provider } from './provider-pool.ts';
 
 export type FollowerEvent =
   | { readonly type: 'reorg'; readonly from: number; readonly to: number }
@@ -28,14 +28,14 @@ export type FollowerEvent =
   | { readonly type: 'unread'; readonly vault: string; readonly block: number; readonly reason: string };
 
 /** Whom to ask. */
-export interface Sources {
+export interface TickProviders {
   /** The provider that this tick keeps to. */
-  readonly first: Source;
+  readonly first: Provider;
   /** The others that can be asked now. */
-  readonly others: readonly Source[];
+  readonly others: readonly Provider[];
 }
 
-export const allOf = ({ first, others }: Sources): readonly Source[] => [first, ...others];
+export const allProviders = ({ first, others }: TickProviders): readonly Provider[] => [first, ...others];
 
 export interface ContextOptions {
   readonly network: Network;
@@ -45,14 +45,14 @@ export interface ContextOptions {
   readonly now: () => number;
   readonly onEvent: (event: FollowerEvent) => void;
   /** A provider that was asked besides failed, or was found wrong. */
-  readonly blame: (source: Source, error: unknown) => void;
+  readonly blame: (source: Provider, error: unknown) => void;
 }
 
 export interface FollowerContext extends ContextOptions {
   /** As of our newest commit; null before the first tick. */
   readonly state: ChainState | null;
   /** When the blocks that are not final were last read again. */
-  windowReadAt: number;
+  windowVerifiedAt: number;
   /** The newest block that is verified to be final, where its hash is kept. */
   finalBlock(): Promise<BlockRef | undefined>;
   /** Takes over what a commit left, unless a later one was seen already. */
@@ -62,7 +62,7 @@ export interface FollowerContext extends ContextOptions {
   /** The chain answers no more, for this reason, until it is null. */
   halt(halt: Halt | null): Promise<void>;
   /** To whoever reads the log. */
-  tellHalt(halt: Halt): void;
+  reportHalt(halt: Halt): void;
   /** What the store says now: somebody else may have changed it. */
   refresh(): Promise<ChainState | null>;
 }
@@ -74,7 +74,7 @@ export function createContext(options: ContextOptions): FollowerContext {
 
   const context: FollowerContext = {
     ...options,
-    windowReadAt: Number.NEGATIVE_INFINITY,
+    windowVerifiedAt: Number.NEGATIVE_INFINITY,
     get state() {
       return state;
     },
@@ -94,9 +94,9 @@ export function createContext(options: ContextOptions): FollowerContext {
       if (state === null) return;
       context.adopt(await store.report(chainId, state.epoch, { halt }));
       if (halt === null) onEvent({ type: 'resumed' });
-      else context.tellHalt(halt);
+      else context.reportHalt(halt);
     },
-    tellHalt(halt) {
+    reportHalt(halt) {
       onEvent({ type: 'halted', code: halt.code, since: halt.since, ...haltTexts(chainId, halt) });
     },
     async refresh() {

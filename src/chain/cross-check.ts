@@ -2,38 +2,38 @@
 // evidence.
 
 import { withTimeout } from '../store/with-timeout.ts';
-import { textsOf } from './compare.ts';
-import type { FollowerContext, Sources } from './context.ts';
+import { eventKeys } from './compare-logs.ts';
+import type { FollowerContext, TickProviders } from './context.ts';
 import { Untrusted } from './errors.ts';
-import { blockBy, hasBlock } from './find-block.ts';
-import { type BlockLogs, groupLogs } from './logs.ts';
+import { findAgreedBlock, hasBlock } from './find-block.ts';
+import { type BlockLogs, groupLogs } from './group-logs.ts';
 import type { BlockId, NodeLog } from './node.ts';
-import type { Source } from './providers.ts';
+import type { Provider } from './provider-pool.ts';
 import { heldBefore, settleLogs } from './settle-logs.ts';
 
 export interface CrossCheck {
   /** The newest of the blocks: whoever does not have it has no say. */
   readonly end: BlockId;
-  readonly ask: (source: Source) => Promise<NodeLog[]>;
+  readonly ask: (source: Provider) => Promise<NodeLog[]>;
   /** The others are waited for so long: what they have later, the window compares. */
-  readonly deadlineMs: number;
+  readonly timeoutMs: number;
 }
 
-type Told = { readonly source: Source; readonly blocks: ReadonlyMap<number, BlockLogs> };
+type Told = { readonly source: Provider; readonly blocks: ReadonlyMap<number, BlockLogs> };
 
 /** The logs of the blocks by all providers that answer in time. */
 export async function crossCheck(
   context: FollowerContext,
-  sources: Sources,
+  sources: TickProviders,
   ours: readonly BlockLogs[],
-  { end, ask, deadlineMs }: CrossCheck,
+  { end, ask, timeoutMs }: CrossCheck,
 ): Promise<readonly BlockLogs[]> {
   const { network } = context;
   const others = await Promise.all(
     sources.others.map(async (source): Promise<Told[]> => {
       try {
-        const blocks = groupLogs(await withTimeout(deadlineMs, ask(source)));
-        for (const { logs } of blocks) textsOf(network, logs);
+        const blocks = groupLogs(await withTimeout(timeoutMs, ask(source)));
+        for (const { logs } of blocks) eventKeys(network, logs);
         return [{ source, blocks: byNumber(blocks) }];
       } catch {
         // It is behind, or slow: the window asks it again.
@@ -44,7 +44,7 @@ export async function crossCheck(
   let told: Told[] = [{ source: sources.first, blocks: byNumber(ours) }, ...others.flat()];
   const textAt = ({ blocks }: Told, number: number) => {
     const block = blocks.get(number);
-    return block === undefined ? '' : [block.hash, ...textsOf(network, block.logs)].join('\n');
+    return block === undefined ? '' : [block.hash, ...eventKeys(network, block.logs)].join('\n');
   };
   const differing = (all: readonly Told[]) =>
     [...new Set(all.flatMap(({ blocks }) => [...blocks.keys()]))].filter(
@@ -58,7 +58,7 @@ export async function crossCheck(
   told = told.filter((_, position) => having[position]);
   const settled = byNumber(ours);
   for (const number of differing(told)) {
-    const block = await blockBy(
+    const block = await findAgreedBlock(
       told.map(({ source }) => source),
       number,
     );
@@ -70,7 +70,7 @@ export async function crossCheck(
     const entries = await settleLogs(network, { block, told: own, stored: [], before });
     const text = entries.map((entry) => entry.text).join('\n');
     for (const { source, logs } of own) {
-      if (textsOf(network, logs).join('\n') !== text)
+      if (eventKeys(network, logs).join('\n') !== text)
         context.blame(source, new Untrusted(`the provider has other logs of block ${number}`));
     }
     settled.delete(number);

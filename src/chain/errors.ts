@@ -33,5 +33,5 @@ export class WrongChain extends Error {
 const OF_PROVIDERS = [RpcError, Inconsistent, Lagging, Untrusted, WrongChain, BadLogError, BadReturnDataError];
 
 /** A store's own trouble, or a bug of ours, says nothing about a provider; a batch that makes no sense came from one. */
-export const isProvidersFault = (error: unknown): boolean =>
+export const isProviderFault = (error: unknown): boolean =>
   OF_PROVIDERS.some((type) => error instanceof type) || (error instanceof StoreError && error.code === 'bad-batch');

@@ -2,9 +2,9 @@
 // another.
 
 import type { BlockRef, ChainState } from '../store/store.ts';
-import { allOf, type FollowerContext, type Sources } from './context.ts';
+import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import { Inconsistent, Untrusted } from './errors.ts';
-import { hasBlock, lastWhere } from './find-block.ts';
+import { bisectLast, hasBlock } from './find-block.ts';
 import type { Header } from './node.ts';
 
 /** What is said about a final block must be said so often, for so long, before it is believed against our own. */
@@ -17,7 +17,7 @@ export function createFinalityViolation(context: FollowerContext) {
   let said: { hash: Header['hash'] | null; since: number; reads: number } | null = null;
 
   /** Halts the chain, unless another provider still has our block. No header: the chain does not reach so far any more. */
-  async function changed({ others }: Sources, ours: BlockRef, header: Header | null): Promise<void> {
+  async function report({ others }: TickProviders, ours: BlockRef, header: Header | null): Promise<void> {
     for (const { node } of others) {
       const theirs = await node.header(ours.number).catch(() => null);
       if (theirs?.hash === ours.hash)
@@ -30,13 +30,13 @@ export function createFinalityViolation(context: FollowerContext) {
   }
 
   /** True when the chain may resume. */
-  async function isOver(sources: Sources, state: ChainState): Promise<boolean> {
+  async function isResolved(sources: TickProviders, state: ChainState): Promise<boolean> {
     const { verified, head } = state;
     if (verified === null || head === null) return true;
     const kept = await context.finalBlock();
     if (kept === undefined) return true;
     // Whoever still has our block settles it.
-    for (const { node } of allOf(sources)) if (await hasBlock(node, kept).catch(() => false)) return true;
+    for (const { node } of allProviders(sources)) if (await hasBlock(node, kept).catch(() => false)) return true;
     const hash = (await sources.first.node.header(verified))?.hash ?? null;
     if (said === null || said.hash !== hash) said = { hash, since: now(), reads: 0 };
     said.reads++;
@@ -48,19 +48,23 @@ export function createFinalityViolation(context: FollowerContext) {
     return hash === null ? false : rollBack(verified, common);
   }
 
-  async function requireAgreement({ others }: Sources, number: number, hash: Header['hash'] | null): Promise<void> {
+  async function requireAgreement(
+    { others }: TickProviders,
+    number: number,
+    hash: Header['hash'] | null,
+  ): Promise<void> {
     for (const { node } of others) {
       const theirs = await node.header(number).catch(() => null);
       if (theirs !== null && theirs.hash !== hash)
-        throw new Inconsistent(`the providers do not agree about block ${number}`);
+        throw new Inconsistent(`the providers do not findConsensus about block ${number}`);
     }
   }
 
   /** The newest final block that is still the chain's. */
-  async function commonBlock({ first }: Sources, { firstBlock }: ChainState, verified: number) {
+  async function commonBlock({ first }: TickProviders, { firstBlock }: ChainState, verified: number) {
     const blocks = await store.blocks(chainId, { from: firstBlock, to: verified });
     const isTheirs = (position: number) => hasBlock(first.node, blocks[position] as BlockRef);
-    return blocks[await lastWhere(blocks.length, isTheirs)];
+    return blocks[await bisectLast(blocks.length, isTheirs)];
   }
 
   async function tellForeign({ halt }: ChainState, verified: number): Promise<false> {
@@ -79,5 +83,5 @@ export function createFinalityViolation(context: FollowerContext) {
     return true;
   }
 
-  return { changed, isOver };
+  return { report, isResolved };
 }

@@ -5,14 +5,14 @@ import type { Header, Node } from './node.ts';
 import { RpcError } from './rpc.ts';
 
 /** Blocks younger than this are never final, whatever the node says. */
-export const YOUNGEST_FINAL_SECONDS = 60;
+export const MIN_FINALIZED_AGE_SECONDS = 60;
 /** Where the node has no finalized block. */
 const WITHOUT_TAG: Exclude<Finality, 'tag'> = { seconds: 900 };
 
 /** The newest final block's number. */
-export async function finalNumber(network: Network, rule: Finality, node: Node, tip: Header): Promise<number> {
+export async function finalizedNumber(network: Network, rule: Finality, node: Node, tip: Header): Promise<number> {
   const depth = (seconds: number) => Math.ceil(seconds / network.blockSeconds);
-  const youngest = tip.number - depth(YOUNGEST_FINAL_SECONDS);
+  const youngest = tip.number - depth(MIN_FINALIZED_AGE_SECONDS);
   const tag = rule === 'tag' ? await finalizedBy(node) : null;
   if (tag !== null) return Math.min(tag.number, youngest);
   const own = rule === 'tag' ? WITHOUT_TAG : rule;

@@ -35,15 +35,15 @@ export interface FollowerStatus {
 }
 
 /** Whole blocks read, of all there are, from 0 to 1. */
-export function shareOf({ firstBlock, block, tip }: FollowerStatus): number {
+export function backfillShare({ firstBlock, block, tip }: FollowerStatus): number {
   if (firstBlock === null || block === null || tip === null) return 0;
   return tip <= firstBlock ? 1 : Math.min(1, (block - firstBlock + 1) / (tip - firstBlock + 1));
 }
 
 /** One chain in a line, for people. */
-export function lineOf(name: string, figures: FollowerStatus): string {
+export function formatStatus(name: string, figures: FollowerStatus): string {
   const { block, tip, logsPerSecond, secondsLeft } = figures;
-  const share = `${(100 * shareOf(figures)).toFixed(1)} %`.padStart(7);
+  const share = `${(100 * backfillShare(figures)).toFixed(1)} %`.padStart(7);
   const blocks = `${block ?? '–'} of ${tip ?? '–'}`;
   const left = secondsLeft === null ? '' : `, ${timeOf(secondsLeft)} left`;
   return `${name.padEnd(18)} ${share}  block ${blocks}, ${Math.round(logsPerSecond)} events/s${left}`;

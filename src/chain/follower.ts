@@ -8,22 +8,22 @@ import type { ChainState, Store } from '../store/store.ts';
 import { createBackfill } from './backfill.ts';
 import { createCommit } from './commit.ts';
 import { type Comparison, compareBlocks } from './compare-blocks.ts';
-import { allOf, createContext, type FollowerEvent, type Sources } from './context.ts';
-import { Inconsistent, isProvidersFault, Lagging, WrongChain } from './errors.ts';
+import { allProviders, createContext, type FollowerEvent, type TickProviders } from './context.ts';
+import { Inconsistent, isProviderFault, Lagging, WrongChain } from './errors.ts';
 import { createFinalityViolation } from './finality-violation.ts';
-import { findFirstBlock, keepFirstBlock } from './first-block.ts';
+import { findFirstBlock, storeFirstBlock } from './first-block.ts';
 import { createLive, LIVE_BLOCKS } from './live.ts';
 import type { Header } from './node.ts';
-import type { Providers } from './providers.ts';
+import type { ProviderPool } from './provider-pool.ts';
 import { type AnswersAudit, createRegistryMismatch } from './registry-mismatch.ts';
 import { createRevocations } from './revocations.ts';
 import { RpcError } from './rpc.ts';
-import { readWindow } from './window.ts';
+import { verifyWindow } from './verify-window.ts';
 
 export interface FollowerOptions {
   readonly network: Network;
   readonly store: Store;
-  readonly providers: Providers;
+  readonly providers: ProviderPool;
   /** Milliseconds. */
   readonly now: () => number;
   readonly finality?: Finality;
@@ -40,9 +40,9 @@ export interface Follower {
   /** Asks the registry itself, at the newest final block; null where there is none. Wrong answers halt the chain. */
   auditAnswers(subjects: readonly Subject[]): Promise<AnswersAudit | null>;
   /** Somebody was refused an answer about a pair, for a revocation that is not settled. */
-  asked(vault: Address, delegate: Address): void;
+  prioritize(vault: Address, delegate: Address): void;
   /** How many blocks one call for logs asks for now. */
-  readonly span: number;
+  readonly rangeSize: number;
   readonly state: ChainState | null;
   /** How many logs it has written. */
   readonly logs: number;
@@ -51,7 +51,7 @@ export interface Follower {
 export function createFollower(options: FollowerOptions): Follower {
   const { network, store, providers, now, onEvent = () => {} } = options;
   const { chainId } = network;
-  /** Providers that were found wrong in the work under way. */
+  /** ProviderPool that were found wrong in the work under way. */
   const blamed = new Set<string>();
   const context = createContext({
     network,
@@ -60,7 +60,7 @@ export function createFollower(options: FollowerOptions): Follower {
     now,
     onEvent,
     blame: (source, error) => {
-      if (!isProvidersFault(error)) return;
+      if (!isProviderFault(error)) return;
       blamed.add(source.name);
       providers.failed(source, error, now());
     },
@@ -71,14 +71,14 @@ export function createFollower(options: FollowerOptions): Follower {
   let logs = 0;
   const commit = createCommit(context, (count, mayHaveRevocations) => {
     logs += count;
-    if (mayHaveRevocations) revocations.mayHaveMore();
+    if (mayHaveRevocations) revocations.wake();
   });
   const live = createLive(context, commit, violation);
   const backfill = createBackfill(context, commit);
   let checkedFinal = false;
 
   /** Work that keeps to one provider, whose doing its outcome is. */
-  async function withProvider<T>(work: (sources: Sources) => Promise<T>): Promise<T> {
+  async function withProvider<T>(work: (sources: TickProviders) => Promise<T>): Promise<T> {
     const provider = await providers.pick(now());
     blamed.delete(provider.name);
     try {
@@ -87,7 +87,7 @@ export function createFollower(options: FollowerOptions): Follower {
       return result;
     } catch (error) {
       if (error instanceof StoreError && error.code === 'overtaken') throw await overtaken(error);
-      if (isProvidersFault(error)) providers.failed(provider, error, now());
+      if (isProviderFault(error)) providers.failed(provider, error, now());
       throw error;
     }
   }
@@ -101,17 +101,17 @@ export function createFollower(options: FollowerOptions): Follower {
     return new Inconsistent('the store had moved on');
   }
 
-  async function step(sources: Sources): Promise<boolean> {
+  async function step(sources: TickProviders): Promise<boolean> {
     const tip = await tipOf(sources);
     if (context.state === null) await start(sources);
     // A halted chain is not written to, so that only this shows what an operator or another process has done about it.
     else if (context.state.halt !== null) await context.refresh();
     const { state } = context;
     if (state === null) return false;
-    if (state.halt !== null && !mismatch.isOn()) return reopen(sources, state);
+    if (state.halt !== null && !mismatch.isActive()) return reopen(sources, state);
     await checkFinal(sources, state, tip);
-    await live.judgeHead(sources, tip, state);
-    const base = await live.commonBlock(sources, state, tip);
+    await live.checkHead(sources, tip, state);
+    const base = await live.findAncestor(sources, state, tip);
     if (base === null) return false;
     if (tip.number - base.number > LIVE_BLOCKS) {
       await backfill.readAhead(sources, tip, base);
@@ -125,40 +125,40 @@ export function createFollower(options: FollowerOptions): Follower {
       state: await store.report(chainId, epoch, { confirmedAt, tip: tip.number }),
     }));
     await revocations.settle(sources);
-    await readWindow(context, revocations, sources, tip);
-    return mismatch.isOn() ? mismatch.reconsider(sources) : false;
+    await verifyWindow(context, revocations, sources, tip);
+    return mismatch.isActive() ? mismatch.recheck(sources) : false;
   }
 
   /** The newest block of the provider, and that it is this chain's. */
-  async function tipOf({ first }: Sources): Promise<Header> {
-    const { chainId: found, header } = await first.node.anchor('latest');
+  async function tipOf({ first }: TickProviders): Promise<Header> {
+    const { chainId: found, header } = await first.node.headerAndChainId('latest');
     if (found !== chainId) throw new WrongChain(found);
     if (header === null) throw new RpcError('malformed', 'no latest block');
     return header;
   }
 
-  async function start(sources: Sources): Promise<void> {
+  async function start(sources: TickProviders): Promise<void> {
     const known = await store.chain(chainId);
     // The import that is under way, or that an operator will start again, writes this chain: a claim would end it.
     if (known?.halt?.code === 'import-unfinished') return;
     const { first, partial } = known
       ? { first: known.firstBlock, partial: known.partial }
-      : await findFirstBlock(network, allOf(sources), options.firstBlock);
+      : await findFirstBlock(network, allProviders(sources), options.firstBlock);
     const { halt } = context.adopt(await store.claim(chainId, first, partial));
     // Nobody reads a log from its beginning: a restart says it again.
-    if (halt !== null) context.tellHalt(halt);
+    if (halt !== null) context.reportHalt(halt);
   }
 
   /** A chain that halted for a final block that changed resumes when that is over. */
-  async function reopen(sources: Sources, state: ChainState): Promise<boolean> {
-    if (state.halt?.code !== 'finality-violation' || !(await violation.isOver(sources, state))) return false;
+  async function reopen(sources: TickProviders, state: ChainState): Promise<boolean> {
+    if (state.halt?.code !== 'finality-violation' || !(await violation.isResolved(sources, state))) return false;
     checkedFinal = false;
     await context.halt(null);
     return true;
   }
 
   /** Once in a life: what we hold to be final must still be the chain's, and the first block must be kept. */
-  async function checkFinal(sources: Sources, { verified, head }: ChainState, tip: Header): Promise<void> {
+  async function checkFinal(sources: TickProviders, { verified, head }: ChainState, tip: Header): Promise<void> {
     if (checkedFinal || verified === null || head === null) return;
     // Behind us, or a chain that became shorter: that is judged by the head.
     if (tip.number < verified) return;
@@ -166,9 +166,9 @@ export function createFollower(options: FollowerOptions): Follower {
     const header = await sources.first.node.header(verified);
     if (header === null) throw new Lagging(`the provider does not know block ${verified}`);
     const isOurs = kept === undefined || header.hash === kept.hash;
-    if (!isOurs) await violation.changed(sources, kept, header);
+    if (!isOurs) await violation.report(sources, kept, header);
     checkedFinal = true;
-    if (isOurs) await keepFirstBlock(context, sources);
+    if (isOurs) await storeFirstBlock(context, sources);
   }
 
   /** Compares final blocks with all providers; those above what is verified are the window's. */
@@ -179,7 +179,7 @@ export function createFollower(options: FollowerOptions): Follower {
     if (low > high) return null;
     const sources = await providers.others(null, now());
     const result = await compareBlocks(context, sources, anchor, low, high);
-    if (result.repaired > 0) revocations.mayHaveMore();
+    if (result.repaired > 0) revocations.wake();
     const [first, ...others] = sources;
     if (first !== undefined) await revocations.verify({ first, others }, low, high);
     const confirmed = context.state.confirmed ?? context.state.firstBlock - 1;
@@ -196,9 +196,9 @@ export function createFollower(options: FollowerOptions): Follower {
       context.state === null || context.state.halt !== null
         ? null
         : withProvider((sources) => mismatch.compare(sources, subjects)),
-    asked: revocations.asked,
-    get span() {
-      return Math.min(...providers.all.map(({ scanner }) => scanner.span));
+    prioritize: revocations.prioritize,
+    get rangeSize() {
+      return Math.min(...providers.all.map(({ scanner }) => scanner.rangeSize));
     },
     get state() {
       return context.state;

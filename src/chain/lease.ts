@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Store } from '../store/store.ts';
-import { type RunEnd, sleep } from './run-follower.ts';
+import { type StopReason, sleep } from './run-follower.ts';
 
 export interface LeaseOptions {
   readonly store: Pick<Store, 'lease' | 'release'>;
@@ -14,8 +14,8 @@ export interface LeaseOptions {
   readonly holder?: string;
   readonly signal: AbortSignal;
   /** Told whenever we begin to stand by, or to follow. */
-  readonly onTurn: (isOurs: boolean) => void;
-  readonly onTrouble: (error: unknown) => void;
+  readonly onChange: (isOurs: boolean) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 /** A holder that is not heard of for so long is gone; together with the pause between two tries less than ten seconds. */
@@ -54,19 +54,19 @@ function isGone(holder: string): boolean {
 }
 
 /** What is done while the lease is ours. It must end when its signal does. */
-type Work = (signal: AbortSignal) => Promise<RunEnd>;
+type Work = (signal: AbortSignal) => Promise<StopReason>;
 
 /** Does the work whenever the lease is ours, until the signal comes. */
 export async function holdLease(options: LeaseOptions, work: Work): Promise<void> {
-  const { store, chainId, holder = HOLDER, signal, onTurn, onTrouble } = options;
-  const release = () => store.release(chainId, holder).catch(onTrouble);
+  const { store, chainId, holder = HOLDER, signal, onChange, onError } = options;
+  const release = () => store.release(chainId, holder).catch(onError);
   let wasOurs: boolean | null = null;
   for (let tries = 0; !signal.aborted; tries++) {
     const isOurs = await take(store, chainId, holder).catch((error) => {
-      onTrouble(error);
+      onError(error);
       return false;
     });
-    if (isOurs !== wasOurs) onTurn(isOurs);
+    if (isOurs !== wasOurs) onChange(isOurs);
     wasOurs = isOurs;
     if (isOurs && (await whileHeld(options, holder, work)) === 'stalled') {
       await release();
@@ -85,10 +85,10 @@ async function take(store: LeaseOptions['store'], chainId: number, holder: strin
 }
 
 async function whileHeld(
-  { store, chainId, signal, onTrouble }: LeaseOptions,
+  { store, chainId, signal, onError }: LeaseOptions,
   holder: string,
   work: Work,
-): Promise<RunEnd> {
+): Promise<StopReason> {
   const lost = new AbortController();
   let heldAt = performance.now();
   const renew = async () => {
@@ -96,7 +96,7 @@ async function whileHeld(
       if ((await store.lease(chainId, holder, LEASE_MS)) === holder) heldAt = performance.now();
       else lost.abort();
     } catch (error) {
-      onTrouble(error);
+      onError(error);
       if (performance.now() - heldAt > LEASE_MS) lost.abort();
     }
   };

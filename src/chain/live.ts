@@ -1,18 +1,18 @@
 // The newest blocks, one by one: linked to each other and to ours, with every provider's logs of them.
 
 import type { BlockInput, BlockRef, ChainState } from '../store/store.ts';
-import { mayHold } from './bloom.ts';
-import type { Base, Commit } from './commit.ts';
-import { allOf, type FollowerContext, type Sources } from './context.ts';
+import { bloomMayContain } from './bloom.ts';
+import type { Ancestor, Commit } from './commit.ts';
+import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import { crossCheck } from './cross-check.ts';
 import { Inconsistent, Lagging } from './errors.ts';
-import { registryFilter } from './filter.ts';
 import type { createFinalityViolation } from './finality-violation.ts';
-import { hasBlock, lastWhere } from './find-block.ts';
-import { groupLogs } from './logs.ts';
+import { bisectLast, hasBlock } from './find-block.ts';
+import { groupLogs } from './group-logs.ts';
 import type { Header, Node, NodeLog } from './node.ts';
-import type { Source } from './providers.ts';
-import { resolveBlocks } from './resolve.ts';
+import type { Provider } from './provider-pool.ts';
+import { registryFilter } from './registry-filter.ts';
+import { resolveBlocks } from './resolve-blocks.ts';
 
 /** Up to so many new blocks are read header by header; more are read as a range first. */
 export const LIVE_BLOCKS = 32;
@@ -36,7 +36,7 @@ export function createLive(
   let movedAt = now();
 
   /** What a provider's head means for ours: throws where nothing can be made of it now. */
-  async function judgeHead(sources: Sources, tip: Header, { head }: ChainState): Promise<void> {
+  async function checkHead(sources: TickProviders, tip: Header, { head }: ChainState): Promise<void> {
     if (head !== null && tip.number < head.number) await requireShorter(sources, tip, head);
     else shorterSince = null;
     if (tip.hash === head?.hash) await notFrozen(sources, tip);
@@ -48,7 +48,7 @@ export function createLive(
    * was reorganised to a shorter branch, and is followed at once. At a lower head of our own branch a provider is behind,
    * until all of them have been for a while.
    */
-  async function requireShorter(sources: Sources, tip: Header, head: BlockRef): Promise<void> {
+  async function requireShorter(sources: TickProviders, tip: Header, head: BlockRef): Promise<void> {
     const lagging = new Lagging(`the provider is at ${tip.number}, and we are at ${head.number}`);
     const from = context.state?.verified ?? context.state?.firstBlock ?? 0;
     const common = (await store.blocks(chainId, { from, to: tip.number })).at(-1);
@@ -67,7 +67,7 @@ export function createLive(
   }
 
   /** A provider that stands still is well only if the others stand there too. */
-  async function notFrozen({ others }: Sources, tip: Header): Promise<void> {
+  async function notFrozen({ others }: TickProviders, tip: Header): Promise<void> {
     if (now() - movedAt < Math.max(STILL_MS, 4000 * network.blockSeconds)) return;
     movedAt = now();
     for (const { node } of others) {
@@ -77,7 +77,7 @@ export function createLive(
   }
 
   /** The newest block that we and the provider have in common; null where that halted the chain. */
-  async function commonBlock(sources: Sources, state: ChainState, tip: Header): Promise<Base | null> {
+  async function findAncestor(sources: TickProviders, state: ChainState, tip: Header): Promise<Ancestor | null> {
     const { head, verified, firstBlock } = state;
     const { node } = sources.first;
     if (head === null) return { number: firstBlock - 1, hash: null };
@@ -90,7 +90,7 @@ export function createLive(
     };
     if (await isOurs(head)) return head;
     const kept = await store.blocks(chainId, { from: verified ?? firstBlock, to: head.number - 1 });
-    const found = kept[await lastWhere(kept.length, (position) => isOurs(kept[position] as BlockRef))];
+    const found = kept[await bisectLast(kept.length, (position) => isOurs(kept[position] as BlockRef))];
     if (found !== undefined) return found;
     const [lowest] = kept;
     if (verified === null) return { number: firstBlock - 1, hash: null };
@@ -99,7 +99,7 @@ export function createLive(
       throw new Inconsistent('the chain is changing');
     }
     if (header === null) await requireForeign(node, tip);
-    await violation.changed(sources, lowest, header);
+    await violation.report(sources, lowest, header);
     return null;
   }
 
@@ -111,7 +111,7 @@ export function createLive(
   }
 
   /** Reads the blocks above the base one by one, linked to each other, and puts them in the place of ours. */
-  async function advance(sources: Sources, tip: Header, base: Base): Promise<void> {
+  async function advance(sources: TickProviders, tip: Header, base: Ancestor): Promise<void> {
     const { node } = sources.first;
     const between = Array.from({ length: tip.number - base.number - 1 }, (_, turn) => base.number + 1 + turn);
     const headers = [...(await node.headers(between)), tip];
@@ -126,7 +126,7 @@ export function createLive(
     const settled = await crossCheck(context, sources, groupLogs(logs), {
       end: tip,
       ask: (source) => logsOf(source, headers),
-      deadlineMs: SECOND_MS,
+      timeoutMs: SECOND_MS,
     });
     const known = new Map(headers.map((header) => [header.number, header]));
     const found = await resolveBlocks(node, network, settled, { known });
@@ -136,21 +136,21 @@ export function createLive(
   }
 
   /** The newest by its hash, for a node that does not have the block yet then says so instead of sending nothing. */
-  async function logsOf({ scanner }: Source, headers: readonly Header[]): Promise<NodeLog[]> {
+  async function logsOf({ scanner }: Provider, headers: readonly Header[]): Promise<NodeLog[]> {
     const [first, tip] = [headers[0], headers.at(-1)] as [Header, Header];
-    const earlier = headers.length > 1 ? await scanner.logs(first.number, tip.number - 1) : [];
-    return [...earlier, ...(await scanner.logsOfBlock(tip.hash))];
+    const earlier = headers.length > 1 ? await scanner.fetchLogs(first.number, tip.number - 1) : [];
+    return [...earlier, ...(await scanner.fetchBlockLogs(tip.hash))];
   }
 
   /** Logs that a bloom promises and that did not come: asked for again, elsewhere too. */
-  async function promised(sources: Sources, headers: readonly Header[], logs: readonly NodeLog[]) {
+  async function promised(sources: TickProviders, headers: readonly Header[], logs: readonly NodeLog[]) {
     const seen = new Set(logs.map(({ blockHash }) => blockHash));
     const found: NodeLog[] = [];
     for (const { hash, bloom } of network.bloom ? headers : []) {
       if (bloom === null || seen.has(hash) || !promises(bloom)) continue;
-      for (const source of allOf(sources)) {
+      for (const source of allProviders(sources)) {
         // Only the provider that this tick keeps to must answer.
-        const again = await source.scanner.logsOfBlock(hash).catch((error) => {
+        const again = await source.scanner.fetchBlockLogs(hash).catch((error) => {
           if (source === sources.first) throw error;
           return [];
         });
@@ -163,10 +163,10 @@ export function createLive(
   }
 
   const promises = (bloom: string) =>
-    filter.address.some((address) => mayHold(bloom, address)) &&
-    filter.topics.flat().some((topic) => mayHold(bloom, topic));
+    filter.address.some((address) => bloomMayContain(bloom, address)) &&
+    filter.topics.flat().some((topic) => bloomMayContain(bloom, topic));
 
-  return { judgeHead, commonBlock, advance };
+  return { checkHead, findAncestor, advance };
 }
 
 export const refOf = ({ number, hash, timestamp }: BlockRef): BlockRef => ({ number, hash, timestamp });

@@ -39,23 +39,23 @@ export type BlockTag = number | 'latest' | 'finalized';
 export interface Node {
   chainId(): Promise<number>;
   /** A block and, in the same request, whose chain it is. Null where the node does not know the block. */
-  anchor(block: BlockTag): Promise<{ readonly chainId: number; readonly header: Header | null }>;
+  headerAndChainId(block: BlockTag): Promise<{ readonly chainId: number; readonly header: Header | null }>;
   /** Null where the node does not know the block. */
   header(block: BlockTag): Promise<Header | null>;
   /** All of them, or an error. */
   headers(numbers: readonly number[]): Promise<Header[]>;
   logs(filter: LogFilter, from: number, to: number): Promise<NodeLog[]>;
-  logsOfBlock(filter: LogFilter, hash: Bytes32): Promise<NodeLog[]>;
+  blockLogs(filter: LogFilter, hash: Bytes32): Promise<NodeLog[]>;
   /** The transactions that a block has; null where the node does not have the block, or does not say. */
-  transactionsOf(block: BlockId): Promise<ReadonlySet<string> | null>;
+  blockTransactionHashes(block: BlockId): Promise<ReadonlySet<string> | null>;
   /** Null for each that the node does not know. */
   transactions(hashes: readonly Bytes32[]): Promise<(Transaction | null)[]>;
   /** The logs of each transaction; null where the node does not know it. */
   receipts(hashes: readonly Bytes32[]): Promise<(NodeLog[] | null)[]>;
   /** Return data of each call, at the end of a block. */
-  read(to: Address, data: readonly string[], block: BlockId): Promise<string[]>;
+  ethCall(to: Address, data: readonly string[], block: BlockId): Promise<string[]>;
   /** Words of a contract's storage, at the end of a block. */
-  storage(of: Address, slots: readonly Bytes32[], block: BlockId): Promise<string[]>;
+  storageAt(of: Address, slots: readonly Bytes32[], block: BlockId): Promise<string[]>;
   hasCode(address: Address, block: number): Promise<boolean>;
   /** Whether the node has any state of a block: an account that every chain pays into had something then. */
   hasState(block: number): Promise<boolean>;
@@ -177,7 +177,7 @@ export function createNode(rpc: Rpc): Node {
 
   return {
     chainId: async () => quantity('chain id', await rpc.call('eth_chainId', [])),
-    async anchor(block) {
+    async headerAndChainId(block) {
       // The block first: a URL that leads to another chain from some moment on cannot give a block of it and our id then.
       const [header, id] = await rpc.batch([
         { method: 'eth_getBlockByNumber', params: [tagOf(block), false] },
@@ -201,13 +201,13 @@ export function createNode(rpc: Rpc): Node {
       if (stray !== undefined) throw bad(`a log of ${from} to ${to}`, stray.blockNumber);
       return found;
     },
-    async logsOfBlock(filter, hash) {
+    async blockLogs(filter, hash) {
       const found = await logs(filter, { blockHash: hash });
       const stray = found.find(({ blockHash }) => blockHash !== hash);
       if (stray !== undefined) throw bad(`a log of block ${hash}`, stray.blockHash);
       return found;
     },
-    async transactionsOf({ number, hash }) {
+    async blockTransactionHashes({ number, hash }) {
       const answer = await rpc.call('eth_getBlockByNumber', [tagOf(number), false]);
       if (headerOf(answer, number)?.hash !== hash) return null;
       const { transactions } = fields('a block', answer);
@@ -230,13 +230,13 @@ export function createNode(rpc: Rpc): Node {
       const answers = await rpc.batch(hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })));
       return answers.map((answer) => (answer === null ? null : logsOf(fields('a receipt', answer)['logs'])));
     },
-    async read(to, data, block) {
+    async ethCall(to, data, block) {
       const answers = await atBlock(block, (at) =>
         data.map((one) => ({ method: 'eth_call', params: [{ to, data: one }, at] })),
       );
       return answers.map((answer) => hex('return data', answer));
     },
-    async storage(of, slots, block) {
+    async storageAt(of, slots, block) {
       const answers = await atBlock(block, (at) =>
         slots.map((slot) => ({ method: 'eth_getStorageAt', params: [of, slot, at] })),
       );

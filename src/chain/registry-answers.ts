@@ -9,8 +9,8 @@ import { StoreError } from '../store/errors.ts';
 import type { Statement, Subject, WalletList } from '../store/halt.ts';
 import type { LogRecord, Store } from '../store/store.ts';
 import type { BlockId, Node } from './node.ts';
-import { answerOf, callOf, listCallOf } from './registry-calls.ts';
-import { vaultState } from './revoked-pairs.ts';
+import { decodeAnswer, encodeCheck, encodeList } from './registry-calls.ts';
+import { readVaultState } from './revoked-pairs.ts';
 import { RpcError } from './rpc.ts';
 
 export type { Statement, Subject, WalletList };
@@ -21,7 +21,7 @@ const BATCH = 50;
 const LONGEST_LIST = 1000;
 
 /** What the registries of a node say about these at a block. What the node cannot tell is left out. */
-export async function statementsOf(
+export async function fetchStatements(
   network: Network,
   node: Node,
   block: BlockId,
@@ -38,10 +38,10 @@ export async function statementsOf(
     const questions = subjects.filter(isQuestion).filter((question) => question.version === version);
     for (let from = 0; registry !== undefined && from < questions.length; from += BATCH) {
       const some = questions.slice(from, from + BATCH);
-      const answers = await node.read(registry, some.map(callOf), block).catch(ifStateIsGone);
+      const answers = await node.ethCall(registry, some.map(encodeCheck), block).catch(ifStateIsGone);
       for (const [position, data] of (answers ?? []).entries()) {
         const subject = some[position] as Question;
-        const said = answerOf(subject, data);
+        const said = decodeAnswer(subject, data);
         if (said !== null) found.push({ subject, says: String(said) });
       }
     }
@@ -50,7 +50,7 @@ export async function statementsOf(
 }
 
 /** Those statements with which the index disagrees. Where it says that it does not know, it does not. */
-export async function disagreements(
+export async function findDisagreements(
   { chainId }: Network,
   store: Store,
   block: number,
@@ -69,7 +69,7 @@ export async function disagreements(
 }
 
 /** The wallets whose v1 state these are about. */
-export const vaultsOf = (subjects: readonly Subject[]): ReadonlySet<Address> =>
+export const v1VaultsOf = (subjects: readonly Subject[]): ReadonlySet<Address> =>
   new Set(
     subjects
       .filter(({ version }) => version === 1)
@@ -79,7 +79,7 @@ export const vaultsOf = (subjects: readonly Subject[]): ReadonlySet<Address> =>
 export const isQuestion = (subject: Subject): subject is Question => 'scope' in subject;
 
 /** A subject in a few words, for the log. */
-export const textOf = (subject: Subject): string =>
+export const describeSubject = (subject: Subject): string =>
   isQuestion(subject)
     ? `v${subject.version} ${subject.scope} ${subject.from} to ${subject.to}`
     : `v${subject.version} ${subject.direction} list of ${subject.wallet}`;
@@ -89,10 +89,10 @@ async function listSaid(network: Network, node: Node, block: BlockId, list: Wall
   if (registry === undefined) return null;
   try {
     if (list.version === 1) {
-      const held = await vaultState(network, node, list.wallet, block);
+      const held = await readVaultState(network, node, list.wallet, block);
       return listText(held.map((key) => ({ ...key, amount: null })));
     }
-    const [data = ''] = await node.read(registry, [listCallOf(list)], block);
+    const [data = ''] = await node.ethCall(registry, [encodeList(list)], block);
     return listText(decodeV2List(data));
   } catch (error) {
     // Anyone can make a list so long that no node can give it.
@@ -128,7 +128,7 @@ function ifUnread(error: unknown): null {
 }
 
 /** Questions about what some logs were about, and about a wallet that has nothing to do with it. */
-export function questionsOf(logs: readonly LogRecord[]): Question[] {
+export function questionsAbout(logs: readonly LogRecord[]): Question[] {
   return logs.flatMap(({ event }) => {
     if (!('delegation' in event)) return [];
     const { delegation } = event;
@@ -138,7 +138,7 @@ export function questionsOf(logs: readonly LogRecord[]): Question[] {
 }
 
 /** The lists that two wallets are in. */
-export function listsOf({ version, from, to }: { version: Version; from: Address; to: Address }): WalletList[] {
+export function listsAbout({ version, from, to }: { version: Version; from: Address; to: Address }): WalletList[] {
   const outgoing = { version, wallet: from, direction: 'outgoing' } as WalletList;
   return version === 1 ? [outgoing] : [outgoing, { version, wallet: to, direction: 'incoming' }];
 }

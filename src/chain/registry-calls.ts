@@ -17,7 +17,7 @@ const SELECTORS: Readonly<Record<string, string>> = {
 const word = (hex: string) => hex.slice(2).padStart(64, '0');
 
 /** The input of the call that asks the registry this question. */
-export function callOf(question: Question): string {
+export function encodeCheck(question: Question): string {
   const words = [word(question.to), word(question.from)];
   if (question.scope !== 'all') words.push(word(question.contract));
   if ('tokenId' in question) words.push(question.tokenId.toString(16).padStart(64, '0'));
@@ -28,11 +28,11 @@ export function callOf(question: Question): string {
 const LIST_SELECTORS = { incoming: '42f87c25', outgoing: '51525e9a' } as const;
 
 /** The input of the call that asks the v2 registry for a wallet's list. */
-export const listCallOf = (list: { wallet: Address; direction: 'incoming' | 'outgoing' }): string =>
+export const encodeList = (list: { wallet: Address; direction: 'incoming' | 'outgoing' }): string =>
   `0x${LIST_SELECTORS[list.direction]}${word(list.wallet)}`;
 
 /** The answer in the data that came back; null where it is none. */
-export function answerOf(question: Question, data: string): boolean | bigint | null {
+export function decodeAnswer(question: Question, data: string): boolean | bigint | null {
   if (!/^0x[0-9a-f]{64}$/.test(data)) return null;
   const value = BigInt(data);
   if (question.scope === 'erc20' || question.scope === 'erc1155') return value;

@@ -1,12 +1,12 @@
-// The registry answered otherwise than the index: the chain halts but is followed on, until the two agree. What the registry
+// The registry answered otherwise than the index: the chain halts but is followed on, until the two findConsensus. What the registry
 // said is kept with the halt, so that a restart forgets nothing.
 
 import type { Halt, Subject } from '../store/halt.ts';
 import { compareBlocks } from './compare-blocks.ts';
-import { allOf, type FollowerContext, type Sources } from './context.ts';
+import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import { Untrusted } from './errors.ts';
-import type { Source } from './providers.ts';
-import { disagreements, type Statement, statementsOf, textOf, vaultsOf } from './registry-answers.ts';
+import type { Provider } from './provider-pool.ts';
+import { describeSubject, fetchStatements, findDisagreements, type Statement, v1VaultsOf } from './registry-answers.ts';
 import type { Revocations } from './revocations.ts';
 
 /** Where a comparison of everything did not explain it, everything is compared again after so long. */
@@ -34,12 +34,12 @@ export function createRegistryMismatch(context: FollowerContext, revocations: Re
   };
 
   /** Our answers against the registry's own, at a final block, by one provider after the other until one can tell. */
-  async function compare(sources: Sources, subjects: readonly Subject[]): Promise<AnswersAudit | null> {
+  async function compare(sources: TickProviders, subjects: readonly Subject[]): Promise<AnswersAudit | null> {
     const block = await context.finalBlock();
     if (block === undefined || context.state === null) return null;
-    const askedOf = async ({ node }: Source, about: readonly Subject[]) => {
-      const statements = await statementsOf(network, node, block, about).catch(() => []);
-      return { statements, wrong: await disagreements(network, store, block.number, statements) };
+    const askedOf = async ({ node }: Provider, about: readonly Subject[]) => {
+      const statements = await fetchStatements(network, node, block, about).catch(() => []);
+      return { statements, wrong: await findDisagreements(network, store, block.number, statements) };
     };
     const { statements, wrong } = await askedOf(sources.first, subjects);
     if (wrong.length === 0) return { asked: statements.length, wrong };
@@ -47,10 +47,10 @@ export function createRegistryMismatch(context: FollowerContext, revocations: Re
     for (const other of sources.others) {
       const second = await askedOf(other, what);
       if (second.wrong.length < second.statements.length) {
-        throw new Untrusted(`another provider agrees with the index about ${textOf(what[0] as Subject)}`);
+        throw new Untrusted(`another provider agrees with the index about ${describeSubject(what[0] as Subject)}`);
       }
     }
-    onEvent({ type: 'differs', block: block.number, what: what.map(textOf) });
+    onEvent({ type: 'differs', block: block.number, what: what.map(describeSubject) });
     [next, notBefore] = [context.state.firstBlock, now()];
     const since = Math.floor(now() / 1000);
     await context.halt({ code: 'registry-mismatch', since, block: block.number, statements: wrong });
@@ -62,7 +62,7 @@ export function createRegistryMismatch(context: FollowerContext, revocations: Re
    * with all of them and put right, a part in each tick, and so are the revocations of the wallets in question. True where
    * there is more to do at once.
    */
-  async function reconsider(sources: Sources): Promise<boolean> {
+  async function recheck(sources: TickProviders): Promise<boolean> {
     const halt = current();
     if (halt === null || context.state?.verified == null || now() < notBefore) return false;
     const { firstBlock, verified } = context.state;
@@ -70,16 +70,16 @@ export function createRegistryMismatch(context: FollowerContext, revocations: Re
     next = Math.max(next, firstBlock);
     if (!isBegun) {
       if (statements.length > 0 && (await isCleared(sources, statements))) return resume();
-      for (const vault of vaultsOf(statements.map(({ subject }) => subject))) {
+      for (const vault of v1VaultsOf(statements.map(({ subject }) => subject))) {
         await context.commit(({ epoch }) => store.unsettle(chainId, epoch, vault, firstBlock));
       }
-      revocations.mayHaveMore();
+      revocations.wake();
       isBegun = true;
     }
     const anchor = await context.finalBlock();
     if (anchor === undefined) return false;
-    const to = Math.min(verified, next + sources.first.scanner.span - 1);
-    const { isWhole } = await compareBlocks(context, allOf(sources), anchor, next, to);
+    const to = Math.min(verified, next + sources.first.scanner.rangeSize - 1);
+    const { isWhole } = await compareBlocks(context, allProviders(sources), anchor, next, to);
     await revocations.verify(sources, next, to);
     if (!isWhole) return true;
     next = to + 1;
@@ -90,18 +90,18 @@ export function createRegistryMismatch(context: FollowerContext, revocations: Re
   }
 
   /** A provider says now what the index says, or none can tell and the index says what was said. */
-  async function isCleared(sources: Sources, statements: readonly Statement[]): Promise<boolean> {
+  async function isCleared(sources: TickProviders, statements: readonly Statement[]): Promise<boolean> {
     const block = await context.finalBlock();
     if (block === undefined) return false;
     const subjects = statements.map(({ subject }) => subject);
     let isTold = false;
-    const disagree: Source[] = [];
+    const disagree: Provider[] = [];
     let isAgreed = false;
-    for (const source of allOf(sources)) {
-      const said = await statementsOf(network, source.node, block, subjects).catch(() => []);
+    for (const source of allProviders(sources)) {
+      const said = await fetchStatements(network, source.node, block, subjects).catch(() => []);
       if (said.length < subjects.length) continue;
       isTold = true;
-      if ((await disagreements(network, store, block.number, said)).length === 0) isAgreed = true;
+      if ((await findDisagreements(network, store, block.number, said)).length === 0) isAgreed = true;
       else disagree.push(source);
     }
     if (isAgreed) {
@@ -111,7 +111,7 @@ export function createRegistryMismatch(context: FollowerContext, revocations: Re
     const then = current()?.block ?? block.number;
     return (
       isAgreed ||
-      (!isTold && then <= block.number && (await disagreements(network, store, then, statements)).length === 0)
+      (!isTold && then <= block.number && (await findDisagreements(network, store, then, statements)).length === 0)
     );
   }
 
@@ -121,5 +121,5 @@ export function createRegistryMismatch(context: FollowerContext, revocations: Re
     return true;
   }
 
-  return { isOn: () => current() !== null, compare, reconsider };
+  return { isActive: () => current() !== null, compare, recheck };
 }

@@ -3,18 +3,18 @@
 
 import { type Address, type DelegationKey, delegationId } from '../registry/delegation.ts';
 import type { LogPosition, LogRecord, Revocation, Settlement } from '../store/store.ts';
-import { type Agreement, agree } from './agree.ts';
-import { allOf, type FollowerContext, type Sources } from './context.ts';
+import { type Consensus, findConsensus } from './consensus.ts';
+import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import type { BlockId } from './node.ts';
 import {
-  checkOf,
-  endedAt,
-  heldIn,
-  type Oracle,
+  checkDelegation,
+  findEndingRevocation,
+  type HeldOracle,
+  listOracle,
   type Pair,
   type PairKey,
-  revokedIn,
-  vaultState,
+  readRevokedPairs,
+  readVaultState,
 } from './revoked-pairs.ts';
 
 /** Pairs that are settled in one tick, wallets, and revocations of one of them. */
@@ -32,13 +32,13 @@ const ASKED_KEPT = 100;
 
 export interface Revocations {
   /** Settles some, within a budget. */
-  settle(sources: Sources): Promise<void>;
+  settle(sources: TickProviders): Promise<void>;
   /** Somebody was refused an answer about this pair: it is settled first. */
-  asked(vault: Address, delegate: Address): void;
+  prioritize(vault: Address, delegate: Address): void;
   /** Settles those of a range again that all providers together tell otherwise, or better, than was noted. */
-  verify(sources: Sources, from: number, to: number): Promise<void>;
+  verify(sources: TickProviders, from: number, to: number): Promise<void>;
   /** New revocations may have come in. */
-  mayHaveMore(): void;
+  wake(): void;
 }
 
 /** A revocation, and the delegates that are asked about now. */
@@ -91,7 +91,7 @@ export function createRevocations(context: FollowerContext): Revocations {
 
   const nameOf = ({ vault, block }: Revocation) => `${vault} ${block.hash}`;
 
-  async function settle(sources: Sources): Promise<void> {
+  async function settle(sources: TickProviders): Promise<void> {
     if (network.registries[1] === undefined || !mayHave || context.state?.head == null) return;
     const due = await dueVaults();
     const tasks: VaultTask[] = [];
@@ -133,7 +133,7 @@ export function createRevocations(context: FollowerContext): Revocations {
   }
 
   /** What wallets of one block have in common is read once: its logs, and all their slots. */
-  async function readRound(sources: Sources, tasks: readonly VaultTask[]): Promise<Round> {
+  async function readRound(sources: TickProviders, tasks: readonly VaultTask[]): Promise<Round> {
     const blocks = new Map(
       tasks.flatMap(({ parts }) => parts.map(({ revocation }) => [revocation.block.hash, revocation.block])),
     );
@@ -164,18 +164,22 @@ export function createRevocations(context: FollowerContext): Revocations {
     };
   }
 
-  async function slotsOf(sources: Sources, block: BlockId, pairs: readonly Pair[]): Promise<boolean[] | undefined> {
+  async function slotsOf(
+    sources: TickProviders,
+    block: BlockId,
+    pairs: readonly Pair[],
+  ): Promise<boolean[] | undefined> {
     if (pairs.length === 0) return [];
     const vaults = [...new Set(pairs.map(({ vault }) => vault))];
-    const { value } = await agree(context, allOf(sources), { block, vaults }, ({ node }) =>
-      revokedIn(network, node, block, pairs),
+    const { value } = await findConsensus(context, allProviders(sources), { block, vaults }, ({ node }) =>
+      readRevokedPairs(network, node, block, pairs),
     );
     return value;
   }
 
   const logsOf = (block: number) => store.logs(chainId, { from: block, to: block, limit: 100_000 });
 
-  async function settleVault(sources: Sources, round: Round, { vault, wishes, parts }: VaultTask): Promise<void> {
+  async function settleVault(sources: TickProviders, round: Round, { vault, wishes, parts }: VaultTask): Promise<void> {
     const left: Part[] = [];
     for (const part of parts) if (!(await settleAtBlock(sources, round, part, left.length === 0))) left.push(part);
     const [first] = left;
@@ -212,7 +216,7 @@ export function createRevocations(context: FollowerContext): Revocations {
   }
 
   /** By the state of the revocation's own block: nothing about it stays open. False where nobody has that state. */
-  async function settleAtBlock(sources: Sources, round: Round, part: Part, isFirst: boolean): Promise<boolean> {
+  async function settleAtBlock(sources: TickProviders, round: Round, part: Part, isFirst: boolean): Promise<boolean> {
     const { revocation, delegates, isAll, last } = part;
     const { vault, block } = revocation;
     const ended = delegates.length === 0 ? [] : await endedIn(sources, round, part, isFirst);
@@ -228,7 +232,7 @@ export function createRevocations(context: FollowerContext): Revocations {
 
   /** Whom of the delegates the revocations of a block ended, by its own state; null where nobody can tell. */
   async function endedIn(
-    sources: Sources,
+    sources: TickProviders,
     round: Round,
     { revocation: { vault, block, logIndexes }, delegates }: Part,
     isFirst: boolean,
@@ -240,7 +244,7 @@ export function createRevocations(context: FollowerContext): Revocations {
     const named = namedIn(vault, inBlock);
     const [first = 0] = logIndexes;
     const last = logIndexes.at(-1) ?? first;
-    let state: Agreement<DelegationKey[]> | undefined;
+    let state: Consensus<DelegationKey[]> | undefined;
     const pairs: { delegate: Address; endedBy: number | null }[] = [];
     for (const [position, delegate] of delegates.entries()) {
       const between = inBlock.some(
@@ -269,7 +273,7 @@ export function createRevocations(context: FollowerContext): Revocations {
 
   /** By what the registry has of the pair at a block. */
   async function endedByState(
-    sources: Sources,
+    sources: TickProviders,
     pair: Pair,
     positions: readonly LogPosition[],
     block: BlockId,
@@ -279,23 +283,25 @@ export function createRevocations(context: FollowerContext): Revocations {
     const held = await store.held(chainId, { from: vault, to: delegate }, block.number, KEYS);
     const regrants = await store.regrants(chainId, vault, positions[0] as LogPosition, block.number);
     const keys = held.map((key): PairKey => ({ ...key, granted: regrants.get(delegationId(key)) ?? key.since }));
-    if (state !== undefined) return endedAt(keys, positions, heldIn(state));
-    const isHeld: Oracle['isHeld'] = async (key) => {
-      const { value } = await agree(context, allOf(sources), { block, vaults: [vault] }, ({ node }) =>
-        checkOf(network, node, key, block),
+    if (state !== undefined) return findEndingRevocation(keys, positions, listOracle(state));
+    const isHeld: HeldOracle['isHeld'] = async (key) => {
+      const { value } = await findConsensus(context, allProviders(sources), { block, vaults: [vault] }, ({ node }) =>
+        checkDelegation(network, node, key, block),
       );
       return value ?? null;
     };
-    return endedAt(keys, positions, { isHeld, isExact: false });
+    return findEndingRevocation(keys, positions, { isHeld, isExact: false });
   }
 
   /** Everything that the registry has of a wallet; nothing where it is too much for every provider. */
-  const stateAt = (sources: Sources, vault: Address, block: BlockId) =>
-    agree(context, allOf(sources), { block, vaults: [vault] }, ({ node }) => vaultState(network, node, vault, block));
+  const stateAt = (sources: TickProviders, vault: Address, block: BlockId) =>
+    findConsensus(context, allProviders(sources), { block, vaults: [vault] }, ({ node }) =>
+      readVaultState(network, node, vault, block),
+    );
 
   /** By the head's state: what was between the revocation and the head is not known. */
   async function settleAtHead(
-    sources: Sources,
+    sources: TickProviders,
     vault: Address,
     open: readonly Revocation[],
     wishes: readonly Address[],
@@ -336,7 +342,7 @@ export function createRevocations(context: FollowerContext): Revocations {
   }
 
   /** False where the state of its own block tells otherwise than was noted, or more. */
-  async function isRight(sources: Sources, revocation: Revocation): Promise<boolean> {
+  async function isRight(sources: TickProviders, revocation: Revocation): Promise<boolean> {
     const { vault, block, readAt, ended } = revocation;
     // What was read of its own block, one provider alone would only repeat.
     if (readAt === null || (readAt === block.number && sources.others.length === 0)) return true;
@@ -361,7 +367,7 @@ export function createRevocations(context: FollowerContext): Revocations {
 
   return {
     settle,
-    asked(vault, delegate) {
+    prioritize(vault, delegate) {
       wanted = [...wanted, { vault, delegate }].slice(-ASKED_KEPT);
       mayHave = true;
     },
@@ -376,7 +382,7 @@ export function createRevocations(context: FollowerContext): Revocations {
       }
       await settle(sources);
     },
-    mayHaveMore() {
+    wake() {
       mayHave = true;
     },
   };

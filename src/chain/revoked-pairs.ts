@@ -7,7 +7,7 @@ import type { Network } from '../registry/network.ts';
 import { decodeVaultState } from '../registry/v1-revocation.ts';
 import type { HeldDelegation, LogPosition } from '../store/store.ts';
 import type { BlockId, Node } from './node.ts';
-import { answerOf, callOf } from './registry-calls.ts';
+import { decodeAnswer, encodeCheck } from './registry-calls.ts';
 
 const word = (hex: string) => hex.slice(2).padStart(64, '0');
 const DELEGATE_VERSION_SLOT = '2'.padStart(64, '0');
@@ -23,7 +23,7 @@ export interface Pair {
 }
 
 /** For each pair, whether the wallet's grants were revoked together in a block. Null where the node has no such state. */
-export async function revokedIn(
+export async function readRevokedPairs(
   network: Network,
   node: Node,
   block: BlockId,
@@ -35,8 +35,8 @@ export async function revokedIn(
   if (header?.hash !== block.hash) return null;
   const parent = { number: block.number - 1, hash: header.parentHash };
   const [after, before] = await Promise.all([
-    node.storage(registry, slots, block),
-    node.storage(registry, slots, parent),
+    node.storageAt(registry, slots, block),
+    node.storageAt(registry, slots, parent),
   ]);
   const isWord = (text: string | undefined) => text !== undefined && /^0x[0-9a-f]{1,64}$/.test(text);
   if (![...after, ...before].every(isWord)) return null;
@@ -47,14 +47,14 @@ export async function revokedIn(
 const GETTERS = ['0x1b61f675', '0xf956cf94', '0x6f007d87'];
 
 /** Everything that the registry has of a wallet at the end of a block. Anyone can make a wallet of which that is too much. */
-export async function vaultState(
+export async function readVaultState(
   network: Network,
   node: Node,
   vault: Address,
   block: BlockId,
 ): Promise<DelegationKey[]> {
   const calls = GETTERS.map((selector) => selector + word(vault));
-  const [all = '', contracts = '', tokens = ''] = await node.read(network.registries[1] as Address, calls, block);
+  const [all = '', contracts = '', tokens = ''] = await node.ethCall(network.registries[1] as Address, calls, block);
   return decodeVaultState(vault, {
     getDelegatesForAll: all,
     getContractLevelDelegations: contracts,
@@ -63,19 +63,19 @@ export async function vaultState(
 }
 
 /** The registry's own check of a delegation at the end of a block; null where the node cannot tell. */
-export async function checkOf(
+export async function checkDelegation(
   network: Network,
   node: Node,
   key: DelegationKey,
   block: BlockId,
 ): Promise<boolean | null> {
   const question = questionFor(key);
-  const [data = ''] = await node.read(network.registries[1] as Address, [callOf(question)], block);
-  return answerOf(question, data) as boolean | null;
+  const [data = ''] = await node.ethCall(network.registries[1] as Address, [encodeCheck(question)], block);
+  return decodeAnswer(question, data) as boolean | null;
 }
 
 /** Whether the registry has a delegation, as far as can be told. */
-export interface Oracle {
+export interface HeldOracle {
   isHeld(key: DelegationKey): Promise<boolean | null>;
   /** False where something wider gives the same answer. */
   readonly isExact: boolean;
@@ -92,10 +92,10 @@ export const isBefore = (a: LogPosition, b: LogPosition): boolean =>
  * cannot be told. A key that was granted again after a revocation holds in any case: what was granted before and is gone, or
  * is still there, tells.
  */
-export async function endedAt(
+export async function findEndingRevocation(
   keys: readonly PairKey[],
   revocations: readonly LogPosition[],
-  { isHeld, isExact }: Oracle,
+  { isHeld, isExact }: HeldOracle,
 ): Promise<LogPosition | null | undefined> {
   let surely: LogPosition | null = null;
   for (const revocation of revocations.toReversed()) {
@@ -121,7 +121,7 @@ const covers = (wide: DelegationKey, narrow: DelegationKey): boolean =>
   wide.kind === 'ALL' || (wide.kind === 'CONTRACT' && narrow.kind === 'TOKEN' && wide.contract === narrow.contract);
 
 /** What a list of the registry's says about each key: exact, whatever hides it from a check. */
-export function heldIn(state: readonly DelegationKey[]): Oracle {
+export function listOracle(state: readonly DelegationKey[]): HeldOracle {
   const ids = new Set(state.map(delegationId));
   return { isHeld: async (key) => ids.has(delegationId(key)), isExact: true };
 }

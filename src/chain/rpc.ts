@@ -18,13 +18,13 @@ export class RpcError extends Error {
 }
 
 export interface RpcOptions {
-  readonly deadlineMs: number;
-  readonly mostBytes: number;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
   /** Told of every call by its method. */
   readonly onCall?: (method: string) => void;
 }
 
-export const RPC_DEFAULTS: RpcOptions = { deadlineMs: 20_000, mostBytes: 64 * 1024 * 1024 };
+export const RPC_DEFAULTS: RpcOptions = { timeoutMs: 20_000, maxBytes: 64 * 1024 * 1024 };
 
 export interface Rpc {
   call(method: string, params: readonly unknown[]): Promise<unknown>;
@@ -42,11 +42,11 @@ const MOST_IN_BATCH = 50;
 /** After so many in a row that were refused, none are sent any more. */
 const BATCHES_REFUSED = 3;
 
-export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOptions = RPC_DEFAULTS): Rpc {
+export function createRpc(url: string, { timeoutMs, maxBytes, onCall }: RpcOptions = RPC_DEFAULTS): Rpc {
   let id = 0;
   /** Some providers take no batches, and say so in many ways; others just have a bad moment. */
   let refusedBatches = 0;
-  const redact = redactor([url]);
+  const redact = createRedactor([url]);
   const bodyOf = ({ method, params }: RpcCall) => {
     onCall?.(method);
     return { jsonrpc: '2.0', id: ++id, method, params };
@@ -55,7 +55,7 @@ export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOpt
   async function post(body: unknown): Promise<unknown> {
     let response: Response;
     try {
-      const signal = AbortSignal.timeout(deadlineMs);
+      const signal = AbortSignal.timeout(timeoutMs);
       response = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -63,7 +63,7 @@ export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOpt
         signal,
         redirect: 'error',
       });
-      const text = await readWhole(response, mostBytes);
+      const text = await readWhole(response, maxBytes);
       const answer = parse(text);
       // Some send their errors with a status, and some of those with a body that says more.
       if (!response.ok && !isAnswer(answer)) throw new RpcError('refused', `HTTP ${response.status}`, response.status);
@@ -72,7 +72,7 @@ export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOpt
     } catch (error) {
       if (error instanceof RpcError) throw error;
       const late = error instanceof Error && error.name === 'TimeoutError';
-      throw new RpcError('unreachable', late ? `No whole answer within ${deadlineMs} ms` : 'No answer');
+      throw new RpcError('unreachable', late ? `No whole answer within ${timeoutMs} ms` : 'No answer');
     }
   }
 
@@ -114,16 +114,16 @@ export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOpt
   };
 }
 
-async function readWhole(response: Response, mostBytes: number): Promise<string> {
+async function readWhole(response: Response, maxBytes: number): Promise<string> {
   // Where the size is told and nothing is to be unpacked, no more than that can come.
   const { headers } = response;
-  if (Number(headers.get('content-length') ?? Number.NaN) <= mostBytes && !headers.has('content-encoding'))
+  if (Number(headers.get('content-length') ?? Number.NaN) <= maxBytes && !headers.has('content-encoding'))
     return response.text();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw new RpcError('malformed', `The answer has more than ${mostBytes} bytes`);
+    if (bytes > maxBytes) throw new RpcError('malformed', `The answer has more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
@@ -160,7 +160,7 @@ function refusal(method: string, error: unknown, redact: Redact): RpcError {
 export type Redact = (text: string) => string;
 
 /** Takes everything out of a text that is part of these URLs and may be a key, or lead to one. */
-export function redactor(urls: readonly string[]): Redact {
+export function createRedactor(urls: readonly string[]): Redact {
   const parts = urls.flatMap((text) => {
     const url = new URL(text);
     const values = [...url.searchParams.values(), ...url.pathname.split('/'), url.username, url.password];

@@ -8,7 +8,7 @@ export interface RunOptions {
   readonly pollMs: number;
   readonly signal: AbortSignal;
   /** Told of every tick that failed. */
-  readonly onTrouble: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
   /** Told of every tick that succeeded, new blocks or not. */
   readonly onProgress?: () => void;
   /** After so long without a successful tick the next failure is the last one. */
@@ -25,10 +25,10 @@ const SHORTEST_PAUSE_MS = 250;
 const STALLED_MS = 40_000;
 
 /** Why a follower ended: the signal came, another writer has taken the chain, or no tick succeeded for too long. */
-export type RunEnd = 'stopped' | 'overtaken' | 'stalled';
+export type StopReason = 'stopped' | 'overtaken' | 'stalled';
 
-export async function runFollower(follower: Follower, options: RunOptions): Promise<RunEnd> {
-  const { pollMs, signal, onTrouble, onProgress } = options;
+export async function runFollower(follower: Follower, options: RunOptions): Promise<StopReason> {
+  const { pollMs, signal, onError, onProgress } = options;
   const { stalledMs = STALLED_MS + 3 * pollMs } = options;
   let progressedAt = performance.now();
   while (!signal.aborted) {
@@ -40,7 +40,7 @@ export async function runFollower(follower: Follower, options: RunOptions): Prom
       if (more) pause = 0;
     } catch (error) {
       if (error instanceof StoreError && error.code === 'overtaken') return 'overtaken';
-      onTrouble(error);
+      onError(error);
       // Judged between two ticks only: a slow one that succeeds in the end is progress.
       if (performance.now() - progressedAt > stalledMs) return 'stalled';
       // Nodes that failed are left alone for a while by themselves.

@@ -5,15 +5,15 @@ import { answer, grantingKeys, type Question, questionFor } from '../registry/ch
 import { type Bytes32, type Delegation, delegationId } from '../registry/delegation.ts';
 import { type Network, registryAt } from '../registry/network.ts';
 import type { LogRecord } from '../store/store.ts';
-import { eventText } from './compare.ts';
+import { eventKey } from './compare-logs.ts';
 import type { FollowerContext } from './context.ts';
 import type { BlockId, NodeLog } from './node.ts';
-import type { Source } from './providers.ts';
-import { answerOf, callOf } from './registry-calls.ts';
-import { eventOf } from './resolve.ts';
+import type { Provider } from './provider-pool.ts';
+import { decodeAnswer, encodeCheck } from './registry-calls.ts';
+import { decodeLog } from './resolve-blocks.ts';
 
 /** A log as one of its witnesses has it. */
-export interface Entry {
+export interface LogEntry {
   readonly text: string;
   readonly transaction: Bytes32;
   /** Null where only the index has it. */
@@ -24,7 +24,7 @@ export interface Entry {
 export interface Dispute {
   readonly block: BlockId;
   /** What each provider has of the block. */
-  readonly told: readonly { readonly source: Source; readonly logs: readonly NodeLog[] }[];
+  readonly told: readonly { readonly source: Provider; readonly logs: readonly NodeLog[] }[];
   readonly stored: readonly LogRecord[];
   /** What held before the block, of that which grants what is asked; null where the index does not know. */
   readonly before: (question: Question) => Promise<readonly Delegation[] | null>;
@@ -41,11 +41,11 @@ export const heldBefore =
   };
 
 /** The logs of the block, in order. */
-export async function settleLogs(network: Network, dispute: Dispute): Promise<Entry[]> {
+export async function settleLogs(network: Network, dispute: Dispute): Promise<LogEntry[]> {
   const { told, stored } = dispute;
   const witnesses = told.map(({ logs }) => logs.map((log) => entryOf(network, log)));
   const ours = stored.map(
-    (log): Entry => ({ text: eventText(log.event), transaction: log.transactionHash, transactionIndex: null, log }),
+    (log): LogEntry => ({ text: eventKey(log.event), transaction: log.transactionHash, transactionIndex: null, log }),
   );
   const transactions = [...new Set([...witnesses.flat(), ...ours].map(({ transaction }) => transaction))];
   const receipts = await receiptsOf(network, dispute, transactions);
@@ -54,7 +54,7 @@ export async function settleLogs(network: Network, dispute: Dispute): Promise<En
     transactions.some((one) => !receipts.has(one)),
   );
   const open = transactions.map((transaction) => {
-    const of = (entries: readonly Entry[]) => entries.filter((one) => one.transaction === transaction);
+    const of = (entries: readonly LogEntry[]) => entries.filter((one) => one.transaction === transaction);
     const confirmed = receipts.get(transaction) ?? [];
     const isConfirmed = confirmed.length > 0;
     const known = [...confirmed.flat(), ...of(witnesses.flat())].find((one) => one.transactionIndex !== null);
@@ -67,15 +67,15 @@ export async function settleLogs(network: Network, dispute: Dispute): Promise<En
   open.sort((a, b) => a.place - b.place);
   const settled = open.map(({ options }) => longestOf(options));
   for (const [position, { options, isConfirmed }] of open.entries()) {
-    const inBlock = (option: readonly Entry[]) => settled.with(position, option).flat();
+    const inBlock = (option: readonly LogEntry[]) => settled.with(position, option).flat();
     const left = await byRegistry(network, dispute, isConfirmed ? options : [...options, NOTHING], inBlock);
     settled[position] = longestOf(mostTold(left));
   }
   return settled.flat();
 }
 
-const entryOf = (network: Network, log: NodeLog): Entry => ({
-  text: eventText(eventOf(network, log)),
+const entryOf = (network: Network, log: NodeLog): LogEntry => ({
+  text: eventKey(decodeLog(network, log)),
   transaction: log.transactionHash,
   transactionIndex: log.transactionIndex,
   log,
@@ -84,7 +84,9 @@ const entryOf = (network: Network, log: NodeLog): Entry => ({
 /** False for a transaction that no provider has in its block. Asked only where receipts do not tell; some nodes leave it out. */
 async function blockTransactions({ block, told }: Dispute, isNeeded: boolean): Promise<(one: Bytes32) => boolean> {
   if (!isNeeded) return () => true;
-  const lists = await Promise.all(told.map(({ source }) => source.node.transactionsOf(block).catch(() => null)));
+  const lists = await Promise.all(
+    told.map(({ source }) => source.node.blockTransactionHashes(block).catch(() => null)),
+  );
   const known = lists.filter((list) => list !== null);
   return (one) => known.length === 0 || NO_HASH.test(one) || known.some((list) => list.has(one));
 }
@@ -96,8 +98,8 @@ async function receiptsOf(
   network: Network,
   { block, told }: Dispute,
   transactions: readonly Bytes32[],
-): Promise<Map<Bytes32, Entry[][]>> {
-  const found = new Map<Bytes32, Entry[][]>();
+): Promise<Map<Bytes32, LogEntry[][]>> {
+  const found = new Map<Bytes32, LogEntry[][]>();
   await Promise.all(
     told.map(async ({ source }) => {
       const receipts = await source.node.receipts(transactions).catch(() => []);
@@ -118,7 +120,7 @@ async function receiptsOf(
 }
 
 /** Null where one is no log of a registry after all. */
-function entriesOr(network: Network, logs: readonly NodeLog[]): Entry[] | null {
+function entriesOr(network: Network, logs: readonly NodeLog[]): LogEntry[] | null {
   try {
     const inOrder = [...logs].sort((a, b) => a.logIndex - b.logIndex);
     return inOrder.map((log) => entryOf(network, log));
@@ -128,16 +130,16 @@ function entriesOr(network: Network, logs: readonly NodeLog[]): Entry[] | null {
 }
 
 /** Nobody's word, but what a registry may say that it was. */
-const NOTHING: readonly Entry[] = [];
+const NOTHING: readonly LogEntry[] = [];
 
-const longestOf = (options: readonly (readonly Entry[])[]): readonly Entry[] =>
+const longestOf = (options: readonly (readonly LogEntry[])[]): readonly LogEntry[] =>
   options.reduce((longest, one) => (one.length > longest.length ? one : longest), []);
 
 /** Of the same told several times, the first: a provider's log says more than the index's record of it. */
-function mostTold(options: readonly (readonly Entry[])[]): readonly (readonly Entry[])[] {
-  const voices = new Map<string, { entries: readonly Entry[]; count: number }>();
+function mostTold(options: readonly (readonly LogEntry[])[]): readonly (readonly LogEntry[])[] {
+  const voices = new Map<string, { entries: readonly LogEntry[]; count: number }>();
   for (const entries of options) {
-    const text = textOf(entries);
+    const text = keysOf(entries);
     const known = voices.get(text);
     const voice = entries === NOTHING ? 0 : 1;
     if (known === undefined) voices.set(text, { entries, count: voice });
@@ -147,16 +149,16 @@ function mostTold(options: readonly (readonly Entry[])[]): readonly (readonly En
   return [...voices.values()].filter(({ count }) => count === most).map(({ entries }) => entries);
 }
 
-const textOf = (entries: readonly Entry[]) => entries.map((one) => one.text).join('\n');
+const keysOf = (entries: readonly LogEntry[]) => entries.map((one) => one.text).join('\n');
 
 /** Those of the options that the registry's own answers at the end of the block contradict least. */
 async function byRegistry(
   network: Network,
   { block, told, before }: Dispute,
-  options: readonly (readonly Entry[])[],
-  inBlock: (option: readonly Entry[]) => readonly Entry[],
-): Promise<readonly (readonly Entry[])[]> {
-  if (new Set(options.map(textOf)).size <= 1) return options;
+  options: readonly (readonly LogEntry[])[],
+  inBlock: (option: readonly LogEntry[]) => readonly LogEntry[],
+): Promise<readonly (readonly LogEntry[])[]> {
+  if (new Set(options.map(keysOf)).size <= 1) return options;
   const questions = new Map<string, Question>();
   for (const { log } of options.flat()) {
     const event = eventIn(network, log);
@@ -169,8 +171,8 @@ async function byRegistry(
     if (registry === undefined) continue;
     const expected = options.map((option) => answerAfter(network, question, held ?? [], inBlock(option)));
     for (const { source } of told) {
-      const [data = ''] = await source.node.read(registry, [callOf(question)], block).catch(() => ['']);
-      const said = answerOf(question, data);
+      const [data = ''] = await source.node.ethCall(registry, [encodeCheck(question)], block).catch(() => ['']);
+      const said = decodeAnswer(question, data);
       if (said === null) continue;
       for (const [position, one] of expected.entries()) {
         // What held before may only add to what was granted since.
@@ -183,14 +185,14 @@ async function byRegistry(
   return options.filter((_, position) => faults[position] === fewest);
 }
 
-const eventIn = (network: Network, log: Entry['log']) => ('event' in log ? log.event : eventOf(network, log));
+const eventIn = (network: Network, log: LogEntry['log']) => ('event' in log ? log.event : decodeLog(network, log));
 
 /** What the registry must answer after these logs; null where they do not tell. */
 function answerAfter(
   network: Network,
   question: Question,
   before: readonly Delegation[],
-  entries: readonly Entry[],
+  entries: readonly LogEntry[],
 ): boolean | bigint | null {
   const keys = new Set(grantingKeys(question).map(delegationId));
   const held = new Map(before.map((one) => [delegationId(one), one]));

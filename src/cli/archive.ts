@@ -1,7 +1,7 @@
 // delegations export and import: an index moves to another machine, and need not be read from a node again.
 
 import { existsSync, statSync } from 'node:fs';
-import { createProviders } from '../chain/providers.ts';
+import { createProviderPool } from '../chain/provider-pool.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import type { Environment } from '../service/config.ts';
 import { readConfig } from '../service/config.ts';
@@ -59,7 +59,7 @@ async function importIndex(environment: Environment, path: string): Promise<void
   const { head, end } = await checkArchive(linesOf(path));
   const urls = config.chains.get(head.chainId)?.rpcUrls;
   if (urls !== undefined) {
-    const { node } = await createProviders(NETWORKS.get(head.chainId) as Network, urls).pick(Date.now());
+    const { node } = await createProviderPool(NETWORKS.get(head.chainId) as Network, urls).pick(Date.now());
     const header = await node.header(head.last.number);
     if (header?.hash !== head.last.hash) {
       throw new UsageError(`Block ${head.last.number} of the archive is not the chain's. Nothing was written.`);

@@ -1,9 +1,16 @@
 // delegations audit: an index against the chain itself, at once. It changes nothing.
 
-import { groupStored, lackingIn, storedLogs, textsOf } from '../chain/compare.ts';
-import { groupLogs } from '../chain/logs.ts';
-import { createProviders } from '../chain/providers.ts';
-import { disagreements, isQuestion, listsOf, questionsOf, statementsOf, textOf } from '../chain/registry-answers.ts';
+import { eventKeys, groupStoredLogs, missingFrom, readStoredLogs } from '../chain/compare-logs.ts';
+import { groupLogs } from '../chain/group-logs.ts';
+import { createProviderPool } from '../chain/provider-pool.ts';
+import {
+  describeSubject,
+  fetchStatements,
+  findDisagreements,
+  isQuestion,
+  listsAbout,
+  questionsAbout,
+} from '../chain/registry-answers.ts';
 import { readConfig } from '../service/config.ts';
 import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
@@ -48,34 +55,34 @@ async function compareWithChain(call: Call): Promise<void> {
   try {
     const state = await store.chain(chainId);
     if (state?.verified == null) throw new UsageError(`Chain ${chainId} has no final blocks in this store yet.`);
-    const { node, scanner } = await createProviders(network, urls).pick(Date.now());
+    const { node, scanner } = await createProviderPool(network, urls).pick(Date.now());
     const [first, last] = [Math.max(from ?? 0, state.firstBlock), Math.min(to ?? state.verified, state.verified)];
     if (first > last) throw new UsageError(`There are no final blocks from ${first} to ${last}.`);
     const drawn = createSample(pairs);
     let [logs, missing, surplus] = [0, 0, 0];
     for (let low = first; low <= last; low += BLOCKS_AT_ONCE) {
       const high = Math.min(last, low + BLOCKS_AT_ONCE - 1);
-      const stored = await storedLogs(store, chainId, low, high);
-      const ours = groupStored(stored);
-      const theirs = new Map(groupLogs(await scanner.logs(low, high)).map((block) => [block.number, block]));
+      const stored = await readStoredLogs(store, chainId, low, high);
+      const ours = groupStoredLogs(stored);
+      const theirs = new Map(groupLogs(await scanner.fetchLogs(low, high)).map((block) => [block.number, block]));
       logs += stored.length;
       for (const number of new Set([...ours.keys(), ...theirs.keys()])) {
-        const [here, there] = [ours, theirs].map((blocks) => textsOf(network, blocks.get(number)?.logs ?? [])) as [
+        const [here, there] = [ours, theirs].map((blocks) => eventKeys(network, blocks.get(number)?.logs ?? [])) as [
           string[],
           string[],
         ];
-        missing += lackingIn(here, there).length;
-        surplus += lackingIn(there, here).length;
+        missing += missingFrom(here, there).length;
+        surplus += missingFrom(there, here).length;
       }
       for (const log of stored) drawn.add(log);
       showStatus(`block ${high} of ${last}, ${logs} logs`);
     }
     showStatus('');
     const [block] = await store.blocks(chainId, { from: state.verified, to: state.verified });
-    const questions = questionsOf(drawn.logs).slice(0, pairs);
-    const lists = questions.filter((_, position) => position % PAIRS_PER_LIST === 0).flatMap(listsOf);
-    const said = block === undefined ? [] : await statementsOf(network, node, block, [...questions, ...lists]);
-    const wrong = await disagreements(network, store, state.verified, said);
+    const questions = questionsAbout(drawn.logs).slice(0, pairs);
+    const lists = questions.filter((_, position) => position % PAIRS_PER_LIST === 0).flatMap(listsAbout);
+    const said = block === undefined ? [] : await fetchStatements(network, node, block, [...questions, ...lists]);
+    const wrong = await findDisagreements(network, store, state.verified, said);
     const asked = said.filter(({ subject }) => isQuestion(subject)).length;
     const result: Result = {
       chainId,
@@ -86,7 +93,7 @@ async function compareWithChain(call: Call): Promise<void> {
       surplus,
       pairs: asked,
       lists: said.length - asked,
-      wrong: wrong.map(({ subject }) => textOf(subject)),
+      wrong: wrong.map(({ subject }) => describeSubject(subject)),
     };
     if (questions.length > 0 && asked === 0) throw new UsageError(NO_STATE);
     await writeOut(call.isSet('json') ? `${JSON.stringify(result)}\n` : reportOf(result));

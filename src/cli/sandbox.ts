@@ -18,7 +18,7 @@ HOST, PORT, METRICS_HOST, METRICS_PORT and LOG_LEVEL can be set [127.0.0.1, 8080
         'The sandbox brings a chain of its own, which is not in this executable: it runs from a checkout, by npm run sandbox.',
       );
     // Loaded only here: no other command needs what it brings with it.
-    const { runSandbox } = await import('../sandbox/run.ts');
+    const { runSandbox } = await import('../sandbox/run-sandbox.ts');
     await runSandbox(environment);
   },
 };

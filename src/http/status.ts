@@ -2,7 +2,7 @@
 
 import { Problem } from '../api/problems.ts';
 import type { NetworkRecord } from '../api/records.ts';
-import { type FollowerStatus, shareOf } from '../chain/follower-status.ts';
+import { backfillShare, type FollowerStatus } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { haltTexts } from '../store/halt.ts';
 import type { ChainState } from '../store/store.ts';
@@ -69,7 +69,7 @@ const progressOf = (figures: FollowerStatus | undefined) =>
   figures === undefined
     ? null
     : {
-        share: shareOf(figures),
+        share: backfillShare(figures),
         logsPerSecond: Math.round(figures.logsPerSecond),
         secondsLeft: figures.secondsLeft === null ? null : Math.round(figures.secondsLeft),
         audited: figures.audited,

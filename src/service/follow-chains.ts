@@ -6,7 +6,7 @@ import type { DeniedSample } from '../chain/denied-sample.ts';
 import { createFollower, type Follower } from '../chain/follower.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { holdLease } from '../chain/lease.ts';
-import { createProviders } from '../chain/providers.ts';
+import { createProviderPool } from '../chain/provider-pool.ts';
 import { runFollower } from '../chain/run-follower.ts';
 import type { Question } from '../registry/check.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
@@ -104,7 +104,7 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
   /** Ticks that failed, and turns that ended without progress, since the last tick that succeeded. */
   let [failedTicks, stalls] = [0, 0];
   let isStandby = false;
-  const providers = createProviders(network, chain.rpcUrls, {
+  const providers = createProviderPool(network, chain.rpcUrls, {
     onCall: (method) => {
       calls[method] = (calls[method] ?? 0) + 1;
     },
@@ -125,7 +125,7 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
     });
   /** Of our newest turn; null before the first. */
   let ours: { readonly follower: Follower; readonly auditor: Auditor } | null = null;
-  const onTrouble = (error: unknown, times = 1) => {
+  const onError = (error: unknown, times = 1) => {
     failures++;
     if (isTold(times)) log('warn', 'trouble', { chainId, times, error: providers.redact(troubleOf(error)) });
   };
@@ -133,8 +133,8 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
     store,
     chainId,
     signal,
-    onTrouble: (error: unknown) => onTrouble(error, 1),
-    onTurn(isOurs: boolean) {
+    onError: (error: unknown) => onError(error, 1),
+    onChange(isOurs: boolean) {
       isStandby = !isOurs;
       if (!isTold(stalls)) return;
       log('info', isOurs ? 'follows' : 'another program follows this chain: standing by', { chainId });
@@ -146,11 +146,11 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
     ours = { follower, auditor };
     const pollMs = chain.pollMs ?? Math.max(1000, 1000 * network.blockSeconds);
     const ending = new AbortController();
-    const auditing = runAuditor(auditor, { pollMs, signal: AbortSignal.any([held, ending.signal]), onTrouble });
+    const auditing = runAuditor(auditor, { pollMs, signal: AbortSignal.any([held, ending.signal]), onError });
     const how = await runFollower(follower, {
       pollMs,
       signal: held,
-      onTrouble: (error) => onTrouble(error, ++failedTicks),
+      onError: (error) => onError(error, ++failedTicks),
       onProgress() {
         [failedTicks, stalls] = [0, 0];
       },
@@ -169,8 +169,8 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
   return {
     chainId,
     denied(questions: readonly Question[], unread: readonly Question[]) {
-      ours?.auditor.denied(questions);
-      for (const { from, to } of unread) ours?.follower.asked(from, to);
+      ours?.auditor.addDenied(questions);
+      for (const { from, to } of unread) ours?.follower.prioritize(from, to);
     },
     ended,
     figures(): FollowerStatus {
@@ -190,7 +190,11 @@ function followChain({ network, chain, store, log, signal }: FollowChainOptions)
         logs: now.logs,
         logsPerSecond: rates.logs,
         secondsLeft: remaining === null || rates.blocks <= 0 ? null : remaining / rates.blocks,
-        providers: providers.all.map(({ name, penalty, ailment }) => ({ name, healthy: penalty === 0, ailment })),
+        providers: providers.all.map(({ name, penalty, failure }) => ({
+          name,
+          healthy: penalty === 0,
+          ailment: failure,
+        })),
         calls,
         events,
         audited: ours?.auditor.blocks ?? 0,

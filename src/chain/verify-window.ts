@@ -3,9 +3,9 @@
 
 import type { BlockRef } from '../store/store.ts';
 import { compareBlocks } from './compare-blocks.ts';
-import { allOf, type FollowerContext, type Sources } from './context.ts';
+import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import { Inconsistent } from './errors.ts';
-import { finalNumber, YOUNGEST_FINAL_SECONDS } from './finality.ts';
+import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
 import { hasBlock } from './find-block.ts';
 import type { Header } from './node.ts';
 import type { Revocations } from './revocations.ts';
@@ -13,22 +13,22 @@ import type { Revocations } from './revocations.ts';
 /** The whole window is read again so often. */
 const WINDOW_MS = 60_000;
 
-export async function readWindow(
+export async function verifyWindow(
   context: FollowerContext,
   revocations: Revocations,
-  sources: Sources,
+  sources: TickProviders,
   tip: Header,
 ): Promise<void> {
   const { network, store, finality, now } = context;
   const { chainId } = network;
-  if (context.state?.head == null || now() - context.windowReadAt < WINDOW_MS) return;
+  if (context.state?.head == null || now() - context.windowVerifiedAt < WINDOW_MS) return;
   const { node } = sources.first;
   const { head, verified, firstBlock } = context.state;
   const floor = verified ?? firstBlock - 1;
-  const final = await finalNumber(network, finality, node, tip);
+  const final = await finalizedNumber(network, finality, node, tip);
   const kept = await store.blocks(chainId, { from: Math.max(0, floor), to: head.number });
   const candidate = kept.findLast(
-    ({ number, timestamp }) => number <= final && timestamp <= tip.timestamp - YOUNGEST_FINAL_SECONDS,
+    ({ number, timestamp }) => number <= final && timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS,
   );
   const isStill = (block: BlockRef) => hasBlock(node, block);
   if (candidate !== undefined && !(await isStill(candidate))) throw new Inconsistent('the window is changing');
@@ -36,8 +36,8 @@ export async function readWindow(
     isWhole,
     repaired,
     sources: compared,
-  } = await compareBlocks(context, allOf(sources), head, floor + 1, head.number, sources.first);
-  if (repaired > 0) revocations.mayHaveMore();
+  } = await compareBlocks(context, allProviders(sources), head, floor + 1, head.number, sources.first);
+  if (repaired > 0) revocations.wake();
   if (!isWhole) return;
   await revocations.verify(sources, floor + 1, head.number);
   if (candidate !== undefined && candidate.number > floor) {
@@ -51,5 +51,5 @@ export async function readWindow(
         state: await store.report(chainId, epoch, { confirmed: candidate.number }),
       }));
   }
-  context.windowReadAt = now();
+  context.windowVerifiedAt = now();
 }

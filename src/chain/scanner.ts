@@ -2,25 +2,25 @@
 // answer is taken for all there is before a second one, from where it ended, brings nothing more.
 
 import { Inconsistent } from './errors.ts';
-import { contentOf } from './logs.ts';
+import { logContent } from './group-logs.ts';
 import type { LogFilter, Node, NodeLog } from './node.ts';
 import { RpcError } from './rpc.ts';
 
 export interface Scanner {
-  logs(from: number, to: number): Promise<NodeLog[]>;
-  logsOfBlock(hash: NodeLog['blockHash']): Promise<NodeLog[]>;
+  fetchLogs(from: number, to: number): Promise<NodeLog[]>;
+  fetchBlockLogs(hash: NodeLog['blockHash']): Promise<NodeLog[]>;
   /** How many blocks the next call asks for. */
-  readonly span: number;
+  readonly rangeSize: number;
 }
 
-const LARGEST_SPAN = 10_000;
+const MAX_RANGE_SIZE = 10_000;
 /** A block of so many is asked for by event as well: a cap below the size of one block shows nowhere else. */
 const DENSE_BLOCK = 100;
 
 export function createScanner(node: Node, filter: LogFilter): Scanner {
-  let span = 2000;
+  let rangeSize = 2000;
 
-  /** Providers cut answers off without a word, by number or size, at either end, between blocks or within one. */
+  /** ProviderPool cut answers off without a word, by number or size, at either end, between blocks or within one. */
   async function whole(from: number, to: number): Promise<NodeLog[]> {
     const found = new Map<string, NodeLog>();
     const ask = async (low: number, high: number) => {
@@ -56,24 +56,24 @@ export function createScanner(node: Node, filter: LogFilter): Scanner {
   }
 
   return {
-    get span() {
-      return span;
+    get rangeSize() {
+      return rangeSize;
     },
-    logsOfBlock: async (hash) =>
-      dense(await node.logsOfBlock(filter, hash), (topics) => node.logsOfBlock({ ...filter, topics }, hash), true),
-    async logs(from, to) {
+    fetchBlockLogs: async (hash) =>
+      dense(await node.blockLogs(filter, hash), (topics) => node.blockLogs({ ...filter, topics }, hash), true),
+    async fetchLogs(from, to) {
       const found: NodeLog[] = [];
       for (let next = from; next <= to; ) {
-        const end = Math.min(to, next + span - 1);
+        const end = Math.min(to, next + rangeSize - 1);
         try {
           for (const log of await whole(next, end)) found.push(log);
-          if (end - next + 1 >= span) span = Math.min(LARGEST_SPAN, span * 2);
+          if (end - next + 1 >= rangeSize) rangeSize = Math.min(MAX_RANGE_SIZE, rangeSize * 2);
           next = end + 1;
         } catch (error) {
           const size = end - next + 1;
           const isSlow = error instanceof RpcError && error.fault === 'unreachable';
           if (size > 1 && (isSlow || mayBeTooLarge(error))) {
-            span = Math.max(1, Math.min(hintOf(error) ?? size >> 1, size >> 1));
+            rangeSize = Math.max(1, Math.min(hintOf(error) ?? size >> 1, size >> 1));
           }
           // What took too long is asked for in smaller parts the next time: this time another provider has its turn.
           if (size === 1 || isSlow || !mayBeTooLarge(error)) throw error;
@@ -85,7 +85,7 @@ export function createScanner(node: Node, filter: LogFilter): Scanner {
 }
 
 const nameOf = (log: NodeLog) =>
-  `${log.blockHash} ${log.transactionHash} ${log.transactionIndex} ${log.logIndex} ${contentOf(log)}`;
+  `${log.blockHash} ${log.transactionHash} ${log.transactionIndex} ${log.logIndex} ${logContent(log)}`;
 
 /** The newest, or the oldest, block that an answer has logs of. */
 const edgeOf = (logs: readonly NodeLog[], isUp: boolean): number =>

@@ -34,7 +34,7 @@ function blockOf(number: number, found: readonly NodeLog[]): BlockLogs {
     const again =
       before !== undefined && before.logIndex === log.logIndex && before.transactionHash === log.transactionHash;
     if (!again) logs.push(log);
-    else if (contentOf(before) !== contentOf(log)) throw new RpcError('malformed', `two logs ${log.logIndex} in one`);
+    else if (logContent(before) !== logContent(log)) throw new RpcError('malformed', `two logs ${log.logIndex} in one`);
   }
   const rising = logs.every((log, position) => position === 0 || log.logIndex > (logs[position - 1]?.logIndex ?? -1));
   return {
@@ -47,4 +47,4 @@ function blockOf(number: number, found: readonly NodeLog[]): BlockLogs {
 }
 
 /** What a log says, without the number that its node gave it. */
-export const contentOf = ({ address, topics, data }: NodeLog): string => [address, ...topics, data].join();
+export const logContent = ({ address, topics, data }: NodeLog): string => [address, ...topics, data].join();

@@ -6,13 +6,13 @@ import { jsonText } from '../store/json.ts';
 import type { FollowerContext } from './context.ts';
 import { Untrusted } from './errors.ts';
 import type { BlockId } from './node.ts';
-import type { Source } from './providers.ts';
-import { questionsOf, statementsOf } from './registry-answers.ts';
+import type { Provider } from './provider-pool.ts';
+import { fetchStatements, questionsAbout } from './registry-answers.ts';
 
 /** What providers can be told to disagree about. */
-export type Told<T> = { readonly source: Source; readonly value: T };
+export type Told<T> = { readonly source: Provider; readonly value: T };
 
-export interface Agreement<T> {
+export interface Consensus<T> {
   /** Undefined where nobody could tell, or where it stays open who is right. */
   readonly value: T | undefined;
   /** Why not, in the words of a provider or ours. */
@@ -22,12 +22,12 @@ export interface Agreement<T> {
 const CONTROLS = 12;
 
 /** Asks all; a provider gives null, or fails, where it cannot tell. */
-export async function agree<T>(
+export async function findConsensus<T>(
   context: FollowerContext,
-  sources: readonly Source[],
+  sources: readonly Provider[],
   about: { readonly block: BlockId; readonly vaults: readonly Address[] },
-  ask: (source: Source) => Promise<T | null>,
-): Promise<Agreement<T>> {
+  ask: (source: Provider) => Promise<T | null>,
+): Promise<Consensus<T>> {
   let reason = 'no provider has that state';
   const asked = await Promise.all(
     sources.map(async (source): Promise<Told<T>[]> => {
@@ -63,7 +63,7 @@ async function mostReliable<T>(
   const { chainId } = network;
   const from = Math.max(state?.firstBlock ?? 0, block.number - 1000);
   const logs = (await store.logs(chainId, { from, to: block.number, limit: 1000 })).slice(-CONTROLS);
-  const questions = questionsOf(logs).filter(({ from: wallet }) => !vaults.includes(wallet));
+  const questions = questionsAbout(logs).filter(({ from: wallet }) => !vaults.includes(wallet));
   const right = new Map<string, string>();
   for (const question of questions) {
     const { granting } = await store.check(chainId, question, block.number).catch(() => ({ granting: null }));
@@ -71,7 +71,7 @@ async function mostReliable<T>(
   }
   const faults = await Promise.all(
     told.map(async ({ source }) => {
-      const said = await statementsOf(network, source.node, block, questions).catch(() => []);
+      const said = await fetchStatements(network, source.node, block, questions).catch(() => []);
       return said.filter(({ subject, says }) => {
         const truth = right.get(jsonText(statementName(subject)));
         return truth !== undefined && truth !== says;

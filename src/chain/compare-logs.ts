@@ -4,24 +4,24 @@ import type { RegistryEvent } from '../registry/event.ts';
 import type { Network } from '../registry/network.ts';
 import { jsonText } from '../store/json.ts';
 import type { BlockRef, LogRecord, Store } from '../store/store.ts';
-import type { BlockLogs } from './logs.ts';
+import type { BlockLogs } from './group-logs.ts';
 import type { NodeLog } from './node.ts';
-import type { Source } from './providers.ts';
-import { eventOf } from './resolve.ts';
+import type { Provider } from './provider-pool.ts';
+import { decodeLog } from './resolve-blocks.ts';
 
 export interface StoredBlock extends BlockRef {
   readonly logs: readonly LogRecord[];
 }
 
 /** What one provider has of a range. */
-export interface Answered {
-  readonly source: Source;
+export interface ProviderLogs {
+  readonly source: Provider;
   readonly blocks: ReadonlyMap<number, BlockLogs>;
 }
 
 const PAGE = 1000;
 
-export async function storedLogs(store: Store, chainId: number, from: number, to: number): Promise<LogRecord[]> {
+export async function readStoredLogs(store: Store, chainId: number, from: number, to: number): Promise<LogRecord[]> {
   const found: LogRecord[] = [];
   for (let after: LogRecord | undefined; ; after = found.at(-1)) {
     const position = after === undefined ? {} : { after: { block: after.block.number, logIndex: after.logIndex } };
@@ -31,7 +31,7 @@ export async function storedLogs(store: Store, chainId: number, from: number, to
   }
 }
 
-export function groupStored(logs: readonly LogRecord[]): Map<number, StoredBlock> {
+export function groupStoredLogs(logs: readonly LogRecord[]): Map<number, StoredBlock> {
   const blocks = new Map<number, StoredBlock & { logs: LogRecord[] }>();
   for (const log of logs) {
     const block = blocks.get(log.block.number);
@@ -42,7 +42,7 @@ export function groupStored(logs: readonly LogRecord[]): Map<number, StoredBlock
 }
 
 /** Equal for equal events. */
-export function eventText(event: RegistryEvent): string {
+export function eventKey(event: RegistryEvent): string {
   let text = texts.get(event);
   if (text === undefined) {
     text = jsonText(event);
@@ -53,11 +53,11 @@ export function eventText(event: RegistryEvent): string {
 const texts = new WeakMap<RegistryEvent, string>();
 
 /** Equal where the same happened in the same order. Numbers do not count, for nodes differ in them. */
-export const textsOf = (network: Network, logs: readonly (NodeLog | LogRecord)[]): string[] =>
-  logs.map((log) => eventText('event' in log ? log.event : eventOf(network, log)));
+export const eventKeys = (network: Network, logs: readonly (NodeLog | LogRecord)[]): string[] =>
+  logs.map((log) => eventKey('event' in log ? log.event : decodeLog(network, log)));
 
 /** Those of some texts that are not among others, each as often as it is not. */
-export function lackingIn(others: readonly string[], some: readonly string[]): string[] {
+export function missingFrom(others: readonly string[], some: readonly string[]): string[] {
   const left = [...others];
   return some.filter((text) => {
     const at = left.indexOf(text);
@@ -67,5 +67,5 @@ export function lackingIn(others: readonly string[], some: readonly string[]): s
 }
 
 /** The blocks that the store or a provider has logs of, in order. */
-export const blocksWithLogs = (stored: ReadonlyMap<number, StoredBlock>, answered: readonly Answered[]): number[] =>
+export const blocksWithLogs = (stored: ReadonlyMap<number, StoredBlock>, answered: readonly ProviderLogs[]): number[] =>
   [...new Set([...stored.keys(), ...answered.flatMap(({ blocks }) => [...blocks.keys()])])].sort((a, b) => a - b);

@@ -5,14 +5,14 @@ import { type Network, registryAt } from '../registry/network.ts';
 import { revokedDelegate } from '../registry/v1-revocation.ts';
 import type { BlockInput, LogInput } from '../store/store.ts';
 import { Inconsistent } from './errors.ts';
-import type { BlockLogs } from './logs.ts';
+import type { BlockLogs } from './group-logs.ts';
 import type { Header, Node, NodeLog } from './node.ts';
 import { RpcError } from './rpc.ts';
 
-export interface Resolving {
+export interface ResolveOptions {
   /** Headers that were read already. */
   readonly known?: ReadonlyMap<number, Header>;
-  /** Times that logs tell are taken where they lie between these, and a few headers agree. */
+  /** Times that logs tell are taken where they lie between these, and a few headers findConsensus. */
   readonly between?: { readonly after: number; readonly until: number };
 }
 
@@ -21,7 +21,7 @@ export async function resolveBlocks(
   node: Node,
   network: Network,
   found: readonly BlockLogs[],
-  { known = new Map(), between }: Resolving = {},
+  { known = new Map(), between }: ResolveOptions = {},
 ): Promise<BlockInput[]> {
   const times = await timesOf(node, found, known, between);
   const revoked = await revokedBy(node, network, found);
@@ -33,7 +33,7 @@ export async function resolveBlocks(
       timestamp: time,
       timeFrom: from,
       logs: logs.map((log): LogInput => {
-        const input = { logIndex: log.logIndex, transactionHash: log.transactionHash, event: eventOf(network, log) };
+        const input = { logIndex: log.logIndex, transactionHash: log.transactionHash, event: decodeLog(network, log) };
         return input.event.type === 'unknownRevoked' ? { ...input, revoked: revoked.get(log) ?? null } : input;
       }),
     };
@@ -49,7 +49,7 @@ async function timesOf(
   node: Node,
   found: readonly BlockLogs[],
   known: ReadonlyMap<number, Header>,
-  between: Resolving['between'],
+  between: ResolveOptions['between'],
 ): Promise<Map<number, Time>> {
   const times = new Map<number, Time>();
   const set = (block: BlockLogs, header: Header | undefined) => {
@@ -78,7 +78,7 @@ async function timesOf(
   }
 }
 
-function isPlausible(told: readonly BlockLogs[], between: Resolving['between']): boolean {
+function isPlausible(told: readonly BlockLogs[], between: ResolveOptions['between']): boolean {
   if (between === undefined || told.length === 0) return false;
   let last = between.after;
   for (const { timestamp } of told) {
@@ -93,7 +93,7 @@ const NO_TRANSACTION = /^0x0+$/;
 /** A log is looked at again and again where providers are compared. */
 const decoded = new WeakMap<NodeLog, RegistryEvent>();
 
-export function eventOf(network: Network, log: NodeLog): RegistryEvent {
+export function decodeLog(network: Network, log: NodeLog): RegistryEvent {
   let event = decoded.get(log);
   if (event === undefined) {
     event = decode(network, log);
@@ -115,7 +115,7 @@ async function revokedBy(node: Node, network: Network, found: readonly BlockLogs
   if (registry === undefined) return revoked;
   const logs = found.flatMap((block) => block.logs).filter((log) => registryAt(network, log.address) === 1);
   const unnamed = logs.flatMap((log) => {
-    const event = eventOf(network, log);
+    const event = decodeLog(network, log);
     return event.type === 'unknownRevoked' && !NO_TRANSACTION.test(log.transactionHash) ? [{ log, event }] : [];
   });
   if (unnamed.length === 0) return revoked;
