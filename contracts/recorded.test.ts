@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test';
 import { createKeccak } from 'hash-wasm';
 import { createNode } from '../src/chain/node.ts';
 import { decodeAnswer, encodeCheck, encodeList } from '../src/chain/registry-calls.ts';
-import { readVaultState } from '../src/chain/revoked-pairs.ts';
+import { readVaultState } from '../src/chain/v1-state.ts';
 import type { Address, Delegation } from '../src/registry/delegation.ts';
 import { asAddress, rowsOf } from '../src/registry/return-data.ts';
 import { decodeV2List } from '../src/registry/v2-list.ts';

@@ -81,8 +81,8 @@ inWorld(
     world.chain = chain;
     world.show();
     liar.chain = branch;
-    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, sources: 1 });
-    expect(world.one.providers.all[0]?.failure).toBe('lacks what it should have');
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, providers: 1 });
+    expect(world.one.providers.all[0]?.failure).toBe('returned wrong data');
     const question = { version: 2, scope: 'all', from, to: D, rights: NO_RIGHTS } as const;
     expect((await world.one.store.check(1, question)).granting).toEqual([]);
   },
@@ -101,8 +101,8 @@ inWorld(
         ? { logs: without((answer as { logs: Log[] }).logs) }
         : answer;
     };
-    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, sources: 2 });
-    expect(world.one.providers.all.map(({ failure }) => failure)).toEqual(['lacks what it should have', null]);
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, providers: 2 });
+    expect(world.one.providers.all.map(({ failure }) => failure)).toEqual(['returned wrong data', null]);
     expect(await haltOf(world)).toBeNull();
   },
 );
@@ -119,7 +119,7 @@ inWorld(
     liar.chain = branch.map((block, at) =>
       at < 10 ? block : { ...block, transactions: [...block.transactions, ...(chain[at]?.transactions ?? [])] },
     );
-    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, sources: 1 });
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, providers: 1 });
     expect(await haltOf(world)).toBeNull();
   },
 );
@@ -320,7 +320,7 @@ inWorld(
   async (world, node) => {
     node.fault = on('eth_getLogs', () => []);
     node.calls.clear();
-    expect(await world.one.follower.audit(FIRST, FIRST + 500)).toMatchObject({ repaired: 0, isWhole: true });
+    expect(await world.one.follower.audit(FIRST, FIRST + 500)).toMatchObject({ repaired: 0, isComplete: true });
     const [block] = world.chain.filter(({ transactions }) => transactions.length > 0);
     expect(node.calls.get('eth_getTransactionReceipt')).toBe(block?.transactions.length as number);
   },

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { decodeAbiParameters, parseAbiParameters } from 'viem';
 import { decodeAnswer, encodeCheck } from '../src/chain/registry-calls.ts';
-import { PAIRS } from '../src/chain/revocations.ts';
+import { MAX_PAIRS } from '../src/chain/revocations.ts';
 import { answer, type Question } from '../src/registry/check.ts';
 import { type Address, NO_RIGHTS } from '../src/registry/delegation.ts';
 import { deploySmartWallet, type Evm, startEvm } from '../src/sandbox/evm.ts';
@@ -196,7 +196,7 @@ describe('a wallet whose state is too much for every node', () => {
 
 describe('a wallet with more delegates than one tick settles', () => {
   test('the pair that somebody asked about is settled in the next tick, all others after a few, and v2 never waits', async () => {
-    const delegates = many(0x3000, 2.5 * PAIRS);
+    const delegates = many(0x3000, 2.5 * MAX_PAIRS);
     const vault = await smartAccount(
       wallet(0x4000),
       delegates.map((delegate): RegistryCall => ['v1', wallet(0x4000), 'delegateForAll', [delegate, true]]),

@@ -7,8 +7,8 @@ import { MAINNET } from '../../test/support/vectors.ts';
 import { createWorld, FIRST } from '../../test/support/world.ts';
 import type { Question } from '../registry/check.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
+import { listsAbout, questionsAbout } from './audit-subjects.ts';
 import { createAuditor } from './auditor.ts';
-import { listsAbout, questionsAbout } from './registry-answers.ts';
 import { encodeCheck } from './registry-calls.ts';
 
 /** A world whose history was read, and read again, from a node that kept one log in `share` back all the while. */
@@ -53,8 +53,8 @@ describe('the audit of logs', () => {
     const [node] = world.nodes as [FakeNode];
     await world.one.settle();
     node.fault = (question, honest) => (question.method === 'eth_getLogs' ? [] : honest());
-    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, isWhole: true });
-    expect(world.one.providers.all[0]?.failure).toBe('lacks what it should have');
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, isComplete: true });
+    expect(world.one.providers.all[0]?.failure).toBe('returned wrong data');
     expect((await world.one.store.chain(1))?.halt).toBeNull();
     node.fault = null;
     await world.rest();

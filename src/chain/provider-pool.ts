@@ -1,53 +1,55 @@
-// The providers of one chain, the healthiest first. A name stands for each of them: their URLs are secrets.
+// The providers of one chain, ordered by health. Each has a name, because its URL is a secret.
 
 import type { Network } from '../registry/network.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { Inconsistent, Lagging, Untrusted, WrongChain } from './errors.ts';
 import { createNode, type Node } from './node.ts';
+import { createRedactor, type Redact } from './redact.ts';
 import { registryFilter } from './registry-filter.ts';
-import { createRedactor, createRpc, type Redact, RPC_DEFAULTS, RpcError, type RpcOptions } from './rpc.ts';
+import { createRpc, RPC_DEFAULTS, RpcError, type RpcOptions } from './rpc.ts';
 import { createScanner, type Scanner } from './scanner.ts';
 
-/** Where something can be asked. */
 export interface Provider {
-  /** What logs and metrics call it. */
+  /** For logs and metrics: chain id and position in the configuration, as in `1/2`. */
   readonly name: string;
   readonly node: Node;
   readonly scanner: Scanner;
 }
 
 export interface PooledProvider extends Provider {
-  /** 0 is healthy; each failure adds, each success takes away. */
+  /** 0 is healthy. A failure raises it, a success lowers it. */
   readonly penalty: number;
-  /** Milliseconds before which it is left alone, by the clock of `pick`. */
+  /** Not used before this time. Milliseconds, by the clock of `pick`. */
   readonly retryAt: number;
-  /** What is wrong with it, in our own words; null while it is well. */
+  /** The last failure, in words that are safe to publish. Null while healthy. */
   readonly failure: string | null;
 }
 
 export interface ProviderPool {
   readonly all: readonly PooledProvider[];
-  /** The healthiest one; throws where there is none for now. */
+  /** The healthiest provider. Throws if none is available. */
   pick(nowMs: number): Promise<PooledProvider>;
-  /** Those besides one that are known to be of this chain. One that does not answer is left alone from then on. */
+  /** All other available providers that serve this chain. A provider that times out backs off. */
   others(provider: PooledProvider | null, nowMs: number): Promise<Provider[]>;
   succeeded(provider: PooledProvider): void;
-  /** What went wrong while it was asked: it is left alone for a while, longer each time and longer for a lie. */
-  failed(source: Pick<Provider, 'name'>, error: unknown, nowMs: number): void;
-  /** A text of a node's without anything that its URL is made of. */
+  /** Backs off: longer with each failure, and longest for wrong data. */
+  failed(provider: Pick<Provider, 'name'>, error: unknown, nowMs: number): void;
+  /** Removes the parts of the providers' URLs from a text. */
   readonly redact: Redact;
 }
 
-/** The last provider of a chain must not be left alone for long: without it there is no news at all. */
-const LONGEST_REST_MS = 15_000;
-const FIRST_REST_MS = 250;
-const LIE = 4;
-/** Those that were never heard of are waited for so long: what one provider says is compared with what they say. */
-const FIRST_WORD_MS = 1000;
+/** Short, because a chain's only provider must be tried again soon. */
+const MAX_BACKOFF_MS = 15_000;
+const FIRST_BACKOFF_MS = 250;
+const MAX_PENALTY = 16;
+const WRONG_DATA_PENALTY = 4;
+/** How long to wait for the first chain-id check of the other providers. */
+const CHAIN_ID_TIMEOUT_MS = 1000;
 
-type Mutable = { -readonly [Key in keyof PooledProvider]: PooledProvider[Key] } & {
-  of: 'unknown' | 'this chain';
-  /** Under way: whose chain it serves. */
+type Entry = { -readonly [Key in keyof PooledProvider]: PooledProvider[Key] } & {
+  /** Whether the provider's chain id was checked, and is right. */
+  isChecked: boolean;
+  /** The chain-id check in progress. */
   checking: Promise<boolean> | null;
 };
 
@@ -59,7 +61,7 @@ export function createProviderPool(
 ): ProviderPool {
   const { chainId } = network;
   const filter = registryFilter(network);
-  const all = urls.map((url, position): Mutable => {
+  const all = urls.map((url, position): Entry => {
     const node = createNode(createRpc(url, { ...RPC_DEFAULTS, ...options }));
     return {
       name: `${chainId}/${position + 1}`,
@@ -68,49 +70,49 @@ export function createProviderPool(
       penalty: 0,
       retryAt: 0,
       failure: null,
-      of: 'unknown',
+      isChecked: false,
       checking: null,
     };
   });
 
   function failed({ name }: Pick<Provider, 'name'>, error: unknown, nowMs: number): void {
-    const one = all.find((provider) => provider.name === name);
-    if (one === undefined) return;
-    one.failure = failureOf(error);
-    // Behind the others, or in the middle of a reorg, is no fault: they are asked first, and it is not left alone.
+    const entry = all.find((provider) => provider.name === name);
+    if (entry === undefined) return;
+    entry.failure = describeFailure(error);
+    // Lag and reorgs are normal: the others are preferred, but this provider stays available.
     if (error instanceof Lagging || error instanceof Inconsistent) {
-      one.penalty = Math.max(1, one.penalty);
+      entry.penalty = Math.max(1, entry.penalty);
       return;
     }
-    if (error instanceof WrongChain) one.of = 'unknown';
-    one.penalty = Math.min(16, one.penalty + (error instanceof Untrusted ? LIE : 1));
-    const rest = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(one.penalty, 10));
-    one.retryAt = nowMs + rest * (0.5 + random() / 2);
+    if (error instanceof WrongChain) entry.isChecked = false;
+    entry.penalty = Math.min(MAX_PENALTY, entry.penalty + (error instanceof Untrusted ? WRONG_DATA_PENALTY : 1));
+    const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(entry.penalty, 10));
+    entry.retryAt = nowMs + backoff * (0.5 + random() / 2);
   }
 
-  function check(one: Mutable, nowMs: number): Promise<boolean> {
-    one.checking ??= askChainId(one, nowMs);
-    return one.checking;
+  function check(entry: Entry, nowMs: number): Promise<boolean> {
+    entry.checking ??= checkChainId(entry, nowMs);
+    return entry.checking;
   }
 
-  async function askChainId(one: Mutable, nowMs: number): Promise<boolean> {
+  async function checkChainId(entry: Entry, nowMs: number): Promise<boolean> {
     try {
-      const found = await one.node.chainId();
+      const found = await entry.node.chainId();
       if (found !== chainId) throw new WrongChain(found);
-      one.of = 'this chain';
+      entry.isChecked = true;
     } catch (error) {
-      failed(one, error, nowMs);
+      failed(entry, error, nowMs);
     } finally {
-      one.checking = null;
+      entry.checking = null;
     }
-    return one.of === 'this chain';
+    return entry.isChecked;
   }
 
-  /** One that is asked besides: after its first silence it is not waited for again. */
-  function watched({ name, node, scanner }: Mutable, nowMs: number): Provider {
-    const ask = async (call: () => Promise<unknown>) => {
-      if ((all.find((one) => one.name === name)?.retryAt ?? 0) > nowMs)
-        throw new RpcError('unreachable', `${name} rests`);
+  /** A view of a provider that fails at once after its first timeout, so that a tick waits for it only once. */
+  function failFast({ name, node, scanner }: Entry, nowMs: number): Provider {
+    const run = async (call: () => Promise<unknown>) => {
+      if ((all.find((entry) => entry.name === name)?.retryAt ?? 0) > nowMs)
+        throw new RpcError('unreachable', `${name} is backing off`);
       try {
         return await call();
       } catch (error) {
@@ -119,60 +121,60 @@ export function createProviderPool(
       }
     };
     type Method = (...args: unknown[]) => Promise<unknown>;
-    const watch = <T extends object>(of: T): T =>
-      new Proxy(of, {
-        get(target, key) {
-          const member = target[key as keyof T];
+    const wrap = <T extends object>(target: T): T =>
+      new Proxy(target, {
+        get(of, key) {
+          const member = of[key as keyof T];
           return typeof member === 'function'
-            ? (...args: unknown[]) => ask(() => (member as unknown as Method)(...args))
+            ? (...args: unknown[]) => run(() => (member as unknown as Method)(...args))
             : member;
         },
       });
-    return { name, node: watch(node), scanner: watch(scanner) };
+    return { name, node: wrap(node), scanner: wrap(scanner) };
   }
 
   return {
     all,
     async pick(nowMs) {
-      const rested = all.filter((one) => one.retryAt <= nowMs);
-      rested.sort((a, b) => a.penalty - b.penalty);
-      for (const one of rested) {
-        if (one.of === 'this chain' || (await check(one, nowMs))) {
-          // Whose the others are is found out meanwhile.
-          for (const other of rested) if (other.of === 'unknown') void check(other, nowMs);
-          return one;
+      const available = all.filter((entry) => entry.retryAt <= nowMs);
+      available.sort((a, b) => a.penalty - b.penalty);
+      for (const entry of available) {
+        if (entry.isChecked || (await check(entry, nowMs))) {
+          // The others are checked in the background.
+          for (const other of available) if (!other.isChecked) void check(other, nowMs);
+          return entry;
         }
       }
-      const why = all.map(({ name, failure }) => `${name} ${failure ?? 'rests'}`).join(', ');
-      throw new RpcError('unreachable', `No node of chain ${chainId} can be asked now: ${why}`);
+      const failures = all.map(({ name, failure }) => `${name} ${failure ?? 'is backing off'}`).join(', ');
+      throw new RpcError('unreachable', `No provider of chain ${chainId} is available: ${failures}`);
     },
     async others(provider, nowMs) {
       const checks = all.flatMap(({ checking }) => checking ?? []);
-      if (checks.length > 0) await withTimeout(FIRST_WORD_MS, Promise.all(checks)).catch(() => {});
+      if (checks.length > 0) await withTimeout(CHAIN_ID_TIMEOUT_MS, Promise.all(checks)).catch(() => {});
       return all
-        .filter((one) => one !== provider && one.of === 'this chain' && one.retryAt <= nowMs)
-        .map((one) => watched(one, nowMs));
+        .filter((entry) => entry !== provider && entry.isChecked && entry.retryAt <= nowMs)
+        .map((entry) => failFast(entry, nowMs));
     },
     succeeded(provider) {
-      const one = provider as Mutable;
-      one.penalty = Math.max(0, one.penalty - 1);
-      one.failure = null;
+      const entry = provider as Entry;
+      entry.penalty = Math.max(0, entry.penalty - 1);
+      entry.failure = null;
     },
     failed,
     redact: createRedactor(urls),
   };
 }
 
-const AILMENTS = {
-  unreachable: 'does not answer',
-  refused: 'refuses',
-  malformed: 'answers what makes no sense',
+const RPC_FAILURES = {
+  unreachable: 'is unreachable',
+  refused: 'returned an error',
+  malformed: 'returned an invalid response',
 } as const;
 
-function failureOf(error: unknown): string {
-  if (error instanceof RpcError) return AILMENTS[error.fault];
+function describeFailure(error: unknown): string {
+  if (error instanceof RpcError) return RPC_FAILURES[error.fault];
   if (error instanceof Lagging) return 'is behind';
-  if (error instanceof Untrusted) return 'lacks what it should have';
+  if (error instanceof Untrusted) return 'returned wrong data';
   if (error instanceof WrongChain) return `serves chain ${error.chainId}`;
-  return error instanceof Inconsistent ? 'is changing' : 'sends what makes no sense';
+  return error instanceof Inconsistent ? 'returned inconsistent data' : 'returned an invalid response';
 }

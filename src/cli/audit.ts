@@ -1,16 +1,11 @@
 // delegations audit: an index against the chain itself, at once. It changes nothing.
 
-import { eventKeys, groupStoredLogs, missingFrom, readStoredLogs } from '../chain/compare-logs.ts';
+import { describeSubject, isQuestion, listsAbout, questionsAbout } from '../chain/audit-subjects.ts';
+import { eventKeys, missingFrom } from '../chain/compare-logs.ts';
 import { groupLogs } from '../chain/group-logs.ts';
 import { createProviderPool } from '../chain/provider-pool.ts';
-import {
-  describeSubject,
-  fetchStatements,
-  findDisagreements,
-  isQuestion,
-  listsAbout,
-  questionsAbout,
-} from '../chain/registry-answers.ts';
+import { fetchStatements, findDisagreements } from '../chain/registry-answers.ts';
+import { groupStoredLogs, readStoredLogs } from '../chain/stored-blocks.ts';
 import { readConfig } from '../service/config.ts';
 import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
