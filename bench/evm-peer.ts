@@ -1,11 +1,11 @@
 // What an integrator does without us: eth_call of the registry's own check. Here on Hardhat's EVM, which is a development node.
 
-import { callOf } from '../src/chain/registry-calls.ts';
+import { encodeCheck } from '../src/chain/registry-calls.ts';
 import { grantingKeys } from '../src/registry/check.ts';
 import { type Delegation, delegationId } from '../src/registry/delegation.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
-import { type Call, inputOf } from '../src/sandbox/transactions.ts';
+import { encodeCall, type RegistryCall } from '../src/sandbox/registry-call.ts';
 import type { Asked, Server } from './load.ts';
 import type { ContractQuestion } from './questions.ts';
 
@@ -27,16 +27,16 @@ export async function startEvmPeer(
 
 async function grant({ rpc }: Evm, { kind, from, to, contract, rights }: Delegation): Promise<void> {
   const name = kind === 'ALL' ? 'delegateAll' : 'delegateContract';
-  const call: Call = ['v2', from, name, [to, ...(contract === null ? [] : [contract]), rights ?? '', true]];
+  const call: RegistryCall = ['v2', from, name, [to, ...(contract === null ? [] : [contract]), rights ?? '', true]];
   await rpc.call('hardhat_impersonateAccount', [from]);
   await rpc.call('hardhat_setBalance', [from, BALANCE]);
-  await rpc.call('eth_sendTransaction', [{ from, to: REGISTRY, data: inputOf(call), gas: GAS }]);
+  await rpc.call('eth_sendTransaction', [{ from, to: REGISTRY, data: encodeCall(call), gas: GAS }]);
 }
 
 export const evmRequest = (question: ContractQuestion): Asked => ({
   path: '/',
   headers: { 'content-type': 'application/json' },
-  body: `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{"to":"${REGISTRY}","data":"${callOf(question)}"},"latest"]}`,
+  body: `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{"to":"${REGISTRY}","data":"${encodeCheck(question)}"},"latest"]}`,
 });
 
 /** What the node answered, as the other servers say it. */

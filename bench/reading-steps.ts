@@ -1,9 +1,9 @@
 // Where the CPU of our backfill goes: each step alone, in this process, and the store as what is left of the whole.
 
-import { registryFilter } from '../src/chain/filter.ts';
-import { groupLogs } from '../src/chain/logs.ts';
+import { groupLogs } from '../src/chain/group-logs.ts';
 import { createNode } from '../src/chain/node.ts';
-import { resolveBlocks } from '../src/chain/resolve.ts';
+import { registryFilter } from '../src/chain/registry-filter.ts';
+import { resolveBlocks } from '../src/chain/resolve-blocks.ts';
 import { createRpc } from '../src/chain/rpc.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
 import { ownCpu } from './cpu.ts';

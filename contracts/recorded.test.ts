@@ -4,13 +4,13 @@
 import { expect, test } from 'bun:test';
 import { createKeccak } from 'hash-wasm';
 import { createNode } from '../src/chain/node.ts';
-import { answerOf, callOf, listCallOf } from '../src/chain/registry-calls.ts';
-import { vaultState } from '../src/chain/revoked-pairs.ts';
+import { decodeAnswer, encodeCheck, encodeList } from '../src/chain/registry-calls.ts';
+import { readVaultState } from '../src/chain/v1-state.ts';
 import type { Address, Delegation } from '../src/registry/delegation.ts';
 import { asAddress, rowsOf } from '../src/registry/return-data.ts';
 import { decodeV2List } from '../src/registry/v2-list.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
-import { type Call, inputOf } from '../src/sandbox/transactions.ts';
+import { encodeCall, type RegistryCall } from '../src/sandbox/registry-call.ts';
 import { asText, everyQuestion, recordedList, trueAnswers } from '../test/support/questions.ts';
 import { type Checkpoint, MAINNET, RECORDINGS, type Recording } from '../test/support/vectors.ts';
 
@@ -67,7 +67,7 @@ test('every v2 call that grants returns the hash of what it grants', async () =>
       ['delegateERC1155', [`0x${to}`, `0x${contract}`, '7', `0x${rights}`, '50'], contract + id, 5],
     ] as const;
     for (const [name, args, rest, type] of cases) {
-      const data = inputOf(['v2', `0x${from}`, name, args]);
+      const data = encodeCall(['v2', `0x${from}`, name, args]);
       const returned = await evm.rpc.call('eth_call', [{ from: `0x${from}`, to: V2, data }, 'latest']);
       const packed = Uint8Array.fromHex(rights + from + to + rest);
       const hash = keccak.init().update(packed).digest('hex');
@@ -99,9 +99,9 @@ interface RawLog {
   readonly data: string;
 }
 
-async function made({ rpc }: Evm, call: Call) {
+async function made({ rpc }: Evm, call: RegistryCall) {
   const to = call[0] === 'v1' ? V1 : V2;
-  const hash = await rpc.call('eth_sendTransaction', [{ from: call[1], to, data: inputOf(call), gas: '0x2dc6c0' }]);
+  const hash = await rpc.call('eth_sendTransaction', [{ from: call[1], to, data: encodeCall(call), gas: '0x2dc6c0' }]);
   const receipt = (await rpc.call('eth_getTransactionReceipt', [hash])) as { logs: RawLog[] };
   return receipt.logs.map(({ address, topics, data }) => [address.toLowerCase(), topics, data]);
 }
@@ -114,11 +114,11 @@ async function compareAnswers({ rpc }: Evm, recording: Recording, checkpoint: Ch
     const data = await rpc.batch(
       some.map(({ question }) => ({
         method: 'eth_call',
-        params: [{ to: MAINNET.registries[question.version], data: callOf(question) }, 'latest'],
+        params: [{ to: MAINNET.registries[question.version], data: encodeCheck(question) }, 'latest'],
       })),
     );
     for (const [position, { question, name }] of some.entries()) {
-      const ours = answerOf(question, String(data[position]));
+      const ours = decodeAnswer(question, String(data[position]));
       const truth = truths.get(name) ?? (typeof ours === 'bigint' ? 0n : false);
       counts.answers++;
       if (ours !== truth) counts.different.push(`${name} at ${checkpoint.blockNumber}: ${ours}, not ${truth}`);
@@ -144,7 +144,7 @@ const KINDS_V1: Readonly<Record<string, 'ALL' | 'CONTRACT' | 'TOKEN'>> = { 1: 'A
 async function listV1({ rpc }: Evm, wallet: Address): Promise<Delegation[]> {
   const block = (await rpc.call('eth_getBlockByNumber', ['latest', false])) as { number: string; hash: Address };
   const at = { number: Number(block.number), hash: block.hash };
-  const outgoing = (await vaultState(MAINNET, createNode(rpc), wallet, at)) ?? [];
+  const outgoing = (await readVaultState(MAINNET, createNode(rpc), wallet, at)) ?? [];
   const data = await rpc.call('eth_call', [
     { to: V1, data: `0x4fc69282${wallet.slice(2).padStart(64, '0')}` },
     'latest',
@@ -169,7 +169,7 @@ async function listV2({ rpc }: Evm, wallet: Address): Promise<Delegation[]> {
   const lists = await rpc.batch(
     (['incoming', 'outgoing'] as const).map((direction) => ({
       method: 'eth_call',
-      params: [{ to: V2, data: listCallOf({ wallet, direction }) }, 'latest'],
+      params: [{ to: V2, data: encodeList({ wallet, direction }) }, 'latest'],
     })),
   );
   return lists.flatMap((data) => decodeV2List(String(data)));

@@ -62,7 +62,7 @@ test('what is rendered is what the sources name', () => {
     logs: 1,
     logsPerSecond: 1,
     secondsLeft: null,
-    providers: [{ name: '1', healthy: true, ailment: null }],
+    providers: [{ name: '1', healthy: true, failure: null }],
     calls: { eth_getLogs: 1 },
     events: { reorg: 1 },
     audited: 1,

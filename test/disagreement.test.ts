@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import { createAuditor } from '../src/chain/auditor.ts';
-import { createProviders } from '../src/chain/providers.ts';
+import { createProviderPool } from '../src/chain/provider-pool.ts';
 import { createRpc } from '../src/chain/rpc.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { type FakeNode, type Fault, Refusal, startFakeNode } from './support/fake-node.ts';
@@ -81,8 +81,8 @@ inWorld(
     world.chain = chain;
     world.show();
     liar.chain = branch;
-    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, sources: 1 });
-    expect(world.one.providers.all[0]?.ailment).toBe('lacks what it should have');
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, providers: 1 });
+    expect(world.one.providers.all[0]?.failure).toBe('returned wrong data');
     const question = { version: 2, scope: 'all', from, to: D, rights: NO_RIGHTS } as const;
     expect((await world.one.store.check(1, question)).granting).toEqual([]);
   },
@@ -101,8 +101,8 @@ inWorld(
         ? { logs: without((answer as { logs: Log[] }).logs) }
         : answer;
     };
-    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, sources: 2 });
-    expect(world.one.providers.all.map(({ ailment }) => ailment)).toEqual(['lacks what it should have', null]);
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, providers: 2 });
+    expect(world.one.providers.all.map(({ failure }) => failure)).toEqual(['returned wrong data', null]);
     expect(await haltOf(world)).toBeNull();
   },
 );
@@ -119,7 +119,7 @@ inWorld(
     liar.chain = branch.map((block, at) =>
       at < 10 ? block : { ...block, transactions: [...block.transactions, ...(chain[at]?.transactions ?? [])] },
     );
-    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, sources: 1 });
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, providers: 1 });
     expect(await haltOf(world)).toBeNull();
   },
 );
@@ -218,7 +218,7 @@ inWorld('empty return data is no answer', { blocks: 120 }, async (world, node) =
 
 inWorld(
   'a wallet whose state takes too long stops only itself',
-  { blocks: 10, deadlineMs: 200 },
+  { blocks: 10, timeoutMs: 200 },
   async (world, node) => {
     world.grow(1, () => one('v1', V, 'delegateForAll', [D, true]));
     await world.one.settle();
@@ -240,7 +240,7 @@ inWorld(
 
 inWorld(
   'wallets that could not be read are read a few at a time, whatever fails between',
-  { blocks: 10, deadlineMs: 200 },
+  { blocks: 10, timeoutMs: 200 },
   async (world, node) => {
     const vaults = Array.from({ length: 100 }, (_, at) => `0x1${(at + 1).toString(16).padStart(39, '0')}`);
     node.fault = on('eth_call', () => {
@@ -275,8 +275,8 @@ inWorld(
 
 test('a percent sign in a URL is no reason to fall over, and a key is redacted as the URL has it and as it is meant', () => {
   for (const url of ['https://node.example/100%', 'https://u:p%ss@node.example/', 'https://node.example/?key=a%25b'])
-    expect(() => createProviders(MAINNET, [url])).not.toThrow();
-  const { redact } = createProviders(MAINNET, ['https://rpc.example/v2/abc%2Bdefghijklmnop']);
+    expect(() => createProviderPool(MAINNET, [url])).not.toThrow();
+  const { redact } = createProviderPool(MAINNET, ['https://rpc.example/v2/abc%2Bdefghijklmnop']);
   expect(redact('the key abc%2Bdefghijklmnop is over its limit')).not.toContain('defghijklmnop');
   expect(redact('the key abc+defghijklmnop is over its limit')).not.toContain('defghijklmnop');
 });
@@ -297,7 +297,7 @@ test('a message that is cut off is redacted before', async () => {
 
 inWorld(
   'a second node that hangs does not hold up the first',
-  { blocks: 40, nodes: 2, deadlineMs: 200 },
+  { blocks: 40, nodes: 2, timeoutMs: 200 },
   async (world, first, second) => {
     second.fault = hangs;
     first.fault = on('eth_getBlockByNumber', (honest) => {
@@ -320,13 +320,13 @@ inWorld(
   async (world, node) => {
     node.fault = on('eth_getLogs', () => []);
     node.calls.clear();
-    expect(await world.one.follower.audit(FIRST, FIRST + 500)).toMatchObject({ repaired: 0, isWhole: true });
+    expect(await world.one.follower.audit(FIRST, FIRST + 500)).toMatchObject({ repaired: 0, isComplete: true });
     const [block] = world.chain.filter(({ transactions }) => transactions.length > 0);
     expect(node.calls.get('eth_getTransactionReceipt')).toBe(block?.transactions.length as number);
   },
 );
 
-inWorld('a repair whose readings fail is made good later', { blocks: 10, deadlineMs: 300 }, async (world, node) => {
+inWorld('a repair whose readings fail is made good later', { blocks: 10, timeoutMs: 300 }, async (world, node) => {
   world.grow(1, () => one('v1', V, 'delegateForAll', [D, true]));
   node.fault = hides(world.chain.at(-1)?.hash);
   await world.one.settle();

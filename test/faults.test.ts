@@ -4,9 +4,9 @@
 import { describe, expect, test } from 'bun:test';
 import { createFollower } from '../src/chain/follower.ts';
 import type { Node } from '../src/chain/node.ts';
-import { createProviders } from '../src/chain/providers.ts';
+import { createProviderPool } from '../src/chain/provider-pool.ts';
 import { createRpc, RpcError } from '../src/chain/rpc.ts';
-import { createScanner } from '../src/chain/scan.ts';
+import { createScanner } from '../src/chain/scanner.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
 import { type FakeNode, type Fault, logsJson, Refusal } from './support/fake-node.ts';
 import { WALLETS } from './support/lives.ts';
@@ -166,7 +166,7 @@ describe('logs that are not there', () => {
       world.one.clock += 61_000;
       await world.one.settle(3);
       expect(await world.one.store.logs(1, { from: FIRST, to: FIRST + 100, limit: 1000 })).toEqual(before);
-      expect(world.one.providers.all[0]?.ailment).toBe('lacks what it should have');
+      expect(world.one.providers.all[0]?.failure).toBe('returned wrong data');
       await endsRight(world);
     },
   );
@@ -478,7 +478,7 @@ describe('nodes that fail', () => {
     });
   }
 
-  fault('30: a request hangs', { deadlineMs: 200 }, async (world, node) => {
+  fault('30: a request hangs', { timeoutMs: 200 }, async (world, node) => {
     node.fault = () => new Promise(() => {});
     world.grow(2);
     await world.one.settle(2);
@@ -486,7 +486,7 @@ describe('nodes that fail', () => {
     await endsRight(world);
   });
 
-  fault('30: the body of an answer hangs', { deadlineMs: 200 }, async (world, node) => {
+  fault('30: the body of an answer hangs', { timeoutMs: 200 }, async (world, node) => {
     node.fault = () =>
       new Response(
         new ReadableStream({
@@ -516,8 +516,8 @@ describe('nodes that fail', () => {
     const [node] = world.nodes as [FakeNode];
     node.fault = () => new Response(`"${'x'.repeat(5_000_000)}"`);
     const before = process.memoryUsage().rss;
-    const rpc = createRpc(node.url, { deadlineMs: 5000, mostBytes: 1_000_000 });
-    await expect(rpc.call('eth_chainId', [])).rejects.toThrow('more than 1000000 bytes');
+    const rpc = createRpc(node.url, { timeoutMs: 5000, maxBytes: 1_000_000 });
+    await expect(rpc.call('eth_chainId', [])).rejects.toThrow('larger than 1000000 bytes');
     expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
     await world.close();
   });
@@ -529,11 +529,11 @@ describe('nodes that fail', () => {
       `http://${secret}.invalid/`,
       `http://user:${secret}@127.0.0.1:9/?key=${secret}`,
     ];
-    const providers = createProviders(MAINNET, urls, { deadlineMs: 500 });
+    const providers = createProviderPool(MAINNET, urls, { timeoutMs: 500 });
     const error = await providers.pick(0).catch((cause) => cause);
     expect(error).toBeInstanceOf(RpcError);
-    const ailments = providers.all.map(({ ailment, name }) => [ailment, name]);
-    const told = JSON.stringify([error.message, error.stack, String(error.cause), ailments]);
+    const failures = providers.all.map(({ failure, name }) => [failure, name]);
+    const told = JSON.stringify([error.message, error.stack, String(error.cause), failures]);
     expect(told).not.toContain(secret);
     // What a node says may repeat its key in any form: the log has it without.
     for (const said of [`upstream https://rpc.example/v2/${secret} failed`, `key ${secret} is over its limit`]) {
@@ -579,7 +579,7 @@ describe('ranges', () => {
         asked.push([from, to]);
         return [];
       });
-      await createScanner(node, FILTER).logs(1, 300);
+      await createScanner(node, FILTER).fetchLogs(1, 300);
       // Every block once, in order.
       let next = 1;
       for (const [from, to] of asked) {
@@ -599,10 +599,10 @@ describe('ranges', () => {
       return [];
     });
     const scanner = createScanner(node, FILTER);
-    await scanner.logs(1, 20);
+    await scanner.fetchLogs(1, 20);
     broken = false;
     calls = 0;
-    await scanner.logs(21, 20_000);
+    await scanner.fetchLogs(21, 20_000);
     expect(calls).toBeLessThan(40);
   });
 
@@ -712,7 +712,7 @@ describe('writers and states', () => {
       const { store } = world.one;
       node.chainId = 8453;
       node.fault = on('eth_getCode', code);
-      const providers = createProviders(NETWORKS.get(8453) as Network, [node.url]);
+      const providers = createProviderPool(NETWORKS.get(8453) as Network, [node.url]);
       const network = { ...MAINNET, chainId: 8453, firstBlock: {} };
       await createFollower({ network, store, providers, now: () => world.one.clock, firstBlock: FIRST + 1 }).tick();
       expect((await store.chain(8453))?.partial).toBe(partial);
@@ -728,7 +728,7 @@ describe('writers and states', () => {
     const follower = createFollower({
       network,
       store: world.one.store,
-      providers: createProviders(MAINNET, [node.url]),
+      providers: createProviderPool(MAINNET, [node.url]),
       now: () => world.one.clock,
     });
     await follower.tick();

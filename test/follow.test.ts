@@ -117,9 +117,9 @@ describe('delegations serve, following', () => {
           const { status, text } = await ask(chainId);
           return status === 503 && text.includes(why);
         });
-      await refused(10, '10/1 does not answer');
+      await refused(10, '10/1 is unreachable');
       await refused(8453, '8453/1 serves chain 1');
-      await refused(137, '137/1 does not answer');
+      await refused(137, '137/1 is unreachable');
       for (let turn = 0; turn < 5; turn++) {
         live.grow(1);
         await caughtUp(served, live);

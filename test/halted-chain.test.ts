@@ -99,7 +99,7 @@ test('how much of the final history a second node confirmed', async () => {
           logs: 1,
           logsPerSecond: 0,
           secondsLeft: null,
-          providers: Array.from({ length: nodes }, (_, at) => ({ name: `1/${at + 1}`, healthy: true, ailment: null })),
+          providers: Array.from({ length: nodes }, (_, at) => ({ name: `1/${at + 1}`, healthy: true, failure: null })),
           calls: {},
           events: {},
           audited: 0,

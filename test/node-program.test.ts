@@ -1,9 +1,9 @@
 // A real node program followed through reorgs: every check is what its registries answer.
 
 import { expect, test } from 'bun:test';
-import { answerOf, callOf } from '../src/chain/registry-calls.ts';
+import { decodeAnswer, encodeCheck } from '../src/chain/registry-calls.ts';
 import { answer, type Question } from '../src/registry/check.ts';
-import type { Call } from '../src/sandbox/transactions.ts';
+import type { RegistryCall } from '../src/sandbox/registry-call.ts';
 import { prepareWallets, SMART, send } from './support/evm-wallets.ts';
 import { following } from './support/following.ts';
 import { CONTRACTS, IDS, RIGHTS, WALLETS } from './support/lives.ts';
@@ -15,7 +15,7 @@ import { randomCalls } from './support/world.ts';
 
 const ROUNDS = 24;
 
-const grant: Call = ['v1', SMART, 'delegateForAll', [WALLETS[0], true]];
+const grant: RegistryCall = ['v1', SMART, 'delegateForAll', [WALLETS[0], true]];
 
 /** How many blocks a branch has, and how many the one that replaces it; null where none does. */
 const BRANCHES: readonly (readonly [blocks: number, replacement: number | null])[] = [
@@ -84,16 +84,16 @@ test(`${NODE_PROGRAM}: after growth, reorgs and shorter branches every check is 
       const data = await rpc.batch(
         questions.map((question) => ({
           method: 'eth_call',
-          params: [{ to: MAINNET.registries[question.version], data: callOf(question) }, tag],
+          params: [{ to: MAINNET.registries[question.version], data: encodeCheck(question) }, tag],
         })),
       );
       for (const [position, question] of questions.entries()) {
-        const truth = answerOf(question, String(data[position]));
+        const truth = decodeAnswer(question, String(data[position]));
         const { granting } = await one.store.check(1, question, ...(isHead ? [] : [block]));
         const ours = answer(question, granting);
         counts.checks++;
         if (ours) counts.yes++;
-        if (ours !== truth) wrong.push(`${callOf(question)} at ${block}: ${ours}, not ${truth}`);
+        if (ours !== truth) wrong.push(`${encodeCheck(question)} at ${block}: ${ours}, not ${truth}`);
       }
     };
 

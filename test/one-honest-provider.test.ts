@@ -105,7 +105,7 @@ describe('1: a node that has thrown logs away and does not say so', () => {
       node.fault = pruned;
       await world.rest();
       expect(await world.difference()).not.toBeNull();
-      await auditorOf(world).round();
+      await auditorOf(world).auditAll();
       expect(await wrongAsOf(world)).toBeNull();
       expect(await world.expectRight()).toBeNull();
       expect(typesOf(world)).not.toContain('halted');
@@ -130,7 +130,7 @@ describe('2: nodes without receipts', () => {
       await world.rest();
       expect(await world.difference()).not.toBeNull();
       node.fault = noReceipts(node);
-      await auditorOf(world).round();
+      await auditorOf(world).auditAll();
       expect(await wrongAsOf(world)).toBeNull();
       expect(await world.expectRight()).toBeNull();
     }));
@@ -141,7 +141,7 @@ describe('2: nodes without receipts', () => {
       second.fault = noReceipts(second);
       await world.rest();
       expect(await world.difference()).not.toBeNull();
-      await auditorOf(world).round();
+      await auditorOf(world).auditAll();
       expect(await wrongAsOf(world)).toBeNull();
       expect(await world.expectRight()).toBeNull();
     }));
@@ -161,7 +161,7 @@ describe('3: times of blocks that logs tell', () => {
         await world.rest();
         expect(world.one.errors).toEqual([]);
         expect(await world.expectRight()).toBeNull();
-        await auditorOf(world).round();
+        await auditorOf(world).auditAll();
         expect(await wrongByTime(world)).toBeNull();
         expect(await wrongAsOf(world)).toBeNull();
       }));
@@ -177,7 +177,7 @@ describe('3: times of blocks that logs tell', () => {
     return inWorld({ blocks: 13_000, history, storeOf }, async (world) => {
       await world.rest();
       expect(await wrongByTime(world)).not.toBeNull();
-      await auditorOf(world).round();
+      await auditorOf(world).auditAll();
       expect(await wrongByTime(world)).toBeNull();
       expect(typesOf(world)).toContain('retimed');
     });
@@ -289,7 +289,7 @@ describe('19: a URL that leads to another chain', () => {
       expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
       expect(typesOf(world)).toEqual([]);
       const [provider] = world.one.providers.all;
-      expect(provider?.ailment).toBe('serves chain 10');
+      expect(provider?.failure).toBe('serves chain 10');
       expect(provider?.penalty).toBeGreaterThan(0);
       node.fault = null;
       world.grow(1, quiet);
@@ -456,7 +456,7 @@ describe('23: a chain of which nothing is left', () => {
         await world.one.settle(3);
       }
       expect(await haltOf(world)).toBeNull();
-      expect(world.one.providers.all[0]?.ailment).toBe('is behind');
+      expect(world.one.providers.all[0]?.failure).toBe('is behind');
       node.chain = world.chain;
       await world.rest();
       expect(await world.expectRight()).toBeNull();
@@ -538,7 +538,7 @@ describe('25: the first pass of the audit', () => {
       node.calls.clear();
       expect(await auditor.run()).toBe(false);
       expect(node.calls.get('eth_getLogs') ?? 0).toBe(0);
-      await auditor.round();
+      await auditor.auditAll();
       expect(await confirmedIn(world)).toBeNull();
     }));
 });
@@ -566,8 +566,8 @@ describe('9: the store fails', () => {
           world.grow(turn === 4 ? 40 : 1, () => [grants(D)]);
           await expect(world.one.follower.tick()).rejects.toBe(error);
         }
-        for (const { penalty, ailment } of world.one.providers.all) {
-          expect({ penalty, ailment }).toEqual({ penalty: 0, ailment: null });
+        for (const { penalty, failure } of world.one.providers.all) {
+          expect({ penalty, failure }).toEqual({ penalty: 0, failure: null });
         }
         isBroken = false;
         await world.one.settle();
@@ -594,7 +594,7 @@ describe('a node that makes up a log and its receipt', () => {
       world.grow(3, () => [grants(D)]);
       await world.rest();
       expect(await wrongAsOf(world)).toBeNull();
-      await auditorOf(world).round();
+      await auditorOf(world).auditAll();
       expect(await wrongAsOf(world)).toBeNull();
       const stored = await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 100 });
       expect(stored.map(({ logIndex }) => logIndex)).not.toContain(0x63);

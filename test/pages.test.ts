@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { privateKeyToAccount } from 'viem/accounts';
-import { COLD, CONTRACTS, HOT, OTHER, SMART } from '../src/sandbox/cast.ts';
+import { COLD, CONTRACTS, HOT, OTHER, SMART } from '../src/sandbox/wallets.ts';
 import { startBrowser } from './support/browser.ts';
 import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
 

@@ -26,7 +26,7 @@ async function live(seed: number): Promise<string | null> {
     blocks: 3 + int(60),
     nodes: 1 + int(2),
     finalizedDepth: pick([0, 5, 10, 20, null]),
-    deadlineMs: 2000,
+    timeoutMs: 2000,
   });
   const hides = seed % 2 === 0;
   let hidden = false;

@@ -28,7 +28,7 @@ const NAMES = {
   ],
 } as const;
 
-interface Asked {
+interface CheckCase {
   readonly path: string;
   readonly block: number;
   readonly truth: string;
@@ -50,7 +50,7 @@ for (const recording of RECORDINGS) {
     await store.apply({ chainId, epoch, after: null, blocks: blocks.map(blockInput), head });
     const server = serving(store, head.timestamp);
 
-    const asked: Asked[] = [];
+    const asked: CheckCase[] = [];
     for (const checkpoint of checkpoints) {
       const block = checkpoint.blockNumber;
       const time = blocks.find(({ number }) => number === block)?.timestamp;

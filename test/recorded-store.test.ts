@@ -8,7 +8,7 @@ import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { ENGINES } from './support/engines.ts';
 import { createModel, type Model } from './support/model.ts';
-import { type Asked, asText, everyQuestion, recordedList, trueAnswers } from './support/questions.ts';
+import { asText, type CheckCase, everyQuestion, recordedList, trueAnswers } from './support/questions.ts';
 import { blockInput, RECORDINGS } from './support/vectors.ts';
 
 const modelList = (model: Model, version: 1 | 2, wallet: Address) =>
@@ -30,12 +30,12 @@ async function storeList(store: Store, chainId: number, version: 1 | 2, wallet: 
   return texts.sort();
 }
 
-interface Answered extends Asked {
+interface Answered extends CheckCase {
   readonly expected: boolean | bigint | undefined;
 }
 
 /** One question in `share`, each in its turn. */
-const choose = (asked: Asked[], truths: (boolean | bigint)[], share: number, turn: number): Answered[] =>
+const choose = (asked: CheckCase[], truths: (boolean | bigint)[], share: number, turn: number): Answered[] =>
   asked
     .map((question, position) => ({ ...question, expected: truths[position] }))
     .filter((_, position) => position % share === turn % share);

@@ -2,12 +2,12 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { decodeAbiParameters, parseAbiParameters } from 'viem';
-import { answerOf, callOf } from '../src/chain/registry-calls.ts';
-import { PAIRS } from '../src/chain/revocations.ts';
+import { decodeAnswer, encodeCheck } from '../src/chain/registry-calls.ts';
+import { MAX_PAIRS } from '../src/chain/revocations.ts';
 import { answer, type Question } from '../src/registry/check.ts';
 import { type Address, NO_RIGHTS } from '../src/registry/delegation.ts';
-import { type Evm, makeSmartWallet, startEvm } from '../src/sandbox/evm.ts';
-import type { Call } from '../src/sandbox/transactions.ts';
+import { deploySmartWallet, type Evm, startEvm } from '../src/sandbox/evm.ts';
+import type { RegistryCall } from '../src/sandbox/registry-call.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { execute, fund, OWNER, send } from './support/evm-wallets.ts';
 import { type Following, following } from './support/following.ts';
@@ -44,8 +44,8 @@ async function mine(): Promise<{ number: number; hash: string }> {
 
 /** The registry's own answer at a block. */
 async function truth(question: Question, block: number): Promise<boolean | bigint> {
-  const call = { to: MAINNET.registries[question.version], data: callOf(question) };
-  return answerOf(question, String(await evm.rpc.call('eth_call', [call, `0x${block.toString(16)}`]))) as
+  const call = { to: MAINNET.registries[question.version], data: encodeCheck(question) };
+  return decodeAnswer(question, String(await evm.rpc.call('eth_call', [call, `0x${block.toString(16)}`]))) as
     | boolean
     | bigint;
 }
@@ -59,8 +59,8 @@ describe('eight contract wallets that revoke somebody in every block', () => {
     const delegates = many(0xd000, 4);
     await fund(evm.rpc, ordinary);
     for (const attacker of attackers) {
-      await makeSmartWallet(evm.rpc, attacker);
-      const grants = delegates.map((delegate): Call => ['v1', attacker, 'delegateForAll', [delegate, true]]);
+      await deploySmartWallet(evm.rpc, attacker);
+      const grants = delegates.map((delegate): RegistryCall => ['v1', attacker, 'delegateForAll', [delegate, true]]);
       await execute(evm.rpc, attacker, grants);
     }
     const tip = await mine();
@@ -76,11 +76,11 @@ describe('eight contract wallets that revoke somebody in every block', () => {
         const delegate = delegates[(turn >> 1) % delegates.length] as Address;
         if (!isRevoking) {
           const from = ordinary[position] as Address;
-          const v2: Call = ['v2', from, 'delegateAll', [v2Hot, NO_RIGHTS, turn % 4 === 0]];
+          const v2: RegistryCall = ['v2', from, 'delegateAll', [v2Hot, NO_RIGHTS, turn % 4 === 0]];
           await send(evm.rpc, [position === 0 ? v2 : ['v1', from, 'delegateForAll', [wallet(0xe100 + turn), true]]]);
         } else {
-          const revoke: Call = ['v1', attacker, 'revokeDelegate', [delegate]];
-          const again: Call = ['v1', attacker, 'delegateForAll', [delegate, true]];
+          const revoke: RegistryCall = ['v1', attacker, 'revokeDelegate', [delegate]];
+          const again: RegistryCall = ['v1', attacker, 'delegateForAll', [delegate, true]];
           await execute(evm.rpc, attacker, position % 2 === 0 ? [revoke, again] : [revoke]);
         }
       }
@@ -105,8 +105,8 @@ describe('eight contract wallets that revoke somebody in every block', () => {
 });
 
 /** A wallet that is a contract, and grants what is asked of it. */
-async function smartAccount(address: Address, grants: readonly Call[]): Promise<Address> {
-  await makeSmartWallet(evm.rpc, address);
+async function smartAccount(address: Address, grants: readonly RegistryCall[]): Promise<Address> {
+  await deploySmartWallet(evm.rpc, address);
   for (let done = 0; done < grants.length; done += 25) {
     await execute(evm.rpc, address, grants.slice(done, done + 25), '0xf42400');
     await mine();
@@ -149,7 +149,7 @@ describe('a wallet whose state is too much for every node', () => {
       for (const address of [wallet(base + 2), wallet(base + 3)]) {
         const tokens = Array.from(
           { length: 50 },
-          (_, id): Call => ['v1', address, 'delegateForToken', [address, cold, String(id), true]],
+          (_, id): RegistryCall => ['v1', address, 'delegateForToken', [address, cold, String(id), true]],
         );
         attackers.push(await smartAccount(address, [['v1', address, 'delegateForAll', [victim, true]], ...tokens]));
       }
@@ -163,8 +163,11 @@ describe('a wallet whose state is too much for every node', () => {
       };
       await one.settle();
 
-      const revoke = (who: Address, whom: Address): [Address, Call[]] => [who, [['v1', who, 'revokeDelegate', [whom]]]];
-      const steps: [Address, Call[]][] = [
+      const revoke = (who: Address, whom: Address): [Address, RegistryCall[]] => [
+        who,
+        [['v1', who, 'revokeDelegate', [whom]]],
+      ];
+      const steps: [Address, RegistryCall[]][] = [
         [over, [['v1', over, 'delegateForAll', [victim, false]]]],
         revoke(holding, STRANGER),
         revoke(over, STRANGER),
@@ -193,10 +196,10 @@ describe('a wallet whose state is too much for every node', () => {
 
 describe('a wallet with more delegates than one tick settles', () => {
   test('the pair that somebody asked about is settled in the next tick, all others after a few, and v2 never waits', async () => {
-    const delegates = many(0x3000, 2.5 * PAIRS);
+    const delegates = many(0x3000, 2.5 * MAX_PAIRS);
     const vault = await smartAccount(
       wallet(0x4000),
-      delegates.map((delegate): Call => ['v1', wallet(0x4000), 'delegateForAll', [delegate, true]]),
+      delegates.map((delegate): RegistryCall => ['v1', wallet(0x4000), 'delegateForAll', [delegate, true]]),
     );
     const [v2Cold, v2Hot] = [wallet(0x4001), wallet(0x4002)];
     await fund(evm.rpc, [v2Cold]);
@@ -231,7 +234,7 @@ describe('a wallet with more delegates than one tick settles', () => {
     const first = await next();
     expect([first.length, first.length < delegates.length]).toEqual([expect.any(Number), true]);
     const wanted = first.at(-1) as Address;
-    one.follower.asked(vault, wanted);
+    one.follower.prioritize(vault, wanted);
     const second = await next();
     expect(second).not.toContain(wanted);
     expect(second.length).toBeGreaterThan(0);

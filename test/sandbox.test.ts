@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CheckOperation, OPERATIONS } from '../src/api/operations.ts';
 import { readCheck } from '../src/api/request.ts';
-import { answerOf, callOf } from '../src/chain/registry-calls.ts';
+import { decodeAnswer, encodeCheck } from '../src/chain/registry-calls.ts';
 import { createRpc } from '../src/chain/rpc.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
 import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
@@ -79,8 +79,8 @@ test('answers what it prints, by the contracts themselves, lives on, and Ctrl-C 
     if (operation?.kind !== 'check') continue;
     const { question } = readCheck(operation as CheckOperation, search.slice(1));
     const at = `0x${Number(response.headers.get('x-block-number')).toString(16)}`;
-    const data = await rpc.call('eth_call', [{ to: registries[question.version], data: callOf(question) }, at]);
-    expect([url, String(answerOf(question, String(data)))]).toEqual([url, answer]);
+    const data = await rpc.call('eth_call', [{ to: registries[question.version], data: encodeCheck(question) }, at]);
+    expect([url, String(decodeAnswer(question, String(data)))]).toEqual([url, answer]);
     checks++;
   }
   expect(checks).toBeGreaterThanOrEqual(4);

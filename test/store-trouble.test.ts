@@ -1,7 +1,7 @@
 // Trouble of the store's own: it is told as such, no provider is blamed for it, and nothing is lost.
 
 import { expect, test } from 'bun:test';
-import { Inconsistent, isProvidersFault, Lagging, Untrusted, WrongChain } from '../src/chain/errors.ts';
+import { Inconsistent, isProviderFault, Lagging, Untrusted, WrongChain } from '../src/chain/errors.ts';
 import { RpcError } from '../src/chain/rpc.ts';
 import { BadLogError } from '../src/registry/event.ts';
 import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';
@@ -22,9 +22,9 @@ async function survives(url: string, reason: string, trouble: () => Promise<() =
     const error = await world.one.follower.tick().catch((thrown) => thrown);
     expect(error).toMatchObject({ name: 'StoreError', code: 'unavailable' });
     expect(error.message).toContain(reason);
-    expect(world.one.providers.all.map(({ penalty, ailment }) => ({ penalty, ailment }))).toEqual([
-      { penalty: 0, ailment: null },
-      { penalty: 0, ailment: null },
+    expect(world.one.providers.all.map(({ penalty, failure }) => ({ penalty, failure }))).toEqual([
+      { penalty: 0, failure: null },
+      { penalty: 0, failure: null },
     ]);
     expect(await store.chain(1)).toEqual(before);
     await end();
@@ -79,8 +79,8 @@ test('only what a provider said is blamed on one: its own errors, and a batch th
     new BadLogError(''),
     new StoreError('bad-batch', ''),
   ];
-  expect(faults.filter((error) => !isProvidersFault(error))).toEqual([]);
+  expect(faults.filter((error) => !isProviderFault(error))).toEqual([]);
   const codes: StoreErrorCode[] = ['unavailable', 'failed', 'bad-store', 'overtaken', 'revocation-unread'];
   const others = [...codes.map((code) => new StoreError(code, '')), new Error(), new TypeError(), 'text'];
-  expect(others.filter(isProvidersFault)).toEqual([]);
+  expect(others.filter(isProviderFault)).toEqual([]);
 });

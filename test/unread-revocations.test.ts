@@ -36,7 +36,7 @@ test('a pair that was refused, in a check or in a list, is answered after the ne
   const list = (delegate: string) => ask(`${delegate}?direction=incoming`);
   /** As the program does between two ticks. */
   const tell = () => {
-    for (const [, , unread] of denials.take()) for (const { from, to } of unread) one.follower.asked(from, to);
+    for (const [, , unread] of denials.take()) for (const { from, to } of unread) one.follower.prioritize(from, to);
   };
   try {
     grow(DELEGATES.map((delegate) => ({ call: ['v1', VAULT, 'delegateForAll', [delegate, true]], direct: true })));

@@ -7,9 +7,9 @@ import { MAINNET } from '../../test/support/vectors.ts';
 import { createWorld, FIRST } from '../../test/support/world.ts';
 import type { Question } from '../registry/check.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
+import { listsAbout, questionsAbout } from './audit-subjects.ts';
 import { createAuditor } from './auditor.ts';
-import { listsOf, questionsOf } from './registry-answers.ts';
-import { callOf } from './registry-calls.ts';
+import { encodeCheck } from './registry-calls.ts';
 
 /** A world whose history was read, and read again, from a node that kept one log in `share` back all the while. */
 async function withGaps(share: number) {
@@ -53,8 +53,8 @@ describe('the audit of logs', () => {
     const [node] = world.nodes as [FakeNode];
     await world.one.settle();
     node.fault = (question, honest) => (question.method === 'eth_getLogs' ? [] : honest());
-    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, isWhole: true });
-    expect(world.one.providers.all[0]?.ailment).toBe('lacks what it should have');
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, isComplete: true });
+    expect(world.one.providers.all[0]?.failure).toBe('returned wrong data');
     expect((await world.one.store.chain(1))?.halt).toBeNull();
     node.fault = null;
     await world.rest();
@@ -98,9 +98,9 @@ describe('the audit of answers', () => {
     const world = await createWorld({ blocks: 120 });
     await world.one.settle();
     const logs = await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10_000 });
-    const questions = questionsOf(logs);
+    const questions = questionsAbout(logs);
     expect(questions.length).toBeGreaterThan(100);
-    const lists = questions.flatMap(listsOf);
+    const lists = questions.flatMap(listsAbout);
     const result = await world.one.follower.auditAnswers([...questions, ...lists]);
     expect(result).toEqual({ asked: questions.length + lists.length, wrong: [] });
     await world.close();
@@ -116,7 +116,7 @@ describe('the audit of answers', () => {
 
   test.each([
     ['checks', everything],
-    ['lists', everything.flatMap(listsOf)],
+    ['lists', everything.flatMap(listsAbout)],
   ])('%s that differ halt the chain, until all of it is compared and repaired', async (_, subjects) => {
     const { world } = await withGaps(2);
     const { follower, store, events } = world.one;
@@ -178,7 +178,7 @@ describe('the audit of answers', () => {
     const wronged: Question[] = [];
     for (const question of everything) {
       const { granting } = await store.check(1, question, verified);
-      if (granting.length === 0 && block?.check?.(callOf(question))?.endsWith('1')) wronged.push(question);
+      if (granting.length === 0 && block?.check?.(encodeCheck(question))?.endsWith('1')) wronged.push(question);
     }
     expect(wronged.length).toBeGreaterThan(0);
     // Of logs, nothing is compared here and nothing is drawn from: only what was asked can tell.
@@ -191,7 +191,7 @@ describe('the audit of answers', () => {
     };
     await round();
     expect(auditor.answers).toBe(0);
-    auditor.denied(wronged.slice(0, 1));
+    auditor.addDenied(wronged.slice(0, 1));
     await round();
     expect(auditor.answers).toBeGreaterThan(0);
     expect((await store.chain(1))?.halt?.code).toBe('registry-mismatch');
@@ -204,10 +204,10 @@ test('a quiet chain of twelve-second blocks costs at most 1,500 calls an hour, t
   const [node] = world.nodes as [FakeNode];
   await world.rest();
   const auditor = createAuditor(world.one.follower, MAINNET, world.one.store, () => world.one.clock);
-  const asked = questionsOf(await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10 }));
+  const asked = questionsAbout(await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10 }));
   node.calls.clear();
   for (let turn = 0; turn < 300; turn++) {
-    auditor.denied(asked);
+    auditor.addDenied(asked);
     world.grow(1, () => []);
     world.one.clock = (world.chain.at(-1)?.timestamp ?? 0) * 1000 + 1000;
     await world.one.follower.tick();

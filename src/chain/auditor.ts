@@ -1,45 +1,47 @@
-// The audit that never ends: final blocks from the first to the newest and round again, and what the registry itself says.
+// Audits the index continuously: compares finalized blocks with all providers, from the first to the newest and round again, and
+// compares sampled answers with the registry.
 
 import type { Question } from '../registry/check.ts';
 import type { Network } from '../registry/network.ts';
+import type { Subject } from '../store/halt.ts';
 import type { Store } from '../store/store.ts';
+import { listsAbout, questionsAbout } from './audit-subjects.ts';
 import type { Follower } from './follower.ts';
-import { listsOf, questionsOf, type Subject } from './registry-answers.ts';
 import { sleep } from './run-follower.ts';
 
 export interface Auditor {
-  /** Does a little where it is time. True where there is more to do at once. */
+  /** Audits what is due. True if there is more to do without a pause. */
   run(): Promise<boolean>;
-  /** Compares every final block once, at once. */
-  round(): Promise<void>;
-  /** Questions of callers who were told no: nothing of ours would ever bring us to ask them. */
-  denied(questions: readonly Question[]): void;
-  /** Blocks compared so far. */
+  /** Compares every finalized block once. */
+  auditAll(): Promise<void>;
+  /** Adds denied checks: a delegation that the index lacks shows only there. */
+  addDenied(questions: readonly Question[]): void;
+  /** Blocks compared since the start. */
   readonly blocks: number;
-  /** Answers of the registry compared so far. */
+  /** Registry answers compared since the start. */
   readonly answers: number;
 }
 
 const LOGS_EVERY_MS = 90_000;
 const ANSWERS_EVERY_MS = 300_000;
-/** Of what is in the store, and of what callers asked, so many each time. */
-const DRAWN = 2;
-const LOGS_TO_DRAW_FROM = 200;
-const DENIED_KEPT = 100;
+/** Stored logs, and denied checks, per audit of answers. */
+const SAMPLE_SIZE = 2;
+const LOGS_TO_SAMPLE = 200;
+const MAX_DENIED = 100;
 
-/** Audits beside the ticks of the follower, never in their way, until the signal comes. */
+/** Runs concurrently with the follower's ticks, until the signal aborts. */
 export async function runAuditor(
   auditor: Auditor,
-  { pollMs, signal, onTrouble }: { pollMs: number; signal: AbortSignal; onTrouble: (error: unknown) => void },
+  { pollMs, signal, onError }: { pollMs: number; signal: AbortSignal; onError: (error: unknown) => void },
 ): Promise<void> {
   while (!signal.aborted) {
-    let isMore = false;
+    let hasMore = false;
     try {
-      isMore = await auditor.run();
+      hasMore = await auditor.run();
     } catch (error) {
-      onTrouble(error);
+      onError(error);
     }
-    await sleep(isMore ? 0 : pollMs, signal);
+    await sleep(hasMore ? 0 : pollMs, signal);
   }
 }
 
@@ -52,37 +54,37 @@ export function createAuditor(
 ): Auditor {
   let [logsAt, answersAt, from, blocks, answers] = [now(), now(), 0, 0, 0];
   let denied: Question[] = [];
-  /** Whether a second provider could be asked the last time. */
-  let isSecondSource = true;
+  /** Whether a second provider answered the last time. */
+  let hasSecondProvider = true;
 
-  /** Removes so many of a list, by chance. */
+  /** Removes and returns random items. */
   const draw = <T>(list: T[], count: number): T[] =>
     Array.from({ length: Math.min(count, list.length) }, () =>
       list.splice(Math.floor(random() * list.length), 1),
     ).flat();
 
-  /** Gives how many providers could be compared with. */
+  /** Compares the next range. Returns the number of providers that answered. */
   async function compareLogs(firstBlock: number, verified: number): Promise<number> {
     if (from < firstBlock || from > verified) from = firstBlock;
-    const to = Math.min(from + follower.span - 1, verified);
+    const to = Math.min(from + follower.rangeSize - 1, verified);
     const [low, size] = [from, to - from + 1];
-    // What no provider can give, such as history that was thrown away, must not keep the rest from being compared.
+    // If the comparison throws, as for pruned history, the next one starts later, so that the rest is still compared.
     from = low + Math.ceil(size / 2);
     const result = await follower.audit(low, to);
     if (result === null) return 0;
-    from = result.isWhole ? to + 1 : low;
-    if (result.isWhole) blocks += size;
-    return result.sources;
+    from = result.isComplete ? to + 1 : low;
+    if (result.isComplete) blocks += size;
+    return result.providers;
   }
 
   async function compareAnswers(firstBlock: number, verified: number) {
     const start = firstBlock + Math.floor(random() * (verified - firstBlock + 1));
-    const range = { to: verified, limit: LOGS_TO_DRAW_FROM };
+    const range = { to: verified, limit: LOGS_TO_SAMPLE };
     let logs = await store.logs(chainId, { from: start, ...range });
     if (logs.length === 0) logs = await store.logs(chainId, { from: firstBlock, ...range });
-    const questions = [...questionsOf(draw(logs, DRAWN)), ...draw(denied, DRAWN)];
+    const questions = [...questionsAbout(draw(logs, SAMPLE_SIZE)), ...draw(denied, SAMPLE_SIZE)];
     const [one] = draw([...questions], 1);
-    const subjects: Subject[] = one === undefined ? [] : [...questions, ...listsOf(one)];
+    const subjects: Subject[] = one === undefined ? [] : [...questions, ...listsAbout(one)];
     answers += (await follower.auditAnswers(subjects))?.asked ?? 0;
   }
 
@@ -90,31 +92,31 @@ export function createAuditor(
     async run() {
       const { firstBlock = 0, verified = null, confirmed = null } = follower.state ?? {};
       if (verified === null) return false;
-      // The first pass follows the backfill as fast as a second provider allows; then a range now and then will do.
+      // The first pass follows the backfill as fast as a second provider allows. Later passes compare one range at a time.
       const next = (confirmed ?? firstBlock - 1) + 1;
-      const isFirstPass = isSecondSource && next <= verified;
-      let isMore = false;
+      const isFirstPass = hasSecondProvider && next <= verified;
+      let hasMore = false;
       if (isFirstPass || now() - logsAt >= LOGS_EVERY_MS) {
         logsAt = now();
         if (isFirstPass) from = next;
-        isSecondSource = false;
-        isSecondSource = (await compareLogs(firstBlock, verified)) > 1;
-        isMore = isSecondSource && (follower.state?.confirmed ?? -1) > (confirmed ?? -1);
+        hasSecondProvider = false;
+        hasSecondProvider = (await compareLogs(firstBlock, verified)) > 1;
+        hasMore = hasSecondProvider && (follower.state?.confirmed ?? -1) > (confirmed ?? -1);
       }
       if (now() - answersAt >= ANSWERS_EVERY_MS) {
         answersAt = now();
         await compareAnswers(firstBlock, verified);
       }
-      return isMore;
+      return hasMore;
     },
-    async round() {
+    async auditAll() {
       const { firstBlock = 0, verified = null } = follower.state ?? {};
       if (verified === null) return;
       from = firstBlock;
       while (from <= verified && (await compareLogs(firstBlock, verified)) > 0);
     },
-    denied(questions) {
-      denied = [...denied, ...questions].slice(-DENIED_KEPT);
+    addDenied(questions) {
+      denied = [...denied, ...questions].slice(-MAX_DENIED);
     },
     get blocks() {
       return blocks;

@@ -1,96 +1,96 @@
-// Reads many blocks at once: old history for good, and otherwise up to where block by block takes over. What is not old is read
-// a second time with the window before it counts as final.
+// Reads ranges of blocks while the index is far behind the head. Old history counts as verified when it is read. Newer blocks
+// are read again with the window first.
 
 import type { BlockInput } from '../store/store.ts';
-import type { Base, Commit, Stretch } from './commit.ts';
-import type { FollowerContext, Sources } from './context.ts';
+import type { Ancestor, BlockRange, Commit } from './commit.ts';
+import type { FollowerContext, TickProviders } from './context.ts';
 import { crossCheck } from './cross-check.ts';
 import { Inconsistent, WrongChain } from './errors.ts';
-import { finalNumber, YOUNGEST_FINAL_SECONDS } from './finality.ts';
+import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
 import { hasBlock } from './find-block.ts';
-import { groupLogs } from './logs.ts';
+import { groupLogs } from './group-logs.ts';
 import type { Header, Node } from './node.ts';
-import { resolveBlocks } from './resolve.ts';
+import { resolveBlocks } from './resolve-blocks.ts';
 import { RpcError } from './rpc.ts';
 
-/** Ranges that are read ahead of the one that is being written, and for how long in one tick. */
-const AHEAD = 4;
-const AHEAD_MS = 5000;
-/** So many of the newest final blocks are read twice before they count as verified. */
+/** Ranges that are prefetched while one is being written, and for how long in one tick. */
+const PREFETCHED_RANGES = 4;
+const TICK_MS = 5000;
+/** This many of the newest finalized blocks are read twice before they count as verified. */
 const READ_TWICE_BLOCKS = 10_000;
-/** Other providers are waited for so long. */
-const SECOND_MS = 20_000;
+/** How long the other providers may take for a range. */
+const CROSS_CHECK_TIMEOUT_MS = 20_000;
 
 export function createBackfill(context: FollowerContext, commit: Commit) {
-  const { network, store, finality } = context;
+  const { network, finality } = context;
   const { chainId } = network;
 
-  async function readAhead(sources: Sources, tip: Header, base: Base): Promise<void> {
-    await context.commit(async ({ epoch }) => ({ state: await store.report(chainId, epoch, { tip: tip.number }) }));
-    const { node, scanner } = sources.first;
-    const old = Math.min(await finalNumber(network, finality, node, tip), tip.number) - READ_TWICE_BLOCKS;
-    const isOld = base.number < old;
-    const last = isOld ? old : tip.number;
-    const reads: Promise<Stretch>[] = [];
-    const deadline = performance.now() + AHEAD_MS;
-    let next = base.number + 1;
-    const launch = () => {
+  async function readAhead(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
+    await context.report({ tip: tip.number });
+    const { node, scanner } = providers.first;
+    const oldEnd = Math.min(await finalizedNumber(network, finality, node, tip), tip.number) - READ_TWICE_BLOCKS;
+    const isOld = ancestor.number < oldEnd;
+    const last = isOld ? oldEnd : tip.number;
+    const reads: Promise<BlockRange>[] = [];
+    const deadline = performance.now() + TICK_MS;
+    let next = ancestor.number + 1;
+    const prefetch = () => {
       if (next > last || performance.now() > deadline) return;
-      const to = Math.min(last, next + scanner.span - 1);
-      const read = readRange(sources, next, to, isOld);
-      // Whoever comes first to fail is told of in its turn.
+      const to = Math.min(last, next + scanner.rangeSize - 1);
+      const read = readRange(providers, next, to, isOld);
+      // The failure is thrown when this read is awaited in order.
       read.catch(() => {});
       reads.push(read);
       next = to + 1;
     };
-    for (let turn = 0; turn < AHEAD; turn++) launch();
-    let from = base;
-    for (let stretch = await reads.shift(); stretch !== undefined; stretch = await reads.shift()) {
-      launch();
-      if (!isOld) await requireStill(node, from);
-      const isPast = stretch.end.timestamp <= tip.timestamp - YOUNGEST_FINAL_SECONDS;
-      await commit(stretch, from, isOld && isPast);
-      from = stretch.end;
+    for (let count = 0; count < PREFETCHED_RANGES; count++) prefetch();
+    let from = ancestor;
+    for (let range = await reads.shift(); range !== undefined; range = await reads.shift()) {
+      prefetch();
+      if (!isOld) await requireUnchanged(node, from);
+      const isOldEnough = range.end.timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS;
+      await commit(range, from, isOld && isOldEnough);
+      from = range.end;
     }
   }
 
-  async function readRange(sources: Sources, from: number, to: number, isFinal: boolean): Promise<Stretch> {
-    const { node, scanner } = sources.first;
+  async function readRange(providers: TickProviders, from: number, to: number, isOld: boolean): Promise<BlockRange> {
+    const { node, scanner } = providers.first;
     const headerAt = async (block: number) => {
-      const { chainId: found, header } = await node.anchor(block);
+      const { chainId: found, header } = await node.headerAndChainId(block);
       if (found !== chainId) throw new WrongChain(found);
-      if (header === null) throw new RpcError('refused', `the provider has no block ${block}`);
+      if (header === null) throw new RpcError('refused', `the provider does not have block ${block}`);
       return header;
     };
-    const before = isFinal ? null : await headerAt(to);
-    const logs = await scanner.logs(from, to);
+    const before = isOld ? null : await headerAt(to);
+    const logs = await scanner.fetchLogs(from, to);
     const end = await headerAt(to);
     if (before !== null && before.hash !== end.hash) throw new Inconsistent(`block ${to} changed while it was read`);
-    // The first block of all is kept with its time: what is asked of a time before the first log is known from there on.
+    // The chain's first block is stored with its time, so that times before the first log can be answered.
     const isStart = context.state?.head == null && from === context.state?.firstBlock;
     const start = isStart && from < to ? await headerAt(from) : null;
     const known = new Map([end, ...(start === null ? [] : [start])].map((header) => [header.number, header]));
     const between = { after: start?.timestamp ?? context.state?.head?.timestamp ?? 0, until: end.timestamp };
-    // Old history is compared by the audit, at the pace of the others.
-    const settled = isFinal
+    // The audit compares old history with the other providers, at the speed they allow.
+    const settled = isOld
       ? groupLogs(logs)
-      : await crossCheck(context, sources, groupLogs(logs), {
+      : await crossCheck(context, providers, groupLogs(logs), {
           end,
-          ask: (source) => source.scanner.logs(from, to),
-          deadlineMs: SECOND_MS,
+          fetch: (provider) => provider.scanner.fetchLogs(from, to),
+          timeoutMs: CROSS_CHECK_TIMEOUT_MS,
         });
     const found = await resolveBlocks(node, network, settled, { known, between });
     if (start === null || found[0]?.number === from) return { end, blocks: found };
-    const kept: BlockInput = { number: from, hash: start.hash, timestamp: start.timestamp, logs: [] };
-    return { end, blocks: [kept, ...found] };
+    const first: BlockInput = { number: from, hash: start.hash, timestamp: start.timestamp, logs: [] };
+    return { end, blocks: [first, ...found] };
   }
 
   return { readAhead };
 }
 
-/** What was read stands on the base only if the base is still the chain's. */
-async function requireStill(node: Node, { number, hash }: Base): Promise<void> {
+/** What was read links to the ancestor only if the chain still has it. */
+async function requireUnchanged(node: Node, { number, hash }: Ancestor): Promise<void> {
   if (hash !== null && !(await hasBlock(node, { number, hash }))) {
-    throw new Inconsistent(`block ${number} changed while what follows was read`);
+    throw new Inconsistent(`block ${number} changed while the blocks after it were read`);
   }
 }

@@ -1,10 +1,10 @@
-// A block's logs bloom: it may promise a log that is not there, and never hides one that is.
+// Tests a block's logs bloom. It can have false positives, never false negatives.
 
 import { createKeccak } from 'hash-wasm';
 
 const keccak = await createKeccak(256);
 
-/** The three bits that a value sets, each as a position in the bloom's bytes and a mask. */
+/** The three bits of a value, each as a byte position and a mask. */
 function bitsOf(value: string): readonly (readonly [number, number])[] {
   const hash = keccak
     .init()
@@ -16,14 +16,14 @@ function bitsOf(value: string): readonly (readonly [number, number])[] {
   });
 }
 
-const known = new Map<string, ReturnType<typeof bitsOf>>();
+const cache = new Map<string, ReturnType<typeof bitsOf>>();
 
-/** True where a log with this address or topic may be in the block. */
-export function mayHold(bloom: string, value: string): boolean {
-  let bits = known.get(value);
+/** Whether a log with this address or topic may be in the block. */
+export function bloomMayContain(bloom: string, value: string): boolean {
+  let bits = cache.get(value);
   if (bits === undefined) {
     bits = bitsOf(value);
-    known.set(value, bits);
+    cache.set(value, bits);
   }
   return bits.every(([byte, mask]) => (Number.parseInt(bloom.slice(2 + 2 * byte, 4 + 2 * byte), 16) & mask) !== 0);
 }

@@ -1,32 +1,37 @@
-// Writes what was read on top of what we and the chain have in common.
+// Commits a range of blocks on top of a common ancestor, and rolls back what the index had above it.
 
 import type { Batch, BlockInput, BlockRef } from '../store/store.ts';
 import type { FollowerContext } from './context.ts';
 import type { Header } from './node.ts';
 
-export type Base = Pick<BlockRef, 'number'> & { readonly hash: BlockRef['hash'] | null };
+/** The newest block that the index and the chain have in common. Its hash is null before the first block. */
+export type Ancestor = Pick<BlockRef, 'number'> & { readonly hash: BlockRef['hash'] | null };
 
-/** Consecutive blocks that were read: those with logs, and the last one. */
-export interface Stretch {
+/** Consecutive blocks: those with logs, and the last one. */
+export interface BlockRange {
   readonly end: Header;
   readonly blocks: readonly BlockInput[];
 }
 
-/** What we had above the base goes with the first part. */
-export type Commit = (stretch: Stretch, base: Base, isVerified?: boolean) => Promise<void>;
+/** The rollback is part of the first transaction. */
+export type Commit = (range: BlockRange, ancestor: Ancestor, isVerified?: boolean) => Promise<void>;
 
-/** A commit holds no more logs than this, so that others have a turn; a fourth of it would be a third slower. */
-const MOST_LOGS = 20_000;
+/** Logs per transaction, so that other writers get a turn. A quarter of this is a third slower. */
+const MAX_LOGS = 20_000;
 
-export function createCommit(context: FollowerContext, onLogs: (count: number, hasUnnamed: boolean) => void): Commit {
+export function createCommit(
+  context: FollowerContext,
+  onLogs: (count: number, mayHaveRevocations: boolean) => void,
+): Commit {
   const { network, store, onEvent } = context;
   const { chainId } = network;
 
-  return async ({ end, blocks }, base, isVerified = false) => {
+  return async ({ end, blocks }, ancestor, isVerified = false) => {
     const before = context.state;
     if (before === null) return;
-    const rollback = before.head !== null && base.number < before.head.number ? { rollbackTo: base.number } : {};
-    const parts = partsOf(blocks);
+    const rollback =
+      before.head !== null && ancestor.number < before.head.number ? { rollbackTo: ancestor.number } : {};
+    const parts = split(blocks);
     for (const [position, part] of parts.entries()) {
       const last = position === parts.length - 1 ? end : (part.at(-1) as BlockRef);
       const head = { number: last.number, hash: last.hash, timestamp: last.timestamp };
@@ -43,21 +48,19 @@ export function createCommit(context: FollowerContext, onLogs: (count: number, h
         return store.apply(batch);
       });
       const logs = part.flatMap((block) => block.logs);
-      onLogs(
-        logs.length,
-        'rollbackTo' in rollback || logs.some(({ event, revoked }) => event.type === 'unknownRevoked' && !revoked),
-      );
+      const hasUnnamed = logs.some(({ event, revoked }) => event.type === 'unknownRevoked' && !revoked);
+      onLogs(logs.length, 'rollbackTo' in rollback || hasUnnamed);
     }
-    if ('rollbackTo' in rollback) onEvent({ type: 'reorg', from: before.head?.number ?? 0, to: base.number });
+    if ('rollbackTo' in rollback) onEvent({ type: 'reorg', from: before.head?.number ?? 0, to: ancestor.number });
   };
 }
 
-/** Whole blocks, so many that no part holds more logs than a commit should. There is always one part. */
-function partsOf(blocks: readonly BlockInput[]): BlockInput[][] {
+/** Splits whole blocks into parts of at most MAX_LOGS logs. There is always at least one part. */
+function split(blocks: readonly BlockInput[]): BlockInput[][] {
   const parts: BlockInput[][] = [[]];
   let logs = 0;
   for (const block of blocks) {
-    if (logs > 0 && logs + block.logs.length > MOST_LOGS) {
+    if (logs > 0 && logs + block.logs.length > MAX_LOGS) {
       parts.push([]);
       logs = 0;
     }

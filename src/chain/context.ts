@@ -1,10 +1,10 @@
-// One chain as it is being followed: what the parts of a follower share. The chain's state changes here alone.
+// What the parts of a follower share. The chain's state changes only here.
 
 import type { Finality, Network } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import { describeHalt, type Halt, type HaltCode } from '../store/halt.ts';
-import type { BlockRef, ChainState, CommitResult, Store } from '../store/store.ts';
-import type { Source } from './providers.ts';
+import type { BlockRef, ChainState, CommitResult, Report, Store } from '../store/store.ts';
+import type { Provider } from './provider-pool.ts';
 
 export type FollowerEvent =
   | { readonly type: 'reorg'; readonly from: number; readonly to: number }
@@ -27,43 +27,42 @@ export type FollowerEvent =
   | { readonly type: 'resumed' }
   | { readonly type: 'unread'; readonly vault: string; readonly block: number; readonly reason: string };
 
-/** Whom to ask. */
-export interface Sources {
-  /** The provider that this tick keeps to. */
-  readonly first: Source;
-  /** The others that can be asked now. */
-  readonly others: readonly Source[];
+export interface TickProviders {
+  /** The provider that this tick reads from. */
+  readonly first: Provider;
+  /** The other available providers, used for comparison. */
+  readonly others: readonly Provider[];
 }
 
-export const allOf = ({ first, others }: Sources): readonly Source[] => [first, ...others];
+export const allProviders = ({ first, others }: TickProviders): readonly Provider[] => [first, ...others];
 
 export interface ContextOptions {
   readonly network: Network;
   readonly store: Store;
   readonly finality: Finality;
-  /** Milliseconds. */
+  /** Unix milliseconds. */
   readonly now: () => number;
   readonly onEvent: (event: FollowerEvent) => void;
-  /** A provider that was asked besides failed, or was found wrong. */
-  readonly blame: (source: Source, error: unknown) => void;
+  /** Records that a provider failed or returned wrong data. */
+  readonly blame: (provider: Provider, error: unknown) => void;
 }
 
 export interface FollowerContext extends ContextOptions {
-  /** As of our newest commit; null before the first tick. */
+  /** As of our latest commit. Null before the chain is claimed. */
   readonly state: ChainState | null;
-  /** When the blocks that are not final were last read again. */
-  windowReadAt: number;
-  /** The newest block that is verified to be final, where its hash is kept. */
-  finalBlock(): Promise<BlockRef | undefined>;
-  /** Takes over what a commit left, unless a later one was seen already. */
-  adopt(state: ChainState): ChainState;
-  /** Makes a change of the store with the epoch of ours. */
+  /** The verified block. Undefined if there is none, or its hash is not stored. */
+  verifiedBlock(): Promise<BlockRef | undefined>;
+  /** Claims the chain for this follower. Earlier epochs can no longer write. */
+  claim(firstBlock: number, partial: boolean): Promise<ChainState>;
+  /** Writes to the store under our epoch. */
   commit(change: (state: ChainState) => Promise<CommitResult>): Promise<ChainState>;
-  /** The chain answers no more, for this reason, until it is null. */
+  /** Stores facts about the chain that are not blocks. */
+  report(report: Report): Promise<ChainState>;
+  /** Halts the chain, or resumes it with null. */
   halt(halt: Halt | null): Promise<void>;
-  /** To whoever reads the log. */
-  tellHalt(halt: Halt): void;
-  /** What the store says now: somebody else may have changed it. */
+  /** Emits the `halted` event. */
+  reportHalt(halt: Halt): void;
+  /** Reloads the state: an operator or another process may have changed it. */
   refresh(): Promise<ChainState | null>;
 }
 
@@ -72,39 +71,42 @@ export function createContext(options: ContextOptions): FollowerContext {
   const { chainId } = network;
   let state: ChainState | null = null;
 
+  /** Ticks and audits commit concurrently: an older result must not replace a newer one. */
+  function adopt(next: ChainState): ChainState {
+    if (state === null || next.epoch !== state.epoch || next.commits > state.commits) state = next;
+    return state;
+  }
+
   const context: FollowerContext = {
     ...options,
-    windowReadAt: Number.NEGATIVE_INFINITY,
     get state() {
       return state;
     },
-    async finalBlock() {
+    async verifiedBlock() {
       const verified = state?.verified;
       return verified == null ? undefined : (await store.blocks(chainId, { from: verified, to: verified }))[0];
     },
-    adopt(next) {
-      if (state === null || next.epoch !== state.epoch || next.commits > state.commits) state = next;
-      return state;
-    },
+    claim: async (firstBlock, partial) => adopt(await store.claim(chainId, firstBlock, partial)),
     async commit(change) {
-      if (state === null) throw new Error('Nothing can be written before the chain is claimed.');
-      return context.adopt((await change(state)).state);
+      if (state === null) throw new Error('The chain must be claimed before it is written to.');
+      return adopt((await change(state)).state);
     },
+    report: (report) => context.commit(async ({ epoch }) => ({ state: await store.report(chainId, epoch, report) })),
     async halt(halt) {
       if (state === null) return;
-      context.adopt(await store.report(chainId, state.epoch, { halt }));
+      await context.report({ halt });
       if (halt === null) onEvent({ type: 'resumed' });
-      else context.tellHalt(halt);
+      else context.reportHalt(halt);
     },
-    tellHalt(halt) {
+    reportHalt(halt) {
       onEvent({ type: 'halted', code: halt.code, since: halt.since, ...describeHalt(chainId, halt) });
     },
     async refresh() {
-      const stands = await store.chain(chainId);
-      if (state !== null && stands?.epoch !== state.epoch) {
+      const stored = await store.chain(chainId);
+      if (state !== null && stored?.epoch !== state.epoch) {
         throw new StoreError('overtaken', `Chain ${chainId}: another writer has taken the chain.`);
       }
-      if (stands !== null) state = stands;
+      if (stored !== null) state = stored;
       return state;
     },
   };

@@ -1,82 +1,67 @@
-// What the other providers have of blocks that one has just told, before any of it is served: a difference is settled by
-// evidence.
+// Compares new blocks from one provider with the other providers before they are committed, and settles differences.
 
 import { withTimeout } from '../store/with-timeout.ts';
-import { textsOf } from './compare.ts';
-import type { FollowerContext, Sources } from './context.ts';
-import { Untrusted } from './errors.ts';
-import { blockBy, hasBlock } from './find-block.ts';
-import { type BlockLogs, groupLogs } from './logs.ts';
+import { eventKeys } from './compare-logs.ts';
+import type { FollowerContext, TickProviders } from './context.ts';
+import { findAgreedBlock, hasBlock } from './find-block.ts';
+import { type BlockLogs, groupLogs } from './group-logs.ts';
 import type { BlockId, NodeLog } from './node.ts';
-import type { Source } from './providers.ts';
-import { heldBefore, settleLogs } from './settle-logs.ts';
+import { byNumber, type ProviderLogs, toProviderLogs } from './provider-logs.ts';
+import type { Provider } from './provider-pool.ts';
+import { settleBlock } from './settle-block.ts';
 
 export interface CrossCheck {
-  /** The newest of the blocks: whoever does not have it has no say. */
+  /** The newest block. Providers that do not have it are ignored. */
   readonly end: BlockId;
-  readonly ask: (source: Source) => Promise<NodeLog[]>;
-  /** The others are waited for so long: what they have later, the window compares. */
-  readonly deadlineMs: number;
+  readonly fetch: (provider: Provider) => Promise<NodeLog[]>;
+  /** How long to wait for the other providers. */
+  readonly timeoutMs: number;
 }
 
-type Told = { readonly source: Source; readonly blocks: ReadonlyMap<number, BlockLogs> };
-
-/** The logs of the blocks by all providers that answer in time. */
+/** Returns the blocks with the settled logs. `ours` is what the tick's own provider returned. */
 export async function crossCheck(
   context: FollowerContext,
-  sources: Sources,
+  providers: TickProviders,
   ours: readonly BlockLogs[],
-  { end, ask, deadlineMs }: CrossCheck,
+  { end, fetch, timeoutMs }: CrossCheck,
 ): Promise<readonly BlockLogs[]> {
   const { network } = context;
   const others = await Promise.all(
-    sources.others.map(async (source): Promise<Told[]> => {
+    providers.others.map(async (provider): Promise<ProviderLogs[]> => {
       try {
-        const blocks = groupLogs(await withTimeout(deadlineMs, ask(source)));
-        for (const { logs } of blocks) textsOf(network, logs);
-        return [{ source, blocks: byNumber(blocks) }];
+        return [toProviderLogs(network, provider, await withTimeout(timeoutMs, fetch(provider)))];
       } catch {
-        // It is behind, or slow: the window asks it again.
+        // It lags or is slow. The window check asks it again.
         return [];
       }
     }),
   );
-  let told: Told[] = [{ source: sources.first, blocks: byNumber(ours) }, ...others.flat()];
-  const textAt = ({ blocks }: Told, number: number) => {
-    const block = blocks.get(number);
-    return block === undefined ? '' : [block.hash, ...textsOf(network, block.logs)].join('\n');
-  };
-  const differing = (all: readonly Told[]) =>
-    [...new Set(all.flatMap(({ blocks }) => [...blocks.keys()]))].filter(
-      (number) => new Set(all.map((one) => textAt(one, number))).size > 1,
-    );
-  if (differing(told).length === 0) return ours;
-  // Some answer nothing instead of an error about what they do not have.
-  const having = await Promise.all(
-    told.map(async ({ source }) => source === sources.first || hasBlock(source.node, end).catch(() => false)),
+  const answers: ProviderLogs[] = [{ provider: providers.first, blocks: byNumber(ours) }, ...others.flat()];
+  const findDiffering = (all: readonly ProviderLogs[]) =>
+    [...new Set(all.flatMap(({ blocks }) => [...blocks.keys()]))].filter((number) => {
+      const texts = all.map(({ blocks }) => {
+        const block = blocks.get(number);
+        return block === undefined ? '' : [block.hash, ...eventKeys(network, block.logs)].join('\n');
+      });
+      return new Set(texts).size > 1;
+    });
+  if (findDiffering(answers).length === 0) return ours;
+  // Some providers return no logs, instead of an error, for blocks that they do not have.
+  const hasEnd = await Promise.all(
+    answers.map(
+      async ({ provider }) => provider === providers.first || hasBlock(provider.node, end).catch(() => false),
+    ),
   );
-  told = told.filter((_, position) => having[position]);
+  const valid = answers.filter((_, position) => hasEnd[position]);
   const settled = byNumber(ours);
-  for (const number of differing(told)) {
-    const block = await blockBy(
-      told.map(({ source }) => source),
+  for (const number of findDiffering(valid)) {
+    const block = await findAgreedBlock(
+      valid.map(({ provider }) => provider),
       number,
     );
-    const own = told.map(({ source, blocks }) => {
-      const found = blocks.get(number);
-      return { source, logs: found?.hash === block.hash ? found.logs : [] };
-    });
-    const before = heldBefore(context, number);
-    const entries = await settleLogs(network, { block, told: own, stored: [], before });
-    const text = entries.map((entry) => entry.text).join('\n');
-    for (const { source, logs } of own) {
-      if (textsOf(network, logs).join('\n') !== text)
-        context.blame(source, new Untrusted(`the provider has other logs of block ${number}`));
-    }
+    const { entries } = await settleBlock(context, valid, block, []);
     settled.delete(number);
     for (const one of groupLogs(entries.map(({ log }) => log as NodeLog))) settled.set(number, one);
   }
   return [...settled.values()].sort((a, b) => a.number - b.number);
 }
-
-const byNumber = (blocks: readonly BlockLogs[]) => new Map(blocks.map((block) => [block.number, block]));

@@ -1,17 +1,18 @@
-// A few of the questions that callers were answered with no, drawn evenly: what the index lacks shows only there. And a few of
-// those that were refused for a revocation that is not settled, apart, so that they are not lost among the others.
+// Keeps a random sample of denied checks for the audit: a delegation that the index lacks shows only there. Keeps a second
+// sample of checks that were refused because of an unsettled revocation.
 
 import type { Question } from '../registry/check.ts';
 
-type Why = 'denied' | 'unread';
+type Reason = 'denied' | 'unread';
 
 export interface DeniedSample {
-  add(chainId: number, question: Question, why?: Why): void;
-  /** Those drawn since the last time, by chain. */
+  add(chainId: number, question: Question, reason?: Reason): void;
+  /** Removes and returns the samples, by chain. */
   take(): [chainId: number, denied: Question[], unread: Question[]][];
 }
 
-const KEPT = 4;
+/** Questions per sample. */
+const SAMPLE_SIZE = 4;
 
 interface Sample {
   seen: number;
@@ -19,28 +20,28 @@ interface Sample {
 }
 
 export function createDeniedSample(random: () => number = Math.random): DeniedSample {
-  const none = (): Record<Why, Sample> => ({
+  const empty = (): Record<Reason, Sample> => ({
     denied: { seen: 0, questions: [] },
     unread: { seen: 0, questions: [] },
   });
-  let drawn = new Map<number, Record<Why, Sample>>();
+  let samples = new Map<number, Record<Reason, Sample>>();
   return {
-    add(chainId, question, why = 'denied') {
-      const chain = drawn.get(chainId) ?? none();
-      drawn.set(chainId, chain);
-      const sample = chain[why];
+    add(chainId, question, reason = 'denied') {
+      const chain = samples.get(chainId) ?? empty();
+      samples.set(chainId, chain);
+      const sample = chain[reason];
       const { questions } = sample;
-      const place = questions.length < KEPT ? questions.length : Math.floor(random() * (sample.seen + 1));
+      const place = questions.length < SAMPLE_SIZE ? questions.length : Math.floor(random() * (sample.seen + 1));
       sample.seen++;
-      if (place < KEPT) questions[place] = question;
+      if (place < SAMPLE_SIZE) questions[place] = question;
     },
     take() {
-      const taken = [...drawn].map(([chainId, { denied, unread }]): ReturnType<DeniedSample['take']>[number] => [
+      const taken = [...samples].map(([chainId, { denied, unread }]): ReturnType<DeniedSample['take']>[number] => [
         chainId,
         denied.questions,
         unread.questions,
       ]);
-      drawn = new Map();
+      samples = new Map();
       return taken;
     },
   };

@@ -1,26 +1,25 @@
-// What a tick may run into, besides a call that fails. The type of an error says whose fault it is.
+// The errors of a tick. The type of an error tells whether a provider is at fault.
 
 import { BadLogError } from '../registry/event.ts';
 import { BadReturnDataError } from '../registry/return-data.ts';
 import { StoreError } from '../store/errors.ts';
 import { RpcError } from './rpc.ts';
 
-/** The chain changed between two requests, or two nodes behind one URL disagree: ask again. */
+/** The chain changed between two requests, or two nodes behind one URL disagree. The next tick tries again. */
 export class Inconsistent extends Error {
   override readonly name = 'Inconsistent';
 }
 
-/** The provider is behind what we have: no evidence of anything. */
+/** The provider is behind the index. */
 export class Lagging extends Error {
   override readonly name = 'Lagging';
 }
 
-/** The provider does not have what it must have: not to be asked first again soon. */
+/** The provider returned wrong data. Other providers are preferred for a while. */
 export class Untrusted extends Error {
   override readonly name = 'Untrusted';
 }
 
-/** The provider serves another chain. */
 export class WrongChain extends Error {
   override readonly name = 'WrongChain';
   readonly chainId: number;
@@ -30,8 +29,8 @@ export class WrongChain extends Error {
   }
 }
 
-const OF_PROVIDERS = [RpcError, Inconsistent, Lagging, Untrusted, WrongChain, BadLogError, BadReturnDataError];
+const PROVIDER_ERRORS = [RpcError, Inconsistent, Lagging, Untrusted, WrongChain, BadLogError, BadReturnDataError];
 
-/** A store's own trouble, or a bug of ours, says nothing about a provider; a batch that makes no sense came from one. */
-export const isProvidersFault = (error: unknown): boolean =>
-  OF_PROVIDERS.some((type) => error instanceof type) || (error instanceof StoreError && error.code === 'bad-batch');
+/** A database error or a bug of ours is not a provider's fault. A batch that the store rejects as invalid is. */
+export const isProviderFault = (error: unknown): boolean =>
+  PROVIDER_ERRORS.some((type) => error instanceof type) || (error instanceof StoreError && error.code === 'bad-batch');

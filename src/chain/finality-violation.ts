@@ -1,72 +1,73 @@
-// A final block that changed: the chain halts, and resumes when it is ours again, or when all providers keep saying that it is
-// another.
+// Handles a finalized block that changed: the chain halts, and resumes when a provider has our block again, or after all
+// providers have agreed on another one for a while.
 
 import type { BlockRef, ChainState } from '../store/store.ts';
-import { allOf, type FollowerContext, type Sources } from './context.ts';
+import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import { Inconsistent, Untrusted } from './errors.ts';
-import { hasBlock, lastWhere } from './find-block.ts';
+import { bisectLast, hasBlock } from './find-block.ts';
 import type { Header } from './node.ts';
 
-/** What is said about a final block must be said so often, for so long, before it is believed against our own. */
-const READS = 3;
-const LONG_MS = 120_000;
+/** Another block is accepted after this many reads over this time. */
+const MIN_READS = 3;
+const MIN_MS = 120_000;
 
 export function createFinalityViolation(context: FollowerContext) {
   const { network, store, now, onEvent } = context;
   const { chainId } = network;
-  let said: { hash: Header['hash'] | null; since: number; reads: number } | null = null;
+  /** The block that the providers have instead of ours. A null hash: the chain ends below it. */
+  let observed: { hash: Header['hash'] | null; since: number; reads: number } | null = null;
 
-  /** Halts the chain, unless another provider still has our block. No header: the chain does not reach so far any more. */
-  async function changed({ others }: Sources, ours: BlockRef, header: Header | null): Promise<void> {
+  /** Halts the chain, unless another provider still has our block. A null header: the chain ends below our block. */
+  async function report({ others }: TickProviders, ours: BlockRef, header: Header | null): Promise<void> {
     for (const { node } of others) {
       const theirs = await node.header(ours.number).catch(() => null);
       if (theirs?.hash === ours.hash)
-        throw new Untrusted(`the provider has another block ${ours.number} than all others`);
+        throw new Untrusted(`the provider has another block ${ours.number} than the other providers`);
     }
     const theirs = header?.hash ?? null;
-    said = { hash: theirs, since: now(), reads: 1 };
+    observed = { hash: theirs, since: now(), reads: 1 };
     const since = Math.floor(now() / 1000);
     await context.halt({ code: 'finality-violation', since, block: ours.number, theirs });
   }
 
-  /** True when the chain may resume. */
-  async function isOver(sources: Sources, state: ChainState): Promise<boolean> {
+  /** True if the chain may resume. */
+  async function isResolved(providers: TickProviders, state: ChainState): Promise<boolean> {
     const { verified, head } = state;
     if (verified === null || head === null) return true;
-    const kept = await context.finalBlock();
-    if (kept === undefined) return true;
-    // Whoever still has our block settles it.
-    for (const { node } of allOf(sources)) if (await hasBlock(node, kept).catch(() => false)) return true;
-    const hash = (await sources.first.node.header(verified))?.hash ?? null;
-    if (said === null || said.hash !== hash) said = { hash, since: now(), reads: 0 };
-    said.reads++;
-    if (said.reads < READS || now() - said.since < LONG_MS) return false;
-    await requireAgreement(sources, verified, hash);
-    const common = await commonBlock(sources, state, verified);
-    if (common === undefined) return tellForeign(state, verified);
-    // A provider that does not reach so far on our own branch may just be behind.
+    const stored = await context.verifiedBlock();
+    if (stored === undefined) return true;
+    for (const { node } of allProviders(providers)) if (await hasBlock(node, stored).catch(() => false)) return true;
+    const hash = (await providers.first.node.header(verified))?.hash ?? null;
+    if (observed === null || observed.hash !== hash) observed = { hash, since: now(), reads: 0 };
+    observed.reads++;
+    if (observed.reads < MIN_READS || now() - observed.since < MIN_MS) return false;
+    await requireAgreement(providers, verified, hash);
+    const common = await findCommonBlock(providers, state, verified);
+    if (common === undefined) return reportForeign(state, verified);
+    // A provider whose chain ends below the verified block, on our branch, may only lag.
     return hash === null ? false : rollBack(verified, common);
   }
 
-  async function requireAgreement({ others }: Sources, number: number, hash: Header['hash'] | null): Promise<void> {
+  async function requireAgreement({ others }: TickProviders, number: number, hash: Header['hash'] | null) {
     for (const { node } of others) {
       const theirs = await node.header(number).catch(() => null);
       if (theirs !== null && theirs.hash !== hash)
-        throw new Inconsistent(`the providers do not agree about block ${number}`);
+        throw new Inconsistent(`the providers disagree about block ${number}`);
     }
   }
 
-  /** The newest final block that is still the chain's. */
-  async function commonBlock({ first }: Sources, { firstBlock }: ChainState, verified: number) {
+  /** The newest stored finalized block that the provider has. */
+  async function findCommonBlock({ first }: TickProviders, { firstBlock }: ChainState, verified: number) {
     const blocks = await store.blocks(chainId, { from: firstBlock, to: verified });
     const isTheirs = (position: number) => hasBlock(first.node, blocks[position] as BlockRef);
-    return blocks[await lastWhere(blocks.length, isTheirs)];
+    return blocks[await bisectLast(blocks.length, isTheirs)];
   }
 
-  async function tellForeign({ halt }: ChainState, verified: number): Promise<false> {
+  /** The providers have none of our blocks: they probably serve another chain. */
+  async function reportForeign({ halt }: ChainState, verified: number): Promise<false> {
     const since = halt?.since ?? Math.floor(now() / 1000);
-    const isTold = halt?.code === 'finality-violation' && halt.foreign === true;
-    if (!isTold)
+    const isReported = halt?.code === 'finality-violation' && halt.foreign === true;
+    if (!isReported)
       await context.halt({ code: 'finality-violation', since, block: verified, theirs: null, foreign: true });
     return false;
   }
@@ -79,5 +80,7 @@ export function createFinalityViolation(context: FollowerContext) {
     return true;
   }
 
-  return { changed, isOver };
+  return { report, isResolved };
 }
+
+export type FinalityViolation = ReturnType<typeof createFinalityViolation>;

@@ -1,26 +1,25 @@
-// Which blocks count as final: by the node or by our own rule, whichever is more careful.
+// Finds the newest finalized block: by the node's tag or by the configured rule, and never younger than a minimum age.
 
 import type { Finality, Network } from '../registry/network.ts';
 import type { Header, Node } from './node.ts';
 import { RpcError } from './rpc.ts';
 
-/** Blocks younger than this are never final, whatever the node says. */
-export const YOUNGEST_FINAL_SECONDS = 60;
-/** Where the node has no finalized block. */
+/** Younger blocks are not final, even if the node says so. */
+export const MIN_FINALIZED_AGE_SECONDS = 60;
+/** Used if the node does not support the `finalized` tag. */
 const WITHOUT_TAG: Exclude<Finality, 'tag'> = { seconds: 900 };
 
-/** The newest final block's number. */
-export async function finalNumber(network: Network, rule: Finality, node: Node, tip: Header): Promise<number> {
-  const depth = (seconds: number) => Math.ceil(seconds / network.blockSeconds);
-  const youngest = tip.number - depth(YOUNGEST_FINAL_SECONDS);
-  const tag = rule === 'tag' ? await finalizedBy(node) : null;
-  if (tag !== null) return Math.min(tag.number, youngest);
-  const own = rule === 'tag' ? WITHOUT_TAG : rule;
-  return Math.min(youngest, tip.number - ('blocks' in own ? own.blocks : depth(own.seconds)));
+export async function finalizedNumber(network: Network, rule: Finality, node: Node, tip: Header): Promise<number> {
+  const toBlocks = (seconds: number) => Math.ceil(seconds / network.blockSeconds);
+  const newest = tip.number - toBlocks(MIN_FINALIZED_AGE_SECONDS);
+  const tagged = rule === 'tag' ? await fetchFinalized(node) : null;
+  if (tagged !== null) return Math.min(tagged.number, newest);
+  const depth = rule === 'tag' ? WITHOUT_TAG : rule;
+  return Math.min(newest, tip.number - ('blocks' in depth ? depth.blocks : toBlocks(depth.seconds)));
 }
 
-/** Null where the node does not know the tag. */
-const finalizedBy = (node: Node): Promise<Header | null> =>
+/** Null if the node does not support the tag. */
+const fetchFinalized = (node: Node): Promise<Header | null> =>
   node.header('finalized').catch((error) => {
     if (error instanceof RpcError && error.fault === 'refused') return null;
     throw error;

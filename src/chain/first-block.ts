@@ -1,16 +1,16 @@
-// Where a chain's index begins, and whether the registries are older than that.
+// Finds the first block of a chain's index, and whether the registries are older than that.
 
 import type { Network } from '../registry/network.ts';
 import { ALL_VERSIONS } from '../registry/versions.ts';
-import { allOf, type FollowerContext, type Sources } from './context.ts';
-import { registryFilter } from './filter.ts';
-import { lastWhere } from './find-block.ts';
+import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
+import { bisectLast } from './find-block.ts';
 import type { Node } from './node.ts';
-import type { Source } from './providers.ts';
+import type { Provider } from './provider-pool.ts';
+import { registryFilter } from './registry-filter.ts';
 import { RpcError } from './rpc.ts';
 
 /** Of the oldest registry that the network has. */
-function publishedBy({ registries, firstBlock }: Network): number | undefined {
+function publishedFirstBlock({ registries, firstBlock }: Network): number | undefined {
   const oldest = ALL_VERSIONS.find((version) => registries[version] !== undefined);
   return oldest && firstBlock[oldest];
 }
@@ -20,29 +20,29 @@ async function hasRegistry(network: Network, node: Node, block: number): Promise
   return false;
 }
 
-/** The operator's choice, what the network publishes, or the lowest block at which a provider has the registries' code. */
+/** The operator's choice, the network's published block, or the lowest block at which a provider has registry code. */
 export async function findFirstBlock(
   network: Network,
-  sources: readonly Source[],
-  chosen: number | undefined,
+  providers: readonly Provider[],
+  configured: number | undefined,
 ): Promise<{ readonly first: number; readonly partial: boolean }> {
-  const published = publishedBy(network);
+  const published = publishedFirstBlock(network);
   if (published !== undefined) {
-    const first = chosen ?? published;
+    const first = configured ?? published;
     return { first, partial: first > published };
   }
-  const first = chosen ?? (await lowestWithCode(network, sources));
-  return { first, partial: first > 0 && !(await isSurelyAbsent(network, sources, first - 1)) };
+  const first = configured ?? (await findLowestWithCode(network, providers));
+  return { first, partial: first > 0 && !(await isSurelyAbsent(network, providers, first - 1)) };
 }
 
-async function lowestWithCode(network: Network, sources: readonly Source[]): Promise<number> {
+async function findLowestWithCode(network: Network, providers: readonly Provider[]): Promise<number> {
   const found: number[] = [];
   let failure: unknown = new RpcError('refused', `chain ${network.chainId} has no registry`);
-  for (const { node } of sources) {
+  for (const { node } of providers) {
     try {
       const tip = await node.header('latest');
       if (tip === null || !(await hasRegistry(network, node, tip.number))) continue;
-      found.push(1 + (await lastWhere(tip.number, async (block) => !(await hasRegistry(network, node, block)))));
+      found.push(1 + (await bisectLast(tip.number, async (block) => !(await hasRegistry(network, node, block)))));
     } catch (error) {
       failure = error;
     }
@@ -52,34 +52,34 @@ async function lowestWithCode(network: Network, sources: readonly Source[]): Pro
 }
 
 /**
- * Some providers answer "no code" for a block whose state they have thrown away. One that has no state at all of that block
- * proves nothing; where nobody can tell, the registries may have been there.
+ * Some providers answer "no code" for a block whose state they have pruned. That proves absence only if they have other state
+ * of that block. If no provider can prove it, the registries may have been there.
  */
-async function isSurelyAbsent(network: Network, sources: readonly Source[], block: number): Promise<boolean> {
+async function isSurelyAbsent(network: Network, providers: readonly Provider[], block: number): Promise<boolean> {
   let isProven = false;
-  for (const { node } of sources) {
+  for (const { node } of providers) {
     try {
       if (await hasRegistry(network, node, block)) return false;
       if (await node.hasState(block)) isProven = true;
     } catch {
-      // It has thrown that state away, and says so.
+      // The provider has pruned that state.
     }
   }
   return isProven;
 }
 
 /**
- * Stores of earlier versions did not keep their first block, without which a time before the first log is not known. A provider
- * that has thrown its oldest headers away changes nothing, and neither do providers that disagree.
+ * Stores of earlier versions lack the first block, and with it the times before the first log. Adds it. Does nothing if no
+ * provider has its header, or if providers disagree.
  */
-export async function keepFirstBlock(context: FollowerContext, sources: Sources): Promise<void> {
+export async function storeFirstBlock(context: FollowerContext, providers: TickProviders): Promise<void> {
   const { state, store, network } = context;
   const { chainId } = network;
   if (state?.head == null || state.head.number === state.firstBlock) return;
   const { firstBlock: number, head } = state;
   if ((await store.blocks(chainId, { from: number, to: number })).length > 0) return;
-  const told = await Promise.all(allOf(sources).map(({ node }) => node.header(number).catch(() => null)));
-  const [header, ...others] = told.filter((one) => one !== null);
+  const headers = await Promise.all(allProviders(providers).map(({ node }) => node.header(number).catch(() => null)));
+  const [header, ...others] = headers.filter((one) => one !== null);
   if (header === undefined || others.some(({ hash }) => hash !== header.hash)) return;
   const [next] = await store.logs(chainId, { from: number, to: head.number, limit: 1 });
   if (header.timestamp > (next?.block ?? head).timestamp) return;

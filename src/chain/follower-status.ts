@@ -1,13 +1,13 @@
-// How a chain's follower stands, in figures: for the log, the terminal, /networks and the metrics.
+// The status of a chain's follower: for the log, the terminal, /networks and the metrics.
 
 import type { FollowerEvent } from './context.ts';
 
 export interface ProviderStatus {
   readonly name: string;
-  /** Fine, or resting after a failure. */
+  /** False after a failure. */
   readonly healthy: boolean;
-  /** In a few words of our own, fit for anyone; what the node itself said is for the log. */
-  readonly ailment: string | null;
+  /** The last failure, in words that are safe to publish. The node's own message goes to the log. */
+  readonly failure: string | null;
 }
 
 export interface FollowerStatus {
@@ -15,41 +15,42 @@ export interface FollowerStatus {
   readonly firstBlock: number | null;
   readonly block: number | null;
   readonly tip: number | null;
-  /** Logs written since the start, and in the last seconds. */
+  /** Logs written since the start. */
   readonly logs: number;
+  /** Over the last seconds. */
   readonly logsPerSecond: number;
-  /** Until the tip at this rate; null where it cannot be told. */
+  /** Until the tip is reached. Null if unknown. */
   readonly secondsLeft: number | null;
   readonly providers: readonly ProviderStatus[];
-  /** Calls by method. */
+  /** JSON-RPC calls by method. */
   readonly calls: Readonly<Record<string, number>>;
-  /** What happened how often. */
+  /** Events by type. */
   readonly events: Readonly<Partial<Record<FollowerEvent['type'], number>>>;
-  /** Final blocks that were compared again. */
+  /** Finalized blocks that were audited. */
   readonly audited: number;
-  /** Answers of the registry that were compared with ours. */
+  /** Registry answers that were compared with the index. */
   readonly compared: number;
-  /** Another program follows the chain into this store, and this one waits for its turn. */
+  /** Another process holds the lease, and this one waits for it. */
   readonly standby: boolean;
   readonly failures: number;
 }
 
-/** Whole blocks read, of all there are, from 0 to 1. */
-export function shareOf({ firstBlock, block, tip }: FollowerStatus): number {
+/** Indexed blocks as a share of all blocks, from 0 to 1. */
+export function backfillShare({ firstBlock, block, tip }: FollowerStatus): number {
   if (firstBlock === null || block === null || tip === null) return 0;
   return tip <= firstBlock ? 1 : Math.min(1, (block - firstBlock + 1) / (tip - firstBlock + 1));
 }
 
-/** One chain in a line, for people. */
-export function lineOf(name: string, figures: FollowerStatus): string {
-  const { block, tip, logsPerSecond, secondsLeft } = figures;
-  const share = `${(100 * shareOf(figures)).toFixed(1)} %`.padStart(7);
+/** One line for the terminal. */
+export function formatStatus(name: string, status: FollowerStatus): string {
+  const { block, tip, logsPerSecond, secondsLeft } = status;
+  const share = `${(100 * backfillShare(status)).toFixed(1)} %`.padStart(7);
   const blocks = `${block ?? '–'} of ${tip ?? '–'}`;
-  const left = secondsLeft === null ? '' : `, ${timeOf(secondsLeft)} left`;
+  const left = secondsLeft === null ? '' : `, ${formatDuration(secondsLeft)} left`;
   return `${name.padEnd(18)} ${share}  block ${blocks}, ${Math.round(logsPerSecond)} events/s${left}`;
 }
 
-function timeOf(seconds: number): string {
+function formatDuration(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

@@ -1,57 +1,61 @@
-// Follows one chain: each tick keeps to one provider, and ends in a commit that is right or in none.
+// Follows one chain. A tick reads from one provider, compares with the others, and ends in one correct commit or in none.
 
 import type { Address } from '../registry/delegation.ts';
 import type { Finality, Network } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Subject } from '../store/halt.ts';
 import type { ChainState, Store } from '../store/store.ts';
+import { auditRange } from './audit-range.ts';
 import { createBackfill } from './backfill.ts';
+import { claimChain } from './claim-chain.ts';
 import { createCommit } from './commit.ts';
-import { type Comparison, compareBlocks } from './compare-blocks.ts';
-import { allOf, createContext, type FollowerEvent, type Sources } from './context.ts';
-import { Inconsistent, isProvidersFault, Lagging, WrongChain } from './errors.ts';
+import type { Comparison } from './compare-blocks.ts';
+import { createContext, type FollowerEvent, type TickProviders } from './context.ts';
+import { Inconsistent, isProviderFault, WrongChain } from './errors.ts';
 import { createFinalityViolation } from './finality-violation.ts';
-import { findFirstBlock, keepFirstBlock } from './first-block.ts';
+import { findAncestor } from './find-ancestor.ts';
+import { createHeadCheck } from './head-check.ts';
 import { createLive, LIVE_BLOCKS } from './live.ts';
 import type { Header } from './node.ts';
-import type { Providers } from './providers.ts';
+import type { ProviderPool } from './provider-pool.ts';
 import { type AnswersAudit, createRegistryMismatch } from './registry-mismatch.ts';
 import { createRevocations } from './revocations.ts';
 import { RpcError } from './rpc.ts';
-import { readWindow } from './window.ts';
+import { createVerifiedCheck } from './verified-check.ts';
+import { createWindow } from './window.ts';
 
 export interface FollowerOptions {
   readonly network: Network;
   readonly store: Store;
-  readonly providers: Providers;
-  /** Milliseconds. */
+  readonly providers: ProviderPool;
+  /** Unix milliseconds. */
   readonly now: () => number;
   readonly finality?: Finality;
-  /** Where to begin when the network does not say. */
+  /** The operator's first block. Otherwise the network's, or the block at which the registry was deployed. */
   readonly firstBlock?: number;
   readonly onEvent?: (event: FollowerEvent) => void;
 }
 
 export interface Follower {
-  /** One step. Throws where it could not be made; nothing is half done then. `more`: there is work at once. */
+  /** Makes one step, or throws and changes nothing. `more`: call again without a pause. */
   tick(): Promise<{ readonly more: boolean }>;
-  /** Compares final blocks with all providers and puts the index right; null where none of the range is final. */
+  /** Compares finalized blocks with all providers and repairs the index. Null if no block of the range is verified. */
   audit(from: number, to: number): Promise<Comparison | null>;
-  /** Asks the registry itself, at the newest final block; null where there is none. Wrong answers halt the chain. */
+  /** Compares our answers with the registry's at the verified block. Null if there is none. A mismatch halts the chain. */
   auditAnswers(subjects: readonly Subject[]): Promise<AnswersAudit | null>;
-  /** Somebody was refused an answer about a pair, for a revocation that is not settled. */
-  asked(vault: Address, delegate: Address): void;
-  /** How many blocks one call for logs asks for now. */
-  readonly span: number;
+  /** Settles this pair first: a caller was refused an answer because a revocation is not settled. */
+  prioritize(vault: Address, delegate: Address): void;
+  /** Blocks per `eth_getLogs` call, at present. */
+  readonly rangeSize: number;
   readonly state: ChainState | null;
-  /** How many logs it has written. */
+  /** Logs written since the start. */
   readonly logs: number;
 }
 
 export function createFollower(options: FollowerOptions): Follower {
-  const { network, store, providers, now, onEvent = () => {} } = options;
+  const { network, store, providers: pool, now, onEvent = () => {} } = options;
   const { chainId } = network;
-  /** Providers that were found wrong in the work under way. */
+  /** Names of providers that were wrong during the current tick. */
   const blamed = new Set<string>();
   const context = createContext({
     network,
@@ -59,146 +63,100 @@ export function createFollower(options: FollowerOptions): Follower {
     finality: options.finality ?? network.finality,
     now,
     onEvent,
-    blame: (source, error) => {
-      if (!isProvidersFault(error)) return;
-      blamed.add(source.name);
-      providers.failed(source, error, now());
+    blame(provider, error) {
+      if (!isProviderFault(error)) return;
+      blamed.add(provider.name);
+      pool.failed(provider, error, now());
     },
   });
-  const revocations = createRevocations(context);
-  const violation = createFinalityViolation(context);
-  const mismatch = createRegistryMismatch(context, revocations);
   let logs = 0;
+  const revocations = createRevocations(context);
   const commit = createCommit(context, (count, mayHaveRevocations) => {
     logs += count;
-    if (mayHaveRevocations) revocations.mayHaveMore();
+    if (mayHaveRevocations) revocations.wake();
   });
-  const live = createLive(context, commit, violation);
+  const violation = createFinalityViolation(context);
+  const verifiedCheck = createVerifiedCheck(context, violation);
+  const mismatch = createRegistryMismatch(context, revocations);
+  const headCheck = createHeadCheck(context);
+  const live = createLive(context, commit);
   const backfill = createBackfill(context, commit);
-  let checkedFinal = false;
+  const window = createWindow(context, revocations);
 
-  /** Work that keeps to one provider, whose doing its outcome is. */
-  async function withProvider<T>(work: (sources: Sources) => Promise<T>): Promise<T> {
-    const provider = await providers.pick(now());
-    blamed.delete(provider.name);
-    try {
-      const result = await work({ first: provider, others: await providers.others(provider, now()) });
-      if (!blamed.has(provider.name)) providers.succeeded(provider);
-      return result;
-    } catch (error) {
-      if (error instanceof StoreError && error.code === 'overtaken') throw await overtaken(error);
-      if (isProvidersFault(error)) providers.failed(provider, error, now());
-      throw error;
-    }
-  }
-
-  /** By another writer, or by a commit of our own of which we never heard: then we go on from where the store stands. */
-  async function overtaken(error: StoreError): Promise<Error> {
-    const epoch = context.state?.epoch;
-    const stands = await store.chain(chainId);
-    if (stands === null || stands.epoch !== epoch) return error;
-    await context.refresh();
-    return new Inconsistent('the store had moved on');
-  }
-
-  async function step(sources: Sources): Promise<boolean> {
-    const tip = await tipOf(sources);
-    if (context.state === null) await start(sources);
-    // A halted chain is not written to, so that only this shows what an operator or another process has done about it.
+  /** One tick. True if there is more to do without a pause. */
+  async function tick(providers: TickProviders): Promise<boolean> {
+    const tip = await fetchTip(providers);
+    if (context.state === null) await claimChain(context, providers, options.firstBlock);
+    // Nothing is committed to a halted chain, so only a reload shows that an operator or another process has resumed it.
     else if (context.state.halt !== null) await context.refresh();
     const { state } = context;
     if (state === null) return false;
-    if (state.halt !== null && !mismatch.isOn()) return reopen(sources, state);
-    await checkFinal(sources, state, tip);
-    await live.judgeHead(sources, tip, state);
-    const base = await live.commonBlock(sources, state, tip);
-    if (base === null) return false;
-    if (tip.number - base.number > LIVE_BLOCKS) {
-      await backfill.readAhead(sources, tip, base);
+    if (state.halt !== null && !mismatch.isActive()) return resume(providers, state);
+
+    await verifiedCheck.run(providers, state, tip);
+    await headCheck.run(providers, tip, state);
+    const ancestor = await findAncestor(context, violation, providers, state, tip);
+    if (ancestor === null) return false;
+    if (tip.number - ancestor.number > LIVE_BLOCKS) {
+      await backfill.readAhead(providers, tip, ancestor);
       return true;
     }
-    if (base.hash !== tip.hash) await live.advance(sources, tip, base);
-    // The chain is shorter by what we have above its head.
-    else if (state.head !== null && state.head.number > tip.number) await commit({ end: tip, blocks: [] }, base);
-    const confirmedAt = Math.floor(now() / 1000);
-    await context.commit(async ({ epoch }) => ({
-      state: await store.report(chainId, epoch, { confirmedAt, tip: tip.number }),
-    }));
-    await revocations.settle(sources);
-    await readWindow(context, revocations, sources, tip);
-    return mismatch.isOn() ? mismatch.reconsider(sources) : false;
+    await live.advance(providers, tip, ancestor);
+    await context.report({ confirmedAt: Math.floor(now() / 1000), tip: tip.number });
+    await revocations.settle(providers);
+    await window.verify(providers, tip);
+    return mismatch.isActive() ? mismatch.recheck(providers) : false;
   }
 
-  /** The newest block of the provider, and that it is this chain's. */
-  async function tipOf({ first }: Sources): Promise<Header> {
-    const { chainId: found, header } = await first.node.anchor('latest');
+  /** The provider's latest block. Throws if the provider serves another chain. */
+  async function fetchTip({ first }: TickProviders): Promise<Header> {
+    const { chainId: found, header } = await first.node.headerAndChainId('latest');
     if (found !== chainId) throw new WrongChain(found);
     if (header === null) throw new RpcError('malformed', 'no latest block');
     return header;
   }
 
-  async function start(sources: Sources): Promise<void> {
-    const known = await store.chain(chainId);
-    // The import that is under way, or that an operator will start again, writes this chain: a claim would end it.
-    if (known?.halt?.code === 'import-unfinished') return;
-    const { first, partial } = known
-      ? { first: known.firstBlock, partial: known.partial }
-      : await findFirstBlock(network, allOf(sources), options.firstBlock);
-    const { halt } = context.adopt(await store.claim(chainId, first, partial));
-    // Nobody reads a log from its beginning: a restart says it again.
-    if (halt !== null) context.tellHalt(halt);
-  }
-
-  /** A chain that halted for a final block that changed resumes when that is over. */
-  async function reopen(sources: Sources, state: ChainState): Promise<boolean> {
-    if (state.halt?.code !== 'finality-violation' || !(await violation.isOver(sources, state))) return false;
-    checkedFinal = false;
+  /** Resumes a chain that halted for a finality violation, once that is resolved. */
+  async function resume(providers: TickProviders, state: ChainState): Promise<boolean> {
+    if (state.halt?.code !== 'finality-violation' || !(await violation.isResolved(providers, state))) return false;
+    verifiedCheck.reset();
     await context.halt(null);
     return true;
   }
 
-  /** Once in a life: what we hold to be final must still be the chain's, and the first block must be kept. */
-  async function checkFinal(sources: Sources, { verified, head }: ChainState, tip: Header): Promise<void> {
-    if (checkedFinal || verified === null || head === null) return;
-    // Behind us, or a chain that became shorter: that is judged by the head.
-    if (tip.number < verified) return;
-    const kept = await context.finalBlock();
-    const header = await sources.first.node.header(verified);
-    if (header === null) throw new Lagging(`the provider does not know block ${verified}`);
-    const isOurs = kept === undefined || header.hash === kept.hash;
-    if (!isOurs) await violation.changed(sources, kept, header);
-    checkedFinal = true;
-    if (isOurs) await keepFirstBlock(context, sources);
+  /** Runs work with the best provider, and records whether that provider failed. */
+  async function withProvider<T>(work: (providers: TickProviders) => Promise<T>): Promise<T> {
+    const provider = await pool.pick(now());
+    blamed.delete(provider.name);
+    try {
+      const result = await work({ first: provider, others: await pool.others(provider, now()) });
+      if (!blamed.has(provider.name)) pool.succeeded(provider);
+      return result;
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'overtaken') throw await recoverState(error);
+      if (isProviderFault(error)) pool.failed(provider, error, now());
+      throw error;
+    }
   }
 
-  /** Compares final blocks with all providers; those above what is verified are the window's. */
-  async function audit(from: number, to: number): Promise<Comparison | null> {
-    const anchor = await context.finalBlock();
-    if (context.state === null || context.state.halt !== null || anchor === undefined) return null;
-    const [low, high] = [Math.max(from, context.state.firstBlock), Math.min(to, anchor.number)];
-    if (low > high) return null;
-    const sources = await providers.others(null, now());
-    const result = await compareBlocks(context, sources, anchor, low, high);
-    if (result.repaired > 0) revocations.mayHaveMore();
-    const [first, ...others] = sources;
-    if (first !== undefined) await revocations.verify({ first, others }, low, high);
-    const confirmed = context.state.confirmed ?? context.state.firstBlock - 1;
-    if (result.sources > 1 && result.isWhole && low <= confirmed + 1 && high > confirmed) {
-      await context.commit(async ({ epoch }) => ({ state: await store.report(chainId, epoch, { confirmed: high }) }));
-    }
-    return result;
+  /** The store may have made a commit of ours whose result we never received. Then we continue from the stored state. */
+  async function recoverState(error: StoreError): Promise<Error> {
+    const stored = await store.chain(chainId);
+    if (stored === null || stored.epoch !== context.state?.epoch) return error;
+    await context.refresh();
+    return new Inconsistent('the store is ahead of the follower: state reloaded');
   }
 
   return {
-    tick: async () => ({ more: await withProvider(step) }),
-    audit,
+    tick: async () => ({ more: await withProvider(tick) }),
+    audit: (from, to) => auditRange(context, revocations, () => pool.others(null, now()), from, to),
     auditAnswers: async (subjects) =>
       context.state === null || context.state.halt !== null
         ? null
-        : withProvider((sources) => mismatch.compare(sources, subjects)),
-    asked: revocations.asked,
-    get span() {
-      return Math.min(...providers.all.map(({ scanner }) => scanner.span));
+        : withProvider((providers) => mismatch.compare(providers, subjects)),
+    prioritize: revocations.prioritize,
+    get rangeSize() {
+      return Math.min(...pool.all.map(({ scanner }) => scanner.rangeSize));
     },
     get state() {
       return context.state;

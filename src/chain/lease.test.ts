@@ -9,7 +9,7 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createFollower } from './follower.ts';
 import { holdLease } from './lease.ts';
-import { createProviders } from './providers.ts';
+import { createProviderPool } from './provider-pool.ts';
 import { runFollower } from './run-follower.ts';
 
 const DEAD = 'http://127.0.0.1:9';
@@ -24,7 +24,7 @@ interface Candidate {
 /** One that follows when it can, and hands over after two seconds of failures. */
 function candidate(store: Store, holder: string, url: string): Candidate {
   const stopping = new AbortController();
-  const providers = createProviders(MAINNET, [url]);
+  const providers = createProviderPool(MAINNET, [url]);
   const turns: boolean[] = [];
   const seen = { progress: 0, stalls: 0 };
   const options = {
@@ -32,8 +32,8 @@ function candidate(store: Store, holder: string, url: string): Candidate {
     chainId: 1,
     holder,
     signal: stopping.signal,
-    onTurn: (isOurs: boolean) => void turns.push(isOurs),
-    onTrouble: () => {},
+    onChange: (isOurs: boolean) => void turns.push(isOurs),
+    onError: () => {},
   };
   const ended = holdLease(options, async (signal) => {
     const follower = createFollower({ network: MAINNET, store, providers, now: Date.now, firstBlock: FIRST });
@@ -41,7 +41,7 @@ function candidate(store: Store, holder: string, url: string): Candidate {
       pollMs: 50,
       stalledMs: 2000,
       signal,
-      onTrouble: () => {},
+      onError: () => {},
       onProgress: () => void seen.progress++,
     });
     if (how === 'stalled') seen.stalls++;

@@ -1,35 +1,35 @@
-// One follower a chain: whoever holds its lease follows, and everyone else stands by. Commits are fenced by epoch besides: a
-// holder that was frozen and comes back writes nothing. A holder that makes no progress gives the lease back.
+// Holds a chain's lease: one process follows a chain, the others stand by. Commits are also fenced by epoch, so that a holder
+// that was frozen writes nothing when it continues. A holder that makes no progress releases the lease.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Store } from '../store/store.ts';
-import { type RunEnd, sleep } from './run-follower.ts';
+import { type StopReason, sleep } from './run-follower.ts';
 
 export interface LeaseOptions {
   readonly store: Pick<Store, 'lease' | 'release'>;
   readonly chainId: number;
-  /** Unlike that of anyone else; this process unless it is given. */
+  /** Unique. By default this process. */
   readonly holder?: string;
   readonly signal: AbortSignal;
-  /** Told whenever we begin to stand by, or to follow. */
-  readonly onTurn: (isOurs: boolean) => void;
-  readonly onTrouble: (error: unknown) => void;
+  /** Called when this process gets the lease, and when it begins to stand by. */
+  readonly onChange: (isOurs: boolean) => void;
+  readonly onError: (error: unknown) => void;
 }
 
-/** A holder that is not heard of for so long is gone; together with the pause between two tries less than ten seconds. */
+/** A lease that is not renewed for this long expires. With one retry pause it is less than ten seconds. */
 const LEASE_MS = 7000;
 const RENEW_MS = 2000;
-const TRY_MS = 1500;
-/** At first more often: whoever was here before may just be ending. */
-const EAGER_MS = 100;
-const EAGER_TRIES = 20;
-/** After a stall: three times as long as a standby waits between two tries, and still no noticeable delay where there is none. */
-const AWAY_MS = 5000;
+const RETRY_MS = 1500;
+/** At the start retries are frequent: the previous process may be about to end. */
+const EAGER_RETRY_MS = 100;
+const EAGER_RETRIES = 20;
+/** Pause after a stall. Longer than three retries of a standby, so that it gets the lease. */
+const STALL_PAUSE_MS = 5000;
 
-/** Where processes can see each other: the system since it was started, and the container. */
-function placeOf(): string {
+/** Identifies the machine since its boot, and the container: processes of one place see each other's ids. */
+function findPlace(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return `${boot}/${readlinkSync('/proc/self/ns/pid')}`;
@@ -38,10 +38,10 @@ function placeOf(): string {
   }
 }
 
-const PLACE = placeOf();
+const PLACE = findPlace();
 const HOLDER = `${PLACE} ${process.pid} ${randomBytes(6).toString('hex')}`;
 
-/** Surely gone: a process of this very place that is no more. One that we may not see, or not signal, is there. */
+/** True only for a process of this place that does not exist any more. */
 function isGone(holder: string): boolean {
   const [place, pid] = holder.split(' ');
   if (place !== PLACE) return false;
@@ -53,25 +53,25 @@ function isGone(holder: string): boolean {
   }
 }
 
-/** What is done while the lease is ours. It must end when its signal does. */
-type Work = (signal: AbortSignal) => Promise<RunEnd>;
+/** Runs while the lease is held. Must end when the signal aborts. */
+type Work = (signal: AbortSignal) => Promise<StopReason>;
 
-/** Does the work whenever the lease is ours, until the signal comes. */
+/** Runs the work whenever this process has the lease, until the signal aborts. */
 export async function holdLease(options: LeaseOptions, work: Work): Promise<void> {
-  const { store, chainId, holder = HOLDER, signal, onTurn, onTrouble } = options;
-  const release = () => store.release(chainId, holder).catch(onTrouble);
+  const { store, chainId, holder = HOLDER, signal, onChange, onError } = options;
+  const release = () => store.release(chainId, holder).catch(onError);
   let wasOurs: boolean | null = null;
   for (let tries = 0; !signal.aborted; tries++) {
     const isOurs = await take(store, chainId, holder).catch((error) => {
-      onTrouble(error);
+      onError(error);
       return false;
     });
-    if (isOurs !== wasOurs) onTurn(isOurs);
+    if (isOurs !== wasOurs) onChange(isOurs);
     wasOurs = isOurs;
-    if (isOurs && (await whileHeld(options, holder, work)) === 'stalled') {
+    if (isOurs && (await runWhileHeld(options, holder, work)) === 'stalled') {
       await release();
-      await sleep(AWAY_MS, signal);
-    } else await sleep(tries < EAGER_TRIES ? EAGER_MS : TRY_MS, signal);
+      await sleep(STALL_PAUSE_MS, signal);
+    } else await sleep(tries < EAGER_RETRIES ? EAGER_RETRY_MS : RETRY_MS, signal);
   }
   await release();
 }
@@ -84,11 +84,11 @@ async function take(store: LeaseOptions['store'], chainId: number, holder: strin
   return (await store.lease(chainId, holder, LEASE_MS)) === holder;
 }
 
-async function whileHeld(
-  { store, chainId, signal, onTrouble }: LeaseOptions,
+async function runWhileHeld(
+  { store, chainId, signal, onError }: LeaseOptions,
   holder: string,
   work: Work,
-): Promise<RunEnd> {
+): Promise<StopReason> {
   const lost = new AbortController();
   let heldAt = performance.now();
   const renew = async () => {
@@ -96,7 +96,7 @@ async function whileHeld(
       if ((await store.lease(chainId, holder, LEASE_MS)) === holder) heldAt = performance.now();
       else lost.abort();
     } catch (error) {
-      onTrouble(error);
+      onError(error);
       if (performance.now() - heldAt > LEASE_MS) lost.abort();
     }
   };
@@ -110,7 +110,7 @@ async function whileHeld(
     return await work(AbortSignal.any([signal, lost.signal]));
   } finally {
     clearInterval(timer);
-    // A renewal that came after the lease was given back would take it again.
+    // A renewal that ends after the release would take the lease again.
     await renewing;
   }
 }

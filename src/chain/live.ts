@@ -1,157 +1,71 @@
-// The newest blocks, one by one: linked to each other and to ours, with every provider's logs of them.
+// Reads the newest blocks header by header, checks that they link to each other and to the index, and commits them.
 
-import type { BlockInput, BlockRef, ChainState } from '../store/store.ts';
-import { mayHold } from './bloom.ts';
-import type { Base, Commit } from './commit.ts';
-import { allOf, type FollowerContext, type Sources } from './context.ts';
+import type { BlockInput, BlockRef } from '../store/store.ts';
+import { bloomMayContain } from './bloom.ts';
+import type { Ancestor, Commit } from './commit.ts';
+import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import { crossCheck } from './cross-check.ts';
-import { Inconsistent, Lagging } from './errors.ts';
-import { registryFilter } from './filter.ts';
-import type { createFinalityViolation } from './finality-violation.ts';
-import { hasBlock, lastWhere } from './find-block.ts';
-import { groupLogs } from './logs.ts';
-import type { Header, Node, NodeLog } from './node.ts';
-import type { Source } from './providers.ts';
-import { resolveBlocks } from './resolve.ts';
+import { Inconsistent } from './errors.ts';
+import { groupLogs } from './group-logs.ts';
+import type { Header, NodeLog } from './node.ts';
+import type { Provider } from './provider-pool.ts';
+import { registryFilter } from './registry-filter.ts';
+import { resolveBlocks } from './resolve-blocks.ts';
 
-/** Up to so many new blocks are read header by header; more are read as a range first. */
+/** If the index is further behind than this, the backfill reads ranges first. */
 export const LIVE_BLOCKS = 32;
-/**
- * After so long without a new block the other providers are asked whether there is one; and after so long at a lower head of
- * our own branch, all of them, the chain counts as shorter. Less than what a follower is given to make progress.
- */
-const STILL_MS = 30_000;
-/** Other providers are waited for so long at the head: what they have later, the window compares. */
-const SECOND_MS = 2000;
+/** How long the other providers may take at the head. The window check compares what they have later. */
+const CROSS_CHECK_TIMEOUT_MS = 2000;
 
-export function createLive(
-  context: FollowerContext,
-  commit: Commit,
-  violation: ReturnType<typeof createFinalityViolation>,
-) {
-  const { network, store, now } = context;
-  const { chainId } = network;
+export function createLive(context: FollowerContext, commit: Commit) {
+  const { network } = context;
   const filter = registryFilter(network);
-  let shorterSince: number | null = null;
-  let movedAt = now();
 
-  /** What a provider's head means for ours: throws where nothing can be made of it now. */
-  async function judgeHead(sources: Sources, tip: Header, { head }: ChainState): Promise<void> {
-    if (head !== null && tip.number < head.number) await requireShorter(sources, tip, head);
-    else shorterSince = null;
-    if (tip.hash === head?.hash) await notFrozen(sources, tip);
-    else movedAt = now();
+  /** Replaces everything above the ancestor by the chain's blocks up to the tip. */
+  async function advance(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
+    if (ancestor.hash !== tip.hash) return readBlocks(providers, tip, ancestor);
+    const head = context.state?.head ?? null;
+    // The chain became shorter: drop our blocks above its head.
+    if (head !== null && head.number > tip.number) await commit({ end: tip, blocks: [] }, ancestor);
   }
 
-  /**
-   * A lower head proves nothing, unless it is of another branch than ours and no other provider has our head: then the chain
-   * was reorganised to a shorter branch, and is followed at once. At a lower head of our own branch a provider is behind,
-   * until all of them have been for a while.
-   */
-  async function requireShorter(sources: Sources, tip: Header, head: BlockRef): Promise<void> {
-    const lagging = new Lagging(`the provider is at ${tip.number}, and we are at ${head.number}`);
-    const from = context.state?.verified ?? context.state?.firstBlock ?? 0;
-    const common = (await store.blocks(chainId, { from, to: tip.number })).at(-1);
-    // Whether each of the others has our head; null where it does not say.
-    const heads = await Promise.all(
-      sources.others.map(async ({ node }) => {
-        const latest = await node.header('latest').catch(() => null);
-        if (latest === null || latest.number < head.number) return latest && false;
-        return hasBlock(node, head).catch(() => null);
-      }),
-    );
-    if (heads.includes(true)) throw lagging;
-    if (common !== undefined && !(await hasBlock(sources.first.node, common))) return;
-    shorterSince ??= now();
-    if (now() - shorterSince < STILL_MS || heads.includes(null)) throw lagging;
-  }
-
-  /** A provider that stands still is well only if the others stand there too. */
-  async function notFrozen({ others }: Sources, tip: Header): Promise<void> {
-    if (now() - movedAt < Math.max(STILL_MS, 4000 * network.blockSeconds)) return;
-    movedAt = now();
-    for (const { node } of others) {
-      const theirs = await node.header('latest').catch(() => null);
-      if (theirs !== null && theirs.number > tip.number) throw new Lagging(`another provider is at ${theirs.number}`);
-    }
-  }
-
-  /** The newest block that we and the provider have in common; null where that halted the chain. */
-  async function commonBlock(sources: Sources, state: ChainState, tip: Header): Promise<Base | null> {
-    const { head, verified, firstBlock } = state;
-    const { node } = sources.first;
-    if (head === null) return { number: firstBlock - 1, hash: null };
-    if (tip.hash === head.hash || (tip.number === head.number + 1 && tip.parentHash === head.hash)) return head;
-    const isOurs = async (block: BlockRef) => {
-      if (block.number > tip.number) return false;
-      const header = block.number === tip.number ? tip : await node.header(block.number);
-      if (header === null) throw new Inconsistent(`the provider is at ${tip.number} and has no block ${block.number}`);
-      return header.hash === block.hash;
-    };
-    if (await isOurs(head)) return head;
-    const kept = await store.blocks(chainId, { from: verified ?? firstBlock, to: head.number - 1 });
-    const found = kept[await lastWhere(kept.length, (position) => isOurs(kept[position] as BlockRef))];
-    if (found !== undefined) return found;
-    const [lowest] = kept;
-    if (verified === null) return { number: firstBlock - 1, hash: null };
-    const header = await node.header(verified);
-    if (lowest === undefined || (header === null && tip.number >= verified) || header?.hash === lowest.hash) {
-      throw new Inconsistent('the chain is changing');
-    }
-    if (header === null) await requireForeign(node, tip);
-    await violation.changed(sources, lowest, header);
-    return null;
-  }
-
-  /** A chain that ends below what was final is another one, unless it has what we have there. */
-  async function requireForeign(node: Node, { number }: Header): Promise<void> {
-    const newest = await store.newestBlock(chainId, number);
-    if (newest !== null && (await hasBlock(node, newest)))
-      throw new Lagging(`the provider is at ${number}, below what was final`);
-  }
-
-  /** Reads the blocks above the base one by one, linked to each other, and puts them in the place of ours. */
-  async function advance(sources: Sources, tip: Header, base: Base): Promise<void> {
-    const { node } = sources.first;
-    const between = Array.from({ length: tip.number - base.number - 1 }, (_, turn) => base.number + 1 + turn);
+  async function readBlocks(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
+    const { node } = providers.first;
+    const count = tip.number - ancestor.number - 1;
+    const between = Array.from({ length: count }, (_, position) => ancestor.number + 1 + position);
     const headers = [...(await node.headers(between)), tip];
-    let parent = base.hash;
-    for (const { number, parentHash, hash } of headers) {
-      if (parent !== null && parentHash !== parent)
-        throw new Inconsistent(`block ${number} does not follow its parent`);
-      parent = hash;
-    }
-    const logs = await logsOf(sources.first, headers);
-    logs.push(...(await promised(sources, headers, logs)));
-    const settled = await crossCheck(context, sources, groupLogs(logs), {
+    requireLinked(headers, ancestor);
+    const logs = await fetchLogs(providers.first, headers);
+    logs.push(...(await fetchMissing(providers, headers, logs)));
+    const settled = await crossCheck(context, providers, groupLogs(logs), {
       end: tip,
-      ask: (source) => logsOf(source, headers),
-      deadlineMs: SECOND_MS,
+      fetch: (provider) => fetchLogs(provider, headers),
+      timeoutMs: CROSS_CHECK_TIMEOUT_MS,
     });
     const known = new Map(headers.map((header) => [header.number, header]));
-    const found = await resolveBlocks(node, network, settled, { known });
-    const withLogs = new Map(found.map((block) => [block.number, block]));
+    const resolved = await resolveBlocks(node, network, settled, { known });
+    const withLogs = new Map(resolved.map((block) => [block.number, block]));
     const blocks = headers.map((header): BlockInput => withLogs.get(header.number) ?? { ...refOf(header), logs: [] });
-    await commit({ end: tip, blocks }, base);
+    await commit({ end: tip, blocks }, ancestor);
   }
 
-  /** The newest by its hash, for a node that does not have the block yet then says so instead of sending nothing. */
-  async function logsOf({ scanner }: Source, headers: readonly Header[]): Promise<NodeLog[]> {
+  /** The newest block is read by hash: a node that does not have it yet then fails instead of returning no logs. */
+  async function fetchLogs({ scanner }: Provider, headers: readonly Header[]): Promise<NodeLog[]> {
     const [first, tip] = [headers[0], headers.at(-1)] as [Header, Header];
-    const earlier = headers.length > 1 ? await scanner.logs(first.number, tip.number - 1) : [];
-    return [...earlier, ...(await scanner.logsOfBlock(tip.hash))];
+    const earlier = headers.length > 1 ? await scanner.fetchLogs(first.number, tip.number - 1) : [];
+    return [...earlier, ...(await scanner.fetchBlockLogs(tip.hash))];
   }
 
-  /** Logs that a bloom promises and that did not come: asked for again, elsewhere too. */
-  async function promised(sources: Sources, headers: readonly Header[], logs: readonly NodeLog[]) {
+  /** Reads blocks again, from any provider, if their bloom has a registry event but no log was returned. */
+  async function fetchMissing(providers: TickProviders, headers: readonly Header[], logs: readonly NodeLog[]) {
     const seen = new Set(logs.map(({ blockHash }) => blockHash));
     const found: NodeLog[] = [];
     for (const { hash, bloom } of network.bloom ? headers : []) {
-      if (bloom === null || seen.has(hash) || !promises(bloom)) continue;
-      for (const source of allOf(sources)) {
-        // Only the provider that this tick keeps to must answer.
-        const again = await source.scanner.logsOfBlock(hash).catch((error) => {
-          if (source === sources.first) throw error;
+      if (bloom === null || seen.has(hash) || !mayHaveRegistryLog(bloom)) continue;
+      for (const provider of allProviders(providers)) {
+        // Only a failure of the tick's own provider fails the tick.
+        const again = await provider.scanner.fetchBlockLogs(hash).catch((error) => {
+          if (provider === providers.first) throw error;
           return [];
         });
         if (again.length === 0) continue;
@@ -162,11 +76,20 @@ export function createLive(
     return found;
   }
 
-  const promises = (bloom: string) =>
-    filter.address.some((address) => mayHold(bloom, address)) &&
-    filter.topics.flat().some((topic) => mayHold(bloom, topic));
+  const mayHaveRegistryLog = (bloom: string) =>
+    filter.address.some((address) => bloomMayContain(bloom, address)) &&
+    filter.topics.flat().some((topic) => bloomMayContain(bloom, topic));
 
-  return { judgeHead, commonBlock, advance };
+  return { advance };
 }
 
-export const refOf = ({ number, hash, timestamp }: BlockRef): BlockRef => ({ number, hash, timestamp });
+function requireLinked(headers: readonly Header[], ancestor: Ancestor): void {
+  let parent = ancestor.hash;
+  for (const { number, parentHash, hash } of headers) {
+    if (parent !== null && parentHash !== parent)
+      throw new Inconsistent(`block ${number} does not link to block ${number - 1}`);
+    parent = hash;
+  }
+}
+
+const refOf = ({ number, hash, timestamp }: BlockRef): BlockRef => ({ number, hash, timestamp });

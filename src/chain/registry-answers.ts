@@ -1,28 +1,26 @@
-// What the registry itself answers at a block, and whether the index says the same: checks, and whole lists.
+// Fetches the registry's own answers at a block, and compares them with the index: checks, and whole lists.
 
-import { answer, type Question, questionFor } from '../registry/check.ts';
-import { type Address, type Delegation, delegationId } from '../registry/delegation.ts';
+import { answer, type Question } from '../registry/check.ts';
+import { type Delegation, delegationId } from '../registry/delegation.ts';
 import type { Network } from '../registry/network.ts';
 import { BadReturnDataError } from '../registry/return-data.ts';
 import { decodeV2List } from '../registry/v2-list.ts';
-import type { Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Statement, Subject, WalletList } from '../store/halt.ts';
-import type { LogRecord, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import { isQuestion } from './audit-subjects.ts';
 import type { BlockId, Node } from './node.ts';
-import { answerOf, callOf, listCallOf } from './registry-calls.ts';
-import { vaultState } from './revoked-pairs.ts';
+import { decodeAnswer, encodeCheck, encodeList } from './registry-calls.ts';
 import { RpcError } from './rpc.ts';
+import { readVaultState } from './v1-state.ts';
 
-export type { Statement, Subject, WalletList };
-
-/** How many checks are asked in one request. */
+/** Checks per request. */
 const BATCH = 50;
-/** Longer lists are left to the checks: a node may not be able to give them either. */
-const LONGEST_LIST = 1000;
+/** Longer lists are not compared: a node may not be able to return them. */
+const MAX_LIST = 1000;
 
-/** What the registries of a node say about these at a block. What the node cannot tell is left out. */
-export async function statementsOf(
+/** The registries' answers about the subjects. Those that the node cannot answer are left out. */
+export async function fetchStatements(
   network: Network,
   node: Node,
   block: BlockId,
@@ -31,27 +29,27 @@ export async function statementsOf(
   const found: Statement[] = [];
   for (const subject of subjects) {
     if (isQuestion(subject)) continue;
-    const says = await listSaid(network, node, block, subject);
+    const says = await fetchList(network, node, block, subject);
     if (says !== null) found.push({ subject, says });
   }
   for (const version of [1, 2] as const) {
     const registry = network.registries[version];
     const questions = subjects.filter(isQuestion).filter((question) => question.version === version);
     for (let from = 0; registry !== undefined && from < questions.length; from += BATCH) {
-      const some = questions.slice(from, from + BATCH);
-      const answers = await node.read(registry, some.map(callOf), block).catch(ifStateIsGone);
+      const batch = questions.slice(from, from + BATCH);
+      const answers = await node.ethCall(registry, batch.map(encodeCheck), block).catch(nullIfRefused);
       for (const [position, data] of (answers ?? []).entries()) {
-        const subject = some[position] as Question;
-        const said = answerOf(subject, data);
-        if (said !== null) found.push({ subject, says: String(said) });
+        const subject = batch[position] as Question;
+        const value = decodeAnswer(subject, data);
+        if (value !== null) found.push({ subject, says: String(value) });
       }
     }
   }
   return found;
 }
 
-/** Those statements with which the index disagrees. Where it says that it does not know, it does not. */
-export async function disagreements(
+/** The statements that the index contradicts. An unsettled revocation is not a contradiction. */
+export async function findDisagreements(
   { chainId }: Network,
   store: Store,
   block: number,
@@ -61,55 +59,39 @@ export async function disagreements(
   for (const statement of statements) {
     const { subject, says } = statement;
     const ours = await (isQuestion(subject)
-      ? checkHere(store, chainId, subject, block)
-      : listHere(store, chainId, subject, block)
-    ).catch(ifUnread);
+      ? readCheck(store, chainId, subject, block)
+      : readList(store, chainId, subject, block)
+    ).catch(nullIfUnread);
     if (ours !== null && ours !== says) wrong.push(statement);
   }
   return wrong;
 }
 
-/** The wallets whose v1 state these are about. */
-export const vaultsOf = (subjects: readonly Subject[]): ReadonlySet<Address> =>
-  new Set(
-    subjects
-      .filter(({ version }) => version === 1)
-      .map((subject) => (isQuestion(subject) ? subject.from : subject.wallet)),
-  );
-
-export const isQuestion = (subject: Subject): subject is Question => 'scope' in subject;
-
-/** A subject in a few words, for the log. */
-export const textOf = (subject: Subject): string =>
-  isQuestion(subject)
-    ? `v${subject.version} ${subject.scope} ${subject.from} to ${subject.to}`
-    : `v${subject.version} ${subject.direction} list of ${subject.wallet}`;
-
-async function listSaid(network: Network, node: Node, block: BlockId, list: WalletList): Promise<string | null> {
+async function fetchList(network: Network, node: Node, block: BlockId, list: WalletList): Promise<string | null> {
   const registry = network.registries[list.version];
   if (registry === undefined) return null;
   try {
     if (list.version === 1) {
-      const held = await vaultState(network, node, list.wallet, block);
+      const held = await readVaultState(network, node, list.wallet, block);
       return listText(held.map((key) => ({ ...key, amount: null })));
     }
-    const [data = ''] = await node.read(registry, [listCallOf(list)], block);
+    const [data = ''] = await node.ethCall(registry, [encodeList(list)], block);
     return listText(decodeV2List(data));
   } catch (error) {
-    // Anyone can make a list so long that no node can give it.
+    // Anyone can make a list so long that no node can return it.
     if (error instanceof RpcError || error instanceof BadReturnDataError) return null;
     throw error;
   }
 }
 
-async function checkHere(store: Store, chainId: number, question: Question, block: number): Promise<string> {
+async function readCheck(store: Store, chainId: number, question: Question, block: number): Promise<string> {
   const { granting } = await store.check(chainId, question, block);
   return String(answer(question, granting));
 }
 
-async function listHere(store: Store, chainId: number, list: WalletList, block: number): Promise<string | null> {
+async function readList(store: Store, chainId: number, list: WalletList, block: number): Promise<string | null> {
   const revision = (await store.chain(chainId))?.revision ?? 0;
-  const query = { chainId, ...list, at: { block, revision }, limit: LONGEST_LIST } as const;
+  const query = { chainId, ...list, at: { block, revision }, limit: MAX_LIST } as const;
   const { delegations, next } = await store.list(query);
   return next === null ? listText(delegations) : null;
 }
@@ -117,29 +99,13 @@ async function listHere(store: Store, chainId: number, list: WalletList, block: 
 const listText = (delegations: readonly Delegation[]): string =>
   [...new Set(delegations.map((one) => `${delegationId(one)}=${one.amount}`))].sort().join('\n');
 
-/** A node that has thrown the state of that block away cannot be asked. */
-function ifStateIsGone(error: unknown): null {
+/** The node has pruned the state of that block. */
+function nullIfRefused(error: unknown): null {
   if (error instanceof RpcError && error.fault === 'refused') return null;
   throw error;
 }
 
-function ifUnread(error: unknown): null {
+function nullIfUnread(error: unknown): null {
   if (error instanceof StoreError && error.code === 'revocation-unread') return null;
   throw error;
-}
-
-/** Questions about what some logs were about, and about a wallet that has nothing to do with it. */
-export function questionsOf(logs: readonly LogRecord[]): Question[] {
-  return logs.flatMap(({ event }) => {
-    if (!('delegation' in event)) return [];
-    const { delegation } = event;
-    const stranger: Address = `0x${delegation.from.slice(2).split('').reverse().join('')}`;
-    return [questionFor(delegation), questionFor({ ...delegation, to: stranger })];
-  });
-}
-
-/** The lists that two wallets are in. */
-export function listsOf({ version, from, to }: { version: Version; from: Address; to: Address }): WalletList[] {
-  const outgoing = { version, wallet: from, direction: 'outgoing' } as WalletList;
-  return version === 1 ? [outgoing] : [outgoing, { version, wallet: to, direction: 'incoming' }];
 }

@@ -1,19 +1,20 @@
-// The registry answered otherwise than the index: the chain halts but is followed on, until the two agree. What the registry
-// said is kept with the halt, so that a restart forgets nothing.
+// Handles a registry that contradicts the index: the chain halts but is still followed, until the two agree. The registry's
+// answers are stored with the halt, so that a restart keeps them.
 
-import type { Halt, Subject } from '../store/halt.ts';
+import type { Halt, Statement, Subject } from '../store/halt.ts';
+import { describeSubject, v1VaultsOf } from './audit-subjects.ts';
 import { compareBlocks } from './compare-blocks.ts';
-import { allOf, type FollowerContext, type Sources } from './context.ts';
+import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import { Untrusted } from './errors.ts';
-import type { Source } from './providers.ts';
-import { disagreements, type Statement, statementsOf, textOf, vaultsOf } from './registry-answers.ts';
+import type { Provider } from './provider-pool.ts';
+import { fetchStatements, findDisagreements } from './registry-answers.ts';
 import type { Revocations } from './revocations.ts';
 
-/** Where a comparison of everything did not explain it, everything is compared again after so long. */
-const AGAIN_MS = 60_000;
+/** If comparing all blocks did not clear the mismatch, all blocks are compared again after this pause. */
+const RECHECK_AFTER_MS = 60_000;
 
 export interface AnswersAudit {
-  /** How many could be compared. */
+  /** Answers that could be compared. */
   readonly asked: number;
   readonly wrong: readonly Statement[];
 }
@@ -23,34 +24,34 @@ type Mismatch = Extract<Halt, { code: 'registry-mismatch' | 'index-mismatch' }>;
 export function createRegistryMismatch(context: FollowerContext, revocations: Revocations) {
   const { network, store, now, onEvent } = context;
   const { chainId } = network;
-  /** Where the comparison of all final blocks stands. */
+  /** The next block to compare. */
   let [next, notBefore] = [0, Number.NEGATIVE_INFINITY];
-  /** Once begun, the comparison goes through: what agrees by then may not be all that was wrong. */
-  let isBegun = false;
+  /** A comparison that has started runs to the end: the answers may agree before everything is repaired. */
+  let isComparing = false;
 
   const current = (): Mismatch | null => {
     const halt = context.state?.halt;
     return halt?.code === 'registry-mismatch' || halt?.code === 'index-mismatch' ? halt : null;
   };
 
-  /** Our answers against the registry's own, at a final block, by one provider after the other until one can tell. */
-  async function compare(sources: Sources, subjects: readonly Subject[]): Promise<AnswersAudit | null> {
-    const block = await context.finalBlock();
+  /** Compares our answers with the registry's at the verified block. Halts if no provider agrees with the index. */
+  async function compare(providers: TickProviders, subjects: readonly Subject[]): Promise<AnswersAudit | null> {
+    const block = await context.verifiedBlock();
     if (block === undefined || context.state === null) return null;
-    const askedOf = async ({ node }: Source, about: readonly Subject[]) => {
-      const statements = await statementsOf(network, node, block, about).catch(() => []);
-      return { statements, wrong: await disagreements(network, store, block.number, statements) };
+    const ask = async ({ node }: Provider, about: readonly Subject[]) => {
+      const statements = await fetchStatements(network, node, block, about).catch(() => []);
+      return { statements, wrong: await findDisagreements(network, store, block.number, statements) };
     };
-    const { statements, wrong } = await askedOf(sources.first, subjects);
+    const { statements, wrong } = await ask(providers.first, subjects);
     if (wrong.length === 0) return { asked: statements.length, wrong };
-    const what = wrong.map(({ subject }) => subject);
-    for (const other of sources.others) {
-      const second = await askedOf(other, what);
+    const disputed = wrong.map(({ subject }) => subject);
+    for (const other of providers.others) {
+      const second = await ask(other, disputed);
       if (second.wrong.length < second.statements.length) {
-        throw new Untrusted(`another provider agrees with the index about ${textOf(what[0] as Subject)}`);
+        throw new Untrusted(`another provider agrees with the index about ${describeSubject(disputed[0] as Subject)}`);
       }
     }
-    onEvent({ type: 'differs', block: block.number, what: what.map(textOf) });
+    onEvent({ type: 'differs', block: block.number, what: disputed.map(describeSubject) });
     [next, notBefore] = [context.state.firstBlock, now()];
     const since = Math.floor(now() / 1000);
     await context.halt({ code: 'registry-mismatch', since, block: block.number, statements: wrong });
@@ -58,68 +59,64 @@ export function createRegistryMismatch(context: FollowerContext, revocations: Re
   }
 
   /**
-   * The way out. What was asked is asked once more of all providers; where the answers stay, every final block is compared
-   * with all of them and put right, a part in each tick, and so are the revocations of the wallets in question. True where
-   * there is more to do at once.
+   * Tries to clear the mismatch. Asks all providers again; if the answers stay, compares and repairs all finalized blocks and
+   * the revocations of the wallets in question, one range per tick. True if there is more to do without a pause.
    */
-  async function reconsider(sources: Sources): Promise<boolean> {
+  async function recheck(providers: TickProviders): Promise<boolean> {
     const halt = current();
     if (halt === null || context.state?.verified == null || now() < notBefore) return false;
     const { firstBlock, verified } = context.state;
     const statements = halt.code === 'registry-mismatch' ? halt.statements : [];
     next = Math.max(next, firstBlock);
-    if (!isBegun) {
-      if (statements.length > 0 && (await isCleared(sources, statements))) return resume();
-      for (const vault of vaultsOf(statements.map(({ subject }) => subject))) {
+    if (!isComparing) {
+      if (statements.length > 0 && (await isCleared(providers, statements))) return resume();
+      for (const vault of v1VaultsOf(statements.map(({ subject }) => subject))) {
         await context.commit(({ epoch }) => store.unsettle(chainId, epoch, vault, firstBlock));
       }
-      revocations.mayHaveMore();
-      isBegun = true;
+      revocations.wake();
+      isComparing = true;
     }
-    const anchor = await context.finalBlock();
+    const anchor = await context.verifiedBlock();
     if (anchor === undefined) return false;
-    const to = Math.min(verified, next + sources.first.scanner.span - 1);
-    const { isWhole } = await compareBlocks(context, allOf(sources), anchor, next, to);
-    await revocations.verify(sources, next, to);
-    if (!isWhole) return true;
+    const to = Math.min(verified, next + providers.first.scanner.rangeSize - 1);
+    const { isComplete } = await compareBlocks(context, allProviders(providers), anchor, next, to);
+    await revocations.verify(providers, next, to);
+    if (!isComplete) return true;
     next = to + 1;
     if (to < verified) return true;
-    [next, notBefore, isBegun] = [firstBlock, now() + AGAIN_MS, false];
-    if (statements.length === 0 || (await isCleared(sources, statements))) return resume();
+    [next, notBefore, isComparing] = [firstBlock, now() + RECHECK_AFTER_MS, false];
+    if (statements.length === 0 || (await isCleared(providers, statements))) return resume();
     return false;
   }
 
-  /** A provider says now what the index says, or none can tell and the index says what was said. */
-  async function isCleared(sources: Sources, statements: readonly Statement[]): Promise<boolean> {
-    const block = await context.finalBlock();
+  /** True if a provider agrees with the index now, or if none can answer and the index has the disputed answers. */
+  async function isCleared(providers: TickProviders, statements: readonly Statement[]): Promise<boolean> {
+    const block = await context.verifiedBlock();
     if (block === undefined) return false;
     const subjects = statements.map(({ subject }) => subject);
-    let isTold = false;
-    const disagree: Source[] = [];
-    let isAgreed = false;
-    for (const source of allOf(sources)) {
-      const said = await statementsOf(network, source.node, block, subjects).catch(() => []);
-      if (said.length < subjects.length) continue;
-      isTold = true;
-      if ((await disagreements(network, store, block.number, said)).length === 0) isAgreed = true;
-      else disagree.push(source);
+    const agreeing: Provider[] = [];
+    const disagreeing: Provider[] = [];
+    for (const provider of allProviders(providers)) {
+      const answers = await fetchStatements(network, provider.node, block, subjects).catch(() => []);
+      if (answers.length < subjects.length) continue;
+      const wrong = await findDisagreements(network, store, block.number, answers);
+      (wrong.length === 0 ? agreeing : disagreeing).push(provider);
     }
-    if (isAgreed) {
-      for (const source of disagree)
-        context.blame(source, new Untrusted('the registry of another provider agrees with the index'));
+    if (agreeing.length > 0) {
+      for (const provider of disagreeing)
+        context.blame(provider, new Untrusted("another provider's registry agrees with the index"));
+      return true;
     }
-    const then = current()?.block ?? block.number;
-    return (
-      isAgreed ||
-      (!isTold && then <= block.number && (await disagreements(network, store, then, statements)).length === 0)
-    );
+    if (disagreeing.length > 0) return false;
+    const haltedAt = current()?.block ?? block.number;
+    return haltedAt <= block.number && (await findDisagreements(network, store, haltedAt, statements)).length === 0;
   }
 
   async function resume(): Promise<true> {
-    [next, notBefore, isBegun] = [0, Number.NEGATIVE_INFINITY, false];
+    [next, notBefore, isComparing] = [0, Number.NEGATIVE_INFINITY, false];
     await context.halt(null);
     return true;
   }
 
-  return { isOn: () => current() !== null, compare, reconsider };
+  return { isActive: () => current() !== null, compare, recheck };
 }

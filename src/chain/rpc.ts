@@ -1,13 +1,15 @@
-// JSON-RPC over HTTP, with a deadline over the whole answer and a cap on its size. Errors never carry the URL: it is a
-// secret of the operator's.
+// A JSON-RPC client over HTTP with a timeout for the whole response and a limit on its size. Errors never contain the URL,
+// which is a secret.
 
-/** Why a call gave nothing: the node said no, or what came was no answer. */
+import { createRedactor, type Redact } from './redact.ts';
+
+/** `refused`: the node returned an error. `unreachable`: no response in time. `malformed`: not a valid response. */
 export type RpcFault = 'refused' | 'unreachable' | 'malformed';
 
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly fault: RpcFault;
-  /** Of JSON-RPC or HTTP, where there was one. */
+  /** The JSON-RPC error code or the HTTP status, if there is one. */
   readonly code: number | null;
 
   constructor(fault: RpcFault, message: string, code: number | null = null) {
@@ -18,17 +20,17 @@ export class RpcError extends Error {
 }
 
 export interface RpcOptions {
-  readonly deadlineMs: number;
-  readonly mostBytes: number;
-  /** Told of every call by its method. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** Called with the method of every call. */
   readonly onCall?: (method: string) => void;
 }
 
-export const RPC_DEFAULTS: RpcOptions = { deadlineMs: 20_000, mostBytes: 64 * 1024 * 1024 };
+export const RPC_DEFAULTS: RpcOptions = { timeoutMs: 20_000, maxBytes: 64 * 1024 * 1024 };
 
 export interface Rpc {
   call(method: string, params: readonly unknown[]): Promise<unknown>;
-  /** The answers in the order of the calls; one that failed fails all. */
+  /** Returns the results in the order of the calls. Throws if one of them fails. */
   batch(calls: readonly RpcCall[]): Promise<unknown[]>;
 }
 
@@ -37,99 +39,95 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** More in one request is refused by many. */
-const MOST_IN_BATCH = 50;
-/** After so many in a row that were refused, none are sent any more. */
-const BATCHES_REFUSED = 3;
+/** Many providers reject larger batches. */
+const MAX_BATCH = 50;
+/** After this many rejected batches in a row, calls are sent one by one. */
+const MAX_REJECTED_BATCHES = 3;
 
-export function createRpc(url: string, { deadlineMs, mostBytes, onCall }: RpcOptions = RPC_DEFAULTS): Rpc {
+export function createRpc(url: string, { timeoutMs, maxBytes, onCall }: RpcOptions = RPC_DEFAULTS): Rpc {
   let id = 0;
-  /** Some providers take no batches, and say so in many ways; others just have a bad moment. */
-  let refusedBatches = 0;
-  const redact = redactor([url]);
-  const bodyOf = ({ method, params }: RpcCall) => {
+  let rejectedBatches = 0;
+  const redact = createRedactor([url]);
+  const toRequest = ({ method, params }: RpcCall) => {
     onCall?.(method);
     return { jsonrpc: '2.0', id: ++id, method, params };
   };
 
   async function post(body: unknown): Promise<unknown> {
-    let response: Response;
     try {
-      const signal = AbortSignal.timeout(deadlineMs);
-      response = await fetch(url, {
+      const response = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
-        signal,
+        signal: AbortSignal.timeout(timeoutMs),
         redirect: 'error',
       });
-      const text = await readWhole(response, mostBytes);
-      const answer = parse(text);
-      // Some send their errors with a status, and some of those with a body that says more.
-      if (!response.ok && !isAnswer(answer)) throw new RpcError('refused', `HTTP ${response.status}`, response.status);
-      if (answer === undefined) throw new RpcError('malformed', 'The answer is no JSON');
-      return answer;
+      const json = parseJson(await readBody(response, maxBytes));
+      // Some providers send a JSON-RPC error with an HTTP error status. It says more than the status.
+      if (!response.ok && !isJsonRpc(json)) throw new RpcError('refused', `HTTP ${response.status}`, response.status);
+      if (json === undefined) throw new RpcError('malformed', 'The response is not JSON');
+      return json;
     } catch (error) {
       if (error instanceof RpcError) throw error;
-      const late = error instanceof Error && error.name === 'TimeoutError';
-      throw new RpcError('unreachable', late ? `No whole answer within ${deadlineMs} ms` : 'No answer');
+      const isTimeout = error instanceof Error && error.name === 'TimeoutError';
+      throw new RpcError('unreachable', isTimeout ? `No complete response within ${timeoutMs} ms` : 'No response');
     }
   }
 
   async function call(method: string, params: readonly unknown[]): Promise<unknown> {
-    const body = bodyOf({ method, params });
-    return resultOf(await post(body), body.id, method, redact);
+    const request = toRequest({ method, params });
+    return readResult(await post(request), request.id, method, redact);
   }
 
-  async function together(calls: readonly RpcCall[]): Promise<unknown[]> {
-    const bodies = calls.map(bodyOf);
-    const answer = await post(bodies);
-    if (!Array.isArray(answer)) {
-      // No batches here, or just not now: one by one tells.
-      const results = await oneByOne(calls);
-      refusedBatches++;
-      return results;
-    }
-    refusedBatches = 0;
-    const byId = new Map(answer.map((one) => [(one as { id?: unknown } | null)?.id, one]));
-    return bodies.map((body) => resultOf(byId.get(body.id), body.id, body.method, redact));
-  }
-
-  const oneByOne = async (calls: readonly RpcCall[]) => {
+  async function callOneByOne(calls: readonly RpcCall[]): Promise<unknown[]> {
     const results: unknown[] = [];
     for (const { method, params } of calls) results.push(await call(method, params));
     return results;
-  };
+  }
+
+  async function postBatch(calls: readonly RpcCall[]): Promise<unknown[]> {
+    const requests = calls.map(toRequest);
+    const response = await post(requests);
+    if (!Array.isArray(response)) {
+      // The provider does not support batches, or has a temporary failure. Single calls show which.
+      const results = await callOneByOne(calls);
+      rejectedBatches++;
+      return results;
+    }
+    rejectedBatches = 0;
+    const byId = new Map(response.map((one) => [(one as { id?: unknown } | null)?.id, one]));
+    return requests.map((request) => readResult(byId.get(request.id), request.id, request.method, redact));
+  }
 
   return {
     call,
     async batch(calls) {
-      if (calls.length <= 1 || refusedBatches >= BATCHES_REFUSED) return oneByOne(calls);
+      if (calls.length <= 1 || rejectedBatches >= MAX_REJECTED_BATCHES) return callOneByOne(calls);
       const results: unknown[] = [];
-      for (let from = 0; from < calls.length; from += MOST_IN_BATCH) {
-        results.push(...(await together(calls.slice(from, from + MOST_IN_BATCH))));
+      for (let from = 0; from < calls.length; from += MAX_BATCH) {
+        results.push(...(await postBatch(calls.slice(from, from + MAX_BATCH))));
       }
       return results;
     },
   };
 }
 
-async function readWhole(response: Response, mostBytes: number): Promise<string> {
-  // Where the size is told and nothing is to be unpacked, no more than that can come.
+async function readBody(response: Response, maxBytes: number): Promise<string> {
+  // A stated length of an unencoded body cannot be exceeded.
   const { headers } = response;
-  if (Number(headers.get('content-length') ?? Number.NaN) <= mostBytes && !headers.has('content-encoding'))
+  if (Number(headers.get('content-length') ?? Number.NaN) <= maxBytes && !headers.has('content-encoding'))
     return response.text();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw new RpcError('malformed', `The answer has more than ${mostBytes} bytes`);
+    if (bytes > maxBytes) throw new RpcError('malformed', `The response is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -137,44 +135,22 @@ function parse(text: string): unknown {
   }
 }
 
-const isAnswer = (answer: unknown) =>
-  Array.isArray(answer) || (answer as { jsonrpc?: unknown } | null)?.jsonrpc === '2.0';
+const isJsonRpc = (json: unknown) => Array.isArray(json) || (json as { jsonrpc?: unknown } | null)?.jsonrpc === '2.0';
 
-function resultOf(answer: unknown, id: number, method: string, redact: Redact): unknown {
-  if (typeof answer !== 'object' || answer === null) throw new RpcError('malformed', `${method}: no answer in it`);
-  const { error, result, id: answered } = answer as { error?: unknown; result?: unknown; id?: unknown };
-  if (error !== undefined && error !== null) throw refusal(method, error, redact);
-  if (answered !== id) throw new RpcError('malformed', `${method}: the answer to another call`);
+function readResult(response: unknown, id: number, method: string, redact: Redact): unknown {
+  if (typeof response !== 'object' || response === null)
+    throw new RpcError('malformed', `${method}: no response object`);
+  const { error, result, id: responseId } = response as { error?: unknown; result?: unknown; id?: unknown };
+  if (error !== undefined && error !== null) throw toError(method, error, redact);
+  if (responseId !== id) throw new RpcError('malformed', `${method}: the response has another id`);
   if (result === undefined) throw new RpcError('malformed', `${method}: neither result nor error`);
   return result;
 }
 
-/** What the node said, short and without addresses of the web: some repeat the URL that they were asked at, or its key. */
-function refusal(method: string, error: unknown, redact: Redact): RpcError {
+/** The node's message, shortened and without URLs: some nodes repeat the request's URL, or its key. */
+function toError(method: string, error: unknown, redact: Redact): RpcError {
   const { code, message } = (typeof error === 'object' ? error : {}) as { code?: unknown; message?: unknown };
-  const whole = typeof message === 'string' ? message : 'an error';
-  const said = redact(whole.replace(/\w+:\/\/\S+/g, '…')).slice(0, 200);
-  return new RpcError('refused', `${method}: ${said}`, typeof code === 'number' ? code : null);
-}
-
-export type Redact = (text: string) => string;
-
-/** Takes everything out of a text that is part of these URLs and may be a key, or lead to one. */
-export function redactor(urls: readonly string[]): Redact {
-  const parts = urls.flatMap((text) => {
-    const url = new URL(text);
-    const values = [...url.searchParams.values(), ...url.pathname.split('/'), url.username, url.password];
-    return [text, url.host, url.hostname, ...values, ...values.map(decoded)];
-  });
-  // The longest first, for one may be part of another.
-  const secrets = [...new Set(parts)].filter((part) => part.length >= 4).sort((a, b) => b.length - a.length);
-  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text);
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+  const whole = typeof message === 'string' ? message : 'an error without a message';
+  const text = redact(whole.replace(/\w+:\/\/\S+/g, '…')).slice(0, 200);
+  return new RpcError('refused', `${method}: ${text}`, typeof code === 'number' ? code : null);
 }

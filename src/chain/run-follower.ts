@@ -1,34 +1,34 @@
-// The life of one chain's follower: tick after tick, with pauses that fit, until it is told to stop.
+// Runs a follower: tick after tick, until it is stopped, overtaken or stalled.
 
 import { StoreError } from '../store/errors.ts';
 import type { Follower } from './follower.ts';
 
 export interface RunOptions {
-  /** Between two ticks when there is nothing to do at once. */
+  /** Pause between two ticks. */
   readonly pollMs: number;
   readonly signal: AbortSignal;
-  /** Told of every tick that failed. */
-  readonly onTrouble: (error: unknown) => void;
-  /** Told of every tick that succeeded, new blocks or not. */
+  /** Called for every failed tick. */
+  readonly onError: (error: unknown) => void;
+  /** Called for every successful tick, with or without new blocks. */
   readonly onProgress?: () => void;
-  /** After so long without a successful tick the next failure is the last one. */
+  /** After this time without a successful tick, the next failure ends the run. */
   readonly stalledMs?: number;
 }
 
-/** After a failure. */
-const SHORTEST_PAUSE_MS = 250;
+/** After a failed tick. */
+const MIN_PAUSE_MS = 250;
 
 /**
- * Together with three polls. Longer than the 30 s in which a follower fails on purpose before it believes that its chain has
- * become shorter; short enough that a standby follows before answers count as stale, which is after 60 s or ten blocks.
+ * Three polls are added. Longer than the 30 s for which a follower rejects a shorter chain; short enough that a standby takes
+ * over before answers are stale, which is after 60 s or ten blocks.
  */
 const STALLED_MS = 40_000;
 
-/** Why a follower ended: the signal came, another writer has taken the chain, or no tick succeeded for too long. */
-export type RunEnd = 'stopped' | 'overtaken' | 'stalled';
+/** Why a run ended: by the signal, because another writer took the chain, or because no tick succeeded for too long. */
+export type StopReason = 'stopped' | 'overtaken' | 'stalled';
 
-export async function runFollower(follower: Follower, options: RunOptions): Promise<RunEnd> {
-  const { pollMs, signal, onTrouble, onProgress } = options;
+export async function runFollower(follower: Follower, options: RunOptions): Promise<StopReason> {
+  const { pollMs, signal, onError, onProgress } = options;
   const { stalledMs = STALLED_MS + 3 * pollMs } = options;
   let progressedAt = performance.now();
   while (!signal.aborted) {
@@ -40,11 +40,11 @@ export async function runFollower(follower: Follower, options: RunOptions): Prom
       if (more) pause = 0;
     } catch (error) {
       if (error instanceof StoreError && error.code === 'overtaken') return 'overtaken';
-      onTrouble(error);
-      // Judged between two ticks only: a slow one that succeeds in the end is progress.
+      onError(error);
+      // Checked only after a failure: a slow tick that succeeds is progress.
       if (performance.now() - progressedAt > stalledMs) return 'stalled';
-      // Nodes that failed are left alone for a while by themselves.
-      pause = Math.max(SHORTEST_PAUSE_MS, pollMs * (0.5 + Math.random() / 2));
+      // The provider pool adds its own back-off.
+      pause = Math.max(MIN_PAUSE_MS, pollMs * (0.5 + Math.random() / 2));
     }
     await sleep(pause, signal);
   }

@@ -1,55 +1,54 @@
-// All that is not final yet, read once more by every provider. What has become final by then, and is as we have it, counts as
-// verified.
+// Verifies the window, which is all blocks above the verified one: reads it again from every provider, and advances the
+// verified block to the newest finalized block that is unchanged.
 
 import type { BlockRef } from '../store/store.ts';
 import { compareBlocks } from './compare-blocks.ts';
-import { allOf, type FollowerContext, type Sources } from './context.ts';
+import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import { Inconsistent } from './errors.ts';
-import { finalNumber, YOUNGEST_FINAL_SECONDS } from './finality.ts';
+import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
 import { hasBlock } from './find-block.ts';
 import type { Header } from './node.ts';
 import type { Revocations } from './revocations.ts';
 
-/** The whole window is read again so often. */
-const WINDOW_MS = 60_000;
+const VERIFY_EVERY_MS = 60_000;
 
-export async function readWindow(
-  context: FollowerContext,
-  revocations: Revocations,
-  sources: Sources,
-  tip: Header,
-): Promise<void> {
+export function createWindow(context: FollowerContext, revocations: Revocations) {
   const { network, store, finality, now } = context;
   const { chainId } = network;
-  if (context.state?.head == null || now() - context.windowReadAt < WINDOW_MS) return;
-  const { node } = sources.first;
-  const { head, verified, firstBlock } = context.state;
-  const floor = verified ?? firstBlock - 1;
-  const final = await finalNumber(network, finality, node, tip);
-  const kept = await store.blocks(chainId, { from: Math.max(0, floor), to: head.number });
-  const candidate = kept.findLast(
-    ({ number, timestamp }) => number <= final && timestamp <= tip.timestamp - YOUNGEST_FINAL_SECONDS,
-  );
-  const isStill = (block: BlockRef) => hasBlock(node, block);
-  if (candidate !== undefined && !(await isStill(candidate))) throw new Inconsistent('the window is changing');
-  const {
-    isWhole,
-    repaired,
-    sources: compared,
-  } = await compareBlocks(context, allOf(sources), head, floor + 1, head.number, sources.first);
-  if (repaired > 0) revocations.mayHaveMore();
-  if (!isWhole) return;
-  await revocations.verify(sources, floor + 1, head.number);
-  if (candidate !== undefined && candidate.number > floor) {
-    if (!(await isStill(candidate))) throw new Inconsistent('the window is changing');
-    await context.commit(({ epoch, head: after }) =>
-      store.apply({ chainId, epoch, after, blocks: [], head: after ?? head, verified: candidate.number }),
+  let verifiedAt = Number.NEGATIVE_INFINITY;
+
+  /** Does nothing if the last verification was less than a minute ago. */
+  async function verify(providers: TickProviders, tip: Header): Promise<void> {
+    if (context.state?.head == null || now() - verifiedAt < VERIFY_EVERY_MS) return;
+    const { node } = providers.first;
+    const { head, verified, firstBlock } = context.state;
+    const floor = verified ?? firstBlock - 1;
+    const finalized = await finalizedNumber(network, finality, node, tip);
+    const stored = await store.blocks(chainId, { from: Math.max(0, floor), to: head.number });
+    const candidate = stored.findLast(
+      ({ number, timestamp }) => number <= finalized && timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS,
     );
-    // Where all before is confirmed by a second provider, so is this now.
-    if (compared > 1 && (context.state.confirmed ?? firstBlock - 1) >= floor)
-      await context.commit(async ({ epoch }) => ({
-        state: await store.report(chainId, epoch, { confirmed: candidate.number }),
-      }));
+    // The candidate's hash is checked before and after the logs are read.
+    const requireUnchanged = async (block: BlockRef) => {
+      if (!(await hasBlock(node, block))) throw new Inconsistent(`block ${block.number} changed in the window`);
+    };
+    if (candidate !== undefined) await requireUnchanged(candidate);
+    const range = [floor + 1, head.number] as const;
+    const result = await compareBlocks(context, allProviders(providers), head, ...range, providers.first);
+    if (result.repaired > 0) revocations.wake();
+    if (!result.isComplete) return;
+    await revocations.verify(providers, ...range);
+    if (candidate !== undefined && candidate.number > floor) {
+      await requireUnchanged(candidate);
+      await context.commit(({ epoch, head: after }) =>
+        store.apply({ chainId, epoch, after, blocks: [], head: after ?? head, verified: candidate.number }),
+      );
+      // If a second provider has confirmed all earlier blocks, it has now confirmed these too.
+      const isConfirmed = result.providers > 1 && (context.state.confirmed ?? firstBlock - 1) >= floor;
+      if (isConfirmed) await context.report({ confirmed: candidate.number });
+    }
+    verifiedAt = now();
   }
-  context.windowReadAt = now();
+
+  return { verify };
 }

@@ -18,7 +18,7 @@ Reads HOST, PORT, METRICS_HOST, METRICS_PORT and LOG_LEVEL [127.0.0.1, 8080, 127
         'The sandbox is not part of this executable: its local chain needs a checkout. Run npm run sandbox there.',
       );
     // Imported here so that no other command loads the local chain.
-    const { runSandbox } = await import('../sandbox/run.ts');
+    const { runSandbox } = await import('../sandbox/run-sandbox.ts');
     await runSandbox(environment);
   },
 };

@@ -67,9 +67,9 @@ async function finalized(store: Store, chainId: number): Promise<number> {
 /** What ails the nodes of a chain, as the end of a sentence about it; nothing where they are well or not known. */
 export function troubleOf({ followerStatus }: Pick<Service, 'followerStatus'>, chainId: number | null): string {
   const chain = followerStatus?.().find((one) => one.chainId === chainId);
-  const ill = chain?.providers.filter(({ ailment }) => ailment !== null) ?? [];
+  const ill = chain?.providers.filter(({ failure }) => failure !== null) ?? [];
   if (chain === undefined || ill.length < chain.providers.length) return '';
-  return ` None of its nodes is well: ${ill.map(({ name, ailment }) => `${name} ${ailment}`).join(', ')}.`;
+  return ` None of its nodes is well: ${ill.map(({ name, failure }) => `${name} ${failure}`).join(', ')}.`;
 }
 
 /** The chain's history is still being read when its newest block is so far above ours. */

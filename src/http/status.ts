@@ -2,7 +2,7 @@
 
 import { Problem } from '../api/problems.ts';
 import type { NetworkRecord } from '../api/records.ts';
-import { type FollowerStatus, shareOf } from '../chain/follower-status.ts';
+import { backfillShare, type FollowerStatus } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { describeHalt } from '../store/halt.ts';
 import type { ChainState } from '../store/store.ts';
@@ -69,7 +69,7 @@ const progressOf = (status: FollowerStatus | undefined) =>
   status === undefined
     ? null
     : {
-        share: shareOf(status),
+        share: backfillShare(status),
         logsPerSecond: Math.round(status.logsPerSecond),
         secondsLeft: status.secondsLeft === null ? null : Math.round(status.secondsLeft),
         audited: status.audited,

@@ -11,10 +11,10 @@ import { createRandom } from '../../test/support/random.ts';
 import { startServe } from '../../test/support/serve-process.ts';
 import { MAINNET, type Recording } from '../../test/support/vectors.ts';
 import { randomCalls } from '../../test/support/world.ts';
-import { answerOf, callOf } from '../chain/registry-calls.ts';
+import { decodeAnswer, encodeCheck } from '../chain/registry-calls.ts';
 import type { Question } from '../registry/check.ts';
 import { type Evm, startEvm } from './evm.ts';
-import type { Call } from './transactions.ts';
+import type { RegistryCall } from './registry-call.ts';
 
 let evm: Evm;
 beforeAll(async () => {
@@ -31,10 +31,10 @@ test('the committed artifacts are what the contracts compile to (npm run contrac
 async function registryAnswers(questions: readonly Question[], block: string): Promise<(boolean | bigint | null)[]> {
   const calls = questions.map((question) => ({
     method: 'eth_call',
-    params: [{ to: MAINNET.registries[question.version], data: callOf(question) }, block],
+    params: [{ to: MAINNET.registries[question.version], data: encodeCheck(question) }, block],
   }));
   const data = await evm.rpc.batch(calls);
-  return questions.map((question, position) => answerOf(question, String(data[position])));
+  return questions.map((question, position) => decodeAnswer(question, String(data[position])));
 }
 
 describe('delegations serve against the registries', () => {
@@ -44,7 +44,7 @@ describe('delegations serve against the registries', () => {
     const int = (below: number) => Math.floor(random() * below);
     const pick = <T>(of: readonly T[]): T => of[int(of.length)] as T;
     await prepareWallets(rpc);
-    const also: Call = ['v1', SMART, 'delegateForAll', [WALLETS[0], true]];
+    const also: RegistryCall = ['v1', SMART, 'delegateForAll', [WALLETS[0], true]];
 
     const served = await startServe(`sqlite:${temporaryPath('evm.db')}`, {
       RPC_URL_1: evm.url,

@@ -7,7 +7,7 @@ import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
 import { createRpc, type Rpc } from '../chain/rpc.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { freePort } from './free-port.ts';
-import { installNative } from './native.ts';
+import { installNative } from './install-native.ts';
 
 export interface Evm {
   readonly url: string;
@@ -58,7 +58,7 @@ export async function startEvm(options: EvmOptions = {}): Promise<Evm> {
 }
 
 /** Puts the code of a smart account at an address. */
-export const makeSmartWallet = (rpc: Rpc, address: string) =>
+export const deploySmartWallet = (rpc: Rpc, address: string) =>
   rpc.call('hardhat_setCode', [address, artifacts.BatchWallet.code]);
 
 async function answers(rpc: Rpc, child: Bun.Subprocess, complaints: Bun.BunFile): Promise<void> {

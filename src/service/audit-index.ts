@@ -1,9 +1,11 @@
 // Compares an index with its chain: the logs of final blocks one by one, then a sample of the registry's own answers.
 
-import { groupStored, lackingIn, storedLogs, textsOf } from '../chain/compare.ts';
-import { groupLogs } from '../chain/logs.ts';
-import { createProviders } from '../chain/providers.ts';
-import { disagreements, isQuestion, listsOf, questionsOf, statementsOf, textOf } from '../chain/registry-answers.ts';
+import { describeSubject, isQuestion, listsAbout, questionsAbout } from '../chain/audit-subjects.ts';
+import { eventKeys, missingFrom } from '../chain/compare-logs.ts';
+import { groupLogs } from '../chain/group-logs.ts';
+import { createProviderPool } from '../chain/provider-pool.ts';
+import { fetchStatements, findDisagreements } from '../chain/registry-answers.ts';
+import { groupStoredLogs, readStoredLogs } from '../chain/stored-blocks.ts';
 import type { Network } from '../registry/network.ts';
 import type { LogRecord, Store } from '../store/store.ts';
 import { UsageError } from './usage-error.ts';
@@ -44,7 +46,7 @@ export async function auditIndex(options: AuditOptions): Promise<AuditReport> {
   const { chainId } = network;
   const state = await store.chain(chainId);
   if (state?.verified == null) throw new UsageError(`Chain ${chainId} has no final blocks in this database yet.`);
-  const { node, scanner } = await createProviders(network, rpcUrls).pick(Date.now());
+  const { node, scanner } = await createProviderPool(network, rpcUrls).pick(Date.now());
   const [first, last] = [Math.max(from ?? 0, state.firstBlock), Math.min(to ?? state.verified, state.verified)];
   if (first > last)
     throw new UsageError(`No final blocks from ${first} to ${last}: the newest final block is ${state.verified}.`);
@@ -52,24 +54,24 @@ export async function auditIndex(options: AuditOptions): Promise<AuditReport> {
   let [logs, missing, surplus] = [0, 0, 0];
   for (let low = first; low <= last; low += BLOCKS_PER_BATCH) {
     const high = Math.min(last, low + BLOCKS_PER_BATCH - 1);
-    const stored = await storedLogs(store, chainId, low, high);
-    const ours = groupStored(stored);
-    const theirs = new Map(groupLogs(await scanner.logs(low, high)).map((block) => [block.number, block]));
+    const stored = await readStoredLogs(store, chainId, low, high);
+    const ours = groupStoredLogs(stored);
+    const theirs = new Map(groupLogs(await scanner.fetchLogs(low, high)).map((block) => [block.number, block]));
     logs += stored.length;
     for (const number of new Set([...ours.keys(), ...theirs.keys()])) {
-      const indexed = textsOf(network, ours.get(number)?.logs ?? []);
-      const onChain = textsOf(network, theirs.get(number)?.logs ?? []);
-      missing += lackingIn(indexed, onChain).length;
-      surplus += lackingIn(onChain, indexed).length;
+      const indexed = eventKeys(network, ours.get(number)?.logs ?? []);
+      const onChain = eventKeys(network, theirs.get(number)?.logs ?? []);
+      missing += missingFrom(indexed, onChain).length;
+      surplus += missingFrom(onChain, indexed).length;
     }
     for (const log of stored) sample.add(log);
     onProgress(high, last, logs);
   }
   const [block] = await store.blocks(chainId, { from: state.verified, to: state.verified });
-  const questions = questionsOf(sample.logs).slice(0, pairs);
-  const lists = questions.filter((_, position) => position % PAIRS_PER_LIST === 0).flatMap(listsOf);
-  const statements = block === undefined ? [] : await statementsOf(network, node, block, [...questions, ...lists]);
-  const wrong = await disagreements(network, store, state.verified, statements);
+  const questions = questionsAbout(sample.logs).slice(0, pairs);
+  const lists = questions.filter((_, position) => position % PAIRS_PER_LIST === 0).flatMap(listsAbout);
+  const statements = block === undefined ? [] : await fetchStatements(network, node, block, [...questions, ...lists]);
+  const wrong = await findDisagreements(network, store, state.verified, statements);
   const answered = statements.filter(({ subject }) => isQuestion(subject)).length;
   if (questions.length > 0 && answered === 0)
     throw new UsageError(
@@ -84,7 +86,7 @@ export async function auditIndex(options: AuditOptions): Promise<AuditReport> {
     surplus,
     pairs: answered,
     lists: statements.length - answered,
-    wrong: wrong.map(({ subject }) => textOf(subject)),
+    wrong: wrong.map(({ subject }) => describeSubject(subject)),
   };
 }
 

@@ -5,7 +5,7 @@ import type { FollowerEvent } from '../chain/context.ts';
 import { createFollower, type Follower } from '../chain/follower.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { holdLease } from '../chain/lease.ts';
-import { createProviders } from '../chain/providers.ts';
+import { createProviderPool } from '../chain/provider-pool.ts';
 import { runFollower } from '../chain/run-follower.ts';
 import type { Question } from '../registry/check.ts';
 import type { Network } from '../registry/network.ts';
@@ -38,7 +38,7 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
   /** Since the last successful tick: ticks that failed, and leases that were released because of that. */
   let [failedTicks, stalls] = [0, 0];
   let isStandby = false;
-  const providers = createProviders(network, chain.rpcUrls, {
+  const providers = createProviderPool(network, chain.rpcUrls, {
     onCall: (method) => {
       calls[method] = (calls[method] ?? 0) + 1;
     },
@@ -68,8 +68,8 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
     store,
     chainId,
     signal,
-    onTrouble: (error: unknown) => logFailure(error),
-    onTurn(isOurs: boolean) {
+    onError: (error: unknown) => logFailure(error),
+    onChange(isOurs: boolean) {
       isStandby = !isOurs;
       if (isLogged(stalls)) log('info', isOurs ? 'lease acquired' : 'lease held elsewhere, standing by', { chainId });
     },
@@ -83,12 +83,12 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
     const auditing = runAuditor(auditor, {
       pollMs,
       signal: AbortSignal.any([held, stopAuditor.signal]),
-      onTrouble: logFailure,
+      onError: logFailure,
     });
     const outcome = await runFollower(follower, {
       pollMs,
       signal: held,
-      onTrouble: (error) => logFailure(error, ++failedTicks),
+      onError: (error) => logFailure(error, ++failedTicks),
       onProgress() {
         [failedTicks, stalls] = [0, 0];
       },
@@ -107,8 +107,8 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
   return {
     chainId,
     sampleQuestions(denied, unread) {
-      running?.auditor.denied(denied);
-      for (const { from, to } of unread) running?.follower.asked(from, to);
+      running?.auditor.addDenied(denied);
+      for (const { from, to } of unread) running?.follower.prioritize(from, to);
     },
     stopped,
     status() {
@@ -128,7 +128,7 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
         logs: now.logs,
         logsPerSecond: rates.logs,
         secondsLeft: remaining === null || rates.blocks <= 0 ? null : remaining / rates.blocks,
-        providers: providers.all.map(({ name, penalty, ailment }) => ({ name, healthy: penalty === 0, ailment })),
+        providers: providers.all.map(({ name, penalty, failure }) => ({ name, healthy: penalty === 0, failure })),
         calls,
         events,
         audited: running?.auditor.blocks ?? 0,

@@ -1,6 +1,6 @@
 // Imports an archive into a database: checks the whole file and its newest block first, then writes it.
 
-import { createProviders } from '../chain/providers.ts';
+import { createProviderPool } from '../chain/provider-pool.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { checkArchive, importArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
@@ -25,7 +25,7 @@ export async function importIndex(
   const { chainId, last } = head;
   const rpcUrls = config.chains.get(chainId)?.rpcUrls;
   if (rpcUrls !== undefined) {
-    const { node } = await createProviders(NETWORKS.get(chainId) as Network, rpcUrls).pick(Date.now());
+    const { node } = await createProviderPool(NETWORKS.get(chainId) as Network, rpcUrls).pick(Date.now());
     const header = await node.header(last.number);
     if (header?.hash !== last.hash)
       throw new UsageError(

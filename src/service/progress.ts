@@ -1,6 +1,6 @@
 // Reports the progress of the chains: on a terminal as live lines, otherwise in the log, and to the parent process.
 
-import { type FollowerStatus, lineOf, shareOf } from '../chain/follower-status.ts';
+import { backfillShare, type FollowerStatus, formatStatus } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { Log } from './log.ts';
 
@@ -21,7 +21,7 @@ export function startProgressReport(followerStatus: () => readonly FollowerStatu
     else if (turn % LOG_EVERY === 0) {
       for (const one of behind) {
         const { chainId, block, tip, logs, logsPerSecond, secondsLeft } = one;
-        const percent = Number((100 * shareOf(one)).toFixed(2));
+        const percent = Number((100 * backfillShare(one)).toFixed(2));
         const rounded = {
           logsPerSecond: Math.round(logsPerSecond),
           secondsLeft: secondsLeft && Math.round(secondsLeft),
@@ -36,7 +36,7 @@ export function startProgressReport(followerStatus: () => readonly FollowerStatu
 
 /** Overwrites the previous lines; returns the number of lines. */
 function draw(chains: readonly FollowerStatus[], before: number): number {
-  const lines = chains.map((one) => lineOf(NETWORKS.get(one.chainId)?.name ?? String(one.chainId), one));
+  const lines = chains.map((one) => formatStatus(NETWORKS.get(one.chainId)?.name ?? String(one.chainId), one));
   const up = before > 0 ? `\x1b[${before}A\x1b[J` : '';
   if (lines.length > 0 || before > 0) process.stderr.write(`${up}${lines.map((line) => `${line}\n`).join('')}`);
   return lines.length;

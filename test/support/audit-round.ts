@@ -4,7 +4,7 @@ import type { Auditor } from '../../src/chain/auditor.ts';
 import type { World } from './world.ts';
 
 export async function auditRound({ one }: World, auditor: Auditor): Promise<void> {
-  await auditor.round().catch((error) => one.errors.push(error));
+  await auditor.auditAll().catch((error) => one.errors.push(error));
   // What it found may have to be settled in ticks.
   for (let turn = 0; turn < 3; turn++) {
     one.clock += 61_000;

@@ -2,9 +2,9 @@
 
 import type { Address, Bytes32, DelegationKey, Kind } from '../../src/registry/delegation.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
-import type { Call } from '../../src/sandbox/transactions.ts';
+import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 
-export function eventOfCall([registry, caller, name, args]: Call): RegistryEvent {
+export function eventOfCall([registry, caller, name, args]: RegistryCall): RegistryEvent {
   const from = caller as Address;
   const [first] = args as [Address];
   if (name === 'revokeAllDelegates') return { type: 'vaultRevoked', from };

@@ -5,7 +5,7 @@ import { StoreError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { CONTRACTS, IDS, RIGHTS, WALLETS } from './lives.ts';
 import type { Model } from './model.ts';
-import { type Asked, asText, everyQuestion } from './questions.ts';
+import { asText, type CheckCase, everyQuestion } from './questions.ts';
 import type { Recording } from './vectors.ts';
 
 /** By what was asked. An answer that was refused is the error's code in brackets. */
@@ -72,7 +72,7 @@ export async function wrongAnswers(
   store: Store,
   chainId: number,
   model: Model,
-  { number, isHead, asked }: { number: number; isHead: boolean; asked: readonly Asked[] },
+  { number, isHead, asked }: { number: number; isHead: boolean; asked: readonly CheckCase[] },
 ): Promise<string | null> {
   const answers = await listsAt(store, chainId, number);
   const truth = trueLists(model);
@@ -88,8 +88,8 @@ export async function wrongAnswers(
 }
 
 /** Some of all checks. */
-export const someChecks = (random: () => number, count: number): Asked[] =>
-  Array.from({ length: count }, () => ALL_CHECKS[Math.floor(random() * ALL_CHECKS.length)] as Asked);
+export const someChecks = (random: () => number, count: number): CheckCase[] =>
+  Array.from({ length: count }, () => ALL_CHECKS[Math.floor(random() * ALL_CHECKS.length)] as CheckCase);
 
 /** Those that are not what they must be, in words; null where all are. */
 export function differenceOf(answers: Answers, truth: Answers): string | null {

@@ -2,8 +2,8 @@
 
 import type { Rpc } from '../../src/chain/rpc.ts';
 import type { Address } from '../../src/registry/delegation.ts';
-import { makeSmartWallet } from '../../src/sandbox/evm.ts';
-import { type Call, executeInput, inputOf } from '../../src/sandbox/transactions.ts';
+import { deploySmartWallet } from '../../src/sandbox/evm.ts';
+import { encodeCall, encodeExecute, type RegistryCall } from '../../src/sandbox/registry-call.ts';
 import { WALLETS } from './lives.ts';
 import { MAINNET } from './vectors.ts';
 
@@ -12,7 +12,7 @@ export const SMART = WALLETS[2];
 /** Whose transactions make the smart account act. */
 export const OWNER: Address = `0x${'0e'.repeat(20)}`;
 
-const registryOf = ([registry]: Call) => MAINNET.registries[registry === 'v1' ? 1 : 2] as Address;
+const registryOf = ([registry]: RegistryCall) => MAINNET.registries[registry === 'v1' ? 1 : 2] as Address;
 
 const GAS = '0x2dc6c0';
 
@@ -26,18 +26,18 @@ export async function fund(rpc: Rpc, wallets: readonly Address[]): Promise<void>
 
 export async function prepareWallets(rpc: Rpc): Promise<void> {
   await fund(rpc, [...WALLETS, OWNER]);
-  await makeSmartWallet(rpc, SMART);
+  await deploySmartWallet(rpc, SMART);
 }
 
-const bodyOf = (call: Call) => ({ to: registryOf(call), data: inputOf(call) });
+const bodyOf = (call: RegistryCall) => ({ to: registryOf(call), data: encodeCall(call) });
 
 /** Calls of one smart account, in one transaction of its owner's. */
-export const execute = (rpc: Rpc, account: Address, calls: readonly Call[], gas = GAS) =>
-  rpc.call('eth_sendTransaction', [{ from: OWNER, to: account, data: executeInput(calls.map(bodyOf)), gas }]);
+export const execute = (rpc: Rpc, account: Address, calls: readonly RegistryCall[], gas = GAS) =>
+  rpc.call('eth_sendTransaction', [{ from: OWNER, to: account, data: encodeExecute(calls.map(bodyOf)), gas }]);
 
 /** Sends calls of one wallet in one transaction, or in one each where the wallet is no contract. */
-export async function send(rpc: Rpc, calls: readonly Call[]): Promise<void> {
-  const [[, caller]] = calls as [Call];
+export async function send(rpc: Rpc, calls: readonly RegistryCall[]): Promise<void> {
+  const [[, caller]] = calls as [RegistryCall];
   if (caller === SMART) await execute(rpc, SMART, calls);
   else for (const call of calls) await rpc.call('eth_sendTransaction', [{ from: caller, ...bodyOf(call), gas: GAS }]);
 }

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { startEvm } from '../../src/sandbox/evm.ts';
-import type { Call } from '../../src/sandbox/transactions.ts';
+import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 import { prepareWallets, SMART, send } from './evm-wallets.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, startFakeNode } from './fake-node.ts';
 import { WALLETS } from './lives.ts';
@@ -10,12 +10,12 @@ import { versionSlot } from './registry-state.ts';
 import { MAINNET } from './vectors.ts';
 
 const [A, B] = WALLETS;
-const grant = (from: string, to: string): Call => ['v1', from, 'delegateForAll', [to, true]];
-const revoke = (from: string, to: string): Call => ['v1', from, 'revokeDelegate', [to]];
-const revokeSelf = (delegate: string, from: string): Call => ['v1', delegate, 'revokeSelf', [from]];
+const grant = (from: string, to: string): RegistryCall => ['v1', from, 'delegateForAll', [to, true]];
+const revoke = (from: string, to: string): RegistryCall => ['v1', from, 'revokeDelegate', [to]];
+const revokeSelf = (delegate: string, from: string): RegistryCall => ['v1', delegate, 'revokeSelf', [from]];
 
 /** The calls of each block; those of the smart account in one block are one transaction. */
-const BLOCKS: readonly (readonly Call[])[] = [
+const BLOCKS: readonly (readonly RegistryCall[])[] = [
   [grant(A, B)],
   [revoke(A, B)],
   // Never granted.

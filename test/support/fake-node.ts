@@ -2,7 +2,7 @@
 
 import { createKeccak } from 'hash-wasm';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
-import type { Call } from '../../src/sandbox/transactions.ts';
+import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 import { serveInProcess } from './in-process.ts';
 import { createModel, type Model } from './model.ts';
 import { answerOf, getterOf, type History, stateAfter, storedWord, word } from './registry-state.ts';
@@ -320,7 +320,7 @@ const TOPICS: Readonly<Record<string, string>> = {
 };
 
 /** The log of a call, as the registries write it. */
-export function logOfCall([registry, caller, name, args]: Call): FakeLog {
+export function logOfCall([registry, caller, name, args]: RegistryCall): FakeLog {
   const topic = TOPICS[`${registry}.${name}`] as string;
   const [a, b, c, d, e] = args as [string, string, string, string, string];
   const amount = (value: unknown) => word(BigInt(value as string));
@@ -367,7 +367,7 @@ export function logOfCall([registry, caller, name, args]: Call): FakeLog {
 const BATCHER: Address = `0x${'ba'.repeat(20)}`;
 
 export interface FakeCall {
-  readonly call: Call;
+  readonly call: RegistryCall;
   /** Straight from the wallet to the registry. */
   readonly direct: boolean;
   /** In the same transaction as the call before it. */
@@ -422,8 +422,8 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
     /** Everything that holds at the end of a block. */
     heldAt: (hash: Bytes32) => modelAt(hash).held(),
     /** All calls up to the end of a block. */
-    callsAt(hash: Bytes32): Call[] {
-      const calls: Call[] = [];
+    callsAt(hash: Bytes32): RegistryCall[] {
+      const calls: RegistryCall[] = [];
       for (let at = histories.get(hash) ?? null; at !== null; at = at.parent) calls.push(...at.calls);
       return calls;
     },

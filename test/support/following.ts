@@ -2,7 +2,7 @@
 
 import type { FollowerEvent } from '../../src/chain/context.ts';
 import { createFollower, type Follower, type FollowerOptions } from '../../src/chain/follower.ts';
-import { createProviders, type Providers } from '../../src/chain/providers.ts';
+import { createProviderPool, type ProviderPool } from '../../src/chain/provider-pool.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { temporaryPath } from './engines.ts';
@@ -13,7 +13,7 @@ export interface Following {
   readonly events: FollowerEvent[];
   readonly errors: Error[];
   follower: Follower;
-  providers: Providers;
+  providers: ProviderPool;
   /** Milliseconds. */
   clock: number;
   /** Ticks until there is nothing more to do at once; what goes wrong is kept in `errors`. */
@@ -28,14 +28,14 @@ export async function following(
   more: Partial<FollowerOptions> & {
     firstBlock: number;
     clock: number;
-    deadlineMs?: number;
+    timeoutMs?: number;
     /** A store that others use too; otherwise one of its own, which goes with it. */
     sharedStore?: Store;
     /** The store as one life of the follower's process sees it: made anew with every restart. */
     storeOf?: (store: Store) => Store;
   },
 ): Promise<Following> {
-  const { clock, deadlineMs = 5000, sharedStore, storeOf = (one) => one, network = MAINNET, ...options } = more;
+  const { clock, timeoutMs = 5000, sharedStore, storeOf = (one) => one, network = MAINNET, ...options } = more;
   const store = sharedStore ?? (await openStore(`sqlite:${temporaryPath('following.db')}`));
   const urls = nodes.map(({ url }) => url);
   const start = () =>
@@ -53,7 +53,7 @@ export async function following(
     errors: [],
     clock,
     follower: null as unknown as Follower,
-    providers: null as unknown as Providers,
+    providers: null as unknown as ProviderPool,
     async settle(most = 20) {
       for (let left = most; left > 0; left--) {
         try {
@@ -66,7 +66,7 @@ export async function following(
       }
     },
     restart() {
-      one.providers = createProviders(network, urls, { deadlineMs }, () => 0.5);
+      one.providers = createProviderPool(network, urls, { timeoutMs }, () => 0.5);
       one.follower = start();
     },
     close: async () => (sharedStore === undefined ? store.close() : undefined),

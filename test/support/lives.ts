@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
-import type { Call } from '../../src/sandbox/transactions.ts';
+import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 
 export const WALLETS = ['a1', 'b2', 'c3'].map((byte): Address => `0x${byte.repeat(20)}`) as [Address, Address, Address];
 export const CONTRACTS = ['00', 'cc'].map((byte): Address => `0x${byte.repeat(20)}`);
@@ -12,7 +12,7 @@ export const RIGHTS = [`0x${'0'.repeat(64)}`, `0x${'766f7465'.padEnd(64, '0')}`]
 /** How a revocation that names no delegate is resolved. */
 export type Resolution = 'transaction' | 'state' | 'unreadable';
 export interface LifeCall {
-  readonly call: Call;
+  readonly call: RegistryCall;
   readonly resolution: Resolution;
 }
 export interface LifeBlock {
@@ -35,8 +35,12 @@ const rights = fc.constantFrom(...RIGHTS);
 const amount = fc.constantFrom('0', '1', '50', String(2n ** 256n - 1n));
 const flag = fc.boolean();
 
-const callOf = (registry: 'v1' | 'v2', name: string, ...args: fc.Arbitrary<string | boolean>[]): fc.Arbitrary<Call> =>
-  fc.tuple(wallet, fc.tuple(...args)).map(([caller, values]): Call => [registry, caller, name, values]);
+const callOf = (
+  registry: 'v1' | 'v2',
+  name: string,
+  ...args: fc.Arbitrary<string | boolean>[]
+): fc.Arbitrary<RegistryCall> =>
+  fc.tuple(wallet, fc.tuple(...args)).map(([caller, values]): RegistryCall => [registry, caller, name, values]);
 
 const anyCall = fc.oneof(
   callOf('v1', 'delegateForAll', wallet, flag),

@@ -2,10 +2,10 @@
 // disagree, one of them is wrong.
 
 import type { Address, Bytes32, Delegation, DelegationKey, Kind } from '../../src/registry/delegation.ts';
-import type { Call } from '../../src/sandbox/transactions.ts';
+import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 
 export interface Model {
-  call(call: Call): void;
+  call(call: RegistryCall): void;
   /** Everything that holds now. */
   held(): Delegation[];
   v1(scope: 'all' | 'contract' | 'token', to: string, from: string, contract?: string, id?: string): boolean;

@@ -6,14 +6,14 @@ import type { Model } from './model.ts';
 import type { Checkpoint, Recording } from './vectors.ts';
 
 /** A question, and the same question as the recording and the model name it. */
-export interface Asked {
+export interface CheckCase {
   readonly question: Question;
   readonly name: string;
   readonly truth: (model: Model) => boolean | bigint;
 }
 
-export function everyQuestion(recording: Recording): Asked[] {
-  const asked: Asked[] = [];
+export function everyQuestion(recording: Recording): CheckCase[] {
+  const asked: CheckCase[] = [];
   const askV1 = (question: Question & { version: 1 }, ...rest: [contract?: string, id?: string]) => {
     const { scope, to, from } = question;
     asked.push({

@@ -2,7 +2,7 @@
 
 import { createKeccak } from 'hash-wasm';
 import type { Address, Delegation, Kind } from '../../src/registry/delegation.ts';
-import type { Call } from '../../src/sandbox/transactions.ts';
+import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 import { createModel, type Model } from './model.ts';
 
 const keccak = await createKeccak(256);
@@ -20,7 +20,7 @@ export interface RegistryState {
 /** The calls of a block, and of those before it. */
 export interface History {
   readonly parent: History | null;
-  readonly calls: readonly Call[];
+  readonly calls: readonly RegistryCall[];
 }
 
 /** So many states are kept; another one is made from the nearest ancestor's. */
@@ -54,7 +54,7 @@ export function stateAfter(history: History): RegistryState {
 }
 
 /** The slot that a call counts up; null where it counts none. Calls that end nothing count too. */
-function revokedSlot([registry, caller, name, [other]]: Call): string | null {
+function revokedSlot([registry, caller, name, [other]]: RegistryCall): string | null {
   if (registry !== 'v1') return null;
   if (name === 'revokeDelegate') return versionSlot(caller, other as string);
   return name === 'revokeSelf' ? versionSlot(other as string, caller) : null;

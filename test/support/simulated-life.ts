@@ -3,7 +3,7 @@
 
 import { type Auditor, createAuditor } from '../../src/chain/auditor.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
-import type { Call } from '../../src/sandbox/transactions.ts';
+import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 import type { ChainState, Store } from '../../src/store/store.ts';
 import { auditRound } from './audit-round.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import { type FakeBlock, type FakeCall, type FakeNode, type Fault, NO_ANSWER } from './fake-node.ts';
 import { createKillable } from './killable.ts';
 import { LIFE_QUIRKS, type LifeQuirk, limitedRanges } from './life-quirks.ts';
-import type { Asked } from './questions.ts';
+import type { CheckCase } from './questions.ts';
 import { createRandom } from './random.ts';
 import { MAINNET } from './vectors.ts';
 import { createWorld, FIRST, randomCalls, type World } from './world.ts';
@@ -130,7 +130,7 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty): 
       await one.settle(1 + int(4));
       if (random() < 0.4 && !killable.isDead) await auditor.run().catch((error) => one.errors.push(error));
       if (killable.isDead) restart();
-      if (random() < 0.3) auditor.denied(someChecks(random, 2).map(({ question }) => question));
+      if (random() < 0.3) auditor.addDenied(someChecks(random, 2).map(({ question }) => question));
       if (honesty === 'none') {
         const lost = await memory.compare(pick);
         if (lost !== null) return ended(`step ${step}: ${lost}`);
@@ -227,7 +227,7 @@ async function wrongNow(world: World): Promise<string | null> {
 }
 
 /** The store must be at the chain's newest block, answer everything, and be right, now and in the past. */
-async function wrongInTheEnd(world: World, random: () => number, checks: readonly Asked[]): Promise<string | null> {
+async function wrongInTheEnd(world: World, random: () => number, checks: readonly CheckCase[]): Promise<string | null> {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const { store, errors } = world.one;
   const state = await store.chain(world.chainId);
@@ -240,7 +240,7 @@ async function wrongInTheEnd(world: World, random: () => number, checks: readonl
   const wrongAt = (
     number: number,
     { hash }: FakeBlock,
-    asked: readonly Asked[] = someChecks(random, 4),
+    asked: readonly CheckCase[] = someChecks(random, 4),
     isHead = false,
   ) => wrongAnswers(store, world.chainId, world.modelAt(hash), { number, isHead, asked });
   const now = await wrongAt(tip.number, tip, checks, true);
@@ -318,7 +318,7 @@ function createMemory(world: World) {
 
 const granterOf = (event: RegistryEvent) =>
   'delegation' in event ? `v${event.delegation.version} ${event.delegation.from}` : `v1 ${event.from}`;
-const callerOf = ([registry, caller, name, args]: Call) =>
+const callerOf = ([registry, caller, name, args]: RegistryCall) =>
   `${registry} ${registry === 'v1' && name === 'revokeSelf' ? args[0] : caller}`;
 
 function countBy(names: readonly string[]): ReadonlyMap<string, number> {

@@ -4,7 +4,7 @@ import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
 import { decodeEvent } from '../../src/registry/event.ts';
 import { NETWORKS, type Network, registryAt } from '../../src/registry/network.ts';
 import { type RawVaultState, revokedDelegate } from '../../src/registry/v1-revocation.ts';
-import type { Call } from '../../src/sandbox/transactions.ts';
+import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 import type { BlockInput, LogInput, Settlement } from '../../src/store/store.ts';
 
 export interface Recording {
@@ -29,7 +29,7 @@ export interface RecordedBlock {
     readonly from: Address;
     readonly to: Address;
     readonly input: string;
-    readonly calls: readonly Call[];
+    readonly calls: readonly RegistryCall[];
     readonly logs: readonly { address: Address; logIndex: number; topics: string[]; data: string }[];
   }[];
   readonly v1State?: Readonly<Record<Address, RawVaultState>>;

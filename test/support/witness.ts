@@ -4,7 +4,7 @@ import type { Address } from '../../src/registry/delegation.ts';
 import type { LiveChain } from './live-chain.ts';
 import { CONTRACTS, IDS, RIGHTS, WALLETS } from './lives.ts';
 import { delegationsOf, listPathOf, pathOf } from './over-http.ts';
-import { type Asked, asText, everyQuestion } from './questions.ts';
+import { asText, type CheckCase, everyQuestion } from './questions.ts';
 import { createRandom } from './random.ts';
 import type { Recording } from './vectors.ts';
 
@@ -54,7 +54,7 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
         read: (text) => delegationsOf(text, version).map(asText).sort().join(';'),
       };
     }
-    const { question, truth }: Asked = pick(EVERY);
+    const { question, truth }: CheckCase = pick(EVERY);
     return {
       path: pathOf(question) + anyTime(),
       truth: (hash) => {

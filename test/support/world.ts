@@ -1,7 +1,7 @@
 // A small world for followers: a chain that grows and reorganises by chance, nodes that show it, and the truth about it.
 
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
-import type { Call } from '../../src/sandbox/transactions.ts';
+import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFakeNode } from './fake-node.ts';
@@ -19,7 +19,7 @@ export interface World {
   /** The registries at the end of a block that there ever was. */
   modelAt(hash: Bytes32): Model;
   /** All calls that led to it. */
-  callsAt(hash: Bytes32): readonly Call[];
+  callsAt(hash: Bytes32): readonly RegistryCall[];
   readonly nodes: readonly FakeNode[];
   readonly one: Following;
   readonly chainId: number;
@@ -50,7 +50,7 @@ export interface WorldOptions {
   readonly nodes?: number;
   readonly seconds?: number;
   readonly finalizedDepth?: number | null;
-  readonly deadlineMs?: number;
+  readonly timeoutMs?: number;
   /** On sockets unless told otherwise. */
   readonly where?: 'socket' | 'process';
   /** What happens in a block where nothing else is said. */
@@ -67,7 +67,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     blocks = 40,
     nodes: count = 1,
     seconds = 12,
-    deadlineMs,
+    timeoutMs,
     where,
     storeOf,
     sharedStore,
@@ -94,7 +94,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const one = await following(nodes, {
     firstBlock: FIRST,
     clock: tip().timestamp * 1000,
-    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     network: { ...MAINNET, chainId },
     ...(storeOf === undefined ? {} : { storeOf }),
     ...(sharedStore === undefined ? {} : { sharedStore }),
@@ -216,6 +216,6 @@ export function randomCalls(random: () => number): FakeCall[] {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   return Array.from({ length: Math.floor(random() * 4) }, () => {
     const [registry, name, ...args] = pick(MAKERS)(pick, () => random() < 0.7);
-    return { call: [registry, pick(WALLETS), name, args] as unknown as Call, direct: random() < 0.5 };
+    return { call: [registry, pick(WALLETS), name, args] as unknown as RegistryCall, direct: random() < 0.5 };
   });
 }

@@ -1,7 +1,12 @@
 // Calls of the registries as transactions carry them.
 
 /** What a wallet does in a registry. Addresses and rights are hex, amounts and ids decimal. */
-export type Call = readonly [registry: 'v1' | 'v2', caller: string, name: string, args: readonly (string | boolean)[]];
+export type RegistryCall = readonly [
+  registry: 'v1' | 'v2',
+  caller: string,
+  name: string,
+  args: readonly (string | boolean)[],
+];
 
 const SELECTORS: Readonly<Record<string, string>> = {
   'v1.delegateForAll': '685ee3e8',
@@ -23,11 +28,11 @@ function word(value: string | boolean): string {
   return value.startsWith('0x') ? value.slice(2).padStart(64, '0') : BigInt(value).toString(16).padStart(64, '0');
 }
 
-export const inputOf = ([registry, , name, args]: Call): string =>
+export const encodeCall = ([registry, , name, args]: RegistryCall): string =>
   `0x${SELECTORS[`${registry}.${name}`]}${args.map(word).join('')}`;
 
 /** The input of a smart account's `execute` that makes some calls. */
-export function executeInput(calls: readonly { to: string; data: string }[]): string {
+export function encodeExecute(calls: readonly { to: string; data: string }[]): string {
   const number = (value: number) => value.toString(16).padStart(64, '0');
   const bodies = calls.map(({ to, data }) => {
     const bytes = data.slice(2);

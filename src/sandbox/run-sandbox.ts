@@ -11,9 +11,9 @@ import type { Environment } from '../service/config.ts';
 import { readConfig } from '../service/config.ts';
 import { type RunningService, startService } from '../service/run-service.ts';
 import { UsageError } from '../service/usage-error.ts';
-import { COLD, CONTRACTS, HOT, OTHER, SMART } from './cast.ts';
+import { type Activity, createActivity, HISTORY_DAYS } from './activity.ts';
 import { type Evm, startEvm } from './evm.ts';
-import { createLife, HISTORY_DAYS, type Life } from './life.ts';
+import { COLD, CONTRACTS, HOT, OTHER, SMART } from './wallets.ts';
 
 const STEP_MS = 4000;
 const print = (text: string) => void process.stdout.write(`${text}\n`);
@@ -36,7 +36,7 @@ export async function runSandbox(environment: Environment): Promise<void> {
     const beganAt = Math.floor(Date.now() / 1000) - HISTORY_DAYS * 86_400;
     const evm = await startEvm({ since: new Date(beganAt * 1000), folder });
     undo.push(evm.stop);
-    const life = createLife(evm.rpc, Math.random);
+    const life = createActivity(evm.rpc, Math.random);
     await life.makeHistory(beganAt);
     const service = await startService(
       { ...settings, DATABASE_URL: `sqlite:${join(folder, 'delegations.db')}`, RPC_URL_1: evm.url },
@@ -125,7 +125,7 @@ async function followed(service: RunningService, evm: Evm, signal: AbortSignal):
     throw new UsageError('The service did not follow the local chain within 30 s. LOG_LEVEL=info tells why.');
 }
 
-async function live(life: Life, evm: Evm, signal: AbortSignal): Promise<void> {
+async function live(life: Activity, evm: Evm, signal: AbortSignal): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve());

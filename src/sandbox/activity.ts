@@ -4,9 +4,9 @@ import type { Rpc } from '../chain/rpc.ts';
 import { type Bytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { rightsOf } from '../registry/rights.ts';
-import { COLD, CONTRACTS, HOT, LIVELY, nameOf, OTHER, SMART } from './cast.ts';
-import { makeSmartWallet } from './evm.ts';
-import { type Call, executeInput, inputOf } from './transactions.ts';
+import { deploySmartWallet } from './evm.ts';
+import { encodeCall, encodeExecute, type RegistryCall } from './registry-call.ts';
+import { ACTIVE, COLD, CONTRACTS, HOT, labelOf, OTHER, SMART } from './wallets.ts';
 
 const VOTE = rightsOf('vote') as Bytes32;
 const PLAY = rightsOf('play') as Bytes32;
@@ -16,7 +16,7 @@ const DAY_SECONDS = 86_400;
 export const HISTORY_DAYS = 30;
 
 /** Each with the days that had passed since the beginning. */
-const HISTORY: readonly (readonly [day: number, call: Call])[] = [
+const HISTORY: readonly (readonly [day: number, call: RegistryCall])[] = [
   [0.1, ['v2', COLD.Ada, 'delegateAll', [HOT.Ada, NO_RIGHTS, true]]],
   [0.2, ['v1', COLD.Ada, 'delegateForAll', [HOT.Ada, true]]],
   [1, ['v2', COLD.Ben, 'delegateContract', [HOT.Ben, CONTRACTS['Harbour Lights'], NO_RIGHTS, true]]],
@@ -39,14 +39,14 @@ const HISTORY: readonly (readonly [day: number, call: Call])[] = [
 /** How many days of the history somebody else did something, too. */
 const BACKGROUND = 40;
 
-export interface Life {
+export interface Activity {
   /** Makes the month that has passed, up to now. */
   makeHistory(beganAt: number): Promise<void>;
   /** One more transaction; tells what it was. */
   step(): Promise<string>;
 }
 
-export function createLife(rpc: Rpc, random: () => number): Life {
+export function createActivity(rpc: Rpc, random: () => number): Activity {
   const { registries } = NETWORKS.get(1) as Network;
   const smart = new Set<string>(Object.values(SMART));
   const ready = new Set<string>();
@@ -57,31 +57,31 @@ export function createLife(rpc: Rpc, random: () => number): Life {
     if (ready.has(wallet)) return;
     await rpc.call('hardhat_impersonateAccount', [wallet]);
     await rpc.call('hardhat_setBalance', [wallet, `0x${(1000n * TOKEN).toString(16)}`]);
-    if (smart.has(wallet)) await makeSmartWallet(rpc, wallet);
+    if (smart.has(wallet)) await deploySmartWallet(rpc, wallet);
     ready.add(wallet);
   }
 
-  async function send(call: Call): Promise<void> {
+  async function send(call: RegistryCall): Promise<void> {
     const [registry, caller] = call;
     const to = registries[registry === 'v1' ? 1 : 2] as string;
     const isSmart = smart.has(caller);
     const from = isSmart ? OTHER.Relay : caller;
     await prepare(caller);
     await prepare(from);
-    const data = inputOf(call);
-    const transaction = isSmart ? { from, to: caller, data: executeInput([{ to, data }]) } : { from, to, data };
+    const data = encodeCall(call);
+    const transaction = isSmart ? { from, to: caller, data: encodeExecute([{ to, data }]) } : { from, to, data };
     await rpc.call('eth_sendTransaction', [{ ...transaction, gas: '0x2dc6c0' }]);
   }
 
   /** Something that one of those does who are not shown. */
-  function anyCall(): Call {
-    const [from, to] = [pick(LIVELY.cold), pick(LIVELY.hot)];
+  function anyCall(): RegistryCall {
+    const [from, to] = [pick(ACTIVE.cold), pick(ACTIVE.hot)];
     const id = String(Math.floor(random() * 5));
     const isOn = random() < 0.7;
     const amount = isOn ? String(BigInt(1 + Math.floor(random() * 500)) * TOKEN) : '0';
     const [lights, foghorns] = [CONTRACTS['Harbour Lights'], CONTRACTS.Foghorns];
     const rights = pick([NO_RIGHTS, NO_RIGHTS, VOTE, PLAY]);
-    return pick<Call>([
+    return pick<RegistryCall>([
       ['v2', from, 'delegateAll', [to, rights, isOn]],
       ['v2', from, 'delegateContract', [to, pick([lights, foghorns]), rights, isOn]],
       ['v2', from, 'delegateERC721', [to, pick([lights, foghorns]), id, rights, isOn]],
@@ -119,10 +119,10 @@ export function createLife(rpc: Rpc, random: () => number): Life {
 }
 
 /** A call in words. */
-function textOf([registry, caller, name, args]: Call): string {
+function textOf([registry, caller, name, args]: RegistryCall): string {
   const [to = ''] = args;
   const last = args.at(-1);
   const isOff = last === false || last === '0' || name.startsWith('revoke');
-  const what = /ForAll|All$/.test(name) || name === 'revokeDelegate' ? 'everything' : nameOf(String(args[1]));
-  return `${nameOf(caller)} ${isOff ? 'takes back' : 'delegates'} ${what} ${isOff ? 'from' : 'to'} ${nameOf(String(to))}, ${registry}`;
+  const what = /ForAll|All$/.test(name) || name === 'revokeDelegate' ? 'everything' : labelOf(String(args[1]));
+  return `${labelOf(caller)} ${isOff ? 'takes back' : 'delegates'} ${what} ${isOff ? 'from' : 'to'} ${labelOf(String(to))}, ${registry}`;
 }

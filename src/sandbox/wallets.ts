@@ -7,7 +7,7 @@ import type { Address } from '../registry/delegation.ts';
 const addressOf = async (name: string): Promise<Address> =>
   `0x${(await keccak(`delegations sandbox: ${name}`, 256)).slice(-40)}`;
 
-const named = async <Name extends string>(names: readonly Name[], what: string) =>
+const addressesOf = async <Name extends string>(names: readonly Name[], what: string) =>
   Object.fromEntries(
     await Promise.all(names.map(async (name) => [name, await addressOf(`${name}, ${what}`)])),
   ) as Record<Name, Address>;
@@ -18,15 +18,15 @@ const SHOWN = ['Ada', 'Ben', 'Cleo', 'Dan', 'Ella', 'Finn'] as const;
 const OTHERS = ['Gus', 'Hana', 'Ivo', 'June', 'Kim', 'Luca', 'Mina', 'Noor', 'Otis', 'Pia'] as const;
 
 export const PEOPLE = [...SHOWN, ...OTHERS];
-export const COLD = await named(PEOPLE, 'cold wallet');
-export const HOT = await named(PEOPLE, 'hot wallet');
+export const COLD = await addressesOf(PEOPLE, 'cold wallet');
+export const HOT = await addressesOf(PEOPLE, 'hot wallet');
 /** Accounts that are contracts: what they do, they do through somebody else's transaction. */
-export const SMART = await named(['Harbour DAO', 'Guild treasury', 'Attic fund'], 'smart account');
-export const OTHER = await named(['Vote agent', 'Arcade server', 'Old phone', 'Relay', 'Stranger'], 'wallet');
-export const CONTRACTS = await named(['Harbour Lights', 'Foghorns', 'Lantern', 'Tidal Cards'], 'contract');
+export const SMART = await addressesOf(['Harbour DAO', 'Guild treasury', 'Attic fund'], 'smart account');
+export const OTHER = await addressesOf(['Vote agent', 'Arcade server', 'Old phone', 'Relay', 'Stranger'], 'wallet');
+export const CONTRACTS = await addressesOf(['Harbour Lights', 'Foghorns', 'Lantern', 'Tidal Cards'], 'contract');
 
 /** Those between whom something happens every few seconds. */
-export const LIVELY = { cold: OTHERS.map((name) => COLD[name]), hot: OTHERS.map((name) => HOT[name]) };
+export const ACTIVE = { cold: OTHERS.map((name) => COLD[name]), hot: OTHERS.map((name) => HOT[name]) };
 
 const NAMES = new Map<string, string>([
   ...PEOPLE.flatMap((name): [string, string][] => [
@@ -38,4 +38,4 @@ const NAMES = new Map<string, string>([
   ),
 ]);
 
-export const nameOf = (address: string): string => NAMES.get(address) ?? address;
+export const labelOf = (address: string): string => NAMES.get(address) ?? address;

@@ -1,4 +1,4 @@
-// Which logs are the registries'.
+// The `eth_getLogs` filter for a network's registries.
 
 import { eventTopics } from '../registry/event.ts';
 import type { Network } from '../registry/network.ts';
