@@ -91,7 +91,7 @@ describe('the explorer', () => {
     await page.getByRole('button', { name: 'Show' }).press('Enter');
     await page.waitForURL(/wallet=0x/);
     const table = page.getByRole('table', { name: 'May act for it' }).first();
-    expect(await table.innerText()).toContain('Everything');
+    expect(await table.innerText()).toContain('Whole wallet');
     expect(await table.innerText()).toContain('only “play”');
     expect(await page.locator('.graph a').count()).toBe(2);
     await page.locator('.graph a').first().click();
@@ -104,20 +104,20 @@ describe('the explorer', () => {
     const { page } = await visit('/');
     await page.getByLabel('Hot wallet').fill(HOT.Finn);
     await page.getByLabel('Cold wallet').fill(COLD.Finn);
-    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByRole('button', { name: 'Check' }).click();
     await page.waitForURL(/from=/);
     const answer = page.locator('[data-part="answer"]');
-    expect(await answer.innerText()).toMatch(/^Yes, at block \d+, .*\n+Everything, since /);
+    expect(await answer.innerText()).toMatch(/^Yes, at block \d+, .*\n+Whole wallet, since /);
     const line = /curl '([^']+)'/.exec(await answer.innerText())?.[1] ?? '';
     expect(await (await fetch(line)).text()).toBe('true');
 
     // A date at which it was otherwise, and a right that nobody has.
-    await page.getByText('Contract, token, right, point in time').click();
+    await page.getByText('Contract, token, rights, point in time').click();
     await page
       .getByLabel('As of')
       .last()
       .fill(new Date(Date.now() - 20 * 86_400_000).toISOString().slice(0, 10));
-    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByRole('button', { name: 'Check' }).click();
     await page.waitForURL(/at=\d/);
     expect(await answer.innerText()).toMatch(/^No, at block/);
     await page.close();
@@ -126,7 +126,7 @@ describe('the explorer', () => {
   test('a chain that is not followed, and a misspelt name, are told', async () => {
     const { page } = await visit(`/?wallet=${COLD.Ada}&chain=99999&asof=5`);
     const text = await page.locator('main').innerText();
-    expect(text).toContain('Chain 99999 is not followed here.');
+    expect(text).toContain('This service does not follow chain 99999.');
     expect(text).toContain('asof is unknown: did you mean asOf?');
     await page.close();
   });
@@ -134,7 +134,7 @@ describe('the explorer', () => {
   test('knows what only the older registry grants, and what has no limit', async () => {
     const treasury = `/?from=${SMART['Guild treasury']}&to=${HOT.Ben}&type=contract&contract=${CONTRACTS['Tidal Cards']}&chainId=1`;
     const old = await visit(treasury);
-    expect(await old.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes.*older registry v1/s);
+    expect(await old.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes.*Granted in registry v1/s);
     const any = await visit(`/?from=${COLD.Ada}&to=${HOT.Ada}&type=erc20&contract=${CONTRACTS.Lantern}&chainId=1`);
     expect(await any.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes, any amount/);
     await Promise.all([old.page.close(), any.page.close()]);
@@ -175,8 +175,8 @@ describe('the explorer', () => {
 test('the status page has every chain with its progress, its nodes without their addresses, and the audit', async () => {
   const { page } = await visit('/status');
   const card = await page.locator('.card').innerText();
-  expect(card).toMatch(/Ethereum 1\s+answers/);
-  for (const part of ['History read', 'Newest block', 'Final', 'Age', '1/1 well', 'compared since the start'])
+  expect(card).toMatch(/Ethereum 1\s+ready/);
+  for (const part of ['Backfill', 'Indexed block', 'Finalized block', 'Lag', '1/1 healthy', 'compared since start'])
     expect(card).toContain(part);
   expect(await page.content()).not.toMatch(/127\.0\.0\.1:\d+(?!\/)/);
   await page.close();
@@ -212,7 +212,7 @@ describe('the developer page', () => {
 
   test('without a wallet it says so', async () => {
     const { page } = await visit('/developers');
-    await page.getByText('No wallet was found in this browser').waitFor();
+    await page.getByText('No wallet found in this browser').waitFor();
     await page.close();
   });
 
@@ -252,7 +252,7 @@ describe('the developer page', () => {
     }
     page.on('dialog', (dialog) => void dialog.accept());
     await page.getByRole('button', { name: 'Revoke mint site' }).first().click();
-    await page.getByText('is revoked.').waitFor();
+    await page.getByText('” revoked.').waitFor();
     await Bun.sleep(2000);
     expect([(await ask()).status, (await ask(next)).status].sort()).toEqual([200, 401]);
 
