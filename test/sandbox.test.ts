@@ -123,7 +123,7 @@ test('a port in use, a directory that is not writable and an invalid setting are
       `Port ${taken.port} is taken. Choose another: PORT=${Number(taken.port) + 1} npm run sandbox`,
     ],
     [{ TMPDIR: '/nowhere' }, 'No folder can be made in /nowhere'],
-    [{ PORT: 'eighty' }, 'PORT is not a whole number'],
+    [{ PORT: 'eighty' }, 'PORT must be an integer'],
   ] as const) {
     const sandbox = start(environment);
     expect(await sandbox.child.exited).toBe(2);

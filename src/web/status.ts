@@ -21,7 +21,7 @@ export async function renderStatus(fetchApi: FetchApi): Promise<string> {
   return renderPage(
     { title: 'Status', path: '/status', live: true },
     html`<h1>Status</h1>
-<div data-part="chains"><p class="lead">${networks.length === 0 ? 'This service follows no chains yet.' : `${ready} of ${networks.length} ${networks.length === 1 ? 'chain' : 'chains'} ready.`}</p>
+<div data-part="chains"><p class="lead">${networks.length === 0 ? 'This service follows no chains yet.' : `${ready} of ${networks.length} chains ready.`}</p>
 <div class="cards">${networks.map(card)}</div></div>`,
   );
 }
