@@ -1,4 +1,4 @@
-// What operators are given is about the service as it is: every metric, variable and command that it names exists.
+// The files in deploy/ match the service: every metric, variable and command that they name exists.
 
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
@@ -22,11 +22,11 @@ const sources = (
   )
 ).join('\n');
 
-/** In the sources, a metric's name begins a text: it is all of it, or the row's value or labels follow. */
+/** In the sources, a string literal starts with a metric's name, followed by nothing, a value or labels. */
 const METRICS = allOf(/['"`](delegations_[a-z_]+)(?=['"` {])/g, sources).filter(
   (name) => name !== 'delegations_session',
 );
-/** A histogram has three kinds of rows. */
+/** A histogram has three kinds of series. */
 const familyOf = (name: string) => name.replace(/^(delegations_request_duration_seconds)_(bucket|sum|count)$/, '$1');
 const metricsIn = (text: string) => [...new Set(allOf(/\b(delegations_[a-z_]+)/g, text).map(familyOf))];
 const unknownIn = (text: string) => metricsIn(text).filter((name) => !METRICS.includes(name));
@@ -53,7 +53,7 @@ const dashboard = JSON.parse(await read('deploy/grafana/dashboard.json')) as {
 };
 const operating = await read('docs/operating.md');
 
-test('what is rendered is what the sources name', () => {
+test('the rendered metrics are those in the sources', () => {
   const followerStatus: FollowerStatus = {
     chainId: 1,
     firstBlock: 1,
@@ -77,12 +77,12 @@ test('what is rendered is what the sources name', () => {
 });
 
 describe('alerts', () => {
-  test('are about metrics that exist', () => {
+  test('use metrics that exist', () => {
     expect(rules.length).toBeGreaterThan(5);
     expect(rules.flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
   });
 
-  test('say what is the matter and what to do', () => {
+  test('say what happened and what to do', () => {
     for (const { labels, annotations } of rules) {
       expect(['critical', 'warning']).toContain(labels.severity);
       expect(annotations.summary.length).toBeGreaterThan(10);
@@ -90,19 +90,19 @@ describe('alerts', () => {
     }
   });
 
-  test('have names of their own, and are explained', () => {
+  test('have unique names and are documented', () => {
     const names = rules.map(({ alert }) => alert);
     expect(new Set(names).size).toBe(names.length);
     expect(allOf(/`(Delegations[A-Z]\w+)`/g, operating).sort()).toEqual(names.sort());
   });
 
-  test('name events that followers tell', () => {
+  test('use event types that followers emit', () => {
     const types = rules.flatMap(({ expr }) => allOf(/type=~"([^"]+)"/g, expr)).flatMap((text) => text.split('|'));
     expect(types).toContain('differs');
     for (const type of types) expect(sources).toContain(`readonly type: '${type}'`);
   });
 
-  test('that have examples are there', async () => {
+  test('in the rule tests exist', async () => {
     const examples = await read('deploy/prometheus/rules.test.yaml');
     const known = rules.map(({ alert }) => alert);
     expect(allOf(/alertname: (\w+)/g, examples).filter((name) => !known.includes(name))).toEqual([]);
@@ -113,13 +113,13 @@ describe('the dashboard', () => {
   const { panels, templating } = dashboard;
   const drawn = panels.filter(({ type }) => type !== 'row');
 
-  test('asks for metrics that exist, and for all of them', () => {
+  test('uses every metric that exists, and no other', () => {
     const asked = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n');
     expect(unknownIn(asked + JSON.stringify(templating))).toEqual([]);
     expect(METRICS.filter((name) => !metricsIn(asked).includes(name))).toEqual([]);
   });
 
-  test('is of whichever Prometheus it is imported for', () => {
+  test('works with any Prometheus data source', () => {
     const names = templating.list.map(({ name }) => name);
     expect(names).toEqual(['datasource', 'job', 'chain']);
     for (const { targets = [] } of drawn) {
@@ -131,7 +131,7 @@ describe('the dashboard', () => {
     }
   });
 
-  test('has panels that do not lie on each other', () => {
+  test('has no overlapping panels', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) => {
       expect(x + w).toBeLessThanOrEqual(24);
@@ -141,7 +141,7 @@ describe('the dashboard', () => {
   });
 });
 
-/** A variable as the table has it: that of a chain under its common name. */
+/** The variable's name in the table: RPC_URL_1 is RPC_URL_<chainId>. */
 const isVariable = (name: string) => {
   const [, common, chainId] = /^([A-Z_]+_)(\d+)$/.exec(name) ?? [];
   if (chainId !== undefined && !NETWORKS.has(Number(chainId))) return false;
@@ -157,7 +157,7 @@ describe('containers', () => {
     readonly networks: readonly string[] | Readonly<Record<string, { readonly ipv4_address?: string }>>;
   }
 
-  test('are told what the service understands, and no secret is written down', async () => {
+  test('set variables that exist, and contain no secret', async () => {
     const { services } = (await yaml('deploy/compose.yaml')) as { services: Record<string, Composed> };
     const ours = Object.values(services).filter(({ image }) => image === 'delegations');
     expect(ours.map(({ command }) => command?.[0]).sort()).toEqual(['api', 'follow', 'follow']);
@@ -173,7 +173,7 @@ describe('containers', () => {
     expect(services['api']?.environment?.['TRUSTED_PROXIES']).toBe(String(nginx['front']?.ipv4_address));
   });
 
-  test('run what the build makes, as nobody in particular', async () => {
+  test('run the built executable as an unprivileged user', async () => {
     const image = await read('deploy/Dockerfile');
     expect(image).toContain('npm run build');
     expect(image).toContain('/dist/delegations ');
@@ -185,7 +185,7 @@ describe('containers', () => {
     expect(environment.filter((name) => !isVariable(name))).toEqual([]);
   });
 
-  test('are healthy when they answer 200, and not otherwise', async () => {
+  test('are healthy only if they answer 200', async () => {
     const server = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
@@ -204,7 +204,7 @@ describe('containers', () => {
 describe('units', () => {
   const units = readdirSync(`${import.meta.dir}/systemd`).filter((name) => name.endsWith('.service'));
 
-  test('start commands that exist, and give them time to end', async () => {
+  test('start commands that exist and give them time to stop', async () => {
     expect(units.length).toBe(3);
     for (const unit of units) {
       const text = await read(`deploy/systemd/${unit}`);
@@ -216,7 +216,7 @@ describe('units', () => {
     }
   });
 
-  test('read a file of variables that exist', async () => {
+  test('read an environment file with variables that exist', async () => {
     const names = allOf(/^#?([A-Z_0-9]+)=/gm, await read('deploy/systemd/delegations.env'));
     expect(names).toContain('RPC_URL_1');
     expect(names.filter((name) => !isVariable(name))).toEqual([]);
@@ -224,16 +224,16 @@ describe('units', () => {
 });
 
 describe('docs/operating.md', () => {
-  test('explains every metric, and none that is not there', () => {
+  test('documents every metric, and no other', () => {
     expect(METRICS.filter((name) => !metricsIn(operating).includes(name))).toEqual([]);
     expect(unknownIn(operating)).toEqual([]);
   });
 
-  test('has every variable', () => {
+  test('documents every variable', () => {
     expect(VARIABLES.map(([name]) => name).filter((name) => !operating.includes(`\`${name}\``))).toEqual([]);
   });
 
-  test('backs up every table of accounts', async () => {
+  test('backs up every account table', async () => {
     const tables = allOf(/CREATE TABLE (\w+)/g, await read('src/accounts/schema.ts'));
     expect(tables.length).toBe(5);
     const [dump = ''] = /pg_dump[^`]*/.exec(operating) ?? [];
@@ -244,7 +244,7 @@ describe('docs/operating.md', () => {
     }
   });
 
-  test('points to files that are there', async () => {
+  test('links to files that exist', async () => {
     const paths = [...allOf(/\]\((?!http)([^)#]+)\)/g, operating).map((path) => `docs/${path}`)];
     paths.push(...allOf(/`(deploy\/[^`*\s]+[a-zA-Z])`/g, operating));
     expect(paths.length).toBeGreaterThan(3);

@@ -1,4 +1,4 @@
-// The executable of npm run build, alone in a folder: the whole service, and nothing of the folder it stands in.
+// The executable of npm run build runs alone in a directory and reads no files from it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ beforeAll(() => {
   if (exitCode !== 0) throw new Error(stderr.toString());
   mkdirSync(folder);
   copyFileSync(outfile, program);
-  // What it must not read.
+  // Files that it must not read.
   writeFileSync(join(folder, '.env'), 'KEYS_PER_WALLET=nonsense\n');
   writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./evil.ts"]\n');
   writeFileSync(join(folder, 'evil.ts'), 'process.exit(99)\n');
@@ -40,7 +40,7 @@ const run = (...args: string[]) => {
 
 describe('the executable', () => {
   for (const workers of [1, 2]) {
-    test(`with ${workers} of them answering, serves a recording from a node, pages and docs included`, async () => {
+    test(`with --workers ${workers}, indexes a recording from a node and serves API, pages and docs`, async () => {
       const [recording] = RECORDINGS;
       if (recording === undefined) throw new Error('no recording');
       const node = startFakeNode(replayOf(recording));
@@ -105,7 +105,7 @@ describe('the executable', () => {
     }, 60_000);
   }
 
-  test('has its commands, and says what is not in it', () => {
+  test('has all commands, and explains that the sandbox is missing', () => {
     expect(run('--version')).toMatchObject({ code: 0 });
     expect(run('--help').text).toContain('delegations <command>');
     expect(run('sandbox')).toEqual({ code: 2, text: expect.stringContaining('npm run sandbox') });

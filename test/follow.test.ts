@@ -557,7 +557,7 @@ describe('delegations serve, following', () => {
     const piped = Bun.spawnSync(['bash', '-c', `${process.execPath} ${MAIN} import <(cat ${file})`], {
       env: { ...process.env, DATABASE_URL: `sqlite:${other}` },
     });
-    expect([piped.exitCode, piped.stderr.toString()]).toEqual([2, expect.stringContaining('is no file')]);
+    expect([piped.exitCode, piped.stderr.toString()]).toEqual([2, expect.stringContaining('is not a regular file')]);
 
     // One that was broken off in the middle is refused an answer, and goes on when it is started again.
     const broken = await openStore(`sqlite:${other}`);

@@ -1,4 +1,4 @@
-// Every page in a real browser, on the sandbox: how it looks, whom it asks, and what can be done on it with a wallet.
+// Every page in a real browser on the sandbox: layout, network requests, accessibility, and keys with a wallet.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 interface Visit {
   readonly page: Page;
-  /** What the page complained about, policies that it broke among it. */
+  /** Errors in the browser's console, policy violations included. */
   readonly complaints: string[];
   readonly asked: Set<string>;
 }
@@ -64,7 +64,7 @@ describe('every page', () => {
     [390, 'light'],
     [390, 'dark'],
   ] as const) {
-    test(`fits ${width} pixels in the ${colorScheme} theme, asks nobody else, and has no serious fault for those who cannot see it`, async () => {
+    test(`fits ${width} pixels in the ${colorScheme} theme, makes no external request, and has no serious accessibility violation`, async () => {
       for (const [name, path] of PAGES) {
         const { page, complaints, asked } = await visit(path, width, colorScheme);
         expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
@@ -85,13 +85,13 @@ describe('every page', () => {
 });
 
 describe('the explorer', () => {
-  test('shows what a wallet has granted, as a table and as a picture whose nodes lead on', async () => {
+  test('shows the delegations of a wallet as tables and as a graph with links', async () => {
     const { page } = await visit('/');
     await page.getByLabel('Wallet', { exact: true }).fill(COLD.Ada);
     await page.getByRole('button', { name: 'Show' }).press('Enter');
     await page.waitForURL(/wallet=0x/);
     const table = page.getByRole('table', { name: 'May act for it' }).first();
-    expect(await table.innerText()).toContain('Everything');
+    expect(await table.innerText()).toContain('Whole wallet');
     expect(await table.innerText()).toContain('only “play”');
     expect(await page.locator('.graph a').count()).toBe(2);
     await page.locator('.graph a').first().click();
@@ -100,47 +100,47 @@ describe('the explorer', () => {
     await page.close();
   });
 
-  test('says whether one may act for the other, why, when, and how to ask by hand', async () => {
+  test('answers a check with reason, time and a curl command', async () => {
     const { page } = await visit('/');
     await page.getByLabel('Hot wallet').fill(HOT.Finn);
     await page.getByLabel('Cold wallet').fill(COLD.Finn);
-    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByRole('button', { name: 'Check' }).click();
     await page.waitForURL(/from=/);
     const answer = page.locator('[data-part="answer"]');
-    expect(await answer.innerText()).toMatch(/^Yes, at block \d+, .*\n+Everything, since /);
+    expect(await answer.innerText()).toMatch(/^Yes, at block \d+, .*\n+Whole wallet, since /);
     const line = /curl '([^']+)'/.exec(await answer.innerText())?.[1] ?? '';
     expect(await (await fetch(line)).text()).toBe('true');
 
-    // A date at which it was otherwise, and a right that nobody has.
-    await page.getByText('Contract, token, right, point in time').click();
+    // A date before the delegation, and rights that nobody has.
+    await page.getByText('Contract, token, rights, point in time').click();
     await page
       .getByLabel('As of')
       .last()
       .fill(new Date(Date.now() - 20 * 86_400_000).toISOString().slice(0, 10));
-    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.getByRole('button', { name: 'Check' }).click();
     await page.waitForURL(/at=\d/);
     expect(await answer.innerText()).toMatch(/^No, at block/);
     await page.close();
   });
 
-  test('a chain that is not followed, and a misspelt name, are told', async () => {
+  test('a chain that is not followed and a misspelt parameter are reported', async () => {
     const { page } = await visit(`/?wallet=${COLD.Ada}&chain=99999&asof=5`);
     const text = await page.locator('main').innerText();
-    expect(text).toContain('Chain 99999 is not followed here.');
+    expect(text).toContain('This service does not follow chain 99999.');
     expect(text).toContain('asof is unknown: did you mean asOf?');
     await page.close();
   });
 
-  test('knows what only the older registry grants, and what has no limit', async () => {
+  test('shows what only registry v1 grants, and unlimited amounts', async () => {
     const treasury = `/?from=${SMART['Guild treasury']}&to=${HOT.Ben}&type=contract&contract=${CONTRACTS['Tidal Cards']}&chainId=1`;
     const old = await visit(treasury);
-    expect(await old.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes.*older registry v1/s);
+    expect(await old.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes.*Granted in registry v1/s);
     const any = await visit(`/?from=${COLD.Ada}&to=${HOT.Ada}&type=erc20&contract=${CONTRACTS.Lantern}&chainId=1`);
     expect(await any.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes, any amount/);
     await Promise.all([old.page.close(), any.page.close()]);
   });
 
-  test('tells what is wrong with what was typed, and loses nothing of it', async () => {
+  test('reports invalid input and keeps it in the form', async () => {
     const { page } = await visit(`/?wallet=0x12&from=0x34&to=${HOT.Ada}&type=erc721&contract=&tokenId=7&chainId=1`);
     const text = await page.locator('main').innerText();
     expect(text).toContain('The wallet is not an address');
@@ -150,7 +150,7 @@ describe('the explorer', () => {
     await page.close();
   });
 
-  test('whatever is in the address stands in the page as text', async () => {
+  test('escapes everything from the URL', async () => {
     const { page, complaints } = await visit(
       `/?wallet=${encodeURIComponent('"><script>alert(1)</script>')}&rights=${encodeURIComponent('\'"><img src=x onerror=alert(1)>')}&from=a&to=b`,
     );
@@ -159,7 +159,7 @@ describe('the explorer', () => {
     await page.close();
   });
 
-  test('changes by itself as blocks arrive, and leaves alone what is being typed', async () => {
+  test('refreshes as blocks arrive, but not while the user types', async () => {
     const { page } = await visit(`/?wallet=${COLD.Ada}`);
     const heading = page.locator('[data-part="lists"] h3').first();
     const before = await heading.innerText();
@@ -172,11 +172,11 @@ describe('the explorer', () => {
   }, 60_000);
 });
 
-test('the status page has every chain with its progress, its nodes without their addresses, and the audit', async () => {
+test('the status page shows the progress of each chain, its providers without their URLs, and the audit', async () => {
   const { page } = await visit('/status');
   const card = await page.locator('.card').innerText();
-  expect(card).toMatch(/Ethereum 1\s+answers/);
-  for (const part of ['History read', 'Newest block', 'Final', 'Age', '1/1 well', 'compared since the start'])
+  expect(card).toMatch(/Ethereum 1\s+ready/);
+  for (const part of ['Backfill', 'Indexed block', 'Finalized block', 'Lag', '1/1 healthy', 'compared since start'])
     expect(card).toContain(part);
   expect(await page.content()).not.toMatch(/127\.0\.0\.1:\d+(?!\/)/);
   await page.close();
@@ -185,7 +185,7 @@ test('the status page has every chain with its progress, its nodes without their
 describe('the developer page', () => {
   const account = privateKeyToAccount(`0x${'33'.repeat(32)}`);
 
-  /** A wallet of the browser that signs for real, and announces itself as EIP-6963 says. */
+  /** A browser wallet that really signs, announced as in EIP-6963. */
   async function withWallet(): Promise<Visit> {
     const page = await browser.newPage();
     await page.exposeFunction('signForReal', (hex: `0x${string}`) => account.signMessage({ message: { raw: hex } }));
@@ -210,13 +210,13 @@ describe('the developer page', () => {
     return { page, complaints, asked: new Set() };
   }
 
-  test('without a wallet it says so', async () => {
+  test('says that there is no wallet', async () => {
     const { page } = await visit('/developers');
-    await page.getByText('No wallet was found in this browser').waitFor();
+    await page.getByText('No wallet found in this browser').waitFor();
     await page.close();
   });
 
-  test('keys are obtained here: sign in, create one, use it past the limit, rotate and revoke it, sign out', async () => {
+  test('sign in, create a key, use it past the limit, rotate and revoke it, sign out', async () => {
     const { page, complaints } = await withWallet();
     await page.getByRole('button', { name: 'Sign in with Test Wallet' }).click();
     await page.getByText(account.address.toLowerCase()).waitFor();
@@ -235,7 +235,7 @@ describe('the developer page', () => {
     const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await ask()).status));
     expect(new Set(statuses)).toEqual(new Set([200]));
 
-    // Shown once: a page that is loaded again has it no more.
+    // Shown once: a reload does not show it again.
     await page.reload();
     await page.getByText('mint site').waitFor();
     expect(await page.content()).not.toContain(key.slice(8));
@@ -252,7 +252,7 @@ describe('the developer page', () => {
     }
     page.on('dialog', (dialog) => void dialog.accept());
     await page.getByRole('button', { name: 'Revoke mint site' }).first().click();
-    await page.getByText('is revoked.').waitFor();
+    await page.getByText('” revoked.').waitFor();
     await Bun.sleep(2000);
     expect([(await ask()).status, (await ask(next)).status].sort()).toEqual([200, 401]);
 
@@ -262,7 +262,7 @@ describe('the developer page', () => {
     await page.close();
   }, 60_000);
 
-  test('nothing can be done from another page, without a session, or with somebody else’s key', async () => {
+  test('rejects other origins, missing sessions and keys of other wallets', async () => {
     const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
       fetch(`${url}/developers/${path}`, {
         method: 'POST',

@@ -1,4 +1,4 @@
-// npm run sandbox, as somebody who has just cloned this starts it.
+// npm run sandbox, as started after a fresh clone.
 
 import { afterAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'delegations-sandbox-test-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 interface Sandbox extends SandboxProcess {
-  /** The folder that its temporary files are in. */
+  /** The directory of its temporary files. */
   readonly folder: string;
 }
 
@@ -31,7 +31,7 @@ async function until(what: string, isTrue: () => boolean): Promise<void> {
   }
 }
 
-/** The processes below one, as the system has them. */
+/** The descendants of a process. */
 function processesBelow(pid: number): number[] {
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -52,7 +52,7 @@ async function expectNothingLeft(processes: readonly number[], folder: string): 
   await until('all files are gone', () => readdirSync(folder).length === 0);
 }
 
-test('answers what it prints, by the contracts themselves, lives on, and Ctrl-C leaves nothing', async () => {
+test('gives the printed answers, which the contracts confirm, keeps producing blocks, and leaves nothing after Ctrl-C', async () => {
   const sandbox = start();
   await sandbox.ready();
   const text = sandbox.text();
@@ -73,7 +73,7 @@ test('answers what it prints, by the contracts themselves, lives on, and Ctrl-C 
     const response = await fetch(url);
     expect([url, await response.text()]).toEqual([url, answer]);
     expect(response.headers.get('x-sandbox')).toBe('true');
-    // And the contract says so too, at the block that the answer names.
+    // The contract agrees at the block that the answer names.
     const { pathname, search } = new URL(url);
     const operation = OPERATIONS.find(({ path }) => path === pathname);
     if (operation?.kind !== 'check') continue;
@@ -94,7 +94,7 @@ test('answers what it prints, by the contracts themselves, lives on, and Ctrl-C 
   await expectNothingLeft(processes, sandbox.folder);
 }, 120_000);
 
-test('when its chain dies it says so, and leaves nothing', async () => {
+test('when its chain dies it exits with an error and leaves nothing', async () => {
   const sandbox = start();
   await sandbox.ready();
   const processes = processesBelow(sandbox.child.pid);
@@ -105,7 +105,7 @@ test('when its chain dies it says so, and leaves nothing', async () => {
   await expectNothingLeft(processes, sandbox.folder);
 }, 120_000);
 
-test('when it is killed itself, its processes go too', async () => {
+test('when it is killed, its child processes exit too', async () => {
   const sandbox = start();
   await sandbox.ready();
   const processes = processesBelow(sandbox.child.pid);
@@ -115,7 +115,7 @@ test('when it is killed itself, its processes go too', async () => {
   await until('all processes are gone', () => !processes.some(isAlive));
 }, 120_000);
 
-test('a taken port, a folder that cannot be written and a bad setting are sentences that say what to do', async () => {
+test('a port in use, a directory that is not writable and an invalid setting are clear errors', async () => {
   const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
   for (const [environment, why] of [
     [
@@ -123,7 +123,7 @@ test('a taken port, a folder that cannot be written and a bad setting are senten
       `Port ${taken.port} is taken. Choose another: PORT=${Number(taken.port) + 1} npm run sandbox`,
     ],
     [{ TMPDIR: '/nowhere' }, 'No folder can be made in /nowhere'],
-    [{ PORT: 'eighty' }, 'PORT is not a whole number'],
+    [{ PORT: 'eighty' }, 'PORT must be an integer'],
   ] as const) {
     const sandbox = start(environment);
     expect(await sandbox.child.exited).toBe(2);

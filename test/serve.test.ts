@@ -1,4 +1,4 @@
-// The real process on real sockets.
+// delegations serve as a real process on real sockets.
 
 import { describe, expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
@@ -7,7 +7,7 @@ import { block, COLD, granted, HOT } from './support/fixtures.ts';
 import { runCommand, startServe } from './support/serve-process.ts';
 
 describe('delegations serve', () => {
-  test('answers from the store, counts and logs each request without what was asked, and stops in order', async () => {
+  test('answers from the store, counts and logs each request without its query, and shuts down cleanly', async () => {
     const path = temporaryPath('serve.db');
     const store = await openStore(`sqlite:${path}`);
     const { epoch } = await store.claim(1, 100);
@@ -43,7 +43,7 @@ describe('delegations serve', () => {
     expect(rest).toEqual(['stopping', 'stopped']);
   });
 
-  test('serves a chain that comes into the store while it runs', async () => {
+  test('serves a chain that is added to the store while it runs', async () => {
     const path = temporaryPath('later.db');
     const store = await openStore(`sqlite:${path}`);
     const served = await startServe(`sqlite:${path}`);
@@ -65,7 +65,7 @@ describe('delegations serve', () => {
     }
   });
 
-  test('refuses bad configuration with every fault', async () => {
+  test('rejects an invalid configuration with all faults', async () => {
     const { stderr, code } = await runCommand(['serve'], { PORT: 'http', LOG_LEVEL: 'loud' });
     expect(code).toBe(2);
     expect(stderr).toContain('PORT must be an integer');
@@ -73,7 +73,7 @@ describe('delegations serve', () => {
   });
 
   for (const which of ['PORT', 'METRICS_PORT']) {
-    test(`says what to do about a taken ${which}, and ends`, async () => {
+    test(`exits with a message when ${which} is in use`, async () => {
       const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
       const environment = {
         DATABASE_URL: `sqlite:${temporaryPath('port.db')}`,
@@ -107,7 +107,7 @@ describe('delegations serve', () => {
     await served.stop();
   });
 
-  test('helps', async () => {
+  test('prints help', async () => {
     const { stdout, code } = await runCommand(['--help']);
     expect(code).toBe(0);
     expect(stdout).toContain('DATABASE_URL');

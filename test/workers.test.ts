@@ -1,4 +1,4 @@
-// Several processes as one service: on one port, with one limit, and with nobody missing for long.
+// Workers: several processes on one port with one rate limit, restarted when they die.
 
 import { describe, expect, test } from 'bun:test';
 import { openAccounts } from '../src/accounts/accounts.ts';
@@ -11,7 +11,7 @@ import { metric, runCommand, type ServeProcess, startServe } from './support/ser
 const LIMITED = { ANONYMOUS_LIMIT: '25/10s', MAX_LAG_1: '600' };
 const PATH = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
 
-/** A store with something in it; its URL. */
+/** Creates a store with data and returns its URL. */
 async function filled(database: string): Promise<string> {
   const store = await openStore(database);
   const { epoch } = await store.claim(1, 100);
@@ -21,7 +21,7 @@ async function filled(database: string): Promise<string> {
   return database;
 }
 
-/** A request over a connection of its own, so that the system spreads them over the workers. */
+/** Uses a new connection, so that the kernel spreads requests over the workers. */
 const ask = (url: string, headers: Record<string, string> = {}) =>
   fetch(url + PATH, { headers: { ...headers, connection: 'close' }, keepalive: false });
 
@@ -34,7 +34,7 @@ async function burst(urls: readonly string[], count: number): Promise<Record<num
   return statuses;
 }
 
-/** The processes that a process has started. */
+/** The child processes of a process. */
 async function childrenOf(pid: number): Promise<number[]> {
   const text = await Bun.file(`/proc/${pid}/task/${pid}/children`).text();
   return text.trim().split(' ').filter(Boolean).map(Number);
@@ -50,14 +50,14 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<number
 }
 
 describe('serve --workers', () => {
-  test('two workers on one port keep one limit: of a burst of 200 exactly 25 are accepted', async () => {
+  test('two workers on one port share one limit: exactly 25 of a burst of 200 are accepted', async () => {
     const database = await filled(`sqlite:${temporaryPath('workers.db')}`);
     const served = await startServe(database, LIMITED, 'serve', '--workers', '2');
     expect(served.listening['workers']).toBe(2);
     const statuses = await burst([served.url], 200);
     console.log('two workers, a burst of 200:', JSON.stringify(statuses));
     expect(statuses).toEqual({ 200: 25, 429: 175 });
-    // Both of them answered, and what both counted is told together.
+    // Both answered, and the metrics have the sum.
     await until('counted', async () => {
       const text = await (await fetch(served.metricsUrl)).text();
       return text.includes('route="/registry/v2/check/all",status="429"} 175');
@@ -68,7 +68,7 @@ describe('serve --workers', () => {
   });
 
   for (const { name, fresh } of ENGINES) {
-    test(`on ${name}: a key that is revoked stops working at every worker within two seconds`, async () => {
+    test(`on ${name}: a revoked key stops working on every worker within two seconds`, async () => {
       const database = await filled(await fresh());
       const accounts = await openAccounts(database);
       const now = Math.floor(Date.now() / 1000);
@@ -89,7 +89,7 @@ describe('serve --workers', () => {
     });
   }
 
-  test('a worker that is killed is replaced, one that is frozen too, and none outlives the first process', async () => {
+  test('a killed worker and a frozen worker are replaced, and no worker outlives the parent', async () => {
     const database = await filled(`sqlite:${temporaryPath('replaced.db')}`);
     const served = await startServe(database, { ...LIMITED, ANONYMOUS_LIMIT: 'off' }, 'serve', '--workers', '2');
     const [first = 0, second = 0] = await childrenOf(served.pid);
@@ -98,7 +98,7 @@ describe('serve --workers', () => {
       const all = await Promise.all(Array.from({ length: 20 }, () => ask(served.url)));
       return all.every(({ status }) => status === 200);
     };
-    // The other one answers meanwhile.
+    // The other worker answers meanwhile.
     await until('answered', answered);
     const isReplaced = (gone: number) => async () => {
       const now = await childrenOf(served.pid);
@@ -117,7 +117,7 @@ describe('serve --workers', () => {
     await until('ended', async () => workers.every((pid) => !isAlive(pid)));
   });
 
-  test('a worker that dies over and over comes back all the same', async () => {
+  test('a worker that keeps dying keeps being restarted', async () => {
     const database = await filled(`sqlite:${temporaryPath('over.db')}`);
     const served = await startServe(database, { ...LIMITED, ANONYMOUS_LIMIT: 'off' }, 'serve', '--workers', '2');
     const isWhole = async () => (await childrenOf(served.pid)).length === 2;
@@ -128,7 +128,7 @@ describe('serve --workers', () => {
       await Bun.sleep(50);
       await until('started again', isWhole);
     }
-    // The pauses have become longer than the silence that a worker may keep: it must not be taken for frozen.
+    // The backoff is now longer than the unresponsive timeout: a restarting worker must not count as frozen.
     const last = await childrenOf(served.pid);
     await Bun.sleep(3000);
     expect(await childrenOf(served.pid)).toEqual(last);
@@ -136,10 +136,10 @@ describe('serve --workers', () => {
   });
 
   for (const [what, freeze] of [
-    ['Ctrl-C, which all processes are told of at once', false],
+    ['Ctrl-C, which signals all processes at once', false],
     ['a stop while a worker is frozen', true],
   ] as const) {
-    test(`${what}: everything ends, and nothing is started again`, async () => {
+    test(`${what}: all processes exit, and none is restarted`, async () => {
       const database = await filled(`sqlite:${temporaryPath('stopped.db')}`);
       const served = await startServe(database, LIMITED, 'serve', '--workers', '2');
       const workers = await childrenOf(served.pid);
@@ -153,12 +153,12 @@ describe('serve --workers', () => {
     });
   }
 
-  test('a worker that nobody started for a group does not join one', async () => {
+  test('a worker that is started by hand exits with an error', async () => {
     const { code, stderr } = await runCommand(['worker'], { DATABASE_URL: `sqlite:${temporaryPath('alone.db')}` });
     expect([code, stderr]).toEqual([2, expect.stringContaining('serve --workers')]);
   });
 
-  test('an IPv6 address can be listened on', async () => {
+  test('HOST can be an IPv6 address', async () => {
     const database = await filled(`sqlite:${temporaryPath('six.db')}`);
     for (const workers of ['1', '2']) {
       const served = await startServe(database, { ...LIMITED, HOST: '::1' }, 'serve', '--workers', workers);
@@ -168,7 +168,7 @@ describe('serve --workers', () => {
     }
   });
 
-  test('a port that is taken is found by either, and a number that is none is refused', async () => {
+  test('a port in use and an invalid --workers are errors', async () => {
     const database = await filled(`sqlite:${temporaryPath('taken.db')}`);
     const served = await startServe(database, LIMITED, 'serve', '--workers', '2');
     const environment = {
@@ -188,7 +188,7 @@ describe('serve --workers', () => {
 });
 
 describe('REDIS_URL', () => {
-  test('two replicas of two workers each keep one limit: of a burst of 200 exactly 25 are accepted', async () => {
+  test('two replicas of two workers share one limit: exactly 25 of a burst of 200 are accepted', async () => {
     const redis = await startRedis();
     const database = await filled(await (ENGINES[1] as (typeof ENGINES)[1]).fresh());
     const environment = { ...LIMITED, REDIS_URL: redis.url };
@@ -203,11 +203,11 @@ describe('REDIS_URL', () => {
     const [one] = replicas as [ServeProcess, ServeProcess];
     await until('told', async () => (await metric(one, 'delegations_limiter_shared')) === 1);
 
-    // Without Redis each replica keeps the limit of its own workers, and says so.
+    // Without Redis each replica has one limit for its own workers, and reports it.
     await redis.kill();
     await Bun.sleep(10_100);
     const alone = await burst(urls, 200);
-    console.log('and while Redis is away:', JSON.stringify(alone));
+    console.log('and while Redis is unreachable:', JSON.stringify(alone));
     expect(alone).toEqual({ 200: 50, 429: 150 });
     await until('told', async () => (await metric(one, 'delegations_limiter_shared')) === 0);
     await until('counted', async () => (await metric(one, 'delegations_limiter_fallback_total')) > 0);

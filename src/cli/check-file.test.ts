@@ -1,4 +1,4 @@
-// A file of questions has the answers of single checks, and all of them of one block.
+// check --csv gives the same answers as single checks, all at one block.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import type { BlockInput, Store } from '../store/store.ts';
 
 const rights = (text: string) => rightsOf(text) as Bytes32;
 const PAIR = `${COLD},${HOT}`;
-/** A right of every length of UTF-8; the last byte of à is a blank of its own in other encodings. */
+/** Rights with UTF-8 sequences of every length; the last byte of à is a space in latin1. */
 const TEXTS = ['vote', 'é', 'à', '投票', '🗳️'];
 
 function fileOf(content: string | Uint8Array): string {
@@ -32,7 +32,7 @@ const answersOf = (stdout: string) =>
     .map((row) => row.split(',').slice(-2));
 
 for (const engine of ENGINES) {
-  describe(`a file of questions as single checks have them, on ${engine.name}`, () => {
+  describe(`check --csv equals single checks, on ${engine.name}`, () => {
     let [url, store, served] = ['', {} as Store, {} as RunningServer];
 
     beforeAll(async () => {
@@ -62,7 +62,7 @@ for (const engine of ENGINES) {
     ];
 
     for (const [source, check] of sources) {
-      test(`a v1 question on a chain without that registry has an error and no answer, from ${source}`, async () => {
+      test(`a v1 check on a chain without v1 is an error of its row, from ${source}`, async () => {
         const single = await check('--from', COLD, '--to', HOT, '--v1', '--chain', '8453');
         const why = single.stderr.trim();
         expect([single.code, why]).toEqual([2, 'chainId 8453 has no v1 registry']);
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
         expect([byOption.code, answersOf(byOption.stdout)]).toEqual([2, [['', why]]]);
       }, 30_000);
 
-      test(`a right in any script is that of the single check, in a column and by option, from ${source}`, async () => {
+      test(`rights in any script equal those of a single check, as column and as option, from ${source}`, async () => {
         const column = await check(
           '--csv',
           fileOf(`from,to,rights\n${TEXTS.map((text) => `${PAIR}, ${text} \n`).join('')}`),
@@ -93,7 +93,7 @@ for (const engine of ENGINES) {
         }
       }, 60_000);
 
-      test(`what is not UTF-8 is an error of its row, and an error shows a text as it was written, from ${source}`, async () => {
+      test(`invalid UTF-8 is an error of its row, and errors quote the input unchanged, from ${source}`, async () => {
         const latin1 = Buffer.from(`from,to,rights\n${PAIR},\xe9\n`, 'latin1');
         const { code, stdout } = await check('--csv', fileOf(latin1));
         expect([code, answersOf(stdout)]).toEqual([2, [['', 'rights is not valid UTF-8']]]);
@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
         expect(odd.stderr).toContain('Columns copied unchanged: größe');
       }, 30_000);
 
-      test(`rights in hex are in capitals as good as in small letters, and bad ones a usage error, from ${source}`, async () => {
+      test(`hex rights are case-insensitive, and invalid ones are an error, from ${source}`, async () => {
         const capitals = `0x${rights('é').slice(2).toUpperCase()}`;
         for (const args of [
           ['--csv', fileOf(`from,to\n${PAIR}\n`), '--rights', capitals],
@@ -121,7 +121,7 @@ for (const engine of ENGINES) {
       }, 30_000);
     }
 
-    test('a byte order mark may stand before a quoted header', async () => {
+    test('a byte order mark before a quoted header is ignored', async () => {
       const file = fileOf(`\ufeff"from","to"\r\n"${COLD}","${HOT}"\r\n`);
       const { code, stdout } = await runCommand(['check', '--csv', file, '--block', '102', '--rights', 'vote'], {
         DATABASE_URL: url,
@@ -130,11 +130,11 @@ for (const engine of ENGINES) {
     });
   });
 
-  /** A store is asked by the clock of the machine. */
+  /** Direct checks of a store use the machine's clock. */
   const NOW = Math.floor(Date.now() / 1000);
   const now = (...args: Parameters<typeof block>): BlockInput => ({ ...block(...args), timestamp: NOW });
 
-  describe(`a reorg while a file is being checked, on ${engine.name}`, () => {
+  describe(`a reorg during check --csv, on ${engine.name}`, () => {
     /** A grant for every row in the head, block 102, and a way to go on from there. */
     async function growing(hots: readonly `0x${string}`[], { before = [now(100), now(101)] } = {}) {
       const url = await engine.fresh();
@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
     const REQUESTS = HOTS.length + 2;
     const REORG = 'Chain 1 had a reorg at block 102 while the file was being checked.';
 
-    test('midway stops it: two branches are never mixed', async () => {
+    test('midway stops the command: two branches are never mixed', async () => {
       const world = await growing(HOTS);
       const change = () => world.grow([now(102, [], 1)], { rollbackTo: 101 });
       const { code, stderr } = await checkDuring(world, HOTS, { at: 34, change });
@@ -188,14 +188,14 @@ for (const engine of ENGINES) {
       expect(stderr).toContain(`${REORG} Discard the output and run the command again.`);
     });
 
-    test('that leaves no hash of the block stops it as well', async () => {
+    test('that leaves no hash of the block also stops it', async () => {
       const world = await growing(HOTS);
       const change = () => world.grow([now(103, [], 1)], { rollbackTo: 101 });
       const { code, stderr } = await checkDuring(world, HOTS, { at: 34, change });
       expect([code, stderr.includes(REORG)]).toEqual([2, true]);
     });
 
-    test('after the last row is noticed', async () => {
+    test('after the last row is detected', async () => {
       const world = await growing(HOTS);
       const change = () => world.grow([now(102, [], 1)], { rollbackTo: 101 });
       const { code, stderr, answers } = await checkDuring(world, HOTS, { at: REQUESTS, change });
@@ -203,7 +203,7 @@ for (const engine of ENGINES) {
       expect(answers).toEqual(HOTS.map(() => 'true'));
     });
 
-    test('to a lower head is no success either', async () => {
+    test('to a lower head is also an error', async () => {
       const world = await growing(HOTS);
       const change = () => world.grow([now(101, [], 1)], { rollbackTo: 100 });
       const { code, stderr } = await checkDuring(world, HOTS, { at: REQUESTS, change });
@@ -212,7 +212,7 @@ for (const engine of ENGINES) {
       expect(stderr).toContain('Discard the output and run the command again.');
     });
 
-    test('is none where the block became final, and is known by its number from then on', async () => {
+    test('is not reported if the block became final and lost its stored hash', async () => {
       const world = await growing([], { before: [now(100), now(101, [granted('ALL', { to: HOT })])] });
       const change = () => world.grow([now(103)], { verified: 103 });
       const rows = HOTS.map(() => HOT);
@@ -221,7 +221,7 @@ for (const engine of ENGINES) {
       expect(answers).toEqual(rows.map(() => 'true'));
     });
 
-    test('could not be noticed at a block that is neither final nor kept with its hash: it is refused', async () => {
+    test('cannot be detected at a block that is neither final nor stored with its hash, so the block is rejected', async () => {
       const world = await growing([], { before: [now(100)] });
       const { code, stdout, stderr } = await checkDuring(world, HOTS, {
         at: 0,
@@ -236,7 +236,7 @@ for (const engine of ENGINES) {
       ['midway', 3000],
       ['after the last row', 0],
     ] as const) {
-      test(`${when} stops a file that is checked straight from a store`, async () => {
+      test(`${when} stops a check directly on a store`, async () => {
         const { url, store, grow } = await growing([HOT]);
         const child = Bun.spawn([process.execPath, MAIN, 'check', '--csv', '-'], {
           env: { ...process.env, DATABASE_URL: url, MAX_LAG_1: '86400' },
@@ -264,8 +264,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('a limit of the service', () => {
-  test('is waited for, by the first and the last request too', async () => {
+describe('the rate limit of the service', () => {
+  test('is waited for, also by the first and the last request', async () => {
     const store = await openStore(`sqlite:${temporaryPath('limited.db')}`);
     const { epoch } = await store.claim(1, 100);
     const head = block(101, [granted('ALL')]);
@@ -275,7 +275,7 @@ describe('a limit of the service', () => {
     const server = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
-      // Every other request is one too many.
+      // Every second request exceeds the limit.
       fetch: (request) =>
         ++requests % 2 === 1
           ? new Response(null, { status: 429, headers: { 'retry-after': '1' } })

@@ -1,4 +1,4 @@
-// The commands that ask, as people and scripts use them: on a store, and on a service.
+// The querying commands as people and scripts use them: on a database and on a service.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -50,7 +50,7 @@ for (const [where, run] of [
   ['a service', onService],
 ] as const) {
   describe(`on ${where}`, () => {
-    test('a check says yes or no, for people and by its exit code', async () => {
+    test('a check prints yes or no and sets its exit code', async () => {
       const yes = await run('check', '--from', COLD, '--to', HOT);
       expect([yes.code, yes.stderr]).toEqual([0, '']);
       expect(yes.stdout).toMatch(/^yes \(at block 106, .*Z\)\n {2}ALL, since block 106, .*Z\n$/);
@@ -83,7 +83,7 @@ for (const [where, run] of [
       expect((await run('check', '--from', COLD, '--to', address(6))).code).toBe(1);
     });
 
-    test('JSON for machines', async () => {
+    test('--json prints JSON', async () => {
       const { stdout, code } = await run('check', '--from', COLD, '--to', HOT, '--json');
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({
@@ -93,7 +93,7 @@ for (const [where, run] of [
       });
     });
 
-    test('trouble is told in a sentence, with exit code 2 and nothing on standard output', async () => {
+    test('an error is one sentence, with exit code 2 and nothing on standard output', async () => {
       for (const [args, why] of [
         [['check', '--from', COLD], '--from and --to are required'],
         [['check', '--from', '0x12', '--to', HOT], 'from is not an address'],
@@ -118,7 +118,7 @@ for (const [where, run] of [
       }
     });
 
-    test('a list is a table, or JSON as it comes', async () => {
+    test('a list is a table, or streamed JSON', async () => {
       const { stdout, code } = await run('list', checksummed(COLD));
       expect(code).toBe(0);
       expect(stdout.split('\n')[0]).toMatch(/WALLET +TYPE +CONTRACT +TOKEN +AMOUNT +RIGHTS +SINCE/);
@@ -137,7 +137,7 @@ for (const [where, run] of [
       expect(JSON.parse((await run('networks', '--json')).stdout)).toMatchObject([{ chainId: 1, ready: true }]);
     });
 
-    test('a file of questions: every row answered as of one block, the faulty ones with why', async () => {
+    test('--csv answers every row at one block, and gives a reason for each invalid row', async () => {
       const file = join(folder, `in-${where.length}.csv`);
       writeFileSync(
         file,
@@ -171,8 +171,8 @@ for (const [where, run] of [
   });
 }
 
-describe('a file of questions', () => {
-  test('what cannot be a file of questions is refused before anything is answered', async () => {
+describe('check --csv', () => {
+  test('an invalid file is rejected before any output', async () => {
     const file = join(folder, 'bad.csv');
     for (const [text, why] of [
       ['', 'The CSV is empty'],
@@ -186,7 +186,7 @@ describe('a file of questions', () => {
     }
   });
 
-  test('a store that nobody follows answers for a block, and not for now', async () => {
+  test('a store without a follower answers at a block, but not at its head', async () => {
     const file = join(folder, 'stale.csv');
     writeFileSync(file, `from,to\n${COLD},${HOT}\n`);
     const run = (...args: string[]) => runCommand(args, { DATABASE_URL: url, MAX_LAG_1: '1' });
@@ -197,7 +197,7 @@ describe('a file of questions', () => {
     expect([then.code, then.stdout]).toEqual([0, `from,to,result,error\n${COLD},${HOT},false,\n`]);
   });
 
-  test('columns by any usual name, and what a question has no place for is a fault of its row, as of a single check', async () => {
+  test('columns have aliases, and a parameter that a check does not take is an error of its row', async () => {
     const file = join(folder, 'names.csv');
     const rows = [
       'From,TO,Chain ID,token-id,Contract,type,rights,version,note,constructor',
@@ -222,12 +222,12 @@ describe('a file of questions', () => {
       'rights are not supported',
     ];
     for (const [turn, fault] of faults.entries()) expect(lines[turn + 1]).toContain(fault);
-    // A short row is filled up, so that the answer stands in its column.
+    // A short row is padded, so that the answer is in its column.
     expect(lines[5]).toBe(`${COLD},${HOT}${','.repeat(8)},true,`);
     expect(lines[6]).toContain('the row has 14 cells');
   });
 
-  test('options that have no meaning beside a file, two points in time, a folder as file', async () => {
+  test('rejects options that do not go with --csv, two points in time, and a directory', async () => {
     const file = join(folder, 'plain.csv');
     writeFileSync(file, `from,to\n${COLD},${HOT}\n`);
     for (const [args, why] of [
@@ -242,7 +242,7 @@ describe('a file of questions', () => {
     }
   });
 
-  test('over HTTP every row is answered as of the block of the first', async () => {
+  test('over HTTP all rows are answered at the block of the first', async () => {
     const blocks = new Set<string | null>();
     const proxy = Bun.serve({
       hostname: '127.0.0.1',
@@ -264,7 +264,7 @@ describe('a file of questions', () => {
     expect(beyond.stderr).toContain('is indexed up to block 106');
   });
 
-  test('many rows come through a pipe in order, each as a single check has it', async () => {
+  test('many rows come through a pipe in order, equal to single checks', async () => {
     const random = createRandom(5);
     const wallets = [COLD, HOT, STRANGER, address(5), address(6), address(9)];
     const pick = () => wallets[Math.floor(random() * wallets.length)] as `0x${string}`;
@@ -287,7 +287,7 @@ describe('a file of questions', () => {
   });
 });
 
-describe('whatever goes wrong', () => {
+describe('failures', () => {
   const one = ['check', '--from', COLD, '--to', HOT];
 
   test('a server that is not a delegations service is an error, never an answer', async () => {
@@ -302,7 +302,7 @@ describe('whatever goes wrong', () => {
     }
   }, 60_000);
 
-  test('a service that goes away in the middle of its answer is trouble', async () => {
+  test('a service that dies while it responds is an error', async () => {
     const broken = Bun.listen({
       hostname: '127.0.0.1',
       port: 0,
@@ -322,7 +322,7 @@ describe('whatever goes wrong', () => {
     broken.stop(true);
   }, 60_000);
 
-  test('a reader that is gone, and a full disk, are trouble and end the program', async () => {
+  test('a closed pipe and a full disk are errors and end the program', async () => {
     const file = join(folder, 'piped.csv');
     writeFileSync(file, `from,to\n${`${COLD},${HOT}\n`.repeat(50_000)}`);
     const main = `${process.execPath} ${MAIN}`;
@@ -350,7 +350,7 @@ describe('whatever goes wrong', () => {
 });
 
 describe('every command', () => {
-  test('has help with an example that it understands', async () => {
+  test('has help with examples that parse', async () => {
     for (const { name, examples } of COMMANDS) {
       const { stdout, code } = await runCommand([name, '--help']);
       expect([name, code]).toEqual([name, 0]);
@@ -360,7 +360,7 @@ describe('every command', () => {
     }
   });
 
-  test('is completed by bash, with its options and their values', async () => {
+  test('has bash completion for its options and values', async () => {
     const script = join(folder, 'completion.bash');
     writeFileSync(script, (await runCommand(['completion', 'bash'])).stdout);
     const complete = (...words: string[]) => {
@@ -375,7 +375,7 @@ describe('every command', () => {
     expect((await runCommand(['completion', 'csh'])).code).toBe(2);
   });
 
-  test('can be called from any folder by the launcher', () => {
+  test('can be run from any directory with the launcher', () => {
     const launcher = join(import.meta.dir, '../../delegations');
     expect(readFileSync(launcher, 'utf8')).toStartWith('#!/bin/sh');
     const { exitCode, stdout } = Bun.spawnSync([launcher, 'check', '--help'], { cwd: folder });

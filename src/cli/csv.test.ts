@@ -1,4 +1,4 @@
-// CSV in any pieces: what was written is what is read.
+// The CSV parser, with input in chunks of any size.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ async function read(text: string, size = 7): Promise<CsvRow[]> {
 const cells = async (text: string) => (await read(text)).map((row) => row.cells);
 
 describe('CSV', () => {
-  test('rows, with either end of line, without empty lines, and without one at the end', async () => {
+  test('rows with either line ending; empty lines are skipped, the last line ending is optional', async () => {
     expect(await cells('a,b\n1,2\r\n\n3,\n,4')).toEqual([
       ['a', 'b'],
       ['1', '2'],
@@ -27,14 +27,14 @@ describe('CSV', () => {
     expect(await cells('')).toEqual([]);
   });
 
-  test('quotes, commas and ends of lines within a cell', async () => {
+  test('quotes, commas and line breaks inside a cell', async () => {
     expect(await cells('"a,1","say ""no""",c\n"x\ny",2,3\n')).toEqual([
       ['a,1', 'say "no"', 'c'],
       ['x\ny', '2', '3'],
     ]);
   });
 
-  test('an empty cell before a quoted one, and quotes in the middle of a cell, which are only quotes', async () => {
+  test('an empty cell before a quoted one, and quotes inside a cell are literal', async () => {
     expect(await cells(',"a","b"\n"","",c\n1,5" screen,x\n2,6" screen,y\n')).toEqual([
       ['', 'a', 'b'],
       ['', '', 'c'],
@@ -43,7 +43,7 @@ describe('CSV', () => {
     ]);
   });
 
-  test('bytes stay what they are, in any encoding but UTF-16', async () => {
+  test('bytes are preserved in any encoding but UTF-16', async () => {
     const bytes = new Uint8Array([0x4d, 0xfc, 0x6c, 0x6c, 0x65, 0x72, 0x2c, 0x80]);
     const rows: CsvRow[] = [];
     for await (const batch of readCsv(
@@ -59,7 +59,7 @@ describe('CSV', () => {
     await expect(readCsv(wide).next()).rejects.toThrow('UTF-16');
   });
 
-  test('a byte order mark belongs to the text of the first row, and to none of its cells', async () => {
+  test('a byte order mark stays in the text of the first row, but not in its cells', async () => {
     for (const size of [1, 2, 100]) {
       const [names, row] = await read('\ufeff"a\n1","b"\n\ufeffx,2\n', size);
       expect(names).toEqual({ text: asBytes('\ufeff"a\n1","b"'), cells: ['a\n1', 'b'] });
@@ -75,7 +75,7 @@ describe('CSV', () => {
     await expect(read('x'.repeat(2_000_000), 100_000)).rejects.toThrow('longer than 1,000,000');
   });
 
-  test('whatever is written is read, in pieces of any size', async () => {
+  test('round trip: what is written is read, in chunks of any size', async () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '0', ',', '"', '\n', 'é', ' ') });
     const rows = fc.array(fc.tuple(fc.constantFrom('x', 'y'), cell, cell), { minLength: 1 });
     await fc.assert(

@@ -6,11 +6,11 @@ import { Problem, problemResponse } from '../api/problems.ts';
 import { parseQuery, targetOf } from '../api/query.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { StoreError } from '../store/errors.ts';
-import { developersText } from '../web/developers.ts';
+import { renderDevelopers } from '../web/developers.ts';
 import { docsText } from '../web/docs.ts';
-import { EXPLORER_FIELDS, explorerText } from '../web/explorer.ts';
+import { EXPLORER_FIELDS, renderExplorer } from '../web/explorer.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
-import { statusText } from '../web/status.ts';
+import { renderStatus } from '../web/status.ts';
 import { type Admission, type AdmissionDecision, type Budget, UNLIMITED } from './admission.ts';
 import { troubleOf } from './as-of.ts';
 import { answerCheck } from './check.ts';
@@ -185,13 +185,13 @@ const EXPLORER: Route = {
     const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
     const chainIds = [...service.chainIds].sort((a, b) => a - b);
     const asked = { values, faults, chainIds, origin: service.publicUrl ?? originOf(request) };
-    return livePage(await explorerText(asked, askOf(service)), service);
+    return livePage(await renderExplorer(asked, askOf(service)), service);
   },
 };
 const STATUS: Route = {
   name: '/status',
   budget: 'page',
-  answer: async (_request, _query, service) => livePage(await statusText(askOf(service)), service),
+  answer: async (_request, _query, service) => livePage(await renderStatus(askOf(service)), service),
 };
 
 const ROUTES = new Map<string, Route>(
@@ -204,7 +204,7 @@ const ROUTES = new Map<string, Route>(
     pageRoute('/docs', ({ sandbox }) => pageResponse(docs, { sandbox })),
     EXPLORER,
     STATUS,
-    pageRoute('/developers', (service) => livePage(developersText(service.developers !== undefined), service)),
+    pageRoute('/developers', (service) => livePage(renderDevelopers(service.developers !== undefined), service)),
     ...DEVELOPERS,
     ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
   ].map((route) => [route.name, route]),

@@ -1,11 +1,11 @@
-// Who is asking.
+// The client's address behind proxies.
 
 import { describe, expect, test } from 'bun:test';
 import { clientAddress, readProxies, type TrustedProxies } from './client-address.ts';
 
 const proxies = readProxies('10.0.0.0/8, 2001:db8::/32, 127.0.0.1') as TrustedProxies;
 
-describe('the client', () => {
+describe('the client address', () => {
   test.each([
     ['the socket, where there is no proxy', '203.0.113.9', null, '203.0.113.9'],
     ['what a peer that nobody trusts says changes nothing', '203.0.113.9', '198.51.100.1', '203.0.113.9'],
@@ -31,7 +31,7 @@ describe('the client', () => {
     expect(clientAddress(socket, forwarded, proxies)).toBe(client);
   });
 
-  test('a list of proxies is read, or refused', () => {
+  test('a list of proxies is parsed or rejected', () => {
     for (const good of ['', '10.0.0.0/8', '::1', '192.0.2.1, 2001:db8::/32']) expect(readProxies(good)).not.toBeNull();
     for (const bad of ['10.0.0.0/33', 'example.org', '10.0.0.0/8/8', '::1/129', '10.0.0.0/-1'])
       expect(readProxies(bad)).toBeNull();

@@ -1,4 +1,4 @@
-// The sliding window against a model that counts by brute force, and what it costs.
+// The sliding-window limiter against a brute-force model, and its memory.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -7,18 +7,18 @@ import { createLimiter, type LimitResult } from './limiter.ts';
 const LIMIT = { most: 25, seconds: 10 };
 const SPAN = 10_000;
 
-/** Never more than so many accepted in any stretch of so long. */
+/** Checks that no window has more accepted requests than the limit. */
 const most = (accepted: readonly number[]) =>
   Math.max(0, ...accepted.map((from) => accepted.filter((time) => time >= from && time < from + SPAN).length));
 
-/** Waits between requests: bursts, trickles, and the very edges of the window. */
+/** Pauses between requests: bursts, trickles, and the exact edges of the window. */
 const waits = fc.array(
   fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 600 }), fc.constantFrom(SPAN - 1, SPAN, SPAN + 1, 399, 400, 401)),
   { minLength: 1, maxLength: 200 },
 );
 
 describe('the limiter', () => {
-  test('accepts exactly what a count of the last ten seconds would, whatever the pattern of arrival', () => {
+  test('accepts exactly what a count of the last ten seconds allows, for any arrival pattern', () => {
     fc.assert(
       fc.property(waits, (pauses) => {
         const limiter = createLimiter(LIMIT);
@@ -40,7 +40,7 @@ describe('the limiter', () => {
     );
   });
 
-  test('with more clients than there is room for, none ever gets more than its limit, and all together are bounded', () => {
+  test('with more clients than its capacity, no client exceeds its limit and the total is bounded', () => {
     const arrivals = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 900 })), {
       minLength: 1,
       maxLength: 400,
@@ -63,7 +63,7 @@ describe('the limiter', () => {
     );
   });
 
-  test('after a moment in which there was no room, newcomers have windows of their own again', () => {
+  test('once there is capacity again, new clients get their own windows', () => {
     const limiter = createLimiter(LIMIT, 1000);
     for (let client = 0; client <= 1000; client++) limiter.consume(`early ${client}`, 1);
     let refused = 0;
@@ -72,12 +72,12 @@ describe('the limiter', () => {
         if (!(limiter.consume(`late ${second} ${turn}`, second * 1000) as LimitResult).accepted) refused++;
       }
     }
-    // Only while the early ones were there, and shared with them.
+    // Only while the early clients were tracked.
     expect(refused).toBeLessThan(100);
     expect(limiter.clients).toBeGreaterThan(10);
   });
 
-  test('a million clients use the memory of a hundred thousand, and leave none when they are gone', () => {
+  test('a million clients use the memory of a hundred thousand, which is freed later', () => {
     const limiter = createLimiter(LIMIT);
     Bun.gc(true);
     const before = process.memoryUsage().heapUsed;

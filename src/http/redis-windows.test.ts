@@ -1,4 +1,4 @@
-// The shared limit on a real Redis: exact across processes, and never in the way when Redis is.
+// The shared limit on a real Redis: exact across processes, and never blocking when Redis fails.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createRandom } from '../../test/support/random.ts';
@@ -48,7 +48,7 @@ describe('the window in Redis', () => {
     for (const { windows } of [one, other]) windows.close();
   });
 
-  test('whatever the pattern of arrival: never more than the limit in any window, and never refused where there was room', async () => {
+  test('any arrival pattern: never more than the limit in any window, and never refused below it', async () => {
     const limit = { most: 5, seconds: 0.25 };
     const span = 250;
     const random = createRandom(5);
@@ -65,7 +65,7 @@ describe('the window in Redis', () => {
     };
     await Promise.all(processes.map(life));
     accepted.sort((a, b) => a.ended - b.ended);
-    // What is known of each is that it was counted between its beginning and its end.
+    // Each request was counted at some time between its start and its end.
     for (let turn = 0; turn + limit.most < accepted.length; turn++) {
       const [first, next] = [accepted[turn], accepted[turn + limit.most]];
       expect((next?.ended ?? 0) - (first?.began ?? 0)).toBeGreaterThanOrEqual(span - 1);
@@ -78,7 +78,7 @@ describe('the window in Redis', () => {
     for (const { windows } of processes) windows.close();
   });
 
-  test('while Redis is away each process limits by itself, and says so; when it is back they share again', async () => {
+  test('while Redis is unreachable each process has its own limit; when it is back they share one again', async () => {
     const [one, other] = [openLimiter(LIMIT, 'away'), openLimiter(LIMIT, 'away')];
     const burst = async (client: string) => {
       const verdicts = await Promise.all(
@@ -99,7 +99,7 @@ describe('the window in Redis', () => {
     for (const { windows } of [one, other]) windows.close();
   });
 
-  test('made-up keys are not looked up without end, also where each is brought twice at once', async () => {
+  test('lookups of random keys are limited, also with two concurrent requests per key', async () => {
     const windows = createRedisWindows(redis.url, () => {});
     const limit = { most: 40, seconds: 10 };
     const lookups = createSharedLimiter({
@@ -131,7 +131,7 @@ describe('the window in Redis', () => {
     windows.close();
   });
 
-  test('a Redis that closes connections which are quiet is there all the same', async () => {
+  test('a Redis that closes idle connections still counts as connected', async () => {
     const one = openLimiter(LIMIT, 'quiet');
     await one.consume('client');
     const admin = new Bun.RedisClient(redis.url);
@@ -143,7 +143,7 @@ describe('the window in Redis', () => {
     one.windows.close();
   });
 
-  test('a Redis that hangs keeps nobody waiting, and is left alone for a while', async () => {
+  test('a Redis that hangs does not delay requests, and is not tried for a while', async () => {
     const one = openLimiter(LIMIT, 'hanging');
     await one.consume('client');
     process.kill(redis.pid, 'SIGSTOP');

@@ -27,9 +27,13 @@ export const CHAIN_VARIABLES = [
   ['MAX_LAG_<chainId>', "the network's", 'seconds of lag after which the chain answers 503'],
 ] as const;
 
-type Report = (name: string, detail: string, example: string) => void;
+/** Reports an invalid variable, with a valid value for it, or for another variable. */
+export type ReportFault = (name: string, detail: string, value: string, exampleName?: string) => void;
 
-export function readChains(environment: Readonly<Record<string, string | undefined>>, fault: Report): ChainConfigs {
+export function readChains(
+  environment: Readonly<Record<string, string | undefined>>,
+  fault: ReportFault,
+): ChainConfigs {
   const chains = new Map<number, ChainConfig>();
   const maxLag = new Map<number, number>();
   const settings = new Map<number, Partial<ChainConfig>>();
@@ -39,7 +43,7 @@ export function readChains(environment: Readonly<Record<string, string | undefin
     const { read, example, expected } = SETTINGS[setting as keyof typeof SETTINGS];
     const found = read(value.trim());
     if (!/^\d+$/.test(chain ?? '') || !NETWORKS.has(Number(chain)))
-      fault(name, 'must end with the id of a supported network', example);
+      fault(name, 'must end with the id of a supported network', example, `${setting}_1`);
     else if (found === null) fault(name, `must be ${expected}`, example);
     else if (typeof found === 'number') maxLag.set(Number(chain), found);
     else settings.set(Number(chain), { ...settings.get(Number(chain)), ...found });

@@ -70,6 +70,7 @@ test('all faults are reported at once, each with its variable and an example', (
   const error = configErrorOf(bad);
   expect(error.faults.map(({ name }) => name).sort()).toEqual(Object.keys(bad).sort());
   expect(error.message).toContain('PORT must be an integer from 0 to 65535. Example: PORT=8080');
+  expect(error.message).toContain('MAX_LAG_99 must end with the id of a supported network. Example: MAX_LAG_1=120');
   expect(error.message).not.toContain('secret');
 });
 

@@ -2,7 +2,7 @@
 
 import { readProxies, type TrustedProxies } from '../http/client-address.ts';
 import type { Limit } from '../http/limiter.ts';
-import { CHAIN_VARIABLES, type ChainConfigs, readChains } from './chain-config.ts';
+import { CHAIN_VARIABLES, type ChainConfigs, type ReportFault, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
 export interface Config extends ChainConfigs {
@@ -40,6 +40,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface ConfigFault {
   readonly name: string;
   readonly detail: string;
+  /** A valid assignment, such as PORT=8080. */
   readonly example: string;
 }
 
@@ -48,7 +49,7 @@ export class ConfigError extends Error {
   readonly faults: readonly ConfigFault[];
 
   constructor(faults: readonly ConfigFault[]) {
-    super(faults.map(({ name, detail, example }) => `${name} ${detail}. Example: ${name}=${example}`).join('\n'));
+    super(faults.map(({ name, detail, example }) => `${name} ${detail}. Example: ${example}`).join('\n'));
     this.faults = faults;
   }
 }
@@ -109,7 +110,8 @@ function isRedis(text: string): boolean {
 
 export function readConfig(environment: Environment): Config {
   const faults: ConfigFault[] = [];
-  const fault = (name: string, detail: string, example: string) => void faults.push({ name, detail, example });
+  const fault: ReportFault = (name, detail, value, exampleName = name) =>
+    void faults.push({ name, detail, example: `${exampleName}=${value}` });
   // An empty variable counts as unset: shells and compose files set it to ''.
   const text = (name: string, otherwise: string) => environment[name] || otherwise;
   const whole = (name: string, otherwise: number, most: number, example: string, least = 0) => {

@@ -1,4 +1,4 @@
-// A delegation in words and links, as pages show it.
+// Renders the parts of a delegation as text and links.
 
 import type { DelegationRecord } from '../api/records.ts';
 import { type Html, html } from './html.ts';
@@ -11,13 +11,13 @@ export const walletLink = (address: string, more = ''): Html =>
 const code = (address: string | null): Html =>
   address === null ? html`` : html`<code title="${address}">${shortAddress(address)}</code>`;
 
-/** What it is for. */
-export function whatOf({ type, contract, tokenId, standard, amount }: DelegationRecord): Html {
-  if (type === 'ALL') return html`Everything`;
-  if (type === 'CONTRACT') return html`All of ${code(contract)}`;
-  if (standard === 'ERC20') return html`${amount ?? ''} base units of the tokens ${code(contract)}`;
+/** What the delegation covers. */
+export function describeScope({ type, contract, tokenId, standard, amount }: DelegationRecord): Html {
+  if (type === 'ALL') return html`Whole wallet`;
+  if (type === 'CONTRACT') return html`Contract ${code(contract)}`;
+  if (standard === 'ERC20') return html`${amount ?? ''} base units of ERC-20 ${code(contract)}`;
   const many = amount === null ? '' : html`${amount} of `;
-  return html`${many}№ ${tokenId ?? ''} of ${code(contract)}`;
+  return html`${many}token ${tokenId ?? ''} of ${code(contract)}`;
 }
 
 export const dateText = (seconds: number): string =>

@@ -1,14 +1,14 @@
-// Signs in with a wallet of this browser (EIP-6963, EIP-4361) and looks after its keys.
+// Signs in with a browser wallet (EIP-6963, EIP-4361) and manages its API keys.
 
 const byId = (id) => document.getElementById(id);
 const show = (id, isShown) => {
   byId(id).hidden = !isShown;
 };
 
-function tell(text, isTrouble = true) {
+function showMessage(text, isError = true) {
   const message = byId('message');
   message.textContent = text;
-  message.className = isTrouble ? 'notice trouble' : 'notice yes';
+  message.className = isError ? 'notice trouble' : 'notice yes';
   message.hidden = text === '';
 }
 
@@ -17,18 +17,22 @@ async function ask(path, method = 'GET', body = undefined) {
   if (body !== undefined) init.body = JSON.stringify(body);
   const response = await fetch(path, init);
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.detail ?? `The service answered ${response.status}.`);
+  if (!response.ok) throw new Error(answer.detail ?? `The service responded with status ${response.status}.`);
   return answer;
 }
 
-/** Does something, and tells what went wrong. */
+/** Runs an action and shows its error. */
 async function attempt(button, work) {
-  tell('');
+  showMessage('');
   button.disabled = true;
   try {
     await work();
   } catch (error) {
-    tell(error.code === 4001 ? 'You declined in your wallet.' : error.message || 'That did not work.');
+    showMessage(
+      error.code === 4001
+        ? 'The request was rejected in your wallet.'
+        : error.message || 'Something went wrong. Try again.',
+    );
   } finally {
     button.disabled = false;
   }
@@ -39,16 +43,16 @@ const hexOf = (text) =>
 
 async function signIn(provider) {
   const [address] = await provider.request({ method: 'eth_requestAccounts' });
-  if (!address) throw new Error('The wallet gave no account.');
+  if (!address) throw new Error('The wallet returned no account.');
   const chainId = Number(await provider.request({ method: 'eth_chainId' }));
-  // Messages carry addresses with their checksum: the service makes it.
+  // EIP-4361 requires a checksummed address: the service returns it.
   const { nonce, wallet } = await ask('/developers/nonce', 'POST', { wallet: address });
   const now = new Date();
   const message = [
     `${location.host} wants you to sign in with your Ethereum account:`,
     wallet,
     '',
-    'Sign in to look after your API keys.',
+    'Sign in to manage your API keys.',
     '',
     `URI: ${location.origin}/developers`,
     'Version: 1',
@@ -78,7 +82,7 @@ const dayText = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10)
 function stateOf({ good, expiresAt, revokedAt }) {
   if (!good) return revokedAt !== null && revokedAt <= Date.now() / 1000 ? 'revoked' : 'expired';
   const end = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, revokedAt ?? Number.POSITIVE_INFINITY);
-  return Number.isFinite(end) ? `good until ${dayText(end)}` : 'good';
+  return Number.isFinite(end) ? `active until ${dayText(end)}` : 'active';
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -104,7 +108,7 @@ function showNewKey(key) {
   byId('copy').focus();
 }
 
-/** Not only out of sight. */
+/** Removes the key from the page, not only from view. */
 function hideKey() {
   byId('new-key-text').textContent = '';
   show('new-key', false);
@@ -136,11 +140,11 @@ function cardOf(record, uses, sinceDay) {
     button.addEventListener('click', () =>
       attempt(button, async () => {
         const { action } = button.dataset;
-        if (action === 'revoke' && !confirm(`Revoke “${record.label}”? It stops working at once.`)) return;
+        if (action === 'revoke' && !confirm(`Revoke “${record.label}”? It stops working within two seconds.`)) return;
         const { key } = await ask(`/developers/keys/${action}`, 'POST', { id: record.id });
         await refresh();
         if (key) showNewKey(key);
-        else tell(`“${record.label}” is revoked.`, false);
+        else showMessage(`“${record.label}” revoked.`, false);
       }),
     );
   }
@@ -184,8 +188,8 @@ byId('create').addEventListener('submit', (event) => {
 byId('copy').addEventListener('click', ({ currentTarget }) =>
   attempt(currentTarget, async () => {
     await navigator.clipboard.writeText(byId('new-key-text').textContent);
-    tell('Copied.', false);
+    showMessage('Copied.', false);
   }),
 );
 byId('hide').addEventListener('click', hideKey);
-refresh().catch((error) => tell(error.message));
+refresh().catch((error) => showMessage(error.message));

@@ -1,26 +1,26 @@
-// /developers: the page where developers get keys. Everything in it that needs a wallet is done by its script.
+// Renders the page at /developers, where a wallet signs in and manages its API keys. Its script does the signing.
 
 import { html } from './html.ts';
-import { DEVELOPERS_SCRIPT, pageText } from './page.ts';
+import { DEVELOPERS_SCRIPT, renderPage } from './page.ts';
 
-export const developersText = (selfService: boolean): string =>
-  pageText(
+export const renderDevelopers = (selfService: boolean): string =>
+  renderPage(
     { title: 'Developers', path: '/developers', ...(selfService ? { script: DEVELOPERS_SCRIPT } : {}) },
     html`<h1>API keys</h1>
-<p class="lead">Without a key, 25 requests are answered in any 10 seconds unless the operator chose otherwise. With a key in
-<code>X-API-KEY</code>, v2 has no limit. <a href="/docs">API reference</a></p>
-${selfService ? SELF_SERVICE : html`<p class="empty">On this service keys are given out by its operator: ask them for one.</p>`}`,
+<p class="lead">Without a key, the default limit is 25 requests per 10 seconds. With a key in the
+<code>X-API-KEY</code> header, requests to v2 are not limited. <a href="/docs">API reference</a></p>
+${selfService ? SELF_SERVICE : html`<p class="empty">Self-service is switched off. Ask the operator of this service for a key.</p>`}`,
   );
 
-const SELF_SERVICE = html`<noscript><p class="notice trouble">Signing in with a wallet needs JavaScript.</p></noscript>
+const SELF_SERVICE = html`<noscript><p class="notice trouble">Signing in with a wallet requires JavaScript.</p></noscript>
 <p id="message" class="notice" role="status" aria-live="polite" hidden></p>
 <section id="signed-out" hidden><h2>Sign in</h2>
-<p>Your wallet signs a message that names this service, once. Nothing is sent to a chain, and it costs nothing.</p>
-<div id="wallets"></div><p id="no-wallet" class="empty" hidden>No wallet was found in this browser. Install one, or open this page in the browser of your wallet.</p></section>
+<p>Your wallet signs a message that names this service. No transaction is sent, and it is free.</p>
+<div id="wallets"></div><p id="no-wallet" class="empty" hidden>No wallet found in this browser. Install one, or open this page in your wallet's browser.</p></section>
 <section id="signed-in" hidden><h2>Your keys</h2>
 <p>Signed in as <code id="wallet"></code> <button id="sign-out" class="plain" type="button">Sign out</button></p>
-<div id="new-key" class="notice yes" hidden><strong>Your new key</strong> is shown this once: copy it now.<pre><code id="new-key-text"></code></pre>
-<button id="copy" type="button">Copy</button> <button id="hide" class="plain" type="button">I have it</button></div>
+<div id="new-key" class="notice yes" hidden><strong>Your new key.</strong> Copy it now: it will not be shown again.<pre><code id="new-key-text"></code></pre>
+<button id="copy" type="button">Copy</button> <button id="hide" class="plain" type="button">Done</button></div>
 <form id="create" class="panel"><label>Label<input name="label" required maxlength="100" placeholder="mint site" autocomplete="off"></label>
 <label>Expires<select name="days"><option value="">never</option><option value="30">in 30 days</option><option value="365">in a year</option></select></label>
 <button>Create a key</button></form>

@@ -85,7 +85,7 @@ describe('/docs', () => {
   test('the first Tab leads past the navigation', async () => {
     const { page } = await open('/docs', 1280);
     await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
     await page.close();
   });
 

@@ -5,7 +5,7 @@ import { OPERATIONS, type Operation } from '../api/operations.ts';
 import * as p from '../api/params.ts';
 import { PROBLEMS } from '../api/problems.ts';
 import { type Html, html, prose } from './html.ts';
-import { pageText } from './page.ts';
+import { renderPage } from './page.ts';
 
 const GUIDE = [
   ['start', 'Asking'],
@@ -145,7 +145,7 @@ ${table(['Status', 'Meaning'], rows)}`;
 
 /** The whole page, made once. */
 export const docsText = (): string =>
-  pageText(
+  renderPage(
     { title: 'API reference', path: '/docs', navigation: navigation() },
     html`${guide()}
 <h2>v2</h2>${OPERATIONS.filter(({ version }) => version === 2).map(section)}

@@ -25,9 +25,9 @@ test('what a wallet has granted is shown however much others grant to it', async
     const { text } = await get(app, path);
     expect(text).toContain('May act for it');
     expect(text).toContain(shortAddress(address(9)));
-    expect(text).toContain('There are more');
+    expect(text).toContain('Not all are shown');
   }
-  expect((await get(app, `/?wallet=${address(8)}`)).text).toContain('has granted nothing and been granted nothing');
+  expect((await get(app, `/?wallet=${address(8)}`)).text).toContain('No delegations from or to this wallet');
   await store.close();
 });
 

@@ -1,5 +1,5 @@
-// /: what a wallet has granted and been granted, and whether one may act for another. All of it is made here: a page without
-// script is whole, and a script only keeps it new.
+// Renders the explorer page at /: the delegations of a wallet, and a check between two wallets. The page works without
+// JavaScript; a script only refreshes it.
 
 import { checksummed } from '../api/checksum.ts';
 import { Fault, readAddress } from '../api/params.ts';
@@ -7,52 +7,52 @@ import { type ParameterFault, refusalText } from '../api/problems.ts';
 import { coldOf, type DelegationRecord, type Explanation, hotOf, isYes } from '../api/records.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { rightsOf, rightsText } from '../registry/rights.ts';
-import { dateText, walletLink, whatOf } from './delegation.ts';
-import { graphOf } from './graph.ts';
+import { dateText, describeScope, walletLink } from './delegation.ts';
+import { renderGraph } from './graph.ts';
 import { Html, html } from './html.ts';
-import { pageText } from './page.ts';
+import { renderPage } from './page.ts';
 
-/** Asks the API itself. */
+/** Sends a request to our own API. */
 export type FetchApi = (path: string) => Promise<Response>;
 
-/** What the page's own address may say. */
+/** The query parameters of the page. */
 export const EXPLORER_FIELDS: ReadonlySet<string> = new Set([
   ...['wallet', 'chain', 'asOf'],
   ...['from', 'to', 'type', 'contract', 'tokenId', 'rights', 'chainId', 'at'],
 ]);
 
-/** What it says. */
+/** The parsed query of the page. */
 export interface ExplorerQuery {
   readonly values: ReadonlyMap<string, string>;
-  /** What of it makes no sense. */
+  /** Parameters that were rejected. */
   readonly faults: readonly ParameterFault[];
   readonly chainIds: readonly number[];
-  /** How the service is reached, for the curl line. */
+  /** The origin of the service, for the curl example. */
   readonly origin: string;
 }
 
-/** So many delegations of a list are shown, and so many where all chains are. */
-const SHOWN = 200;
-const SHOWN_OF_MANY = 25;
+/** Delegations shown per list: on a single chain, and when all chains are shown. */
+const LIST_SIZE = 200;
+const LIST_SIZE_ALL_CHAINS = 25;
 
-export async function explorerText(asked: ExplorerQuery, fetchApi: FetchApi): Promise<string> {
-  const { values } = asked;
+export async function renderExplorer(query: ExplorerQuery, fetchApi: FetchApi): Promise<string> {
+  const { values } = query;
   const wallet = values.get('wallet')?.trim() ?? '';
   const [answer, lists] = await Promise.all([
-    answerPart(asked, fetchApi),
-    wallet === '' ? welcome() : walletPart(wallet, asked, fetchApi),
+    renderAnswer(query, fetchApi),
+    wallet === '' ? welcome() : renderWallet(wallet, query, fetchApi),
   ]);
   const title = wallet === '' ? 'Who may act for whom?' : `Delegations of ${wallet.slice(0, 10)}`;
-  return pageText(
+  return renderPage(
     { title, path: '/', live: true },
     html`<h1>Who may act for whom?</h1>
-<p class="lead">A cold wallet keeps the assets; a hot wallet may act for it where the registries say so. Paste an address to see what
-it has granted and been granted, on every chain that is followed here.</p>
-${asked.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`))}
-${walletForm(asked)}
+<p class="lead">A cold wallet holds the assets. A hot wallet may act for it if a delegation registry says so. Paste an address to see
+its delegations on every chain that this service follows.</p>
+${query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`))}
+${walletForm(query)}
 <div data-part="lists">${lists}</div>
-<h2 id="check">May one act for the other?</h2>
-${checkForm(asked)}
+<h2 id="check">May one wallet act for another?</h2>
+${checkForm(query)}
 <div data-part="answer">${answer}</div>`,
   );
 }
@@ -68,17 +68,17 @@ function chainField({ values, chainIds }: ExplorerQuery, name: string, anyText: 
   return html`<label>Chain<select name="${name}">${anyText === null ? '' : option('', anyText)}${chains}</select></label>`;
 }
 
-const walletForm = (asked: ExplorerQuery): Html => html`<form class="panel" action="/" method="get" role="search">
-${field('Wallet', 'wallet', asked, '0x…', html` required`)}
-<div class="row">${chainField(asked, 'chain', 'All chains')}${field('As of', 'asOf', asked, 'now, a block, or a date')}</div>
+const walletForm = (query: ExplorerQuery): Html => html`<form class="panel" action="/" method="get" role="search">
+${field('Wallet', 'wallet', query, '0x…', html` required`)}
+<div class="row">${chainField(query, 'chain', 'All chains')}${field('As of', 'asOf', query, 'now, a block, or a date')}</div>
 <button>Show</button></form>`;
 
 function welcome(): Html {
-  return html`<p class="empty">Nothing is shown yet: paste a wallet above, or ask a question below.</p>`;
+  return html`<p class="empty">Enter a wallet above, or check two wallets below.</p>`;
 }
 
-/** The point in time as the API takes it. */
-function momentOf(text: string | undefined): Record<string, string> {
+/** The API's parameters for a point in time. */
+function pointInTime(text: string | undefined): Record<string, string> {
   const when = text?.trim() ?? '';
   if (when === '' || when === 'now') return {};
   if (/^\d+$/.test(when) || when === 'finalized') return { block: when };
@@ -91,159 +91,162 @@ const notice = (text: string, kind: 'no' | 'trouble' = 'trouble'): Html =>
 interface WalletList {
   readonly chainId: number;
   readonly version: 1 | 2;
-  readonly outgoing: Half;
-  readonly incoming: Half;
+  readonly outgoing: ListSide;
+  readonly incoming: ListSide;
 }
 
-/** What a wallet granted, or was granted. */
-interface Half {
+/** The outgoing or incoming delegations of a wallet. */
+interface ListSide {
   readonly delegations: readonly DelegationRecord[];
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   readonly block: string;
-  readonly trouble: string | null;
+  readonly error: string | null;
 }
 
-async function walletPart(text: string, asked: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
+async function renderWallet(text: string, query: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
   const address = readAddress(text);
   if (address instanceof Fault) return notice(`The wallet ${address.detail}.`);
   const wallet = checksummed(address);
-  const { values, chainIds } = asked;
+  const { values, chainIds } = query;
   const chosen = values.get('chain') ?? '';
   const chains = chosen === '' ? chainIds : chainIds.filter((id) => String(id) === chosen);
   if (chains.length === 0)
-    return notice(chosen === '' ? 'No chain is followed here yet.' : `Chain ${chosen} is not followed here.`);
-  const when = momentOf(values.get('asOf'));
+    return notice(
+      chosen === '' ? 'This service follows no chains yet.' : `This service does not follow chain ${chosen}.`,
+    );
+  const when = pointInTime(values.get('asOf'));
   const lists: WalletList[] = [];
-  // One after the other, with turns for others between: a wallet can be in very many lists.
+  // One by one, yielding to other requests in between: there can be many lists.
   for (const chainId of chains) {
     for (const version of [2, 1] as const) {
       if (NETWORKS.get(chainId)?.registries[version] === undefined) continue;
-      const query = { chainId: String(chainId), limit: String(chosen === '' ? SHOWN_OF_MANY : SHOWN), ...when };
-      const half = (direction: string) =>
-        readHalf(`/registry/v${version}/${wallet}`, { ...query, direction }, fetchApi);
-      lists.push({ chainId, version, outgoing: await half('outgoing'), incoming: await half('incoming') });
+      const params = {
+        chainId: String(chainId),
+        limit: String(chosen === '' ? LIST_SIZE_ALL_CHAINS : LIST_SIZE),
+        ...when,
+      };
+      const side = (direction: string) =>
+        fetchSide(`/registry/v${version}/${wallet}`, { ...params, direction }, fetchApi);
+      lists.push({ chainId, version, outgoing: await side('outgoing'), incoming: await side('incoming') });
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
   }
-  const hasSomething = ({ delegations, trouble, isWhole }: Half) =>
-    delegations.length > 0 || trouble !== null || !isWhole;
+  const hasSomething = ({ delegations, error, isComplete }: ListSide) =>
+    delegations.length > 0 || error !== null || !isComplete;
   const found = lists.filter(({ outgoing, incoming }) => hasSomething(outgoing) || hasSomething(incoming));
   const heading = html`<h2>${wallet}</h2>`;
   if (found.length === 0) {
-    const where =
-      chosen === '' ? 'on the chains that are followed here' : `on ${NETWORKS.get(Number(chosen))?.name ?? chosen}`;
-    return html`${heading}<p class="empty">This wallet has granted nothing and been granted nothing ${where}.</p>`;
+    const where = chosen === '' ? 'on any chain of this service' : `on ${NETWORKS.get(Number(chosen))?.name ?? chosen}`;
+    return html`${heading}<p class="empty">No delegations from or to this wallet ${where}.</p>`;
   }
   const all = found.flatMap(({ outgoing, incoming }) => [...outgoing.delegations, ...incoming.delegations]);
-  return html`${heading}${graphOf(wallet, all)}${found.map(listPart)}`;
+  return html`${heading}${renderGraph(wallet, all)}${found.map(renderList)}`;
 }
 
-async function readHalf(path: string, parameters: Record<string, string>, fetchApi: FetchApi): Promise<Half> {
-  const query = new URLSearchParams({ detail: 'full', numbers: 'string', ...parameters });
-  const response = await fetchApi(`${path}?${query}`);
+async function fetchSide(path: string, parameters: Record<string, string>, fetchApi: FetchApi): Promise<ListSide> {
+  const params = new URLSearchParams({ detail: 'full', numbers: 'string', ...parameters });
+  const response = await fetchApi(`${path}?${params}`);
   const block = response.headers.get('x-block-number') ?? '';
-  if (!response.ok) return { block, delegations: [], isWhole: true, trouble: await refusalText(response) };
+  if (!response.ok) return { block, delegations: [], isComplete: true, error: await refusalText(response) };
   const delegations = (await response.json()) as DelegationRecord[];
-  return { block, delegations, isWhole: !response.headers.has('link'), trouble: null };
+  return { block, delegations, isComplete: !response.headers.has('link'), error: null };
 }
 
-function listPart({ chainId, version, outgoing, incoming }: WalletList): Html {
+function renderList({ chainId, version, outgoing, incoming }: WalletList): Html {
   const name = NETWORKS.get(chainId)?.name ?? String(chainId);
   const block = outgoing.block === '' ? '' : html`, at block ${outgoing.block}`;
   const title = html`<h3>${name} <span class="soft">registry v${version}${block}</span></h3>`;
-  if (outgoing.trouble !== null) return html`${title}${notice(outgoing.trouble)}`;
-  return html`${title}${tableOf('May act for it', outgoing, hotOf, chainId)}${tableOf('It may act for', incoming, coldOf, chainId)}`;
+  if (outgoing.error !== null) return html`${title}${notice(outgoing.error)}`;
+  return html`${title}${renderTable('May act for it', outgoing, hotOf, chainId)}${renderTable('It may act for', incoming, coldOf, chainId)}`;
 }
 
-function tableOf(
+function renderTable(
   caption: string,
-  { delegations, isWhole, trouble }: Half,
+  { delegations, isComplete, error }: ListSide,
   other: (one: DelegationRecord) => string,
   chainId: number,
 ): Html {
-  if (trouble !== null) return notice(trouble);
-  const more = isWhole
+  if (error !== null) return notice(error);
+  const more = isComplete
     ? html``
-    : html`<p class="soft">There are more: <a href="/docs#lists">the API</a> gives all of them, and choosing a chain shows ${SHOWN}.</p>`;
+    : html`<p class="soft">Not all are shown: select a chain to see up to ${LIST_SIZE}, or use <a href="/docs#lists">the API</a>.</p>`;
   if (delegations.length === 0) return more;
   const cells = delegations.map((one) => {
     const right = rightsText(one.rights);
-    return html`<tr><td>${walletLink(other(one), `&chain=${chainId}`)}</td><td>${whatOf(one)}</td><td>${right === null ? html`<span class="soft">any</span>` : html`<span class="right">only “${right}”</span>`}</td><td>${dateText(one.since.timestamp)}<br><span class="soft">block ${one.since.block}</span></td></tr>`;
+    return html`<tr><td>${walletLink(other(one), `&chain=${chainId}`)}</td><td>${describeScope(one)}</td><td>${right === null ? html`<span class="soft">any</span>` : html`<span class="right">only “${right}”</span>`}</td><td>${dateText(one.since.timestamp)}<br><span class="soft">block ${one.since.block}</span></td></tr>`;
   });
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption>
 <thead><tr><th scope="col">Wallet</th><th scope="col">What</th><th scope="col">Rights</th><th scope="col">Since</th></tr></thead><tbody>${cells}</tbody></table></div>${more}`;
 }
 
 const SCOPES = [
-  ['all', 'everything'],
+  ['all', 'the whole wallet'],
   ['contract', 'a contract'],
   ['erc721', 'an NFT (ERC-721)'],
   ['erc20', 'tokens (ERC-20)'],
   ['erc1155', 'tokens (ERC-1155)'],
 ] as const;
 
-function checkForm(asked: ExplorerQuery): Html {
-  const chosen = asked.values.get('type') ?? 'all';
+function checkForm(query: ExplorerQuery): Html {
+  const chosen = query.values.get('type') ?? 'all';
   const scopes = SCOPES.map(
     ([value, text]) => html`<option value="${value}"${value === chosen ? new Html(' selected') : ''}>${text}</option>`,
   );
   return html`<form class="panel" action="/#check" method="get">
-${field('Hot wallet', 'to', asked, '0x… that wants to act')}
-${field('Cold wallet', 'from', asked, '0x… that it would act for')}
-<div class="row"><label>For<select name="type">${scopes}</select></label>${chainField(asked, 'chainId', null)}</div>
-<details${chosen === 'all' && !asked.values.get('rights') && !asked.values.get('at') ? '' : new Html(' open')}><summary>Contract, token, right, point in time</summary>
-${field('Contract', 'contract', asked, '0x…')}${field('Token id', 'tokenId', asked, '42')}${field('Right', 'rights', asked, 'such as vote; none: unrestricted only')}${field('As of', 'at', asked, 'now, a block, or a date')}</details>
-<button>Ask</button></form>`;
+${field('Hot wallet', 'to', query, '0x…, the wallet that acts')}
+${field('Cold wallet', 'from', query, '0x…, the wallet it acts for')}
+<div class="row"><label>For<select name="type">${scopes}</select></label>${chainField(query, 'chainId', null)}</div>
+<details${chosen === 'all' && !query.values.get('rights') && !query.values.get('at') ? '' : new Html(' open')}><summary>Contract, token, rights, point in time</summary>
+${field('Contract', 'contract', query, '0x…')}${field('Token id', 'tokenId', query, '42')}${field('Rights', 'rights', query, 'such as vote; empty: unrestricted only')}${field('As of', 'at', query, 'now, a block, or a date')}</details>
+<button>Check</button></form>`;
 }
 
-async function answerPart(asked: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
-  const { values, origin } = asked;
+async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
+  const { values, origin } = query;
   const value = (name: string) => values.get(name)?.trim() ?? '';
   if (value('from') === '' && value('to') === '') return html``;
   const scope = SCOPES.find(([name]) => name === value('type'))?.[0] ?? 'all';
-  const query = new URLSearchParams();
+  const params = new URLSearchParams();
   const names = [
     'to',
     'from',
     ...(scope === 'all' ? [] : ['contract']),
     ...(/721|1155/.test(scope) ? ['tokenId'] : []),
   ];
-  for (const name of names) query.set(name, value(name));
+  for (const name of names) params.set(name, value(name));
   const rights = value('rights');
-  // What is no right is for the API to refuse.
-  if (rights !== '') query.set('rights', rights.startsWith('0x') ? rights : (rightsOf(rights) ?? rights));
-  if (value('chainId') !== '') query.set('chainId', value('chainId'));
-  for (const [name, text] of Object.entries(momentOf(value('at')))) query.set(name, text);
-  const path = `/registry/v2/check/${scope}?${query}`;
+  // The API rejects invalid rights.
+  if (rights !== '') params.set('rights', rights.startsWith('0x') ? rights : (rightsOf(rights) ?? rights));
+  if (value('chainId') !== '') params.set('chainId', value('chainId'));
+  for (const [name, text] of Object.entries(pointInTime(value('at')))) params.set(name, text);
+  const path = `/registry/v2/check/${scope}?${params}`;
   const line = html`<pre><code>curl '${origin}${path}'</code></pre>`;
   const response = await fetchApi(`${path}&explain=true&numbers=string`);
   if (!response.ok) return html`${notice(await refusalText(response))}${line}`;
   const explained = (await response.json()) as Explanation;
   const { result, delegations, block } = explained;
-  const older = await olderAnswer(scope, query, fetchApi);
+  const older = await checkV1(scope, params, fetchApi);
   const mayAct = isYes(explained) || older;
   const when = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateText(block.timestamp)}`}`;
   const amount = result === ANY_AMOUNT ? 'any amount' : `up to ${result} base units`;
   const said = !mayAct ? 'No' : typeof result === 'string' && result !== '0' ? `Yes, ${amount}` : 'Yes';
   const grants = delegations.map(
     (one) =>
-      html`<li>${whatOf(one)}${rightsText(one.rights) === null ? '' : html`, only for “${rightsText(one.rights) ?? ''}”`}, since ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`,
+      html`<li>${describeScope(one)}${rightsText(one.rights) === null ? '' : html`, only for “${rightsText(one.rights) ?? ''}”`}, since ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`,
   );
-  const old = older ? html`<li>By the older registry v1, which contracts may ask or not.</li>` : html``;
-  const why = mayAct
-    ? html`<ul>${grants}${old}</ul>`
-    : html`<p>No delegation grants it in either registry: not the whole wallet, not what was asked for.</p>`;
+  const old = older ? html`<li>Granted in registry v1. Contracts that check only v2 do not see it.</li>` : html``;
+  const why = mayAct ? html`<ul>${grants}${old}</ul>` : html`<p>No delegation in either registry grants this.</p>`;
   return html`<div class="notice ${mayAct ? 'yes' : 'no'}" role="status"><strong>${said}</strong>, ${when}.${why}</div>${line}`;
 }
 
 const ANY_AMOUNT = String(2n ** 256n - 1n);
-const OLDER: Readonly<Record<string, string>> = { all: 'all', contract: 'contract', erc721: 'token' };
+const V1_SCOPES: Readonly<Record<string, string>> = { all: 'all', contract: 'contract', erc721: 'token' };
 
-/** Whether the v1 registry says yes, where it knows such a question and has no right to be asked for. */
-async function olderAnswer(scope: string, query: URLSearchParams, fetchApi: FetchApi): Promise<boolean> {
-  const name = OLDER[scope];
-  if (name === undefined || query.has('rights')) return false;
-  const older = new URLSearchParams(query);
+/** Whether v1 says yes. It has no rights and fewer scopes. */
+async function checkV1(scope: string, params: URLSearchParams, fetchApi: FetchApi): Promise<boolean> {
+  const name = V1_SCOPES[scope];
+  if (name === undefined || params.has('rights')) return false;
+  const older = new URLSearchParams(params);
   for (const [now, then] of [
     ['to', 'delegate'],
     ['from', 'vault'],

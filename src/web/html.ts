@@ -1,4 +1,4 @@
-// HTML from templates: whatever is put in is escaped, unless it is HTML already.
+// A template tag for HTML that escapes every value that is not already HTML.
 
 export class Html {
   readonly text: string;
@@ -28,6 +28,6 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Html(strings.reduce((text, next, position) => text + renderPart(parts[position - 1] ?? '') + next));
 }
 
-/** Text in which `code` stands between backquotes. */
+/** Escapes text and turns `backquotes` into code elements. */
 export const prose = (text: string): Html =>
   new Html(escaped(text).replace(/`([^`]+)`/g, (_, code: string) => `<code>${code}</code>`));

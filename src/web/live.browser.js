@@ -1,5 +1,4 @@
-// Keeps a page's content as new as the chain: fetched again every few seconds, and put in place where it has changed. What
-// somebody is typing is left alone.
+// Refreshes the page every few seconds and replaces the parts that changed, unless the user is typing.
 
 const EVERY_MS = 4000;
 
@@ -20,6 +19,6 @@ async function refresh() {
 
 setInterval(() => {
   refresh().catch(() => {
-    // The service is away for a moment: the next turn asks again.
+    // The service is unreachable: try again next time.
   });
 }, EVERY_MS);

@@ -1,4 +1,4 @@
-// The frame of every page, and the headers under which pages go out.
+// Renders the frame of every page, and serves pages and their assets with the right headers.
 
 import developers from './developers.browser.js' with { type: 'text' };
 import { Html, html } from './html.ts';
@@ -6,7 +6,7 @@ import icon from './icon.svg' with { type: 'text' };
 import live from './live.browser.js' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
 
-/** Nothing from elsewhere, no script but our own files, and forms only to ourselves. */
+/** Only our own scripts, styles and images, and forms only to this origin. */
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -17,16 +17,16 @@ const pageHeaders = (type: string, cache: string) => ({
   'referrer-policy': 'no-referrer',
   'cache-control': cache,
 });
-const KEPT = 'public, max-age=300';
+const CACHE = 'public, max-age=300';
 
 const STYLE_PATH = '/style.css';
 const ICON_PATH = '/icon.svg';
 const LIVE_PATH = '/live.js';
 export const DEVELOPERS_SCRIPT = '/developers.js';
 
-const asset = (text: string, type: string) => () => new Response(text, { headers: pageHeaders(type, KEPT) });
+const asset = (text: string, type: string) => () => new Response(text, { headers: pageHeaders(type, CACHE) });
 
-/** What pages load besides themselves, by path. */
+/** The files that pages load, by path. */
 export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [STYLE_PATH, asset(style, 'text/css')],
   [ICON_PATH, asset(icon, 'image/svg+xml')],
@@ -42,21 +42,21 @@ const SITE = [
 ] as const;
 
 const BODY = new Html('<body>');
-const BANNER = html`<p class="sandbox" role="note"><strong>Sandbox.</strong> A local chain with made-up wallets: nothing here is real.</p>`;
+const BANNER = html`<p class="sandbox" role="note"><strong>Sandbox.</strong> A local chain with invented wallets. Nothing here is real.</p>`;
 
 export interface PageOptions {
   readonly title: string;
-  /** Its own path, for the site's navigation. */
+  /** The page's path, to mark it in the navigation. */
   readonly path: string;
-  /** What is on this page, beside its content. */
+  /** Table of contents. */
   readonly navigation?: Html;
-  /** The content is fetched again as blocks arrive. */
+  /** Whether the content refreshes itself. */
   readonly live?: boolean;
-  /** A script of its own. */
+  /** Path of the page's own script. */
   readonly script?: string;
 }
 
-export function pageText(
+export function renderPage(
   { title, path, navigation, live: isLive = false, script }: PageOptions,
   content: Html,
 ): string {
@@ -80,7 +80,7 @@ export function pageText(
 ${[isLive ? LIVE_PATH : null, script ?? null].flatMap((source) => (source === null ? [] : [html`<script src="${source}" defer></script>`]))}
 </head>
 ${BODY}
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <header><a class="brand" href="/">delegations</a><div class="site" role="navigation" aria-label="Site">${links}</div></header>
 ${columns}
 </body>
@@ -93,8 +93,8 @@ interface ResponseOptions {
   readonly cache?: string;
 }
 
-/** In a sandbox every page says so. */
-export const pageResponse = (text: string, { sandbox = false, cache = KEPT }: ResponseOptions = {}): Response =>
+/** In a sandbox, every page has a banner. */
+export const pageResponse = (text: string, { sandbox = false, cache = CACHE }: ResponseOptions = {}): Response =>
   new Response(sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text, {
     headers: pageHeaders('text/html', cache),
   });
