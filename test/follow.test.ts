@@ -568,7 +568,7 @@ describe('delegations serve, following', () => {
       yield first;
       for (const line of rest.slice(0, Math.floor(rest.length / 2))) yield line;
     }
-    await expect(importArchive(broken, checked, half())).rejects.toThrow('changed while it was read');
+    await expect(importArchive(broken, checked, half())).rejects.toThrow('changed while it was imported');
     expect((await broken.chain(1))?.halt?.code).toBe('import-unfinished');
     await broken.close();
 
