@@ -1,7 +1,8 @@
 // The whole program, over nodes that we write ourselves: what it answers, what it tells, and what it survives.
 
 import { describe, expect, test } from 'bun:test';
-import { archiveLines, importArchive } from '../src/store/archive.ts';
+import { archiveLines } from '../src/store/export-archive.ts';
+import { importArchive } from '../src/store/import-archive.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { postgresServer, temporaryPath } from './support/engines.ts';
@@ -534,10 +535,10 @@ describe('delegations serve, following', () => {
     const lines = exported.stdout.trimEnd().split('\n');
 
     for (const [text, why] of [
-      [lines.slice(0, -1).join('\n'), 'cut off'],
+      [lines.slice(0, -1).join('\n'), 'incomplete'],
       [exported.stdout.replace('"granted"', '"ended"'), 'checksum'],
-      ['hello\n', 'no archive'],
-      ['{"format":"other"}\n', 'no archive'],
+      ['hello\n', 'not an archive'],
+      ['{"format":"other"}\n', 'not an archive'],
     ] as const) {
       await Bun.write(file, text);
       const refused = await run(other, 'import', file);
@@ -567,7 +568,7 @@ describe('delegations serve, following', () => {
       yield first;
       for (const line of rest.slice(0, Math.floor(rest.length / 2))) yield line;
     }
-    await expect(importArchive(broken, checked, half())).rejects.toThrow('changed while it was read');
+    await expect(importArchive(broken, checked, half())).rejects.toThrow('changed while it was imported');
     expect((await broken.chain(1))?.halt?.code).toBe('import-unfinished');
     await broken.close();
 
@@ -575,7 +576,7 @@ describe('delegations serve, following', () => {
     expect([imported.stderr, imported.code]).toEqual(['', 0]);
     const whole = await stored(`sqlite:${other}`);
     expect(whole.held).toEqual(live.held(whole.hash ?? ''));
-    expect((await run(other, 'import', file)).stderr).toContain('in this store already');
+    expect((await run(other, 'import', file)).stderr).toContain('already in this store');
     const again = await run(other, 'export', '--chain', '1');
     expect(again.stdout).toBe(exported.stdout);
 

@@ -29,7 +29,7 @@ const HALTS: readonly (readonly [Halt, cause: string, help: string])[] = [
   ],
   [
     { code: 'registry-mismatch', since: SINCE, block: 102, statements: [] },
-    'The registry answered some questions otherwise than the index at block 102.',
+    'The registry answered some questions differently from the index at block 102.',
     'delegations audit --chain 1',
   ],
   [

@@ -22,8 +22,8 @@ for (const engine of ENGINES) {
     const refused: [string, RegExp, (state: ChainState) => Partial<Batch>][] = [
       ['blocks out of order', /103 does not follow block 104/, () => ({ blocks: [block(104), block(103)] })],
       ['logs out of order', /log 0 does not follow log 0/, () => ({ blocks: [twice(block(103, [granted('ALL')]))] })],
-      ['a block that is indexed already', /101 is indexed already/, () => ({ blocks: [block(101)] })],
-      ['a block beyond the head', /109 lies beyond the head/, () => ({ blocks: [block(109)], head: block(105) })],
+      ['a block that is indexed already', /101 is already indexed/, () => ({ blocks: [block(101)] })],
+      ['a block beyond the head', /109 is beyond the head/, () => ({ blocks: [block(109)], head: block(105) })],
       [
         'a head with two hashes',
         /two hashes/,
@@ -36,7 +36,7 @@ for (const engine of ENGINES) {
       ],
       [
         'an event of no type',
-        /no known type/,
+        /unknown event type/,
         () => ({ blocks: [block(103, [{ type: 'x' } as unknown as RegistryEvent])] }),
       ],
       [
@@ -46,7 +46,7 @@ for (const engine of ENGINES) {
       ],
       [
         'a named revocation of oneself',
-        /does not say whom/,
+        /must not revoke its own wallet/,
         () => ({ blocks: [block(103, [{ type: 'delegateRevoked', from: COLD, to: COLD }])] }),
       ],
       [
@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
       ],
       [
         'a settlement by a log that is none',
-        /makes no sense/,
+        /is inconsistent/,
         () => {
           const pairs = [{ delegate: HOT, endedBy: 7 }];
           return { blocks: [{ ...revocation(103), settlements: [settlement(103, {}, { pairs })] }] };
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
       ],
       ['a v2 kind in v1', /not of version 1/, () => ({ blocks: [block(103, [granted('ERC20', { version: 1 })])] })],
       ['a verified block beyond the head', /verified block 999/, () => ({ blocks: [block(103)], verified: 999 })],
-      ['a rollback to above the head', /cannot roll back to 150/, () => ({ blocks: [], rollbackTo: 150 })],
+      ['a rollback to above the head', /cannot roll back to block 150/, () => ({ blocks: [], rollbackTo: 150 })],
       ['a block before the first', /the index starts at block 100/, () => ({ rollbackTo: 50, blocks: [block(60)] })],
     ];
     const twice = (input: BlockInput): BlockInput => ({ ...input, logs: [...input.logs, ...input.logs] });

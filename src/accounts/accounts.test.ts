@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/support/engines.ts';
 import { openEngine } from '../store/open.ts';
 import { type Accounts, type CreatedKey, isActive, openAccounts } from './accounts.ts';
-import { createKey, hashOf, isKey } from './key.ts';
+import { createKey, hashKey, isKey } from './key.ts';
 import { createKeyCache } from './key-cache.ts';
 
 const NOW = 1_800_000_000;
@@ -15,7 +15,7 @@ describe('a key', () => {
     for (const { text, shown, hash } of keys) {
       expect(text).toMatch(/^dk_[0-9A-Za-z]{36}$/);
       expect([isKey(text), text.startsWith(shown), shown.length]).toEqual([true, true, 8]);
-      expect(hash).toEqual(hashOf(text));
+      expect(hash).toEqual(hashKey(text));
     }
     expect(new Set(keys.map(({ text }) => text)).size).toBe(1000);
     // Every digit is about as frequent: 30,000 of 62 are some 484 each.

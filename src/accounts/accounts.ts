@@ -1,21 +1,21 @@
-// API keys and their use, in tables of their own on either engine.
+// Stores API keys and counts their use.
 
 import type { Engine, Row, WriteTransaction } from '../store/engine.ts';
 import { openEngine } from '../store/open.ts';
 import { decodeNumber, decodeNumberOrNull, decodeTextOrNull } from '../store/rows/cells.ts';
-import { columns } from '../store/rows/columns.ts';
-import { createKey, hashOf } from './key.ts';
+import { columns, ofTable } from '../store/rows/columns.ts';
+import { createKey, hashKey } from './key.ts';
 import { migrateAccounts } from './schema.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 export interface KeyRecord {
   readonly id: number;
-  /** How the key begins. */
+  /** The first characters of the key. */
   readonly shown: string;
   readonly label: string;
-  /** The wallet that it belongs to, in lower case; null for an operator's. */
+  /** The owner's wallet in lower case; null for an operator's key. */
   readonly owner: string | null;
-  /** Unix seconds, as all times here. */
+  /** Unix seconds, like all times here. */
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
@@ -27,17 +27,17 @@ export interface KeyRequest {
   readonly owner?: string | null;
   readonly expiresAt?: number | null;
   readonly now: number;
-  /** At most so many good keys for the owner. */
+  /** The maximum number of active keys of the owner. */
   readonly quota?: number;
 }
 
 export interface CreatedKey {
   readonly record: KeyRecord;
-  /** The key itself, which nobody can ever read again. */
+  /** The key itself. It is not stored and cannot be read again. */
   readonly text: string;
 }
 
-/** So many uses of a key in a day; days are counted from the beginning of 1970. */
+/** The number of uses of a key on a day. Days are counted from 1970-01-01. */
 export interface KeyUse {
   readonly id: number;
   readonly day: number;
@@ -45,18 +45,18 @@ export interface KeyUse {
 }
 
 export interface Accounts {
-  /** Null where the owner has as many as the quota allows. */
+  /** Null if the owner's quota is used up. */
   create(request: KeyRequest): Promise<CreatedKey | null>;
   /** All keys, or those of one owner, newest first. */
   list(owner?: string): Promise<KeyRecord[]>;
-  /** The key with this text, revoked and expired ones too. */
+  /** The key with this text, even if it is revoked or expired. */
   find(text: string): Promise<KeyRecord | null>;
   byId(id: number): Promise<KeyRecord | null>;
-  /** False where there is no such key, or it was revoked before. */
+  /** False if there is no such key, or it is already revoked. */
   revoke(id: number, now: number): Promise<boolean>;
-  /** A new key in the place of another, which goes on for a while. Null where that one is no good any more. */
+  /** Replaces a key, which stays active for the overlap. Null if that key is not active, or was rotated before. */
   rotate(id: number, now: number, overlapSeconds: number): Promise<CreatedKey | null>;
-  /** Adds what was counted. */
+  /** Adds to the stored counts. */
   addUses(uses: readonly KeyUse[], usedAt: number): Promise<void>;
   /** The uses of an owner's keys since a day. */
   uses(owner: string, sinceDay: number): Promise<KeyUse[]>;
@@ -64,14 +64,16 @@ export interface Accounts {
   close(): Promise<void>;
 }
 
-/** With $2 as the time. */
+/** Not active any more at the time $2. */
 const ENDED = '((revoked_at IS NOT NULL AND revoked_at <= $2) OR (expires_at IS NOT NULL AND expires_at <= $2))';
+/** How many ended keys of a wallet are kept, so that nobody can fill the table. */
 const KEPT_PER_WALLET = 50;
-/** Keys are looked up once a second at most, each. */
+/** Few connections are enough, because a key is looked up at most once per second. */
 const CONNECTIONS = 2;
+const USE = columns('key_id', 'day', 'uses');
 const RECORD = columns('id', 'shown', 'label', 'owner', 'created_at', 'expires_at', 'revoked_at', 'last_used_at');
 
-/** Whether a key still opens anything. */
+/** Neither revoked nor expired. */
 export const isActive = ({ revokedAt, expiresAt }: KeyRecord, now: number): boolean =>
   (revokedAt === null || revokedAt > now) && (expiresAt === null || expiresAt > now);
 
@@ -79,8 +81,8 @@ export async function openAccounts(url: string): Promise<Accounts> {
   const engine = await openEngine(url, { connections: CONNECTIONS });
   try {
     await migrateAccounts(engine);
-    const [row] = await engine.rows('SELECT secret FROM account_secret', []);
-    return createAccounts(engine, row?.[0] as Uint8Array);
+    const [[secret] = []] = await engine.rows('SELECT secret FROM account_secret', []);
+    return createAccounts(engine, secret as Uint8Array);
   } catch (error) {
     await engine.close();
     throw error;
@@ -103,7 +105,6 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
         RETURNING ${RECORD.sql}`,
       [hash, shown, label, owner, now, expiresAt],
     );
-    // Of what has ended, a wallet's newest are kept: nobody can fill the table.
     if (owner !== null) {
       const gone = await tx.rows(
         `DELETE FROM api_key WHERE owner = $1 AND ${ENDED} AND id NOT IN
@@ -119,10 +120,11 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
     engine.transaction(async (tx): Promise<CreatedKey | null> => {
       const { owner = null, now, quota } = request;
       if (quota !== undefined) {
-        // Two requests of one owner are counted one after the other; SQLite has one writer anyway.
+        // Serializes the requests of one owner. SQLite has one writer anyway.
         if (engine.dialect.name === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
-        const [row] = await tx.rows(`SELECT count(*) FROM api_key WHERE owner = $1 AND NOT ${ENDED}`, [owner, now]);
-        if (decodeNumber(row?.[0]) >= quota) return null;
+        const sql = `SELECT count(*) FROM api_key WHERE owner = $1 AND NOT ${ENDED}`;
+        const [[active] = []] = await tx.rows(sql, [owner, now]);
+        if (decodeNumber(active) >= quota) return null;
       }
       return add(tx, request);
     });
@@ -136,7 +138,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
           : await engine.rows(`SELECT ${RECORD.sql} FROM api_key WHERE owner = $1 ORDER BY id DESC`, [owner]);
       return rows.map(decodeRecord);
     },
-    find: (text) => one('hash', hashOf(text)),
+    find: (text) => one('hash', hashKey(text)),
     byId: (id) => one('id', id),
     revoke: (id, now) =>
       engine.transaction(async (tx) => {
@@ -148,7 +150,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
       }),
     rotate: (id, now, overlapSeconds) =>
       engine.transaction(async (tx) => {
-        // One that is ending already was rotated before: nobody has more than one key in the place of another.
+        // A key with `revoked_at` was revoked or rotated before: a key is replaced only once.
         const [row] = await tx.rows(
           `UPDATE api_key SET revoked_at = $3 WHERE id = $1 AND revoked_at IS NULL
             AND (expires_at IS NULL OR expires_at > $2) RETURNING ${RECORD.sql}`,
@@ -161,7 +163,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
     async addUses(uses, usedAt) {
       if (uses.length === 0) return;
       await engine.transaction(async (tx) => {
-        // In one order everywhere, or two replicas would wait for each other.
+        // The same order everywhere, so that two processes cannot deadlock.
         for (const { id, day, uses: count } of [...uses].sort(
           (one, other) => one.id - other.id || one.day - other.day,
         )) {
@@ -179,7 +181,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
     },
     async uses(owner, sinceDay) {
       const rows = await engine.rows(
-        `SELECT u.key_id, u.day, u.uses FROM key_use u JOIN api_key k ON k.id = u.key_id
+        `SELECT ${USE.select(ofTable('u', USE.names))} FROM key_use u JOIN api_key k ON k.id = u.key_id
           WHERE k.owner = $1 AND u.day >= $2 ORDER BY u.day, u.key_id`,
         [owner, sinceDay],
       );

@@ -1,26 +1,25 @@
-// The keys as requests need them: known for a second, looked up again after, and their use counted in batches.
+// Caches key lookups for a second, and counts the use of keys in batches.
 
 import { type Accounts, isActive, type KeyRecord } from './accounts.ts';
 import { isKey } from './key.ts';
 
 export interface KeyCache {
-  /** Whether the key is good, where that is known without asking the database; null where it is not. */
+  /** Whether the key is active; null if that takes a lookup. */
   known(text: string): boolean | null;
-  /** Whether it was good a while ago, or is being looked up just now. */
+  /** Whether the key was found before, or is being looked up now. */
   isFamiliar(text: string): boolean;
-  /** Asks the database, once for all who ask at the same time. */
+  /** Reads the key from the database. Concurrent calls for one key share a lookup. */
   lookUp(text: string): Promise<boolean>;
   stop(): Promise<void>;
 }
 
-/** What was read is believed so long: a revoked key stops working everywhere within this and a moment. */
-const BELIEVED_MS = 1000;
+/** A revoked key stops working everywhere within this time. */
+const CACHE_MS = 1000;
 const FLUSH_MS = 5000;
-/** So many keys are known at once; more of them are looked up each time. */
-const MOST_KNOWN = 10_000;
+const MAX_KEYS = 10_000;
 const DAY_SECONDS = 86_400;
 
-interface Known {
+interface Lookup {
   readonly record: KeyRecord | null;
   readonly readAt: number;
 }
@@ -29,8 +28,8 @@ export function createKeyCache(
   accounts: Accounts,
   { now = () => Date.now() / 1000, onError = (_: unknown) => {} } = {},
 ): KeyCache {
-  /** Apart, so that made-up keys cannot drive out good ones. */
-  const [found, unknown] = [new Map<string, Known>(), new Map<string, Known>()];
+  /** Separate, so that made-up keys cannot evict real ones. */
+  const [found, unknown] = [new Map<string, Lookup>(), new Map<string, Lookup>()];
   let uses = new Map<number, Map<number, number>>();
 
   const flush = async () => {
@@ -51,22 +50,22 @@ export function createKeyCache(
   };
   const timer = setInterval(() => void flush(), FLUSH_MS);
 
-  const pending = new Map<string, Promise<Known>>();
+  const pending = new Map<string, Promise<Lookup>>();
 
-  async function read(text: string): Promise<Known> {
+  async function read(text: string): Promise<Lookup> {
     const record = await accounts.find(text).catch((error) => {
       onError(error);
       throw error;
     });
     const one = { record, readAt: performance.now() };
     const [keys, others] = one.record === null ? [unknown, found] : [found, unknown];
-    if (keys.size >= MOST_KNOWN) keys.clear();
+    if (keys.size >= MAX_KEYS) keys.clear();
     keys.set(text, one);
     others.delete(text);
     return one;
   }
 
-  function decide({ record }: Known): boolean {
+  function decide({ record }: Lookup): boolean {
     const seconds = now();
     if (record === null || !isActive(record, seconds)) return false;
     addUses(record.id, Math.floor(seconds / DAY_SECONDS), 1);
@@ -77,7 +76,7 @@ export function createKeyCache(
     known(text) {
       const one = found.get(text) ?? unknown.get(text);
       if (one === undefined && !isKey(text)) return false;
-      return one !== undefined && performance.now() - one.readAt < BELIEVED_MS ? decide(one) : null;
+      return one !== undefined && performance.now() - one.readAt < CACHE_MS ? decide(one) : null;
     },
     isFamiliar: (text) => found.has(text) || pending.has(text),
     async lookUp(text) {

@@ -1,17 +1,17 @@
-// What an API key looks like: dk_, thirty random letters and digits, and six that check them. Only its hash is ever kept.
+// The format of an API key: dk_, thirty random letters and digits, and a checksum of six. Only its hash is stored.
 
 import { createHash, randomBytes } from 'node:crypto';
 
 const PREFIX = 'dk_';
-const RANDOM = 30;
-const CHECK = 6;
+const RANDOM_LENGTH = 30;
+const CHECKSUM_LENGTH = 6;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM + CHECK}}$`);
-/** So much of a key is kept to tell keys apart: of 178 random bits it gives away 30. */
-const SHOWN = PREFIX.length + 5;
+const FORMAT = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+/** How many characters of a key are stored in clear. They reveal 30 of its 178 random bits. */
+const SHOWN_LENGTH = PREFIX.length + 5;
 
 export interface NewKey {
-  /** To be shown once. */
+  /** Shown once, never stored. */
   readonly text: string;
   readonly hash: Uint8Array;
   readonly shown: string;
@@ -19,26 +19,28 @@ export interface NewKey {
 
 export function createKey(): NewKey {
   let random = '';
-  while (random.length < RANDOM) {
-    // Bytes beyond the last multiple of 62 would make some digits likelier than others.
-    for (const byte of randomBytes(RANDOM)) if (byte < 248 && random.length < RANDOM) random += DIGITS[byte % 62];
+  while (random.length < RANDOM_LENGTH) {
+    // Bytes from 248 on are skipped: 248 is a multiple of 62, so every digit is equally likely.
+    for (const byte of randomBytes(RANDOM_LENGTH))
+      if (byte < 248 && random.length < RANDOM_LENGTH) random += DIGITS[byte % 62];
   }
-  const text = `${PREFIX}${random}${checkOf(PREFIX + random)}`;
-  return { text, hash: hashOf(text), shown: text.slice(0, SHOWN) };
+  const text = `${PREFIX}${random}${checksum(PREFIX + random)}`;
+  return { text, hash: hashKey(text), shown: text.slice(0, SHOWN_LENGTH) };
 }
 
-/** Whether a text can be a key at all: one that was mistyped or made up is found out without the database. */
+/** Checks the format and checksum, so that a mistyped or made-up key takes no lookup. */
 export const isKey = (text: string): boolean =>
-  FORM.test(text) && checkOf(text.slice(0, -CHECK)) === text.slice(-CHECK);
+  FORMAT.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 
-export const hashOf = (text: string): Uint8Array => createHash('sha256').update(text).digest();
+export const hashKey = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 
-function checkOf(text: string): string {
-  let left = Bun.hash.crc32(text);
-  let check = '';
-  for (let turn = 0; turn < CHECK; turn++) {
-    check = (DIGITS[left % 62] as string) + check;
-    left = Math.floor(left / 62);
+/** CRC-32 in base 62. */
+function checksum(text: string): string {
+  let rest = Bun.hash.crc32(text);
+  let digits = '';
+  for (let position = 0; position < CHECKSUM_LENGTH; position++) {
+    digits = (DIGITS[rest % 62] as string) + digits;
+    rest = Math.floor(rest / 62);
   }
-  return check;
+  return digits;
 }

@@ -1,13 +1,13 @@
-// What a key may be called: a short text that is safe to show anywhere.
+// Validates the label of a key: a short text that is safe to show anywhere.
 
-const LONGEST = 100;
-/** Controls, direction marks, halves of characters: nothing that a terminal or a page would act on. */
+const MAX_LENGTH = 100;
+/** Control characters, direction marks and lone surrogates, which a terminal or page could act on. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-export const LABEL_RULE = `1 to ${LONGEST} characters without control characters`;
+export const LABEL_RULE = `1 to ${MAX_LENGTH} characters without control characters`;
 
-/** Null where the text can be no label. */
+/** Null if the text is not a valid label. */
 export function readLabel(text: unknown): string | null {
   const label = typeof text === 'string' ? text.trim() : '';
-  return label === '' || label.length > LONGEST || UNSAFE.test(label) ? null : label;
+  return label === '' || label.length > MAX_LENGTH || UNSAFE.test(label) ? null : label;
 }

@@ -1,14 +1,14 @@
-// The tables of accounts: apart from the index, which can be dropped and read again. Keys cannot.
+// The tables of accounts. They are separate from the index, which can be dropped and indexed again; keys cannot.
 
 import type { Dialect, Engine, WriteTransaction } from '../store/engine.ts';
 import { migrateTables } from '../store/migrate.ts';
 
 /**
- * - api_key: the hash of each key, and what its owner and the operator know of it
+ * - api_key: the hash of each key, its owner and its times
  * - key_use: how often a key was used on a day
- * - used_nonce: what was signed to sign in, and may not be signed again
- * - session: who is signed in, by the hash of the cookie
- * - account_secret: what nonces are signed with, so that all replicas know their own
+ * - used_nonce: sign-in nonces that were used and must not be used again
+ * - session: the signed-in wallets, by the hash of the cookie
+ * - account_secret: the key that signs nonces, shared by all processes
  */
 const first = ({ integer, bytes, serial }: Dialect) => [
   `CREATE TABLE api_key (

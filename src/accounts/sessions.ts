@@ -1,42 +1,43 @@
-// Sign-in nonces and sessions. A nonce needs no row until it is used, and sessions are in the database: any replica can
-// finish what another began.
+// Creates sign-in nonces and sessions. A nonce has no row until it is used, and sessions are in the database, so any process can
+// finish a sign-in that another started.
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Engine } from '../store/engine.ts';
+import { decodeTextOrNull } from '../store/rows/cells.ts';
 
 export interface Sessions {
-  /** A text that can be signed once. */
+  /** A text that can be used for one sign-in. */
   createNonce(now: number): string;
-  /** True the first time, and only while it is fresh and our own. */
+  /** True the first time, if the nonce is fresh and ours. */
   useNonce(nonce: string, now: number): Promise<boolean>;
-  /** Gives the token for the cookie; what is kept is its hash. */
+  /** Returns the token for the cookie. Only its hash is stored. */
   open(wallet: string, now: number): Promise<string>;
-  /** The wallet that is signed in, or null. */
+  /** The signed-in wallet, or null. */
   walletOf(token: string, now: number): Promise<string | null>;
   close(token: string): Promise<void>;
 }
 
-/** Seconds within which a sign-in must be finished. */
+/** How long a nonce is valid. */
 export const NONCE_SECONDS = 600;
 export const SESSION_SECONDS = 86_400;
-/** The newest sessions of a wallet; older ones end. */
+/** A wallet keeps its newest sessions; older ones end. */
 const SESSIONS_PER_WALLET = 10;
 
-const hashOf = (token: string) => createHash('sha256').update(token).digest();
+const hashToken = (token: string) => createHash('sha256').update(token).digest();
 const randomText = (bytes: number) => randomBytes(bytes).toString('hex');
-/** The time in ten digits, sixteen random ones, and twenty-four that only we can make. */
+/** Unix seconds in ten digits, sixteen random hex digits, and a signature of twenty-four. */
 const NONCE = /^(\d{10})([0-9a-f]{16})([0-9a-f]{24})$/;
 
 export function createSessions(engine: Engine, secret: Uint8Array): Sessions {
-  const signOf = (text: string) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 24);
+  const sign = (text: string) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 24);
   return {
     createNonce(now) {
       const text = `${String(now).padStart(10, '0')}${randomText(8)}`;
-      return text + signOf(text);
+      return text + sign(text);
     },
     async useNonce(nonce, now) {
-      const [, time = '', random = '', sign = ''] = NONCE.exec(nonce) ?? [];
-      if (sign === '' || !timingSafeEqual(Buffer.from(sign), Buffer.from(signOf(time + random)))) return false;
+      const [, time = '', random = '', signature = ''] = NONCE.exec(nonce) ?? [];
+      if (signature === '' || !timingSafeEqual(Buffer.from(signature), Buffer.from(sign(time + random)))) return false;
       const age = now - Number(time);
       if (age < 0 || age >= NONCE_SECONDS) return false;
       return engine.transaction(async (tx) => {
@@ -54,7 +55,7 @@ export function createSessions(engine: Engine, secret: Uint8Array): Sessions {
         const expiresAt = now + SESSION_SECONDS;
         await tx.run('DELETE FROM session WHERE expires_at <= $1', [now]);
         await tx.run('INSERT INTO session (hash, wallet, expires_at) VALUES ($1, $2, $3)', [
-          hashOf(token),
+          hashToken(token),
           wallet,
           expiresAt,
         ]);
@@ -66,15 +67,15 @@ export function createSessions(engine: Engine, secret: Uint8Array): Sessions {
         return token;
       }),
     async walletOf(token, now) {
-      const [row] = await engine.rows('SELECT wallet FROM session WHERE hash = $1 AND expires_at > $2', [
-        hashOf(token),
+      const [[wallet] = []] = await engine.rows('SELECT wallet FROM session WHERE hash = $1 AND expires_at > $2', [
+        hashToken(token),
         now,
       ]);
-      return row === undefined ? null : String(row[0]);
+      return decodeTextOrNull(wallet);
     },
     close: (token) =>
       engine.transaction(async (tx) => {
-        await tx.run('DELETE FROM session WHERE hash = $1', [hashOf(token)]);
+        await tx.run('DELETE FROM session WHERE hash = $1', [hashToken(token)]);
       }),
   };
 }

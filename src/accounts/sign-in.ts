@@ -1,4 +1,4 @@
-// Sign-In with Ethereum (EIP-4361): a wallet signs a message that only this service, now, and once, takes for a sign-in.
+// Verifies Sign-In with Ethereum messages (EIP-4361). A message is valid for this service only, for a short time, and once.
 
 import { type Address, createPublicClient, type Hex, http, isHex, recoverMessageAddress } from 'viem';
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
@@ -6,15 +6,15 @@ import type { Sessions } from './sessions.ts';
 
 export interface SignInOptions {
   readonly sessions: Sessions;
-  /** How people reach the service: `https://delegations.example`. Never what a request says of itself. */
+  /** The public origins of the service, such as `https://delegations.example`. Never taken from a request. */
   readonly origins: () => readonly string[];
-  /** Nodes by chain, for wallets that are contracts: they are asked whether a signature is theirs. */
+  /** Node URLs by chain, to verify the signatures of contract wallets. */
   readonly nodes: ReadonlyMap<number, readonly string[]>;
   /** Unix seconds. */
   readonly now: () => number;
 }
 
-/** Why somebody is not signed in, for them to read. */
+/** Why a sign-in failed, shown to the user. */
 export class SignInError extends Error {
   override readonly name = 'SignInError';
 }
@@ -24,56 +24,55 @@ export interface SignIn {
   verify(message: string, signature: string): Promise<string>;
 }
 
-/** A message may be this much older or newer than our clock says, in seconds. */
-const CLOCK_SECONDS = 600;
-const LONGEST_MESSAGE = 4000;
-const LONGEST_SIGNATURE = 8000;
-const NODE_MS = 5000;
-/** So many wallets that are contracts are asked about at a time: the nodes are there for the follower. */
-const MOST_AT_ONCE = 4;
+/** How far `issuedAt` may be from our clock. */
+const CLOCK_SKEW_SECONDS = 600;
+const MAX_MESSAGE_LENGTH = 4000;
+const MAX_SIGNATURE_LENGTH = 8000;
+const NODE_TIMEOUT_MS = 5000;
+/** Limits concurrent signature checks by nodes, because the follower needs them. */
+const MAX_CONCURRENT = 4;
 
 export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): SignIn {
-  let asking = 0;
+  let verifying = 0;
 
-  /** Each of them checked, and the nonce used up last: a message that is wrong anyway does not cost it. */
+  /** The nonce is used up last, so that an invalid message does not consume it. */
   async function requireMessage(message: string): Promise<{ address: Address; chainId: number }> {
     const fields = parseSiweMessage(message);
     const { address, chainId, domain, uri, version, nonce, scheme, issuedAt, expirationTime, notBefore } = fields;
-    const refuse = (why: string): never => {
+    const reject = (why: string): never => {
       throw new SignInError(why);
     };
-    if (address === undefined || version !== '1' || nonce === undefined) return refuse('This is no sign-in message.');
-    // To the letter: what a wallet would not take for a sign-in, and show as one, is none.
-    if (!isExactly(message, fields)) return refuse('This is no sign-in message.');
+    if (address === undefined || version !== '1' || nonce === undefined) return reject('Invalid sign-in message.');
+    // Exactly the standard's text, because wallets warn about sign-ins only if they recognize the message.
+    if (!isExactly(message, fields)) return reject('Invalid sign-in message.');
     const origin = origins().find((one) => new URL(one).host === domain);
     if (origin === undefined || (scheme !== undefined && `${scheme}:` !== new URL(origin).protocol))
-      return refuse(`The message is for ${domain ?? 'nobody'}, not for this service.`);
+      return reject(`The message is for ${domain ?? 'no domain'}, not for this service.`);
     if (uri === undefined || !URL.canParse(uri) || new URL(uri).origin !== origin)
-      return refuse('The message names another address than this service.');
+      return reject('The URI of the message is not an address of this service.');
     if (chainId === undefined || (chainId !== 1 && !nodes.has(chainId)))
-      return refuse(`The message is for chain ${chainId}, which is not followed here.`);
+      return reject(`The message is for chain ${chainId}, which this service does not follow.`);
     const seconds = (date: Date) => date.getTime() / 1000;
-    // A time that is none compares as false with everything.
-    if (issuedAt === undefined || !(Math.abs(seconds(issuedAt) - now()) <= CLOCK_SECONDS))
-      return refuse('The message was not made just now.');
-    if (expirationTime === undefined || !(seconds(expirationTime) > now())) return refuse('The message has expired.');
-    if (notBefore !== undefined && !(seconds(notBefore) <= now())) return refuse('The message is not valid yet.');
+    // An invalid time compares as false.
+    if (issuedAt === undefined || !(Math.abs(seconds(issuedAt) - now()) <= CLOCK_SKEW_SECONDS))
+      return reject('The message is too old, or its time is in the future.');
+    if (expirationTime === undefined || !(seconds(expirationTime) > now())) return reject('The message has expired.');
+    if (notBefore !== undefined && !(seconds(notBefore) <= now())) return reject('The message is not valid yet.');
     if (!(await sessions.useNonce(nonce, Math.floor(now()))))
-      return refuse('This sign-in was used before, or took too long.');
+      return reject('The nonce was used before, or has expired. Sign in again.');
     return { address, chainId };
   }
 
-  /** Signed by the wallet's own key, or by what a wallet that is a contract says is its signature (EIP-1271, EIP-6492). */
+  /** Signed by the wallet's own key, or accepted by the wallet's contract (EIP-1271, EIP-6492). */
   async function isSigned(address: Address, chainId: number, message: string, signature: Hex): Promise<boolean> {
     const signer = await recoverMessageAddress({ message, signature }).catch(() => null);
     if (signer?.toLowerCase() === address.toLowerCase()) return true;
-    if (asking >= MOST_AT_ONCE)
-      throw new SignInError('Too many wallets are signing in just now: try again in a moment.');
-    asking++;
+    if (verifying >= MAX_CONCURRENT) throw new SignInError('Too many sign-ins at once. Try again in a moment.');
+    verifying++;
     try {
       return await isContractSigned(address, chainId, message, signature);
     } finally {
-      asking--;
+      verifying--;
     }
   }
 
@@ -84,27 +83,30 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
     signature: Hex,
   ): Promise<boolean> {
     for (const url of nodes.get(chainId) ?? []) {
-      // What a wallet's code answers must not make us fetch anything from anywhere.
-      const client = createPublicClient({ ccipRead: false, transport: http(url, { timeout: NODE_MS, retryCount: 0 }) });
-      const said = await client.verifyMessage({ address, message, signature }).catch(() => null);
-      if (said !== null) return said;
+      // The wallet's contract must not make us fetch URLs.
+      const client = createPublicClient({
+        ccipRead: false,
+        transport: http(url, { timeout: NODE_TIMEOUT_MS, retryCount: 0 }),
+      });
+      const isValid = await client.verifyMessage({ address, message, signature }).catch(() => null);
+      if (isValid !== null) return isValid;
     }
     return false;
   }
 
   return {
     async verify(message, signature) {
-      if (message.length > LONGEST_MESSAGE || signature.length > LONGEST_SIGNATURE || !isHex(signature))
-        throw new SignInError('This is no signed sign-in message.');
+      if (message.length > MAX_MESSAGE_LENGTH || signature.length > MAX_SIGNATURE_LENGTH || !isHex(signature))
+        throw new SignInError('Invalid sign-in message or signature.');
       const { address, chainId } = await requireMessage(message);
       if (!(await isSigned(address, chainId, message, signature)))
-        throw new SignInError('The signature is not that of the wallet in the message.');
+        throw new SignInError('The signature is not from the wallet in the message.');
       return address.toLowerCase();
     },
   };
 }
 
-/** Whether the message is what its fields make, and nothing else. */
+/** Whether the message is exactly what its fields produce. */
 function isExactly(message: string, fields: ReturnType<typeof parseSiweMessage>): boolean {
   try {
     return createSiweMessage(fields as Parameters<typeof createSiweMessage>[0]) === message;

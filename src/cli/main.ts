@@ -7,7 +7,7 @@ import { RpcError } from '../chain/rpc.ts';
 import { alignColumns } from '../service/align-columns.ts';
 import { ConfigError, VARIABLES } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
-import { ArchiveError } from '../store/archive.ts';
+import { ArchiveError } from '../store/archive-format.ts';
 import { StoreError } from '../store/errors.ts';
 import { helpOf, parseInvocation } from './command.ts';
 import { COMMANDS } from './commands.ts';

@@ -1,4 +1,4 @@
-// What the store needs of a database: statements in a transaction, and reads that each see one snapshot.
+// What the store needs from a database: write transactions, and reads that each see one snapshot.
 
 import type { Awaitable } from './awaitable.ts';
 import type { Notices } from './notices.ts';
@@ -8,26 +8,28 @@ export type Row = readonly Cell[];
 export type Param = number | string | Uint8Array | null;
 
 /**
- * A statement to be run for many rows. SQLite runs it once a row, with the row's cells as ?1, ?2, …;
- * PostgreSQL runs it once, with each column of the rows as an array $1, $2, ….
+ * A statement for many rows. SQLite runs it once per row, with the row's cells as $1, $2, …; PostgreSQL runs it once, with each
+ * column of the rows as an array $1, $2, ….
  */
 export interface BulkStatement {
   readonly sqlite: string;
   readonly postgres: string;
 }
 
+/** How SQLite splits many rows over statements. */
 export interface Chunk {
   readonly size: number;
+  /** A row that matches nothing. */
   readonly filler: readonly Param[];
 }
 
-/** How long a statement of a transaction may take: as long as a read, a minute, or hours. */
+/** The time limit of a transaction's statements: that of a read, a minute, or none. */
 export type StatementTimeout = 'short' | 'long' | 'none';
 
 export interface WriteTransaction {
   rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
   run(sql: string, params: readonly Param[]): Awaitable<void>;
-  /** Runs the statement for every row and gives back what all of them returned. */
+  /** Runs the statement for every row and returns all rows it gave. */
   each(statement: BulkStatement, rows: readonly Param[][]): Awaitable<Row[]>;
 }
 
@@ -36,35 +38,35 @@ export interface Dialect {
   readonly integer: string;
   readonly small: string;
   readonly bytes: string;
-  /** A number that the database gives each row. */
+  /** A primary key that the database numbers. */
   readonly serial: string;
-  /** Behind a table's last bracket: keep the rows in the order of the primary key. */
+  /** Table option: store rows in the order of the primary key. */
   readonly clustered: string;
-  /** The database's own clock, in milliseconds: the same for all who use it. */
+  /** The database's clock in unix milliseconds, the same for every process. */
   readonly clock: string;
-  /** The statement that gives the bytes on disk. */
+  /** The statement that returns the size on disk in bytes. */
   readonly size: string;
 }
 
 export interface EngineOptions {
-  /** Neither sets up nor changes anything. */
+  /** Creates and migrates nothing, and rejects writes. */
   readonly readOnly?: boolean;
-  /** The most connections to a server. */
+  /** The maximum number of connections to a server. */
   readonly connections?: number;
 }
 
-/** Statements name their parameters $1, $2, … in both engines. */
+/** Statements have parameters $1, $2, … in both engines. */
 export interface Engine {
   readonly dialect: Dialect;
-  /** Null where the database carries no messages. */
+  /** Null if the database has no notifications. */
   readonly notices: Notices | null;
   rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
   /**
-   * Reads for many rows. SQLite is given `size` of them a statement, all their cells behind the shared parameters, the last
-   * time with `filler` for what is missing; PostgreSQL all of them, a column as an array.
+   * Reads for many rows. SQLite gets `chunk.size` rows per statement, with their cells after the shared parameters, and the last
+   * statement is filled up with `chunk.filler`. PostgreSQL gets all rows at once, each column as an array.
    */
   many(statement: BulkStatement, shared: readonly Param[], rows: readonly Param[][], chunk: Chunk): Awaitable<Row[]>;
-  /** Commits what the work did, or nothing of it. One transaction at a time. */
+  /** Commits everything the work did, or nothing. Transactions run one at a time. */
   transaction<T>(work: (tx: WriteTransaction) => Promise<T>, timeout?: StatementTimeout): Promise<T>;
   close(): Promise<void>;
 }

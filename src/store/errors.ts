@@ -1,39 +1,39 @@
-// Every way in which the store says no. The code tells what to do next; the message tells a person what was wrong.
+// The store's errors. The code decides what the caller does next; the message is for people.
 
 import type { Address } from '../registry/delegation.ts';
 
 export type StoreErrorCode =
-  /** The database cannot be used now: it is away, busy, full, or refuses. Worth another try; its message has its reason. */
+  /** The database is unreachable, busy, full, or denies access. Retry; the message has the database's reason. */
   | 'unavailable'
-  /** The database failed at what was asked: damage, or a bug of ours. Not to be tried again at once. */
+  /** The statement failed: a damaged database, or a bug. Do not retry at once. */
   | 'failed'
-  /** The store's address is malformed, or what stands there is not a store. */
+  /** The store's URL is malformed, or does not point to a store. */
   | 'bad-store'
   /** The store was written by a newer program. */
   | 'newer-schema'
   /** A reader found a store that its writer has not set up or migrated yet. */
   | 'older-schema'
-  /** What was to be written is inconsistent; nothing was written. */
+  /** The batch is inconsistent; nothing was written. */
   | 'bad-batch'
-  /** What was asked is malformed. */
+  /** The question is malformed. */
   | 'bad-question'
-  /** Another writer has taken over, or the cursor has moved; nothing was written. */
+  /** Another writer claimed the chain, or the head moved; nothing was written. */
   | 'overtaken'
-  /** The chain is unknown here, or nothing of it is indexed yet. */
+  /** The chain is unknown, or no block is indexed yet. */
   | 'not-started'
-  /** The block or time lies before the first indexed block. */
+  /** The block or time is before the first indexed block. */
   | 'before-first'
   /** The block or time is not indexed yet. */
   | 'beyond-head'
-  /** History at or below the pinned block was rewritten since it was pinned. */
+  /** History at or below the pinned block changed since it was pinned. */
   | 'rewritten'
-  /** The wallet revoked a delegate, and what it has left at that block could not be read. */
+  /** The wallet revoked a delegate that the log does not name, and the registry's state was not read yet. */
   | 'revocation-unread';
 
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
-  /** The chain that cannot be asked. */
+  /** The chain that is not indexed. */
   readonly chainId: number | null;
   /** The wallet whose revocation is not settled. */
   readonly vault: Address | null;

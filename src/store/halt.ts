@@ -1,20 +1,20 @@
-// Why a chain may not answer, as data. The code alone decides what clears it; sentences for people are made from it.
+// Why a chain is halted, as data. The code alone decides what clears it; messages for people are built from it.
 
 import type { Question } from '../registry/check.ts';
 import type { Address, Bytes32 } from '../registry/delegation.ts';
 
-/** A wallet's list. Those that v1 keeps by delegate are not asked for: its checks tell the same. */
+/** A wallet's list. The v1 lists by delegate are not read, because v1 checks cover the same rows. */
 export type WalletList =
   | { readonly version: 1; readonly wallet: Address; readonly direction: 'outgoing' }
   | { readonly version: 2; readonly wallet: Address; readonly direction: 'outgoing' | 'incoming' };
 
-/** What a registry can be asked about. */
+/** A question or list that a registry can answer. */
 export type Subject = Question | WalletList;
 
-/** What a registry said. */
+/** What a registry answered. */
 export interface Statement {
   readonly subject: Subject;
-  /** In a form in which two answers are equal exactly when their texts are. */
+  /** In canonical form: two answers are equal exactly if their texts are. */
   readonly says: string;
 }
 
@@ -28,7 +28,7 @@ export type Halt = { readonly since: number } & (
       readonly foreign?: boolean;
     }
   | {
-      /** The registry answers otherwise than the index. No statements: what it said is not known any more. */
+      /** The registry's answer differs from the index. Without statements, the answer was not kept. */
       readonly code: 'registry-mismatch';
       readonly block: number;
       readonly statements: readonly Statement[];
@@ -43,7 +43,7 @@ export type Halt = { readonly since: number } & (
 
 export type HaltCode = Halt['code'];
 
-/** What happened, and what to do about it, for people. */
+/** Says what happened and what to do about it. */
 export function describeHalt(chainId: number, halt: Halt): { readonly cause: string; readonly help: string } {
   const rewind = (block: number) => `delegations rewind --chain ${chainId} --to ${Math.max(0, block - 1)}`;
   switch (halt.code) {
@@ -59,7 +59,7 @@ export function describeHalt(chainId: number, halt: Halt): { readonly cause: str
           };
     case 'registry-mismatch':
       return {
-        cause: `The registry answered ${halt.statements.length || 'some'} question${halt.statements.length === 1 ? '' : 's'} otherwise than the index at block ${halt.block}.`,
+        cause: `The registry answered ${halt.statements.length || 'some'} question${halt.statements.length === 1 ? '' : 's'} differently from the index at block ${halt.block}.`,
         help: `Resumes when the audit has found and repaired the difference. To look: delegations audit --chain ${chainId}`,
       };
     case 'index-mismatch':

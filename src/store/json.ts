@@ -1,4 +1,4 @@
-// JSON in which numbers of any size survive.
+// JSON that preserves bigints.
 
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? { bigint: String(one) } : one));

@@ -1,32 +1,32 @@
-// The way from any older schema of some tables to the newest.
+// Migrates tables from any older schema to the newest.
 
 import type { Dialect, Engine, WriteTransaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 
-/** Statements, and steps that need more than one. */
+/** A list of statements, or functions where a step needs more than one statement. */
 export type Migration = (string | ((tx: WriteTransaction) => Promise<void>))[];
 
 export interface Migrations {
-  /** Where the version is kept. */
+  /** The table that has the schema version. */
   readonly table: string;
-  /** For messages. */
+  /** The name of these tables in messages. */
   readonly what: string;
-  /** In order; one that has shipped is never changed. */
+  /** In order. A migration that has shipped is never changed. */
   readonly migrations: readonly ((dialect: Dialect) => Migration)[];
-  /** What a new schema begins with. */
+  /** Fills new tables. */
   readonly fill?: (tx: WriteTransaction) => Promise<void>;
 }
 
 export async function migrateTables(engine: Engine, { table, what, migrations, fill }: Migrations): Promise<void> {
-  const bringUp = async (tx: WriteTransaction) => {
+  const migrate = async (tx: WriteTransaction) => {
     if (engine.dialect.name === 'postgres') {
-      // Two programs that start at once migrate one after the other.
+      // Two processes that start at once migrate one after the other.
       await tx.run("SELECT pg_advisory_xact_lock(hashtext('delegations schema'))", []);
     }
     await tx.run(`CREATE TABLE IF NOT EXISTS ${table} (version INTEGER NOT NULL)`, []);
     const [row] = await tx.rows(`SELECT version FROM ${table}`, []);
     const found = Number(row?.[0] ?? 0);
-    refuseNewer(found, migrations.length, what);
+    rejectNewer(found, migrations.length, what);
     for (const migration of migrations.slice(found)) {
       for (const step of migration(engine.dialect)) await (typeof step === 'string' ? tx.run(step, []) : step(tx));
     }
@@ -35,13 +35,13 @@ export async function migrateTables(engine: Engine, { table, what, migrations, f
       await fill?.(tx);
     } else if (found < migrations.length) await tx.run(`UPDATE ${table} SET version = $1`, [migrations.length]);
   };
-  await engine.transaction(bringUp, 'none');
+  await engine.transaction(migrate, 'none');
 }
 
-export function refuseNewer(found: number, known: number, what: string): void {
+export function rejectNewer(found: number, known: number, what: string): void {
   if (found <= known) return;
   throw new StoreError(
     'newer-schema',
-    `This ${what} has schema ${found}, and this program knows none above ${known}: run a newer program. Nothing was changed.`,
+    `The ${what} has schema ${found}, but this version supports up to ${known}. Upgrade the program. Nothing was changed.`,
   );
 }

@@ -1,4 +1,4 @@
-// Opens the store that a URL names.
+// Opens a store by its URL.
 
 import type { EngineOptions } from './engine.ts';
 import { StoreError } from './errors.ts';
@@ -12,11 +12,11 @@ import type { Store } from './store.ts';
 import { createWrites } from './write/writes.ts';
 
 export interface StoreOptions {
-  /** Neither sets up nor changes anything. */
+  /** Creates and migrates nothing, and rejects writes. */
   readonly readOnly?: boolean;
 }
 
-/** `sqlite:<path>` or `postgres://…`. A writer sets the store up or migrates it first. */
+/** `sqlite:<path>` or `postgres://…`. A writer creates or migrates the tables first. */
 export async function openStore(url: string, { readOnly = false }: StoreOptions = {}): Promise<Store> {
   const engine = await openEngine(url, { readOnly });
   try {
@@ -33,7 +33,7 @@ export async function openStore(url: string, { readOnly = false }: StoreOptions 
   } catch (cause) {
     await engine.close();
     if (cause instanceof StoreError && cause.code !== 'failed') throw cause;
-    throw new StoreError('bad-store', `Cannot set up the store: ${(cause as Error).message}`, { cause });
+    throw new StoreError('bad-store', `Cannot open the store: ${(cause as Error).message}`, { cause });
   }
 }
 
@@ -41,9 +41,9 @@ export function openEngine(url: string, options: EngineOptions) {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   if (path !== undefined && path !== ':memory:') return openSqlite(path, options);
   if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options);
-  // The URL may carry a password, so the message does not repeat it.
+  // The URL may contain a password, so the message does not repeat it.
   throw new StoreError(
     'bad-store',
-    'A store is named sqlite:<path>, as in sqlite:./data/delegations.db, or postgres://user@host/database.',
+    'Invalid store URL: must be sqlite:<path>, such as sqlite:./data/delegations.db, or postgres://user@host/database.',
   );
 }

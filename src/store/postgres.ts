@@ -1,4 +1,4 @@
-// The engine for more than one machine.
+// The PostgreSQL engine: for several processes and machines.
 
 import { SQL } from 'bun';
 import type {
@@ -13,7 +13,7 @@ import type {
 } from './engine.ts';
 import { StoreError } from './errors.ts';
 import type { Notices } from './notices.ts';
-import { createWatch, type Progress } from './watch.ts';
+import { createStallWatch, type Progress } from './stall-watch.ts';
 
 const DIALECT: Dialect = {
   name: 'postgres',
@@ -26,19 +26,19 @@ const DIALECT: Dialect = {
   size: 'SELECT pg_database_size(current_database())',
 };
 
-/** The server ends a read after so long, and a statement of a transaction after so long. */
+/** The server cancels a read, or a statement of a transaction, after this time. */
 const READ_MS = 5000;
 const WRITE_MS = 60_000;
-/** Whoever stops in the middle of a transaction, with rows that others wait for, loses it. */
+/** The server ends a transaction that is idle for this long, because others may wait for its locks. */
 const IDLE_MS = 5000;
 const CONNECT_SECONDS = 5;
-const LISTEN_AGAIN_MS = 2000;
+const LISTEN_RETRY_MS = 2000;
 const CONNECTIONS = 8;
 
 export const SETTINGS = {
-  // Every statement here has its index. Planned over tables that are still empty, it must not settle on reading them whole.
+  // Every statement has an index. A plan made while tables are empty must not keep scanning them whole.
   enable_seqscan: 'off',
-  // Where there is a LIMIT, a bitmap of all that matches would be made for a few rows of it.
+  // With a LIMIT, a bitmap of all matches would be built for a few rows.
   enable_bitmapscan: 'off',
   plan_cache_mode: 'force_generic_plan',
   statement_timeout: String(READ_MS),
@@ -65,38 +65,38 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   let closed = false;
   const subscriptions = new Map<string, (text: string) => void>();
 
-  // A server that is frozen, or cut off, neither answers nor ends its connections: new ones are made in their place.
-  const renew = () => {
+  // A server that is frozen or cut off neither answers nor closes its connections, so they are replaced.
+  const reconnect = () => {
     void pool.close({ timeout: 0 }).catch(() => {});
     pool = connect();
     for (const channel of subscriptions.keys()) void listen(channel);
   };
   const progress = { answers: 0 };
-  const reads = createWatch(READ_MS, progress, renew);
-  const writes = createWatch(WRITE_MS, progress, renew);
-  /** Each as long as it may take. */
-  const asked: Readonly<Record<StatementTimeout, Attempt>> = {
-    short: (ask) => reads.during(ask, asStoreError),
-    long: (ask) => writes.during(ask, asStoreError),
-    none: (ask) =>
-      ask().catch((error) => {
-        throw asStoreError(error);
+  const reads = createStallWatch(READ_MS, progress, reconnect);
+  const writes = createStallWatch(WRITE_MS, progress, reconnect);
+  /** Runs a request within its time limit. */
+  const request: Readonly<Record<StatementTimeout, Request>> = {
+    short: (send) => reads.during(send, toStoreError),
+    long: (send) => writes.during(send, toStoreError),
+    none: (send) =>
+      send().catch((error) => {
+        throw toStoreError(error);
       }),
   };
 
   async function listen(channel: string): Promise<void> {
-    for (const own = pool; own === pool && !closed; await Bun.sleep(LISTEN_AGAIN_MS)) {
+    for (const own = pool; own === pool && !closed; await Bun.sleep(LISTEN_RETRY_MS)) {
       try {
         await own.listen(channel, (text) => subscriptions.get(channel)?.(text));
         return;
       } catch {
-        // The server is away, and is asked again.
+        // The server is unreachable: retry.
       }
     }
   }
   const notices: Notices = {
     async publish(channel, text) {
-      await asked.short(() => pool.unsafe('SELECT pg_notify($1, $2)', [channel, text]));
+      await request.short(() => pool.unsafe('SELECT pg_notify($1, $2)', [channel, text]));
     },
     subscribe(channel, onMessage) {
       subscriptions.set(channel, onMessage);
@@ -104,7 +104,7 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
     },
   };
 
-  const end = async () => {
+  const close = async () => {
     closed = true;
     reads.stop();
     writes.stop();
@@ -113,50 +113,51 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   try {
     await pool.unsafe('SELECT 1');
   } catch (cause) {
-    await end();
-    // The driver's message names no password, and neither does ours.
-    throw new StoreError('bad-store', `Cannot reach PostgreSQL: ${(cause as Error).message}`, { cause });
+    await close();
+    // Neither the driver's message nor this one contains the password.
+    throw new StoreError('bad-store', `Cannot connect to PostgreSQL: ${(cause as Error).message}`, { cause });
   }
   return {
     dialect: DIALECT,
     notices,
-    rows: (sql, params) => asked.short(() => rowsOf(pool, sql, params)),
+    rows: (sql, params) => request.short(() => readRows(pool, sql, params)),
     many: ({ postgres }, shared, rows) =>
-      asked.short(() => pool.unsafe(postgres, [...shared, ...columnsOf(rows)]).values() as Promise<Row[]>),
+      request.short(() => pool.unsafe(postgres, [...shared, ...toColumns(rows)]).values() as Promise<Row[]>),
     async transaction(work, timeout = 'long') {
-      if (readOnly) throw new StoreError('bad-store', 'This store was opened for reading only.');
-      return asked[timeout](() =>
+      if (readOnly) throw new StoreError('bad-store', 'The store is open for reading only.');
+      return request[timeout](() =>
         pool.begin(async (connection) => {
           await connection.unsafe(LIMITS[timeout]);
-          return work(transactionOn(connection, progress));
+          return work(createTransaction(connection, progress));
         }),
       );
     },
-    close: end,
+    close,
   };
 }
 
 /**
- * The classes of errors in which PostgreSQL cannot be used now: connection, authorization, read-only, idle too long, a conflict
- * with others, no lock, no resources (a full disk), a server that stops or ended a statement, I/O; and permission denied.
+ * SQLSTATE classes that mean unavailable: connection, authorization, read-only, idle too long, conflict with others, no lock, no
+ * resources (disk full), shutdown or cancelled statement, I/O; and permission denied.
  */
-const UNUSABLE = /^(08|28|25006|25P03|40|55P03|53|57|58|42501)/;
+const UNAVAILABLE = /^(08|28|25006|25P03|40|55P03|53|57|58|42501)/;
 
-/** PostgreSQL's own errors; any other comes from the work and stays as it is. */
-function asStoreError(cause: unknown): unknown {
+/** Wraps PostgreSQL's errors; any other error comes from the work and stays as it is. */
+function toStoreError(cause: unknown): unknown {
   if (!(cause instanceof SQL.PostgresError)) return cause;
   const { code, errno, message } = cause;
   if (code.startsWith('ERR_POSTGRES_CONNECTION'))
-    return new StoreError('unavailable', `PostgreSQL does not answer: ${message}`, { cause });
+    return new StoreError('unavailable', `PostgreSQL is not responding: ${message}`, { cause });
   const why = `${message} (${errno ?? code})`;
-  return UNUSABLE.test(String(errno))
-    ? new StoreError('unavailable', `PostgreSQL cannot be used now: ${why}`, { cause })
-    : new StoreError('failed', `PostgreSQL failed: ${why}`, { cause });
+  return UNAVAILABLE.test(String(errno))
+    ? new StoreError('unavailable', `PostgreSQL is unavailable: ${why}`, { cause })
+    : new StoreError('failed', `PostgreSQL error: ${why}`, { cause });
 }
 
-/** Statements as PostgreSQL reads them, by their common text. */
+/** PostgreSQL's text of each common statement. */
 const texts = new Map<string, string>();
 
+/** Removes INDEXED BY, and uncovers what only PostgreSQL is shown. */
 export function postgresSql(sql: string): string {
   let text = texts.get(sql);
   if (text === undefined) {
@@ -166,26 +167,26 @@ export function postgresSql(sql: string): string {
   return text;
 }
 
-const rowsOf = (connection: SQL, sql: string, params: readonly Param[]) =>
+const readRows = (connection: SQL, sql: string, params: readonly Param[]) =>
   connection.unsafe(postgresSql(sql), params as Param[]).values() as Promise<Row[]>;
 
-const columnsOf = (rows: readonly Param[][]) =>
+const toColumns = (rows: readonly Param[][]) =>
   Array.from({ length: rows[0]?.length ?? 0 }, (_, column) => rows.map((row) => row[column]));
 
-type Attempt = <T>(ask: () => Promise<T>) => Promise<T>;
+type Request = <T>(send: () => Promise<T>) => Promise<T>;
 
-function transactionOn(connection: SQL, progress: Progress): WriteTransaction {
-  const counted = async <T>(answer: Promise<T>): Promise<T> => {
-    const given = await answer;
+function createTransaction(connection: SQL, progress: Progress): WriteTransaction {
+  const counted = async <T>(pending: Promise<T>): Promise<T> => {
+    const answer = await pending;
     progress.answers++;
-    return given;
+    return answer;
   };
   return {
-    rows: (sql, params) => counted(rowsOf(connection, sql, params)),
+    rows: (sql, params) => counted(readRows(connection, sql, params)),
     run: async (sql, params) => void (await counted(connection.unsafe(postgresSql(sql), params as Param[]))),
     each(statement: BulkStatement, rows) {
       if (rows.length === 0) return [];
-      return counted(connection.unsafe(statement.postgres, columnsOf(rows)).values() as Promise<Row[]>);
+      return counted(connection.unsafe(statement.postgres, toColumns(rows)).values() as Promise<Row[]>);
     },
   };
 }

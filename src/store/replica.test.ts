@@ -74,16 +74,16 @@ describe('DATABASE_REPLICA_URL', () => {
     }
   });
 
-  test('what is no replica of the store is told, and not read from', async () => {
+  test('a store that is not a replica is reported, and not read from', async () => {
     const [database, other] = [await server.createDatabase(), await server.createDatabase()];
     const [mine, foreign] = [await startServe(database), await startServe(other)];
     await Promise.all([mine.stop(), foreign.stop()]);
     const api = await startServe(database, { DATABASE_REPLICA_URL: other }, 'api');
     const told = await eventually('told', async () => {
-      for await (const line of api.lines) if (line['message'] === 'the replica is not read from') return line['why'];
+      for await (const line of api.lines) if (line['message'] === 'replica not in use') return line['why'];
       return undefined;
     });
-    expect(told).toContain('no replica of this store');
+    expect(told).toContain('not a replica of this store');
     await api.stop();
   });
 });

@@ -1,5 +1,5 @@
-// A primary and a replica of it as one store: reads go to the replica while it has all that the primary had a moment ago, and
-// everything that it cannot answer goes to the primary.
+// Combines a primary and its replica into one store. Reads go to the replica while it has every commit that the primary had a
+// moment ago; reads that it cannot answer go to the primary.
 
 import { StoreError, type StoreErrorCode } from './errors.ts';
 import { openStore } from './open.ts';
@@ -18,20 +18,20 @@ export interface ReplicaOptions {
   readonly metrics: { countReplicaFallback(): void };
 }
 
-/** How often the two are compared, and how long that may take. */
+/** How often the two are compared, and the timeout of each step. */
 const COMPARE_MS = 500;
-const DEADLINE_MS = 1000;
+const TIMEOUT_MS = 1000;
 
-/** What the primary may know better. */
-const PERHAPS_BEHIND = new Set<StoreErrorCode>(['unavailable', 'failed', 'not-started', 'beyond-head', 'rewritten']);
+/** Errors that the primary may not have. */
+const RETRY_ON_PRIMARY = new Set<StoreErrorCode>(['unavailable', 'failed', 'not-started', 'beyond-head', 'rewritten']);
 
 export function withReplica(primary: Store, url: string, { log, metrics }: ReplicaOptions): Replicated {
   let opened: Promise<Store> | null = null;
-  /** The replica while it is fresh; and what ends as soon as it is not, so that nobody waits for one that hangs. */
+  /** The replica while it is fresh. `gone` rejects as soon as it is not, so that no read waits for a replica that hangs. */
   let current: { readonly replica: Store; readonly gone: Promise<never>; leave(): void } | null = null;
   let reason = '';
   let stopped = false;
-  /** What the primary had when the two were compared last. */
+  /** The primary's chains at the last comparison. */
   let before: readonly ChainState[] | null = null;
 
   const enter = (replica: Store) => {
@@ -40,10 +40,10 @@ export function withReplica(primary: Store, url: string, { log, metrics }: Repli
     const { promise, reject } = Promise.withResolvers<never>();
     promise.catch(() => {});
     current = { replica, gone: promise, leave: () => reject(new StoreError('unavailable', 'The replica is behind.')) };
-    log('info', 'reads go to the replica');
+    log('info', 'replica in use');
   };
   const leave = (why: string) => {
-    if (current !== null || why !== reason) log('warn', 'the replica is not read from', { why });
+    if (current !== null || why !== reason) log('warn', 'replica not in use', { why });
     reason = why;
     current?.leave();
     current = null;
@@ -52,13 +52,13 @@ export function withReplica(primary: Store, url: string, { log, metrics }: Repli
   async function compare(): Promise<void> {
     try {
       opened ??= openReplica(primary, url);
-      const replica = await withTimeout(DEADLINE_MS, opened);
+      const replica = await withTimeout(TIMEOUT_MS, opened);
       const expected = before;
-      // Where the primary cannot be asked, the age of the newest block tells how old the replica is: that has its own limit.
-      before = await withTimeout(DEADLINE_MS, primary.chains()).catch(() => before);
-      const lacking = lackingIn(await withTimeout(DEADLINE_MS, replica.chains()), expected);
-      if (expected !== null && lacking === null) enter(replica);
-      else leave(lacking ?? 'it has not been compared yet');
+      // If the primary is unreachable, the age of the newest block limits how stale the replica can be.
+      before = await withTimeout(TIMEOUT_MS, primary.chains()).catch(() => before);
+      const lag = findLag(await withTimeout(TIMEOUT_MS, replica.chains()), expected);
+      if (expected !== null && lag === null) enter(replica);
+      else leave(lag ?? 'not compared yet');
     } catch (error) {
       leave((error as Error).message);
     }
@@ -68,25 +68,25 @@ export function withReplica(primary: Store, url: string, { log, metrics }: Repli
       const replica = await openStore(at, { readOnly: true });
       if (replica.id === of.id) return replica;
       await replica.close();
-      throw new Error('It is no replica of this store.');
+      throw new Error('The URL is not a replica of this store.');
     } catch (error) {
       opened = null;
       throw error;
     }
   };
-  const life = async () => {
+  const compareForever = async () => {
     for (; !stopped; await Bun.sleep(COMPARE_MS)) await compare();
   };
-  const ended = life();
+  const ended = compareForever();
 
-  const asked =
+  const onReplica =
     <Args extends unknown[], T>(read: (store: Store, ...args: Args) => Promise<T>) =>
     async (...args: Args): Promise<T> => {
       if (current !== null) {
         try {
           return await Promise.race([read(current.replica, ...args), current.gone]);
         } catch (error) {
-          if (!(error instanceof StoreError && PERHAPS_BEHIND.has(error.code))) throw error;
+          if (!(error instanceof StoreError && RETRY_ON_PRIMARY.has(error.code))) throw error;
         }
       }
       metrics.countReplicaFallback();
@@ -95,12 +95,13 @@ export function withReplica(primary: Store, url: string, { log, metrics }: Repli
 
   const store: Store = {
     ...primary,
-    chain: asked(async (from, chainId) => {
+    chain: onReplica(async (from, chainId) => {
       const state = await from.chain(chainId);
-      if (state === null && from !== primary) throw new StoreError('not-started', 'It may be new.', { chainId });
+      if (state === null && from !== primary)
+        throw new StoreError('not-started', 'The replica does not have the chain yet.', { chainId });
       return state;
     }),
-    // For those who look after the service: they want the newest, and anything rather than nothing.
+    // Operators want the newest state, and a stale one rather than none.
     chains: async () => {
       try {
         return await primary.chains();
@@ -109,12 +110,12 @@ export function withReplica(primary: Store, url: string, { log, metrics }: Repli
         return current.replica.chains();
       }
     },
-    pin: asked((from, ...args) => from.pin(...args)),
-    check: asked((from, ...args) => from.check(...args)),
-    explain: asked((from, ...args) => from.explain(...args)),
-    list: asked((from, ...args) => from.list(...args)),
-    listDetailed: asked((from, ...args) => from.listDetailed(...args)),
-    blockAt: asked((from, ...args) => from.blockAt(...args)),
+    pin: onReplica((from, ...args) => from.pin(...args)),
+    check: onReplica((from, ...args) => from.check(...args)),
+    explain: onReplica((from, ...args) => from.explain(...args)),
+    list: onReplica((from, ...args) => from.list(...args)),
+    listDetailed: onReplica((from, ...args) => from.listDetailed(...args)),
+    blockAt: onReplica((from, ...args) => from.blockAt(...args)),
   };
   return {
     store,
@@ -128,8 +129,8 @@ export function withReplica(primary: Store, url: string, { log, metrics }: Repli
   };
 }
 
-/** What the replica has not got yet of what it should have; null where it has everything. */
-function lackingIn(states: readonly ChainState[], expected: readonly ChainState[] | null): string | null {
+/** Says which chain of the replica lags; null if it has every expected commit. */
+function findLag(states: readonly ChainState[], expected: readonly ChainState[] | null): string | null {
   const commits = new Map(states.map((state) => [state.chainId, state.commits]));
   const behind = expected?.find(({ chainId, commits: wanted }) => (commits.get(chainId) ?? -1) < wanted);
   return behind === undefined ? null : `Chain ${behind.chainId} is behind.`;

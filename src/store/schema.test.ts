@@ -26,7 +26,7 @@ for (const engine of ENGINES) {
         const [code, message] = await codeOf(openStore(url, { readOnly }));
         expect(code).toBe('newer-schema');
         expect(message).toContain(`schema ${SCHEMA_VERSION + 1}`);
-        expect(message).toContain('run a newer program');
+        expect(message).toContain('Upgrade the program');
       }
       await behind(url, `UPDATE schema_version SET version = ${SCHEMA_VERSION}`);
       await (await openStore(url)).close();
@@ -64,12 +64,12 @@ for (const engine of ENGINES) {
 }
 
 describe('a store that cannot be opened', () => {
-  test('a reader of a store that was never set up is told to start the writer', async () => {
+  test('a reader of a store without tables fails and says what to do', async () => {
     const path = temporaryPath('empty.db');
     new Database(path).run('PRAGMA journal_mode = WAL');
     expect(await codeOf(openStore(`sqlite:${path}`, { readOnly: true }))).toEqual([
       'older-schema',
-      'This store is not set up yet: start its writer once.',
+      'The store has no tables yet. Start the follower once to create them.',
     ]);
   });
 

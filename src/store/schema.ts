@@ -1,10 +1,10 @@
-// The tables, and the way from any older schema to this one.
+// The store's tables, and their migrations.
 
 import type { Dialect, Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { fillIdentity } from './identity.ts';
 import { createIndexHash } from './index-hash.ts';
-import { type Migration, migrateTables, refuseNewer } from './migrate.ts';
+import { type Migration, migrateTables, rejectNewer } from './migrate.ts';
 import { migrateHalts } from './migrate-halts.ts';
 import { decodeHex, decodeNumber, decodeUint } from './rows/cells.ts';
 import { DELEGATE_REVOKED } from './rows/log-row.ts';
@@ -12,15 +12,15 @@ import { drawStamp } from './stamp.ts';
 import { deriveChain } from './write/derive.ts';
 
 /**
- * - chain: where each chain's index stands, and who may write it
+ * - chain: the state of each chain's index, and its newest writer
  * - block: hashes and times of blocks with logs, of the newest blocks, and of the first
- * - log: every registry log; all else about delegations is derived from these
- * - span: a stretch of blocks in which a delegation held, from the log that began it to the block that ended it
+ * - log: every registry log; everything else about delegations is derived from these
+ * - span: a range of blocks in which a delegation held, from the log that began it to the block that ended it
  * - v1_read: revocations that named no delegate, and the block whose state settled them
  * - v1_pair: whether such a revocation ended everything from the wallet to one delegate, and by which log
- * - lease: who follows a chain, and until when nobody else may
- * - identity: what tells this store from any other, and the secret of its short forms
- * - rewrite: the revisions at which history changed, and from which block on
+ * - lease: which process follows a chain, and until when
+ * - identity: the store's unique id, and the secret of its index hashes
+ * - rewrite: the revisions at which stored history changed, and from which block on
  */
 const first = ({ integer, small, bytes, clustered }: Dialect) => [
   `CREATE TABLE chain (
@@ -38,7 +38,7 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
     contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL, rights ${bytes} NOT NULL, amount ${bytes} NOT NULL,
     transaction_hash ${bytes} NOT NULL, revoked ${bytes},
     PRIMARY KEY (chain, block, log_index))${clustered}`,
-  // cold, hot and key are the short forms of short.ts, which lead the indexes.
+  // cold, hot and key are the hashes of index-hash.ts, which lead the indexes.
   `CREATE TABLE span (
     chain ${integer} NOT NULL, since_block ${integer} NOT NULL, since_log ${integer} NOT NULL,
     cold ${integer} NOT NULL, hot ${integer} NOT NULL, key ${integer} NOT NULL,
@@ -46,16 +46,16 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
     contract ${bytes} NOT NULL, token_id ${bytes} NOT NULL, rights ${bytes} NOT NULL, amount ${bytes},
     until_block ${integer},
     PRIMARY KEY (chain, since_block, since_log))`,
-  // Every index has an open and a closed half: a span stands in one of them, and the open half is as small as the live set.
+  // Every index has an open and a closed half. A span is in one of them, so the open half is as small as the live set.
   'CREATE INDEX span_open_pair ON span (cold, hot, key) WHERE until_block IS NULL',
   'CREATE INDEX span_closed_pair ON span (cold, hot, key, until_block) WHERE until_block IS NOT NULL',
   ...[
     ['from', 'cold'],
     ['to', 'hot'],
-  ].flatMap(([side, short]) => [
-    `CREATE INDEX span_open_${side} ON span (${short}, chain, version, since_block, since_log)
+  ].flatMap(([side, hash]) => [
+    `CREATE INDEX span_open_${side} ON span (${hash}, chain, version, since_block, since_log)
       WHERE until_block IS NULL`,
-    `CREATE INDEX span_closed_${side} ON span (${short}, chain, version, since_block, since_log)
+    `CREATE INDEX span_closed_${side} ON span (${hash}, chain, version, since_block, since_log)
       WHERE until_block IS NOT NULL`,
   ]),
   'CREATE INDEX span_until ON span (chain, until_block) WHERE until_block IS NOT NULL',
@@ -77,13 +77,13 @@ const first = ({ integer, small, bytes, clustered }: Dialect) => [
     PRIMARY KEY (chain, revision))${clustered}`,
 ];
 
-/** Spans that began and ended in one block, which could hide the one before them. */
+/** Deletes spans that began and ended in one block, because they could hide the span before them. */
 const withoutEmptySpans = (): Migration => [
   'DELETE FROM span WHERE until_block IS NOT NULL AND since_block = until_block',
 ];
 
 /**
- * What tells a commit and a revision from those that had the same number in a history that was lost: see stamp.ts.
+ * Stamps distinguish a commit or revision from one with the same number in a lost history: see stamp.ts.
  * - revision: every revision of this history, with its stamp
  */
 const stamps = ({ integer, clustered }: Dialect): Migration => [
@@ -95,9 +95,9 @@ const stamps = ({ integer, clustered }: Dialect): Migration => [
 ];
 
 /**
- * PostgreSQL picks an index by what it knows of the table: while that is little it takes any, and reads all of a wallet for
- * one delegation. It cannot pick one whose condition the statement does not repeat, so each has a condition of its own that
- * always holds: `key >= 0`, `cold >= 0`, `hot >= 0`. SQLite is told its index by name.
+ * PostgreSQL picks an index by its statistics. With few of them it may pick the wrong one and read a whole wallet for one
+ * delegation. It cannot pick a partial index unless the statement repeats its condition, so each index gets its own condition
+ * that is always true: `key >= 0`, `cold >= 0`, `hot >= 0`. SQLite is told its index by name.
  */
 const ownConditions = ({ name }: Dialect): Migration =>
   name === 'sqlite'
@@ -110,13 +110,13 @@ const ownConditions = ({ name }: Dialect): Migration =>
           ['pair', half === 'open' ? 'cold, hot, key' : 'cold, hot, key, until_block', 'key'],
           ['from', 'cold, chain, version, since_block, since_log', 'cold'],
           ['to', 'hot, chain, version, since_block, since_log', 'hot'],
-        ].flatMap(([index, columns, short]) => [
+        ].flatMap(([index, columns, hash]) => [
           `DROP INDEX span_${half}_${index}`,
-          `CREATE INDEX span_${half}_${index} ON span (${columns}) WHERE until_block ${until} AND ${short} >= 0`,
+          `CREATE INDEX span_${half}_${index} ON span (${columns}) WHERE until_block ${until} AND ${hash} >= 0`,
         ]),
       );
 
-/** Halts become data. `confirmed`: up to this block, history was compared with a second provider. */
+/** Halts become data. A second provider has confirmed history up to the block `confirmed`. */
 const halts = ({ integer }: Dialect): Migration => [
   'ALTER TABLE chain ADD COLUMN halt TEXT',
   `ALTER TABLE chain ADD COLUMN confirmed ${integer}`,
@@ -125,7 +125,8 @@ const halts = ({ integer }: Dialect): Migration => [
 ];
 
 /**
- * Revocations are settled by pair: by the last log of the block before which nothing was granted that held at its end. Times that a log told are marked until a header confirms them.
+ * Revocations are settled by pair: by the last log of the block before which nothing was granted that held at its end. Times
+ * that a log reported are marked until a header confirms them.
  */
 const pairs = ({ integer, small, bytes, clustered }: Dialect): Migration => [
   `CREATE TABLE v1_pair (
@@ -148,11 +149,11 @@ const pairs = ({ integer, small, bytes, clustered }: Dialect): Migration => [
   'CREATE INDEX block_log_time ON block (chain, number) WHERE log_time = 1',
 ];
 
-/** The short forms of wallets differ from chain to chain. */
-const ownShortForms = (): Migration => [
+/** The index hashes of wallets differ by chain. */
+const hashesByChain = (): Migration => [
   async (tx) => {
     const [identity] = await tx.rows('SELECT secret FROM identity', []);
-    // A new store has none yet, and nothing to change.
+    // A new store has no identity yet, and no rows to change.
     if (identity === undefined) return;
     const hash = createIndexHash(decodeUint(identity[0]));
     for (const [chain, vault, block] of await tx.rows('SELECT chain, vault, block FROM v1_read', [])) {
@@ -169,7 +170,7 @@ const ownShortForms = (): Migration => [
   },
 ];
 
-/** In order; a migration that has shipped is never changed. */
+/** In order. A migration that has shipped is never changed. */
 const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   first,
   withoutEmptySpans,
@@ -177,11 +178,11 @@ const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   ownConditions,
   halts,
   pairs,
-  ownShortForms,
+  hashesByChain,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Brings a writer's store to this schema, or to an older one. */
+/** Migrates the store to the newest schema, or, in tests, to an older one. */
 export const migrate = (engine: Engine, version = SCHEMA_VERSION): Promise<void> =>
   migrateTables(engine, {
     table: 'schema_version',
@@ -190,22 +191,24 @@ export const migrate = (engine: Engine, version = SCHEMA_VERSION): Promise<void>
     fill: fillIdentity,
   });
 
-/** A reader changes nothing: it says what is missing. */
+/** Fails unless the store has the newest schema. Readers never migrate. */
 export async function requireSchema(engine: Engine): Promise<void> {
   let found = 0;
   try {
     const [row] = await engine.rows('SELECT version FROM schema_version', []);
     found = Number(row?.[0] ?? 0);
   } catch (cause) {
-    // SQLite's words, then PostgreSQL's. Anything else is another trouble.
+    // SQLite's message, then PostgreSQL's.
     if (!/no such table|does not exist/.test((cause as Error).message)) throw cause;
-    throw new StoreError('older-schema', 'This store is not set up yet: start its writer once.', { cause });
+    throw new StoreError('older-schema', 'The store has no tables yet. Start the follower once to create them.', {
+      cause,
+    });
   }
-  refuseNewer(found, SCHEMA_VERSION, 'store');
+  rejectNewer(found, SCHEMA_VERSION, 'store');
   if (found < SCHEMA_VERSION) {
     throw new StoreError(
       'older-schema',
-      `This store has schema ${found}, and ${SCHEMA_VERSION} is needed: start its writer once.`,
+      `The store has schema ${found}, but this version needs ${SCHEMA_VERSION}. Start the follower once to migrate it.`,
     );
   }
 }

@@ -1,4 +1,4 @@
-// The embedded engine: one file, one writer, any number of readers in this process and others.
+// The SQLite engine: one file, one writer, any number of readers in this process and others.
 
 import { Database, SQLiteError, type Statement } from 'bun:sqlite';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -17,24 +17,24 @@ const DIALECT: Dialect = {
   size: 'SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()',
 };
 
-/** How long a transaction waits for those of others before it gives up. */
-const PATIENCE_MS = 10_000;
+/** How long a transaction waits for other writers before it fails. */
+const BUSY_TIMEOUT_MS = 10_000;
 
 const PRAGMAS = [
-  `busy_timeout = ${PATIENCE_MS}`,
-  // A crash of the machine may lose the newest commits, never the file: the chain has them still.
+  `busy_timeout = ${BUSY_TIMEOUT_MS}`,
+  // A crash of the machine can lose the newest commits but never damages the file. They are read from the chain again.
   'synchronous = NORMAL',
   'mmap_size = 2147418112',
-  // Up to 256 MiB: what a large store is asked for, and the pages all over its indexes that a writer changes.
+  // 256 MiB: the pages that reads of a large store need, and the index pages that a writer changes.
   'cache_size = -262144',
-  // 64 MiB of changes: a page that changes often is then copied into the file seldom.
+  // 64 MiB of changes, so that a page that changes often is rarely copied into the file.
   'wal_autocheckpoint = 16000',
   'temp_store = MEMORY',
 ];
 
 export function openSqlite(path: string, { readOnly = false }: EngineOptions = {}): Engine {
   const reader = connect(path, readOnly);
-  // A transaction of ours must not show to our own reads before it commits, so it has a connection of its own.
+  // Reads must not see a transaction before it commits, so transactions have their own connection.
   const writer = readOnly ? null : connect(path, false);
   let queue: Promise<unknown> = Promise.resolve();
   let closed = false;
@@ -53,11 +53,11 @@ export function openSqlite(path: string, { readOnly = false }: EngineOptions = {
       return found;
     },
     async transaction(work) {
-      if (writer === null) throw new StoreError('bad-store', 'This store was opened for reading only.');
-      if (closed) throw new StoreError('bad-store', 'This store is closed.');
-      const turn = queue.then(() => inTransaction(writer, work));
-      queue = turn.catch(() => {});
-      return turn;
+      if (writer === null) throw new StoreError('bad-store', 'The store is open for reading only.');
+      if (closed) throw new StoreError('bad-store', 'The store is closed.');
+      const result = queue.then(() => inTransaction(writer, work));
+      queue = result.catch(() => {});
+      return result;
     },
     async close() {
       closed = true;
@@ -88,7 +88,7 @@ function connect(path: string, readOnly: boolean): Connection {
       try {
         return prepared(sql).values(...params) as Row[];
       } catch (error) {
-        throw asStoreError(error);
+        throw toStoreError(error);
       }
     },
     run: (sql, params) => void prepared(sql).run(...params),
@@ -114,30 +114,28 @@ function openFile(path: string, readOnly: boolean): Database {
     if (!readOnly) mkdirSync(dirname(path), { recursive: true });
     const database = readOnly ? new Database(path, { readonly: true }) : new Database(path, { create: true });
     for (const pragma of PRAGMAS) database.run(`PRAGMA ${pragma}`);
-    // Also the first access to the file: what is no database fails here.
+    // The first access to the file: fails if it is not a database.
     if (readOnly) database.run('SELECT count(*) FROM sqlite_schema');
     else database.run('PRAGMA journal_mode = WAL');
     return database;
   } catch (cause) {
-    // Readers of a store that somebody may write share a file beside it.
-    const hint = readOnly && existsSync(path) ? ' (its folder must be writable, also for reading)' : '';
+    // WAL readers share a file beside the database.
+    const hint = readOnly && existsSync(path) ? ' (its folder must be writable, even for reading)' : '';
     const why = `Cannot open the SQLite store ${resolve(path)}: ${(cause as Error).message}${hint}`;
     throw new StoreError('bad-store', why, { cause });
   }
 }
 
-/** The file is in use by others, full, read-only, or cannot be read: that may pass, or the operator can change it. */
-const UNUSABLE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN|PERM|NOMEM|PROTOCOL|INTERRUPT)/;
+/** The file is locked, full, read-only, or unreadable: this may pass, or the operator can fix it. */
+const UNAVAILABLE = /^SQLITE_(BUSY|LOCKED|FULL|READONLY|IOERR|CANTOPEN|PERM|NOMEM|PROTOCOL|INTERRUPT)/;
 
-const isUnusable = (error: unknown) => error instanceof SQLiteError && UNUSABLE.test(error.code ?? '');
-
-/** SQLite's own errors; any other comes from the work and stays as it is. */
-function asStoreError(cause: unknown): unknown {
+/** Wraps SQLite's errors; any other error comes from the work and stays as it is. */
+function toStoreError(cause: unknown): unknown {
   if (!(cause instanceof SQLiteError)) return cause;
   const why = `${cause.message} (${cause.code ?? cause.errno})`;
-  return isUnusable(cause)
-    ? new StoreError('unavailable', `SQLite cannot be used now: ${why}`, { cause })
-    : new StoreError('failed', `SQLite failed: ${why}`, { cause });
+  return UNAVAILABLE.test(cause.code ?? '')
+    ? new StoreError('unavailable', `SQLite is unavailable: ${why}`, { cause })
+    : new StoreError('failed', `SQLite error: ${why}`, { cause });
 }
 
 async function inTransaction<T>(writer: Connection, work: (tx: WriteTransaction) => Promise<T>): Promise<T> {
@@ -150,22 +148,22 @@ async function inTransaction<T>(writer: Connection, work: (tx: WriteTransaction)
     try {
       writer.run('ROLLBACK', []);
     } catch {
-      // A full disk and its like have rolled it back already; what counts is why.
+      // SQLite has already rolled back, as it does on a full disk. The first error is the one to report.
     }
-    throw asStoreError(error);
+    throw toStoreError(error);
   }
 }
 
-/** Waits without blocking the thread: the transaction in the way may be one of this very thread. */
+/** Waits without blocking the thread, because the other writer may be in this thread. */
 async function begin(writer: Connection): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + BUSY_TIMEOUT_MS;
   await writer.run('PRAGMA busy_timeout = 0', []);
   for (;;) {
     try {
       return await writer.run('BEGIN IMMEDIATE', []);
     } catch (error) {
       const isBusy = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY');
-      if (!isBusy || performance.now() > deadline) throw asStoreError(error);
+      if (!isBusy || performance.now() > deadline) throw toStoreError(error);
     }
     await Bun.sleep(2);
   }

@@ -1,5 +1,5 @@
-// Commits and revisions are counted, and after a restored backup, or a failover that lost commits, they are counted again from
-// an earlier number. So each has a random stamp besides: the same stamp means the same history up to there.
+// Stamps commits and revisions with random numbers. After a restored backup, or a failover that lost commits, their counts
+// repeat; an equal stamp means the same history up to that point.
 
 import type { WriteTransaction } from './engine.ts';
 
@@ -9,6 +9,6 @@ export function drawStamp(): number {
   return (high % 2 ** 20) * 2 ** 32 + low;
 }
 
-/** Names a new revision in the history of its chain. */
+/** Stamps a new revision of a chain. */
 export const stampRevision = (tx: WriteTransaction, chainId: number, revision: number) =>
   tx.run('INSERT INTO revision (chain, revision, stamp) VALUES ($1, $2, $3)', [chainId, revision, drawStamp()]);

@@ -1,4 +1,4 @@
-// The store's interface: what is written, and what can be asked. Both engines behave exactly as written here.
+// The store's interface: every read and write. SQLite and PostgreSQL behave exactly as described here.
 
 import type { Question } from '../registry/check.ts';
 import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
@@ -17,79 +17,79 @@ export interface BlockRef {
 
 export interface ChainState {
   readonly chainId: number;
-  /** The first block that was read; earlier ones are unknown, not empty. */
+  /** The first indexed block; earlier blocks are unknown, not empty. */
   readonly firstBlock: number;
   /** The newest indexed block; null before the first commit. */
   readonly head: BlockRef | null;
-  /** The newest block that is verified to be final. */
+  /** The newest block that is verified to be finalized. */
   readonly verified: number | null;
-  /** Counts commits that changed any delegation: in one history equal revisions give equal answers. */
+  /** Counts commits that changed any delegation: within one history, equal revisions give equal answers. */
   readonly revision: number;
   /** Counts every commit. */
   readonly commits: number;
-  /** Counts writers: only the newest may commit. */
+  /** Counts writers: only the newest writer can commit. */
   readonly epoch: number;
-  /** When a node last had our head as its own, in unix seconds. */
+  /** When a provider last confirmed our head, in unix seconds. */
   readonly confirmedAt: number | null;
-  /** The newest block that the chain was seen to have. */
+  /** The newest block that any provider reported. */
   readonly tip: number | null;
-  /** Why the chain may not answer at all; null while it may. */
+  /** Why the chain is halted; null while it answers. */
   readonly halt: Halt | null;
-  /** Up to this block, history was compared with a second provider. */
+  /** A second provider confirmed history up to this block. */
   readonly confirmed: number | null;
-  /** The registries may have been there before the first block that was read: what was granted then is unknown here. */
+  /** The registries may be older than the first indexed block: delegations from before it are unknown. */
   readonly partial: boolean;
 }
 
-/** What a writer knows of the chain besides its delegations. */
+/** What a writer knows about the chain, apart from delegations. */
 export type Report = Partial<Pick<ChainState, 'confirmedAt' | 'tip' | 'halt' | 'confirmed' | 'partial'>>;
 
 export interface LogInput {
   readonly logIndex: number;
   readonly transactionHash: Bytes32;
   readonly event: RegistryEvent;
-  /** Whom an `unknownRevoked` revoked, where the transaction told; otherwise the block carries the wallet's state. */
+  /** The delegate that an `unknownRevoked` revoked, if the transaction's input says so. */
   readonly revoked?: Address | null;
 }
 
 /**
- * Whom a wallet revoked by a v1 log that names no delegate, as far as the registry's state told. A pair that is not settled
- * is refused rather than answered, as of every block from the revocation on.
+ * The delegates that a wallet revoked by a v1 log that names none, as far as the registry's state shows. A check of a pair that
+ * is not settled fails, as of every block from the revocation on.
  */
 export interface Settlement {
   readonly vault: Address;
   /** The block of the revocation. */
   readonly block: Pick<BlockRef, 'number' | 'hash'>;
-  /** The block whose state told: the same, or a later one. Between the two nothing is known. */
+  /** The block whose state was read: the same or a later one. Between the two nothing is known. */
   readonly readAt: number;
-  /** Everything from the wallet to the delegate ended with the log of this index; null where it was not revoked. */
+  /** The log that ended everything from the wallet to the delegate; null if the delegate was not revoked. */
   readonly pairs: readonly { readonly delegate: Address; readonly endedBy: number | null }[];
-  /** Every delegate that the wallet had was asked about. */
+  /** Every delegate that the wallet had was checked. */
   readonly complete: boolean;
 }
 
 export interface BlockInput extends BlockRef {
   readonly logs: readonly LogInput[];
-  /** Where the time comes from: a log's word is checked against the header later. */
+  /** The source of the time: one that a log reported is checked against the header later. */
   readonly timeFrom?: 'header' | 'log';
-  /** What is known already about the revocations of this block. */
+  /** What is already known about the revocations of this block. */
   readonly settlements?: readonly Settlement[];
 }
 
-/** Every block's logs up to `head`, with the blocks whose hashes are to be kept. Committed whole or not at all. */
+/** All logs up to `head`, and the blocks whose hashes to keep. Committed whole or not at all. */
 export interface Batch {
   readonly chainId: number;
   /** From `claim`. */
   readonly epoch: number;
-  /** The head that this batch was built on; null for the first. */
+  /** The head that this batch was built on; null for the first batch. */
   readonly after: Pick<BlockRef, 'number' | 'hash'> | null;
-  /** Forget everything above this block first. */
+  /** Roll back to this block first. */
   readonly rollbackTo?: number;
-  /** In order: every block that has logs, and any other whose hash is to be kept. */
+  /** In order: every block with logs, and any other block whose hash to keep. */
   readonly blocks: readonly BlockInput[];
   readonly head: BlockRef;
   readonly verified?: number;
-  /** The chain answers again, whatever had halted it. */
+  /** Clears a halt, whatever its code. */
   readonly resume?: true;
 }
 
@@ -98,8 +98,8 @@ export interface CommitResult {
 }
 
 /**
- * Blocks at or below the head with all their logs, in place of those that are stored. The v1 revocations of their wallets from
- * there on are settled again, as far as they are not explained.
+ * Blocks at or below the head with all their logs, which replace the stored ones. v1 revocations of their wallets are settled
+ * again from there on, unless they are explained already.
  */
 export type Repair = Pick<Batch, 'chainId' | 'epoch' | 'blocks'>;
 
@@ -117,7 +117,7 @@ export interface HeldDelegation extends Delegation {
   readonly since: LogPosition;
 }
 
-/** The rest of `since`, read only when asked for. */
+/** The rest of `since`, read only on request. */
 export interface Origin {
   readonly timestamp: number;
   readonly transactionHash: Bytes32;
@@ -127,7 +127,7 @@ export interface DetailedDelegation extends HeldDelegation {
   readonly since: LogPosition & Origin;
 }
 
-/** A block whose hash or time is not kept is known by its number alone. */
+/** The block that an answer is true for. The hash and time are null if the block is not kept. */
 export interface AnswerBlock {
   readonly number: number;
   readonly hash: Bytes32 | null;
@@ -136,9 +136,8 @@ export interface AnswerBlock {
 
 export interface CheckResult<D extends HeldDelegation> {
   readonly chain: ChainState;
-  /** The block that the answer is true for. */
   readonly block: AnswerBlock;
-  /** Those of the delegations that would grant what was asked which held then. */
+  /** The delegations that grant what was asked and held at the block. */
   readonly granting: readonly D[];
 }
 
@@ -148,54 +147,55 @@ export interface ListQuery {
   readonly wallet: Address;
   readonly direction?: 'incoming' | 'outgoing';
   /**
-   * The block as of which to read, and the revision at which that block was chosen. A store that is behind the revision, or
-   * behind a later one that was seen since, does not answer; nor does one in whose history the revision has another stamp.
+   * The block to read as of, and the revision at which it was chosen. The read fails if the store is behind this revision, behind
+   * the later revision `seen`, or if the revision has another stamp in its history.
    */
   readonly at: { readonly block: number; readonly revision: number; readonly stamp?: number; readonly seen?: number };
-  /** Where the page before ended. */
+  /** The end of the previous page. */
   readonly after?: LogPosition;
-  /** How many delegations to look at; `matches` may leave fewer. */
+  /** How many delegations to read; `matches` may leave fewer. */
   readonly limit: number;
   readonly matches?: (delegation: Delegation) => boolean;
 }
 
 export interface ListPage<D extends HeldDelegation> {
   readonly delegations: readonly D[];
-  /** Where to go on; null at the end. A page may be short or empty and still have a next one. */
+  /** The start of the next page; null at the end. A page can be short or empty and still have a next one. */
   readonly next: LogPosition | null;
 }
 
 export interface BlockAt extends BlockRef {
-  /** The next kept block, of a later time: any block before it may be the last one at or before the time. */
+  /** The next kept block with a later time. Any block before it may be the last one at or before the time. */
   readonly next: number;
 }
 
-/** Reads see one snapshot each and hold nothing afterwards. They throw a `StoreError` rather than guess. */
+/** Each read sees one snapshot and holds no lock afterwards. Reads throw a `StoreError` rather than guess. */
 export interface Store {
-  /** No other store has it. */
+  /** Unique to this store. */
   readonly id: string;
+  /** Null on SQLite. */
   readonly notices: Notices | null;
-  /** The newest state, or null for a chain that nobody has claimed. */
+  /** The newest state, or null for a chain that was never claimed. */
   chain(chainId: number): Awaitable<ChainState | null>;
   chains(): Awaitable<ChainState[]>;
-  /** A block, or the head, and the state of the chain in the same snapshot. The stamp names the revision in any history. */
+  /** A block, or the head, with the chain's state in the same snapshot. The stamp identifies the revision across histories. */
   pin(chainId: number, block?: number): Promise<{ chain: ChainState; stamp: number; block: AnswerBlock }>;
-  /** Becomes the only writer of the chain. A chain that is new here starts at `firstBlock`. */
+  /** Becomes the only writer of the chain. A new chain starts at `firstBlock`. */
   claim(chainId: number, firstBlock: number, partial?: boolean): Promise<ChainState>;
   apply(batch: Batch): Promise<CommitResult>;
-  /** Notes how the chain stands; what is not given stays as it was. */
+  /** Updates the given fields of the chain's state. */
   report(chainId: number, epoch: number, report: Report): Promise<ChainState>;
-  /** Replaces the logs of blocks, and derives the spans of their wallets again. */
+  /** Replaces the logs of blocks and derives the spans of their wallets again. */
   repair(repair: Repair): Promise<CommitResult>;
-  /** Corrects the times of kept blocks by their headers. */
+  /** Sets the times of kept blocks from their headers. */
   retime(chainId: number, epoch: number, blocks: readonly BlockRef[]): Promise<CommitResult>;
-  /** Notes what the registry's state told about v1 revocations. */
+  /** Records what the registry's state showed about v1 revocations. */
   settle(chainId: number, epoch: number, settlements: readonly Settlement[]): Promise<CommitResult>;
-  /** What was noted about a wallet's revocations from a block on was wrong: it is to be asked again. */
+  /** Discards what is recorded about a wallet's revocations from a block on, so that it is read again. */
   unsettle(chainId: number, epoch: number, vault: Address, from: number): Promise<CommitResult>;
-  /** Takes or renews the lease of a chain where it is free, over, or the holder's own. Gives whoever holds it now. */
+  /** Takes or renews the lease of a chain if it is free, expired, or the holder's own. Returns the current holder. */
   lease(chainId: number, holder: string, forMs: number): Promise<string>;
-  /** Gives the lease back, where that one holds it. */
+  /** Releases the lease if this holder has it. */
   release(chainId: number, holder: string): Promise<void>;
   /** Derives every span of the chain again from its logs. */
   rebuild(chainId: number): Promise<void>;
@@ -204,36 +204,36 @@ export interface Store {
   check(chainId: number, question: Question, block?: number): Promise<CheckResult<HeldDelegation>>;
   /** The same with the time and transaction of each. */
   explain(chainId: number, question: Question, block?: number): Promise<CheckResult<DetailedDelegation>>;
-  /** Many questions as of one block, in order: the registry's answers, or null where a revocation of the wallet is unread. */
+  /** Answers many questions as of one block, in order; null where a revocation of the wallet is not settled. */
   checkMany(chainId: number, questions: readonly Question[], at: ListQuery['at']): Promise<(boolean | bigint | null)[]>;
-  /** A wallet's delegations as of a block, oldest first, a page at a time. */
+  /** One page of a wallet's delegations as of a block, oldest first. */
   list(query: ListQuery): Promise<ListPage<HeldDelegation>>;
   listDetailed(query: ListQuery): Promise<ListPage<DetailedDelegation>>;
-  /** The newest kept block at or before the time; the delegations did not change between the two. */
+  /** The newest kept block at or before the time. No delegation changed between the two. */
   blockAt(chainId: number, timestamp: number): Promise<BlockAt>;
   /** The newest kept block at or below a number. */
   newestBlock(chainId: number, atMost: number): Promise<BlockRef | null>;
-  /** The kept blocks of a range, both ends included, in order. */
+  /** The kept blocks of a range in order, both ends included. */
   blocks(chainId: number, range: { from: number; to: number }): Promise<BlockRef[]>;
-  /** The logs of a range of blocks, both ends included, in order, a page at a time. */
+  /** One page of the logs of a range of blocks in order, both ends included. */
   logs(chainId: number, range: { from: number; to: number; after?: LogPosition; limit: number }): Promise<LogRecord[]>;
-  /** v1 revocations that are not settled, or only by the state of a later block; the oldest first. */
+  /** v1 revocations that are not settled, or only by the state of a later block, oldest first. */
   unreadRevocations(chainId: number): Promise<UnreadRevocation[]>;
-  /** Wallets with a v1 revocation that is not settled, by address, from behind one on. */
+  /** Wallets with a v1 revocation that is not settled, ordered by address, after the given one. */
   unsettledVaults(chainId: number, after: Address | null, limit: number): Promise<Address[]>;
-  /** The v1 revocations of a range of blocks that name no delegate, neither in their log nor in their transaction. */
+  /** The v1 revocations of a range of blocks whose delegate is in neither the log nor the transaction's input. */
   revocations(chainId: number, range: { from: number; to: number }): Promise<Revocation[]>;
-  /** The oldest revocations of one wallet that are not settled. */
+  /** The oldest unsettled revocations of one wallet. */
   openRevocations(chainId: number, vault: Address, limit: number): Promise<Revocation[]>;
-  /** The delegates to which a v1 wallet had granted something before a log and that had it at a block, by their places. */
+  /** The delegates that a v1 wallet granted something before a log and that had it at a block, ordered by place. */
   delegates(query: DelegatesQuery): Promise<{ readonly delegate: Address; readonly place: number }[]>;
-  /** Some of the v1 delegations from one wallet to another that held at a block, the widest first. */
+  /** Up to `limit` v1 delegations from one wallet to another that held at a block, widest first. */
   held(chainId: number, pair: Pick<DelegationKey, 'from' | 'to'>, at: number, limit: number): Promise<HeldDelegation[]>;
-  /** The newest grant of each v1 delegation of a wallet, of those after a log and up to a block, by id. */
+  /** The newest grant of each v1 delegation of a wallet after a log and up to a block, by delegation id. */
   regrants(chainId: number, vault: Address, after: LogPosition, to: number): Promise<Map<string, LogPosition>>;
-  /** Blocks of a range whose time is a log's word, the lowest first. */
+  /** Blocks of a range whose time was reported by a log and not checked yet, lowest first. */
   uncheckedTimes(chainId: number, range: { from: number; to: number; limit: number }): Promise<BlockRef[]>;
-  /** What the store takes on disk, in bytes. */
+  /** Size on disk in bytes. */
   size(): Promise<number>;
   close(): Promise<void>;
 }
@@ -241,16 +241,16 @@ export interface Store {
 export interface UnreadRevocation {
   readonly vault: Address;
   readonly block: number;
-  /** The later block at which the state was read instead. */
+  /** The later block whose state was read instead. */
   readonly readAt: number | null;
 }
 
 export interface Revocation {
   readonly vault: Address;
   readonly block: BlockRef;
-  /** Of its logs in this block. */
+  /** The indexes of its logs in this block. */
   readonly logIndexes: readonly number[];
-  /** Those that it ended, as far as is known. */
+  /** The pairs that it ended, as far as is known. */
   readonly ended: Settlement['pairs'];
   /** The block whose state settled it; null while it is not settled. */
   readonly readAt: number | null;
@@ -261,7 +261,7 @@ export interface DelegatesQuery {
   readonly vault: Address;
   readonly before: LogPosition;
   readonly at: number;
-  /** The place of the last one of the page before. */
+  /** The place of the last delegate of the previous page. */
   readonly after?: number;
   readonly limit: number;
 }

@@ -1,7 +1,7 @@
-/** What the work gives, or an error where that takes longer than the time: whoever waits does not wait for ever. */
+/** Rejects if the work takes longer than `ms`. The work itself is not cancelled. */
 export async function withTimeout<T>(ms: number, work: T | Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`No answer within ${ms} ms.`)), ms);
+  const timer = setTimeout(() => reject(new Error(`Timed out after ${ms} ms.`)), ms);
   try {
     return await Promise.race([work, promise]);
   } finally {

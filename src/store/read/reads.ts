@@ -1,4 +1,4 @@
-// Every read of the store. Each is one statement, so each answer is of one snapshot.
+// Every read of the store. A check or a page of a list is one statement, so it sees one snapshot.
 
 import type { Engine } from '../engine.ts';
 import type { IndexHash } from '../index-hash.ts';

@@ -1,11 +1,11 @@
-// From logs to spans, in memory. Pure: what is open comes in, what opened and closed comes out.
+// Computes from logs which spans open and close. Pure: no I/O.
 
 import { type Address, type Delegation, type DelegationKey, delegationId } from '../../registry/delegation.ts';
 import type { LogInput, LogPosition } from '../store.ts';
 
-/** What a log means for spans. */
+/** The part of a log that affects spans. */
 export interface AppliedLog extends Pick<LogInput, 'logIndex' | 'event' | 'revoked'> {
-  /** Whom an `unknownRevoked` revoked, as the registry's state told. */
+  /** The delegates that an `unknownRevoked` revoked, as the registry's state showed. */
   readonly ended?: readonly Address[];
 }
 
@@ -14,42 +14,42 @@ export interface AppliedBlock {
   readonly logs: readonly AppliedLog[];
 }
 
-/** A stretch of blocks in which a delegation held: from the end of `since.block` to the end of the block before `until`. */
+/** A range of blocks in which a delegation held: from the end of `since.block` to the end of the block before `until`. */
 export interface Span {
   readonly delegation: Delegation;
   readonly since: LogPosition;
   until: number | null;
-  /** Stands in the store already. */
+  /** Already in the store. */
   readonly stored: boolean;
 }
 
-/** Everything of a v1 wallet, or of a pair, ends: also what was not loaded. */
+/** Ends all spans of a v1 wallet, or of a pair, including spans that were not loaded. */
 export interface WideEnd {
   readonly from: Address;
   readonly to: Address | null;
   readonly block: number;
 }
 
-/** What began and ended in one block never held at the end of any, and is not kept. */
+/** A span that began and ended in one block never held at the end of a block, and is not stored. */
 const isEmpty = ({ since, until }: Span) => until === since.block;
 
 export interface SpanChanges {
-  /** New spans, some of which may have ended already. */
+  /** New spans, some of which may be closed already. */
   readonly opened: readonly Span[];
-  /** Stored spans that ended. */
+  /** Stored spans that closed. */
   readonly closed: readonly Span[];
-  /** In the order of the chain. To be applied to what is stored before anything else. */
+  /** In the order of the chain. Apply these to the stored spans before anything else. */
   readonly ends: readonly WideEnd[];
 }
 
-/** The spans that a run of blocks can touch one by one. */
+/** The spans that logs name one by one. */
 export interface SpanSet {
-  /** Applies one log; logs come in the order of the chain. */
+  /** Applies one log. Logs must come in the order of the chain. */
   apply(block: number, log: AppliedLog): void;
   changes(): SpanChanges;
 }
 
-/** `open` must hold the open span of every delegation that the logs to come name: see `namedBy`. */
+/** `open` must have the open span of every delegation that the logs name: see `namedBy`. */
 export function createSpanSet(open: Iterable<Span>): SpanSet {
   // By version and wallet first, because v1 revokes a wallet's delegations together.
   const wallets = new Map<string, Map<string, Span>>();
@@ -91,7 +91,7 @@ export function createSpanSet(open: Iterable<Span>): SpanSet {
     const wallet = walletOf(delegation);
     const id = delegationId(delegation);
     const held = wallet.get(id);
-    // Granted again: nothing changes, not even since when it holds.
+    // A repeated grant changes nothing, not even `since`.
     if (held !== undefined && held.delegation.amount === delegation.amount) return;
     if (held !== undefined) close(held, since.block);
     const span: Span = { delegation, since, until: null, stored: false };
@@ -124,7 +124,7 @@ export function createSpanSet(open: Iterable<Span>): SpanSet {
   };
 }
 
-/** The delegations that logs name one by one, by id: what must be loaded before they can be applied. */
+/** The delegations that logs name one by one, by id. Their open spans must be loaded before the logs are applied. */
 export function namedBy(blocks: Iterable<AppliedBlock>): Map<string, DelegationKey> {
   const keys = new Map<string, DelegationKey>();
   for (const { logs } of blocks) {
