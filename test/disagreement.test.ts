@@ -1,5 +1,4 @@
-// Whom to believe when nodes, receipts and the registry itself disagree, and what must not stop a chain for good. Each of
-// these was a fault once.
+// Which node, receipt or registry to trust when they disagree, and what must not halt a chain. Each was a bug once.
 
 import { expect, test } from 'bun:test';
 import { createAuditor } from '../src/chain/auditor.ts';
@@ -273,7 +272,7 @@ inWorld(
   },
 );
 
-test('a percent sign in a URL is no reason to fall over, and a key is redacted as the URL has it and as it is meant', () => {
+test('a percent sign in a URL does not fail, and a key is redacted both encoded and decoded', () => {
   for (const url of ['https://node.example/100%', 'https://u:p%ss@node.example/', 'https://node.example/?key=a%25b'])
     expect(() => createProviderPool(MAINNET, [url])).not.toThrow();
   const { redact } = createProviderPool(MAINNET, ['https://rpc.example/v2/abc%2Bdefghijklmnop']);
@@ -281,7 +280,7 @@ test('a percent sign in a URL is no reason to fall over, and a key is redacted a
   expect(redact('the key abc+defghijklmnop is over its limit')).not.toContain('defghijklmnop');
 });
 
-test('a message that is cut off is redacted before', async () => {
+test('a message is redacted before it is shortened', async () => {
   const secret = '0123456789abcdef0123456789abcdef';
   const node = startFakeNode();
   node.fault = () => {

@@ -1,5 +1,4 @@
-// Everything that chains and their nodes are known to do to a follower, one by one. Each must end in the right state, or in
-// an open "not now".
+// The known faults of chains and nodes, one by one. Each must end in the right state, or in an explicit "not ready".
 
 import { describe, expect, test } from 'bun:test';
 import { createFollower } from '../src/chain/follower.ts';
@@ -50,7 +49,7 @@ const busy = () => [
 ];
 const quiet = () => [];
 
-describe('logs that are not there', () => {
+describe('missing logs', () => {
   fault('1: getLogs says [] although logs exist', {}, async (world, node) => {
     node.fault = on('eth_getLogs', () => []);
     world.grow(3, busy);
@@ -172,7 +171,7 @@ describe('logs that are not there', () => {
   );
 });
 
-describe('heads that are not heads', () => {
+describe('wrong heads', () => {
   for (const [name, pick] of [
     ['6: the head goes backwards without a reorg', 3],
     ['7: a random old block as head', 25],
@@ -249,7 +248,7 @@ describe('heads that are not heads', () => {
   });
 });
 
-describe('reorganisations', () => {
+describe('reorgs', () => {
   for (const [name, depth, blocks, calls] of [
     ['9: of one block', 1, 2, undefined],
     ['9: of many blocks', 8, 9, undefined],
@@ -361,7 +360,7 @@ describe('reorganisations', () => {
   });
 });
 
-describe('logs that are odd', () => {
+describe('malformed logs', () => {
   fault('18: a log with removed: true', {}, async (world, node) => {
     node.fault = on('eth_getLogs', (honest) => (honest() as object[]).map((log) => ({ ...log, removed: true })));
     world.grow(2, busy);
@@ -442,7 +441,7 @@ describe('logs that are odd', () => {
   });
 });
 
-describe('nodes that fail', () => {
+describe('failing nodes', () => {
   fault('24: providers disagree', { nodes: 2 }, async (world) => {
     const [, other] = world.nodes as [FakeNode, FakeNode];
     world.grow(3, busy);
@@ -511,7 +510,7 @@ describe('nodes that fail', () => {
     expect([...node.calls.keys()]).toEqual(['eth_chainId']);
   });
 
-  test('39: an answer of a hundred megabytes is not taken in', async () => {
+  test('39: a response of 100 MB is rejected', async () => {
     const world = await createWorld();
     const [node] = world.nodes as [FakeNode];
     node.fault = () => new Response(`"${'x'.repeat(5_000_000)}"`);
@@ -522,7 +521,7 @@ describe('nodes that fail', () => {
     await world.close();
   });
 
-  test('40: a URL with a secret is in no error that is told', async () => {
+  test('40: no error contains a secret from the URL', async () => {
     const secret = 'SECRET-KEY-123';
     const urls = [
       `http://127.0.0.1:9/v2/${secret}`,
@@ -590,7 +589,7 @@ describe('ranges', () => {
     });
   }
 
-  test('28: after a passing error ranges grow again', async () => {
+  test('28: ranges grow again after a temporary error', async () => {
     let broken = true;
     let calls = 0;
     const node = nodeOf(async (from, to) => {
@@ -623,7 +622,7 @@ describe('ranges', () => {
     await endsRight(world);
   });
 
-  test('36: the seam between history and the live chain loses nothing', async () => {
+  test('36: the switch from backfill to live loses nothing', async () => {
     for (let blocks = 12; blocks < 60; blocks += 5) {
       const world = await createWorld({ blocks, seed: blocks });
       await world.one.settle();
@@ -696,7 +695,7 @@ describe('writers and states', () => {
     },
   );
 
-  test('a chain that is read from a block on at which the registry was there already is marked as partial', async () => {
+  test('a chain is partial if its first block is after the deployment of the registry', async () => {
     for (const [code, partial] of [
       [() => '0x60', true],
       [() => '0x', false],
@@ -720,7 +719,7 @@ describe('writers and states', () => {
     }
   });
 
-  test('the first block is found by the code of the registry where nobody says', async () => {
+  test('without a configured or published first block, it is found by the registry code', async () => {
     const world = await createWorld({ blocks: 50 });
     const [node] = world.nodes as [FakeNode];
     node.fault = on('eth_getCode', (_, [, tag]) => (Number(tag) >= FIRST + 17 ? '0x60' : '0x'));

@@ -1,4 +1,4 @@
-// The whole program, over nodes that we write ourselves: what it answers, what it tells, and what it survives.
+// The whole program on fake nodes: its answers, its status, and the failures it survives.
 
 import { describe, expect, test } from 'bun:test';
 import { archiveLines } from '../src/store/export-archive.ts';
@@ -42,6 +42,10 @@ async function isFollowed(store: Store, { chain }: LiveChain): Promise<boolean> 
   return isAtTip && (await store.unsettledVaults(1, null, 1)).length === 0;
 }
 
+/** The window was verified at least once: only then is there anything to export or to rewind. */
+const untilVerified = (store: Store) =>
+  eventually('verified', async () => ((await store.chain(1))?.verified ?? 0) > FIRST + 20);
+
 /** A program that follows the chain has asked for its head again and again. */
 async function someTicks({ node }: LiveChain): Promise<void> {
   const asked = () => [...node.calls.values()].reduce((sum, calls) => sum + calls, 0);
@@ -49,8 +53,29 @@ async function someTicks({ node }: LiveChain): Promise<void> {
   await eventually('ticks', async () => asked() > before + 40);
 }
 
+/** The store has the delegations of the chain's model at its head. */
+async function expectRight(url: string, live: LiveChain): Promise<void> {
+  const { held, hash } = await stored(url);
+  expect(held).toEqual(live.held(hash ?? ''));
+}
+
+/** Runs the work beside `delegations follow`, which must reach the chain's head with the right delegations afterwards. */
+async function besideFollower(url: string, live: LiveChain, work: (store: Store) => Promise<void>): Promise<void> {
+  const follower = startFollow(url, live.url);
+  const store = await openStore(url);
+  try {
+    await work(store);
+    await eventually('followed', () => isFollowed(store, live));
+    await expectRight(url, live);
+  } finally {
+    await follower.stop();
+    await store.close();
+    await live.stop();
+  }
+}
+
 describe('delegations serve, following', () => {
-  test('answers for what the chain says, through growth and reorgs, and tells how it stands', async () => {
+  test('answers as the chain does, through growth and reorgs, and reports its status', async () => {
     const live = liveChain(300);
     const path = temporaryPath('follow.db');
     const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
@@ -60,8 +85,7 @@ describe('delegations serve, following', () => {
         if (turn % 2 === 0) live.grow(3);
         else live.reorg(2, 4);
         await caughtUp(served, live);
-        const found = await stored(`sqlite:${path}`);
-        expect(found.held).toEqual(live.held(found.hash ?? ''));
+        await expectRight(`sqlite:${path}`, live);
       }
       const query = `to=${WALLETS[1]}&from=${WALLETS[0]}`;
       live.grow(1, () => [
@@ -90,7 +114,7 @@ describe('delegations serve, following', () => {
     }
   }, 120_000);
 
-  test('one chain dead, one hung, one of another id: the others go on, and each says why', async () => {
+  test('one chain unreachable, one hung, one with another id: the others continue, and each reports why', async () => {
     const live = liveChain(60);
     const [hung, wrong] = [startFakeNode(live.chain), startFakeNode(live.chain)];
     hung.fault = () => new Promise(() => {});
@@ -166,14 +190,13 @@ describe('delegations serve, following', () => {
     const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
     await caughtUp(served, live);
     await served.stop();
-    const found = await stored(`sqlite:${path}`);
-    expect(found.held).toEqual(live.held(found.hash ?? ''));
+    await expectRight(`sqlite:${path}`, live);
     expect(beforeTip).toBeGreaterThan(0);
     console.log(`${kills} kills, ${beforeTip} of them before the follower had caught up: 0 wrong`);
     await live.stop();
   }, 300_000);
 
-  test('a clock that is an hour slow is told, and nothing is answered at the head', async () => {
+  test('a clock that is an hour slow is reported, and nothing is answered at the head', async () => {
     const live = liveChain(120);
     const served = await startServe(`sqlite:${temporaryPath('slow.db')}`, {
       ...settingsOf(live.url),
@@ -240,8 +263,7 @@ describe('delegations serve, following', () => {
     await store.close();
     first.kill('SIGTERM');
     expect(await new Response(first.stdout).text()).toContain('chain written by another process');
-    const found = await stored(`sqlite:${path}`);
-    expect(found.held).toEqual(live.held(found.hash ?? ''));
+    await expectRight(`sqlite:${path}`, live);
     await second.stop();
     await live.stop();
   }, 120_000);
@@ -291,7 +313,7 @@ describe('delegations serve, following', () => {
     await live.stop();
   }, 120_000);
 
-  test('a follower whose node is dead hands its chain to one whose node answers, and does not take it back', async () => {
+  test('a follower whose node is unreachable hands its chain to a standby, and does not take it back', async () => {
     const live = liveChain(60, 22);
     const database = await (await postgresServer()).createDatabase();
     const start = (url: string) => {
@@ -338,7 +360,7 @@ describe('delegations serve, following', () => {
     expect(bad.told.text.match(/"message":"lease acquired"/g)).toHaveLength(1);
   }, 180_000);
 
-  test('followers and APIs on one PostgreSQL tell each other: how the chains stand, and what callers were told no about', async () => {
+  test('followers and APIs on one PostgreSQL exchange the status of chains and denied checks', async () => {
     const live = liveChain(40, 5);
     const database = await (await postgresServer()).createDatabase();
     const follower = Bun.spawn([process.execPath, MAIN, 'follow'], {
@@ -370,7 +392,7 @@ describe('delegations serve, following', () => {
     }
   }, 120_000);
 
-  test('what callers were told no about reaches the audit, token ids beyond any number included', async () => {
+  test('denied checks reach the audit, large token ids included', async () => {
     const live = liveChain(40);
     const settings = { ...settingsOf(live.url), LOG_LEVEL: 'debug' };
     const served = await startServe(`sqlite:${temporaryPath('denied.db')}`, settings);
@@ -388,7 +410,7 @@ describe('delegations serve, following', () => {
     await live.stop();
   }, 60_000);
 
-  test('the audit compares an index with its chain, and rewind forgets and reads again', async () => {
+  test('audit compares an index with its chain, and rewind reads blocks again', async () => {
     const live = liveChain(120);
     const path = temporaryPath('audited.db');
     const environment = { DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url) };
@@ -454,35 +476,26 @@ describe('delegations serve, following', () => {
       },
     ],
   ] as const) {
-    test(`a running follower goes on by itself after rewind, where it had halted because ${why}`, async () => {
+    test(`a halted follower resumes by itself after rewind: ${why}`, async () => {
       const live = liveChain(120, 21);
       const url = `sqlite:${temporaryPath('woken.db')}`;
-      const follower = startFollow(url, live.url);
-      const store = await openStore(url);
-      try {
-        await eventually('final', async () => ((await store.chain(1))?.verified ?? 0) > FIRST + 20);
+      await besideFollower(url, live, async (store) => {
+        await untilVerified(store);
         await halts(live, store);
         await someTicks(live);
         live.grow(3);
         const rewound = await runCommand(['rewind', '--chain', '1', '--to', String(FIRST + 9)], { DATABASE_URL: url });
         expect([rewound.code, rewound.stderr]).toEqual([0, '']);
-        await eventually('goes on', () => isFollowed(store, live));
-        const found = await stored(url);
-        expect(found.held).toEqual(live.held(found.hash ?? ''));
-      } finally {
-        await follower.stop();
-        await store.close();
-        await live.stop();
-      }
+      });
     }, 120_000);
   }
 
-  test('an import goes on beside a running follower, which waits for it and then follows', async () => {
+  test('an import continues beside a running follower, which waits for it', async () => {
     const live = liveChain(150, 22);
     const [from, to] = [`sqlite:${temporaryPath('export.db')}`, `sqlite:${temporaryPath('import.db')}`];
     const first = await openStore(from);
     const exporting = startFollow(from, live.url);
-    await eventually('final', async () => ((await first.chain(1))?.verified ?? 0) > FIRST + 20);
+    await untilVerified(first);
     await exporting.stop();
     const lines: string[] = [];
     for (const archive = archiveLines(first, 1); ; ) {
@@ -498,12 +511,11 @@ describe('delegations serve, following', () => {
       await midway();
       yield* lines.slice(half);
     }
-    const store = await openStore(to);
+    const broken = await openStore(to);
     const cut = linesWith(() => Promise.reject(new Error('the power failed')));
-    await expect(importArchive(store, checked, cut)).rejects.toThrow('the power failed');
-
-    const follower = startFollow(to, live.url);
-    try {
+    await expect(importArchive(broken, checked, cut)).rejects.toThrow('the power failed');
+    await broken.close();
+    await besideFollower(to, live, async (store) => {
       await someTicks(live);
       expect((await store.chain(1))?.halt?.code).toBe('import-unfinished');
       await importArchive(
@@ -511,17 +523,10 @@ describe('delegations serve, following', () => {
         checked,
         linesWith(() => someTicks(live)),
       );
-      await eventually('goes on', () => isFollowed(store, live));
-      const found = await stored(to);
-      expect(found.held).toEqual(live.held(found.hash ?? ''));
-    } finally {
-      await follower.stop();
-      await store.close();
-      await live.stop();
-    }
+    });
   }, 120_000);
 
-  test('an index moves to another store and goes on from there; a file that is not whole is refused', async () => {
+  test('an index moves to another store and is followed there; an incomplete file is rejected', async () => {
     const live = liveChain(150, 11);
     const [path, other] = [temporaryPath('exported.db'), temporaryPath('imported.db')];
     const file = temporaryPath('index.ndjson');
@@ -529,9 +534,12 @@ describe('delegations serve, following', () => {
       runCommand(args, { DATABASE_URL: `sqlite:${database}`, ...settingsOf(live.url) });
     const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
     await caughtUp(served, live);
+    const source = await openStore(`sqlite:${path}`);
+    await untilVerified(source);
+    await source.close();
     await served.stop();
     const exported = await run(path, 'export', '--chain', '1');
-    expect(exported.code).toBe(0);
+    expect([exported.code, exported.stderr]).toEqual([0, expect.stringContaining('logs of')]);
     const lines = exported.stdout.trimEnd().split('\n');
 
     for (const [text, why] of [
@@ -574,8 +582,7 @@ describe('delegations serve, following', () => {
 
     const imported = await run(other, 'import', file);
     expect([imported.stderr, imported.code]).toEqual(['', 0]);
-    const whole = await stored(`sqlite:${other}`);
-    expect(whole.held).toEqual(live.held(whole.hash ?? ''));
+    await expectRight(`sqlite:${other}`, live);
     expect((await run(other, 'import', file)).stderr).toContain('already in this store');
     const again = await run(other, 'export', '--chain', '1');
     expect(again.stdout).toBe(exported.stdout);
@@ -585,8 +592,7 @@ describe('delegations serve, following', () => {
     const goesOn = await startServe(`sqlite:${other}`, settingsOf(live.url));
     await caughtUp(goesOn, live);
     await goesOn.stop();
-    const found = await stored(`sqlite:${other}`);
-    expect(found.held).toEqual(live.held(found.hash ?? ''));
+    await expectRight(`sqlite:${other}`, live);
     expect(live.node.calls.get('eth_getLogs')).toBeLessThan(10);
     await live.stop();
   }, 120_000);

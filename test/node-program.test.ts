@@ -1,16 +1,15 @@
-// A real node program followed through reorgs: every check is what its registries answer.
+// Follows a real node through reorgs: every check must equal the registry's own answer.
 
 import { expect, test } from 'bun:test';
-import { decodeAnswer, encodeCheck } from '../src/chain/registry-calls.ts';
+import { encodeCheck } from '../src/chain/registry-calls.ts';
 import { answer, type Question } from '../src/registry/check.ts';
 import type { RegistryCall } from '../src/sandbox/registry-call.ts';
-import { prepareWallets, SMART, send } from './support/evm-wallets.ts';
+import { ALL_CHECKS } from './support/every-answer.ts';
+import { prepareWallets, registryAnswers, SMART, send } from './support/evm-wallets.ts';
 import { following } from './support/following.ts';
-import { CONTRACTS, IDS, RIGHTS, WALLETS } from './support/lives.ts';
+import { WALLETS } from './support/lives.ts';
 import { NODE_PROGRAM, startNodeProgram } from './support/node-program.ts';
-import { everyQuestion } from './support/questions.ts';
 import { createRandom } from './support/random.ts';
-import { MAINNET, type Recording } from './support/vectors.ts';
 import { randomCalls } from './support/world.ts';
 
 const ROUNDS = 24;
@@ -28,13 +27,7 @@ const BRANCHES: readonly (readonly [blocks: number, replacement: number | null])
   [5, 1],
 ];
 
-const QUESTIONS = everyQuestion({
-  vaults: WALLETS,
-  delegates: WALLETS,
-  contracts: CONTRACTS,
-  tokenIds: IDS,
-  rights: RIGHTS,
-} as unknown as Recording).map(({ question }) => question);
+const QUESTIONS = ALL_CHECKS.map(({ question }) => question);
 
 test(`${NODE_PROGRAM}: after growth, reorgs and shorter branches every check is what eth_call answers`, async () => {
   const program = await startNodeProgram();
@@ -80,15 +73,9 @@ test(`${NODE_PROGRAM}: after growth, reorgs and shorter branches every check is 
       throw new Error(`not at ${tip.number}; last error: ${one.errors.at(-1)?.stack}`);
     };
     const compare = async (questions: readonly Question[], block: number, isHead: boolean) => {
-      const tag = `0x${block.toString(16)}`;
-      const data = await rpc.batch(
-        questions.map((question) => ({
-          method: 'eth_call',
-          params: [{ to: MAINNET.registries[question.version], data: encodeCheck(question) }, tag],
-        })),
-      );
+      const truths = await registryAnswers(rpc, questions, `0x${block.toString(16)}`);
       for (const [position, question] of questions.entries()) {
-        const truth = decodeAnswer(question, String(data[position]));
+        const truth = truths[position];
         const { granting } = await one.store.check(1, question, ...(isHead ? [] : [block]));
         const ours = answer(question, granting);
         counts.checks++;

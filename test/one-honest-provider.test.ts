@@ -1,5 +1,4 @@
-// What one honest provider is enough for, and what a single one may get wrong without a wrong answer. Each of these was a
-// fault once.
+// One honest provider is enough, and a single provider may have these faults without a wrong answer. Each was a bug once.
 
 import { describe, expect, test } from 'bun:test';
 import { createAuditor } from '../src/chain/auditor.ts';
@@ -99,8 +98,8 @@ function ifRefused(error: unknown): null {
 
 const pruned = prunedSilently(FIRST + 400, FIRST + 800, true);
 
-describe('1: a node that has thrown logs away and does not say so', () => {
-  test('1: one round of the audit asks the honest node and repairs, as of every block', () =>
+describe('1: a node that has lost logs and returns no error', () => {
+  test('1: one pass of the audit asks the honest node and repairs the index, as of every block', () =>
     inWorld({ nodes: 2, blocks: LONG, history: HANDED_OVER }, async (world, node) => {
       node.fault = pruned;
       await world.rest();
@@ -111,7 +110,7 @@ describe('1: a node that has thrown logs away and does not say so', () => {
       expect(typesOf(world)).not.toContain('halted');
     }));
 
-  test('1: a chain that halted because the registry answers otherwise recovers by asking the honest node', () =>
+  test('1: a chain that halted for a registry mismatch recovers by asking the honest node', () =>
     inWorld({ nodes: 2, blocks: LONG, history: HANDED_OVER }, async (world, node) => {
       node.fault = pruned;
       await world.rest();
@@ -147,7 +146,7 @@ describe('2: nodes without receipts', () => {
     }));
 });
 
-describe('3: times of blocks that logs tell', () => {
+describe('3: block times in logs', () => {
   const history = { 300: [grants(D)], 700: [grants(E)], 1400: [grants(D, false)], 2500: [grants(E, false)] };
 
   for (const [name, kind] of [
@@ -155,7 +154,7 @@ describe('3: times of blocks that logs tell', () => {
     ['a JSON number', 'number'],
     ['plausible and wrong', 'wrong'],
   ] as const) {
-    test(`3: ${name}: the backfill goes on, and no answer by time is wrong after one round of the audit`, () =>
+    test(`3: ${name}: the backfill continues, and no answer by time is wrong after one pass of the audit`, () =>
       inWorld({ blocks: 13_000, history }, async (world, node) => {
         node.fault = logTimes(node, kind);
         await world.rest();
@@ -207,7 +206,7 @@ describe('4: the order of the logs in a block', () => {
 });
 
 describe('5: a restart', () => {
-  test('5: a chain that halted because the registry answers otherwise asks it again before it resumes', () =>
+  test('5: a chain that halted for a registry mismatch asks the registry again before it resumes', () =>
     inWorld({ history: TAKEN_BACK }, async (world, node) => {
       // The only node lacks the revocation for ever; its state has it.
       node.fault = prunedSilently(FIRST + 50, FIRST + 50, true);
@@ -228,7 +227,7 @@ describe('5: a restart', () => {
     }));
 });
 
-describe('18: answers that are cut off without a word', () => {
+describe('18: responses that are truncated silently', () => {
   const both = (turn: number): FakeCall[] => [
     grants(turn % 3 === 0 ? E : D, turn % 2 === 0),
     { call: ['v1', D, 'delegateForAll', [turn % 5 === 0 ? V : E, turn % 4 !== 0]], direct: true },
@@ -276,7 +275,7 @@ describe('19: a URL that leads to another chain', () => {
   }
   const isForeign = (hash: string | undefined) => hash?.startsWith('0x77') ?? false;
 
-  test('19: before any block is final, nothing of it is taken over, and the node is asked again when it is back', () =>
+  test('19: before any block is final, nothing of it is stored, and the node is used again when it is back', () =>
     inWorld({ blocks: 5, history: { 3: [grants(D)] } }, async (world, node) => {
       await world.one.settle();
       const before = await world.one.store.chain(1);
@@ -298,7 +297,7 @@ describe('19: a URL that leads to another chain', () => {
       expect(await world.expectRight()).toBeNull();
     }));
 
-  test('19: nor where it does so in the middle of a tick', async () => {
+  test('19: the same if it switches during a tick', async () => {
     for (const more of [3, 40]) {
       for (let after = 0; after < 12; after++) {
         await inWorld({ blocks: 5, history: { 3: [grants(D)] } }, async (world, node) => {
@@ -314,7 +313,7 @@ describe('19: a URL that leads to another chain', () => {
   });
 });
 
-describe('20: what a repair costs, and whom it holds up', () => {
+describe('20: the cost of a repair', () => {
   const thirty = Array.from({ length: 30 }, (_, at): FakeCall => {
     const vault = `0x${(at + 1).toString(16).padStart(40, '1')}`;
     return { call: ['v1', vault, 'revokeDelegate', [D]], direct: false };
@@ -365,7 +364,7 @@ describe('20: what a repair costs, and whom it holds up', () => {
     }));
 });
 
-describe('21: v1 revocations that name no delegate', () => {
+describe('21: v1 revocations that do not name the delegate', () => {
   const v1 = (name: string, args: readonly (string | boolean)[]): FakeCall => ({
     call: ['v1', V, name, args],
     direct: false,
@@ -379,7 +378,7 @@ describe('21: v1 revocations that name no delegate', () => {
     (await store.check(1, { version: 1, scope: 'all', from: V, to })).granting.length > 0;
 
   for (const code of UNKNOWN_FORM) {
-    test(`21: settled where the only node refuses blocks by hash with ${code}`, () =>
+    test(`21: settled if the only node rejects block hashes with ${code}`, () =>
       inWorld({ history }, async (world, node) => {
         node.fault = refusesBlockHash(code);
         await world.rest();
@@ -390,7 +389,7 @@ describe('21: v1 revocations that name no delegate', () => {
       }));
   }
 
-  test('21: where no node has the state, the wallet is named, with what the node said', () =>
+  test('21: if no node has the state, an event names the wallet and the error of the node', () =>
     inWorld({ history }, async (world, node) => {
       node.fault = noOldState(node, -1);
       await world.rest();
@@ -401,7 +400,7 @@ describe('21: v1 revocations that name no delegate', () => {
     }));
 });
 
-describe('22: a reorganisation to a shorter branch', () => {
+describe('22: a reorg to a shorter branch', () => {
   test('22: the yes of a block that vanished is not served after the next tick, with one node', () =>
     inWorld({ history: { 10: [grants(E)] } }, async (world) => {
       world.grow(5, (turn) => (turn === 1 ? [grants(D)] : []));
@@ -414,7 +413,7 @@ describe('22: a reorganisation to a shorter branch', () => {
     }));
 });
 
-describe('23: a chain of which nothing is left', () => {
+describe('23: a provider that has none of our blocks', () => {
   for (const [name, blocks] of [
     ['another chain with the same id', 150],
     ['a chain that began anew', 3],
@@ -447,7 +446,7 @@ describe('23: a chain of which nothing is left', () => {
       }));
   }
 
-  test('23: a node that is far behind on our own branch halts nothing', () =>
+  test('23: a node that lags far behind on our branch does not halt the chain', () =>
     inWorld({ history: TAKEN_BACK }, async (world, node) => {
       await world.rest();
       node.chain = world.chain.slice(0, 60);
@@ -463,7 +462,7 @@ describe('23: a chain of which nothing is left', () => {
     }));
 });
 
-describe('24: no code at old blocks, says a node that has thrown their state away', () => {
+describe('24: a node without old state answers "no code"', () => {
   const network: Network = { ...MAINNET, firstBlock: {} };
 
   /** A new chain, followed by nodes of which each has the state of so many blocks below the head. */
@@ -484,12 +483,12 @@ describe('24: no code at old blocks, says a node that has thrown their state awa
     }
   }
 
-  test('24: another node that has it knows the first block', async () => {
+  test('24: another node with that state finds the first block', async () => {
     expect(await firstBlockOf([20, 1000])).toEqual({ firstBlock: FIRST + 10, partial: false });
     expect(await firstBlockOf([1000, 20])).toEqual({ firstBlock: FIRST + 10, partial: false });
   });
 
-  test('24: where there is none, what is indexed is marked as a part', async () => {
+  test('24: without such a node, the chain is partial', async () => {
     expect(await firstBlockOf([20])).toEqual({ firstBlock: FIRST + 39, partial: true });
     expect(await firstBlockOf([20, 30])).toEqual({ firstBlock: FIRST + 29, partial: true });
   });
@@ -511,7 +510,7 @@ describe('25: the first pass of the audit', () => {
     return lowest;
   }
 
-  test('25: with two nodes it follows without waiting, and a restart goes on where it was', () =>
+  test('25: with two nodes it follows without a pause, and continues after a restart', () =>
     inWorld({ nodes: 2, blocks: LONG, history }, async (world, node) => {
       await world.rest();
       const verified = (await world.one.store.chain(1))?.verified as number;
@@ -530,7 +529,7 @@ describe('25: the first pass of the audit', () => {
       expect(await auditor.run()).toBe(false);
     }));
 
-  test('25: one node alone confirms nothing, and the audit takes its time', () =>
+  test('25: a single node confirms nothing, and the audit keeps its slow pace', () =>
     inWorld({ blocks: LONG, history }, async (world, node) => {
       await world.rest();
       const auditor = auditorOf(world);
@@ -577,7 +576,7 @@ describe('9: the store fails', () => {
   }
 });
 
-describe('a node that makes up a log and its receipt', () => {
+describe('a node that invents a log and its receipt', () => {
   test('is refuted by the registry, at the head and by the audit', () =>
     inWorld({ nodes: 2, history: { 10: [grants(E)] } }, async (world, liar) => {
       const to = `0x${'0'.repeat(24)}${'99'.repeat(20)}`;

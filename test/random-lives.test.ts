@@ -1,5 +1,5 @@
-// Many short lives of a chain, with everything at once: growth, reorgs, nodes that lag, lie and fail, restarts. After every
-// step the store must be right about its own head, and in the end about the chain's. A seed makes a life happen again:
+// Random short lives of a chain: growth, reorgs, restarts, and nodes that lag, lie and fail. After every step the store must be
+// right as of its own head, and in the end as of the chain's. A seed repeats a life:
 // FOLLOW_SEED=7 FOLLOW_RUNS=5000 npx bun test --timeout 99999999 test/random-lives.test.ts
 
 import { expect, test } from 'bun:test';

@@ -1,4 +1,4 @@
-// A node that replays the genuine registries: followed from nothing, then block by block, right at every block.
+// Follows a node that replays recordings of the real registries: backfill, then block by block. Right at every block.
 
 import { describe, expect, test } from 'bun:test';
 import { answer } from '../src/registry/check.ts';

@@ -1,4 +1,4 @@
-// What wallets can do with v1 revocations that name no delegate, on a real EVM: nobody else's answers suffer.
+// Wallets that abuse v1 revocations without a delegate, on a real EVM: answers about other wallets must not suffer.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { decodeAbiParameters, parseAbiParameters } from 'viem';

@@ -90,7 +90,7 @@ test('gives the printed answers, which the contracts confirm, keeps producing bl
 
   sandbox.child.kill('SIGINT');
   expect(await sandbox.child.exited).toBe(0);
-  expect(sandbox.text()).toContain('Stopped: nothing is left.');
+  expect(sandbox.text()).toContain('Stopped. All data was deleted.');
   await expectNothingLeft(processes, sandbox.folder);
 }, 120_000);
 
@@ -101,7 +101,7 @@ test('when its chain dies it exits with an error and leaves nothing', async () =
   const node = processes.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('evm-process.ts'));
   process.kill(node as number, 'SIGKILL');
   expect(await sandbox.child.exited).toBe(2);
-  expect(await new Response(sandbox.child.stderr).text()).toContain('The local chain has ended, so the sandbox stops.');
+  expect(await new Response(sandbox.child.stderr).text()).toContain('The local chain exited, so the sandbox stops.');
   await expectNothingLeft(processes, sandbox.folder);
 }, 120_000);
 
@@ -120,9 +120,9 @@ test('a port in use, a directory that is not writable and an invalid setting are
   for (const [environment, why] of [
     [
       { PORT: String(taken.port) },
-      `Port ${taken.port} is taken. Choose another: PORT=${Number(taken.port) + 1} npm run sandbox`,
+      `Port ${taken.port} is already in use. Choose another one: PORT=${Number(taken.port) + 1} npm run sandbox`,
     ],
-    [{ TMPDIR: '/nowhere' }, 'No folder can be made in /nowhere'],
+    [{ TMPDIR: '/nowhere' }, 'Cannot create a folder in /nowhere'],
     [{ PORT: 'eighty' }, 'PORT must be an integer'],
   ] as const) {
     const sandbox = start(environment);

@@ -1,7 +1,7 @@
-// Many short lives of a chain whose nodes lie in every way that nodes do. While one of them is honest, the index must be right
-// in the end, without an operator. A seed makes a life happen again, and FOLLOW_QUIRKS chooses how nodes are wrong:
+// Random short lives of a chain with faulty nodes. While one node is honest, the index must be right in the end, without an
+// operator. A seed repeats a life, and FOLLOW_QUIRKS chooses the faults:
 // FOLLOW_SEED=7 FOLLOW_RUNS=1 FOLLOW_QUIRKS=noReceipts,frozen npx bun test --timeout 9999999 test/simulation.test.ts
-// Meanwhile it must never be wrong either, unless the honest node was away.
+// It must never be wrong in between, except while the honest node was unavailable.
 
 import { expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';

@@ -1,4 +1,4 @@
-// Trouble of the store's own: it is told as such, no provider is blamed for it, and nothing is lost.
+// Database errors are reported as such, no provider is blamed for them, and nothing is lost.
 
 import { expect, test } from 'bun:test';
 import { Inconsistent, isProviderFault, Lagging, Untrusted, WrongChain } from '../src/chain/errors.ts';
@@ -69,7 +69,7 @@ test('PostgreSQL lets the follower read, and no longer write', async () => {
   });
 });
 
-test('only what a provider said is blamed on one: its own errors, and a batch that makes no sense', () => {
+test('a provider is blamed only for its own errors and for a batch that the store rejects as invalid', () => {
   const faults = [
     new RpcError('refused', ''),
     new Inconsistent(),

@@ -243,9 +243,7 @@ test('a wallet that is a contract is asked whether the signature is its own (EIP
     const good = message();
     expect(await signIn.verify(good, await account.signMessage({ message: good }))).toBe(wallet.toLowerCase());
     const bad = message();
-    await expect(signIn.verify(bad, await other.signMessage({ message: bad }))).rejects.toThrow(
-      'not from the wallet',
-    );
+    await expect(signIn.verify(bad, await other.signMessage({ message: bad }))).rejects.toThrow('not from the wallet');
   } finally {
     await accounts.close();
     await evm.stop();

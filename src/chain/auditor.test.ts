@@ -1,4 +1,4 @@
-// The audit: what it finds, what it mends, whom it blames, and what following a quiet chain costs.
+// The audit: what it finds and repairs, which provider it blames, and how many calls a quiet chain costs.
 
 import { describe, expect, test } from 'bun:test';
 import type { FakeNode } from '../../test/support/fake-node.ts';
@@ -32,7 +32,7 @@ async function withGaps(share: number) {
 }
 
 describe('the audit of logs', () => {
-  test('finds what was kept back while the history was read, mends it, and counts it', async () => {
+  test('finds logs that were withheld during the backfill, repairs them, and counts them', async () => {
     const { world } = await withGaps(3);
     const truth = world.chain.flatMap(({ transactions }) => transactions).length;
     const before = (await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10_000 })).length;
@@ -62,7 +62,7 @@ describe('the audit of logs', () => {
     await world.close();
   });
 
-  test('a log of ours that no receipt knows is taken out', async () => {
+  test('removes a log that no receipt has', async () => {
     const world = await createWorld({ blocks: 120 });
     const [node] = world.nodes as [FakeNode];
     // A node that makes a log up, while the history is read.
@@ -94,7 +94,7 @@ const forged = ({ topics }: Record<string, unknown>) => {
 };
 
 describe('the audit of answers', () => {
-  test('agrees with the registry where the index is right', async () => {
+  test('agrees with the registry if the index is right', async () => {
     const world = await createWorld({ blocks: 120 });
     await world.one.settle();
     const logs = await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10_000 });
@@ -131,7 +131,7 @@ describe('the audit of answers', () => {
     await world.close();
   });
 
-  test('the chain stays halted while a comparison of everything explains nothing', async () => {
+  test('the chain stays halted while comparing all blocks does not clear the mismatch', async () => {
     const world = await createWorld({ blocks: 120 });
     const [node] = world.nodes as [FakeNode];
     await world.one.settle();
@@ -160,7 +160,7 @@ describe('the audit of answers', () => {
     await world.close();
   });
 
-  test('a node that answers otherwise than another one and the index is blamed, and the chain stays open', async () => {
+  test('a node that contradicts another node and the index is blamed, and the chain is not halted', async () => {
     const world = await createWorld({ blocks: 120, nodes: 2 });
     await world.one.settle();
     const [liar] = world.nodes as [FakeNode, FakeNode];
@@ -170,7 +170,7 @@ describe('the audit of answers', () => {
     await world.close();
   });
 
-  test('what callers were told no about is asked of the registry, and found out where it was wrong', async () => {
+  test('denied checks are compared with the registry, and wrong ones halt the chain', async () => {
     const { world } = await withGaps(2);
     const { follower, store } = world.one;
     const verified = (await store.chain(1))?.verified as number;

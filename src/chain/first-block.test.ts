@@ -1,4 +1,4 @@
-// Where an index begins: at the registries' own beginning, or later than that.
+// The first block of an index: at the deployment of the registries, or later.
 
 import { describe, expect, test } from 'bun:test';
 import { behind } from '../../test/support/behind.ts';
@@ -56,9 +56,9 @@ async function ask({ store, clock }: Following, path: string) {
   return { status: response.status, body: await response.json() };
 }
 
-describe('a chain that is read from a block on at which the registry was there already', () => {
+describe('a chain whose first block is after the deployment of the registry', () => {
   for (const broken of ['claim', 'report', 'apply'] as const) {
-    test(`is partial, also where its first ${broken} fails`, async () => {
+    test(`is partial, even if its first ${broken} fails`, async () => {
       let failures = 0;
       const storeOf = (store: Store): Store => ({
         ...store,
@@ -123,14 +123,14 @@ describe('a time before the first log', () => {
     expect((await ask(one, check(`timestamp=${before}`))).status).toBe(404);
   };
 
-  test('is answered as its block is', async () => {
+  test('is answered like its block', async () => {
     await withChain(chain, {}, async (one) => {
       await one.settle();
       await isAnswered(one);
     });
   });
 
-  test('is answered so in a store that had not kept the first block, for one header', async () => {
+  test('is answered in a store that lacked the first block, after one header is read', async () => {
     const url = `sqlite:${temporaryPath('kept.db')}`;
     const store = await openStore(url);
     await withChain(chain, { sharedStore: store }, async (one, node) => {

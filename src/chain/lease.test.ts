@@ -1,4 +1,4 @@
-// Who follows a chain when a holder makes no progress: real followers on one store, over nodes that fail and answer.
+// Which process follows a chain when the lease holder makes no progress: real followers on one store.
 
 import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/support/engines.ts';
@@ -58,7 +58,7 @@ function candidate(store: Store, holder: string, url: string): Candidate {
 }
 
 describe.each(ENGINES)('a lease on $name', ({ fresh }) => {
-  test('goes to a standby when its holder makes no progress, and stays there while that one does', async () => {
+  test('goes to a standby when the holder makes no progress, and stays there while the standby does', async () => {
     const live = liveChain(30);
     const url = await fresh();
     const stores = [await openStore(url), await openStore(url)] as const;
@@ -86,7 +86,7 @@ describe.each(ENGINES)('a lease on $name', ({ fresh }) => {
     await live.stop();
   }, 120_000);
 
-  test('stays with whoever is alone, who follows as soon as its node answers', async () => {
+  test('stays with a single process, which follows as soon as its node responds', async () => {
     const live = liveChain(30);
     const store = await openStore(await fresh());
     live.node.fault = () => new Response('away', { status: 503 });
@@ -101,7 +101,7 @@ describe.each(ENGINES)('a lease on $name', ({ fresh }) => {
     await live.stop();
   }, 120_000);
 
-  test('stays with a holder whose chain makes no blocks while its node answers', async () => {
+  test('stays with a holder whose chain makes no blocks while its node responds', async () => {
     const live = liveChain(30);
     const store = await openStore(await fresh());
     const quiet = candidate(store, 'quiet', live.url);

@@ -1,4 +1,4 @@
-// What happens on the sandbox's chain: a month of history, and then a transaction every few seconds.
+// Makes the transactions on the sandbox's chain: a month of history, and then one at a time.
 
 import type { Rpc } from '../chain/rpc.ts';
 import { type Bytes32, NO_RIGHTS } from '../registry/delegation.ts';
@@ -12,10 +12,10 @@ const VOTE = rightsOf('vote') as Bytes32;
 const PLAY = rightsOf('play') as Bytes32;
 const TOKEN = 10n ** 18n;
 const DAY_SECONDS = 86_400;
-/** How long ago the history begins. */
+/** Length of the history. */
 export const HISTORY_DAYS = 30;
 
-/** Each with the days that had passed since the beginning. */
+/** Days are counted from the start of the history. */
 const HISTORY: readonly (readonly [day: number, call: RegistryCall])[] = [
   [0.1, ['v2', COLD.Ada, 'delegateAll', [HOT.Ada, NO_RIGHTS, true]]],
   [0.2, ['v1', COLD.Ada, 'delegateForAll', [HOT.Ada, true]]],
@@ -36,13 +36,13 @@ const HISTORY: readonly (readonly [day: number, call: RegistryCall])[] = [
   [24.1, ['v2', COLD.Finn, 'delegateAll', [HOT.Finn, NO_RIGHTS, true]]],
 ];
 
-/** How many days of the history somebody else did something, too. */
-const BACKGROUND = 40;
+/** Random transactions in the history. */
+const RANDOM_CALLS = 40;
 
 export interface Activity {
-  /** Makes the month that has passed, up to now. */
-  makeHistory(beganAt: number): Promise<void>;
-  /** One more transaction; tells what it was. */
+  /** Makes the history, from a Unix time in seconds until now. */
+  makeHistory(startedAt: number): Promise<void>;
+  /** Sends a random transaction, and describes it. */
   step(): Promise<string>;
 }
 
@@ -52,7 +52,7 @@ export function createActivity(rpc: Rpc, random: () => number): Activity {
   const ready = new Set<string>();
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
 
-  /** The node signs for whom it is told to, and gives them what they need to pay. */
+  /** Lets the node sign for a wallet, and gives it ether for gas. */
   async function prepare(wallet: string): Promise<void> {
     if (ready.has(wallet)) return;
     await rpc.call('hardhat_impersonateAccount', [wallet]);
@@ -73,34 +73,34 @@ export function createActivity(rpc: Rpc, random: () => number): Activity {
     await rpc.call('eth_sendTransaction', [{ ...transaction, gas: '0x2dc6c0' }]);
   }
 
-  /** Something that one of those does who are not shown. */
-  function anyCall(): RegistryCall {
+  /** A call by one of the wallets that are not shown. */
+  function randomCall(): RegistryCall {
     const [from, to] = [pick(ACTIVE.cold), pick(ACTIVE.hot)];
     const id = String(Math.floor(random() * 5));
-    const isOn = random() < 0.7;
-    const amount = isOn ? String(BigInt(1 + Math.floor(random() * 500)) * TOKEN) : '0';
+    const isGrant = random() < 0.7;
+    const amount = isGrant ? String(BigInt(1 + Math.floor(random() * 500)) * TOKEN) : '0';
     const [lights, foghorns] = [CONTRACTS['Harbour Lights'], CONTRACTS.Foghorns];
     const rights = pick([NO_RIGHTS, NO_RIGHTS, VOTE, PLAY]);
     return pick<RegistryCall>([
-      ['v2', from, 'delegateAll', [to, rights, isOn]],
-      ['v2', from, 'delegateContract', [to, pick([lights, foghorns]), rights, isOn]],
-      ['v2', from, 'delegateERC721', [to, pick([lights, foghorns]), id, rights, isOn]],
+      ['v2', from, 'delegateAll', [to, rights, isGrant]],
+      ['v2', from, 'delegateContract', [to, pick([lights, foghorns]), rights, isGrant]],
+      ['v2', from, 'delegateERC721', [to, pick([lights, foghorns]), id, rights, isGrant]],
       ['v2', from, 'delegateERC20', [to, CONTRACTS.Lantern, rights, amount]],
-      ['v2', from, 'delegateERC1155', [to, CONTRACTS['Tidal Cards'], id, rights, isOn ? '5' : '0']],
-      ['v1', from, 'delegateForAll', [to, isOn]],
-      ['v1', from, 'delegateForContract', [to, pick([lights, foghorns]), isOn]],
-      ['v1', from, 'delegateForToken', [to, pick([lights, foghorns]), id, isOn]],
+      ['v2', from, 'delegateERC1155', [to, CONTRACTS['Tidal Cards'], id, rights, isGrant ? '5' : '0']],
+      ['v1', from, 'delegateForAll', [to, isGrant]],
+      ['v1', from, 'delegateForContract', [to, pick([lights, foghorns]), isGrant]],
+      ['v1', from, 'delegateForToken', [to, pick([lights, foghorns]), id, isGrant]],
       ['v1', from, 'revokeDelegate', [to]],
     ]);
   }
 
   return {
-    async makeHistory(beganAt) {
-      const background = Array.from({ length: BACKGROUND }, () => [random() * HISTORY_DAYS, anyCall()] as const);
+    async makeHistory(startedAt) {
+      const background = Array.from({ length: RANDOM_CALLS }, () => [random() * HISTORY_DAYS, randomCall()] as const);
       const all = [...HISTORY, ...background].sort(([a], [b]) => a - b);
-      let last = beganAt;
+      let last = startedAt;
       for (const [day, call] of all) {
-        last = Math.max(last + 1, Math.floor(beganAt + day * DAY_SECONDS));
+        last = Math.max(last + 1, Math.floor(startedAt + day * DAY_SECONDS));
         await prepare(call[1]);
         await rpc.call('evm_setNextBlockTimestamp', [`0x${last.toString(16)}`]);
         await send(call);
@@ -111,18 +111,17 @@ export function createActivity(rpc: Rpc, random: () => number): Activity {
       await rpc.call('evm_mine', []);
     },
     async step() {
-      const call = anyCall();
+      const call = randomCall();
       await send(call);
-      return textOf(call);
+      return describeCall(call);
     },
   };
 }
 
-/** A call in words. */
-function textOf([registry, caller, name, args]: RegistryCall): string {
+function describeCall([registry, caller, name, args]: RegistryCall): string {
   const [to = ''] = args;
   const last = args.at(-1);
-  const isOff = last === false || last === '0' || name.startsWith('revoke');
+  const isRevoke = last === false || last === '0' || name.startsWith('revoke');
   const what = /ForAll|All$/.test(name) || name === 'revokeDelegate' ? 'everything' : labelOf(String(args[1]));
-  return `${labelOf(caller)} ${isOff ? 'takes back' : 'delegates'} ${what} ${isOff ? 'from' : 'to'} ${labelOf(String(to))}, ${registry}`;
+  return `${registry}: ${labelOf(caller)} ${isRevoke ? 'revokes' : 'delegates'} ${what} ${isRevoke ? 'from' : 'to'} ${labelOf(String(to))}`;
 }

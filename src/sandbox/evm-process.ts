@@ -1,5 +1,4 @@
-// The process of the local chain: Hardhat's own node, which stands for Ethereum. It ends with the program that started it,
-// however that one ended.
+// The process of the local chain: Hardhat's node with chain id 1. It exits when its parent does.
 
 import { rmSync } from 'node:fs';
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre';
@@ -10,12 +9,12 @@ process.once('disconnect', () => {
   rmSync(folder, { recursive: true, force: true });
   process.exit();
 });
-// Ctrl-C reaches every process of a terminal: the one that started this one ends it when it is time.
+// Ctrl-C reaches every process of a terminal. The parent decides when this one exits.
 process.on('SIGINT', () => {});
 
 const hardhat = await createHardhatRuntimeEnvironment({
   networks: { node: { type: 'edr-simulated', chainId: 1, chainType: 'l1', initialDate } },
-  // Nothing is written beside the sources.
+  // Keeps Hardhat's files out of the source folder.
   paths: { cache: `${folder}/cache`, artifacts: `${folder}/artifacts` },
 });
 await hardhat.tasks.getTask('node').run({ hostname: '127.0.0.1', port: Number(port) });

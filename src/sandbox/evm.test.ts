@@ -1,18 +1,15 @@
-// On a real EVM: our contracts against the genuine ones' recordings, and the whole program against our contracts.
+// The committed contract artifacts, and the whole program against our contracts on a real EVM.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { artifactsText } from '../../contracts/compile.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { prepareWallets, SMART, send } from '../../test/support/evm-wallets.ts';
-import { CONTRACTS, IDS, RIGHTS, WALLETS } from '../../test/support/lives.ts';
+import { ALL_CHECKS } from '../../test/support/every-answer.ts';
+import { prepareWallets, registryAnswers, SMART, send } from '../../test/support/evm-wallets.ts';
+import { WALLETS } from '../../test/support/lives.ts';
 import { pathOf } from '../../test/support/over-http.ts';
-import { everyQuestion } from '../../test/support/questions.ts';
 import { createRandom } from '../../test/support/random.ts';
 import { startServe } from '../../test/support/serve-process.ts';
-import { MAINNET, type Recording } from '../../test/support/vectors.ts';
 import { randomCalls } from '../../test/support/world.ts';
-import { decodeAnswer, encodeCheck } from '../chain/registry-calls.ts';
-import type { Question } from '../registry/check.ts';
 import { type Evm, startEvm } from './evm.ts';
 import type { RegistryCall } from './registry-call.ts';
 
@@ -26,16 +23,6 @@ afterAll(() => evm.stop());
 test('the committed artifacts are what the contracts compile to (npm run contracts writes them)', async () => {
   expect(await Bun.file(`${import.meta.dir}/../../contracts/artifacts.json`).text()).toBe(artifactsText());
 });
-
-/** The registry's own answers at a block. */
-async function registryAnswers(questions: readonly Question[], block: string): Promise<(boolean | bigint | null)[]> {
-  const calls = questions.map((question) => ({
-    method: 'eth_call',
-    params: [{ to: MAINNET.registries[question.version], data: encodeCheck(question) }, block],
-  }));
-  const data = await evm.rpc.batch(calls);
-  return questions.map((question, position) => decodeAnswer(question, String(data[position])));
-}
 
 describe('delegations serve against the registries', () => {
   test('random transactions with reorgs: thousands of checks over HTTP are what the contracts answer at that block', async () => {
@@ -53,13 +40,7 @@ describe('delegations serve against the registries', () => {
       POLL_INTERVAL_1: '100',
       MAX_LAG_1: '3600',
     });
-    const questions = everyQuestion({
-      vaults: WALLETS,
-      delegates: WALLETS,
-      contracts: CONTRACTS,
-      tokenIds: IDS,
-      rights: RIGHTS,
-    } as unknown as Recording).map(({ question }) => question);
+    const questions = ALL_CHECKS.map(({ question }) => question);
     let [compared, reorgs, smart] = [0, 0, 0];
     const wrong: string[] = [];
     let highest = 0;
@@ -104,7 +85,7 @@ describe('delegations serve against the registries', () => {
           await Bun.sleep(100);
         }
         const asked = Array.from({ length: 90 }, () => pick(questions));
-        const truths = await registryAnswers(asked, tip.number);
+        const truths = await registryAnswers(rpc, asked, tip.number);
         await Promise.all(
           asked.map(async (question, position) => {
             const response = await fetch(served.url + pathOf(question));

@@ -1,4 +1,4 @@
-// A real EVM on the loopback: Hardhat's own node, with chain id 1 and both registries at their real addresses.
+// Starts a local chain: Hardhat's node on the loopback interface, with chain id 1 and both registries at their real addresses.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ export interface Evm {
   readonly url: string;
   readonly rpc: Rpc;
   readonly pid: number;
-  /** Ends when the chain's process does. */
+  /** Resolves when the chain's process has exited. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface Evm {
 export interface EvmOptions {
   /** The time of the first block. */
   readonly since?: Date;
-  /** For its files; it goes away with the chain, however that ends. */
+  /** For the chain's files. Deleted when the chain exits. */
   readonly folder?: string;
 }
 
@@ -29,13 +29,13 @@ export async function startEvm(options: EvmOptions = {}): Promise<Evm> {
   const { since = new Date(), folder = mkdtempSync(join(tmpdir(), 'delegations-evm-')) } = options;
   installNative();
   const port = freePort();
-  const complaints = Bun.file(join(folder, 'stderr'));
+  const stderr = Bun.file(join(folder, 'stderr'));
   const program = join(import.meta.dir, 'evm-process.ts');
   const child = Bun.spawn([process.execPath, '--bun', program, String(port), folder, since.toISOString()], {
-    // Hardhat looks for itself from where it is started.
+    // Hardhat resolves its packages from the working directory.
     cwd: import.meta.dir,
     stdout: 'ignore',
-    stderr: complaints,
+    stderr,
     ipc() {},
   });
   const url = `http://127.0.0.1:${port}`;
@@ -46,7 +46,7 @@ export async function startEvm(options: EvmOptions = {}): Promise<Evm> {
     return ended;
   };
   try {
-    await answers(rpc, child, complaints);
+    await waitUntilReady(rpc, child, stderr);
     const { registries } = NETWORKS.get(1) as Network;
     await rpc.call('hardhat_setCode', [registries[1], artifacts.RegistryV1.code]);
     await rpc.call('hardhat_setCode', [registries[2], artifacts.RegistryV2.code]);
@@ -57,17 +57,17 @@ export async function startEvm(options: EvmOptions = {}): Promise<Evm> {
   }
 }
 
-/** Puts the code of a smart account at an address. */
+/** Puts a smart account's code at an address. */
 export const deploySmartWallet = (rpc: Rpc, address: string) =>
   rpc.call('hardhat_setCode', [address, artifacts.BatchWallet.code]);
 
-async function answers(rpc: Rpc, child: Bun.Subprocess, complaints: Bun.BunFile): Promise<void> {
+async function waitUntilReady(rpc: Rpc, child: Bun.Subprocess, stderr: Bun.BunFile): Promise<void> {
   for (let left = 300; left > 0; left--) {
     if (child.exitCode !== null) {
-      throw new Error(`The local chain did not start: ${(await complaints.text()).slice(-500)}`);
+      throw new Error(`The local chain did not start: ${(await stderr.text()).slice(-500)}`);
     }
     if ((await rpc.call('eth_chainId', []).catch(() => null)) === '0x1') return;
     await Bun.sleep(100);
   }
-  throw new Error('The local chain did not answer within 30 s.');
+  throw new Error('The local chain did not respond within 30 s.');
 }

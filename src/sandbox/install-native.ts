@@ -1,4 +1,4 @@
-// The native part of Hardhat's EVM. npm leaves it out below Node 22, where it is not needed: Bun runs it.
+// Installs the native package of Hardhat's EVM. npm skips it below Node 22, but Bun can run it.
 
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 const MODULES = join(import.meta.dir, '../../node_modules');
 const VERSION = '0.20.0';
 
-/** Fetches it where it is missing. */
+/** Does nothing if the package is installed. */
 export function installNative(): void {
   const name = `@nomicfoundation/edr-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
   const folder = join(MODULES, name);
@@ -17,7 +17,7 @@ export function installNative(): void {
     const packed = run(['npm', 'pack', `${name}@${VERSION}`, '--pack-destination', scratch, '--silent']);
     const file = packed.trim().split('\n').at(-1) ?? '';
     mkdirSync(dirname(folder), { recursive: true });
-    // Whole or not at all: two programs may do this at once.
+    // Moved into place in one step, because two processes may do this at once.
     const unpacked = mkdtempSync(join(MODULES, '.edr-'));
     run(['tar', 'xzf', join(scratch, file), '-C', unpacked, '--strip-components=1']);
     try {
@@ -37,11 +37,13 @@ function run(command: string[]): string {
   return stdout.toString();
 }
 
-// npm runs this at the end of an install: the sandbox then needs no network. Without Hardhat there is no sandbox.
+// npm runs this after an install, so that the sandbox later needs no network. Without Hardhat there is no sandbox.
 if (import.meta.main && existsSync(join(MODULES, 'hardhat/package.json'))) {
   try {
     installNative();
   } catch (error) {
-    console.warn(`The local chain's native part is missing, and is tried for again when it is needed: ${error}`);
+    console.warn(
+      `Could not install the sandbox's native EVM package. The sandbox will try again when it starts. ${error}`,
+    );
   }
 }

@@ -1,6 +1,6 @@
-// Calls of the registries as transactions carry them.
+// Encodes calls of the registries as transaction input.
 
-/** What a wallet does in a registry. Addresses and rights are hex, amounts and ids decimal. */
+/** A wallet's call of a registry. Addresses and rights are hex, amounts and ids are decimal. */
 export type RegistryCall = readonly [
   registry: 'v1' | 'v2',
   caller: string,
@@ -22,7 +22,7 @@ const SELECTORS: Readonly<Record<string, string>> = {
   'v2.delegateERC1155': 'ab764683',
 };
 
-/** Each argument is one word. */
+/** Encodes an argument as one 32-byte word. */
 function word(value: string | boolean): string {
   if (typeof value === 'boolean') return (value ? '1' : '0').padStart(64, '0');
   return value.startsWith('0x') ? value.slice(2).padStart(64, '0') : BigInt(value).toString(16).padStart(64, '0');
@@ -31,7 +31,7 @@ function word(value: string | boolean): string {
 export const encodeCall = ([registry, , name, args]: RegistryCall): string =>
   `0x${SELECTORS[`${registry}.${name}`]}${args.map(word).join('')}`;
 
-/** The input of a smart account's `execute` that makes some calls. */
+/** Encodes a smart account's `execute`, which makes several calls. */
 export function encodeExecute(calls: readonly { to: string; data: string }[]): string {
   const number = (value: number) => value.toString(16).padStart(64, '0');
   const bodies = calls.map(({ to, data }) => {

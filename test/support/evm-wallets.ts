@@ -1,6 +1,8 @@
 // Wallets on a real EVM, for which the node signs, and what they do in the registries.
 
+import { decodeAnswer, encodeCheck } from '../../src/chain/registry-calls.ts';
 import type { Rpc } from '../../src/chain/rpc.ts';
+import type { Question } from '../../src/registry/check.ts';
 import type { Address } from '../../src/registry/delegation.ts';
 import { deploySmartWallet } from '../../src/sandbox/evm.ts';
 import { encodeCall, encodeExecute, type RegistryCall } from '../../src/sandbox/registry-call.ts';
@@ -40,4 +42,18 @@ export async function send(rpc: Rpc, calls: readonly RegistryCall[]): Promise<vo
   const [[, caller]] = calls as [RegistryCall];
   if (caller === SMART) await execute(rpc, SMART, calls);
   else for (const call of calls) await rpc.call('eth_sendTransaction', [{ from: caller, ...bodyOf(call), gas: GAS }]);
+}
+
+/** The registries' own answers at a block, given as a JSON-RPC block tag. */
+export async function registryAnswers(
+  rpc: Rpc,
+  questions: readonly Question[],
+  tag: string,
+): Promise<(boolean | bigint | null)[]> {
+  const calls = questions.map((question) => ({
+    method: 'eth_call',
+    params: [{ to: MAINNET.registries[question.version], data: encodeCheck(question) }, tag],
+  }));
+  const data = await rpc.batch(calls);
+  return questions.map((question, position) => decodeAnswer(question, String(data[position])));
 }

@@ -26,7 +26,7 @@ export function startSandbox(environment: Record<string, string> = {}): SandboxP
     child,
     text: () => text,
     async ready() {
-      for (let left = 600; !text.includes('Ctrl-C stops everything'); left--) {
+      for (let left = 600; !text.includes('Press Ctrl-C to stop'); left--) {
         if (left === 0 || child.exitCode !== null) throw new Error(`the sandbox did not start: ${text}`);
         await Bun.sleep(100);
       }

@@ -1,12 +1,12 @@
 // Asks a running service over and over, and holds every answer against the truth at the very block that it names.
 
 import type { Address } from '../../src/registry/delegation.ts';
+import { ALL_CHECKS } from './every-answer.ts';
 import type { LiveChain } from './live-chain.ts';
-import { CONTRACTS, IDS, RIGHTS, WALLETS } from './lives.ts';
+import { WALLETS } from './lives.ts';
 import { delegationsOf, listPathOf, pathOf } from './over-http.ts';
-import { asText, type CheckCase, everyQuestion } from './questions.ts';
+import { asText, type CheckCase } from './questions.ts';
 import { createRandom } from './random.ts';
-import type { Recording } from './vectors.ts';
 
 export interface Witnessed {
   /** Right as of the block that they name. */
@@ -21,14 +21,6 @@ export interface Witnessed {
   /** How far the newest answer was behind the chain's tip, at most, in blocks. */
   farthest: number;
 }
-
-const EVERY = everyQuestion({
-  vaults: WALLETS,
-  delegates: WALLETS,
-  contracts: CONTRACTS,
-  tokenIds: IDS,
-  rights: RIGHTS,
-} as unknown as Recording);
 
 export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Number.POSITIVE_INFINITY } = {}) {
   const random = createRandom(seed);
@@ -54,7 +46,7 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
         read: (text) => delegationsOf(text, version).map(asText).sort().join(';'),
       };
     }
-    const { question, truth }: CheckCase = pick(EVERY);
+    const { question, truth }: CheckCase = pick(ALL_CHECKS);
     return {
       path: pathOf(question) + anyTime(),
       truth: (hash) => {

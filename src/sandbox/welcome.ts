@@ -1,0 +1,73 @@
+// The text that the sandbox prints when it is ready: its wallets, example requests with their responses, and links.
+
+import { checksummed as c } from '../api/checksum.ts';
+import type { Address } from '../registry/delegation.ts';
+import { rightsOf } from '../registry/rights.ts';
+import { alignColumns } from '../service/align-columns.ts';
+import type { RunningService } from '../service/run-service.ts';
+import { COLD, CONTRACTS, HOT, OTHER, SMART } from './wallets.ts';
+
+const MAX_RESPONSE = 200;
+
+export async function welcomeText({ url: bound, metricsUrl }: RunningService): Promise<string> {
+  const url = bound.replace('//0.0.0.0:', '//127.0.0.1:');
+  const examples = await Promise.all(
+    exampleRequests().map(async ([question, path]) => {
+      const response = await (await fetch(url + path)).text();
+      const shown = response.length > MAX_RESPONSE ? `${response.slice(0, MAX_RESPONSE)}…` : response;
+      return `\n    # ${question}\n    curl '${url}${path}'\n    ${shown}`;
+    }),
+  );
+  return `
+  SANDBOX: a local chain with made-up wallets. Nothing here is real. All data is deleted when you stop it.
+
+  Wallets (cold, hot, and what the hot wallet may use)
+${alignColumns([
+  ['  Ada', `${c(COLD.Ada)}  ${c(HOT.Ada)}  everything`],
+  ['  Ben', `${c(COLD.Ben)}  ${c(HOT.Ben)}  NFT collection ${c(CONTRACTS['Harbour Lights'])}`],
+  ['  Cleo', `${c(COLD.Cleo)}  ${c(HOT.Cleo)}  token 42 of that collection`],
+  ['  Dan', `${c(COLD.Dan)}  ${c(HOT.Dan)}  250 of the ERC-20 token ${c(CONTRACTS.Lantern)}`],
+  ['  Ella', `${c(COLD.Ella)}  ${c(HOT.Ella)}  3 of token 7 of the ERC-1155 contract ${c(CONTRACTS['Tidal Cards'])}`],
+  ['  Finn', `${c(COLD.Finn)}  ${c(HOT.Finn)}  everything; revoked from ${c(OTHER['Old phone'])}`],
+])}
+
+  Try these requests
+${examples.join('\n')}
+
+  Open in a browser
+${alignColumns([
+  [`  ${url}/docs`, 'the API reference, with a form for every request'],
+  [`  ${url}/?wallet=${c(COLD.Ada)}`, "Ada's delegations, as a graph and a table"],
+  [`  ${url}/status`, 'the status of the indexer'],
+  [`  ${metricsUrl}`, 'metrics for Prometheus'],
+])}
+
+  Use the command line
+    ./delegations check --url ${url} --from ${c(COLD.Ada)} --to ${c(HOT.Ada)}
+
+  A new transaction is made every few seconds and printed below. Press Ctrl-C to stop.
+`;
+}
+
+function exampleRequests(): readonly (readonly [question: string, path: string])[] {
+  const check = (scope: string, from: Address, to: Address, more = '') =>
+    `/registry/v2/check/${scope}?from=${c(from)}&to=${c(to)}${more}`;
+  const twoWeeksAgo = new Date(Date.now() - 14 * 86_400_000).toISOString().slice(0, 10);
+  return [
+    ['May Ada’s hot wallet act for her cold wallet?', check('all', COLD.Ada, HOT.Ada)],
+    ['May Finn’s old phone act for him? He revoked it six days ago.', check('all', COLD.Finn, OTHER['Old phone'])],
+    [
+      'Could it two weeks ago, before he revoked it?',
+      check('all', COLD.Finn, OTHER['Old phone'], `&timestamp=${twoWeeksAgo}T00:00:00Z`),
+    ],
+    [
+      'May the agent vote for Harbour DAO? (“vote” as bytes32 rights)',
+      check('all', SMART['Harbour DAO'], OTHER['Vote agent'], `&rights=${rightsOf('vote')}`),
+    ],
+    [
+      'How many Lantern tokens may Dan’s hot wallet use? (in units of 10^-18)',
+      check('erc20', COLD.Dan, HOT.Dan, `&contract=${c(CONTRACTS.Lantern)}`),
+    ],
+    ['Which delegations has Ella’s cold wallet granted or received?', `/registry/v2/${c(COLD.Ella)}`],
+  ];
+}
