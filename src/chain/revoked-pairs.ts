@@ -1,6 +1,6 @@
 // Whether a v1 revocation that names no delegate ended what a wallet had granted another, by the registry's state.
 
-import { keccak256 } from 'viem';
+import { createKeccak } from 'hash-wasm';
 import { questionFor } from '../registry/check.ts';
 import { type Address, type Bytes32, type DelegationKey, delegationId } from '../registry/delegation.ts';
 import type { Network } from '../registry/network.ts';
@@ -9,13 +9,14 @@ import type { HeldDelegation, LogPosition } from '../store/store.ts';
 import type { BlockId, Node } from './node.ts';
 import { answerOf, callOf } from './registry-calls.ts';
 
+const keccak = await createKeccak(256);
+const hashOf = (hex: string) => keccak.init().update(Uint8Array.fromHex(hex)).digest('hex');
 const word = (hex: string) => hex.slice(2).padStart(64, '0');
 const DELEGATE_VERSION_SLOT = '2'.padStart(64, '0');
 
 /** The storage slot of the registry that changes exactly when a wallet's grants to a delegate are revoked together. */
 export const versionSlot = (vault: Address, delegate: Address): Bytes32 =>
-  keccak256(`0x${word(delegate)}${versionsOf(vault).slice(2)}`);
-const versionsOf = (vault: Address): Bytes32 => keccak256(`0x${word(vault)}${DELEGATE_VERSION_SLOT}`);
+  `0x${hashOf(word(delegate) + hashOf(word(vault) + DELEGATE_VERSION_SLOT))}`;
 
 export interface Pair {
   readonly vault: Address;
