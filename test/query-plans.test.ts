@@ -14,8 +14,8 @@ import {
   LOAD_OPEN_KEY,
 } from '../src/store/tables.ts';
 import { newChain } from './support/chain.ts';
-import { postgresServer } from './support/engines.ts';
 import { block, granted } from './support/fixtures.ts';
+import { postgresDatabase } from './support/postgres-database.ts';
 
 const bulk = { LOAD_OPEN_KEY, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
 const common = {
@@ -36,7 +36,7 @@ const namesIn = (text: string, pattern: RegExp) =>
   [...new Set([...text.matchAll(pattern)].map(([, name]) => name))].sort();
 
 test('every statement uses the indexes that it is made for', async () => {
-  const url = await (await postgresServer()).createDatabase();
+  const url = await postgresDatabase();
   const store = await openStore(url);
   const connection = new Bun.SQL(url, { max: 1, connection: SETTINGS });
   let prepared = 0;
