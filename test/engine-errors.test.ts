@@ -6,7 +6,8 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import type { Engine, WriteTransaction } from '../src/store/engine.ts';
 import { openEngine } from '../src/store/open.ts';
 import { failure } from './support/chain.ts';
-import { postgresServer, temporaryPath } from './support/engines.ts';
+import { temporaryPath } from './support/engines.ts';
+import { postgresDatabase } from './support/postgres-database.ts';
 
 const TABLE = 'CREATE TABLE notes (text TEXT)';
 const INSERT = 'INSERT INTO notes VALUES ($1)';
@@ -93,7 +94,7 @@ test('SQLite: a damaged file, and a statement that makes no sense, have failed',
 });
 
 test('PostgreSQL: what may not be read or written is unavailable', async () => {
-  const url = await (await postgresServer()).createDatabase();
+  const url = await postgresDatabase();
   await inDatabase(url, async (engine) => {
     const role = `guest_${new URL(url).pathname.slice(1)}`;
     await engine.transaction(async (tx) => {
@@ -119,7 +120,7 @@ test('PostgreSQL: what may not be read or written is unavailable', async () => {
 });
 
 test('PostgreSQL: its own codes say whether it can be used, at any timeout', async () => {
-  await inDatabase(await (await postgresServer()).createDatabase(), async (engine) => {
+  await inDatabase(await postgresDatabase(), async (engine) => {
     const raise = (code: string) =>
       `DO $$ BEGIN RAISE EXCEPTION 'the reason of ${code}' USING ERRCODE = '${code}'; END $$`;
     const codes = {
@@ -144,7 +145,7 @@ test('PostgreSQL: its own codes say whether it can be used, at any timeout', asy
 });
 
 test('what the work of a transaction throws comes out as it is', async () => {
-  for (const url of [`sqlite:${temporaryPath('own.db')}`, await (await postgresServer()).createDatabase()]) {
+  for (const url of [`sqlite:${temporaryPath('own.db')}`, await postgresDatabase()]) {
     await inDatabase(url, async (engine) => {
       const own = new RangeError('my own');
       expect(await engine.transaction(() => Promise.reject(own)).catch((error) => error)).toBe(own);

@@ -5,10 +5,11 @@ import { archiveLines } from '../src/store/export-archive.ts';
 import { importArchive } from '../src/store/import-archive.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
-import { postgresServer, temporaryPath } from './support/engines.ts';
+import { temporaryPath } from './support/engines.ts';
 import { startFakeNode } from './support/fake-node.ts';
 import { caughtUp, eventually, type LiveChain, liveChain, SECRET, settingsOf } from './support/live-chain.ts';
 import { WALLETS } from './support/lives.ts';
+import { postgresDatabase } from './support/postgres-database.ts';
 import { createRandom } from './support/random.ts';
 import { type LogLine, MAIN, runCommand, startServe } from './support/serve-process.ts';
 import { stored } from './support/stored.ts';
@@ -270,7 +271,7 @@ describe('delegations serve, following', () => {
 
   test('of two followers on PostgreSQL one stands by, and follows within ten seconds when the first is killed; an api answers', async () => {
     const live = liveChain(60, 21);
-    const database = await (await postgresServer()).createDatabase();
+    const database = await postgresDatabase();
     const environment = { ...process.env, DATABASE_URL: database, ...settingsOf(live.url) };
     const start = () =>
       Bun.spawn([process.execPath, MAIN, 'follow'], { env: environment, stdout: 'pipe', stderr: 'ignore' });
@@ -315,7 +316,7 @@ describe('delegations serve, following', () => {
 
   test('a follower whose node is unreachable hands its chain to a standby, and does not take it back', async () => {
     const live = liveChain(60, 22);
-    const database = await (await postgresServer()).createDatabase();
+    const database = await postgresDatabase();
     const start = (url: string) => {
       const follower = Bun.spawn([process.execPath, MAIN, 'follow'], {
         env: { ...process.env, DATABASE_URL: database, ...settingsOf(url) },
@@ -362,7 +363,7 @@ describe('delegations serve, following', () => {
 
   test('followers and APIs on one PostgreSQL exchange the status of chains and denied checks', async () => {
     const live = liveChain(40, 5);
-    const database = await (await postgresServer()).createDatabase();
+    const database = await postgresDatabase();
     const follower = Bun.spawn([process.execPath, MAIN, 'follow'], {
       env: { ...process.env, DATABASE_URL: database, LOG_LEVEL: 'debug', ...settingsOf(live.url) },
       stdout: 'pipe',

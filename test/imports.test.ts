@@ -1,6 +1,9 @@
 // The folders of src are layers.
 
 import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Glob } from 'bun';
 import { folderArrows, folderOf, importsOfSrc, LAYERS, WEB_MAY_IMPORT } from './support/imports.ts';
 
 const IMPORTS = importsOfSrc();
@@ -20,6 +23,14 @@ describe('imports in src', () => {
     const isWeb = ({ from }: { from: string }) => folderOf(from) === 'web';
     const allowed = new Set([...WEB_MAY_IMPORT, 'web']);
     expect(IMPORTS.filter((one) => isWeb(one) && !allowed.has(folderOf(one.to)))).toEqual([]);
+  });
+
+  test('of viem wait until somebody signs in: it takes longer to load than the rest of a command', async () => {
+    const src = join(import.meta.dir, '../src');
+    const files = [...new Glob('**/*.ts').scanSync(src)].filter((path) => !path.endsWith('.test.ts'));
+    const texts = files.map((path) => ({ path, text: readFileSync(join(src, path), 'utf8') }));
+    const loading = texts.filter(({ text }) => /^import (?!type )[^;]*'viem/m.test(text));
+    expect(loading.map(({ path }) => path)).toEqual([]);
   });
 });
 

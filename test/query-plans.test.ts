@@ -12,8 +12,8 @@ import { listStatement } from '../src/store/read/list.ts';
 import { END_OPEN_PAIR, END_OPEN_WALLET, FIND_OPEN_PAIR, FIND_OPEN_WALLET } from '../src/store/write/end-open-spans.ts';
 import { LOAD_OPEN } from '../src/store/write/span-rows.ts';
 import { newChain } from './support/chain.ts';
-import { postgresServer } from './support/engines.ts';
 import { block, granted } from './support/fixtures.ts';
+import { postgresDatabase } from './support/postgres-database.ts';
 
 const bulk = { LOAD_OPEN, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
 const common = {
@@ -36,7 +36,7 @@ const namesIn = (text: string, pattern: RegExp) =>
   [...new Set([...text.matchAll(pattern)].map(([, name]) => name))].sort();
 
 test('every statement uses the indexes that it is made for', async () => {
-  const url = await (await postgresServer()).createDatabase();
+  const url = await postgresDatabase();
   const store = await openStore(url);
   const connection = new Bun.SQL(url, { max: 1, connection: SETTINGS });
   let prepared = 0;

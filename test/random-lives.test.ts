@@ -3,6 +3,9 @@
 // FOLLOW_SEED=7 FOLLOW_RUNS=5000 npx bun test --timeout 99999999 test/random-lives.test.ts
 
 import { expect, test } from 'bun:test';
+import { openStore } from '../src/store/open.ts';
+import type { Store } from '../src/store/store.ts';
+import { temporaryPath } from './support/engines.ts';
 import { HIDDEN, OPEN } from './support/node-quirks.ts';
 import { createRandom } from './support/random.ts';
 import { createWorld, FIRST, type World } from './support/world.ts';
@@ -10,14 +13,18 @@ import { createWorld, FIRST, type World } from './support/world.ts';
 const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 320);
 const FIRST_SEED = Number(process.env['FOLLOW_SEED'] ?? 1);
 const STEPS = 20;
+/** One life in so many has its nodes on real sockets. */
+const SOCKETS = 4;
+/** Not near the number that faults give to another chain. */
+const CHAINS = 1000;
 
 /** Deeper, nothing of the index would be left: then the chain stays shut until its operator says what to do. */
-async function deepest({ one, chain }: World): Promise<number> {
-  const [lowest] = await one.store.blocks(1, { from: 0, to: Number.MAX_SAFE_INTEGER });
+async function deepest({ one, chain, chainId }: World): Promise<number> {
+  const [lowest] = await one.store.blocks(chainId, { from: 0, to: Number.MAX_SAFE_INTEGER });
   return (chain.at(-1)?.number ?? 0) - (lowest?.number ?? FIRST);
 }
 
-async function live(seed: number): Promise<string | null> {
+async function live(sharedStore: Store, seed: number): Promise<string | null> {
   const random = createRandom(seed);
   const int = (below: number) => Math.floor(random() * below);
   const pick = <T>(of: readonly T[]): T => of[int(of.length)] as T;
@@ -27,13 +34,18 @@ async function live(seed: number): Promise<string | null> {
     nodes: 1 + int(2),
     finalizedDepth: pick([0, 5, 10, 20, null]),
     timeoutMs: 2000,
+    // The same life on sockets takes twice as long.
+    where: seed % SOCKETS === 0 ? 'socket' : 'process',
+    sharedStore,
+    chainId: CHAINS + seed,
   });
+  const { chainId } = world;
   const hides = seed % 2 === 0;
   let hidden = false;
   try {
     for (let step = 0; step < STEPS; step++) {
       const dice = random();
-      const verified = (await world.one.store.chain(1))?.verified ?? 0;
+      const verified = (await world.one.store.chain(chainId))?.verified ?? 0;
       const above = Math.max(1, (world.chain.at(-1)?.number ?? 0) - verified);
       if (dice < 0.5) world.grow(int(5));
       else if (dice < 0.55) world.grow(40);
@@ -57,7 +69,7 @@ async function live(seed: number): Promise<string | null> {
     }
     for (const node of world.nodes) node.fault = null;
     // Whatever the chain was last: it goes on, above all that it ever was, and all its nodes show it.
-    const highest = (await world.one.store.chain(1))?.head?.number ?? 0;
+    const highest = (await world.one.store.chain(chainId))?.head?.number ?? 0;
     world.grow(3 + Math.max(0, highest - (world.chain.at(-1)?.number ?? 0)));
     await world.rest();
     // What was kept back until it was final, only the audit can find.
@@ -78,10 +90,13 @@ async function live(seed: number): Promise<string | null> {
 
 test(`${RUNS} random lives, from seed ${FIRST_SEED}`, async () => {
   const wrong: string[] = [];
+  // A chain of its own for each life: to open a store takes longer than to live in it.
+  const store = await openStore(`sqlite:${temporaryPath('random-lives.db')}`);
   for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS && wrong.length < 5; seed++) {
-    const fault = await live(seed);
+    const fault = await live(store, seed);
     if (fault !== null) wrong.push(`seed ${seed}: ${fault}`);
   }
+  await store.close();
   console.log(`${RUNS} random lives from seed ${FIRST_SEED}: ${wrong.length} wrong`);
   expect(wrong).toEqual([]);
 });

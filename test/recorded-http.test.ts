@@ -7,7 +7,7 @@ import { temporaryPath } from './support/engines.ts';
 import { delegationsOf } from './support/over-http.ts';
 import { asText, everyQuestion, recordedList, trueAnswers } from './support/questions.ts';
 import { serving } from './support/serving.ts';
-import { blockInput, RECORDINGS } from './support/vectors.ts';
+import { blockInput, REPLAYED } from './support/vectors.ts';
 
 /** How many requests are under way at once. */
 const LANES = 16;
@@ -37,7 +37,7 @@ interface CheckCase {
 
 const itself = (text: string) => text;
 
-for (const recording of RECORDINGS) {
+for (const recording of REPLAYED) {
   test(`recording ${recording.name} over HTTP`, async () => {
     const store = await openStore(`sqlite:${temporaryPath('recorded.db')}`);
     const { chainId, blocks, checkpoints } = recording;

@@ -7,16 +7,9 @@ import type { Address, Bytes32 } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { ENGINES } from './support/engines.ts';
-import { createModel, type Model } from './support/model.ts';
-import { asText, type CheckCase, everyQuestion, recordedList, trueAnswers } from './support/questions.ts';
-import { blockInput, RECORDINGS } from './support/vectors.ts';
-
-const modelList = (model: Model, version: 1 | 2, wallet: Address) =>
-  model
-    .held()
-    .filter((held) => held.version === version && (held.from === wallet || held.to === wallet))
-    .map(asText)
-    .sort();
+import { asText, type CheckCase, recordedList, trueAnswers } from './support/questions.ts';
+import { type BlockTruth, truthOf } from './support/recorded-truth.ts';
+import { blockInput, REPLAYED } from './support/vectors.ts';
 
 async function storeList(store: Store, chainId: number, version: 1 | 2, wallet: Address, at: number) {
   const revision = (await store.chain(chainId))?.revision ?? 0;
@@ -34,11 +27,11 @@ interface Answered extends CheckCase {
   readonly expected: boolean | bigint | undefined;
 }
 
-/** One question in `share`, each in its turn. */
-const choose = (asked: CheckCase[], truths: (boolean | bigint)[], share: number, turn: number): Answered[] =>
+/** All questions whose answer may begin or end at this block, and one in `share` of the others, each in its turn. */
+const choose = (asked: readonly CheckCase[], { block, answers, isAtEdge }: BlockTruth, share: number): Answered[] =>
   asked
-    .map((question, position) => ({ ...question, expected: truths[position] }))
-    .filter((_, position) => position % share === turn % share);
+    .map((question, position) => ({ ...question, expected: answers[position] }))
+    .filter((_, position) => isAtEdge[position] || (position + block.number) % share === 0);
 
 /** Asks all at once, so that PostgreSQL's round trips overlap. */
 async function countWrong(store: Store, chainId: number, asked: Answered[], block?: number) {
@@ -50,90 +43,74 @@ async function countWrong(store: Store, chainId: number, asked: Answered[], bloc
 }
 
 /**
- * At a checkpoint everything is asked. Between two of them the lists, which show every delegation, are compared whole at
- * every block, and of the checks a share, another one at each block; as of a block SQLite is asked all of them.
+ * At a checkpoint everything is asked. At every other block the lists, which show every delegation, are compared whole, and of
+ * the checks those about the pairs that the block or the next one touches: there alone can an answer begin or end. Of the
+ * others a share, another one at each block.
  */
-const SHARES = { SQLite: { now: 4, asOf: 1 }, PostgreSQL: { now: 8, asOf: 8 } };
+const SHARES = { SQLite: 16, PostgreSQL: 32 };
+/** All questions together, as of one block in so many. */
+const TOGETHER = { SQLite: 4, PostgreSQL: 8 };
 
 for (const engine of ENGINES) {
-  const shares = SHARES[engine.name];
   describe(`the recorded registries on ${engine.name}`, () => {
-    for (const recording of RECORDINGS) {
+    for (const recording of REPLAYED) {
       test(`recording ${recording.name}: every check and list is right at every block, then and afterwards`, async () => {
         const store = await openStore(await engine.fresh());
         const { chainId, blocks } = recording;
-        const asked = everyQuestion(recording);
-        const wallets = [...new Set([...recording.vaults, ...recording.delegates])];
+        const { asked, wallets, blocks: truths } = truthOf(recording);
         const checkpoints = new Map(recording.checkpoints.map((checkpoint) => [checkpoint.blockNumber, checkpoint]));
-        const model = createModel();
-        const truthsAt = new Map<number, (boolean | bigint)[]>();
-        const listsAt = new Map<string, string[]>();
+        const shareAt = (block: number) => (checkpoints.has(block) ? 1 : SHARES[engine.name]);
         let [compared, wrong] = [0, 0];
+
+        const compareLists = async (truth: BlockTruth) => {
+          for (const version of [1, 2] as const) {
+            for (const wallet of wallets) {
+              const list = await storeList(store, chainId, version, wallet, truth.block.number);
+              expect(list).toEqual(truth.list(version, wallet) as string[]);
+              compared++;
+            }
+          }
+        };
 
         const { epoch } = await store.claim(chainId, blocks[0]?.number ?? 0);
         let after: { number: number; hash: Bytes32 } | null = null;
-        for (const block of blocks) {
-          for (const { calls } of block.txs) for (const call of calls) model.call(call);
-          const truths = asked.map(({ truth }) => truth(model));
+        for (const truth of truths) {
+          const { block, answers } = truth;
           const checkpoint = checkpoints.get(block.number);
           if (checkpoint !== undefined) {
             // The model itself against what the genuine contracts answered.
             const recorded = trueAnswers(checkpoint);
             for (const [position, { name, question }] of asked.entries()) {
               const none = question.scope === 'erc20' || question.scope === 'erc1155' ? 0n : false;
-              expect(truths[position]).toBe(recorded.get(name) ?? none);
+              expect(answers[position]).toBe(recorded.get(name) ?? none);
+            }
+            for (const version of [1, 2] as const) {
+              for (const wallet of wallets) {
+                expect(truth.list(version, wallet) as string[]).toEqual(recordedList(checkpoint, version, wallet));
+              }
             }
           }
-          truthsAt.set(block.number, truths);
-
-          const input = blockInput(block);
-          await store.apply({ chainId, epoch, after, blocks: [input], head: block });
+          await store.apply({ chainId, epoch, after, blocks: [blockInput(block)], head: block });
           after = block;
-
-          const now = await countWrong(
-            store,
-            chainId,
-            choose(asked, truths, checkpoint ? 1 : shares.now, block.number),
-          );
+          const now = await countWrong(store, chainId, choose(asked, truth, shareAt(block.number)));
           compared += now.compared;
           wrong += now.wrong;
-          for (const version of [1, 2] as const) {
-            for (const wallet of wallets) {
-              const truth = modelList(model, version, wallet);
-              if (checkpoint) expect(truth).toEqual(recordedList(checkpoint, version, wallet));
-              listsAt.set(`${block.number},${version},${wallet}`, truth);
-              expect(await storeList(store, chainId, version, wallet, block.number)).toEqual(truth);
-              compared++;
-            }
-          }
+          await compareLists(truth);
         }
 
-        for (const { number } of blocks) {
-          const share = checkpoints.has(number) ? 1 : shares.asOf;
-          const then = await countWrong(
-            store,
-            chainId,
-            choose(asked, truthsAt.get(number) ?? [], share, number),
-            number,
-          );
+        for (const truth of truths) {
+          const { number } = truth.block;
+          const then = await countWrong(store, chainId, choose(asked, truth, shareAt(number)), number);
           compared += then.compared;
           wrong += then.wrong;
-          for (const version of [1, 2] as const) {
-            for (const wallet of wallets) {
-              const list = await storeList(store, chainId, version, wallet, number);
-              expect(list).toEqual(listsAt.get(`${number},${version},${wallet}`) as string[]);
-              compared++;
-            }
-          }
+          await compareLists(truth);
         }
 
-        // All questions at once, as of every block, or on the slower engine as of some.
         const revision = (await store.chain(chainId))?.revision ?? 0;
         const questions = asked.map(({ question }) => question);
-        for (const { number } of blocks.filter((_, turn) => engine.name === 'SQLite' || turn % 8 === 0)) {
-          const together = await store.checkMany(chainId, questions, { block: number, revision });
-          const truths = truthsAt.get(number) ?? [];
-          wrong += together.filter((value, position) => value !== truths[position]).length;
+        for (const { block, answers } of truths.filter((_, turn) => turn % TOGETHER[engine.name] === 0)) {
+          const together = await store.checkMany(chainId, questions, { block: block.number, revision });
+          wrong += together.filter((value, position) => value !== answers[position]).length;
           compared += together.length;
         }
 

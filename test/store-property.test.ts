@@ -23,7 +23,7 @@ import {
 import { createModel } from './support/model.ts';
 
 const RUNS = { SQLite: 2000, PostgreSQL: 300 };
-/** For longer runs: PROPERTY_RUNS=50000 PROPERTY_SEED=7 npm test. */
+/** For longer runs: see CONTRIBUTING.md. */
 const { PROPERTY_RUNS, PROPERTY_SEED } = process.env;
 
 interface TrueBlock extends BlockRef {

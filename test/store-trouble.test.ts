@@ -7,7 +7,10 @@ import { BadLogError } from '../src/registry/event.ts';
 import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
 import { behind } from './support/behind.ts';
-import { postgresServer, temporaryPath } from './support/engines.ts';
+import { temporaryPath } from './support/engines.ts';
+import { COLD, HOT, timeOf } from './support/fixtures.ts';
+import { postgresDatabase } from './support/postgres-database.ts';
+import { appOf } from './support/serving.ts';
 import { createWorld, type World } from './support/world.ts';
 
 /** A chain is followed into a store; while the store is in trouble a tick fails with this, and afterwards all is well. */
@@ -55,7 +58,7 @@ test('another process holds the write lock of the SQLite file', async () => {
 });
 
 test('PostgreSQL lets the follower read, and no longer write', async () => {
-  const url = await (await postgresServer()).createDatabase();
+  const url = await postgresDatabase();
   const role = `follower_${new URL(url).pathname.slice(1)}`;
   const all = (what: string) => `ALL ON ALL ${what} IN SCHEMA public`;
   await behind(url, `CREATE ROLE ${role} LOGIN`);
@@ -67,6 +70,36 @@ test('PostgreSQL lets the follower read, and no longer write', async () => {
     await behind(url, `REVOKE INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public FROM ${role}`);
     return async () => void (await behind(url, `GRANT ${all('TABLES')} TO ${role}`));
   });
+});
+
+test('PostgreSQL: over HTTP a database that refuses is a 503 with Retry-After, one that is broken a 500; the log has why', async () => {
+  const url = await postgresDatabase();
+  const role = `api_${new URL(url).pathname.slice(1)}`;
+  await (await openStore(url)).close();
+  await behind(url, `CREATE ROLE ${role} LOGIN`);
+  const grant = `SELECT ON ALL TABLES IN SCHEMA public`;
+  await behind(url, `GRANT ${grant} TO ${role}`);
+  const reader = await openStore(url.replace('postgres@', `${role}@`), { readOnly: true });
+  const told: unknown[] = [];
+  const api = appOf(reader, timeOf(106), { onError: (error) => told.push(error) });
+  const asked = async () => {
+    const answer = await api.fetch(new Request(`http://localhost/registry/v2/check/all?to=${HOT}&from=${COLD}`));
+    const { type, detail } = (await answer.json()) as { type: string; detail: string };
+    // What the database says is for the log: it may name what is no caller's business.
+    expect(detail).not.toContain('permission');
+    return [answer.status, type, answer.headers.get('retry-after')];
+  };
+  await behind(url, `REVOKE ${grant} FROM ${role}`);
+  expect(await asked()).toEqual([503, '/docs#problem-not-ready', '5']);
+  await behind(url, `GRANT ${grant} TO ${role}`);
+  expect(await asked()).toEqual([503, '/docs#problem-chain-not-ready', '5']);
+  await behind(url, 'DROP TABLE chain CASCADE');
+  expect(await asked()).toEqual([500, '/docs#problem-internal', null]);
+  expect(told).toMatchObject([
+    { code: 'unavailable', message: expect.stringContaining('permission denied for table') },
+    { code: 'failed', message: expect.stringContaining('does not exist') },
+  ]);
+  await reader.close();
 });
 
 test('a provider is blamed only for its own errors and for a batch that the store rejects as invalid', () => {

@@ -1,6 +1,6 @@
 // Reads the v1 registry's state at a block: which pairs were revoked in it, and what a wallet has delegated.
 
-import { keccak256 } from 'viem';
+import { createKeccak } from 'hash-wasm';
 import { questionFor } from '../registry/check.ts';
 import type { Address, Bytes32, DelegationKey } from '../registry/delegation.ts';
 import type { Network } from '../registry/network.ts';
@@ -8,14 +8,14 @@ import { decodeVaultState } from '../registry/v1-revocation.ts';
 import type { BlockId, Node } from './node.ts';
 import { decodeAnswer, encodeCheck } from './registry-calls.ts';
 
+const keccak = await createKeccak(256);
+const hash = (hex: string) => keccak.init().update(Uint8Array.fromHex(hex)).digest('hex');
 const word = (hex: string) => hex.slice(2).padStart(64, '0');
 const DELEGATE_VERSION_SLOT = '2'.padStart(64, '0');
 
 /** The slot of `delegateVersion[vault][delegate]`. It changes exactly when all grants of the pair are revoked at once. */
-const versionSlot = (vault: Address, delegate: Address): Bytes32 => {
-  const versions = keccak256(`0x${word(vault)}${DELEGATE_VERSION_SLOT}`);
-  return keccak256(`0x${word(delegate)}${versions.slice(2)}`);
-};
+const versionSlot = (vault: Address, delegate: Address): Bytes32 =>
+  `0x${hash(word(delegate) + hash(word(vault) + DELEGATE_VERSION_SLOT))}`;
 
 export interface Pair {
   readonly vault: Address;

@@ -1,8 +1,7 @@
 // The API without a socket: what callers rely on besides the answers themselves.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { behind } from '../../test/support/behind.ts';
-import { postgresServer, temporaryPath } from '../../test/support/engines.ts';
+import { temporaryPath } from '../../test/support/engines.ts';
 import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
@@ -231,36 +230,6 @@ describe('the API', () => {
     const response = await away.fetch(new Request(`${ORIGIN}/ready`));
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await response.json()).toMatchObject({ type: '/docs#problem-not-ready' });
-  });
-
-  test('a database that refuses is a 503 with Retry-After, one that is broken a 500; the log has why', async () => {
-    const url = await (await postgresServer()).createDatabase();
-    const role = `api_${new URL(url).pathname.slice(1)}`;
-    await (await openStore(url)).close();
-    await behind(url, `CREATE ROLE ${role} LOGIN`);
-    const grant = `SELECT ON ALL TABLES IN SCHEMA public`;
-    await behind(url, `GRANT ${grant} TO ${role}`);
-    const reader = await openStore(url.replace('postgres@', `${role}@`), { readOnly: true });
-    const told: unknown[] = [];
-    const api = appOf(reader, now, { onError: (error) => told.push(error) });
-    const asked = async () => {
-      const answer = await api.fetch(new Request(ORIGIN + CHECK));
-      const { type, detail } = (await answer.json()) as { type: string; detail: string };
-      // What the database says is for the log: it may name what is no caller's business.
-      expect(detail).not.toContain('permission');
-      return [answer.status, type, answer.headers.get('retry-after')];
-    };
-    await behind(url, `REVOKE ${grant} FROM ${role}`);
-    expect(await asked()).toEqual([503, '/docs#problem-not-ready', '5']);
-    await behind(url, `GRANT ${grant} TO ${role}`);
-    expect(await asked()).toEqual([503, '/docs#problem-chain-not-ready', '5']);
-    await behind(url, 'DROP TABLE chain CASCADE');
-    expect(await asked()).toEqual([500, '/docs#problem-internal', null]);
-    expect(told).toMatchObject([
-      { code: 'unavailable', message: expect.stringContaining('permission denied for table') },
-      { code: 'failed', message: expect.stringContaining('does not exist') },
-    ]);
-    await reader.close();
   });
 
   test('is alive, and ready while a chain is', async () => {

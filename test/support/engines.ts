@@ -3,7 +3,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PostgresServer, startPostgres } from './postgres.ts';
 
 export interface EngineUnderTest {
   readonly name: 'SQLite' | 'PostgreSQL';
@@ -12,7 +11,6 @@ export interface EngineUnderTest {
 
 let folder: string | undefined;
 let files = 0;
-let server: Promise<PostgresServer> | undefined;
 
 /** A path for a file that goes away with the test run. */
 export function temporaryPath(name: string): string {
@@ -20,17 +18,16 @@ export function temporaryPath(name: string): string {
   return join(folder, `${++files}-${name}`);
 }
 
-export function postgresServer(): Promise<PostgresServer> {
-  server ??= startPostgres();
-  return server;
-}
+const SQLITE: EngineUnderTest = { name: 'SQLite', fresh: async () => `sqlite:${temporaryPath('store.db')}` };
+const POSTGRES: EngineUnderTest = {
+  name: 'PostgreSQL',
+  // Loaded when it is needed: a file that imports the engines can run without PostgreSQL.
+  fresh: async () => (await import('./postgres-database.ts')).postgresDatabase(),
+};
 
-export const ENGINES: readonly EngineUnderTest[] = [
-  { name: 'SQLite', fresh: async () => `sqlite:${temporaryPath('store.db')}` },
-  { name: 'PostgreSQL', fresh: async () => (await postgresServer()).createDatabase() },
-];
+/** A fast run starts no process, so it has no PostgreSQL. */
+export const ENGINES: readonly EngineUnderTest[] = process.env['TEST_FAST'] ? [SQLITE] : [SQLITE, POSTGRES];
 
-export async function removeEngines(): Promise<void> {
+export function removeTemporaryFiles(): void {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  await (await server)?.stop();
 }

@@ -63,6 +63,7 @@ async function startAnvil(): Promise<NodeProgram> {
 
 /** Without its install script, and nothing of the project's own packages. */
 function fetchAnvil(folder: string): string {
+  console.error(`This test runs on anvil: downloading ${ANVIL} from npm into a temporary folder.`);
   for (const command of [
     ['npm', 'pack', ANVIL, '--silent'],
     ['sh', '-c', 'tar xzf *.tgz'],

@@ -12,6 +12,8 @@ const NOBODY = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0;
 
 export interface PostgresServer {
+  /** The server itself: a database's name goes behind it. */
+  readonly url: string;
   /** A connection URL of a new, empty database. */
   createDatabase(): Promise<string>;
   readonly pid: number;
@@ -62,17 +64,19 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.stderr || initdb.error?.message}`);
 
   const server = await startServer(bin, data, settings);
-  const admin = new Bun.SQL(`postgres://postgres@127.0.0.1:${server.port}/postgres`, { max: 1 });
+  const url = `postgres://postgres@127.0.0.1:${server.port}`;
+  const admin = new Bun.SQL(`${url}/postgres`, { max: 1 });
   const ends: (() => Promise<void>)[] = [];
   let databases = 0;
   return {
+    url,
     get pid() {
       return server.pid;
     },
     async createDatabase() {
       const name = `test_${++databases}`;
       await admin.unsafe(`CREATE DATABASE ${name}`);
-      return `postgres://postgres@127.0.0.1:${server.port}/${name}`;
+      return `${url}/${name}`;
     },
     restart: server.restart,
     async startReplica() {

@@ -17,6 +17,7 @@ export function findProgram(name: Program): string {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
     throw new Error(`${name} is missing. Install it first: on Debian, apt-get install ${pack}.`);
   }
+  console.error(`${name} is missing and these tests or benchmarks need it: installing Debian's ${pack} with apt-get.`);
   apt('update');
   apt('install', '--yes', '--no-install-recommends', pack);
   const installed = Bun.which(name, search);

@@ -1,10 +1,19 @@
 import { afterAll } from 'bun:test';
-import { removeEngines } from './engines.ts';
+import { removeTemporaryFiles } from './engines.ts';
+import { removeDatabases } from './postgres-database.ts';
 import { removeRedis } from './redis.ts';
 import { removeServed } from './serve-process.ts';
 
 afterAll(async () => {
   removeServed();
   removeRedis();
-  await removeEngines();
+  await removeDatabases();
+  removeTemporaryFiles();
 });
+
+if (process.env['TEST_FAST']) {
+  const refuse = () => {
+    throw new Error('A fast run starts no process. Start it in a module of test/support: see needs.ts.');
+  };
+  Object.assign(Bun, { spawn: refuse, spawnSync: refuse });
+}

@@ -69,6 +69,9 @@ export const RECORDINGS: readonly Recording[] = await Promise.all(
   })),
 );
 
+/** Those that are replayed block by block: a fast run does so with the smallest only. */
+export const REPLAYED = RECORDINGS.filter(({ name }) => !process.env['TEST_FAST'] || name === 'c');
+
 export const MAINNET = NETWORKS.get(1) as Network;
 
 /** A recorded block as the store takes it: from its logs, its transactions' inputs and what its calls really did. */

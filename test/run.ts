@@ -1,0 +1,79 @@
+// Runs the tests, with the arguments of `bun test`. All files share one PostgreSQL server, and temporary files are kept in
+// memory where there is room. `--fast` leaves out the files that start processes (support/needs.ts), and does less in others.
+
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { needsOf, testFiles } from './support/needs.ts';
+import { startPostgres } from './support/postgres.ts';
+
+/** What the temporary files of a run take at most, with plenty to spare. */
+const ROOM_BYTES = 4e9;
+/** How long each file took, in milliseconds: the slowest are started first. `--update-timings` writes it. */
+const TIMINGS = join(import.meta.dir, 'timings.json');
+
+/** A full run has 1,000 simulated, 320 random and 2,000 lives of the store. */
+const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '40', PROPERTY_RUNS: '200' };
+
+/** One more than the two cores that a run is meant for: some tests wait for most of their time. */
+const WORKERS = '--parallel=3';
+
+const isFast = process.argv.includes('--fast');
+const args = process.argv.slice(2).filter((one) => one !== '--fast');
+
+process.env['TMPDIR'] = mkdtempSync(join(temporaryFolder(), 'delegations-run-'));
+const folder = process.env['TMPDIR'];
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+const code = isFast ? await runFast() : await runAll();
+process.exit(code);
+
+function temporaryFolder(): string {
+  const memory = '/dev/shm';
+  try {
+    accessSync(memory, constants.W_OK);
+    const { bavail, bsize } = statfsSync(memory);
+    // Tests run programs that they have put there.
+    const mayRun = !/ \/dev\/shm .*\bnoexec\b/.test(readFileSync('/proc/mounts', 'utf8'));
+    return mayRun && bavail * bsize > ROOM_BYTES ? memory : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
+
+async function runAll(): Promise<number> {
+  // As many connections as the stores of two files can open, and those that a failed test leaves.
+  const server = await startPostgres({ max_connections: '400' });
+  try {
+    return await bunTest(args, { TEST_POSTGRES: server.url });
+  } finally {
+    await server.stop();
+  }
+}
+
+async function runFast(): Promise<number> {
+  const files = testFiles().map((path) => ({ path, needs: needsOf(path) }));
+  const out = files.filter(({ needs }) => needs.length > 0);
+  const code = await bunTest(
+    [...args, ...files.filter((one) => !out.includes(one)).map(({ path }) => `./${path}`)],
+    FAST,
+  );
+  const whats = [...new Set(out.flatMap(({ needs }) => needs))].sort();
+  console.log(`fast: ran SQLite only, one of three recordings and ${FAST.FOLLOW_RUNS} random lives.`);
+  console.log(`fast: left out ${out.length} files that need ${whats.join(', ')}:`);
+  for (const { path, needs } of out) console.log(`  ${path} (${needs.join(', ')})`);
+  console.log('fast: npm test runs everything.');
+  return code;
+}
+
+async function bunTest(more: readonly string[], environment: Record<string, string>): Promise<number> {
+  const command = [process.execPath, 'test', WORKERS, '--timeout', '300000', '--timings', TIMINGS, ...more];
+  const child = Bun.spawn(command, {
+    env: { ...process.env, ...environment },
+    stdio: ['inherit', 'inherit', 'inherit'],
+  });
+  // The terminal sends Ctrl-C to both; we stay until the tests have ended, and clean up.
+  process.on('SIGINT', () => {});
+  process.on('SIGTERM', () => child.kill());
+  return await child.exited;
+}

@@ -1,0 +1,36 @@
+// What a test file needs that a fast run does not have. Its imports say it: a module of test/support that starts a process,
+// imported by the file or by another helper. Tests on both engines need nothing: a fast run has SQLite only (engines.ts).
+
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Glob } from 'bun';
+
+const ROOT = join(import.meta.dir, '../..');
+/** Anything else that starts a process is a child process of the test. */
+const STARTED_BY: Readonly<Record<string, string>> = {
+  'test/support/postgres.ts': 'PostgreSQL',
+  'test/support/redis.ts': 'Redis',
+  'test/support/browser.ts': 'a browser',
+};
+const STARTS_A_PROCESS = /\bBun\.spawn|'node:child_process'|'playwright-core'/;
+const STATIC_IMPORT = /^(?:import|export) (?!type )[^;]*?'(\.[^']+\.ts)'/gm;
+
+export const testFiles = (): string[] =>
+  [...new Glob('{src,test,deploy,contracts,chaos}/**/*.test.ts').scanSync(ROOT)].sort();
+
+/** Empty for a file that can be in a fast run. */
+export function needsOf(testFile: string): string[] {
+  const needs = new Set<string>();
+  const seen = new Set<string>();
+  const visit = (path: string) => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    if (STARTS_A_PROCESS.test(text)) needs.add(STARTED_BY[path] ?? 'child processes');
+    // The program itself starts a process only when a test tells it to, and then the test imports what does so.
+    if (path.startsWith('src/') && path !== testFile) return;
+    for (const [, imported = ''] of text.matchAll(STATIC_IMPORT)) visit(join(dirname(path), imported));
+  };
+  visit(testFile);
+  return [...needs].sort();
+}
