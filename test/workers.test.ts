@@ -25,12 +25,16 @@ async function filled(database: string): Promise<string> {
 const ask = (url: string, headers: Record<string, string> = {}) =>
   fetch(url + PATH, { headers: { ...headers, connection: 'close' }, keepalive: false });
 
-async function burst(urls: readonly string[], count: number): Promise<Record<number, number>> {
-  const responses = await Promise.all(
-    Array.from({ length: count }, (_, turn) => ask(urls[turn % urls.length] as string)),
-  );
+async function burst(urls: readonly string[], count: number, atOnce = count): Promise<Record<number, number>> {
   const statuses: Record<number, number> = {};
-  for (const { status } of responses) statuses[status] = (statuses[status] ?? 0) + 1;
+  let turn = 0;
+  const lane = async () => {
+    while (turn < count) {
+      const { status } = await ask(urls[turn++ % urls.length] as string);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
   return statuses;
 }
 
@@ -197,7 +201,8 @@ describe('REDIS_URL', () => {
       startServe(database, environment, 'api', '--workers', '2'),
     ]);
     const urls = replicas.map(({ url }) => url);
-    const statuses = await burst(urls, 200);
+    // Redis has half a second for each: where all come at once on a busy machine, some are answered without it.
+    const statuses = await burst(urls, 200, 20);
     console.log('two replicas of two workers, a burst of 200:', JSON.stringify(statuses));
     expect(statuses).toEqual({ 200: 25, 429: 175 });
     const [one] = replicas as [ServeProcess, ServeProcess];
