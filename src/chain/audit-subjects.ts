@@ -2,7 +2,7 @@
 
 import { type Question, questionFor } from '../registry/check.ts';
 import type { Address } from '../registry/delegation.ts';
-import type { Version } from '../registry/versions.ts';
+import { hasUnnamedRevocations, type Version } from '../registry/versions.ts';
 import type { Subject, WalletList } from '../store/halt.ts';
 import type { LogRecord } from '../store/store.ts';
 
@@ -34,6 +34,6 @@ export function listsAbout({ version, from, to }: { version: Version; from: Addr
 export const v1VaultsOf = (subjects: readonly Subject[]): ReadonlySet<Address> =>
   new Set(
     subjects
-      .filter(({ version }) => version === 1)
+      .filter(({ version }) => hasUnnamedRevocations(version))
       .map((subject) => (isQuestion(subject) ? subject.from : subject.wallet)),
   );

@@ -5,6 +5,7 @@ import { type Delegation, delegationId } from '../registry/delegation.ts';
 import type { Network } from '../registry/network.ts';
 import { BadReturnDataError } from '../registry/return-data.ts';
 import { decodeV2List } from '../registry/v2-list.ts';
+import { ALL_VERSIONS } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Statement, Subject, WalletList } from '../store/halt.ts';
 import type { Store } from '../store/store.ts';
@@ -32,7 +33,7 @@ export async function fetchStatements(
     const says = await fetchList(network, node, block, subject);
     if (says !== null) found.push({ subject, says });
   }
-  for (const version of [1, 2] as const) {
+  for (const version of ALL_VERSIONS) {
     const registry = network.registries[version];
     const questions = subjects.filter(isQuestion).filter((question) => question.version === version);
     for (let from = 0; registry !== undefined && from < questions.length; from += BATCH) {

@@ -2,7 +2,7 @@
 
 import { grantingKeys, type Question } from '../../registry/check.ts';
 import type { DelegationKey } from '../../registry/delegation.ts';
-import type { Version } from '../../registry/versions.ts';
+import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import type { Param } from '../engine.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { params } from '../rows/bulk.ts';
@@ -49,7 +49,9 @@ export const checkAtStatement = <D extends HeldDelegation>(held: HeldColumns<D>)
           WHERE ${key} AND until_block > $6 AND since_block < until_block ORDER BY until_block LIMIT 1) AS ended${position} WHERE since_block <= $6`;
     });
     const none = `SELECT 0 AS position, ${span} FROM span WHERE ${pair} AND 1 = 0`;
-    const unsettled = version === 2 ? '0' : asNumber(isPairUnsettled({ from: '$4', to: '$5', hot: '$3' }, '$6'));
+    const unsettled = hasUnnamedRevocations(version)
+      ? asNumber(isPairUnsettled({ from: '$4', to: '$5', hot: '$3' }, '$6'))
+      : '0';
     const names = ['unsettled', ...ANSWER_BLOCK_NAMES, 'position', ...held.names] as const;
     const statement = stateStatement(
       names,

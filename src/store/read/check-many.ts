@@ -2,7 +2,7 @@
 
 import { answer, faultOfQuestion, grantingKeys, type Question } from '../../registry/check.ts';
 import type { Delegation } from '../../registry/delegation.ts';
-import { ALL_VERSIONS, type Version } from '../../registry/versions.ts';
+import { ALL_VERSIONS, hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import type { Engine, Param } from '../engine.ts';
 import { StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
@@ -95,11 +95,11 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
     block: number,
   ): Promise<ReadonlySet<number>> {
     const found = new Set<number>();
-    if (!questions.some(({ version }) => version === 1)) return found;
+    if (!questions.some(({ version }) => hasUnnamedRevocations(version))) return found;
     const rows = await engine.rows(UNSETTLED_VAULTS, [chainId, block]);
     const vaults = new Set<string>(rows.map(([vault]) => decodeHex(vault)));
     for (const [position, { version, from, to }] of vaults.size === 0 ? [] : questions.entries()) {
-      if (version !== 1 || !vaults.has(from)) continue;
+      if (!hasUnnamedRevocations(version) || !vaults.has(from)) continue;
       const pair = [hash.hot(chainId, to), encodeHex(from), encodeHex(to)];
       if ((await engine.rows(UNSETTLED_PAIR, [chainId, block, ...pair])).length > 0) found.add(position);
     }

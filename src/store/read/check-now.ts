@@ -2,7 +2,7 @@
 
 import { grantingKeys, type Question } from '../../registry/check.ts';
 import { type DelegationKey, sameDelegation } from '../../registry/delegation.ts';
-import type { Version } from '../../registry/versions.ts';
+import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import type { Param } from '../engine.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { params } from '../rows/bulk.ts';
@@ -20,7 +20,7 @@ function encodeParams(chainId: number, question: Question, keys: readonly Delega
   const cells: Param[] = [chainId];
   if (keys.length > 0) cells.push(hash.cold(chainId, question.from), hash.hot(chainId, question.to));
   for (const key of keys) cells.push(hash.key(key));
-  if (question.version === 1) cells.push(encodeHex(question.from), encodeHex(question.to));
+  if (hasUnnamedRevocations(question.version)) cells.push(encodeHex(question.from), encodeHex(question.to));
   return cells;
 }
 
@@ -28,7 +28,7 @@ function encodeParams(chainId: number, question: Question, keys: readonly Delega
 export const checkNowStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
   once((version: Version, keys: number) => {
     const wallets = { from: `$${4 + keys}`, to: `$${5 + keys}`, hot: '$3' };
-    const unsettled = version === 2 ? '0' : asNumber(isPairUnsettled(wallets, HEAD));
+    const unsettled = hasUnnamedRevocations(version) ? asNumber(isPairUnsettled(wallets, HEAD)) : '0';
     const statement = stateStatement(['unsettled', ...KEY.names, ...held.names], (select) => {
       const chain = `SELECT ${select({ ...STATE, unsettled })} FROM chain c WHERE c.chain = $1`;
       // One SELECT per key: an IN or a join costs SQLite twice as much.

@@ -1,7 +1,7 @@
 // Lists a wallet's delegations as of a block, oldest first, a page at a time.
 
 import { isAddress } from '../../registry/delegation.ts';
-import type { Version } from '../../registry/versions.ts';
+import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import type { Engine, Param } from '../engine.ts';
 import { StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
@@ -66,8 +66,9 @@ export const listStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
       first_block: 'c.first_block',
       head_number: 'c.head_number',
       is_rewritten: asNumber(IS_REWRITTEN),
-      unsettled_vault:
-        version === 2 ? 'NULL' : `(SELECT r.vault ${unsettledBy('$4')} AND (${unsettled.join(' OR ')}) LIMIT 1)`,
+      unsettled_vault: hasUnnamedRevocations(version)
+        ? `(SELECT r.vault ${unsettledBy('$4')} AND (${unsettled.join(' OR ')}) LIMIT 1)`
+        : 'NULL',
       since_block: '-1',
       since_log: '-1',
     })} FROM chain c WHERE c.chain = $1`;

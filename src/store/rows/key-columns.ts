@@ -1,7 +1,7 @@
 // The columns that identify a delegation within its version.
 
 import { type DelegationKey, KINDS, type Kind, NO_RIGHTS } from '../../registry/delegation.ts';
-import type { Version } from '../../registry/versions.ts';
+import { hasRights, type Version } from '../../registry/versions.ts';
 import type { Row } from '../engine.ts';
 import {
   decodeHex,
@@ -75,7 +75,7 @@ export function keyDecoder(at: At<KeyColumn>) {
       to: decodeHex(row[to_addr]),
       contract: has.contract ? decodeHex(row[contract]) : null,
       tokenId: has.tokenId ? decodeUint(row[token_id]) : null,
-      rights: version === 1 ? null : decodeRights(row[rights]),
+      rights: hasRights(version) ? decodeRights(row[rights]) : null,
     };
   };
 }

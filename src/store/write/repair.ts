@@ -2,7 +2,7 @@
 
 import type { Address } from '../../registry/delegation.ts';
 import type { RegistryEvent } from '../../registry/event.ts';
-import type { Version } from '../../registry/versions.ts';
+import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import { StoreError } from '../errors.ts';
 import { decodeHex } from '../rows/cells.ts';
 import { decodeLog, LOG } from '../rows/log-row.ts';
@@ -37,7 +37,7 @@ export async function repair(writer: ChainWriter, { epoch, blocks }: Repair): Pr
   await setTimes(writer, blocks);
   await insertLogs(tx, chainId, blocks);
   for (const { version, wallet, from } of wallets.values()) {
-    if (version === 1) await unsettleReplaced(writer, wallet, from, blocks);
+    if (hasUnnamedRevocations(version)) await unsettleReplaced(writer, wallet, from, blocks);
   }
   await deriveWallets(writer, [...wallets.values()]);
   return { state: await rewriteFrom(tx, before, lowest.number) };
