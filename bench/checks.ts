@@ -6,7 +6,7 @@ import { type Delegation, delegationId } from '../src/registry/delegation.ts';
 import { ask } from './ask.ts';
 import { evmAnswer, evmRequest, startEvmPeer } from './evm-peer.ts';
 import { count, megabytes, micros, millis, percentile, times } from './figures.ts';
-import type { Asked, Cost, Server } from './load.ts';
+import type { BenchRequest, Cost, Server } from './load.ts';
 import { type Memory, memoryOf } from './memory.ts';
 import { paced } from './paced.ts';
 import type { Bench } from './part.ts';
@@ -26,7 +26,7 @@ interface Candidate {
   readonly name: string;
   readonly server: Server;
   readonly script: string;
-  readonly requests: readonly Asked[];
+  readonly requests: readonly BenchRequest[];
   /** What an answer says; absent for the floor, which says nothing. */
   readonly answer?: (text: string) => string;
 }
@@ -75,7 +75,7 @@ async function startAll(
     return server;
   };
   const asked: Candidate[] = [];
-  const add = (name: string, server: Server, requests: readonly Asked[], answer?: Candidate['answer']) => {
+  const add = (name: string, server: Server, requests: readonly BenchRequest[], answer?: Candidate['answer']) => {
     const script = writeScript(join(folder, `checks-${asked.length}.lua`), requests);
     asked.push({ name, server, requests, script, ...(answer ? { answer } : {}) });
   };
@@ -118,7 +118,7 @@ async function wrongAnswers(
   let wrong = 0;
   for (const [position, question] of questions.slice(0, COMPARED).entries()) {
     const truth = grantingKeys(question).some((key) => held.has(delegationId(key)));
-    if (answer(await ask(server.url, requests[position] as Asked)) !== String(truth)) wrong++;
+    if (answer(await ask(server.url, requests[position] as BenchRequest)) !== String(truth)) wrong++;
   }
   return wrong;
 }

@@ -6,7 +6,7 @@ import { type Delegation, delegationId } from '../src/registry/delegation.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
 import { encodeCall, type RegistryCall } from '../src/sandbox/registry-call.ts';
-import type { Asked, Server } from './load.ts';
+import type { BenchRequest, Server } from './load.ts';
 import type { ContractQuestion } from './questions.ts';
 
 const REGISTRY = NETWORKS.get(1)?.registries[2] ?? '';
@@ -33,7 +33,7 @@ async function grant({ rpc }: Evm, { kind, from, to, contract, rights }: Delegat
   await rpc.call('eth_sendTransaction', [{ from, to: REGISTRY, data: encodeCall(call), gas: GAS }]);
 }
 
-export const evmRequest = (question: ContractQuestion): Asked => ({
+export const evmRequest = (question: ContractQuestion): BenchRequest => ({
   path: '/',
   headers: { 'content-type': 'application/json' },
   body: `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{"to":"${REGISTRY}","data":"${encodeCheck(question)}"},"latest"]}`,

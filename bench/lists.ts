@@ -4,7 +4,7 @@ import type { Address, Delegation } from '../src/registry/delegation.ts';
 import { ask, askMany } from './ask.ts';
 import { count, median, micros, millis, times } from './figures.ts';
 import { LISTED } from './history.ts';
-import type { Asked, Cost, Server } from './load.ts';
+import type { BenchRequest, Cost, Server } from './load.ts';
 import type { Bench } from './part.ts';
 import { type Loaded, measureInTurns } from './rounds.ts';
 import type { Section } from './section.ts';
@@ -20,13 +20,13 @@ const OVERHEAD = 30;
 interface Lister {
   readonly name: string;
   readonly server: Server;
-  request(wallet: Address): Asked;
+  request(wallet: Address): BenchRequest;
 }
 
 interface ListLoad extends Loaded {
   readonly length: number;
   readonly lister: Lister;
-  readonly requests: readonly Asked[];
+  readonly requests: readonly BenchRequest[];
 }
 
 export async function benchLists(bench: Bench): Promise<Section[]> {
@@ -147,11 +147,11 @@ async function isRight({ server, request }: Lister, wallet: Address, held: Reado
   return listed.map(plain).sort().join('\n') === truth.sort().join('\n');
 }
 
-async function alone({ url }: Server, requests: readonly Asked[]): Promise<number> {
+async function alone({ url }: Server, requests: readonly BenchRequest[]): Promise<number> {
   const took: number[] = [];
   for (let turn = 0; turn < ONE_BY_ONE; turn++) {
     const began = performance.now();
-    await ask(url, requests[turn % requests.length] as Asked);
+    await ask(url, requests[turn % requests.length] as BenchRequest);
     took.push(performance.now() - began);
   }
   return median(took);

@@ -10,7 +10,7 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export interface Asked {
+export interface BenchRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Makes it a POST. */

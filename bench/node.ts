@@ -79,7 +79,7 @@ function logsText(from: number, to: number, chain: Chain, [asked = null]: Topics
   return `[${texts.join(',')}]`;
 }
 
-interface Asked {
+interface NodeQuestion {
   readonly id: number | string;
   readonly method: string;
   readonly params?: readonly unknown[];
@@ -92,7 +92,7 @@ interface LogsAsked {
   readonly topics?: Topics;
 }
 
-function resultText({ method, params = [] }: Asked, chain: Chain): string {
+function resultText({ method, params = [] }: NodeQuestion, chain: Chain): string {
   const tip = tipOf(chain);
   const [first, second] = params;
   switch (method) {
@@ -124,8 +124,8 @@ const server = Bun.serve({
   development: false,
   async fetch(request) {
     const chain = chainAt(new URL(request.url).pathname);
-    const body = (await request.json()) as Asked | Asked[];
-    const answer = (one: Asked) =>
+    const body = (await request.json()) as NodeQuestion | NodeQuestion[];
+    const answer = (one: NodeQuestion) =>
       `{"jsonrpc":"2.0","id":${JSON.stringify(one.id)},"result":${resultText(one, chain)}}`;
     const text = Array.isArray(body) ? `[${body.map(answer).join(',')}]` : answer(body);
     return new Response(text, { headers: { 'content-type': 'application/json' } });

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { findProgram } from '../test/support/programs.ts';
-import { type Asked, type Cost, meter, type Server } from './load.ts';
+import { type BenchRequest, type Cost, meter, type Server } from './load.ts';
 
 const CONNECTIONS = 16;
 
@@ -19,7 +19,7 @@ export function wrk(server: Server, script: string, seconds: number): Cost {
 }
 
 /** Writes the script that makes wrk ask one after the other. */
-export function writeScript(file: string, requests: readonly Asked[]): string {
+export function writeScript(file: string, requests: readonly BenchRequest[]): string {
   const text = JSON.stringify;
   const fields = (headers: Readonly<Record<string, string>>) =>
     Object.entries(headers).map(([name, value]) => `[${text(name)}] = ${text(value)}`);
