@@ -1,43 +1,53 @@
-// delegations check: one question, or a file of them.
+// delegations check: answers one question, or every row of a CSV file.
 
-import { type Explanation, isYes } from '../api/records.ts';
+import { type Explanation, isGranted } from '../api/responses.ts';
+import { checkUrl } from '../api/url.ts';
 import { rightsText } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { checkFile } from './check-file.ts';
 import type { Call, Command } from './command.ts';
 import { writeOut } from './output.ts';
 import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './query-target.ts';
-import { checkPath, dateOf, readRights, scopeOf, TIME_OPTIONS, versionOf, whenOf } from './question-options.ts';
+import {
+  dateOf,
+  given,
+  readRights,
+  SCOPE_NAMES,
+  scopeOf,
+  TIME_OPTIONS,
+  versionOf,
+  whenOf,
+} from './question-options.ts';
 
 export const check: Command = {
   name: 'check',
-  summary: 'may this hot wallet act for that cold wallet?',
+  summary: 'check whether a hot wallet may act for a cold wallet',
   usage:
     '--from <cold wallet> --to <hot wallet> [options]\n       delegations check --csv <file> [options] > answers.csv',
-  about: `Answers whether --to may act for --from: for everything, for a contract, or for a token; for erc20 and erc1155, for how much.
-Exit code: 0 yes, 1 no, 2 trouble.
+  about: `Checks whether --to may act for --from: for the whole wallet, a contract or a token. For erc20 and erc1155, prints the balance.
+Exit code: 0 yes, 1 no, 2 error.
 
-With --csv, answers every row of a file (- for standard input) as of one block. Its first line names the columns: from and to
-(or vault and delegate), and where they differ from row to row: type, contract, tokenId, rights, version, chainId; in UTF-8.
-Other columns are left as they are; the answers are the same rows with two more columns, result and error. All answers of a
-chain are of one block by its hash: if a reorg replaces that block while the file is being checked, the command stops with an
-error, and the output so far must be discarded. Exit code: 0 all answered, 2 trouble in some, or a reorg.
+With --csv, answers every row of a UTF-8 file (- for standard input) as of one block. The first line names the columns: from
+and to (or vault and delegate), and optionally type, contract, tokenId, rights, version, chainId. Other columns are copied.
+The output has the same rows with two more columns, result and error. All answers of a chain are as of one block hash: if a
+reorg replaces that block meanwhile, the command stops with an error, and its output must be discarded.
+Exit code: 0 all rows answered, 2 some rows have an error, or a reorg.
 
 ${SOURCE_ABOUT}`,
   options: {
-    from: { value: '<wallet>', about: 'the cold wallet that granted' },
-    to: { value: '<wallet>', about: 'the hot wallet that wants to act' },
+    from: { value: '<wallet>', about: 'cold wallet that issued the delegation' },
+    to: { value: '<wallet>', about: 'hot wallet that wants to act' },
     type: {
       value: '<type>',
-      about: 'all, contract, erc721, erc20, erc1155, or token for v1 [by what is given]',
-      choices: ['all', 'contract', 'token', 'erc721', 'erc20', 'erc1155'],
+      about: `${SCOPE_NAMES.join(', ')} (token is v1) [by what is given]`,
+      choices: SCOPE_NAMES,
     },
-    contract: { value: '<address>', about: 'for this contract' },
-    'token-id': { value: '<number>', about: 'for this token' },
-    rights: { value: '<rights>', about: 'with this right, such as vote; unrestricted delegations count too' },
+    contract: { value: '<address>', about: 'contract address' },
+    'token-id': { value: '<number>', about: 'token id' },
+    rights: { value: '<rights>', about: 'rights string, such as vote; unrestricted delegations count too' },
     ...TIME_OPTIONS,
-    csv: { value: '<file>', about: 'answer every row of a file' },
-    json: { about: 'the answer as JSON, with the delegations that grant it' },
+    csv: { value: '<file>', about: 'check every row of a CSV file' },
+    json: { about: 'print JSON, with the delegations that grant it' },
     ...SOURCE_OPTIONS,
   },
   examples: [
@@ -48,7 +58,7 @@ ${SOURCE_ABOUT}`,
   ],
   async run(call) {
     const file = call.text('csv');
-    const path = file === undefined ? pathOf(call) : '';
+    const path = file === undefined ? urlOf(call) : '';
     const source = await openSource(call);
     try {
       if (file === undefined) await checkOne(await source.ask(path), call.isSet('json'));
@@ -59,15 +69,15 @@ ${SOURCE_ABOUT}`,
   },
 };
 
-function pathOf(call: Call): string {
+function urlOf(call: Call): string {
   const version = versionOf(call);
-  const [from, to, contract, tokenId] = ['from', 'to', 'contract', 'token-id'].map((name) => call.text(name));
+  const [from, to] = [given(call, 'from'), given(call, 'to')];
   if (from === undefined || to === undefined)
     throw new UsageError(
-      '--from and --to are needed: which cold wallet, and which hot wallet? See delegations check --help.',
+      '--from and --to are required: the cold wallet and the hot wallet. See delegations check --help.',
     );
+  const [contract, tokenId, rights] = [given(call, 'contract'), given(call, 'tokenId'), given(call, 'rights')];
   const scope = scopeOf(call.text('type')?.toLowerCase(), version, contract, tokenId);
-  const rights = call.text('rights');
   const question = {
     version,
     scope,
@@ -77,10 +87,7 @@ function pathOf(call: Call): string {
     tokenId,
     rights: rights === undefined ? undefined : readRights(rights),
   };
-  const query = whenOf(call);
-  query.set('explain', 'true');
-  query.set('numbers', 'string');
-  return checkPath(question, query);
+  return checkUrl(question, { ...whenOf(call), explain: 'true', numbers: 'string' });
 }
 
 async function checkOne(response: Response, asJson: boolean): Promise<void> {
@@ -88,12 +95,12 @@ async function checkOne(response: Response, asJson: boolean): Promise<void> {
   const { result } = explained;
   if (typeof result !== 'boolean' && !/^\d+$/.test(String(result))) throw new UsageError(NO_SERVICE);
   await writeOut(asJson ? `${JSON.stringify(explained)}\n` : textOf(explained));
-  if (!isYes(explained)) process.exitCode = 1;
+  if (!isGranted(explained)) process.exitCode = 1;
 }
 
 function textOf({ result, delegations, block }: Explanation): string {
   const at = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateOf(block.timestamp)}`}`;
-  const what = typeof result === 'string' ? result : result ? 'yes' : 'no';
+  const what = typeof result === 'boolean' ? (result ? 'yes' : 'no') : String(result);
   const because = delegations.map(({ type, rights, since }) => {
     const right = rightsText(rights);
     return `  ${type}${right === null ? '' : ` for ${right}`}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;

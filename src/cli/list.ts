@@ -1,26 +1,28 @@
-// delegations list: what a wallet has granted and been granted.
+// delegations list: prints the delegations of a wallet.
 
-import { refusalText } from '../api/problems.ts';
-import { coldOf, type DelegationRecord, hotOf } from '../api/records.ts';
+import { direction } from '../api/params.ts';
+import { problemText } from '../api/problems.ts';
+import { coldWalletOf, type DelegationRecord, hotWalletOf } from '../api/responses.ts';
+import { type ListOptions, listUrl } from '../api/url.ts';
 import { rightsText } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Call, Command } from './command.ts';
 import { writeOut } from './output.ts';
 import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './query-target.ts';
-import { dateOf, TIME_OPTIONS, tableOf, versionOf, whenOf } from './question-options.ts';
+import { dateOf, given, TIME_OPTIONS, tableOf, versionOf, whenOf } from './question-options.ts';
 
 export const list: Command = {
   name: 'list',
-  summary: 'what a wallet has granted and been granted',
+  summary: 'list the delegations of a wallet',
   usage: '<wallet> [options]',
-  about: `Lists the delegations of a wallet, oldest first. Exit code: 0 there are some, 1 there are none, 2 trouble.
+  about: `Lists the delegations of a wallet, oldest first. Exit code: 0 some, 1 none, 2 error.
 
 ${SOURCE_ABOUT}`,
   operands: [1, 1],
   options: {
-    direction: { value: '<direction>', about: 'only incoming or outgoing [both]', choices: ['incoming', 'outgoing'] },
+    direction: { value: '<direction>', about: 'only incoming or outgoing [both]', choices: direction.choices },
     ...TIME_OPTIONS,
-    json: { about: 'the list as JSON, with every detail, as it comes' },
+    json: { about: 'print the list as JSON, in full detail' },
     ...SOURCE_OPTIONS,
   },
   examples: [
@@ -38,20 +40,20 @@ ${SOURCE_ABOUT}`,
   },
 };
 
-function pathOf(call: Call, more: Record<string, string>): string {
-  const query = whenOf(call);
-  const direction = call.text('direction');
-  if (direction !== undefined) query.set('direction', direction);
-  for (const [name, value] of Object.entries({ detail: 'full', ...more })) query.set(name, value);
-  return `/registry/v${versionOf(call)}/${encodeURIComponent(call.operands[0] ?? '')}?${query}`;
-}
+const urlOf = (call: Call, options: ListOptions = {}): string =>
+  listUrl(versionOf(call), call.operands[0] ?? '', {
+    ...whenOf(call),
+    direction: given(call, 'direction'),
+    detail: 'full',
+    ...options,
+  });
 
 async function writeJson(call: Call, { ask }: Source): Promise<void> {
-  const response = await ask(pathOf(call, {}));
-  if (!response.ok) throw new UsageError(await refusalText(response));
+  const response = await ask(urlOf(call));
+  if (!response.ok) throw new UsageError(await problemText(response));
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
-    // A list, and nothing else that happens to be there.
+    // Anything but a list is not from this API.
     if (bytes === 0 && chunk[0] !== '['.charCodeAt(0)) throw new UsageError(NO_SERVICE);
     bytes += chunk.length;
     await writeOut(chunk);
@@ -63,11 +65,11 @@ async function writeJson(call: Call, { ask }: Source): Promise<void> {
 const PAGE = 1000;
 const NAMES = ['', 'WALLET', 'WHAT', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS', 'SINCE'];
 
-/** A page at a time: a list can be as long as anyone likes to make it. */
+/** Reads a page at a time: a list can be very long. */
 async function writeTable(call: Call, { ask }: Source): Promise<void> {
   const wallet = (call.operands[0] ?? '').toLowerCase();
   let rows = 0;
-  for (let path: string | null = pathOf(call, { numbers: 'string', limit: String(PAGE) }); path !== null; ) {
+  for (let path: string | null = urlOf(call, { numbers: 'string', limit: PAGE }); path !== null; ) {
     const response = await ask(path);
     const page: DelegationRecord[] = await jsonOf<DelegationRecord[]>(response);
     if (!Array.isArray(page)) throw new UsageError(NO_SERVICE);
@@ -88,15 +90,15 @@ async function writeTable(call: Call, { ask }: Source): Promise<void> {
 }
 
 function cellsOf(row: DelegationRecord, wallet: string): string[] {
-  const [from, to] = [coldOf(row), hotOf(row)];
+  const [from, to] = [coldWalletOf(row), hotWalletOf(row)];
   const isOutgoing = from.toLowerCase() === wallet;
   return [
     isOutgoing ? 'to' : 'from',
     isOutgoing ? to : from,
     row.standard ?? row.type,
     row.contract ?? '',
-    row.tokenId ?? '',
-    row.amount ?? '',
+    String(row.tokenId ?? ''),
+    String(row.amount ?? ''),
     rightsText(row.rights) ?? '',
     `${row.since.block}, ${dateOf(row.since.timestamp)}`,
   ];

@@ -1,13 +1,15 @@
 // The block as of which the rows of a chain are answered: the same one, by its hash, from the first row to the last.
 
-import { refusalText } from '../api/problems.ts';
+import { CHECKS } from '../api/operations.ts';
+import { problemText } from '../api/problems.ts';
+import { type CheckOptions, urlFor } from '../api/url.ts';
 import type { Question } from '../registry/check.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Call } from './command.ts';
 import { NO_SERVICE, type Source } from './query-target.ts';
-import { askWithinLimit, whenOf } from './question-options.ts';
+import { askWithinLimit, chainIdOf, whenOf } from './question-options.ts';
 
 export interface PinnedBlock {
   readonly chainId: number;
@@ -49,15 +51,12 @@ export function createPinnedBlocks(call: Call, { store, ask }: Source): PinnedBl
   const final = new Set<number>();
 
   /** Asks about no wallet in particular, for what the answer says of its block. */
-  const askBlock = (chainId: number, when: URLSearchParams) => {
-    const query = new URLSearchParams([...when, ['from', ZERO], ['to', ZERO]]);
-    query.set('chainId', String(chainId));
-    return askWithinLimit(ask, `/registry/v2/check/all?${query}`);
-  };
+  const askBlock = (chainId: number, when: CheckOptions) =>
+    askWithinLimit(ask, urlFor(CHECKS[2].all, { ...when, chainId, from: ZERO, to: ZERO }));
 
   async function isFinal(chainId: number, block: number): Promise<boolean> {
     if (final.has(chainId)) return true;
-    const response = await askBlock(chainId, new URLSearchParams({ block: 'finalized' }));
+    const response = await askBlock(chainId, { block: 'finalized' });
     if (response.ok && blockOf(response).number >= block) final.add(chainId);
     return final.has(chainId);
   }
@@ -66,8 +65,8 @@ export function createPinnedBlocks(call: Call, { store, ask }: Source): PinnedBl
     const revision = (await store?.chain(chainId))?.revision ?? 0;
     const response = await askBlock(chainId, whenOf(call));
     // A question of the whole file is at fault as a whole; one chain of several is not.
-    if (!response.ok && chainId === (call.number('chain') ?? 1)) throw new UsageError(await refusalText(response));
-    if (!response.ok) return refusalText(response);
+    if (!response.ok && chainId === chainIdOf(call)) throw new UsageError(await problemText(response));
+    if (!response.ok) return problemText(response);
     const { number: block, hash } = blockOf(response);
     // Of a store, the revision tells of a reorg.
     if (store === null && hash === null && !(await isFinal(chainId, block)))
@@ -102,10 +101,10 @@ export function createPinnedBlocks(call: Call, { store, ask }: Source): PinnedBl
       for (const pinned of await Promise.all(known.values())) {
         if (typeof pinned === 'string') continue;
         const { chainId, block } = pinned;
-        const response = await askBlock(chainId, new URLSearchParams({ block: String(block) }));
+        const response = await askBlock(chainId, { block });
         if (!response.ok)
           throw new UsageError(
-            `Block ${block} of chain ${chainId} could not be confirmed after the last row: ${await refusalText(response)} ${DISCARD}`,
+            `Block ${block} of chain ${chainId} could not be confirmed after the last row: ${await problemText(response)} ${DISCARD}`,
           );
         await (store === null ? requireSame(pinned, response) : checkPinned(store, pinned, []));
       }

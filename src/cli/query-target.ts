@@ -1,6 +1,6 @@
-// Where the command line asks: a running service, or a store straight away, by the same interface.
+// What commands ask: a running service, or a store directly, through the same API.
 
-import { refusalText } from '../api/problems.ts';
+import { problemText } from '../api/problems.ts';
 import { createApp } from '../http/app.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
@@ -21,28 +21,27 @@ export interface Source {
 export const SOURCE_OPTIONS: Readonly<Record<string, Option>> = {
   url: {
     value: '<address>',
-    about: 'the service to ask, such as http://localhost:8080 [DELEGATIONS_URL; otherwise DATABASE_URL]',
+    about: 'service to ask, such as http://localhost:8080 [DELEGATIONS_URL; otherwise DATABASE_URL]',
   },
-  key: { value: '<key>', about: 'the API key for it; others may see it in the list of processes [DELEGATIONS_KEY]' },
+  key: { value: '<key>', about: 'API key; visible in the process list [DELEGATIONS_KEY]' },
 };
 
 /** For the help of every command that asks. */
-export const SOURCE_ABOUT = `Asks the service at --url, or without one the store of DATABASE_URL itself. A store that nobody follows grows stale: ask it
-with --block.`;
+export const SOURCE_ABOUT = `Asks the service at --url, or the store at DATABASE_URL directly. A store without a follower becomes stale: use --block.`;
 
-/** A service that sends nothing for so long has gone away. */
+/** The longest wait for the next bytes of a service. */
 const SILENCE_MS = 30_000;
-/** What to say of an answer that this API does not give. */
-export const NO_SERVICE = 'What answers at --url is no delegations service, or not its root.';
+/** The error for a response that this API does not send. */
+export const NO_SERVICE = 'The server at --url is not a delegations service, or --url is not its root.';
 
-/** Fetches, and gives up when nothing comes for a while: a long list may take as long as it likes. */
+/** Fetches with a timeout between bytes, not over the whole body: a long list may take long. */
 async function fetchPatiently(url: string, headers: Record<string, string>): Promise<Response> {
   const silence = new AbortController();
   let timer: Timer | undefined;
   const wait = () => {
     clearTimeout(timer);
     timer = setTimeout(() => silence.abort(), SILENCE_MS);
-    // An answer that nobody reads on must not keep the program.
+    // A body that is not read to its end must not keep the process alive.
     timer.unref();
   };
   wait();
@@ -75,7 +74,7 @@ export async function openSource(call: Call): Promise<Source> {
 
 function remote(url: string, key: string | undefined): Source {
   if (!URL.canParse(url) || !/^https?:/.test(url))
-    throw new UsageError(`--url is no address of the web: ${url}. For example: --url http://localhost:8080`);
+    throw new UsageError(`--url must be an http or https URL, such as http://localhost:8080, not ${url}`);
   const base = url.replace(/\/+$/, '');
   const headers: Record<string, string> = key ? { 'x-api-key': key } : {};
   return {
@@ -84,7 +83,7 @@ function remote(url: string, key: string | undefined): Source {
       try {
         return await fetchPatiently(base + path, headers);
       } catch (error) {
-        throw new UsageError(`${new URL(base).host} does not answer: ${(error as Error).message}`);
+        throw new UsageError(`No answer from ${new URL(base).host}: ${(error as Error).message}`);
       }
     },
     close: async () => {},
@@ -92,7 +91,7 @@ function remote(url: string, key: string | undefined): Source {
 }
 
 async function openLocal({ environment }: Call): Promise<Source> {
-  // Nothing is followed here: what else is configured does not matter.
+  // Nothing is followed here: errors in the rest of the configuration do not matter.
   const needed = Object.entries(environment).filter(([name]) =>
     /^(DATABASE_URL|ANSWER_TIMEOUT|MAX_LAG_.*)$/.test(name),
   );
@@ -100,7 +99,7 @@ async function openLocal({ environment }: Call): Promise<Source> {
   const store = await openStore(config.databaseUrl, { readOnly: true }).catch((error) => {
     if (!(error instanceof StoreError)) throw error;
     throw new UsageError(
-      `${error.message}\nSet DATABASE_URL, or ask a running service with --url http://localhost:8080`,
+      `${error.message}\nSet DATABASE_URL, or use --url to ask a running service, such as http://localhost:8080`,
     );
   });
   const chainIds = new Set((await store.chains()).map(({ chainId }) => chainId).filter((id) => NETWORKS.has(id)));
@@ -113,7 +112,7 @@ async function openLocal({ environment }: Call): Promise<Source> {
   return { store, ask: (path) => app.fetch(new Request(`http://store${path}`)), close: () => store.close() };
 }
 
-/** The JSON of a good answer; otherwise what the problem says. Numbers of any size stay texts: ask with numbers=string. */
+/** The JSON of a 200; otherwise throws what the problem says. JSON.parse rounds large numbers: ask with numbers=string. */
 export async function jsonOf<T>(response: Response): Promise<T> {
   if (response.ok) {
     const value = await response.json().catch((error) => {
@@ -123,5 +122,5 @@ export async function jsonOf<T>(response: Response): Promise<T> {
     if (typeof value !== 'object' || value === null) throw new UsageError(NO_SERVICE);
     return value as T;
   }
-  throw new UsageError(await refusalText(response));
+  throw new UsageError(await problemText(response));
 }

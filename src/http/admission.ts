@@ -1,8 +1,8 @@
 // Who may ask how much: with a good key as much as they like, without one so many requests in any ten seconds.
 
 import type { KeyRing } from '../accounts/key-ring.ts';
+import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
-import type { Version } from '../registry/versions.ts';
 import type { Awaitable } from '../store/store.ts';
 import { clientOf, type TrustedProxies } from './client-address.ts';
 import type { Limiter, Verdict } from './limiter.ts';
@@ -23,9 +23,6 @@ export interface Admission {
   readonly headers: Readonly<Record<string, string>>;
   readonly refusal: Problem | null;
 }
-
-/** What a path costs, and whom: a version of the registry, a page, a lookup, or nothing. */
-export type Budget = Version | 'page' | 'lookup' | 'free';
 
 export interface Gate {
   /** `socket` gives the address of the caller's socket, where that matters. */
@@ -92,7 +89,7 @@ export function createGate({ anonymous, pages, lookups, keys, proxies }: GateOpt
       if (budget === 'free') return UNLIMITED;
       if (budget === 'page') return limited('pages', pages, request, socket);
       if (budget === 'lookup') return limited('lookups', lookups, request, socket);
-      const key = budget === 2 ? request.headers.get('x-api-key') : null;
+      const key = budget === 'keyed' ? request.headers.get('x-api-key') : null;
       if (key === null) return limited('anon', anonymous, request, socket);
       const known = keys.known(key);
       return known === true ? UNLIMITED : withKey(key, known, request, socket);

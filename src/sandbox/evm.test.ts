@@ -5,12 +5,12 @@ import { artifactsText } from '../../contracts/compile.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { prepareWallets, SMART, send } from '../../test/support/evm-wallets.ts';
 import { CONTRACTS, IDS, RIGHTS, WALLETS } from '../../test/support/lives.ts';
-import { pathOf } from '../../test/support/over-http.ts';
 import { everyQuestion } from '../../test/support/questions.ts';
 import { createRandom } from '../../test/support/random.ts';
 import { startServe } from '../../test/support/serve-process.ts';
 import { MAINNET, type Recording } from '../../test/support/vectors.ts';
 import { randomCalls } from '../../test/support/world.ts';
+import { checkUrl } from '../api/url.ts';
 import { answerOf, callOf } from '../chain/registry-calls.ts';
 import type { Question } from '../registry/check.ts';
 import { type Evm, startEvm } from './evm.ts';
@@ -107,13 +107,13 @@ describe('delegations serve against the registries', () => {
         const truths = await registryAnswers(asked, tip.number);
         await Promise.all(
           asked.map(async (question, position) => {
-            const response = await fetch(served.url + pathOf(question));
+            const response = await fetch(served.url + checkUrl(question));
             const text = await response.text();
             compared++;
             const isRight =
               response.headers.get('x-block-number') === String(Number(tip.number)) &&
               text === String(truths[position]);
-            if (!isRight) wrong.push(`round ${round}: ${pathOf(question)} gave ${text}, not ${truths[position]}`);
+            if (!isRight) wrong.push(`round ${round}: ${checkUrl(question)} gave ${text}, not ${truths[position]}`);
           }),
         );
       }

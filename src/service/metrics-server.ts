@@ -1,7 +1,7 @@
 // The socket of the metrics, apart from that of the API.
 
 import { drained, type RunningServer, urlOf } from '../http/listener.ts';
-import type { Service } from '../http/reply.ts';
+import type { Service } from '../http/service.ts';
 import { chainStatuses } from '../http/status.ts';
 import type { Metrics, MetricsView, StoreMetrics } from './metrics.ts';
 

@@ -1,6 +1,6 @@
 // A delegation in words and links, as pages show it.
 
-import type { DelegationRecord } from '../api/records.ts';
+import type { DelegationRecord } from '../api/responses.ts';
 import { type Html, html } from './html.ts';
 
 export const shortAddress = (address: string): string => `${address.slice(0, 6)}…${address.slice(-4)}`;

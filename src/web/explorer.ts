@@ -3,10 +3,13 @@
 
 import { checksummed } from '../api/checksum.ts';
 import { Fault, readAddress } from '../api/params.ts';
-import { type ParameterFault, refusalText } from '../api/problems.ts';
-import { coldOf, type DelegationRecord, type Explanation, hotOf, isYes } from '../api/records.ts';
+import { type ParameterFault, problemText } from '../api/problems.ts';
+import { coldWalletOf, type DelegationRecord, type Explanation, hotWalletOf, isGranted } from '../api/responses.ts';
+import { type CheckOptions, checkUrl, type ListOptions, listUrl, type UncheckedQuestion } from '../api/url.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { rightsOf, rightsText } from '../registry/rights.ts';
+import { SCOPES, type Scope, type ScopeOf } from '../registry/scopes.ts';
+import { ALL_VERSIONS, type Version } from '../registry/versions.ts';
 import { dateText, walletLink, whatOf } from './delegation.ts';
 import { graphOf } from './graph.ts';
 import { Html, html } from './html.ts';
@@ -78,7 +81,7 @@ function welcome(): Html {
 }
 
 /** The point in time as the API takes it. */
-function momentOf(text: string | undefined): Record<string, string> {
+function momentOf(text: string | undefined): Pick<CheckOptions, 'block' | 'timestamp'> {
   const when = text?.trim() ?? '';
   if (when === '' || when === 'now') return {};
   if (/^\d+$/.test(when) || when === 'finalized') return { block: when };
@@ -90,7 +93,7 @@ const notice = (text: string, kind: 'no' | 'trouble' = 'trouble'): Html =>
 
 interface WalletList {
   readonly chainId: number;
-  readonly version: 1 | 2;
+  readonly version: Version;
   readonly outgoing: Half;
   readonly incoming: Half;
 }
@@ -116,10 +119,10 @@ async function walletPart(text: string, asked: Asked, ask: Ask): Promise<Html> {
   const lists: WalletList[] = [];
   // One after the other, with turns for others between: a wallet can be in very many lists.
   for (const chainId of chains) {
-    for (const version of [2, 1] as const) {
+    for (const version of ALL_VERSIONS.toReversed()) {
       if (NETWORKS.get(chainId)?.registries[version] === undefined) continue;
-      const query = { chainId: String(chainId), limit: String(chosen === '' ? SHOWN_OF_MANY : SHOWN), ...when };
-      const half = (direction: string) => readHalf(`/registry/v${version}/${wallet}`, { ...query, direction }, ask);
+      const options = { chainId, limit: chosen === '' ? SHOWN_OF_MANY : SHOWN, ...when };
+      const half = (direction: string) => readHalf(version, wallet, { ...options, direction }, ask);
       lists.push({ chainId, version, outgoing: await half('outgoing'), incoming: await half('incoming') });
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
@@ -137,11 +140,10 @@ async function walletPart(text: string, asked: Asked, ask: Ask): Promise<Html> {
   return html`${heading}${graphOf(wallet, all)}${found.map(listPart)}`;
 }
 
-async function readHalf(path: string, parameters: Record<string, string>, ask: Ask): Promise<Half> {
-  const query = new URLSearchParams({ detail: 'full', numbers: 'string', ...parameters });
-  const response = await ask(`${path}?${query}`);
+async function readHalf(version: Version, wallet: string, options: ListOptions, ask: Ask): Promise<Half> {
+  const response = await ask(listUrl(version, wallet, { detail: 'full', numbers: 'string', ...options }));
   const block = response.headers.get('x-block-number') ?? '';
-  if (!response.ok) return { block, delegations: [], isWhole: true, trouble: await refusalText(response) };
+  if (!response.ok) return { block, delegations: [], isWhole: true, trouble: await problemText(response) };
   const delegations = (await response.json()) as DelegationRecord[];
   return { block, delegations, isWhole: !response.headers.has('link'), trouble: null };
 }
@@ -151,7 +153,7 @@ function listPart({ chainId, version, outgoing, incoming }: WalletList): Html {
   const block = outgoing.block === '' ? '' : html`, at block ${outgoing.block}`;
   const title = html`<h3>${name} <span class="soft">registry v${version}${block}</span></h3>`;
   if (outgoing.trouble !== null) return html`${title}${notice(outgoing.trouble)}`;
-  return html`${title}${tableOf('May act for it', outgoing, hotOf, chainId)}${tableOf('It may act for', incoming, coldOf, chainId)}`;
+  return html`${title}${tableOf('May act for it', outgoing, hotWalletOf, chainId)}${tableOf('It may act for', incoming, coldWalletOf, chainId)}`;
 }
 
 function tableOf(
@@ -173,17 +175,18 @@ function tableOf(
 <thead><tr><th scope="col">Wallet</th><th scope="col">What</th><th scope="col">Rights</th><th scope="col">Since</th></tr></thead><tbody>${cells}</tbody></table></div>${more}`;
 }
 
-const SCOPES = [
-  ['all', 'everything'],
-  ['contract', 'a contract'],
-  ['erc721', 'an NFT (ERC-721)'],
-  ['erc20', 'tokens (ERC-20)'],
-  ['erc1155', 'tokens (ERC-1155)'],
-] as const;
+/** What can be asked of the v2 registry, in words. */
+const SCOPE_TEXTS: Readonly<Record<ScopeOf<2>, string>> = {
+  all: 'everything',
+  contract: 'a contract',
+  erc721: 'an NFT (ERC-721)',
+  erc20: 'tokens (ERC-20)',
+  erc1155: 'tokens (ERC-1155)',
+};
 
 function checkForm(asked: Asked): Html {
   const chosen = asked.values.get('type') ?? 'all';
-  const scopes = SCOPES.map(
+  const scopes = Object.entries(SCOPE_TEXTS).map(
     ([value, text]) => html`<option value="${value}"${value === chosen ? new Html(' selected') : ''}>${text}</option>`,
   );
   return html`<form class="panel" action="/#check" method="get">
@@ -199,28 +202,28 @@ async function answerPart(asked: Asked, ask: Ask): Promise<Html> {
   const { values, origin } = asked;
   const value = (name: string) => values.get(name)?.trim() ?? '';
   if (value('from') === '' && value('to') === '') return html``;
-  const scope = SCOPES.find(([name]) => name === value('type'))?.[0] ?? 'all';
-  const query = new URLSearchParams();
-  const names = [
-    'to',
-    'from',
-    ...(scope === 'all' ? [] : ['contract']),
-    ...(/721|1155/.test(scope) ? ['tokenId'] : []),
-  ];
-  for (const name of names) query.set(name, value(name));
+  const type = value('type');
+  const scope = Object.hasOwn(SCOPE_TEXTS, type) ? (type as ScopeOf<2>) : 'all';
+  const { needsContract, needsTokenId } = SCOPES[scope];
   const rights = value('rights');
-  // What is no right is for the API to refuse.
-  if (rights !== '') query.set('rights', rights.startsWith('0x') ? rights : (rightsOf(rights) ?? rights));
-  if (value('chainId') !== '') query.set('chainId', value('chainId'));
-  for (const [name, text] of Object.entries(momentOf(value('at')))) query.set(name, text);
-  const path = `/registry/v2/check/${scope}?${query}`;
-  const line = html`<pre><code>curl '${origin}${path}'</code></pre>`;
-  const response = await ask(`${path}&explain=true&numbers=string`);
-  if (!response.ok) return html`${notice(await refusalText(response))}${line}`;
+  const question: UncheckedQuestion = {
+    version: 2,
+    scope,
+    to: value('to'),
+    from: value('from'),
+    contract: needsContract ? value('contract') : undefined,
+    tokenId: needsTokenId ? value('tokenId') : undefined,
+    // The API refuses an invalid right.
+    rights: rights === '' ? undefined : rights.startsWith('0x') ? rights : (rightsOf(rights) ?? rights),
+  };
+  const options = { chainId: value('chainId') || undefined, ...momentOf(value('at')) };
+  const line = html`<pre><code>curl '${origin}${checkUrl(question, options)}'</code></pre>`;
+  const response = await ask(checkUrl(question, { ...options, explain: 'true', numbers: 'string' }));
+  if (!response.ok) return html`${notice(await problemText(response))}${line}`;
   const explained = (await response.json()) as Explanation;
   const { result, delegations, block } = explained;
-  const older = await olderAnswer(scope, query, ask);
-  const mayAct = isYes(explained) || older;
+  const older = await olderAnswer(question, options, ask);
+  const mayAct = isGranted(explained) || older;
   const when = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateText(block.timestamp)}`}`;
   const amount = result === ANY_AMOUNT ? 'any amount' : `up to ${result} base units`;
   const said = !mayAct ? 'No' : typeof result === 'string' && result !== '0' ? `Yes, ${amount}` : 'Yes';
@@ -236,20 +239,13 @@ async function answerPart(asked: Asked, ask: Ask): Promise<Html> {
 }
 
 const ANY_AMOUNT = String(2n ** 256n - 1n);
-const OLDER: Readonly<Record<string, string>> = { all: 'all', contract: 'contract', erc721: 'token' };
+/** The v1 check that answers what a check of v2 asks. */
+const OLDER: Readonly<Partial<Record<Scope, ScopeOf<1>>>> = { all: 'all', contract: 'contract', erc721: 'token' };
 
-/** Whether the v1 registry says yes, where it knows such a question and has no right to be asked for. */
-async function olderAnswer(scope: string, query: URLSearchParams, ask: Ask): Promise<boolean> {
-  const name = OLDER[scope];
-  if (name === undefined || query.has('rights')) return false;
-  const older = new URLSearchParams(query);
-  for (const [now, then] of [
-    ['to', 'delegate'],
-    ['from', 'vault'],
-  ] as const) {
-    older.set(then, older.get(now) ?? '');
-    older.delete(now);
-  }
-  const response = await ask(`/registry/v1/check/${name}?${older}`);
+/** Whether the v1 registry grants it. It has no rights, so a question with one is not asked. */
+async function olderAnswer(question: UncheckedQuestion, options: CheckOptions, ask: Ask): Promise<boolean> {
+  const scope = OLDER[question.scope];
+  if (scope === undefined || question.rights !== undefined) return false;
+  const response = await ask(checkUrl({ ...question, version: 1, scope }, options));
   return response.ok && (await response.text()) === 'true';
 }

@@ -1,16 +1,18 @@
 // /status: how every chain stands, for people.
 
-import { refusalText } from '../api/problems.ts';
-import type { NetworkRecord } from '../api/records.ts';
+import { NETWORKS_OPERATION } from '../api/operations.ts';
+import { problemText } from '../api/problems.ts';
+import type { NetworkRecord } from '../api/responses.ts';
+import { urlFor } from '../api/url.ts';
 import { dateText } from './delegation.ts';
 import type { Ask } from './explorer.ts';
 import { type Html, html } from './html.ts';
 import { pageText } from './page.ts';
 
 export async function statusText(ask: Ask): Promise<string> {
-  const response = await ask('/networks');
+  const response = await ask(urlFor(NETWORKS_OPERATION, {}));
   if (!response.ok) {
-    const trouble = html`<p class="notice trouble" role="status">${await refusalText(response)}</p>`;
+    const trouble = html`<p class="notice trouble" role="status">${await problemText(response)}</p>`;
     return pageText(
       { title: 'Status', path: '/status', live: true },
       html`<h1>Status</h1><div data-part="chains">${trouble}</div>`,
