@@ -143,8 +143,8 @@ describe('the explorer', () => {
   test('reports invalid input and keeps it in the form', async () => {
     const { page } = await visit(`/?wallet=0x12&from=0x34&to=${HOT.Ada}&type=erc721&contract=&tokenId=7&chainId=1`);
     const text = await page.locator('main').innerText();
-    expect(text).toContain('The wallet is not an address');
-    expect(text).toMatch(/from is not an address.*contract is not an address/s);
+    expect(text).toContain('The wallet must be an address');
+    expect(text).toMatch(/from must be an address.*contract must be an address/s);
     expect(await page.getByLabel('Wallet', { exact: true }).inputValue()).toBe('0x12');
     expect(await page.getByLabel('Token id').inputValue()).toBe('7');
     await page.close();

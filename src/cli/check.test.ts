@@ -96,7 +96,7 @@ for (const [where, run] of [
     test('an error is one sentence, with exit code 2 and nothing on standard output', async () => {
       for (const [args, why] of [
         [['check', '--from', COLD], '--from and --to are required'],
-        [['check', '--from', '0x12', '--to', HOT], 'from is not an address'],
+        [['check', '--from', '0x12', '--to', HOT], 'from must be an address'],
         [['check', '--from', COLD, '--to', HOT, '--token-id', '7'], 'erc721 or erc1155'],
         [['check', '--from', COLD, '--to', HOT, '--type', 'nft'], '--type must be one of all, contract'],
         [
@@ -108,7 +108,7 @@ for (const [where, run] of [
         [['check', '--from', COLD, '--to', HOT, '--form', COLD], "Unknown option '--form'"],
         [['check', '--from', COLD, '--to', HOT, '--rights', 'x'.repeat(33)], 'longer than 32 bytes'],
         [['check', '--csv', '/nowhere.csv'], 'File not found: /nowhere.csv'],
-        [['list', 'nobody'], 'wallet is not an address'],
+        [['list', 'nobody'], 'wallet must be an address'],
         [['list'], 'Missing argument. Usage: delegations list <wallet>'],
         [['list', COLD, HOT], 'Unexpected argument'],
       ] as const) {
@@ -164,7 +164,7 @@ for (const [where, run] of [
         'true',
       ]);
       expect(rows[3]?.startsWith('"3, quoted",')).toBe(true);
-      expect(rows[6]).toContain('from is not an address');
+      expect(rows[6]).toContain('from must be an address');
       expect(rows[7]).toContain('erc721 or erc1155');
       expect([code, stderr.includes('2 of 7 rows failed')]).toEqual([2, true]);
     });
@@ -369,7 +369,7 @@ describe('every command', () => {
     };
     expect(complete('delegations', 'ch')).toBe('check');
     expect(complete('delegations', 'check', '--tok')).toBe('--token-id');
-    expect(complete('delegations', 'check', '--type', 'erc')).toBe('erc721 erc20 erc1155');
+    expect(complete('delegations', 'check', '--type', 'erc')).toBe('erc721 erc1155 erc20');
     expect(complete('delegations', 'list', '--direction', 'in')).toBe('incoming');
     for (const shell of ['zsh', 'fish']) expect((await runCommand(['completion', shell])).stdout).toContain('token-id');
     expect((await runCommand(['completion', 'csh'])).code).toBe(2);

@@ -83,7 +83,8 @@ export function scopeOf(
   const scopes = scopesOf(version);
   if (type !== undefined) {
     const named = scopes.find((scope) => scope === type);
-    if (named === undefined) throw new UsageError(`--type ${type}: v${version} has ${scopes.join(', ')}.`);
+    if (named === undefined)
+      throw new UsageError(`--type ${type} does not exist in v${version}. Use one of ${scopes.join(', ')}.`);
     return named;
   }
   if (tokenId === undefined) return contract === undefined ? 'all' : 'contract';
