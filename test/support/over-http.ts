@@ -1,4 +1,4 @@
-// Questions and lists as they are asked over HTTP, and what comes back.
+// Sends checks and lists over HTTP and parses the responses.
 
 import type { Question } from '../../src/registry/check.ts';
 import type { Address, Bytes32, Delegation } from '../../src/registry/delegation.ts';
@@ -15,7 +15,7 @@ export function pathOf(question: Question): string {
 export const listPathOf = (version: 1 | 2, wallet: Address) =>
   `/registry/v${version}/${wallet}?detail=full&numbers=string`;
 
-/** Records in full detail, as the rules name things. */
+/** Parses records in full detail into delegations. */
 export function delegationsOf(text: string, version: 1 | 2): Delegation[] {
   const lower = (address: string) => address.toLowerCase() as Address;
   const uint = (digits: string | null) => (digits === null ? null : BigInt(digits));
