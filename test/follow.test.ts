@@ -428,7 +428,7 @@ describe('delegations serve, following', () => {
     const { pairs, lists } = JSON.parse(good.stdout) as { pairs: number; lists: number };
     expect([pairs > 50, lists > 5]).toEqual([true, true]);
 
-    // The node omits the logs of one finalized block.
+    // The node omits the logs of one indexed block.
     const honest = live.node.chain;
     const emptied = honest.find(({ number, transactions }) => number > FIRST + 30 && transactions.length > 0);
     live.node.chain = honest.map((block) => (block === emptied ? { ...block, transactions: [] } : block));
@@ -554,7 +554,7 @@ describe('delegations serve, following', () => {
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(why)]);
     }
     await Bun.write(file, exported.stdout);
-    // An archive of another chain is rejected too.
+    // Rejected too if the node has other block hashes.
     const honest = live.node.chain;
     live.node.chain = honest.map((block) => ({
       ...block,

@@ -40,7 +40,7 @@ const memory = () => ownMemory(served.pid);
 const LIST = `/registry/v2/${HOT}`;
 const idsOf = (text: string) => [...text.matchAll(/"tokenId":(\d+)/g)].map(([, id]) => Number(id));
 
-/** Reads a whole list, and keeps only its length and digest. */
+/** Reads a whole list as a stream, and keeps only the token ids. */
 async function whole(): Promise<{ ids: Set<number>; ended: boolean }> {
   const response = await fetch(served.url + LIST);
   const ids = new Set<number>();

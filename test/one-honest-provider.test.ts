@@ -71,7 +71,7 @@ const typesOf = ({ one }: World): readonly string[] => one.events.map(({ type })
 const moments = ({ chain }: World): readonly FakeBlock[] =>
   chain.filter((_, at) => at % 500 === 0 || [at - 1, at, at + 1].some((near) => chain[near]?.transactions.length));
 
-/** Collects the wrong answers as of these blocks. */
+/** The first wrong answer as of these blocks; null if there is none. */
 async function wrongAsOf(world: World): Promise<string | null> {
   for (const block of moments(world)) {
     const wrong = await world.differenceAsOf(block);
@@ -80,7 +80,7 @@ async function wrongAsOf(world: World): Promise<string | null> {
   return null;
 }
 
-/** Collects the wrong answers as of the times of these blocks. */
+/** The first wrong answer as of the times of these blocks; null if there is none. */
 async function wrongByTime(world: World): Promise<string | null> {
   for (const block of moments(world)) {
     const at = await world.one.store.blockAt(1, block.timestamp).catch(ifRefused);

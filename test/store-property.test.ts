@@ -44,7 +44,7 @@ const DIRECTIONS = [undefined, undefined, 'incoming', 'outgoing'] as const;
 let hashes = 0;
 let chains = 0;
 
-/** The true chain, for comparison with the store. */
+/** A true chain, and the steps that a follower applies to the store. */
 async function createLife(store: Store) {
   const chainId = ++chains;
   let { epoch } = await store.claim(chainId, FIRST);
@@ -140,7 +140,7 @@ async function createLife(store: Store) {
           const inputs = extend(step.blocks);
           const all = inputs.flatMap((block) => block.logs.map((log) => ({ block, log })));
           const hidden = all[step.pick % Math.max(1, all.length)];
-          // The repair has one log less, or another order.
+          // The store does not get one of the logs.
           const shown = inputs.map((block) => {
             if (block !== hidden?.block) return block;
             const logs = block.logs.filter((log) => log !== hidden.log);
