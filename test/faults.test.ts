@@ -654,7 +654,7 @@ describe('writers and states', () => {
     await world.one.settle();
     const before = await world.one.store.chain(1);
     world.grow(2, busy);
-    await expect(overtaken.tick()).rejects.toThrow('another writer has taken the chain');
+    await expect(overtaken.tick()).rejects.toThrow('another writer has claimed the chain');
     expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
     await endsRight(world);
   });
