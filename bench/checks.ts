@@ -10,7 +10,7 @@ import type { BenchRequest, Cost, Server } from './load.ts';
 import { type Memory, memoryOf } from './memory.ts';
 import { paced } from './paced.ts';
 import type { Bench } from './part.ts';
-import { CHECK, type ContractQuestion, drawQuestions, FORMS, queryOf } from './questions.ts';
+import { type ContractQuestion, drawQuestions, FORMS, queryOf, urlOf } from './questions.ts';
 import { measureInTurns } from './rounds.ts';
 import type { Section } from './section.ts';
 import { keyOf, startNginx, startOurs } from './servers.ts';
@@ -84,7 +84,7 @@ async function startAll(
   add(
     'nginx, static true',
     nginx,
-    questions.map((question) => ({ path: `${CHECK.path}?${queryOf(question, lowerCase)}` })),
+    questions.map((question) => ({ path: urlOf(question, lowerCase) })),
   );
   for (const [engine, databaseUrl] of [
     ['SQLite', ours.sqlite],
@@ -94,7 +94,7 @@ async function startAll(
     const own = started(await startOurs({ databaseUrl, folder }));
     const server = engine === 'SQLite' ? own : { ...own, databasePid: postgres.pid };
     for (const [name, form] of FORMS) {
-      const requests = questions.map((question) => ({ path: `${CHECK.path}?${queryOf(question, form)}`, headers }));
+      const requests = questions.map((question) => ({ path: urlOf(question, form), headers }));
       add(`ours, ${engine}, ${name}`, server, requests, asIs);
     }
   }

@@ -1,6 +1,8 @@
 // Measures the latency of checks on one chain while the same program backfills another chain.
 
 import { join } from 'node:path';
+import { CHECKS } from '../src/api/operations.ts';
+import { urlFor } from '../src/api/url.ts';
 import { ask } from './ask.ts';
 import { addressFrom } from './delegations.ts';
 import { count, millis, percentile, times } from './figures.ts';
@@ -54,7 +56,7 @@ async function latencies(
   const server = await startOurs({ databaseUrl, folder, environment });
   try {
     const headers = { 'X-API-KEY': await keyOf(databaseUrl) };
-    const path = `/registry/v2/check/all?to=${addressFrom(1)}&from=${addressFrom(2)}&chainId=8453`;
+    const path = urlFor(CHECKS[2].all, { to: addressFrom(1), from: addressFrom(2), chainId: 8453 });
     while ((await fetch(server.url + path, { headers })).status !== 200) await Bun.sleep(50);
     const took: number[] = [];
     for (const end = performance.now() + ms; performance.now() < end; ) {

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { listUrl } from '../src/api/url.ts';
 import type { Delegation } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { ChainState } from '../src/store/store.ts';
@@ -67,7 +68,7 @@ async function measure(path: string, sample: readonly Delegation[], nginx: Serve
       'list',
       writeScript(
         join(folder, 'growth list.lua'),
-        wallets.map((wallet) => ({ path: `/registry/v2/${wallet}`, headers })),
+        wallets.map((wallet) => ({ path: listUrl(2, wallet), headers })),
       ),
     ],
   ]);

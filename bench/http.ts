@@ -2,10 +2,12 @@
 // engine and with several workers.
 
 import { join } from 'node:path';
-import { targetOf } from '../src/api/query.ts';
-import { readCheck } from '../src/api/request.ts';
-import { createApp, findRoute } from '../src/http/app.ts';
+import { splitUrl } from '../src/api/query.ts';
+import { splitQuestion } from '../src/api/question.ts';
+import { readRequest } from '../src/api/request.ts';
+import { createApp } from '../src/http/app.ts';
 import { createSightings } from '../src/http/freshness.ts';
+import { findRoute } from '../src/http/routes.ts';
 import { openStore } from '../src/store/open.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { ownCpu } from './cpu.ts';
@@ -14,7 +16,7 @@ import { count, median, micros, times } from './figures.ts';
 import { fill, freshen } from './fill.ts';
 import type { Cost, Server } from './load.ts';
 import type { Bench } from './part.ts';
-import { CHECK, type ContractQuestion, drawQuestions, FORMS, queryOf } from './questions.ts';
+import { CHECK, type ContractQuestion, drawQuestions, FORMS, urlOf } from './questions.ts';
 import { measureInTurns } from './rounds.ts';
 import type { Section } from './section.ts';
 import { keyOf, startNginx, startOurs } from './servers.ts';
@@ -39,7 +41,7 @@ export async function benchHttp(bench: Bench): Promise<Section[]> {
   const scripts = FORMS.map(([name, form]) =>
     writeScript(
       join(folder, `http ${name}.lua`),
-      questions.map((question) => ({ path: `${CHECK.path}?${queryOf(question, form)}`, headers })),
+      questions.map((question) => ({ path: urlOf(question, form), headers })),
     ),
   );
   const nginx = await startNginx(folder);
@@ -136,11 +138,12 @@ async function shares(
   };
   const sections: Section[] = [];
   for (const [name, form] of FORMS) {
-    const queries = questions.map((question) => queryOf(question, form));
-    const requests = queries.map((query) => new Request(`http://127.0.0.1${CHECK.path}?${query}`));
+    const requests = questions.map((question) => new Request(`http://127.0.0.1${urlOf(question, form)}`));
+    const queries = requests.map(({ url }) => splitUrl(url).query);
     const idle = await each(() => undefined);
-    const routing = (await each((turn) => findRoute(targetOf((requests[turn] as Request).url).path))) - idle;
-    const validation = (await each((turn) => readCheck(CHECK, queries[turn] as string))) - idle;
+    const routing = (await each((turn) => findRoute(splitUrl((requests[turn] as Request).url).path))) - idle;
+    const validation =
+      (await each((turn) => splitQuestion(CHECK, readRequest(CHECK, {}, queries[turn] as string)))) - idle;
     const lookup = (await each((turn) => store.check(1, questions[turn] as ContractQuestion))) - idle;
     const all = (await each((turn) => app.fetch(requests[turn] as Request))) - idle;
     const total = costs.get(name)?.cpu ?? all;

@@ -1,5 +1,6 @@
 // Compares short and long lists of a wallet: ours and Ponder's.
 
+import { listUrl } from '../src/api/url.ts';
 import type { Address, Delegation } from '../src/registry/delegation.ts';
 import { ask, askMany } from './ask.ts';
 import { count, median, micros, millis, times } from './figures.ts';
@@ -103,7 +104,7 @@ async function startListers(world: PeerWorld, folder: string, servers: Server[])
     listers.push({
       name: `ours, ${engine}`,
       server: engine === 'SQLite' ? own : { ...own, databasePid: world.postgres.pid },
-      request: (wallet) => ({ path: `/registry/v2/${wallet}?direction=outgoing&numbers=string`, headers }),
+      request: (wallet) => ({ path: listUrl(2, wallet, { direction: 'outgoing', numbers: 'string' }), headers }),
     });
   }
   const server = await world.ponder.serve(world.schema);

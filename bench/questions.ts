@@ -1,14 +1,16 @@
 // Draws the benchmark's questions: contract checks without rights, half of them for pairs with a delegation.
 
 import { checksummed } from '../src/api/checksum.ts';
-import { type CheckOperation, OPERATIONS } from '../src/api/operations.ts';
+import { CHECKS, type CheckOperation } from '../src/api/operations.ts';
+import { splitUrl } from '../src/api/query.ts';
+import { checkUrl } from '../src/api/url.ts';
 import type { QuestionOf } from '../src/registry/check.ts';
 import { type Address, type Delegation, NO_RIGHTS } from '../src/registry/delegation.ts';
 import { createRandom } from '../test/support/random.ts';
 
 export type ContractQuestion = Extract<QuestionOf<2>, { scope: 'contract' }>;
 
-export const CHECK = OPERATIONS.find(({ path }) => path === '/registry/v2/check/contract') as CheckOperation;
+export const CHECK: CheckOperation = CHECKS[2].contract;
 
 /** How an address is written in a request. */
 export type Form = (address: Address) => string;
@@ -31,5 +33,9 @@ export function drawQuestions(delegations: readonly Delegation[], many: number):
   });
 }
 
-export const queryOf = ({ to, from, contract }: ContractQuestion, form: Form) =>
-  `to=${form(to)}&from=${form(from)}&contract=${form(contract)}`;
+/** The question's URL, without the rights that every check has by default. */
+export const urlOf = ({ version, scope, to, from, contract }: ContractQuestion, form: Form) =>
+  checkUrl({ version, scope, to: form(to), from: form(from), contract: form(contract) });
+
+/** The same query for peers with paths of their own. */
+export const queryOf = (question: ContractQuestion, form: Form) => splitUrl(urlOf(question, form)).query;

@@ -5,10 +5,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scripts } from '../package.json' with { type: 'json' };
+import { checkUrl } from '../src/api/url.ts';
 import { asksBalance } from '../src/registry/check.ts';
 import { startFakeNode } from './support/fake-node.ts';
 import { eventually } from './support/live-chain.ts';
-import { pathOf } from './support/over-http.ts';
 import { everyQuestion, trueAnswers } from './support/questions.ts';
 import { replayOf } from './support/replay.ts';
 import { RECORDINGS } from './support/vectors.ts';
@@ -74,7 +74,7 @@ describe('the executable', () => {
         const asked = everyQuestion(recording).filter((_, turn) => turn % 7 === 0);
         let wrong = 0;
         for (const { question, name } of asked) {
-          const response = await fetch(`${url}${pathOf(question)}&block=${block}`);
+          const response = await fetch(`${url}${checkUrl(question, { block })}`);
           const truth = String(truths.get(name) ?? (asksBalance(question) ? 0n : false));
           if (response.status !== 200 || (await response.text()) !== truth) wrong++;
         }

@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { checksummed } from '../src/api/checksum.ts';
-import { OPERATIONS, type Operation } from '../src/api/operations.ts';
+import { requiredParams } from '../src/api/operation.ts';
+import { REGISTRY_OPERATIONS as OPERATIONS, type RegistryOperation } from '../src/api/operations.ts';
 import { PROBLEMS } from '../src/api/problems.ts';
 import type { RunningServer } from '../src/http/listener.ts';
 import { openStore } from '../src/store/open.ts';
@@ -59,25 +60,28 @@ function generator(seed: number) {
   const percented = (length: number) =>
     Array.from({ length }, () => `%${int(256).toString(16).padStart(2, '0')}`).join('');
 
-  const requiredOf = (operation: Operation) =>
-    operation.required
-      .filter(({ name }) => name !== 'wallet')
-      .map(({ name }) => [name, GOOD_VALUES[name] ?? ''] as const);
-  const pathOf = (operation: Operation, wallet: string = HOT) => operation.path.replace('{wallet}', wallet);
+  const requiredOf = (operation: RegistryOperation) =>
+    requiredParams(operation)
+      .filter((name) => name !== 'wallet')
+      .map((name) => [name, GOOD_VALUES[name] ?? ''] as const);
+  const pathOf = (operation: RegistryOperation, wallet: string = HOT) => operation.path.replace('{wallet}', wallet);
   const line = (target: string, method = 'GET') => `${method} ${target} HTTP/1.1\r\nHost: localhost\r\n`;
-  const target = (operation: Operation, query: readonly (readonly [string, string])[], wallet?: string) =>
+  const target = (operation: RegistryOperation, query: readonly (readonly [string, string])[], wallet?: string) =>
     `${pathOf(operation, wallet)}?${query.map(([name, value]) => `${name}=${value}`).join('&')}`;
-  const withBad = (what: string, operation: Operation, name: string, value: string, statuses = [400]): Hostile => {
+  const withBad = (
+    what: string,
+    operation: RegistryOperation,
+    name: string,
+    value: string,
+    statuses = [400],
+  ): Hostile => {
     if (name === 'wallet') return { what, request: line(pathOf(operation, value)), statuses };
     const query = requiredOf(operation).filter(([known]) => known !== name);
     return { what, request: line(target(operation, [...query, [name, value]])), statuses };
   };
-  const addressOf = (operation: Operation) =>
-    operation.kind === 'list'
-      ? 'wallet'
-      : pick(operation.required.map(({ name }) => name).filter((name) => ADDRESSES.includes(name)));
-  const checkWithToken = () =>
-    pick(OPERATIONS.filter(({ required }) => required.some(({ name }) => name === 'tokenId')));
+  const addressOf = (operation: RegistryOperation) =>
+    operation.kind === 'list' ? 'wallet' : pick(requiredParams(operation).filter((name) => ADDRESSES.includes(name)));
+  const checkWithToken = () => pick(OPERATIONS.filter((operation) => requiredParams(operation).includes('tokenId')));
 
   const makers: (() => Hostile)[] = [
     () => {

@@ -25,6 +25,20 @@ describe('imports in src', () => {
     expect(IMPORTS.filter((one) => isWeb(one) && !allowed.has(folderOf(one.to)))).toEqual([]);
   });
 
+  test('have no cycle between files', () => {
+    const importsOf = Map.groupBy(IMPORTS, ({ from }) => from);
+    const done = new Set<string>();
+    const cycles: string[] = [];
+    const visit = (file: string, path: readonly string[]) => {
+      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+      if (path.includes(file) || done.has(file)) return;
+      for (const { to } of importsOf.get(file) ?? []) visit(to, [...path, file]);
+      done.add(file);
+    };
+    for (const file of importsOf.keys()) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
   test('of viem are loaded only at sign-in: viem takes longer to load than the rest of a command', async () => {
     const src = join(import.meta.dir, '../src');
     const files = [...new Glob('**/*.ts').scanSync(src)].filter((path) => !path.endsWith('.test.ts'));

@@ -1,6 +1,7 @@
 // The genuine registries' answers, asked over HTTP: each by every name that the API has for it, by block and by time.
 
 import { expect, test } from 'bun:test';
+import { type CheckOptions, checkUrl, listUrl } from '../src/api/url.ts';
 import { asksBalance, type Question } from '../src/registry/check.ts';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
@@ -12,21 +13,11 @@ import { blockInput, REPLAYED } from './support/vectors.ts';
 /** How many requests are under way at once. */
 const LANES = 16;
 
-function queryOf(question: Question, [to, from]: readonly [string, string]): string {
-  const query = new URLSearchParams({ [to]: question.to, [from]: question.from });
-  if (question.scope !== 'all') query.set('contract', question.contract);
-  if ('tokenId' in question) query.set('tokenId', String(question.tokenId));
-  if (question.version === 2) query.set('rights', question.rights);
-  return String(query);
-}
-
-const NAMES = {
-  1: [['delegate', 'vault']],
-  2: [
-    ['to', 'from'],
-    ['delegate', 'vault'],
-  ],
-} as const;
+/** A check under the names of its version, and under their synonyms. */
+const urlsOf = (question: Question, moment: CheckOptions): string[] => {
+  const url = checkUrl(question, moment);
+  return question.version === 1 ? [url] : [url, url.replace('to=', 'delegate=').replace('from=', 'vault=')];
+};
 
 interface CheckCase {
   readonly path: string;
@@ -56,18 +47,15 @@ for (const recording of REPLAYED) {
       const time = blocks.find(({ number }) => number === block)?.timestamp;
       if (time === undefined) throw new Error('a checkpoint without its block');
       const truths = trueAnswers(checkpoint);
-      for (const moment of [`block=${block}`, `timestamp=${time}`]) {
+      for (const moment of [{ block }, { timestamp: time }]) {
         for (const { question, name } of everyQuestion(recording)) {
           const truth = String(truths.get(name) ?? (asksBalance(question) ? 0n : false));
-          const path = `/registry/v${question.version}/check/${question.scope}`;
-          for (const names of NAMES[question.version]) {
-            asked.push({ path: `${path}?${queryOf(question, names)}&${moment}`, block, truth, read: itself });
-          }
+          for (const path of urlsOf(question, moment)) asked.push({ path, block, truth, read: itself });
         }
         for (const wallet of new Set([...recording.vaults, ...recording.delegates])) {
           for (const version of [1, 2] as const) {
             asked.push({
-              path: `/registry/v${version}/${wallet}?detail=full&numbers=string&${moment}`,
+              path: listUrl(version, wallet, { detail: 'full', numbers: 'string', ...moment }),
               block,
               truth: recordedList(checkpoint, version, wallet).join(';'),
               read: (text) => delegationsOf(text, version).map(asText).sort().join(';'),

@@ -1,9 +1,11 @@
-// One request and its answer for each thing the API does. They stand in the OpenAPI document, and the tests ask each of
-// them of a store that holds EXAMPLE_DELEGATIONS.
+// Example requests and their answers, for OpenAPI and /docs. The tests send each to a store that holds EXAMPLE_DELEGATIONS.
 
 import type { Delegation } from '../registry/delegation.ts';
 import { MAX_UINT256, NO_RIGHTS } from '../registry/delegation.ts';
-import type { ProblemType } from './problems.ts';
+import type { InputOf, ResponseOf } from './operation.ts';
+import { CHECKS, LISTS, type Operation } from './operations.ts';
+import { PROBLEMS, type ProblemType, problemUri } from './problems.ts';
+import { urlFor } from './url.ts';
 
 const COLD = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const HOT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -18,7 +20,7 @@ const base = { from: lower(COLD), to: lower(HOT), contract: null, tokenId: null,
 const v1 = { ...base, version: 1, rights: null } as const;
 const v2 = { ...base, version: 2, rights: NO_RIGHTS } as const;
 
-/** What the examples take to have been granted, in this order. */
+/** The delegations that the examples assume, in the order of their grants. */
 export const EXAMPLE_DELEGATIONS: readonly Delegation[] = [
   { ...v1, kind: 'CONTRACT', contract: lower(NFT) },
   { ...v2, kind: 'CONTRACT', contract: lower(NFT) },
@@ -27,6 +29,7 @@ export const EXAMPLE_DELEGATIONS: readonly Delegation[] = [
 ];
 
 export interface Example {
+  /** The id of its operation. */
   readonly operation: string;
   readonly summary: string;
   /** Path and query. */
@@ -35,100 +38,67 @@ export interface Example {
   readonly answer: unknown;
 }
 
-const PAIR = `to=${HOT}&from=${COLD}`;
-const VAULT = `delegate=${HOT}&vault=${COLD}`;
+const example = <O extends Operation>(
+  operation: O,
+  summary: string,
+  params: InputOf<O>,
+  answer: ResponseOf<O>,
+): Example => ({ operation: operation.id, summary, request: urlFor(operation, params), answer });
+
+const WALLETS = { to: HOT, from: COLD };
+const V1_WALLETS = { delegate: HOT, vault: COLD };
+
+/** Rejected parameters. */
+const FAULTS = [
+  { parameter: 'chainid', detail: 'is not a known parameter; did you mean chainId?' },
+  { parameter: 'rights', detail: `must be a bytes32 (0x and 64 hex digits); "vote" as bytes32 is ${VOTE}` },
+];
 
 export const EXAMPLES: readonly Example[] = [
+  example(LISTS[2], 'All delegations of a wallet', { wallet: COLD }, [
+    { type: 'CONTRACT', from: COLD, to: HOT, contract: NFT, tokenId: null },
+    { type: 'TOKEN', from: COLD, to: HOT, contract: COIN, tokenId: null },
+    { type: 'ALL', from: COLD, to: VOTER, contract: null, tokenId: null },
+  ]),
+  example(
+    LISTS[2],
+    'Unrestricted delegations to a wallet',
+    { wallet: VOTER, direction: 'incoming', rights: NO_RIGHTS },
+    [],
+  ),
+  example(CHECKS[2].all, 'A right that was granted', { to: VOTER, from: COLD, rights: VOTE }, true),
+  example(CHECKS[2].all, 'The same wallets without that right', { to: VOTER, from: COLD }, false),
   {
-    operation: 'listV2',
-    summary: 'What a wallet has granted and was granted',
-    request: `/registry/v2/${COLD}`,
-    answer: [
-      { type: 'CONTRACT', from: COLD, to: HOT, contract: NFT, tokenId: null },
-      { type: 'TOKEN', from: COLD, to: HOT, contract: COIN, tokenId: null },
-      { type: 'ALL', from: COLD, to: VOTER, contract: null, tokenId: null },
-    ],
-  },
-  {
-    operation: 'listV2',
-    summary: 'Only what a wallet was granted without a restriction',
-    request: `/registry/v2/${VOTER}?direction=incoming&rights=${NO_RIGHTS}`,
-    answer: [],
-  },
-  {
-    operation: 'checkAllV2',
-    summary: 'A right that was granted',
-    request: `/registry/v2/check/all?to=${VOTER}&from=${COLD}&rights=${VOTE}`,
-    answer: true,
-  },
-  {
-    operation: 'checkAllV2',
-    summary: 'The same pair without that right',
-    request: `/registry/v2/check/all?to=${VOTER}&from=${COLD}`,
-    answer: false,
-  },
-  {
-    operation: 'checkAllV2',
-    summary: 'A right that is not in its bytes32 form, and a misspelt parameter',
-    request: `/registry/v2/check/all?${PAIR}&rights=vote&chainid=1`,
+    operation: CHECKS[2].all.id,
+    summary: 'A right that is not bytes32, and a misspelled parameter',
+    request: `${urlFor(CHECKS[2].all, { ...WALLETS, rights: 'vote' })}&chainid=1`,
     problem: 'bad-request',
     answer: {
-      type: '/docs#problem-bad-request',
-      title: 'The request has faults',
+      type: problemUri('bad-request'),
+      title: PROBLEMS['bad-request'].title,
       status: 400,
-      detail: `chainid: is unknown: did you mean chainId?; rights: is not 0x and 64 hex digits; as bytes32 "vote" is ${VOTE}`,
-      errors: [
-        { parameter: 'chainid', detail: 'is unknown: did you mean chainId?' },
-        { parameter: 'rights', detail: `is not 0x and 64 hex digits; as bytes32 "vote" is ${VOTE}` },
-      ],
+      detail: FAULTS.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; '),
+      errors: FAULTS,
     },
   },
+  example(CHECKS[2].contract, 'A delegated contract', { ...WALLETS, contract: NFT }, true),
   {
-    operation: 'checkContractV2',
-    summary: 'A delegated contract',
-    request: `/registry/v2/check/contract?${PAIR}&contract=${NFT}`,
+    operation: CHECKS[2].erc721.id,
+    summary: 'Any token of a delegated contract, with the synonyms of the wallets',
+    request: `${CHECKS[2].erc721.path}?delegate=${HOT}&vault=${COLD}&contract=${NFT}&tokenId=9007199254740993`,
     answer: true,
   },
-  {
-    operation: 'checkErc721V2',
-    summary: 'Any token of a delegated contract, under the older names of the pair',
-    request: `/registry/v2/check/erc721?${VAULT}&contract=${NFT}&tokenId=9007199254740993`,
-    answer: true,
-  },
-  {
-    operation: 'checkErc1155V2',
-    summary: 'The whole contract is delegated: no amount limits it',
-    request: `/registry/v2/check/erc1155?${PAIR}&contract=${NFT}&tokenId=7&numbers=string`,
-    answer: String(MAX_UINT256),
-  },
-  {
-    operation: 'checkErc20V2',
-    summary: 'An amount',
-    request: `/registry/v2/check/erc20?${PAIR}&contract=${COIN}`,
-    answer: 250_000_000,
-  },
-  {
-    operation: 'listV1',
-    summary: 'What a wallet has granted and was granted',
-    request: `/registry/v1/${HOT}`,
-    answer: [{ type: 'CONTRACT', delegate: HOT, vault: COLD, contract: NFT, tokenId: null }],
-  },
-  {
-    operation: 'checkAllV1',
-    summary: 'A contract is not the whole vault',
-    request: `/registry/v1/check/all?${VAULT}`,
-    answer: false,
-  },
-  {
-    operation: 'checkContractV1',
-    summary: 'A delegated contract',
-    request: `/registry/v1/check/contract?${VAULT}&contract=${NFT}`,
-    answer: true,
-  },
-  {
-    operation: 'checkTokenV1',
-    summary: 'Any token of a delegated contract',
-    request: `/registry/v1/check/token?${VAULT}&contract=${NFT}&tokenId=1`,
-    answer: true,
-  },
+  example(
+    CHECKS[2].erc1155,
+    'The whole contract is delegated: the balance has no limit',
+    { ...WALLETS, contract: NFT, tokenId: 7, numbers: 'string' },
+    String(MAX_UINT256),
+  ),
+  example(CHECKS[2].erc20, 'A delegated amount', { ...WALLETS, contract: COIN }, 250_000_000),
+  example(LISTS[1], 'All delegations of a wallet', { wallet: HOT }, [
+    { type: 'CONTRACT', delegate: HOT, vault: COLD, contract: NFT, tokenId: null },
+  ]),
+  example(CHECKS[1].all, 'A delegated contract is not the whole vault', V1_WALLETS, false),
+  example(CHECKS[1].contract, 'A delegated contract', { ...V1_WALLETS, contract: NFT }, true),
+  example(CHECKS[1].token, 'Any token of a delegated contract', { ...V1_WALLETS, contract: NFT, tokenId: 1 }, true),
 ];

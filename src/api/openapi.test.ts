@@ -1,4 +1,4 @@
-// The document is the code's, it is the committed one, a linter has nothing to say, and its examples are true.
+// The document is committed as the code makes it, passes a linter, and its examples are true.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
@@ -10,7 +10,7 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { EXAMPLE_DELEGATIONS, EXAMPLES } from './examples.ts';
 import { openApi, openApiText } from './openapi.ts';
-import { OPERATIONS } from './operations.ts';
+import { OPERATIONS, REGISTRY_OPERATIONS } from './operations.ts';
 
 const COMMITTED = `${import.meta.dir}/../../openapi.json`;
 
@@ -33,7 +33,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('has an example for every operation, and every operation', () => {
-    const ids = OPERATIONS.map(({ id }) => id);
+    const ids: string[] = REGISTRY_OPERATIONS.map(({ id }) => id);
     expect([...new Set(EXAMPLES.map(({ operation }) => operation))].sort()).toEqual(ids.sort());
     expect(Object.keys(openApi()['paths'] as object)).toEqual(
       expect.arrayContaining(OPERATIONS.map(({ path }) => path)),

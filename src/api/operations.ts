@@ -1,123 +1,318 @@
-// The ten operations of the API, each described once: routing, validation and OpenAPI read this table.
+// The operations of the API. Routing, validation, types, OpenAPI, /docs and URLs are derived from these declarations.
 
-import type { Question } from '../registry/check.ts';
-import type { Version } from '../registry/versions.ts';
-import type { Param } from './params.ts';
+import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
+import { SCOPES, type Scope, type ScopeOf, scopesOf } from '../registry/scopes.ts';
+import { ALL_VERSIONS, hasRights, hasUnnamedRevocations, VERSIONS, type Version } from '../registry/versions.ts';
+import type { HeaderName } from './headers.ts';
+import { inPath, type OperationBase, optional, type ParamUse, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
+import type { ProblemType } from './problems.ts';
+import { BALANCE, DELEGATION, DETAILED_DELEGATION, explanation, HEALTH, NETWORK, READINESS } from './responses.ts';
+import { anyObject, anyOf, arrayOf, boolean, described } from './shape.ts';
 
-export type Scope = Question['scope'];
+/** What every operation of a registry takes. */
+const COMMON_PARAMS = {
+  chainId: withDefault(p.chainId, 1),
+  block: optional(p.block),
+  timestamp: optional(p.timestamp),
+} as const;
+const NUMBERS = { numbers: withDefault(p.numbers, 'number') } as const;
 
-interface OperationBase {
-  readonly version: Version;
-  readonly path: string;
-  /** The name of the operation in generated clients. */
-  readonly id: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly required: readonly Param<unknown>[];
-  readonly optional: readonly Param<unknown>[];
+const ONE_POINT_IN_TIME: Rule = (isGiven) =>
+  isGiven('block') && isGiven('timestamp') ? { parameter: 'timestamp', detail: 'cannot be combined with block' } : null;
+
+/** The headers of an answer that is true as of a block. */
+const BLOCK_HEADERS = [
+  'X-Block-Number',
+  'X-Block-Hash',
+  'X-Block-Timestamp',
+  'X-As-Of-Timestamp',
+  'X-Indexed-From',
+  'ETag',
+] as const satisfies readonly HeaderName[];
+
+const REGISTRY_PROBLEMS = [
+  'bad-request',
+  'unknown-chain',
+  'not-indexed',
+  'not-ready',
+  'chain-not-ready',
+  'chain-stale',
+  'clock-skew',
+  'chain-halted',
+  'not-yet-indexed',
+] as const satisfies readonly ProblemType[];
+
+/** What operations of a version share. */
+const ofVersion = (version: Version) =>
+  ({
+    method: 'GET',
+    tag: `v${version}`,
+    budget: VERSIONS[version].takesKey ? 'keyed' : 'anonymous',
+    problems: [...REGISTRY_PROBLEMS, ...(hasUnnamedRevocations(version) ? (['revocation-unread'] as const) : [])],
+  }) as const satisfies Partial<OperationBase>;
+
+// Checks
+
+type WalletName<V extends Version = Version> = (typeof VERSIONS)[V]['wallets']['from' | 'to'];
+
+const WALLET_PARAMS = {
+  to: required(p.hotWallet, 'delegate'),
+  from: required(p.coldWallet, 'vault'),
+  delegate: required(p.hotWallet),
+  vault: required(p.coldWallet),
+} as const satisfies Readonly<Record<WalletName, ParamUse>>;
+const TARGET_PARAMS = { contract: required(p.contract), tokenId: required(p.tokenId) } as const;
+const RIGHTS_PARAM = { rights: withDefault(p.rights, NO_RIGHTS) } as const;
+const CHECK_OPTIONS = { ...COMMON_PARAMS, ...NUMBERS, explain: withDefault(p.explain, 'false') } as const;
+const CHECK_PARAMS = { ...WALLET_PARAMS, ...TARGET_PARAMS, ...RIGHTS_PARAM, ...CHECK_OPTIONS } as const;
+
+type CheckParamName<V extends Version, S extends Scope> =
+  | WalletName<V>
+  | ((typeof SCOPES)[S]['needsContract'] extends true ? 'contract' : never)
+  | ((typeof SCOPES)[S]['needsTokenId'] extends true ? 'tokenId' : never)
+  | ((typeof VERSIONS)[V]['hasRights'] extends true ? 'rights' : never)
+  | keyof typeof CHECK_OPTIONS;
+type CheckParams<V extends Version, S extends Scope> = Pick<typeof CHECK_PARAMS, CheckParamName<V, S>>;
+
+function checkParams<V extends Version, S extends ScopeOf<V>>(version: V, scope: S): CheckParams<V, S> {
+  const { wallets } = VERSIONS[version];
+  const { needsContract, needsTokenId } = SCOPES[scope];
+  const names = [
+    wallets.to,
+    wallets.from,
+    ...(needsContract ? ['contract'] : []),
+    ...(needsTokenId ? ['tokenId'] : []),
+    ...(hasRights(version) ? ['rights'] : []),
+    ...Object.keys(CHECK_OPTIONS),
+  ] as CheckParamName<V, S>[];
+  return Object.fromEntries(names.map((name) => [name, CHECK_PARAMS[name]])) as CheckParams<V, S>;
 }
 
-export interface CheckOperation extends OperationBase {
-  readonly kind: 'check';
-  readonly scope: Scope;
+interface Wallets {
+  readonly from: string;
+  readonly to: string;
 }
 
-export interface ListOperation extends OperationBase {
-  readonly kind: 'list';
+const UNLIMITED = 'If the whole wallet or contract is delegated, the balance is 2^256-1, as in the registry.';
+
+const CHECK_TEXTS: Readonly<
+  Record<Scope, { summary(wallets: Wallets): string; description(wallets: Wallets): string }>
+> = {
+  all: {
+    summary: ({ from, to }) => `Check whether \`${to}\` may act for the whole wallet \`${from}\``,
+    description: ({ from, to }) => `True if \`${from}\` has delegated its entire wallet to \`${to}\`.`,
+  },
+  contract: {
+    summary: ({ from, to }) => `Check whether \`${to}\` may act for \`${from}\` on a contract`,
+    description: ({ from, to }) => `True if \`${from}\` has delegated its entire wallet or this contract to \`${to}\`.`,
+  },
+  token: {
+    summary: ({ from, to }) => `Check whether \`${to}\` may act for \`${from}\` on a token`,
+    description: ({ from, to }) =>
+      `True if \`${from}\` has delegated its entire wallet, the contract, or this token to \`${to}\`.`,
+  },
+  erc721: {
+    summary: ({ from, to }) => `Check whether \`${to}\` may act for \`${from}\` on an ERC-721 token`,
+    description: ({ from, to }) =>
+      `True if \`${from}\` has delegated its entire wallet, the contract, or this token to \`${to}\`.`,
+  },
+  erc1155: {
+    summary: ({ from, to }) => `Get the ERC-1155 balance that \`${from}\` has delegated to \`${to}\``,
+    description: () => `0 if there is no delegation. ${UNLIMITED}`,
+  },
+  erc20: {
+    summary: ({ from, to }) => `Get the ERC-20 balance that \`${from}\` has delegated to \`${to}\``,
+    description: () => `0 if there is no delegation. ${UNLIMITED}`,
+  },
+};
+
+type ValueShape<S extends Scope> = (typeof SCOPES)[S]['answersBalance'] extends true ? typeof BALANCE : typeof boolean;
+
+function checkBody<V extends Version, S extends Scope>(version: V, scope: S) {
+  const value = (SCOPES[scope].answersBalance ? BALANCE : boolean) as ValueShape<S>;
+  return anyOf(value, described(explanation(version, value), 'With `explain=true`.'));
 }
 
-export type Operation = CheckOperation | ListOperation;
-
-const TIME = [p.block, p.timestamp] as const;
-
-function check(version: Version, scope: Scope, summary: string, description: string): CheckOperation {
-  const pair = version === 1 ? [p.delegate, p.vault] : [p.to, p.from];
-  const target =
-    scope === 'all' ? [] : scope === 'contract' || scope === 'erc20' ? [p.contract] : [p.contract, p.tokenId];
+function defineCheck<V extends Version, S extends ScopeOf<V>>(version: V, scope: S) {
+  const { wallets } = VERSIONS[version];
+  const { summary, description } = CHECK_TEXTS[scope];
   return {
+    ...ofVersion(version),
     kind: 'check',
     version,
     scope,
     path: `/registry/v${version}/check/${scope}`,
-    id: `check${scope[0]?.toUpperCase()}${scope.slice(1)}V${version}`,
-    summary,
-    description,
-    required: [...pair, ...target],
-    optional: [...(version === 2 ? [p.delegate, p.vault, p.rights] : []), p.chainId, ...TIME, p.numbers, p.explain],
-  };
+    id: `check${scope.charAt(0).toUpperCase()}${scope.slice(1)}V${version}`,
+    summary: summary(wallets),
+    description: description(wallets),
+    params: checkParams(version, scope),
+    rules: [ONE_POINT_IN_TIME],
+    answer: {
+      description: SCOPES[scope].answersBalance ? 'The balance.' : '`true` or `false`.',
+      body: checkBody(version, scope),
+      headers: BLOCK_HEADERS,
+      hasETag: true,
+    },
+  } as const satisfies OperationBase & { readonly version: V; readonly scope: S };
 }
 
-function list(version: Version, summary: string, description: string): ListOperation {
+type CheckOf<V extends Version, S extends ScopeOf<V>> = ReturnType<typeof defineCheck<V, S>>;
+export type CheckOperation = { [V in Version]: { [S in ScopeOf<V>]: CheckOf<V, S> }[ScopeOf<V>] }[Version];
+
+const checksOf = <V extends Version>(version: V) =>
+  Object.fromEntries(scopesOf(version).map((scope) => [scope, defineCheck(version, scope)])) as {
+    [S in ScopeOf<V>]: CheckOf<V, S>;
+  };
+
+/** By version and scope. */
+export const CHECKS: { readonly [V in Version]: { readonly [S in ScopeOf<V>]: CheckOf<V, S> } } = {
+  1: checksOf(1),
+  2: checksOf(2),
+};
+
+/** The check of a scope that a version is known to have. */
+export const checkOf = (version: Version, scope: Scope): CheckOperation =>
+  (CHECKS[version] as Partial<Record<Scope, CheckOperation>>)[scope] as CheckOperation;
+
+// Lists
+
+const LIST_FILTERS = {
+  direction: optional(p.direction),
+  type: optional(p.type),
+  contract: optional(p.contractFilter),
+} as const;
+const LIST_OPTIONS = {
+  detail: optional(p.detail),
+  ...NUMBERS,
+  limit: optional(p.limit),
+  cursor: optional(p.cursor),
+} as const;
+const RIGHTS_FILTER = { rights: optional(p.rightsFilter) } as const;
+
+type ListParams<V extends Version> = { readonly wallet: ReturnType<typeof inPath<Address>> } & typeof COMMON_PARAMS &
+  typeof LIST_FILTERS &
+  typeof LIST_OPTIONS &
+  ((typeof VERSIONS)[V]['hasRights'] extends true ? typeof RIGHTS_FILTER : unknown);
+
+const CURSOR_NEEDS_LIMIT: Rule = (isGiven) =>
+  isGiven('cursor') && !isGiven('limit') ? { parameter: 'limit', detail: 'is required with cursor' } : null;
+
+const LIST_TEXT =
+  'Incoming and outgoing delegations, each once, oldest grant first. The whole list is sent, however long. With `limit` it comes in pages, and the `Link` header of each leads to the next. All pages are as of the block of the first.';
+const RIGHTS_TEXT =
+  'A delegation limited to a right looks like an unrestricted one unless you set `detail=full`. To decide whether a wallet may act, use a check.';
+
+function defineList<V extends Version>(version: V) {
+  const params = {
+    wallet: inPath(p.listedWallet),
+    ...COMMON_PARAMS,
+    ...LIST_FILTERS,
+    ...(hasRights(version) ? RIGHTS_FILTER : {}),
+    ...LIST_OPTIONS,
+  };
+  const shared = ofVersion(version);
   return {
+    ...shared,
     kind: 'list',
     version,
     path: `/registry/v${version}/{wallet}`,
     id: `listV${version}`,
-    summary,
-    description,
-    required: [p.wallet],
-    optional: [
-      p.chainId,
-      ...TIME,
-      p.direction,
-      p.type,
-      p.contractFilter,
-      ...(version === 2 ? [p.rightsFilter] : []),
-      p.detail,
-      p.numbers,
-      p.limit,
-      p.cursor,
-    ],
-  };
+    summary: `List the v${version} delegations of a wallet`,
+    description: hasRights(version) ? `${LIST_TEXT} ${RIGHTS_TEXT}` : LIST_TEXT,
+    params: params as unknown as ListParams<V>,
+    rules: [ONE_POINT_IN_TIME, CURSOR_NEEDS_LIMIT],
+    answer: {
+      description: 'The delegations. With `detail=full`, in full detail.',
+      body: anyOf(arrayOf(DELEGATION[version]), arrayOf(DETAILED_DELEGATION[version])),
+      headers: [...BLOCK_HEADERS, 'Link'],
+      hasETag: true,
+    },
+    problems: [...shared.problems, 'cursor-gone'],
+  } as const satisfies OperationBase & { readonly version: V };
 }
 
-const LIST =
-  'Incoming and outgoing delegations together, each once, oldest grant first. The list comes whole, however long it is; `limit` asks for pages, and the `Link` header of each leads to the next. All pages are of the block of the first.';
-const RESTRICTED =
-  'A delegation that is limited to a right looks like an unlimited one unless `detail=full` is asked: use a check to decide.';
-const BALANCE =
-  'An amount that covers the whole wallet or contract is 2^256-1, as the registry has it; 0 means that nothing is delegated.';
+type ListOf<V extends Version> = ReturnType<typeof defineList<V>>;
+export type ListOperation = { [V in Version]: ListOf<V> }[Version];
+
+/** By version. */
+export const LISTS: { readonly [V in Version]: ListOf<V> } = { 1: defineList(1), 2: defineList(2) };
+
+// The service itself
+
+const STATUS = {
+  method: 'GET',
+  tag: 'status',
+  params: {},
+  rules: [],
+} as const satisfies Partial<OperationBase>;
+
+export const NETWORKS_OPERATION = {
+  ...STATUS,
+  kind: 'networks',
+  id: 'networks',
+  path: '/networks',
+  summary: 'List the served chains',
+  description: 'The head, lag and progress of every served chain.',
+  answer: { description: 'The served chains.', body: arrayOf(NETWORK), headers: [], hasETag: false },
+  problems: ['not-ready'],
+  budget: 'page',
+} as const satisfies OperationBase;
+
+export const HEALTH_OPERATION = {
+  ...STATUS,
+  kind: 'health',
+  id: 'health',
+  path: '/health',
+  summary: 'Check that the process is alive',
+  description: 'Checks nothing but the process itself.',
+  answer: { description: 'Process is alive.', body: HEALTH, headers: [], hasETag: false },
+  problems: [],
+  budget: 'free',
+} as const satisfies OperationBase;
+
+export const READY_OPERATION = {
+  ...STATUS,
+  kind: 'ready',
+  id: 'ready',
+  path: '/ready',
+  summary: 'Check that the service can answer',
+  description: 'Ready means that the database is available and at least one chain is up to date.',
+  answer: { description: 'Ready, with the chains that are up to date.', body: READINESS, headers: [], hasETag: false },
+  problems: ['not-ready'],
+  budget: 'free',
+} as const satisfies OperationBase;
+
+export const OPENAPI_OPERATION = {
+  ...STATUS,
+  kind: 'openapi',
+  id: 'openapi',
+  path: '/openapi.json',
+  summary: 'Get this document',
+  description: 'OpenAPI 3.1.',
+  answer: { description: 'This document.', body: anyObject, headers: [], hasETag: false },
+  problems: [],
+  budget: 'page',
+} as const satisfies OperationBase;
+
+export type RegistryOperation = CheckOperation | ListOperation;
+export type Operation =
+  | RegistryOperation
+  | typeof NETWORKS_OPERATION
+  | typeof HEALTH_OPERATION
+  | typeof READY_OPERATION
+  | typeof OPENAPI_OPERATION;
+
+/** The newest version first. */
+export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = ALL_VERSIONS.toReversed().flatMap((version) => [
+  LISTS[version],
+  ...(Object.values(CHECKS[version]) as CheckOperation[]),
+]);
 
 export const OPERATIONS: readonly Operation[] = [
-  list(2, 'The v2 delegations of a wallet', `${LIST} ${RESTRICTED}`),
-  check(
-    2,
-    'all',
-    'Whether `to` may act for the whole wallet `from`',
-    'True where `from` has delegated its entire wallet to `to`.',
-  ),
-  check(
-    2,
-    'contract',
-    'Whether `to` may act for `from` at a contract',
-    'True where `from` has delegated its entire wallet, or this contract, to `to`.',
-  ),
-  check(
-    2,
-    'erc721',
-    'Whether `to` may act for `from` with one ERC-721 token',
-    'True where `from` has delegated its entire wallet, the contract, or this very token to `to`.',
-  ),
-  check(2, 'erc1155', 'How much of an ERC-1155 token `from` has delegated to `to`', BALANCE),
-  check(2, 'erc20', 'How much of an ERC-20 token `from` has delegated to `to`', BALANCE),
-  list(1, 'The v1 delegations of a wallet', LIST),
-  check(
-    1,
-    'all',
-    'Whether the delegate may act for the whole vault',
-    'True where the vault has delegated all of itself to the delegate.',
-  ),
-  check(
-    1,
-    'contract',
-    'Whether the delegate may act for the vault at a contract',
-    'True where the vault has delegated all of itself, or this contract, to the delegate.',
-  ),
-  check(
-    1,
-    'token',
-    'Whether the delegate may act for the vault with one token',
-    'True where the vault has delegated all of itself, the contract, or this very token to the delegate.',
-  ),
+  ...REGISTRY_OPERATIONS,
+  NETWORKS_OPERATION,
+  HEALTH_OPERATION,
+  READY_OPERATION,
+  OPENAPI_OPERATION,
 ];

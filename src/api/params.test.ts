@@ -13,11 +13,11 @@ const read = <T>(param: Param<T>, text: string) => {
 
 describe('an address', () => {
   test('may be all lower case, all upper case, or rightly checksummed', () => {
-    for (const text of [LOWER, MIXED, `0x${LOWER.slice(2).toUpperCase()}`]) expect(read(p.to, text)).toBe(LOWER);
+    for (const text of [LOWER, MIXED, `0x${LOWER.slice(2).toUpperCase()}`]) expect(read(p.hotWallet, text)).toBe(LOWER);
   });
 
   test('with one letter in the wrong case is refused, for it may be mistyped', () => {
-    expect(read(p.to, MIXED.replace('dA6', 'da6'))).toContain('wrong checksum');
+    expect(read(p.hotWallet, MIXED.replace('dA6', 'da6'))).toContain('invalid EIP-55 checksum');
   });
 
   const bad = [
@@ -32,11 +32,11 @@ describe('an address', () => {
     '٠x',
   ];
   for (const text of bad) {
-    test(`${JSON.stringify(text)} is none`, () => expect(read(p.to, text)).toContain('is not an address'));
+    test(`${JSON.stringify(text)} is rejected`, () => expect(read(p.hotWallet, text)).toContain('must be an address'));
   }
 
   test('without letters has no checksum to be wrong', () => {
-    expect(read(p.to, `0x${'1'.repeat(40)}`)).toBe(`0x${'1'.repeat(40)}`);
+    expect(read(p.hotWallet, `0x${'1'.repeat(40)}`)).toBe(`0x${'1'.repeat(40)}`);
   });
 });
 
@@ -47,12 +47,12 @@ describe('a token id', () => {
   });
 
   test('beyond that, however long, is refused quickly', () => {
-    expect(read(p.tokenId, String(2n ** 256n))).toContain('larger');
-    expect(read(p.tokenId, '9'.repeat(4000))).toContain('larger');
+    expect(read(p.tokenId, String(2n ** 256n))).toContain('at most');
+    expect(read(p.tokenId, '9'.repeat(4000))).toContain('at most');
   });
 
   for (const text of ['', '-1', '1.0', '1e3', '0x10', ' 1', '1n', '１', 'NaN']) {
-    test(`${JSON.stringify(text)} is none`, () => expect(read(p.tokenId, text)).toContain('decimal digits'));
+    test(`${JSON.stringify(text)} is rejected`, () => expect(read(p.tokenId, text)).toContain('decimal digits'));
   }
 });
 
@@ -65,9 +65,9 @@ describe('rights', () => {
   });
 
   test('given as a text are refused with their bytes32 form', () => {
-    expect(read(p.rights, 'vote')).toBe(`is not 0x and 64 hex digits; as bytes32 "vote" is ${vote}`);
+    expect(read(p.rights, 'vote')).toBe(`must be a bytes32 (0x and 64 hex digits); "vote" as bytes32 is ${vote}`);
     expect(read(p.rights, 'x'.repeat(33))).not.toContain('as bytes32');
-    expect(read(p.rights, '0x1234')).toContain('is not 0x and 64 hex digits');
+    expect(read(p.rights, '0x1234')).toContain('must be a bytes32');
   });
 });
 
@@ -76,7 +76,7 @@ describe('a point in time', () => {
     expect([read(p.block, '0'), read(p.block, '18000000')]).toEqual([0, 18_000_000]);
     expect([read(p.block, 'latest'), read(p.block, 'finalized')]).toEqual(['latest', 'finalized']);
     for (const text of ['-1', '1.5', 'safe', 'LATEST', '', '9'.repeat(20)])
-      expect(read(p.block, text)).toContain('is not a block');
+      expect(read(p.block, text)).toContain('must be a block');
   });
 
   test('is unix seconds or ISO 8601 with a zone', () => {
@@ -103,11 +103,12 @@ describe('a point in time', () => {
       '2025-02-29T00:00:00Z',
       '2026-01-01T24:00:00Z',
     ]) {
-      expect(read(p.timestamp, text)).toContain('no such time');
+      expect(read(p.timestamp, text)).toContain('not a valid time');
     }
     expect(read(p.timestamp, '2024-02-29T23:59:59Z')).toBe(1_709_251_199);
     expect(read(p.timestamp, '1767225600000')).toContain('milliseconds');
-    for (const text of ['', 'now', '2026-01-01', '-5']) expect(read(p.timestamp, text)).toContain('neither');
+    for (const text of ['', 'now', '2026-01-01', '-5'])
+      expect(read(p.timestamp, text)).toContain('must be Unix seconds');
   });
 });
 
@@ -123,5 +124,5 @@ test('a limit is from 1 to the most of a page', () => {
 });
 
 test('a choice names what can be chosen', () => {
-  expect(read(p.numbers, 'bigint')).toBe('is not one of string, number: "bigint"');
+  expect(read(p.numbers, 'bigint')).toBe('must be one of string, number, not "bigint"');
 });

@@ -1,153 +1,209 @@
-// Every way in which the API says no: one table, and one shape on the wire (RFC 9457).
+// Every problem that the API can answer with (RFC 9457): its status, its words, and the fields of its body.
+
+import {
+  arrayOf,
+  count,
+  type Fields,
+  integer,
+  type ObjectOf,
+  object,
+  oneOfStrings,
+  optional,
+  string,
+  unixSeconds,
+} from './shape.ts';
+
+const ERRORS = arrayOf(object({ parameter: string, detail: string }));
+const INDEXED = { chainId: integer, indexedBlock: count, indexedTimestamp: unixSeconds } as const;
+const AGE = { ...INDEXED, ageSeconds: integer, maxAgeSeconds: integer } as const;
+
+/** Why a chain can be halted. */
+export const HALT_CODE = oneOfStrings('finality-violation', 'registry-mismatch', 'index-mismatch', 'import-unfinished');
+
+interface ProblemRow {
+  readonly status: number;
+  readonly title: string;
+  /** For /docs. */
+  readonly help: string;
+  /** The fields of the body beyond type, title, status and detail. */
+  readonly fields?: Fields;
+}
 
 export const PROBLEMS = {
   'bad-request': {
     status: 400,
-    title: 'The request has faults',
-    help: 'Each entry of `errors` names a parameter and what is wrong with it.',
+    title: 'Invalid request',
+    help: '`errors` names each rejected parameter and what is wrong with it.',
+    fields: { errors: optional(ERRORS) },
   },
   'unknown-chain': {
     status: 400,
-    title: 'This chain is not served',
-    help: 'The chain is not followed here, or has no registry of this version. `chainIds` lists those that can be asked.',
+    title: 'Chain not served',
+    help: 'This service does not follow the chain, or the chain has no registry of this version. `chainIds` lists the chains that it can answer for.',
+    fields: { errors: ERRORS, chainIds: arrayOf(integer) },
   },
   'bad-key': {
     status: 401,
-    title: 'This key opens nothing',
-    help: 'The `X-API-KEY` is unknown, malformed, expired or revoked, or was given twice. Without one, requests are answered within the limit.',
+    title: 'Invalid API key',
+    help: 'The `X-API-KEY` is unknown, malformed, expired or revoked, or was sent twice. Without a key, requests are answered within the rate limit.',
   },
-  'signed-out': { status: 401, title: 'Nobody is signed in', help: 'On `/developers`: sign in with a wallet first.' },
+  'signed-out': { status: 401, title: 'Not signed in', help: 'On `/developers`: sign in with a wallet first.' },
   'sign-in-refused': {
     status: 401,
-    title: 'This is no good sign-in',
-    help: 'On `/developers`: the message is for another service, too old, used before, or not signed by the wallet that it names.',
+    title: 'Sign-in failed',
+    help: 'On `/developers`: the message is for another service, expired, already used, or not signed by the wallet that it names.',
   },
   forbidden: {
     status: 403,
-    title: 'Only this service’s own pages may do this',
-    help: 'On `/developers`: the request came from another page, or not as JSON.',
+    title: 'Request from another site',
+    help: "On `/developers`: only this service's own pages may do this, with a JSON body.",
   },
-  'not-found': { status: 404, title: 'There is nothing at this path', help: 'The paths are those of this page.' },
+  'not-found': { status: 404, title: 'Not found', help: 'This page lists all paths.' },
   'not-indexed': {
     status: 404,
-    title: 'That point in time was never indexed',
-    help: 'The block or time lies before the first one that was read. It is unknown, not empty.',
+    title: 'Before the first indexed block',
+    help: 'The index starts after the requested block or time. What was delegated then is unknown, not empty.',
   },
-  'method-not-allowed': {
-    status: 405,
-    title: 'This method is not understood here',
-    help: 'The `Allow` header says the same.',
-  },
+  'method-not-allowed': { status: 405, title: 'Method not allowed', help: 'The `Allow` header lists the methods.' },
   'too-many-keys': {
     status: 409,
-    title: 'This wallet has as many keys as it may have',
-    help: 'On `/developers`: revoke one that you no longer need.',
+    title: 'Too many API keys',
+    help: 'On `/developers`: revoke a key that you no longer need.',
   },
   'cursor-gone': {
     status: 409,
-    title: 'The history below this cursor has changed',
-    help: 'The chain was reorganised, or a missed log was added. Begin the list again without a cursor.',
+    title: 'Cursor expired',
+    help: 'A reorg or a repair of the index changed the list. Start again without a cursor.',
   },
-  'uri-too-long': {
-    status: 414,
-    title: 'The address of the request is too long',
-    help: 'No good request comes near the limit.',
-  },
+  'uri-too-long': { status: 414, title: 'URL too long', help: 'No valid request comes near the limit.' },
   'too-many-requests': {
     status: 429,
     title: 'Too many requests',
-    help: 'Without a key, 25 requests are answered in any 10 seconds unless the operator chose otherwise. `Retry-After` says when one fits again.',
+    help: 'Without a key the limit is 25 requests in any 10 seconds, unless the operator set another. Retry after `Retry-After` seconds.',
   },
-  internal: { status: 500, title: 'The service failed', help: 'A fault of the service, which its log tells more of.' },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    help: "An error of the service. The operator's log has the cause.",
+  },
   'not-ready': {
     status: 503,
-    title: 'The service cannot answer yet',
-    help: 'No chain is up to date, or the store is away.',
+    title: 'Service not ready',
+    help: 'No chain is up to date, or the database is unavailable.',
   },
   'chain-not-ready': {
     status: 503,
-    title: 'This chain is not indexed far enough',
-    help: 'Its history is still being read. `Retry-After` says when to ask again.',
+    title: 'Chain not ready',
+    help: "The backfill of the chain's history is not finished. Retry after `Retry-After` seconds.",
+    fields: {
+      chainId: optional(integer),
+      indexedBlock: optional(count),
+      indexedTimestamp: optional(unixSeconds),
+      ageSeconds: optional(integer),
+      maxAgeSeconds: optional(integer),
+      chainBlock: optional(count),
+    },
   },
   'chain-stale': {
     status: 503,
-    title: 'This chain is not up to date',
-    help: 'Its newest indexed block is too old to answer for now. Blocks up to the finalized one can still be asked with `block`.',
+    title: 'Chain stale',
+    help: 'The newest indexed block is too old to answer for now. Finalized blocks are still answered: use `block`.',
+    fields: AGE,
   },
   'clock-skew': {
     status: 503,
-    title: "The service's clock is behind this chain",
-    help: 'The newest indexed block lies more than a minute in the future by the clock of the machine that answers, so its age is unknown. Blocks up to the finalized one can still be asked with `block`.',
+    title: 'Clock behind the chain',
+    help: "The newest indexed block is more than a minute ahead of the server's clock, so its age is unknown. Finalized blocks are still answered: use `block`.",
+    fields: { ...INDEXED, clockBehindSeconds: integer },
   },
   'chain-halted': {
     status: 503,
-    title: 'This chain is halted',
-    help: 'A finalized block changed, or the index was found wrong. `code` says which. The chain resumes by itself once that is settled.',
+    title: 'Chain halted',
+    help: 'A finalized block changed, or the index was found wrong; `code` says which. The chain resumes when that is resolved.',
+    fields: { chainId: integer, code: HALT_CODE, since: unixSeconds },
   },
   'not-yet-indexed': {
     status: 503,
-    title: 'That point in time is not indexed yet',
-    help: 'The block or time lies beyond the newest indexed block.',
+    title: 'Not indexed yet',
+    help: 'The requested block or time is after the newest indexed block.',
   },
   'revocation-unread': {
     status: 503,
-    title: 'A revocation of this wallet could not be read',
-    help: 'The v1 registry does not say whom a revocation through a smart account ended, and no node could tell. Neither yes nor no would be certain.',
+    title: 'Revocation not resolved',
+    help: 'A v1 revocation through a smart account does not name the delegate in its log, and no provider could read it from the registry yet. Neither true nor false would be certain.',
   },
-} as const satisfies Record<string, { status: number; title: string; help: string }>;
+} as const satisfies Readonly<Record<string, ProblemRow>>;
 
 export type ProblemType = keyof typeof PROBLEMS;
+export const PROBLEM_TYPES = Object.keys(PROBLEMS) as readonly ProblemType[];
 
 export interface ParameterFault {
   readonly parameter: string;
   readonly detail: string;
 }
 
-export interface ProblemExtras {
-  readonly errors?: readonly ParameterFault[];
-  /** Seconds after which asking again may help. */
-  readonly retryAfter?: number;
-  /** Further members of the body. */
-  readonly members?: Readonly<Record<string, unknown>>;
-  readonly headers?: Readonly<Record<string, string>>;
+/** The fields that the body of a problem has beyond those of all problems. */
+export type ProblemFields<T extends ProblemType> = (typeof PROBLEMS)[T] extends {
+  readonly fields: infer F extends Fields;
 }
+  ? ObjectOf<F>
+  : Record<never, never>;
 
-/** Thrown anywhere on the way of a request, and turned into its answer in one place. */
+/** Statuses that always carry Retry-After. */
+type RetryStatus = 429 | 503;
+export const hasRetryAfter = (status: number): status is RetryStatus => status === 429 || status === 503;
+
+type ProblemExtras<T extends ProblemType> = {
+  readonly headers?: Readonly<Record<string, string>>;
+} & ((typeof PROBLEMS)[T]['status'] extends RetryStatus
+  ? {
+      /** Seconds until a retry may succeed. */
+      readonly retryAfter: number;
+    }
+  : unknown) &
+  (Record<never, never> extends ProblemFields<T>
+    ? { readonly fields?: ProblemFields<T> }
+    : { readonly fields: ProblemFields<T> });
+
+/** Thrown anywhere while a request is handled, and turned into its response in one place. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly type: ProblemType;
-  readonly extras: ProblemExtras;
+  readonly retryAfter: number | null;
+  readonly fields: { readonly errors?: readonly ParameterFault[]; readonly [field: string]: unknown };
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(type: ProblemType, detail: string, extras: ProblemExtras = {}) {
+  constructor(...args: ProblemArguments) {
+    const [type, detail, extras = {}] = args as [ProblemType, string, Partial<ProblemExtras<'chain-not-ready'>>?];
     super(detail);
     this.type = type;
-    this.extras = extras;
+    this.retryAfter = extras.retryAfter ?? null;
+    this.fields = extras.fields ?? {};
+    this.headers = extras.headers ?? {};
   }
 }
 
-export const faults = (errors: readonly ParameterFault[]) =>
-  new Problem('bad-request', errors.map(({ parameter, detail }) => `${parameter}: ${detail}`).join('; '), { errors });
+/** The type, the detail, and what this type must have besides. */
+type ProblemArguments = {
+  [T in ProblemType]: Record<never, never> extends ProblemExtras<T>
+    ? [type: T, detail: string, extras?: ProblemExtras<T>]
+    : [type: T, detail: string, extras: ProblemExtras<T>];
+}[ProblemType];
+
+export const badRequest = (errors: readonly ParameterFault[]) =>
+  new Problem('bad-request', errors.map(faultText).join('; '), { fields: { errors } });
+
+const faultText = ({ parameter, detail }: ParameterFault) => `${parameter} ${detail}`;
 
 /** Where each type is explained. */
-export const problemUri = (type: ProblemType) => `/docs#problem-${type}`;
+export const problemUri = <T extends ProblemType>(type: T) => `/docs#problem-${type}` as const;
 
-export function problemResponse({ type, message, extras }: Problem, headers: Headers): Response {
-  const { status, title } = PROBLEMS[type];
-  const { errors, retryAfter, members, headers: more = {} } = extras;
-  const body = { type: problemUri(type), title, status, detail: message, ...(errors ? { errors } : {}), ...members };
-  for (const [name, value] of Object.entries(more)) headers.set(name, value);
-  headers.set('content-type', 'application/problem+json');
-  headers.set('cache-control', 'no-store');
-  if (retryAfter !== undefined) headers.set('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
-  return new Response(JSON.stringify(body), { status, headers });
-}
-
-/** What a refusal says, in a sentence for people. */
-export async function refusalText(response: Response): Promise<string> {
+/** What a refused request was refused for, as a sentence. */
+export async function problemText(response: Response): Promise<string> {
   const { detail, errors } = (await response.json().catch(() => ({}))) as {
     detail?: string;
     errors?: readonly ParameterFault[];
   };
-  if (errors !== undefined) return errors.map((one) => `${one.parameter} ${one.detail}`).join('; ');
-  return detail ?? `The service answered ${response.status}.`;
+  if (errors !== undefined) return errors.map(faultText).join('; ');
+  return detail ?? `HTTP status ${response.status}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { parseQuery, targetOf } from './query.ts';
+import { parseQuery, splitUrl } from './query.ts';
 
 const KNOWN = new Set(['to', 'from', 'chainId', 'tokenId', 'rights']);
 
@@ -14,7 +14,7 @@ describe('the target of a request', () => {
     ['http://ho st:99999999/a%zz?q', '/a%zz', 'q'],
   ];
   for (const [url, path, query] of targets) {
-    test(`${url} is read without a throw`, () => expect(targetOf(url)).toEqual({ path, query }));
+    test(`${url} is read without a throw`, () => expect(splitUrl(url)).toEqual({ path, query }));
   }
 });
 
@@ -29,22 +29,22 @@ describe('a query', () => {
     expect(faults).toEqual([]);
   });
 
-  test('lets cache busters and campaign marks through', () => {
+  test('ignores cache busters and campaign tags', () => {
     expect(parseQuery('_=123&utm_source=x&utm_=y&utm_x=%E9&_=1', KNOWN).faults).toEqual([]);
   });
 
-  test('names a near miss and what was meant', () => {
+  test('suggests the known name for a typo', () => {
     const { faults } = parseQuery('chainid=137&token=5&form=0x1', KNOWN);
     expect(faults).toEqual([
-      { parameter: 'chainid', detail: 'is unknown: did you mean chainId?' },
-      { parameter: 'token', detail: 'is unknown: did you mean tokenId?' },
-      { parameter: 'form', detail: 'is unknown: did you mean from?' },
+      { parameter: 'chainid', detail: 'is not a known parameter; did you mean chainId?' },
+      { parameter: 'token', detail: 'is not a known parameter; did you mean tokenId?' },
+      { parameter: 'form', detail: 'is not a known parameter; did you mean from?' },
     ]);
   });
 
   test('lists what is known where nothing is near', () => {
     const [fault] = parseQuery('wallet=0x1', KNOWN).faults;
-    expect(fault?.detail).toBe('is unknown here; known are to, from, chainId, tokenId, rights');
+    expect(fault?.detail).toBe('is not a known parameter; known are to, from, chainId, tokenId, rights');
   });
 
   test('refuses what is given twice, also when both are the same', () => {

@@ -1,4 +1,4 @@
-// The query string, read strictly: nothing is dropped, nothing counts twice.
+// Splits a URL into path and query, and parses a query strictly: unknown and repeated parameters are faults.
 
 import type { ParameterFault } from './problems.ts';
 
@@ -8,8 +8,8 @@ export interface Target {
   readonly query: string;
 }
 
-/** The path and query of a request's URL, which may be relative or worse: `new URL` would throw. */
-export function targetOf(url: string): Target {
+/** The path and query of a request's URL, which may be relative or malformed: `new URL` would throw. */
+export function splitUrl(url: string): Target {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
   const hash = url.indexOf('#');
   const whole = start < 0 ? '/' : url.slice(start, hash < 0 ? undefined : hash);
@@ -17,7 +17,7 @@ export function targetOf(url: string): Target {
   return mark < 0 ? { path: whole, query: '' } : { path: whole.slice(0, mark), query: whole.slice(mark + 1) };
 }
 
-/** Let through for caches and campaigns, without a meaning. */
+/** Cache busters and campaign tags are accepted and have no meaning. */
 export const isIgnored = (name: string) => name === '_' || name.startsWith('utm_');
 
 export interface Query {
@@ -41,21 +41,20 @@ export function parseQuery(query: string, known: ReadonlySet<string>): Query {
     }
     const parameter = shorten(name ?? part);
     if (faults.some((fault) => fault.parameter === parameter)) continue;
-    // Whoever sends a hundred unknown names does not need a hundred explanations.
-    if (faults.length === MOST_FAULTS) break;
-    faults.push({ parameter, detail: faultOf(name, value, known, faults.length === 0) });
+    if (faults.length === MAX_FAULTS) break;
+    faults.push({ parameter, detail: queryFault(name, value, known, faults.length === 0) });
   }
   return { values, faults };
 }
 
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 
-function faultOf(name: string | null, value: string | null, known: ReadonlySet<string>, listKnown: boolean): string {
+function queryFault(name: string | null, value: string | null, known: ReadonlySet<string>, listKnown: boolean): string {
   if (name === null || value === null) return 'is not valid percent-encoded UTF-8';
   if (known.has(name)) return 'is given more than once';
   const near = nearest(name, known);
-  if (near !== null) return `is unknown: did you mean ${near}?`;
-  return listKnown ? `is unknown here; known are ${[...known].join(', ')}` : 'is unknown here';
+  if (near !== null) return `is not a known parameter; did you mean ${near}?`;
+  return listKnown ? `is not a known parameter; known are ${[...known].join(', ')}` : 'is not a known parameter';
 }
 
 const shorten = (text: string) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
@@ -69,7 +68,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** The known name that is at most two slips away, letter case aside. */
+/** The known name that is at most two typos away, ignoring case. */
 export function nearest(name: string, known: Iterable<string>): string | null {
   if (name.length > 32) return null;
   let best: { name: string; distance: number } | null = null;

@@ -1,153 +1,102 @@
-// From a query string to typed values: all faults at once, each with its parameter.
+// Reads a request's parameters as its operation declares them. All faults are reported at once.
 
-import type { Question } from '../registry/check.ts';
-import { type Address, type Bytes32, NO_RIGHTS } from '../registry/delegation.ts';
-import type { Version } from '../registry/versions.ts';
-import type { CheckOperation, ListOperation, Operation } from './operations.ts';
-import * as p from './params.ts';
+import type { OperationBase, ParamUse, RequestOf } from './operation.ts';
 import { Fault, type Param } from './params.ts';
-import { faults as badRequest, type ParameterFault } from './problems.ts';
-import { parseQuery, type Query } from './query.ts';
+import { badRequest, type ParameterFault } from './problems.ts';
+import { parseQuery } from './query.ts';
 
-interface CommonRequest {
-  readonly chainId: number;
-  readonly block: p.BlockChoice | undefined;
-  readonly timestamp: number | undefined;
-  readonly numbers: 'number' | 'string';
+/** An operation's parameters in the order in which they are read. */
+interface Plan {
+  readonly inPath: readonly (readonly [name: string, param: Param<unknown>])[];
+  readonly withSynonym: readonly (readonly [name: string, param: Param<unknown>, synonym: string])[];
+  readonly required: readonly (readonly [name: string, param: Param<unknown>])[];
+  readonly optional: readonly (readonly [name: string, param: Param<unknown>, defaultValue: unknown])[];
+  /** The names that the query may have. */
+  readonly known: ReadonlySet<string>;
 }
 
-export interface CheckRequest extends CommonRequest {
-  readonly question: Question;
-  readonly explain: boolean;
-}
+const plans = new Map<OperationBase, Plan>();
 
-export interface ListRequest extends CommonRequest {
-  readonly version: Version;
-  readonly wallet: Address;
-  readonly direction: 'incoming' | 'outgoing' | undefined;
-  readonly type: 'ALL' | 'CONTRACT' | 'TOKEN' | undefined;
-  readonly contract: Address | undefined;
-  readonly rights: Bytes32 | undefined;
-  readonly detailed: boolean;
-  readonly limit: number | undefined;
-  readonly cursor: string | undefined;
-}
-
-const known = new Map<Operation, ReadonlySet<string>>();
-
-/** The names that an operation's query may have. */
-function namesOf(operation: Operation): ReadonlySet<string> {
-  let names = known.get(operation);
-  if (names === undefined) {
-    const all = [...operation.required, ...operation.optional].map(({ name }) => name);
-    names = new Set(all.filter((name) => name !== p.wallet.name));
-    known.set(operation, names);
+function planOf(operation: OperationBase): Plan {
+  let plan = plans.get(operation);
+  if (plan === undefined) {
+    plan = createPlan(Object.entries(operation.params));
+    plans.set(operation, plan);
   }
-  return names;
+  return plan;
 }
 
-/** Reads parameters one by one and keeps every fault for the end. */
-function reader({ values, faults }: Query) {
-  const fault = (parameter: string, detail: string) => void faults.push({ parameter, detail });
-  const optional = <T>(param: Param<T>): T | undefined => {
-    const text = values.get(param.name);
-    if (text === undefined) return undefined;
-    const value = param.read(text);
+function createPlan(uses: readonly (readonly [string, ParamUse])[]): Plan {
+  const inPath: [string, Param<unknown>][] = [];
+  const withSynonym: [string, Param<unknown>, string][] = [];
+  const required: [string, Param<unknown>][] = [];
+  const optional: [string, Param<unknown>, unknown][] = [];
+  for (const [name, use] of uses) {
+    if (use.in === 'path') inPath.push([name, use.param]);
+    else if (!use.required) optional.push([name, use.param, use.default]);
+    else if (use.synonym !== undefined) withSynonym.push([name, use.param, use.synonym]);
+    else required.push([name, use.param]);
+  }
+  const known = new Set([
+    ...withSynonym.map(([name]) => name),
+    ...required.map(([name]) => name),
+    ...withSynonym.map(([, , synonym]) => synonym),
+    ...optional.map(([name]) => name),
+  ]);
+  return { inPath, withSynonym, required, optional, known };
+}
+
+/** Every parameter of the operation by name. Throws a bad-request problem that names all faults. */
+export function readRequest<O extends OperationBase>(
+  operation: O,
+  path: Readonly<Record<string, string>>,
+  query: string,
+): RequestOf<O> {
+  const plan = planOf(operation);
+  const { values, faults } = parseQuery(query, plan.known);
+  const request: Record<string, unknown> = {};
+  const read = (name: string, param: Param<unknown>, text: string | undefined, missing = 'is required'): unknown => {
+    const value = text === undefined ? new Fault(missing) : param.read(text);
     if (!(value instanceof Fault)) return value;
-    fault(param.name, value.detail);
+    faults.push({ parameter: name, detail: value.detail });
     return undefined;
   };
-  const required = <T>(param: Param<T>, missing = 'is missing'): T | undefined => {
-    if (!values.has(param.name)) fault(param.name, missing);
-    return optional(param);
-  };
-  return { values, fault, optional, required };
-}
-
-type Reader = ReturnType<typeof reader>;
-
-function readCommon({ values, fault, optional }: Reader): CommonRequest {
-  if (values.has(p.block.name) && values.has(p.timestamp.name)) {
-    fault(p.timestamp.name, 'cannot be given together with block');
+  for (const [name, param] of plan.inPath) request[name] = read(name, param, path[name]);
+  const usesSynonyms = plan.withSynonym.some(([, , synonym]) => values.has(synonym));
+  if (usesSynonyms) readSynonyms(plan, values, read, request, faults);
+  else for (const [name, param] of plan.withSynonym) request[name] = read(name, param, values.get(name));
+  for (const [name, param] of plan.required) request[name] = read(name, param, values.get(name));
+  for (const [name, param, defaultValue] of plan.optional) {
+    const text = values.get(name);
+    request[name] = text === undefined ? defaultValue : read(name, param, text);
   }
-  return {
-    chainId: optional(p.chainId) ?? 1,
-    block: optional(p.block),
-    timestamp: optional(p.timestamp),
-    numbers: optional(p.numbers) ?? 'number',
-  };
-}
-
-/** The pair under either of its names in v2, which must be complete and agree. */
-function readPair(
-  { values, fault, required }: Reader,
-  version: Version,
-): { to?: Address | undefined; from?: Address | undefined } {
-  const named = ({ name }: Param<Address>) => values.has(name);
-  const vaultNames = named(p.delegate) || named(p.vault);
-  if (version === 1) return { to: required(p.delegate), from: required(p.vault) };
-  const walletNames = named(p.to) || named(p.from);
-  if (!vaultNames) return { to: required(p.to), from: required(p.from) };
-  const mixed = `is missing: give to and from, or delegate and vault, not one of each`;
-  const old = { to: required(p.delegate, mixed), from: required(p.vault, mixed) };
-  if (!walletNames) return old;
-  const pair = { to: required(p.to, mixed), from: required(p.from, mixed) };
-  for (const [side, other] of [
-    ['to', 'delegate'],
-    ['from', 'vault'],
-  ] as const) {
-    if (pair[side] !== undefined && old[side] !== undefined && pair[side] !== old[side]) {
-      fault(side, `is another wallet than ${other}`);
-    }
+  for (const rule of operation.rules) {
+    const fault = rule((name) => values.has(name));
+    if (fault !== null) faults.push(fault);
   }
-  return pair;
-}
-
-export function readCheck(operation: CheckOperation, query: string): CheckRequest {
-  const parsed = parseQuery(query, namesOf(operation));
-  const read = reader(parsed);
-  const { version, scope } = operation;
-  const pair = readPair(read, version);
-  const contract = operation.required.includes(p.contract) ? read.required(p.contract) : undefined;
-  const tokenId = operation.required.includes(p.tokenId) ? read.required(p.tokenId) : undefined;
-  const rights = version === 2 ? (read.optional(p.rights) ?? NO_RIGHTS) : undefined;
-  const common = readCommon(read);
-  const explain = read.optional(p.explain) === 'true';
-  refuse(parsed.faults);
-  const question = {
-    version,
-    scope,
-    ...pair,
-    ...(contract === undefined ? {} : { contract }),
-    ...(tokenId === undefined ? {} : { tokenId }),
-    ...(rights === undefined ? {} : { rights }),
-  } as Question;
-  return { ...common, question, explain };
-}
-
-export function readList(operation: ListOperation, wallet: string, query: string): ListRequest {
-  const parsed = parseQuery(query, namesOf(operation));
-  const read = reader(parsed);
-  const address = p.wallet.read(wallet);
-  if (address instanceof Fault) parsed.faults.unshift({ parameter: p.wallet.name, detail: address.detail });
-  const request = {
-    ...readCommon(read),
-    version: operation.version,
-    wallet: address as Address,
-    direction: read.optional(p.direction),
-    type: read.optional(p.type),
-    contract: read.optional(p.contractFilter),
-    rights: operation.version === 2 ? read.optional(p.rightsFilter) : undefined,
-    detailed: read.optional(p.detail) === 'full',
-    limit: read.optional(p.limit),
-    cursor: read.optional(p.cursor),
-  };
-  if (read.values.has(p.cursor.name) && !read.values.has(p.limit.name))
-    read.fault(p.limit.name, 'is missing beside cursor');
-  refuse(parsed.faults);
-  return request;
-}
-
-function refuse(faults: readonly ParameterFault[]): void {
   if (faults.length > 0) throw badRequest(faults);
+  return request as RequestOf<O>;
+}
+
+type Read = (name: string, param: Param<unknown>, text: string | undefined, missing?: string) => unknown;
+
+/** Reads parameters that are given under their synonyms. If they are given under both names, the values must be equal. */
+function readSynonyms(
+  { withSynonym }: Plan,
+  values: ReadonlyMap<string, string>,
+  read: Read,
+  request: Record<string, unknown>,
+  faults: ParameterFault[],
+): void {
+  const usesNames = withSynonym.some(([name]) => values.has(name));
+  const [names, synonyms] = [0, 2].map((column) => withSynonym.map((row) => row[column]).join(' and '));
+  const missing = `is required: send ${names}, or ${synonyms}, not one of each`;
+  for (const [name, param, synonym] of withSynonym) {
+    const value = read(synonym, param, values.get(synonym), missing);
+    request[name] = value;
+    if (!usesNames) continue;
+    const same = read(name, param, values.get(name), missing);
+    if (value !== undefined && same !== undefined && value !== same)
+      faults.push({ parameter: name, detail: `differs from ${synonym}, which means the same` });
+  }
 }

@@ -2,11 +2,13 @@
 
 import { existsSync, statSync } from 'node:fs';
 import * as p from '../api/params.ts';
-import { refusalText } from '../api/problems.ts';
-import { missingRegistry } from '../http/reply.ts';
+import { problemText } from '../api/problems.ts';
+import { checkUrl } from '../api/url.ts';
+import { missingRegistry } from '../http/served-chains.ts';
 import type { Question } from '../registry/check.ts';
 import { isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
-import type { Version } from '../registry/versions.ts';
+import { SCOPES } from '../registry/scopes.ts';
+import { ALL_VERSIONS, hasRights, type Version } from '../registry/versions.ts';
 import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Store } from '../store/store.ts';
@@ -15,9 +17,9 @@ import { asBytes, type CsvRow, decodeCell, quoteCell, readCsv } from './csv.ts';
 import { writeOut } from './output.ts';
 import { checkPinned, createPinnedBlocks, type PinnedBlocks } from './pinned-block.ts';
 import { NO_SERVICE, type Source } from './query-target.ts';
-import { askWithinLimit, checkPath, readOr, readRights, scopeOf, versionOf } from './question-options.ts';
+import { askWithinLimit, chainIdOf, given, readOr, readRights, scopeOf, versionOf } from './question-options.ts';
 
-/** A row's question, or what is wrong with it. */
+/** A row's question, or what is wrong with the row. */
 type Asked = { readonly chainId: number; readonly question: Question } | string;
 interface Answered {
   readonly result: string;
@@ -28,7 +30,7 @@ const KNOWN = ['from', 'to', 'type', 'contract', 'tokenId', 'rights', 'version',
 type ColumnName = (typeof KNOWN)[number];
 type Columns = Readonly<Partial<Record<ColumnName, number>>>;
 
-/** Names in small letters without what people put between words. */
+/** Column names in lower case, without separators. */
 const NAMES = new Map<string, ColumnName>([
   ...KNOWN.map((name): [string, ColumnName] => [name.toLowerCase(), name]),
   ['vault', 'from'],
@@ -101,16 +103,16 @@ function columnsOf(names: readonly string[]): Columns {
   return columns;
 }
 
-/** Reads rows by their columns; what a row does not say is as the options have it. */
+/** Reads rows by their columns. The options are the defaults. */
 function readerOf(columns: Columns, call: Invocation): (cells: readonly string[]) => Asked {
-  const rights = call.text('rights');
-  const anyRights = readOr(p.rights, readRights(rights ?? NO_RIGHTS));
-  if (!isBytes32(anyRights)) throw new UsageError(anyRights);
-  const [version, chain] = [versionOf(call), call.number('chain') ?? 1];
-  const given = { type: call.text('type'), contract: call.text('contract'), tokenId: call.text('token-id') };
-  /** Where nothing but the wallets differs from row to row, nothing else need be read. */
+  const rights = given(call, 'rights');
+  const defaultRights = readOr('rights', p.rights, readRights(rights ?? NO_RIGHTS));
+  if (!isBytes32(defaultRights)) throw new UsageError(defaultRights);
+  const [version, chain] = [versionOf(call), chainIdOf(call)];
+  const defaults = { type: call.text('type'), contract: given(call, 'contract'), tokenId: given(call, 'tokenId') };
+  /** The fast path: rows differ in their wallets only. */
   const isPlain =
-    Object.keys(columns).length === 2 && version === 2 && Object.values(given).every((one) => one === undefined);
+    Object.keys(columns).length === 2 && version === 2 && Object.values(defaults).every((one) => one === undefined);
   const read = (cells: readonly string[]): Asked => {
     const cell = (name: ColumnName) => {
       const at = columns[name];
@@ -118,18 +120,18 @@ function readerOf(columns: Columns, call: Invocation): (cells: readonly string[]
       if (text === null) throw new UsageError(`${name} is not valid UTF-8`);
       return text?.trim() || undefined;
     };
-    const from = readOr(p.from, cell('from') ?? '');
+    const from = readOr('from', p.coldWallet, cell('from') ?? '');
     if (!from.startsWith('0x')) return from;
-    const to = readOr(p.to, cell('to') ?? '');
+    const to = readOr('to', p.hotWallet, cell('to') ?? '');
     if (!to.startsWith('0x')) return to;
     const pair = { from, to } as Pick<Question, 'from' | 'to'>;
-    if (isPlain) return { chainId: chain, question: { version: 2, scope: 'all', rights: anyRights, ...pair } };
+    if (isPlain) return { chainId: chain, question: { version: 2, scope: 'all', rights: defaultRights, ...pair } };
     return readRest(pair, {
       version: cell('version') ?? String(version),
       chainId: cell('chainId') ?? String(chain),
-      type: cell('type') ?? given.type,
-      contract: cell('contract') ?? given.contract,
-      tokenId: cell('tokenId') ?? given.tokenId,
+      type: cell('type') ?? defaults.type,
+      contract: cell('contract') ?? defaults.contract,
+      tokenId: cell('tokenId') ?? defaults.tokenId,
       rights: cell('rights') ?? rights,
     });
   };
@@ -153,29 +155,29 @@ interface Rest {
 }
 
 function readRest(pair: Pick<Question, 'from' | 'to'>, rest: Rest): Asked {
-  if (!/^v?[12]$/i.test(rest.version)) return `version must be 1 or 2, got ${rest.version}`;
-  const version = rest.version.endsWith('1') ? 1 : 2;
-  const chainId = readOr(p.chainId, rest.chainId);
+  const version = ALL_VERSIONS.find((one) => `${one}` === rest.version.replace(/^v/i, ''));
+  if (version === undefined) return `version must be ${ALL_VERSIONS.join(' or ')}, got ${rest.version}`;
+  const chainId = readOr('chainId', p.chainId, rest.chainId);
   if (typeof chainId === 'string') return chainId;
   const scope = scopeOf(rest.type?.toLowerCase(), version, rest.contract, rest.tokenId);
-  const hasToken = scope === 'token' || scope === 'erc721' || scope === 'erc1155';
-  // As in a single check: what the question has no place for is a fault of it.
-  if (rest.contract !== undefined && scope === 'all') return 'contract is not allowed in a check of type all';
-  if (rest.tokenId !== undefined && !hasToken) return `tokenId is not allowed in a check of type ${scope}`;
-  if (rest.rights !== undefined && version === 1) return 'rights are not supported by v1';
+  const { needsContract, needsTokenId } = SCOPES[scope];
+  // As the API does, refuse what the check does not take.
+  if (rest.contract !== undefined && !needsContract) return `contract is not allowed in a check of type ${scope}`;
+  if (rest.tokenId !== undefined && !needsTokenId) return `tokenId is not allowed in a check of type ${scope}`;
+  if (rest.rights !== undefined && !hasRights(version)) return `rights are not supported by v${version}`;
   const question: Record<string, unknown> = { version, scope, ...pair };
-  if (scope !== 'all') {
-    const contract = readOr(p.contract, rest.contract ?? '');
+  if (needsContract) {
+    const contract = readOr('contract', p.contract, rest.contract ?? '');
     if (!contract.startsWith('0x')) return contract;
     question['contract'] = contract;
   }
-  if (hasToken) {
-    const tokenId = readOr(p.tokenId, rest.tokenId ?? '');
+  if (needsTokenId) {
+    const tokenId = readOr('tokenId', p.tokenId, rest.tokenId ?? '');
     if (typeof tokenId === 'string') return tokenId;
     question['tokenId'] = tokenId;
   }
-  if (version === 2) {
-    const rights = readOr(p.rights, readRights(rest.rights ?? NO_RIGHTS));
+  if (hasRights(version)) {
+    const rights = readOr('rights', p.rights, readRights(rest.rights ?? NO_RIGHTS));
     if (!rights.startsWith('0x')) return rights;
     question['rights'] = rights;
   }
@@ -187,7 +189,7 @@ type Answers = (asked: readonly Asked[]) => Promise<Answered[]>;
 const fault = (error: string): Answered => ({ result: '', error });
 const UNREAD = 'a v1 revocation of this wallet is not settled yet';
 
-/** Straight from a store, a batch at a time. */
+/** Answers from a store, a batch at a time. */
 function fromStore(store: Store, blocks: PinnedBlocks): Answers {
   return async (asked) => {
     const answered: Answered[] = asked.map((one) => fault(typeof one === 'string' ? one : ''));
@@ -214,26 +216,22 @@ function fromStore(store: Store, blocks: PinnedBlocks): Answers {
   };
 }
 
-/** The API's own words where the chain has no registry of this version. */
+/** Says as the API does that the chain has no registry of this version; null if it has one. */
 function lackOf(chainId: number, version: Version): string | null {
   const lack = missingRegistry(chainId, version);
-  return lack === null ? null : `${p.chainId.name} ${lack}`;
+  return lack === null ? null : `chainId ${lack}`;
 }
 
 const AT_ONCE = 16;
 
-/** From a service, a few at a time. It says itself when it is to be asked again. */
+/** Answers from a service, a few requests at a time. */
 function overHttp({ ask }: Source, blocks: PinnedBlocks): Answers {
   const answer = async (one: Asked): Promise<Answered> => {
     if (typeof one === 'string') return fault(one);
     const pinned = await blocks.of(one.chainId);
     if (typeof pinned === 'string') return fault(pinned);
-    const path = checkPath(
-      one.question,
-      new URLSearchParams({ chainId: String(one.chainId), block: String(pinned.block) }),
-    );
-    const response = await askWithinLimit(ask, path);
-    if (!response.ok) return fault(await refusalText(response));
+    const response = await askWithinLimit(ask, checkUrl(one.question, { chainId: one.chainId, block: pinned.block }));
+    if (!response.ok) return fault(await problemText(response));
     const result = await response.text();
     if (!/^(true|false|\d{1,78})$/.test(result)) throw new UsageError(NO_SERVICE);
     await blocks.requireSame(pinned, response);
@@ -251,7 +249,7 @@ function overHttp({ ask }: Source, blocks: PinnedBlocks): Answers {
 const BAR = 30;
 const DRAW_MS = 200;
 
-/** On a terminal, how far the file is read, how fast, and how long that will take. */
+/** Shows the progress on a terminal. */
 function startProgress(size: number | null) {
   const began = performance.now();
   let drawn = 0;

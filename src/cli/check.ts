@@ -1,13 +1,23 @@
 // delegations check: answers one question, or every row of a CSV file.
 
-import { type Explanation, isYes } from '../api/records.ts';
+import { type Explanation, isGranted } from '../api/responses.ts';
+import { checkUrl } from '../api/url.ts';
 import { rightsText } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { checkFile } from './check-file.ts';
 import type { Command, Invocation } from './command.ts';
 import { writeOut } from './output.ts';
 import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './query-target.ts';
-import { checkPath, dateOf, readRights, scopeOf, TIME_OPTIONS, versionOf, whenOf } from './question-options.ts';
+import {
+  dateOf,
+  given,
+  readRights,
+  SCOPE_NAMES,
+  scopeOf,
+  TIME_OPTIONS,
+  versionOf,
+  whenOf,
+} from './question-options.ts';
 
 export const check: Command = {
   name: 'check',
@@ -29,8 +39,8 @@ ${SOURCE_ABOUT}`,
     to: { value: '<wallet>', about: 'hot wallet, which acts' },
     type: {
       value: '<type>',
-      about: 'all, contract, erc721, erc20, erc1155, or token for v1 [from the other options]',
-      choices: ['all', 'contract', 'token', 'erc721', 'erc20', 'erc1155'],
+      about: `${SCOPE_NAMES.join(', ')} (token: v1 only) [from the other options]`,
+      choices: SCOPE_NAMES,
     },
     contract: { value: '<address>', about: 'contract address' },
     'token-id': { value: '<number>', about: 'token id' },
@@ -48,7 +58,7 @@ ${SOURCE_ABOUT}`,
   ],
   async run(call) {
     const file = call.text('csv');
-    const path = file === undefined ? pathOf(call) : '';
+    const path = file === undefined ? urlOf(call) : '';
     const source = await openSource(call);
     try {
       if (file === undefined) await checkOne(await source.ask(path), call.isSet('json'));
@@ -59,13 +69,13 @@ ${SOURCE_ABOUT}`,
   },
 };
 
-function pathOf(call: Invocation): string {
+function urlOf(call: Invocation): string {
   const version = versionOf(call);
-  const [from, to, contract, tokenId] = ['from', 'to', 'contract', 'token-id'].map((name) => call.text(name));
+  const [from, to] = [given(call, 'from'), given(call, 'to')];
   if (from === undefined || to === undefined)
     throw new UsageError('--from and --to are required. See delegations check --help.');
+  const [contract, tokenId, rights] = [given(call, 'contract'), given(call, 'tokenId'), given(call, 'rights')];
   const scope = scopeOf(call.text('type')?.toLowerCase(), version, contract, tokenId);
-  const rights = call.text('rights');
   const question = {
     version,
     scope,
@@ -75,10 +85,7 @@ function pathOf(call: Invocation): string {
     tokenId,
     rights: rights === undefined ? undefined : readRights(rights),
   };
-  const query = whenOf(call);
-  query.set('explain', 'true');
-  query.set('numbers', 'string');
-  return checkPath(question, query);
+  return checkUrl(question, { ...whenOf(call), explain: 'true', numbers: 'string' });
 }
 
 async function checkOne(response: Response, asJson: boolean): Promise<void> {
@@ -86,12 +93,12 @@ async function checkOne(response: Response, asJson: boolean): Promise<void> {
   const { result } = explained;
   if (typeof result !== 'boolean' && !/^\d+$/.test(String(result))) throw new UsageError(NO_SERVICE);
   await writeOut(asJson ? `${JSON.stringify(explained)}\n` : formatExplanation(explained));
-  if (!isYes(explained)) process.exitCode = 1;
+  if (!isGranted(explained)) process.exitCode = 1;
 }
 
 function formatExplanation({ result, delegations, block }: Explanation): string {
   const at = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateOf(block.timestamp)}`}`;
-  const what = typeof result === 'string' ? result : result ? 'yes' : 'no';
+  const what = typeof result === 'boolean' ? (result ? 'yes' : 'no') : String(result);
   const because = delegations.map(({ type, rights, since }) => {
     const right = rightsText(rights);
     return `  ${type}${right === null ? '' : ` for ${right}`}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;

@@ -1,13 +1,15 @@
 // delegations list: prints the delegations of a wallet.
 
-import { refusalText } from '../api/problems.ts';
-import { coldOf, type DelegationRecord, hotOf } from '../api/records.ts';
+import { direction } from '../api/params.ts';
+import { problemText } from '../api/problems.ts';
+import { coldWalletOf, type DelegationRecord, hotWalletOf } from '../api/responses.ts';
+import { type ListOptions, listUrl } from '../api/url.ts';
 import { rightsText } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { writeOut } from './output.ts';
 import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './query-target.ts';
-import { dateOf, TIME_OPTIONS, tableOf, versionOf, whenOf } from './question-options.ts';
+import { dateOf, given, TIME_OPTIONS, tableOf, versionOf, whenOf } from './question-options.ts';
 
 export const list: Command = {
   name: 'list',
@@ -18,7 +20,7 @@ export const list: Command = {
 ${SOURCE_ABOUT}`,
   operands: [1, 1],
   options: {
-    direction: { value: '<direction>', about: 'incoming or outgoing [both]', choices: ['incoming', 'outgoing'] },
+    direction: { value: '<direction>', about: 'incoming or outgoing [both]', choices: direction.choices },
     ...TIME_OPTIONS,
     json: { about: 'stream the list as JSON with all fields' },
     ...SOURCE_OPTIONS,
@@ -38,20 +40,20 @@ ${SOURCE_ABOUT}`,
   },
 };
 
-function pathOf(call: Invocation, more: Record<string, string>): string {
-  const query = whenOf(call);
-  const direction = call.text('direction');
-  if (direction !== undefined) query.set('direction', direction);
-  for (const [name, value] of Object.entries({ detail: 'full', ...more })) query.set(name, value);
-  return `/registry/v${versionOf(call)}/${encodeURIComponent(call.operands[0] ?? '')}?${query}`;
-}
+const urlOf = (call: Invocation, options: ListOptions = {}): string =>
+  listUrl(versionOf(call), call.operands[0] ?? '', {
+    ...whenOf(call),
+    direction: given(call, 'direction'),
+    detail: 'full',
+    ...options,
+  });
 
 async function writeJson(call: Invocation, { ask }: Source): Promise<void> {
-  const response = await ask(pathOf(call, {}));
-  if (!response.ok) throw new UsageError(await refusalText(response));
+  const response = await ask(urlOf(call));
+  if (!response.ok) throw new UsageError(await problemText(response));
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
-    // Another server may answer with something else.
+    // Anything but a list is not from this API.
     if (bytes === 0 && chunk[0] !== '['.charCodeAt(0)) throw new UsageError(NO_SERVICE);
     bytes += chunk.length;
     await writeOut(chunk);
@@ -63,11 +65,11 @@ async function writeJson(call: Invocation, { ask }: Source): Promise<void> {
 const PAGE_SIZE = 1000;
 const NAMES = ['', 'WALLET', 'TYPE', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS', 'SINCE'];
 
-/** Prints a page at a time: anyone can make a list arbitrarily long. */
+/** Reads a page at a time: a list can be very long. */
 async function writeTable(call: Invocation, { ask }: Source): Promise<void> {
   const wallet = (call.operands[0] ?? '').toLowerCase();
   let rows = 0;
-  for (let path: string | null = pathOf(call, { numbers: 'string', limit: String(PAGE_SIZE) }); path !== null; ) {
+  for (let path: string | null = urlOf(call, { numbers: 'string', limit: PAGE_SIZE }); path !== null; ) {
     const response = await ask(path);
     const page: DelegationRecord[] = await jsonOf<DelegationRecord[]>(response);
     if (!Array.isArray(page)) throw new UsageError(NO_SERVICE);
@@ -88,15 +90,15 @@ async function writeTable(call: Invocation, { ask }: Source): Promise<void> {
 }
 
 function cellsOf(row: DelegationRecord, wallet: string): string[] {
-  const [from, to] = [coldOf(row), hotOf(row)];
+  const [from, to] = [coldWalletOf(row), hotWalletOf(row)];
   const isOutgoing = from.toLowerCase() === wallet;
   return [
     isOutgoing ? 'to' : 'from',
     isOutgoing ? to : from,
     row.standard ?? row.type,
     row.contract ?? '',
-    row.tokenId ?? '',
-    row.amount ?? '',
+    String(row.tokenId ?? ''),
+    String(row.amount ?? ''),
     rightsText(row.rights) ?? '',
     `${row.since.block}, ${dateOf(row.since.timestamp)}`,
   ];

@@ -1,6 +1,8 @@
 // delegations networks: shows the state of every chain.
 
-import type { NetworkRecord } from '../api/records.ts';
+import { NETWORKS_OPERATION } from '../api/operations.ts';
+import type { NetworkRecord } from '../api/responses.ts';
+import { urlFor } from '../api/url.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command } from './command.ts';
 import { writeOut } from './output.ts';
@@ -19,7 +21,7 @@ ${SOURCE_ABOUT}`,
   async run(call) {
     const source = await openSource(call);
     try {
-      const all = await jsonOf<NetworkRecord[]>(await source.ask('/networks'));
+      const all = await jsonOf<NetworkRecord[]>(await source.ask(urlFor(NETWORKS_OPERATION, {})));
       if (!Array.isArray(all)) throw new UsageError(NO_SERVICE);
       const text = all.length === 0 ? 'No chains yet.' : tableOf(NAMES, all.map(cellsOf));
       await writeOut(`${call.isSet('json') ? JSON.stringify(all) : text}\n`);

@@ -1,13 +1,15 @@
 // Pins the block of each chain for a CSV check, and makes sure by its hash that all rows are answered at that block.
 
-import { refusalText } from '../api/problems.ts';
+import { CHECKS } from '../api/operations.ts';
+import { problemText } from '../api/problems.ts';
+import { type CheckOptions, urlFor } from '../api/url.ts';
 import type { Question } from '../registry/check.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Invocation } from './command.ts';
 import { NO_SERVICE, type Source } from './query-target.ts';
-import { askWithinLimit, whenOf } from './question-options.ts';
+import { askWithinLimit, chainIdOf, whenOf } from './question-options.ts';
 
 export interface PinnedBlock {
   readonly chainId: number;
@@ -48,16 +50,13 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
   const known = new Map<number, Promise<PinnedBlock | string>>();
   const final = new Set<number>();
 
-  /** Asks about the zero address, to get the block that the response names. */
-  const askBlock = (chainId: number, when: URLSearchParams) => {
-    const query = new URLSearchParams([...when, ['from', ZERO], ['to', ZERO]]);
-    query.set('chainId', String(chainId));
-    return askWithinLimit(ask, `/registry/v2/check/all?${query}`);
-  };
+  /** Asks about no wallet in particular, for what the answer says of its block. */
+  const askBlock = (chainId: number, when: CheckOptions) =>
+    askWithinLimit(ask, urlFor(CHECKS[2].all, { ...when, chainId, from: ZERO, to: ZERO }));
 
   async function isFinal(chainId: number, block: number): Promise<boolean> {
     if (final.has(chainId)) return true;
-    const response = await askBlock(chainId, new URLSearchParams({ block: 'finalized' }));
+    const response = await askBlock(chainId, { block: 'finalized' });
     if (response.ok && blockOf(response).number >= block) final.add(chainId);
     return final.has(chainId);
   }
@@ -65,9 +64,9 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
   async function pin(chainId: number): Promise<PinnedBlock | string> {
     const revision = (await store?.chain(chainId))?.revision ?? 0;
     const response = await askBlock(chainId, whenOf(call));
-    // A failure of the default chain ends the command. Another chain's failure goes to its rows.
-    if (!response.ok && chainId === (call.number('chain') ?? 1)) throw new UsageError(await refusalText(response));
-    if (!response.ok) return refusalText(response);
+    // A question of the whole file is at fault as a whole; one chain of several is not.
+    if (!response.ok && chainId === chainIdOf(call)) throw new UsageError(await problemText(response));
+    if (!response.ok) return problemText(response);
     const { number: block, hash } = blockOf(response);
     // In a store, the revision reveals a reorg.
     if (store === null && hash === null && !(await isFinal(chainId, block)))
@@ -100,10 +99,10 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
       for (const pinned of await Promise.all(known.values())) {
         if (typeof pinned === 'string') continue;
         const { chainId, block } = pinned;
-        const response = await askBlock(chainId, new URLSearchParams({ block: String(block) }));
+        const response = await askBlock(chainId, { block });
         if (!response.ok)
           throw new UsageError(
-            `Block ${block} of chain ${chainId} could not be confirmed after the last row: ${await refusalText(response)} ${DISCARD}`,
+            `Block ${block} of chain ${chainId} could not be confirmed after the last row: ${await problemText(response)} ${DISCARD}`,
           );
         await (store === null ? requireSame(pinned, response) : checkPinned(store, pinned, []));
       }

@@ -1,6 +1,6 @@
 // What a command queries: a running service over HTTP, or a database directly, through the same API.
 
-import { refusalText } from '../api/problems.ts';
+import { problemText } from '../api/problems.ts';
 import { createApp } from '../http/app.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
@@ -126,5 +126,5 @@ export async function jsonOf<T>(response: Response): Promise<T> {
     if (typeof value !== 'object' || value === null) throw new UsageError(NO_SERVICE);
     return value as T;
   }
-  throw new UsageError(await refusalText(response));
+  throw new UsageError(await problemText(response));
 }

@@ -1,18 +1,47 @@
 // Options and formatting that the querying commands share.
 
-import { OPERATIONS, type Scope } from '../api/operations.ts';
-import type * as p from '../api/params.ts';
-import { Fault } from '../api/params.ts';
+import type { ParamName } from '../api/operation.ts';
+import type { RegistryOperation } from '../api/operations.ts';
+import { Fault, type Param } from '../api/params.ts';
+import type { CheckOptions } from '../api/url.ts';
 import { rightsOf } from '../registry/rights.ts';
+import { ALL_SCOPES, SCOPES, type Scope, scopesOf } from '../registry/scopes.ts';
 import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Invocation, Option } from './command.ts';
 import type { Source } from './query-target.ts';
 
-const scopesOf = (version: Version): readonly Scope[] =>
-  OPERATIONS.flatMap((one) => (one.kind === 'check' && one.version === version ? [one.scope] : []));
-/** What each registry can be asked about. */
-const SCOPES = { 1: scopesOf(1), 2: scopesOf(2) };
+/** The option for each parameter of the API; null for those that the commands set themselves or do not offer. */
+const OPTION_OF = {
+  to: 'to',
+  delegate: 'to',
+  from: 'from',
+  vault: 'from',
+  contract: 'contract',
+  tokenId: 'token-id',
+  rights: 'rights',
+  chainId: 'chain',
+  block: 'block',
+  timestamp: 'time',
+  direction: 'direction',
+  // An operand.
+  wallet: null,
+  // The commands ask for every detail, for exact numbers, and page by page.
+  explain: null,
+  detail: null,
+  numbers: null,
+  limit: null,
+  cursor: null,
+  // Of a list. The option --type names a check.
+  type: null,
+} as const satisfies Readonly<Record<ParamName<RegistryOperation>, string | null>>;
+
+type OfferedParam = {
+  [P in keyof typeof OPTION_OF]: (typeof OPTION_OF)[P] extends string ? P : never;
+}[keyof typeof OPTION_OF];
+
+/** What the command line gives for a parameter. */
+export const given = (call: Invocation, param: OfferedParam): string | undefined => call.text(OPTION_OF[param]);
 
 export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
   chain: { value: '<id>', about: 'chain id [1]' },
@@ -23,85 +52,70 @@ export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
 
 export const versionOf = (call: Invocation): Version => (call.isSet('v1') ? 1 : 2);
 
-/** The parameters of the chain and the moment. */
-export function whenOf(call: Invocation): URLSearchParams {
-  const query = new URLSearchParams({ chainId: String(call.number('chain') ?? 1) });
-  const [block, time] = [call.text('block'), call.text('time')];
+export const chainIdOf = (call: Invocation): number => call.number(OPTION_OF.chainId) ?? 1;
+
+/** The parameters for the chain and the point in time. */
+export function whenOf(call: Invocation): Pick<CheckOptions, 'chainId' | 'block' | 'timestamp'> {
+  const [block, time] = [given(call, 'block'), given(call, 'timestamp')];
   if (block !== undefined && time !== undefined) throw new UsageError('--block and --time cannot be combined.');
-  if (block !== undefined) query.set('block', block);
-  // A date is its first moment.
-  if (time !== undefined) query.set('timestamp', /^\d{4}-\d{2}-\d{2}$/.test(time) ? `${time}T00:00:00Z` : time);
-  return query;
+  // A date means its start, in UTC.
+  const timestamp = time !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(time) ? `${time}T00:00:00Z` : time;
+  return { chainId: chainIdOf(call), block, timestamp };
 }
 
-/** A right as people write it, such as vote, or in the form that the registry has. */
+/** A rights string such as vote, or its bytes32 form, as bytes32. */
 export function readRights(text: string): string {
   const rights = text.startsWith('0x') ? text : rightsOf(text);
   if (rights === null) throw new UsageError(`--rights must not be longer than 32 bytes, got ${text}`);
   return rights;
 }
 
-/** The check that is meant, where it is not named: of the token, of the contract, or of everything. */
+/** The names of all checks. */
+export const SCOPE_NAMES: readonly string[] = ALL_SCOPES;
+
+/** The check to ask. Without --type it follows from what is given, if only one check needs exactly that. */
 export function scopeOf(
   type: string | undefined,
-  version: 1 | 2,
+  version: Version,
   contract: string | undefined,
   tokenId: string | undefined,
-) {
-  const scopes: readonly string[] = SCOPES[version];
-  const guessed =
-    tokenId !== undefined ? (version === 1 ? 'token' : undefined) : contract !== undefined ? 'contract' : 'all';
-  const scope = type ?? guessed;
-  if (scope === undefined) throw new UsageError('--type is missing. A token id needs --type erc721 or erc1155.');
-  if (!scopes.includes(scope))
-    throw new UsageError(`--type ${scope} does not exist in v${version}. Use one of ${scopes.join(', ')}.`);
-  return scope as Scope;
-}
-
-/** Where the API answers a question. */
-export function checkPath(question: Asking, query: URLSearchParams): string {
-  const { version, scope, from, to, contract, tokenId, rights } = question;
-  query.set(version === 1 ? 'vault' : 'from', from);
-  query.set(version === 1 ? 'delegate' : 'to', to);
-  if (contract !== undefined) query.set('contract', contract);
-  if (tokenId !== undefined) query.set('tokenId', String(tokenId));
-  if (rights !== undefined) query.set('rights', rights);
-  return `/registry/v${version}/check/${scope}?${query}`;
+): Scope {
+  const scopes = scopesOf(version);
+  if (type !== undefined) {
+    const named = scopes.find((scope) => scope === type);
+    if (named === undefined) throw new UsageError(`--type ${type}: v${version} has ${scopes.join(', ')}.`);
+    return named;
+  }
+  if (tokenId === undefined) return contract === undefined ? 'all' : 'contract';
+  const [scope, ...others] = scopes.filter((one) => SCOPES[one].needsTokenId);
+  if (scope === undefined || others.length > 0)
+    throw new UsageError(`--type is required with --token-id: ${[scope, ...others].join(' or ')}?`);
+  return scope;
 }
 
 const TRIES = 6;
-const LONGEST_WAIT = 60;
+const MAX_WAIT_SECONDS = 60;
 
-/** Asks again where the service's limit is used up, as soon as it says that one more request fits. */
+/** Retries after a 429, as soon as Retry-After says. */
 export async function askWithinLimit(ask: Source['ask'], path: string): Promise<Response> {
   for (let left = TRIES; ; left--) {
     const response = await ask(path);
     const wait = Number(response.headers.get('retry-after') ?? 0);
-    if (response.status !== 429 || left === 0 || wait > LONGEST_WAIT) return response;
+    if (response.status !== 429 || left === 0 || wait > MAX_WAIT_SECONDS) return response;
     await response.text();
     await Bun.sleep(1000 * Math.max(1, wait));
   }
 }
 
-interface Asking {
-  readonly version: 1 | 2;
-  readonly scope: string;
-  readonly from: string;
-  readonly to: string;
-  readonly contract?: string | undefined;
-  readonly tokenId?: bigint | string | undefined;
-  readonly rights?: string | undefined;
-}
-
-/** Reads a value as the API would, or says what is wrong with it. */
-export function readOr<T>(param: p.Param<T>, text: string): T | string {
+/** Reads a parameter as the API does, or says what is wrong with it. */
+export function readOr<T>(name: string, param: Param<T>, text: string): T | string {
   const value = param.read(text);
-  return value instanceof Fault ? `${param.name} ${value.detail}` : value;
+  return value instanceof Fault ? `${name} ${value.detail}` : value;
 }
 
 export const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 
-/** Columns under their names, each as wide as it must be. */
+/** A table with the names of its columns, each as wide as its widest cell. */
 export function tableOf(names: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = names.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? '').length)));
   return [names, ...rows]

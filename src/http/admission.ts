@@ -1,8 +1,8 @@
 // Decides whether a request is admitted: unlimited with an active key, rate-limited by client address without one.
 
 import type { KeyCache } from '../accounts/key-cache.ts';
+import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
-import type { Version } from '../registry/versions.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { Limiter, LimitResult } from './limiter.ts';
@@ -24,9 +24,6 @@ export interface AdmissionDecision {
   /** Null if the request is admitted. */
   readonly refusal: Problem | null;
 }
-
-/** Which limit a path counts against: that of a registry version, pages, lookups, or none. */
-export type Budget = Version | 'page' | 'lookup' | 'free';
 
 export interface Admission {
   /** `socket` returns the peer address; it is only called if needed. */
@@ -95,7 +92,7 @@ export function createAdmission({ anonymous, pages, lookups, keys, proxies }: Ad
       if (budget === 'free') return UNLIMITED;
       if (budget === 'page') return limited('pages', pages, request, socket);
       if (budget === 'lookup') return limited('lookups', lookups, request, socket);
-      const key = budget === 2 ? request.headers.get('x-api-key') : null;
+      const key = budget === 'keyed' ? request.headers.get('x-api-key') : null;
       if (key === null) return limited('anon', anonymous, request, socket);
       const known = keys.known(key);
       return known === true ? UNLIMITED : withKey(key, known, request, socket);

@@ -1,4 +1,4 @@
-// The point in time that a request asks about, and whether the chain may speak about it.
+// Reads as of the requested block or time, and refuses what may be out of date.
 
 import type { BlockChoice } from '../api/params.ts';
 import { Problem } from '../api/problems.ts';
@@ -7,41 +7,42 @@ import { StoreError } from '../store/errors.ts';
 import { describeHalt } from '../store/halt.ts';
 import type { AnswerBlock, ChainState, Store } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
-import type { Service } from './reply.ts';
+import type { Service } from './service.ts';
 
-export interface AskedTime {
+/** The requested point in time. */
+export interface AsOf {
   readonly block?: BlockChoice | undefined;
   /** Unix seconds. */
   readonly timestamp?: number | undefined;
 }
 
-/** How often a time is looked up again because the chain changed between that and the read of its block. */
+/** Attempts, as the chain may change between the lookup of a time and the read of its block. */
 const TRIES = 5;
 
-/** What was read, and the highest block on which it depends: final if that is. */
+/** What was read, and the highest block that it depends on: it is final if that block is. */
 export interface ReadAsOf<T> {
   readonly result: T;
   readonly reach: number;
 }
 
-/** Reads as of the asked time. An answer about a block that is no longer that of the time is never given. */
+/** Reads as of the requested time. Never answers from a block that is no longer the block of that time. */
 export async function readAsOf<T extends { readonly chain: ChainState; readonly block: AnswerBlock }>(
   store: Store,
   chainId: number,
-  { block, timestamp }: AskedTime,
+  { block, timestamp }: AsOf,
   read: (block: number | undefined) => Promise<T>,
 ): Promise<ReadAsOf<T>> {
   if (timestamp === undefined && block !== 'finalized') {
-    const at = numberOrHead(block);
+    const at = blockNumber(block);
     const result = await read(at);
-    // The head is asked for as what is newest: that it is final too does not make it new.
+    // A request for the newest block depends on the head being fresh, even if the indexed head is final.
     return { result, reach: at === undefined ? Number.POSITIVE_INFINITY : result.block.number };
   }
   for (let attempt = 0; attempt < TRIES; attempt++) {
     if (timestamp === undefined) {
       const at = await finalized(store, chainId);
       const result = await read(at);
-      // What was read may know less than what named the block: there it may be another block.
+      // The read may come from a replica that is behind and has another block at this height.
       if ((result.chain.verified ?? -1) >= at) return { result, reach: at };
       continue;
     }
@@ -50,11 +51,11 @@ export async function readAsOf<T extends { readonly chain: ChainState; readonly 
     const again = await store.blockAt(chainId, timestamp);
     if (again.hash === found.hash && again.hash === result.block.hash) return { result, reach: again.next - 1 };
   }
-  throw new Problem('not-yet-indexed', `Chain ${chainId} is being reorganised there.`, { retryAfter: 5 });
+  throw new Problem('not-yet-indexed', `Chain ${chainId} is being reorganized at that time. Retry.`, { retryAfter: 5 });
 }
 
-/** Undefined means the head, whichever it is when it is read. */
-const numberOrHead = (block: number | 'latest' | undefined) => (block === 'latest' ? undefined : block);
+/** Undefined means the head at the time of the read. */
+const blockNumber = (block: number | 'latest' | undefined) => (block === 'latest' ? undefined : block);
 
 async function finalized(store: Store, chainId: number): Promise<number> {
   const state = await store.chain(chainId);
@@ -64,24 +65,24 @@ async function finalized(store: Store, chainId: number): Promise<number> {
   return state.verified;
 }
 
-/** What ails the nodes of a chain, as the end of a sentence about it; nothing where they are well or not known. */
-export function troubleOf({ followerStatus }: Pick<Service, 'followerStatus'>, chainId: number | null): string {
+/** Says that all providers of a chain are unhealthy, as the end of a message about it; empty if some are healthy or unknown. */
+export function providerTrouble({ followerStatus }: Pick<Service, 'followerStatus'>, chainId: number | null): string {
   const chain = followerStatus?.().find((one) => one.chainId === chainId);
-  const ill = chain?.providers.filter(({ failure }) => failure !== null) ?? [];
-  if (chain === undefined || ill.length < chain.providers.length) return '';
-  return ` None of its nodes is well: ${ill.map(({ name, failure }) => `${name} ${failure}`).join(', ')}.`;
+  const unhealthy = chain?.providers.filter(({ failure }) => failure !== null) ?? [];
+  if (chain === undefined || unhealthy.length < chain.providers.length) return '';
+  return ` All of its providers are unhealthy: ${unhealthy.map(({ name, failure }) => `${name} ${failure}`).join(', ')}.`;
 }
 
-/** The chain's history is still being read when its newest block is so far above ours. */
-const READING_BLOCKS = 100;
+/** A head more than this many blocks behind the chain means that the backfill is not finished. */
+const BACKFILL_BLOCKS = 100;
 
-/** Refuses to speak about what may be out of date. What depends on final blocks alone stays true however old the head is. */
+/** Throws a problem if the answer may be out of date. What depends on final blocks alone is true however old the head is. */
 export function requireFresh(state: ChainState, reach: number, now: number, service: Service): void {
   const { head, verified, chainId, halt, tip, firstBlock } = state;
   if (halt !== null) {
     const { cause } = describeHalt(chainId, halt);
-    const members = { chainId, code: halt.code, since: halt.since };
-    throw new Problem('chain-halted', `Chain ${chainId} is halted: ${cause}`, { retryAfter: 60, members });
+    const fields = { chainId, code: halt.code, since: halt.since };
+    throw new Problem('chain-halted', `Chain ${chainId} is halted: ${cause}`, { retryAfter: 60, fields });
   }
   if (head === null || (verified !== null && reach <= verified)) return;
   const behind = clockBehind(state, now, service);
@@ -93,22 +94,22 @@ export function requireFresh(state: ChainState, reach: number, now: number, serv
   if (behind > 0) {
     throw new Problem(
       'clock-skew',
-      `The clock of this machine is ${behind} seconds behind chain ${chainId}, so nobody knows how old its newest block is: check NTP.`,
-      { retryAfter: 60, members: { ...indexed, clockBehindSeconds: behind } },
+      `The clock of the server is ${behind} seconds behind chain ${chainId}, so the age of its newest block is unknown. Check NTP.`,
+      { retryAfter: 60, fields: { ...indexed, clockBehindSeconds: behind } },
     );
   }
-  const members = { ...indexed, ageSeconds: age, maxAgeSeconds: limit };
-  if (tip !== null && tip - head.number > READING_BLOCKS) {
+  const fields = { ...indexed, ageSeconds: age, maxAgeSeconds: limit };
+  if (tip !== null && tip - head.number > BACKFILL_BLOCKS) {
     const share = (100 * (head.number - firstBlock + 1)) / (tip - firstBlock + 1);
     throw new Problem(
       'chain-not-ready',
-      `The history of chain ${chainId} is being read: block ${head.number} of ${tip}, ${share.toFixed(1)} %.${troubleOf(service, chainId)}`,
-      { retryAfter: 10, members: { ...members, chainBlock: tip } },
+      `Chain ${chainId} is backfilling: block ${head.number} of ${tip}, ${share.toFixed(1)} %.${providerTrouble(service, chainId)}`,
+      { retryAfter: 10, fields: { ...fields, chainBlock: tip } },
     );
   }
   throw new Problem(
     'chain-stale',
-    `The newest indexed block of chain ${chainId} is ${head.number}, ${age} seconds old; more than ${limit} is too old.${troubleOf(service, chainId)}`,
-    { retryAfter, members },
+    `Chain ${chainId} is stale: its newest indexed block ${head.number} is ${age} seconds old, and the limit is ${limit} seconds.${providerTrouble(service, chainId)}`,
+    { retryAfter, fields },
   );
 }

@@ -1,4 +1,4 @@
-// /developers: wallets sign in and look after their own keys. Only our own pages may change anything.
+// Answers /developers/*: wallets sign in and manage their own API keys. Requests that change something must come from our own pages.
 
 import { type Accounts, isActive, type KeyRecord } from '../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
@@ -7,19 +7,20 @@ import { type SignIn, SignInError } from '../accounts/sign-in.ts';
 import { checksummed } from '../api/checksum.ts';
 import { Fault, readAddress } from '../api/params.ts';
 import { Problem } from '../api/problems.ts';
+import { JSON_TYPE } from './headers.ts';
 
 export interface Developers {
   readonly accounts: Accounts;
   readonly signIn: SignIn;
-  /** How people reach the service. */
+  /** The origins under which the service's pages are served, the main one first. */
   readonly origins: () => readonly string[];
-  /** How many good keys a wallet may have. */
+  /** How many active keys a wallet may have. */
   readonly quota: number;
 }
 
 type Handler = (request: Request, developers: Developers, now: number) => Promise<Response>;
 
-/** By method and path. */
+/** By path and method. */
 export const DEVELOPER_PATHS: ReadonlyMap<string, Readonly<Record<string, Handler>>> = new Map<
   string,
   Record<string, Handler>
@@ -35,26 +36,26 @@ const COOKIE = 'delegations_session';
 const USES_DAYS = 30;
 const DAY_SECONDS = 86_400;
 const OVERLAP_SECONDS = DAY_SECONDS;
-const MOST_DAYS = 3650;
+const MAX_DAYS = 3650;
 
-/** A page of somebody else's cannot make a browser change anything here. */
+/** Keeps pages of other sites from changing anything through a visitor's browser. */
 export function requireOwnPage(request: Request, { origins }: Developers): void {
   if (request.method === 'GET' || request.method === 'HEAD') return;
   const origin = request.headers.get('origin');
   if (origin === null || !origins().includes(origin))
     throw new Problem(
       'forbidden',
-      `Only pages of ${origins()[0]} may do this. Behind another address, the operator sets PUBLIC_URL.`,
+      `Only pages of ${origins()[0]} may do this. If the service has another URL, set PUBLIC_URL.`,
     );
   if (!request.headers.get('content-type')?.startsWith('application/json'))
-    throw new Problem('forbidden', 'Only JSON is taken here.');
+    throw new Problem('forbidden', 'The body must be JSON: send content-type application/json.');
 }
 
 const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(value), {
     status,
     headers: {
-      'content-type': 'application/json; charset=utf-8',
+      'content-type': JSON_TYPE,
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       ...headers,
@@ -79,7 +80,7 @@ async function requireWallet(request: Request, developers: Developers, now: numb
 async function bodyOf(request: Request): Promise<Record<string, unknown>> {
   const body = await request.json().catch(() => null);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new Problem('bad-request', 'The body is no JSON object.');
+    throw new Problem('bad-request', 'The body must be a JSON object.');
   return body as Record<string, unknown>;
 }
 
@@ -88,7 +89,7 @@ function cookie({ origins }: Developers, value: string, seconds: number): string
   return `${COOKIE}=${value}; Path=/developers; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
 }
 
-/** With the wallet's checksummed form, which the message must have. */
+/** Returns the wallet in its checksummed form too, which the message must use. */
 async function createNonce(request: Request, { accounts }: Developers, now: number): Promise<Response> {
   const { wallet } = await bodyOf(request);
   const address = readAddress(typeof wallet === 'string' ? wallet.toLowerCase() : '');
@@ -103,7 +104,7 @@ async function readSession(request: Request, developers: Developers, now: number
 async function openSession(request: Request, developers: Developers, now: number): Promise<Response> {
   const { message, signature } = await bodyOf(request);
   if (typeof message !== 'string' || typeof signature !== 'string')
-    throw new Problem('bad-request', 'message and signature are texts.');
+    throw new Problem('bad-request', 'message and signature must be strings.');
   const wallet = await developers.signIn.verify(message, signature).catch((error) => {
     if (error instanceof SignInError) throw new Problem('sign-in-refused', error.message);
     throw error;
@@ -133,30 +134,29 @@ async function createKey(request: Request, developers: Developers, now: number):
   const owner = await requireWallet(request, developers, now);
   const { label, days = null } = await bodyOf(request);
   const text = readLabel(label);
-  if (text === null) throw new Problem('bad-request', `A label is needed: ${LABEL_RULE}.`);
-  if (days !== null && !(typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= MOST_DAYS))
-    throw new Problem('bad-request', `days is a whole number from 1 to ${MOST_DAYS}.`);
+  if (text === null) throw new Problem('bad-request', `label is required: ${LABEL_RULE}.`);
+  if (days !== null && !(typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= MAX_DAYS))
+    throw new Problem('bad-request', `days must be an integer from 1 to ${MAX_DAYS}.`);
   const expiresAt = typeof days === 'number' ? now + days * DAY_SECONDS : null;
   const created = await accounts.create({ label: text, owner, expiresAt, now, quota });
-  if (created === null)
-    throw new Problem('too-many-keys', `A wallet has at most ${quota} good keys: revoke one first.`);
+  if (created === null) throw new Problem('too-many-keys', `A wallet can have ${quota} active keys. Revoke one first.`);
   return json({ key: created.text, record: shown(created.record, now) }, 201);
 }
 
-/** The wallet's own key with this id; somebody else's does not exist for it. */
+/** The signed-in wallet's own active key with the requested id. */
 async function ownKey(request: Request, developers: Developers, now: number): Promise<KeyRecord> {
   const wallet = await requireWallet(request, developers, now);
   const { id } = await bodyOf(request);
   const record = typeof id === 'number' && Number.isSafeInteger(id) ? await developers.accounts.byId(id) : null;
   if (record === null || record.owner !== wallet || !isActive(record, now))
-    throw new Problem('not-found', 'You have no such good key.');
+    throw new Problem('not-found', 'You have no active key with this id.');
   return record;
 }
 
 async function rotateKey(request: Request, developers: Developers, now: number): Promise<Response> {
   const { id } = await ownKey(request, developers, now);
   const created = await developers.accounts.rotate(id, now, OVERLAP_SECONDS);
-  if (created === null) throw new Problem('not-found', 'You have no such good key.');
+  if (created === null) throw new Problem('not-found', 'You have no active key with this id.');
   return json({ key: created.text, record: shown(created.record, now) }, 201);
 }
 

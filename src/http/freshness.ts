@@ -1,14 +1,13 @@
-// How old what is indexed may be, by two clocks. The wall clock is compared with the chain's own times; it may be set wrong,
-// so a monotonic one also counts from when this process last saw the chain move. The older of the two ages counts.
+// Measures the lag of a chain by two clocks: the wall clock against the chain's timestamps, and a monotonic clock since this
+// process last saw the chain move, as the wall clock may be set wrong. The larger lag counts.
 
 import { NETWORKS } from '../registry/network.ts';
 import type { ChainState } from '../store/store.ts';
-import type { Service } from './reply.ts';
 
-/** How old the newest block may be, in seconds. */
+/** The largest lag in seconds at which a chain is answered. */
 export type MaxLag = (chainId: number) => number;
 
-/** When the chain was last known to be where we are, in unix seconds: by its blocks, or by a node's word where those are rare. */
+/** When the head was last known to be the newest, in Unix seconds: by its timestamp, or on chains that make blocks on demand by a provider's confirmation. */
 function newestTime({ head, confirmedAt, chainId }: ChainState): number {
   const onDemand = NETWORKS.get(chainId)?.onDemand ?? false;
   return Math.max(head?.timestamp ?? 0, onDemand ? (confirmedAt ?? 0) : 0);
@@ -23,7 +22,7 @@ export interface Sightings {
   since(chainId: number, time: number): number;
 }
 
-/** `monotonic`: seconds of a clock that nobody sets. */
+/** `monotonic` is in seconds. */
 export function createSightings(monotonic: () => number = () => performance.now() / 1000): Sightings {
   const seen = new Map<number, { readonly time: number; readonly at: number }>();
   return {
@@ -37,18 +36,18 @@ export function createSightings(monotonic: () => number = () => performance.now(
   };
 }
 
-/** The age that counts. Every call is a look at the chain as well. */
-export const lagOf = (state: ChainState, now: number, { sightings }: Pick<Service, 'sightings'>): number =>
+/** The lag in seconds. Each call also records a sighting of the chain. */
+export const lagOf = (state: ChainState, now: number, { sightings }: { readonly sightings: Sightings }): number =>
   Math.max(ageOf(state, now), Math.floor(sightings.since(state.chainId, newestTime(state))));
 
 /**
- * Nodes refuse blocks that are more than some 15 s ahead of their own clocks, and a clock that NTP keeps is right to well
- * below a second. Beyond a minute, which is the shortest limit of age, our own clock is wrong.
+ * Nodes reject blocks more than about 15 s ahead of their own clocks, and NTP keeps a clock right to well below a second.
+ * If a block is more than a minute ahead, the shortest max lag, our own clock is wrong.
  */
-const MOST_AHEAD_SECONDS = 60;
+const MAX_AHEAD_SECONDS = 60;
 
-/** By how many seconds our clock is behind the chain; 0 where it is not. A sandbox makes up its times. */
-export function clockBehind(state: ChainState, now: number, { sandbox }: Pick<Service, 'sandbox'>): number {
+/** How many seconds our clock is behind the chain; 0 if it is not. A sandbox makes up its timestamps. */
+export function clockBehind(state: ChainState, now: number, { sandbox }: { readonly sandbox?: boolean }): number {
   const ahead = sandbox ? 0 : Math.floor(newestTime(state) - now);
-  return ahead > MOST_AHEAD_SECONDS ? ahead : 0;
+  return ahead > MAX_AHEAD_SECONDS ? ahead : 0;
 }

@@ -2,21 +2,23 @@ import { describe, expect, test } from 'bun:test';
 import { address, COLD, delegation, HOT } from '../../test/support/fixtures.ts';
 import { checksummed } from '../api/checksum.ts';
 import { cursorText, readCursor } from './cursor.ts';
-import { detailedText, numberText, recordText } from './json.ts';
+import { detailedRecordText, recordText, uint256Text } from './json.ts';
+
+const FORMAT = { mode: 'number', chainId: 1 } as const;
 
 const MOST = 2n ** 256n - 1n;
 
 describe('JSON on the wire', () => {
   test('numbers have every digit, or stand in quotes on request', () => {
-    expect(numberText(MOST, 'number')).toBe(
+    expect<string>(uint256Text(MOST, 'number')).toBe(
       '115792089237316195423570985008687907853269984665640564039457584007913129639935',
     );
-    expect(numberText(9_007_199_254_740_993n, 'number')).toBe('9007199254740993');
-    expect(numberText(0n, 'string')).toBe('"0"');
+    expect<string>(uint256Text(9_007_199_254_740_993n, 'number')).toBe('9007199254740993');
+    expect<string>(uint256Text(0n, 'string')).toBe('"0"');
   });
 
   test('a v2 record has exactly its five fields, and every token is a TOKEN', () => {
-    const text = recordText(delegation('ERC1155', { contract: address(0), tokenId: 0n }), 'number');
+    const text = recordText(delegation('ERC1155', { contract: address(0), tokenId: 0n }), FORMAT);
     expect(JSON.parse(text)).toEqual({
       type: 'TOKEN',
       from: checksummed(COLD),
@@ -28,13 +30,13 @@ describe('JSON on the wire', () => {
 
   test('contract and token id are null by type, never by value', () => {
     const fields = (text: string) => [JSON.parse(text).type, JSON.parse(text).contract, JSON.parse(text).tokenId];
-    expect(fields(recordText(delegation('ALL'), 'number'))).toEqual(['ALL', null, null]);
-    expect(fields(recordText(delegation('CONTRACT', { contract: address(0) }), 'number'))).toEqual([
+    expect(fields(recordText(delegation('ALL'), FORMAT))).toEqual(['ALL', null, null]);
+    expect(fields(recordText(delegation('CONTRACT', { contract: address(0) }), FORMAT))).toEqual([
       'CONTRACT',
       address(0),
       null,
     ]);
-    expect(fields(recordText(delegation('ERC20', { contract: address(0) }), 'number'))).toEqual([
+    expect(fields(recordText(delegation('ERC20', { contract: address(0) }), FORMAT))).toEqual([
       'TOKEN',
       address(0),
       null,
@@ -42,7 +44,7 @@ describe('JSON on the wire', () => {
   });
 
   test('a v1 record names delegate and vault', () => {
-    expect(Object.keys(JSON.parse(recordText(delegation('TOKEN'), 'number')))).toEqual([
+    expect(Object.keys(JSON.parse(recordText(delegation('TOKEN'), FORMAT)))).toEqual([
       'type',
       'delegate',
       'vault',
@@ -54,7 +56,7 @@ describe('JSON on the wire', () => {
   test('in full detail it says what limits it and since when it holds', () => {
     const since = { block: 5, logIndex: 1, timestamp: 1_700_000_000, transactionHash: `0x${'1'.repeat(64)}` } as const;
     const held = { ...delegation('ERC20', { from: COLD, to: HOT, amount: MOST }), since };
-    const full = JSON.parse(detailedText(held, 137, 'string'));
+    const full = JSON.parse(detailedRecordText(held, { mode: 'string', chainId: 137 }));
     expect(full).toMatchObject({
       standard: 'ERC20',
       amount: String(MOST),
@@ -62,7 +64,7 @@ describe('JSON on the wire', () => {
       rights: `0x${'0'.repeat(64)}`,
       since,
     });
-    expect(JSON.parse(detailedText({ ...delegation('TOKEN'), since }, 1, 'number'))).toMatchObject({
+    expect(JSON.parse(detailedRecordText({ ...delegation('TOKEN'), since }, FORMAT))).toMatchObject({
       standard: null,
       rights: null,
       amount: null,

@@ -1,41 +1,112 @@
-// Delegations and balances as JSON, with every digit of a uint256.
+// Delegations, balances and explanations as JSON, with every digit of a uint256.
 
 import { checksummed } from '../api/checksum.ts';
+import {
+  arrayText,
+  booleanText,
+  integerText,
+  type JsonText,
+  NULL,
+  plainText,
+  stringify,
+  writerFor,
+} from '../api/json-text.ts';
+import type { NumberMode } from '../api/params.ts';
+import { BLOCK, DELEGATION, DETAILED_DELEGATION, explanation } from '../api/responses.ts';
+import { anyOf, boolean, uint256 } from '../api/shape.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
-import type { DetailedDelegation } from '../store/store.ts';
+import type { Version } from '../registry/versions.ts';
+import type { AnswerBlock, DetailedDelegation } from '../store/store.ts';
 
-export type NumberMode = 'number' | 'string';
+export const uint256Text = (value: bigint, mode: NumberMode) =>
+  (mode === 'string' ? `"${value}"` : `${value}`) as JsonText<number | string>;
 
-/** JSON has no limit on digits; JavaScript's own writer does, so these are written here. */
-export const numberText = (value: bigint, mode: NumberMode): string => (mode === 'string' ? `"${value}"` : `${value}`);
+const orNull = <V, T>(value: V | null, write: (value: V) => JsonText<T>): JsonText<T | null> =>
+  value === null ? NULL : write(value);
+const addressText = (address: Address) => plainText<string>(checksummed(address));
 
-const orNull = <T>(value: T | null, text: (value: T) => string): string => (value === null ? 'null' : text(value));
-const addressText = (address: Address) => `"${checksummed(address)}"`;
-
-/** The type as the interface names it: whatever is limited to tokens is a TOKEN. */
+/** The type as the interface names it: every token standard is a TOKEN. */
 export const typeOf = ({ kind }: Delegation): 'ALL' | 'CONTRACT' | 'TOKEN' =>
   kind === 'ALL' || kind === 'CONTRACT' ? kind : 'TOKEN';
 
-/** The five fields of a record, without the closing bracket. */
-function basicFields(delegation: Delegation, mode: NumberMode): string {
-  const { version, from, to, contract, tokenId } = delegation;
-  const wallets =
-    version === 1
-      ? `"delegate":${addressText(to)},"vault":${addressText(from)}`
-      : `"from":${addressText(from)},"to":${addressText(to)}`;
-  const target = `"contract":${orNull(contract, addressText)},"tokenId":${orNull(tokenId, (id) => numberText(id, mode))}`;
-  return `{"type":"${typeOf(delegation)}",${wallets},${target}`;
+/** How a record is written. */
+interface Format {
+  readonly mode: NumberMode;
+  readonly chainId: number;
 }
 
-export const recordText = (delegation: Delegation, mode: NumberMode): string => `${basicFields(delegation, mode)}}`;
+const from = (row: Delegation) => addressText(row.from);
+const to = (row: Delegation) => addressText(row.to);
+/** The wallets, by the names of each version. */
+const WALLETS = { 1: { delegate: to, vault: from }, 2: { from, to } } as const satisfies { [V in Version]: object };
 
-/** A record with everything that is known of it. A v1 token's standard is not recorded by its registry. */
-export function detailedText(delegation: DetailedDelegation, chainId: number, mode: NumberMode): string {
-  const { kind, rights, amount, since } = delegation;
-  const standard = kind.startsWith('ERC') ? `"${kind}"` : 'null';
-  const more = `"standard":${standard},"rights":${orNull(rights, (text) => `"${text}"`)}`;
-  const held = `"amount":${orNull(amount, (value) => numberText(value, mode))},"chainId":${chainId}`;
-  const { block, timestamp, transactionHash, logIndex } = since;
-  const origin = `{"block":${block},"timestamp":${timestamp},"transactionHash":"${transactionHash}","logIndex":${logIndex}}`;
-  return `${basicFields(delegation, mode)},${more},${held},"since":${origin}}`;
+const BASIC = {
+  type: (row: Delegation) => plainText(typeOf(row)),
+  contract: ({ contract }: Delegation) => orNull(contract, addressText),
+  tokenId: ({ tokenId }: Delegation, { mode }: Format) => orNull(tokenId, (id) => uint256Text(id, mode)),
+} as const;
+
+const record = writerFor<Delegation, Format>();
+const RECORD = {
+  1: record(DELEGATION[1], { ...BASIC, ...WALLETS[1] }),
+  2: record(DELEGATION[2], { ...BASIC, ...WALLETS[2] }),
+} as const satisfies { [V in Version]: unknown };
+
+export const recordText = (row: Delegation, format: Format) => RECORD[row.version](row, format);
+
+const detailed = writerFor<DetailedDelegation, Format>();
+const DETAIL = {
+  ...BASIC,
+  // The v1 registry does not record the standard of a token.
+  standard: ({ kind }: Delegation) =>
+    kind === 'ERC721' || kind === 'ERC20' || kind === 'ERC1155' ? plainText(kind) : NULL,
+  rights: ({ rights }: Delegation) => orNull(rights, plainText<string>),
+  amount: ({ amount }: Delegation, { mode }: Format) => orNull(amount, (value) => uint256Text(value, mode)),
+  chainId: (_row: Delegation, { chainId }: Format) => integerText(chainId),
+  since: detailed(DETAILED_DELEGATION[2].fields.since, {
+    block: ({ since }) => integerText(since.block),
+    timestamp: ({ since }) => integerText(since.timestamp),
+    transactionHash: ({ since }) => plainText<string>(since.transactionHash),
+    logIndex: ({ since }) => integerText(since.logIndex),
+  }),
+} as const;
+
+const DETAILED_RECORD = {
+  1: detailed(DETAILED_DELEGATION[1], { ...DETAIL, ...WALLETS[1] }),
+  2: detailed(DETAILED_DELEGATION[2], { ...DETAIL, ...WALLETS[2] }),
+} as const satisfies { [V in Version]: unknown };
+
+/** A record with `detail=full`. */
+export const detailedRecordText = (row: DetailedDelegation, format: Format) =>
+  DETAILED_RECORD[row.version](row, format);
+
+/** The value that a check answers with. */
+export const valueText = (value: boolean | bigint, mode: NumberMode): JsonText<boolean | number | string> =>
+  typeof value === 'bigint' ? uint256Text(value, mode) : booleanText(value);
+
+interface Explained {
+  readonly value: boolean | bigint;
+  readonly granting: readonly DetailedDelegation[];
+  readonly block: AnswerBlock;
 }
+
+const explained = writerFor<Explained, Format>();
+const EXPLANATION = {
+  result: ({ value }: Explained, { mode }: Format) => valueText(value, mode),
+  block: ({ block: { number, hash, timestamp } }: Explained) => stringify(BLOCK, { number, hash, timestamp }),
+} as const;
+const RESULT = anyOf(boolean, uint256);
+const EXPLANATIONS = {
+  1: explained(explanation(1, RESULT), {
+    ...EXPLANATION,
+    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD[1](row, format))),
+  }),
+  2: explained(explanation(2, RESULT), {
+    ...EXPLANATION,
+    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD[2](row, format))),
+  }),
+} as const satisfies { [V in Version]: unknown };
+
+/** The answer to a check with `explain=true`. */
+export const explanationText = (version: Version, answer: Explained, format: Format) =>
+  EXPLANATIONS[version](answer, format);

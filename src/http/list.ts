@@ -1,135 +1,198 @@
-// The lists: a wallet's delegations, whole and streamed, or a page at a time.
+// Answers lists: the delegations of a wallet, streamed whole or a page at a time.
 
+import type { JsonText } from '../api/json-text.ts';
+import { handled } from '../api/operation.ts';
 import type { ListOperation } from '../api/operations.ts';
-import { faults, Problem } from '../api/problems.ts';
+import type { NumberMode } from '../api/params.ts';
+import { badRequest, Problem } from '../api/problems.ts';
 import { isIgnored } from '../api/query.ts';
-import { type ListRequest, readList } from '../api/request.ts';
-import type { Delegation } from '../registry/delegation.ts';
+import { readRequest } from '../api/request.ts';
+import type { Address, Bytes32, Delegation } from '../registry/delegation.ts';
+import type { Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
 import type { HeldDelegation, ListQuery, LogPosition } from '../store/store.ts';
-import { readAsOf, requireFresh } from './as-of.ts';
+import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { type Cursor, cursorText, readCursor } from './cursor.ts';
-import { detailedText, recordText, typeOf } from './json.ts';
-import { isKnown, replyHeaders, requireServed, type Service, tellUnread } from './reply.ts';
+import { blockHeaders, matchesETag } from './headers.ts';
+import { detailedRecordText, recordText, typeOf } from './json.ts';
+import { requireServed } from './served-chains.ts';
+import type { Service } from './service.ts';
+import { reportUnread } from './unread-revocation.ts';
 
 /** How many delegations are read at once: they are all in memory, and other requests wait for them. */
 const SCAN = 250;
-/** A page that a filter leaves nearly empty is sent as it is after so many delegations looked at. */
-const MOST_SCANNED = 50_000;
-/** How often a list is begun anew because history changed while its first delegations were read. */
+/** A page is sent after this many delegations were read, however few of them a filter left. */
+const MAX_SCANNED = 50_000;
+/** Attempts, as history may change while the first delegations are read. */
 const TRIES = 5;
+
+/** A list as it was requested. */
+interface Requested {
+  readonly list: {
+    readonly chainId: number;
+    readonly version: Version;
+    readonly wallet: Address;
+    readonly direction: 'incoming' | 'outgoing' | undefined;
+  };
+  readonly asOf: AsOf;
+  readonly filter: Filter;
+  readonly format: { readonly isDetailed: boolean; readonly mode: NumberMode };
+  /** The page size; undefined for the whole list. */
+  readonly limit: number | undefined;
+  readonly cursor: Cursor | null;
+  /** As the caller sent it, for the link to the next page. */
+  readonly query: string;
+}
+
+interface Filter {
+  readonly type: 'ALL' | 'CONTRACT' | 'TOKEN' | undefined;
+  readonly contract: Address | undefined;
+  readonly rights: Bytes32 | undefined;
+}
 
 export async function answerList(
   operation: ListOperation,
-  wallet: string,
+  path: Readonly<Record<string, string>>,
   query: string,
   request: Request,
   service: Service,
 ): Promise<Response> {
-  const asked = readList(operation, wallet, query);
-  requireServed(asked.chainId, asked.version, service.chainIds);
-  const cursor = asked.cursor === undefined ? null : readCursor(asked.cursor, listIdentity(asked));
-  if (asked.cursor !== undefined && cursor === null) {
-    throw faults([{ parameter: 'cursor', detail: 'is not a cursor of this very list' }]);
-  }
+  const requested = readList(operation, path, query, service);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await begin(asked, cursor, query, request, service);
+      return await begin(requested, request, service);
     } catch (error) {
-      const rewritten = error instanceof StoreError && error.code === 'rewritten';
-      if (!rewritten || cursor !== null) throw error;
+      const isRewritten = error instanceof StoreError && error.code === 'rewritten';
+      if (!isRewritten || requested.cursor !== null) throw error;
       if (attempt === TRIES) {
-        throw new Problem('not-yet-indexed', `Chain ${asked.chainId} is being reorganised.`, { retryAfter: 5 });
+        const { chainId } = requested.list;
+        throw new Problem('not-yet-indexed', `Chain ${chainId} is being reorganized. Retry.`, { retryAfter: 5 });
       }
     }
   }
 }
 
-async function begin(
-  asked: ListRequest,
-  cursor: Cursor | null,
+function readList(
+  operation: ListOperation,
+  path: Readonly<Record<string, string>>,
   query: string,
-  request: Request,
   service: Service,
-): Promise<Response> {
-  const { result, reach } = await pin(asked, cursor?.at.block, service);
+): Requested {
+  const {
+    wallet,
+    chainId,
+    block,
+    timestamp,
+    direction,
+    type,
+    contract,
+    rights,
+    detail,
+    numbers,
+    limit,
+    cursor,
+    ...rest
+  } = readRequest(operation, path, query);
+  handled(rest);
+  const { version } = operation;
+  requireServed(chainId, version, service.chainIds);
+  const list = { chainId, version, wallet, direction };
+  const asOf = { block, timestamp };
+  const filter = { type, contract, rights };
+  const place = cursor === undefined ? null : readCursor(cursor, listIdentity({ list, asOf, filter }));
+  if (cursor !== undefined && place === null)
+    throw badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);
+  const format = { isDetailed: detail === 'full', mode: numbers };
+  return { list, asOf, filter, format, limit, cursor: place, query };
+}
+
+async function begin(requested: Requested, request: Request, service: Service): Promise<Response> {
+  const { asOf, cursor, limit } = requested;
+  const { result, reach } = await pin(requested, service);
   const { chain: state, block, stamp } = result;
   const now = service.now();
   requireFresh(state, reach, now, service);
   const at = cursor?.at ?? { block: block.number, revision: state.revision, stamp };
-  // What names the block and what holds at it may come from two replicas: the second must not be behind the first.
+  // The block and the delegations may be read from two replicas: the second must not be behind the first.
   const read = { ...at, seen: state.revision };
-  const headers = replyHeaders(state, block, now, asked);
-  // At the head, what has not changed since is the same list; at any other block the number tells lists apart.
-  const isHead = cursor === null && asked.timestamp === undefined && (asked.block ?? 'latest') === 'latest';
+  const headers = blockHeaders(state, block, now, asOf.timestamp);
+  // The stamp alone identifies the list at the head; any other block needs its number too.
+  const isHead = cursor === null && asOf.timestamp === undefined && (asOf.block ?? 'latest') === 'latest';
   headers['etag'] = `"${stamp.toString(36)}-${isHead ? 'head' : block.number}"`;
-  const known = isKnown(request, headers['etag']);
-  const unchanged = () => new Response(null, { status: 304, headers });
+  const isKnown = matchesETag(request, headers['etag']);
+  const notModified = () => new Response(null, { status: 304, headers });
 
-  // Something is read before anything is sent: what is refused must not begin as a 200 or a 304.
-  const scan = scanner(asked, read, service);
-  if (asked.limit === undefined) {
+  // The first read comes before the status: a list that is refused must not start as a 200 or a 304.
+  const scan = scanner(requested, read, service);
+  if (limit === undefined) {
     const first = await scan(SCAN, undefined);
-    if (known) return unchanged();
+    if (isKnown) return notModified();
     // Most lists are short, and a stream costs more than they do.
     if (first.next === null) return new Response(`[${first.texts.join(',')}]`, { headers });
     const deadline = performance.now() + 1000 * service.answerTimeout;
     return new Response(stream(scan, first, deadline, service), { headers });
   }
-  const { body, next } = await page(scan, asked.limit, cursor?.after, request.signal);
+  const { body, next } = await page(scan, limit, cursor?.after, request.signal);
   if (next !== null) {
-    const cursorOfNext = cursorText({ at, after: next }, listIdentity(asked));
-    headers['link'] = `<${linkOf(query, cursorOfNext)}>; rel="next"`;
+    const nextCursor = cursorText({ at, after: next }, listIdentity(requested));
+    headers['link'] = `<${nextUrl(requested.query, nextCursor)}>; rel="next"`;
   }
-  return known ? unchanged() : new Response(body, { headers });
+  return isKnown ? notModified() : new Response(body, { headers });
 }
 
-/** The same query with another cursor, relative to the address that was asked: the service may stand below any path. */
-function linkOf(query: string, cursor: string): string {
-  const link = new URLSearchParams(query);
-  for (const name of [...link.keys()]) if (isIgnored(name)) link.delete(name);
-  link.set('cursor', cursor);
-  return `?${link}`;
+/** The same query with another cursor, relative to the request's URL: a proxy may serve the API under any path. */
+function nextUrl(query: string, cursor: string): string {
+  const next = new URLSearchParams(query);
+  for (const name of [...next.keys()]) if (isIgnored(name)) next.delete(name);
+  next.set('cursor', cursor);
+  return `?${next}`;
 }
 
-/** Everything that decides what is in a list, so that a cursor cannot wander into another. */
-const listIdentity = ({ chainId, version, wallet, block, timestamp, direction, type, contract, rights }: ListRequest) =>
-  [chainId, version, wallet, block, timestamp, direction, type, contract, rights].join();
+/** Everything that decides what is in a list: a cursor is valid in its own list only. */
+function listIdentity({ list, asOf, filter }: Pick<Requested, 'list' | 'asOf' | 'filter'>): string {
+  const { chainId, version, wallet, direction } = list;
+  const { type, contract, rights } = filter;
+  return [chainId, version, wallet, asOf.block, asOf.timestamp, direction, type, contract, rights].join();
+}
 
-/** Fixes the block that the whole list is read as of, and the state of the chain that it belongs to. */
-const pin = (asked: ListRequest, pinned: number | undefined, { store }: Service) =>
-  // A cursor names its block itself.
-  readAsOf(store, asked.chainId, pinned === undefined ? asked : { block: pinned }, (at) =>
-    store.pin(asked.chainId, at),
-  );
+/** Fixes the block that the whole list is read as of, and the state of its chain. */
+function pin({ list: { chainId }, asOf, cursor }: Requested, { store }: Service) {
+  // A cursor names its block.
+  const pinned = cursor === null ? asOf : { block: cursor.at.block };
+  return readAsOf(store, chainId, pinned, (at) => store.pin(chainId, at));
+}
 
-/** A stretch of the list, from a position on: the delegations, and the JSON text of each. */
+/** Reads a stretch of the list, from a position on. */
 type Scan = (limit: number, after: LogPosition | undefined) => Promise<Stretch>;
 interface Stretch {
   readonly delegations: readonly HeldDelegation[];
-  readonly texts: readonly string[];
+  readonly texts: readonly JsonText<object>[];
   readonly next: LogPosition | null;
 }
 
-function scanner(asked: ListRequest, at: ListQuery['at'], service: Service): Scan {
+function scanner({ list, filter, format }: Requested, at: ListQuery['at'], service: Service): Scan {
   const { store } = service;
-  const { chainId, version, wallet, direction, numbers, detailed } = asked;
-  const matches = filterOf(asked);
-  const base = { chainId, version, wallet, at, ...(direction ? { direction } : {}), ...(matches ? { matches } : {}) };
+  const { direction, ...wallet } = list;
+  const { chainId } = wallet;
+  const { isDetailed, mode } = format;
+  const matches = matcherOf(filter);
+  const base = { ...wallet, at, ...(direction ? { direction } : {}), ...(matches ? { matches } : {}) };
+  const written = { mode, chainId };
   return async (limit, after) => {
-    // A read may keep the whole process busy: whoever waits has a turn between two of them.
+    // A read may keep the whole process busy: other requests get a turn between two reads.
     if (after !== undefined) await new Promise(setImmediate);
     const query = { ...base, limit, ...(after ? { after } : {}) };
-    if (detailed) {
-      const found = await tellUnread({ chainId, to: wallet }, service, store.listDetailed(query));
-      return { ...found, texts: found.delegations.map((one) => detailedText(one, chainId, numbers)) };
+    const about = { chainId, to: wallet.wallet };
+    if (isDetailed) {
+      const found = await reportUnread(about, service, store.listDetailed(query));
+      return { ...found, texts: found.delegations.map((one) => detailedRecordText(one, written)) };
     }
-    const found = await tellUnread({ chainId, to: wallet }, service, store.list(query));
-    return { ...found, texts: found.delegations.map((one) => recordText(one, numbers)) };
+    const found = await reportUnread(about, service, store.list(query));
+    return { ...found, texts: found.delegations.map((one) => recordText(one, written)) };
   };
 }
 
-function filterOf({ type, contract, rights }: ListRequest): ((delegation: Delegation) => boolean) | null {
+function matcherOf({ type, contract, rights }: Filter): ((delegation: Delegation) => boolean) | null {
   if (type === undefined && contract === undefined && rights === undefined) return null;
   return (delegation) =>
     (type === undefined || typeOf(delegation) === type) &&
@@ -137,15 +200,15 @@ function filterOf({ type, contract, rights }: ListRequest): ((delegation: Delega
     (rights === undefined || delegation.rights === rights);
 }
 
-/** Collects a page. The store looks at a bounded number of delegations at a time, and a filter may leave few of them. */
+/** Collects a page. The store reads a bounded number of delegations at a time, and a filter may leave few of them. */
 async function page(scan: Scan, limit: number, from: LogPosition | undefined, signal: AbortSignal) {
-  // A stretch is joined as soon as it is read: ten thousand small strings that live long are found late as garbage.
+  // Each stretch is joined at once: many small strings that live long are collected late.
   const parts: string[] = [];
   let [room, scanned] = [limit, 0];
   let last: LogPosition | null = null;
   let next: LogPosition | null | undefined = from;
-  // One more than the page holds tells whether there is a next one.
-  for (let stretch = Math.min(limit + 1, SCAN); next !== null && scanned < MOST_SCANNED; stretch = SCAN) {
+  // One more than the page size, to know whether there is a next page.
+  for (let stretch = Math.min(limit + 1, SCAN); next !== null && scanned < MAX_SCANNED; stretch = SCAN) {
     if (signal.aborted) break;
     const { texts, delegations, next: following }: Stretch = await scan(stretch, next);
     const taken = texts.slice(0, room);
@@ -159,7 +222,7 @@ async function page(scan: Scan, limit: number, from: LogPosition | undefined, si
   return { body: `[${parts.join(',')}]`, next: next ?? null };
 }
 
-/** Writes the whole list as fast as it is read, with one stretch in memory. It breaks off rather than end wrongly. */
+/** Streams the whole list with one stretch in memory. On an error the body ends without its closing bracket. */
 function stream(scan: Scan, first: Stretch, deadline: number, { onError }: Service): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let ready: Stretch | null = first;
@@ -168,13 +231,13 @@ function stream(scan: Scan, first: Stretch, deadline: number, { onError }: Servi
   let cancelled = false;
 
   async function chunk(): Promise<string> {
-    if (ready === null && performance.now() > deadline) throw new Error('A list took longer than an answer may.');
+    if (ready === null && performance.now() > deadline) throw new Error('List not sent within the answer timeout.');
     const { texts, next }: Stretch = ready ?? (await scan(SCAN, after ?? undefined));
     const lead = ready !== null ? '[' : written > 0 && texts.length > 0 ? ',' : '';
     ready = null;
     after = next;
     written += texts.length;
-    // Where a filter left nothing, a blank keeps the connection from looking idle.
+    // If a filter left nothing, a newline keeps the connection from looking idle.
     return lead + (texts.length > 0 || next === null ? texts.join(',') : '\n') + (next === null ? ']' : '');
   }
 

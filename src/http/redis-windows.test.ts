@@ -124,7 +124,7 @@ describe('the window in Redis', () => {
     const requests = Array.from({ length: 400 }, (_, turn) => `dk_${turn >> 1}`);
     await Promise.all(
       requests.map((key) =>
-        admission.admit(new Request('http://x/', { headers: { 'x-api-key': key } }), 2, () => '192.0.2.1'),
+        admission.admit(new Request('http://x/', { headers: { 'x-api-key': key } }), 'keyed', () => '192.0.2.1'),
       ),
     );
     expect(looked.size).toBe(40);

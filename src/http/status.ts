@@ -1,13 +1,16 @@
-// How the chains stand: for callers at /networks, for orchestrators at /ready, for operators in the metrics.
+// The status of the chains: /networks for callers, /ready and /health for orchestrators.
 
+import { stringify } from '../api/json-text.ts';
+import { HEALTH_OPERATION, NETWORKS_OPERATION, READY_OPERATION } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
-import type { NetworkRecord } from '../api/records.ts';
+import type { Exact, Shape, TypeOf } from '../api/shape.ts';
 import { backfillShare, type FollowerStatus } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { describeHalt } from '../store/halt.ts';
 import type { ChainState } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
-import { CORS, JSON_TYPE, type Service } from './reply.ts';
+import { CORS, JSON_TYPE } from './headers.ts';
+import type { Service } from './service.ts';
 
 type Chains = Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'>;
 
@@ -19,7 +22,7 @@ export interface ChainStatus {
   readonly ready: boolean;
 }
 
-/** Every served chain that is in the store, with its lag. */
+/** The status of every served chain that is in the store. */
 export async function chainStatuses(service: Chains): Promise<ChainStatus[]> {
   const { store, chainIds, maxLag } = service;
   const states = (await store.chains()).filter(({ chainId }) => chainIds.has(chainId));
@@ -33,9 +36,9 @@ export async function chainStatuses(service: Chains): Promise<ChainStatus[]> {
 }
 
 export const answerNetworks = async (service: Service): Promise<Response> =>
-  jsonResponse(await networkRecords(service));
+  jsonResponse(NETWORKS_OPERATION.answer.body, await networkRecords(service));
 
-async function networkRecords(service: Service): Promise<NetworkRecord[]> {
+async function networkRecords(service: Service) {
   const known = new Map((await chainStatuses(service)).map((chain) => [chain.state.chainId, chain]));
   const statuses = new Map((service.followerStatus?.() ?? []).map((one) => [one.chainId, one]));
   return [...service.chainIds]
@@ -51,7 +54,7 @@ async function networkRecords(service: Service): Promise<NetworkRecord[]> {
         ready: chain?.ready ?? false,
         firstBlock: chain?.state.firstBlock ?? null,
         partial: chain?.state.partial ?? null,
-        head: headOf(chain?.state),
+        head: chain?.state.head ?? null,
         finalizedBlock: chain?.state.verified ?? null,
         confirmedBlock: chain?.state.confirmed ?? null,
         chainBlock: chain?.state.tip ?? null,
@@ -64,7 +67,7 @@ async function networkRecords(service: Service): Promise<NetworkRecord[]> {
     });
 }
 
-/** How far the history is read, where this process knows. */
+/** Null if this process has no status of the follower. */
 const progressOf = (status: FollowerStatus | undefined) =>
   status === undefined
     ? null
@@ -77,27 +80,28 @@ const progressOf = (status: FollowerStatus | undefined) =>
         providers: status.providers.map(({ name, healthy }) => ({ name, healthy })),
       };
 
-/** Why the chain is halted, and what helps. */
 const haltOf = (state: ChainState | undefined) =>
   state?.halt == null
     ? null
     : { code: state.halt.code, since: state.halt.since, ...describeHalt(state.chainId, state.halt) };
 
-const headOf = (state: ChainState | undefined) => state?.head ?? null;
+/** Process is alive. */
+export const answerHealth = (): Response => jsonResponse(HEALTH_OPERATION.answer.body, { status: 'ok' });
 
-/** The process is alive; nothing else is asked. */
-export const answerHealth = (): Response => jsonResponse({ status: 'ok' });
-
-/** The store answers, and at least one chain does. */
+/** The database is available, and at least one chain is up to date. */
 export async function answerReady(service: Service): Promise<Response> {
   const chains = await chainStatuses(service).catch((error) => {
     service.onError?.(error);
-    throw new Problem('not-ready', 'The store does not answer.', { retryAfter: 5 });
+    throw new Problem('not-ready', 'The database is unavailable.', { retryAfter: 5 });
   });
   const ready = chains.filter((chain) => chain.ready).map(({ state }) => state.chainId);
   if (ready.length === 0) throw new Problem('not-ready', 'No chain is up to date.', { retryAfter: 5 });
-  return jsonResponse({ status: 'ready', chainIds: ready });
+  return jsonResponse(READY_OPERATION.answer.body, { status: 'ready', chainIds: ready });
 }
 
-const jsonResponse = (value: unknown) => new Response(JSON.stringify(value), { headers: STATUS_HEADERS });
 const STATUS_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-store' };
+
+const jsonResponse = <S extends Shape<unknown>, const T extends TypeOf<S>>(
+  body: S,
+  value: T & Exact<T, TypeOf<S>>,
+): Response => new Response(stringify<S, T>(body, value), { headers: STATUS_HEADERS });

@@ -6,10 +6,10 @@ import { temporaryPath } from '../../test/support/engines.ts';
 import { ALL_CHECKS } from '../../test/support/every-answer.ts';
 import { prepareWallets, registryAnswers, SMART, send } from '../../test/support/evm-wallets.ts';
 import { WALLETS } from '../../test/support/lives.ts';
-import { pathOf } from '../../test/support/over-http.ts';
 import { createRandom } from '../../test/support/random.ts';
 import { startServe } from '../../test/support/serve-process.ts';
 import { randomCalls } from '../../test/support/world.ts';
+import { checkUrl } from '../api/url.ts';
 import { type Evm, startEvm } from './evm.ts';
 import type { RegistryCall } from './registry-call.ts';
 
@@ -88,13 +88,13 @@ describe('delegations serve against the registries', () => {
         const truths = await registryAnswers(rpc, asked, tip.number);
         await Promise.all(
           asked.map(async (question, position) => {
-            const response = await fetch(served.url + pathOf(question));
+            const response = await fetch(served.url + checkUrl(question));
             const text = await response.text();
             compared++;
             const isRight =
               response.headers.get('x-block-number') === String(Number(tip.number)) &&
               text === String(truths[position]);
-            if (!isRight) wrong.push(`round ${round}: ${pathOf(question)} gave ${text}, not ${truths[position]}`);
+            if (!isRight) wrong.push(`round ${round}: ${checkUrl(question)} gave ${text}, not ${truths[position]}`);
           }),
         );
       }

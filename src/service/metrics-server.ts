@@ -1,7 +1,7 @@
 // Serves /metrics on a port of its own.
 
 import { drain, type RunningServer, serverUrl } from '../http/listener.ts';
-import type { Service } from '../http/reply.ts';
+import type { Service } from '../http/service.ts';
 import { chainStatuses } from '../http/status.ts';
 import type { Metrics, MetricsView, StoreMetrics } from './metrics.ts';
 

@@ -1,6 +1,6 @@
 // Renders the parts of a delegation as text and links.
 
-import type { DelegationRecord } from '../api/records.ts';
+import type { DelegationRecord } from '../api/responses.ts';
 import { type Html, html } from './html.ts';
 
 export const shortAddress = (address: string): string => `${address.slice(0, 6)}…${address.slice(-4)}`;

@@ -3,10 +3,13 @@
 
 import { checksummed } from '../api/checksum.ts';
 import { Fault, readAddress } from '../api/params.ts';
-import { type ParameterFault, refusalText } from '../api/problems.ts';
-import { coldOf, type DelegationRecord, type Explanation, hotOf, isYes } from '../api/records.ts';
+import { type ParameterFault, problemText } from '../api/problems.ts';
+import { coldWalletOf, type DelegationRecord, type Explanation, hotWalletOf, isGranted } from '../api/responses.ts';
+import { type CheckOptions, checkUrl, type ListOptions, listUrl, type UncheckedQuestion } from '../api/url.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { rightsOf, rightsText } from '../registry/rights.ts';
+import { SCOPES, type Scope, type ScopeOf } from '../registry/scopes.ts';
+import { ALL_VERSIONS, type Version } from '../registry/versions.ts';
 import { dateText, describeScope, walletLink } from './delegation.ts';
 import { renderGraph } from './graph.ts';
 import { Html, html } from './html.ts';
@@ -77,8 +80,8 @@ function welcome(): Html {
   return html`<p class="empty">Enter a wallet above, or check two wallets below.</p>`;
 }
 
-/** The API's parameters for a point in time. */
-function pointInTime(text: string | undefined): Record<string, string> {
+/** The point in time as the API takes it. */
+function pointInTime(text: string | undefined): Pick<CheckOptions, 'block' | 'timestamp'> {
   const when = text?.trim() ?? '';
   if (when === '' || when === 'now') return {};
   if (/^\d+$/.test(when) || when === 'finalized') return { block: when };
@@ -90,7 +93,7 @@ const notice = (text: string, kind: 'no' | 'trouble' = 'trouble'): Html =>
 
 interface WalletList {
   readonly chainId: number;
-  readonly version: 1 | 2;
+  readonly version: Version;
   readonly outgoing: ListSide;
   readonly incoming: ListSide;
 }
@@ -118,15 +121,10 @@ async function renderWallet(text: string, query: ExplorerQuery, fetchApi: FetchA
   const lists: WalletList[] = [];
   // One by one, yielding to other requests in between: there can be many lists.
   for (const chainId of chains) {
-    for (const version of [2, 1] as const) {
+    for (const version of ALL_VERSIONS.toReversed()) {
       if (NETWORKS.get(chainId)?.registries[version] === undefined) continue;
-      const params = {
-        chainId: String(chainId),
-        limit: String(chosen === '' ? LIST_SIZE_ALL_CHAINS : LIST_SIZE),
-        ...when,
-      };
-      const side = (direction: string) =>
-        fetchSide(`/registry/v${version}/${wallet}`, { ...params, direction }, fetchApi);
+      const options = { chainId, limit: chosen === '' ? LIST_SIZE_ALL_CHAINS : LIST_SIZE, ...when };
+      const side = (direction: string) => fetchSide(version, wallet, { ...options, direction }, fetchApi);
       lists.push({ chainId, version, outgoing: await side('outgoing'), incoming: await side('incoming') });
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
@@ -143,11 +141,15 @@ async function renderWallet(text: string, query: ExplorerQuery, fetchApi: FetchA
   return html`${heading}${renderGraph(wallet, all)}${found.map(renderList)}`;
 }
 
-async function fetchSide(path: string, parameters: Record<string, string>, fetchApi: FetchApi): Promise<ListSide> {
-  const params = new URLSearchParams({ detail: 'full', numbers: 'string', ...parameters });
-  const response = await fetchApi(`${path}?${params}`);
+async function fetchSide(
+  version: Version,
+  wallet: string,
+  options: ListOptions,
+  fetchApi: FetchApi,
+): Promise<ListSide> {
+  const response = await fetchApi(listUrl(version, wallet, { detail: 'full', numbers: 'string', ...options }));
   const block = response.headers.get('x-block-number') ?? '';
-  if (!response.ok) return { block, delegations: [], isComplete: true, error: await refusalText(response) };
+  if (!response.ok) return { block, delegations: [], isComplete: true, error: await problemText(response) };
   const delegations = (await response.json()) as DelegationRecord[];
   return { block, delegations, isComplete: !response.headers.has('link'), error: null };
 }
@@ -157,7 +159,7 @@ function renderList({ chainId, version, outgoing, incoming }: WalletList): Html 
   const block = outgoing.block === '' ? '' : html`, at block ${outgoing.block}`;
   const title = html`<h3>${name} <span class="soft">registry v${version}${block}</span></h3>`;
   if (outgoing.error !== null) return html`${title}${notice(outgoing.error)}`;
-  return html`${title}${renderTable('May act for it', outgoing, hotOf, chainId)}${renderTable('It may act for', incoming, coldOf, chainId)}`;
+  return html`${title}${renderTable('May act for it', outgoing, hotWalletOf, chainId)}${renderTable('It may act for', incoming, coldWalletOf, chainId)}`;
 }
 
 function renderTable(
@@ -179,17 +181,18 @@ function renderTable(
 <thead><tr><th scope="col">Wallet</th><th scope="col">What</th><th scope="col">Rights</th><th scope="col">Since</th></tr></thead><tbody>${cells}</tbody></table></div>${more}`;
 }
 
-const SCOPES = [
-  ['all', 'the whole wallet'],
-  ['contract', 'a contract'],
-  ['erc721', 'an NFT (ERC-721)'],
-  ['erc20', 'tokens (ERC-20)'],
-  ['erc1155', 'tokens (ERC-1155)'],
-] as const;
+/** What can be asked of the v2 registry, in words. */
+const SCOPE_TEXTS: Readonly<Record<ScopeOf<2>, string>> = {
+  all: 'the whole wallet',
+  contract: 'a contract',
+  erc721: 'an NFT (ERC-721)',
+  erc20: 'tokens (ERC-20)',
+  erc1155: 'tokens (ERC-1155)',
+};
 
 function checkForm(query: ExplorerQuery): Html {
   const chosen = query.values.get('type') ?? 'all';
-  const scopes = SCOPES.map(
+  const scopes = Object.entries(SCOPE_TEXTS).map(
     ([value, text]) => html`<option value="${value}"${value === chosen ? new Html(' selected') : ''}>${text}</option>`,
   );
   return html`<form class="panel" action="/#check" method="get">
@@ -205,28 +208,28 @@ async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<H
   const { values, origin } = query;
   const value = (name: string) => values.get(name)?.trim() ?? '';
   if (value('from') === '' && value('to') === '') return html``;
-  const scope = SCOPES.find(([name]) => name === value('type'))?.[0] ?? 'all';
-  const params = new URLSearchParams();
-  const names = [
-    'to',
-    'from',
-    ...(scope === 'all' ? [] : ['contract']),
-    ...(/721|1155/.test(scope) ? ['tokenId'] : []),
-  ];
-  for (const name of names) params.set(name, value(name));
+  const type = value('type');
+  const scope = Object.hasOwn(SCOPE_TEXTS, type) ? (type as ScopeOf<2>) : 'all';
+  const { needsContract, needsTokenId } = SCOPES[scope];
   const rights = value('rights');
-  // The API rejects invalid rights.
-  if (rights !== '') params.set('rights', rights.startsWith('0x') ? rights : (rightsOf(rights) ?? rights));
-  if (value('chainId') !== '') params.set('chainId', value('chainId'));
-  for (const [name, text] of Object.entries(pointInTime(value('at')))) params.set(name, text);
-  const path = `/registry/v2/check/${scope}?${params}`;
-  const line = html`<pre><code>curl '${origin}${path}'</code></pre>`;
-  const response = await fetchApi(`${path}&explain=true&numbers=string`);
-  if (!response.ok) return html`${notice(await refusalText(response))}${line}`;
+  const question: UncheckedQuestion = {
+    version: 2,
+    scope,
+    to: value('to'),
+    from: value('from'),
+    contract: needsContract ? value('contract') : undefined,
+    tokenId: needsTokenId ? value('tokenId') : undefined,
+    // The API refuses an invalid right.
+    rights: rights === '' ? undefined : rights.startsWith('0x') ? rights : (rightsOf(rights) ?? rights),
+  };
+  const options = { chainId: value('chainId') || undefined, ...pointInTime(value('at')) };
+  const line = html`<pre><code>curl '${origin}${checkUrl(question, options)}'</code></pre>`;
+  const response = await fetchApi(checkUrl(question, { ...options, explain: 'true', numbers: 'string' }));
+  if (!response.ok) return html`${notice(await problemText(response))}${line}`;
   const explained = (await response.json()) as Explanation;
   const { result, delegations, block } = explained;
-  const older = await checkV1(scope, params, fetchApi);
-  const mayAct = isYes(explained) || older;
+  const older = await checkV1(question, options, fetchApi);
+  const mayAct = isGranted(explained) || older;
   const when = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateText(block.timestamp)}`}`;
   const amount = result === ANY_AMOUNT ? 'any amount' : `up to ${result} base units`;
   const said = !mayAct ? 'No' : typeof result === 'string' && result !== '0' ? `Yes, ${amount}` : 'Yes';
@@ -240,20 +243,13 @@ async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<H
 }
 
 const ANY_AMOUNT = String(2n ** 256n - 1n);
-const V1_SCOPES: Readonly<Record<string, string>> = { all: 'all', contract: 'contract', erc721: 'token' };
+/** The v1 check that answers what a check of v2 asks. */
+const OLDER: Readonly<Partial<Record<Scope, ScopeOf<1>>>> = { all: 'all', contract: 'contract', erc721: 'token' };
 
-/** Whether v1 says yes. It has no rights and fewer scopes. */
-async function checkV1(scope: string, params: URLSearchParams, fetchApi: FetchApi): Promise<boolean> {
-  const name = V1_SCOPES[scope];
-  if (name === undefined || params.has('rights')) return false;
-  const older = new URLSearchParams(params);
-  for (const [now, then] of [
-    ['to', 'delegate'],
-    ['from', 'vault'],
-  ] as const) {
-    older.set(then, older.get(now) ?? '');
-    older.delete(now);
-  }
-  const response = await fetchApi(`/registry/v1/check/${name}?${older}`);
+/** Whether the v1 registry grants it. It has no rights, so a question with one is not asked. */
+async function checkV1(question: UncheckedQuestion, options: CheckOptions, fetchApi: FetchApi): Promise<boolean> {
+  const scope = OLDER[question.scope];
+  if (scope === undefined || question.rights !== undefined) return false;
+  const response = await fetchApi(checkUrl({ ...question, version: 1, scope }, options));
   return response.ok && (await response.text()) === 'true';
 }

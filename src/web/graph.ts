@@ -1,6 +1,6 @@
 // Draws a wallet between the wallets that delegate to it and those it delegates to, as SVG with links.
 
-import { coldOf, type DelegationRecord, hotOf } from '../api/records.ts';
+import { coldWalletOf, type DelegationRecord, hotWalletOf } from '../api/responses.ts';
 import { shortAddress } from './delegation.ts';
 import { type Html, html } from './html.ts';
 
@@ -14,7 +14,7 @@ export function renderGraph(wallet: string, delegations: readonly DelegationReco
   const others = (side: (one: DelegationRecord) => string, ours: (one: DelegationRecord) => string) => [
     ...new Set(delegations.filter((one) => same(ours(one)) && !same(side(one))).map(side)),
   ];
-  const [colds, hots] = [others(coldOf, hotOf), others(hotOf, coldOf)];
+  const [colds, hots] = [others(coldWalletOf, hotWalletOf), others(hotWalletOf, coldWalletOf)];
   if (colds.length + hots.length === 0) return html``;
   const rows = Math.max(1, Math.min(MAX_ROWS, Math.max(colds.length, hots.length)));
   const height = rows * ROW + 20;

@@ -1,16 +1,18 @@
 // Renders the status page at /status: the state of every chain.
 
-import { refusalText } from '../api/problems.ts';
-import type { NetworkRecord } from '../api/records.ts';
+import { NETWORKS_OPERATION } from '../api/operations.ts';
+import { problemText } from '../api/problems.ts';
+import type { NetworkRecord } from '../api/responses.ts';
+import { urlFor } from '../api/url.ts';
 import { dateText } from './delegation.ts';
 import type { FetchApi } from './explorer.ts';
 import { type Html, html } from './html.ts';
 import { renderPage } from './page.ts';
 
 export async function renderStatus(fetchApi: FetchApi): Promise<string> {
-  const response = await fetchApi('/networks');
+  const response = await fetchApi(urlFor(NETWORKS_OPERATION, {}));
   if (!response.ok) {
-    const trouble = html`<p class="notice trouble" role="status">${await refusalText(response)}</p>`;
+    const trouble = html`<p class="notice trouble" role="status">${await problemText(response)}</p>`;
     return renderPage(
       { title: 'Status', path: '/status', live: true },
       html`<h1>Status</h1><div data-part="chains">${trouble}</div>`,

@@ -1,19 +1,6 @@
-// Sends checks and lists over HTTP and parses the responses.
+// Parses lists from HTTP responses.
 
-import type { Question } from '../../src/registry/check.ts';
 import type { Address, Bytes32, Delegation } from '../../src/registry/delegation.ts';
-
-export function pathOf(question: Question): string {
-  const query = new URLSearchParams({ [question.version === 1 ? 'delegate' : 'to']: question.to });
-  query.set(question.version === 1 ? 'vault' : 'from', question.from);
-  if (question.scope !== 'all') query.set('contract', question.contract);
-  if ('tokenId' in question) query.set('tokenId', String(question.tokenId));
-  if (question.version === 2) query.set('rights', question.rights);
-  return `/registry/v${question.version}/check/${question.scope}?${query}`;
-}
-
-export const listPathOf = (version: 1 | 2, wallet: Address) =>
-  `/registry/v${version}/${wallet}?detail=full&numbers=string`;
 
 /** Parses records in full detail into delegations. */
 export function delegationsOf(text: string, version: 1 | 2): Delegation[] {

@@ -1,10 +1,11 @@
 // Queries a running service continuously, and compares every answer with the truth at the block that it names.
 
+import { checkUrl, listUrl } from '../../src/api/url.ts';
 import type { Address } from '../../src/registry/delegation.ts';
 import { ALL_CHECKS } from './every-answer.ts';
 import type { LiveChain } from './live-chain.ts';
 import { WALLETS } from './lives.ts';
-import { delegationsOf, listPathOf, pathOf } from './over-http.ts';
+import { delegationsOf } from './over-http.ts';
 import { asText, type CheckCase } from './questions.ts';
 import { createRandom } from './random.ts';
 
@@ -41,14 +42,17 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
     if (random() < 0.2) {
       const [version, wallet] = [pick([1, 2] as const), pick(WALLETS)];
       return {
-        path: listPathOf(version, wallet) + anyTime() + (random() < 0.5 ? '&limit=2' : ''),
+        path:
+          listUrl(version, wallet, { detail: 'full', numbers: 'string' }) +
+          anyTime() +
+          (random() < 0.5 ? '&limit=2' : ''),
         truth: (hash) => live.modelAt(hash) && listOf(live, hash, version, wallet),
         read: (text) => delegationsOf(text, version).map(asText).sort().join(';'),
       };
     }
     const { question, truth }: CheckCase = pick(ALL_CHECKS);
     return {
-      path: pathOf(question) + anyTime(),
+      path: checkUrl(question) + anyTime(),
       truth: (hash) => {
         const model = live.modelAt(hash);
         return model && String(truth(model));

@@ -1,0 +1,34 @@
+// The response headers of the API.
+
+import { bytes32, count, integer, literal, type Shape, string, unixSeconds } from './shape.ts';
+
+interface Header {
+  readonly description: string;
+  readonly shape: Shape<unknown>;
+}
+
+export const HEADERS = {
+  'X-Block-Number': { description: 'The block that the answer is true for.', shape: count },
+  'X-Block-Hash': { description: 'The hash of that block, if the index has it.', shape: bytes32 },
+  'X-Block-Timestamp': { description: 'The timestamp of that block, if the index has it.', shape: unixSeconds },
+  'X-As-Of-Timestamp': { description: 'The requested `timestamp`.', shape: unixSeconds },
+  'X-Indexed-From': {
+    description:
+      'Sent if the registry may be older than the first indexed block, which this is. Earlier grants are unknown.',
+    shape: count,
+  },
+  ETag: { description: 'Send it back in `If-None-Match` to get a 304 while the answer is the same.', shape: string },
+  'Cache-Control': { description: "Answers never outlive the chain's next block.", shape: string },
+  Link: { description: 'The next page, with rel="next", relative to the URL of the request.', shape: string },
+  'Retry-After': { description: 'Seconds to wait before a retry.', shape: integer },
+  'RateLimit-Policy': { description: 'Without a key: the limit, such as `"anon";q=25;w=10`.', shape: string },
+  RateLimit: {
+    description: 'Without a key: how many requests are left, and the seconds until one more is allowed.',
+    shape: string,
+  },
+  'WWW-Authenticate': { description: 'How to send an API key.', shape: string },
+  Allow: { description: 'The methods of this path.', shape: string },
+  'X-Sandbox': { description: 'Sent by a sandbox: its chain and wallets are made up.', shape: literal('true') },
+} as const satisfies Readonly<Record<string, Header>>;
+
+export type HeaderName = keyof typeof HEADERS;

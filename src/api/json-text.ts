@@ -1,0 +1,42 @@
+// JSON as text, typed by the shape that it has. Writing the text directly is faster than JSON.stringify and keeps every digit.
+
+import type { Exact, Fields, ObjectOf, ObjectShape, Shape, TypeOf } from './shape.ts';
+
+declare const OF: unique symbol;
+
+/** The JSON text of a value of type T. */
+export type JsonText<T> = string & { readonly [OF]: T };
+
+const text = <T>(of: string) => of as JsonText<T>;
+
+export const NULL = text<null>('null');
+export const booleanText = (value: boolean) => text<boolean>(value ? 'true' : 'false');
+export const integerText = (value: number) => text<number>(String(value));
+/** Of a string that needs no escapes, such as hex digits. */
+export const plainText = <T extends string>(value: T) => text<T>(`"${value}"`);
+export const arrayText = <T>(items: readonly JsonText<T>[]) => text<readonly T[]>(`[${items.join(',')}]`);
+
+/** The text of a value that has exactly the fields of the shape. */
+export const stringify = <S extends Shape<unknown>, const T extends TypeOf<S>>(
+  _shape: S,
+  value: T & Exact<T, TypeOf<S>>,
+): JsonText<TypeOf<S>> => text(JSON.stringify(value));
+
+/** How each field of an object is written. */
+export type FieldWriters<F extends Fields, Row, Context> = {
+  readonly [Name in keyof F]: (row: Row, context: Context) => JsonText<TypeOf<F[Name]>>;
+};
+
+/** Makes functions that write a row as an object of a shape: every field of the shape, in its order, and no other. */
+export const writerFor =
+  <Row, Context>() =>
+  <F extends Fields>({ fields }: ObjectShape<F>, writers: FieldWriters<F, Row, Context>) => {
+    const names = Object.keys(fields);
+    const leads = names.map((name, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+    const writes = names.map((name) => writers[name] as (row: Row, context: Context) => string);
+    // One expression with a call for each field: the engine can inline them, which it does not in a loop over closures.
+    const terms = names.map((_, index) => `l${index}+w${index}(row,context)`).join('+');
+    const bind = [...names.map((_, index) => `l${index}`), ...names.map((_, index) => `w${index}`)];
+    const write = new Function(...bind, `return (row,context)=>${terms}+"}"`)(...leads, ...writes);
+    return write as (row: Row, context: Context) => JsonText<ObjectOf<F>>;
+  };

@@ -1,0 +1,141 @@
+// The bodies that the API answers with.
+
+import type { VERSIONS, Version } from '../registry/versions.ts';
+import { HALT_CODE } from './problems.ts';
+import {
+  arrayOf,
+  boolean,
+  bytes32,
+  checksumAddress,
+  count,
+  described,
+  integer,
+  literal,
+  lowerCaseAddress,
+  named,
+  nullable,
+  number,
+  object,
+  oneOfStrings,
+  type Shape,
+  string,
+  type TypeOf,
+  uint256,
+  unixSeconds,
+} from './shape.ts';
+
+const TYPE = oneOfStrings('NONE', 'ALL', 'CONTRACT', 'TOKEN');
+const TARGET = { contract: nullable(checksumAddress), tokenId: nullable(uint256) } as const;
+
+/** What `detail=full` adds. */
+const DETAIL = {
+  standard: nullable(oneOfStrings('ERC721', 'ERC20', 'ERC1155')),
+  rights: nullable(bytes32),
+  amount: nullable(uint256),
+  chainId: integer,
+  since: object({ block: count, timestamp: unixSeconds, transactionHash: bytes32, logIndex: count }),
+} as const;
+
+/** The wallets of a record, by the names and in the order of each version. */
+const WALLETS = {
+  1: { delegate: checksumAddress, vault: checksumAddress },
+  2: { from: checksumAddress, to: checksumAddress },
+} as const satisfies { readonly [V in Version]: Readonly<Record<WalletName<V>, Shape<string>>> };
+
+type WalletName<V extends Version> = (typeof VERSIONS)[V]['wallets']['from' | 'to'];
+
+const record = <const W extends Readonly<Record<string, Shape<string>>>>(wallets: W) =>
+  object({ type: TYPE, ...wallets, ...TARGET });
+const detailed = <const W extends Readonly<Record<string, Shape<string>>>>(wallets: W) =>
+  object({ type: TYPE, ...wallets, ...TARGET, ...DETAIL });
+
+export const DELEGATION = {
+  1: named('DelegationV1', record(WALLETS[1])),
+  2: named('DelegationV2', record(WALLETS[2])),
+} as const satisfies { readonly [V in Version]: unknown };
+
+export const DETAILED_DELEGATION = {
+  1: named('DetailedDelegationV1', detailed(WALLETS[1])),
+  2: named('DetailedDelegationV2', detailed(WALLETS[2])),
+} as const satisfies { readonly [V in Version]: unknown };
+
+/** A delegation with `detail=full`, of any version. */
+export type DelegationRecord = TypeOf<(typeof DETAILED_DELEGATION)[Version]>;
+
+export const coldWalletOf = (record: DelegationRecord): string => ('vault' in record ? record.vault : record.from);
+export const hotWalletOf = (record: DelegationRecord): string => ('delegate' in record ? record.delegate : record.to);
+
+export const BALANCE = named(
+  'Balance',
+  described(uint256, 'An integer with every digit, or its decimal text with `numbers=string`.'),
+);
+
+export const BLOCK = named(
+  'Block',
+  object({ number: count, hash: nullable(bytes32), timestamp: nullable(unixSeconds) }),
+);
+
+/** The answer to a check with `explain=true`. */
+export const explanation = <V extends Version, Result extends Shape<boolean | number | string>>(
+  version: V,
+  result: Result,
+) => object({ result, delegations: arrayOf(DETAILED_DELEGATION[version]), block: BLOCK });
+
+export type Explanation = {
+  [V in Version]: TypeOf<ReturnType<typeof explanation<V, Shape<boolean | number | string>>>>;
+}[Version];
+
+/** Whether anything is granted: a balance of 0 is a no. */
+export const isGranted = ({ result }: Pick<Explanation, 'result'>): boolean =>
+  result !== false && String(result) !== '0';
+
+export const NETWORK = named(
+  'Network',
+  object({
+    chainId: integer,
+    name: nullable(string),
+    testnet: nullable(boolean),
+    registries: object({ v1: nullable(lowerCaseAddress), v2: nullable(lowerCaseAddress) }),
+    ready: described(boolean, 'Whether the chain is answered at its head.'),
+    firstBlock: nullable(count),
+    partial: nullable(
+      described(boolean, 'Whether the registry may be older than the first indexed block. Earlier grants are unknown.'),
+    ),
+    head: nullable(object({ number: count, hash: bytes32, timestamp: unixSeconds })),
+    finalizedBlock: nullable(count),
+    confirmedBlock: nullable(described(count, 'A second provider confirmed the history up to this block.')),
+    chainBlock: nullable(described(count, 'The newest block that a provider reported.')),
+    progress: nullable(
+      described(
+        object({
+          share: described(number, 'The share of the history that is indexed, from 0 to 1.'),
+          logsPerSecond: number,
+          secondsLeft: nullable(number),
+          audited: described(integer, 'Finalized blocks that the audit compared with the chain.'),
+          compared: described(integer, 'Answers of the registry contract that the audit compared with ours.'),
+          providers: arrayOf(object({ name: string, healthy: boolean })),
+        }),
+        'Null if the process that answers has no status of a follower.',
+      ),
+    ),
+    halt: nullable(
+      described(
+        object({
+          code: HALT_CODE,
+          since: unixSeconds,
+          cause: string,
+          help: described(string, 'How the chain resumes.'),
+        }),
+        'Why the chain is halted.',
+      ),
+    ),
+    lagSeconds: nullable(described(number, 'How old the newest indexed block may be.')),
+    maxLagSeconds: described(number, 'With a larger lag the chain answers 503.'),
+    clockBehindSeconds: described(number, 'How far the clock of the server is behind the chain. 0 if it is not.'),
+  }),
+);
+
+export type NetworkRecord = TypeOf<typeof NETWORK>;
+
+export const HEALTH = object({ status: literal('ok') });
+export const READINESS = object({ status: literal('ready'), chainIds: arrayOf(integer) });

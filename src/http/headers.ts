@@ -1,0 +1,57 @@
+// The headers of responses, and the comparison of entity tags.
+
+import type { HeaderName } from '../api/headers.ts';
+import { NETWORKS } from '../registry/network.ts';
+import type { AnswerBlock, ChainState } from '../store/store.ts';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+const EXPOSED = [
+  'X-Block-Number',
+  'X-Block-Hash',
+  'X-Block-Timestamp',
+  'X-As-Of-Timestamp',
+  'X-Indexed-From',
+  'ETag',
+  'Link',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-Sandbox',
+] as const satisfies readonly HeaderName[];
+
+export const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED.join(', '),
+};
+
+/** The headers of an answer that is true as of a block. `timestamp` is the one that was asked for. */
+export function blockHeaders(chain: ChainState, block: AnswerBlock, now: number, timestamp: number | undefined) {
+  const headers: Record<string, string> = {
+    ...CORS,
+    'content-type': JSON_TYPE,
+    'cache-control': cacheControl(chain, now),
+    'x-block-number': String(block.number),
+  };
+  if (block.hash !== null) headers['x-block-hash'] = block.hash;
+  if (block.timestamp !== null) headers['x-block-timestamp'] = String(block.timestamp);
+  if (chain.partial) headers['x-indexed-from'] = String(chain.firstBlock);
+  if (timestamp !== undefined) headers['x-as-of-timestamp'] = String(timestamp);
+  return headers;
+}
+
+/** Caches may keep an answer until the chain's next block is due. */
+function cacheControl({ head, chainId }: ChainState, now: number): string {
+  const blockSeconds = NETWORKS.get(chainId)?.blockSeconds ?? 0;
+  const due = (head?.timestamp ?? 0) + blockSeconds - now;
+  // If our clock is behind, the head is in the future: that must not extend the caching.
+  const seconds = Math.floor(Math.min(due, blockSeconds));
+  return seconds > 0 ? `public, max-age=${seconds}` : 'public, no-cache';
+}
+
+/** Whether the request's If-None-Match names this tag. */
+export function matchesETag(request: Request, etag: string): boolean {
+  const given = request.headers.get('if-none-match');
+  if (given === null) return false;
+  return given.trim() === '*' || given.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,130 @@
+// Which handler answers which path: the operations of the API, the pages, and what pages load.
+
+import { openApiText } from '../api/openapi.ts';
+import type { Budget } from '../api/operation.ts';
+import { OPERATIONS, type Operation } from '../api/operations.ts';
+import { Problem } from '../api/problems.ts';
+import { parseQuery } from '../api/query.ts';
+import type { Awaitable } from '../store/awaitable.ts';
+import { renderDevelopers } from '../web/developers.ts';
+import { docsText } from '../web/docs.ts';
+import { EXPLORER_FIELDS, renderExplorer } from '../web/explorer.ts';
+import { ASSETS, pageResponse } from '../web/page.ts';
+import { renderStatus } from '../web/status.ts';
+import { answerCheck } from './check.ts';
+import { DEVELOPER_PATHS, requireOwnPage } from './developers.ts';
+import { CORS, JSON_TYPE } from './headers.ts';
+import { answerList } from './list.ts';
+import type { Service } from './service.ts';
+import { answerHealth, answerNetworks, answerReady } from './status.ts';
+
+/** A request as a route's handler gets it. */
+export interface Call {
+  readonly request: Request;
+  /** The values of the path's parameters. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: string;
+  readonly service: Service;
+  /** Asks the API itself, without a limit: pages have limits of their own. */
+  readonly ask: (url: string) => Promise<Response>;
+}
+
+export interface Route {
+  readonly path: string;
+  readonly budget: Budget;
+  /** HEAD goes with GET, and OPTIONS with everything. */
+  readonly methods: readonly string[];
+  answer(call: Call): Awaitable<Response>;
+}
+
+type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>;
+
+const OPENAPI_TEXT = openApiText();
+const OPENAPI_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' };
+
+/** How operations of each kind are answered. */
+const HANDLERS: {
+  readonly [Kind in Operation['kind']]: (operation: OperationOf<Kind>, call: Call) => Awaitable<Response>;
+} = {
+  check: (operation, { query, request, service }) => answerCheck(operation, query, request, service),
+  list: (operation, { path, query, request, service }) => answerList(operation, path, query, request, service),
+  networks: (_operation, { service }) => answerNetworks(service),
+  health: () => answerHealth(),
+  ready: (_operation, { service }) => answerReady(service),
+  openapi: () => new Response(OPENAPI_TEXT, { headers: OPENAPI_HEADERS }),
+};
+
+function operationRoute<Kind extends Operation['kind']>(operation: OperationOf<Kind>): Route {
+  const { path, budget, method } = operation;
+  const handler = HANDLERS[operation.kind as Kind];
+  return { path, budget, methods: [method], answer: (call) => handler(operation, call) };
+}
+
+const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page'): Route => ({
+  path,
+  budget,
+  methods: ['GET'],
+  answer,
+});
+
+const DOCS = docsText();
+
+/** A page that changes with every block, or with who looks at it. */
+const livePage = (text: string, { sandbox }: Service) => pageResponse(text, { sandbox, cache: 'no-cache' });
+
+/** The origin that the caller reached us at, for a command to copy. */
+const originOf = ({ url }: Request) => (URL.canParse(url) ? new URL(url).origin : '');
+
+async function answerExplorer({ request, query, service, ask }: Call): Promise<Response> {
+  const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
+  const chainIds = [...service.chainIds].sort((a, b) => a - b);
+  const asked = { values, faults, chainIds, origin: service.publicUrl ?? originOf(request) };
+  return livePage(await renderExplorer(asked, ask), service);
+}
+
+const DEVELOPER_ROUTES: readonly Route[] = [...DEVELOPER_PATHS].map(([path, handlers]) => ({
+  path,
+  budget: path === '/developers/session' || path === '/developers/keys' ? 'lookup' : 'page',
+  methods: Object.keys(handlers),
+  answer({ request, service: { developers, now } }) {
+    if (developers === undefined)
+      throw new Problem('not-found', 'The operator of this service hands out its API keys.');
+    requireOwnPage(request, developers);
+    const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
+    return (handler as NonNullable<typeof handler>)(request, developers, Math.floor(now()));
+  },
+}));
+
+const ROUTES: readonly Route[] = [
+  ...OPERATIONS.map((operation) => operationRoute(operation)),
+  pageRoute('/', answerExplorer, 'lookup'),
+  pageRoute('/docs', ({ service: { sandbox } }) => pageResponse(DOCS, { sandbox })),
+  pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
+  pageRoute('/developers', ({ service }) => livePage(renderDevelopers(service.developers !== undefined), service)),
+  ...DEVELOPER_ROUTES,
+  ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
+];
+
+const EXACT = new Map(ROUTES.filter(({ path }) => !path.includes('{')).map((route) => [route.path, route]));
+/** Routes whose last segment is a parameter. */
+const TEMPLATES = ROUTES.filter(({ path }) => path.includes('{')).map((route) => {
+  const [prefix = '', name = ''] = route.path.split(/[{}]/);
+  return { route, prefix, name };
+});
+
+const NO_PARAMS = {};
+
+export interface Match {
+  readonly route: Route;
+  readonly path: Readonly<Record<string, string>>;
+}
+
+export function findRoute(path: string): Match | null {
+  const route = EXACT.get(path);
+  if (route !== undefined) return { route, path: NO_PARAMS };
+  for (const { route, prefix, name } of TEMPLATES) {
+    const value = path.startsWith(prefix) ? path.slice(prefix.length) : '';
+    if (value !== '' && !value.includes('/')) return { route, path: { [name]: value } };
+  }
+  return null;
+}

@@ -1,0 +1,34 @@
+// What handlers are given.
+
+import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { Question, QuestionOf } from '../registry/check.ts';
+import type { Store } from '../store/store.ts';
+import type { Developers } from './developers.ts';
+import type { MaxLag, Sightings } from './freshness.ts';
+
+export interface Service {
+  readonly store: Store;
+  /** Unix seconds, with their fraction. */
+  readonly now: () => number;
+  /** The chains that are served. */
+  readonly chainIds: ReadonlySet<number>;
+  readonly maxLag: MaxLag;
+  /** When this process saw the chains move. */
+  readonly sightings: Sightings;
+  /** How many seconds sending a list may take. */
+  readonly answerTimeout: number;
+  /** The chain is a local one with made-up wallets: every response says so. */
+  readonly sandbox?: boolean;
+  /** The URL under which callers reach the service, if the operator has set it. */
+  readonly publicUrl?: string;
+  /** Where wallets manage their own keys; absent if the operator hands out keys. */
+  readonly developers?: Developers;
+  /** The status of the followers, if this process knows it. */
+  readonly followerStatus?: () => readonly FollowerStatus[];
+  /** Called for each check that was answered with no. */
+  readonly onDenied?: (chainId: number, question: Question) => void;
+  /** Called for each question refused because a revocation is not resolved. */
+  readonly onUnread?: (chainId: number, question: QuestionOf<1>) => void;
+  /** Called for errors whose details are not sent to the caller. */
+  readonly onError?: (error: unknown) => void;
+}
