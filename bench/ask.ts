@@ -1,16 +1,16 @@
-// Single requests to a server, and some at a time.
+// Sends requests to a server under test, one at a time or several concurrently.
 
 import { type BenchRequest, type Cost, meter, type Server } from './load.ts';
 
-/** The text of a good answer. */
+/** Returns the body of a successful response; throws on any other status. */
 export async function ask(url: string, { path, headers = {}, body }: BenchRequest): Promise<string> {
   const response = await fetch(url + path, { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${path} gave ${response.status}: ${text.slice(0, 200)}`);
+  if (!response.ok) throw new Error(`${path}: HTTP ${response.status}: ${text.slice(0, 200)}`);
   return text;
 }
 
-/** So many answers to the end, some at a time. wrk breaks off what is under way, which is much where answers are long. */
+/** Reads every response to its end. wrk aborts the requests that are in flight when it stops, which skews long responses. */
 export async function askMany(
   server: Server,
   requests: readonly BenchRequest[],

@@ -1,7 +1,7 @@
-// Reading a history from a node: ours and the peer's, then where our time goes, and what checks notice of it.
+// Measures a backfill: ours and Ponder's, where our CPU time goes, and the latency of checks meanwhile.
 
 import { join } from 'node:path';
-import { measureBeside } from './beside.ts';
+import { measureDuringBackfill } from './during-backfill.ts';
 import { count, megabytes, micros, times } from './figures.ts';
 import { logsIn } from './history.ts';
 import type { Bench } from './part.ts';
@@ -15,7 +15,7 @@ export async function benchBackfill(bench: Bench): Promise<Section[]> {
   const world = await bench.world();
   const { ponder, postgres, ponderUrl: databaseUrl, events } = world;
   const again = { ponder, schema: 'again', databaseUrl, databasePid: postgres.pid, events };
-  const peers = [...world.readings, await readByPonder({ ...again, name: 'Ponder, again from its cache' })];
+  const peers = [...world.readings, await readByPonder({ ...again, name: 'Ponder, from its cache' })];
   const { blocks } = sizes;
   const node = await startNode(blocks);
   try {
@@ -27,7 +27,7 @@ export async function benchBackfill(bench: Bench): Promise<Section[]> {
     return [
       sectionOf(readings),
       await measureSteps(rpcUrl, readings[0] as Reading),
-      await measureBeside(node, folder, sizes),
+      await measureDuringBackfill(node, folder, sizes),
     ];
   } finally {
     await node.stop();
@@ -42,17 +42,17 @@ function sectionOf(readings: readonly Reading[]): Section {
   return {
     title: 'Backfill',
     about:
-      'The same local node, which makes its blocks up as it is asked, five events a block. From the start of the process until everything is indexed; one run each. Ponder is slow, so it gets fewer blocks of the same node, and ours reads those too: compare what has as many events. It has every advantage we know: PostgreSQL and not PGlite, 25 times the same URL (each entry is limited to 20 requests a second at first), blocks that hold nothing but the transactions of the events, a Node that is new. “Again from its cache” is a second run in the same database, for which it asks the node nothing. CPU counts PostgreSQL’s own; memory is the highest of its processes, PostgreSQL’s apart.',
+      'Both index the same local node, which generates blocks on demand with five events each on average. Measured from process start until everything is indexed, one run each. Ponder is slower, so it indexes fewer blocks; ours also indexes that shorter history, so compare rows with the same number of events. Ponder gets every advantage we know of: PostgreSQL instead of PGlite, the same URL 25 times (each entry starts limited to 20 requests per second), blocks that contain only the transactions of the events, and a recent Node. “From its cache” is a second run on the same database, which sends no requests to the node. CPU includes PostgreSQL; memory is the peak of the indexer’s processes, without PostgreSQL.',
     columns: [
       'Backfill',
       'events',
       'events/s',
-      'over Ponder cold',
-      'over Ponder again',
-      'CPU an event',
-      'of that the database',
+      'vs Ponder, cold',
+      'vs Ponder, cached',
+      'CPU per event',
+      'of which database',
       'on disk',
-      'memory',
+      'peak memory',
     ],
     rows: readings.map((one) => [
       one.name,
@@ -66,11 +66,11 @@ function sectionOf(readings: readonly Reading[]): Section {
       megabytes(one.memory),
     ]),
     notes: [
-      `On disk, an event: ${readings.map(({ name, bytes, events }) => `${name} ${count(bytes / events)} bytes`).join('; ')}. Ponder’s has its cache of blocks, transactions and logs in it; ours the logs, so that every span can be made again from them.`,
+      `Disk space per event: ${readings.map(({ name, bytes, events }) => `${name} ${count(bytes / events)} bytes`).join('; ')}. Ponder’s includes its cache of blocks, transactions and logs; ours includes the logs, from which every span can be rebuilt.`,
     ],
     charts: [
       {
-        title: 'Backfill, events a second',
+        title: 'Backfill, events per second',
         best: 'most',
         bars: readings.map((one) => ({
           label: `${one.name}, ${count(one.events)}`,

@@ -1,4 +1,4 @@
-// A file of questions, answered by the command line from a SQLite store.
+// Measures `delegations check --csv` on a SQLite store.
 
 import { join } from 'node:path';
 import type { Delegation } from '../src/registry/delegation.ts';
@@ -30,9 +30,9 @@ export async function benchBulk({ folder, sizes }: Bench): Promise<Section[]> {
   }
   return [
     {
-      title: 'A file of questions',
-      about: `\`delegations check --csv\`: ${count(rows)} rows of two wallets, half of them pairs that have something, from a SQLite store of ${count(delegations)} delegations.`,
-      columns: ['Rows', 'rows/s', 'memory at most'],
+      title: 'Bulk checks from a CSV file',
+      about: `\`delegations check --csv\`: ${count(rows)} rows of two wallets, half of them pairs with a delegation, on a SQLite store of ${count(delegations)} delegations.`,
+      columns: ['Rows', 'rows/s', 'peak memory'],
       rows: found,
     },
   ];
@@ -72,6 +72,6 @@ async function run(path: string, file: string, block: number) {
   }, 100);
   const code = await child.exited;
   clearInterval(timer);
-  if (code !== 0) throw new Error(`check ended with ${code}`);
+  if (code !== 0) throw new Error(`check exited with code ${code}`);
   return { seconds: (performance.now() - began) / 1000, bytes };
 }

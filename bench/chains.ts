@@ -1,4 +1,4 @@
-// What following costs while nothing happens: chains at their tips, whose blocks come and are empty.
+// Measures the cost of following chains at their heads while all new blocks are empty.
 
 import { join } from 'node:path';
 import { NETWORKS } from '../src/registry/network.ts';
@@ -42,8 +42,8 @@ export async function measureChains({ chains, idleSeconds }: Sizes, folder: stri
     return {
       title: 'Chains followed',
       about:
-        'One program on SQLite, its answering and its following process together, chains at their tips. Blocks come as often as the real networks have them (at most one a second), and are empty.',
-      columns: ['Chains', 'CPU a second', 'of a core', 'memory'],
+        'One program on SQLite, API and follower process together, with all chains at their heads. Blocks are empty and arrive as often as on the real networks (at most one per second).',
+      columns: ['Chains', 'CPU per second', 'share of a core', 'memory'],
       rows,
     };
   } finally {
@@ -55,11 +55,11 @@ async function untilRead({ url }: Server, chains: number): Promise<void> {
   for (const end = performance.now() + 1000 * LONGEST_READING_SECONDS; performance.now() < end; ) {
     const networks = (await (await fetch(`${url}/networks`)).json()) as { head: unknown }[];
     if (networks.filter(({ head }) => head !== null).length >= chains) {
-      // What was read ahead is read once more, and then there is nothing left but new blocks.
+      // The window is read once more after the backfill; only new blocks remain after that.
       await Bun.sleep(5000);
       return;
     }
     await Bun.sleep(500);
   }
-  throw new Error(`${chains} chains were not read within ${LONGEST_READING_SECONDS} s`);
+  throw new Error(`Backfill of ${chains} chains did not finish within ${LONGEST_READING_SECONDS} s`);
 }

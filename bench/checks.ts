@@ -1,4 +1,4 @@
-// A check, asked of everything that can answer it, on the same events.
+// Compares one check on every server that can answer it, on the same events.
 
 import { join } from 'node:path';
 import { grantingKeys } from '../src/registry/check.ts';
@@ -17,7 +17,7 @@ import { keyOf, startNginx, startOurs } from './servers.ts';
 import type { PeerWorld } from './world.ts';
 import { writeScript, wrk } from './wrk.ts';
 
-/** Each owner's transaction takes the development node milliseconds: it is asked the first of the questions only. */
+/** The development node needs milliseconds per granting transaction, so it gets only the first questions. */
 const EVM_QUESTIONS = 1000;
 const COMPARED = 400;
 const PACE = { perSecond: 200, seconds: 5 };
@@ -27,7 +27,7 @@ interface Candidate {
   readonly server: Server;
   readonly script: string;
   readonly requests: readonly BenchRequest[];
-  /** What an answer says; absent for the floor, which says nothing. */
+  /** Parses a response; absent for nginx, whose response is static. */
   readonly answer?: (text: string) => string;
 }
 
@@ -45,7 +45,7 @@ export async function benchChecks(bench: Bench): Promise<Section[]> {
     for (const one of all) {
       const wrong = await wrongAnswers(one, questions, world.held);
       if (wrong === 0) right.push(one);
-      else notes.push(`${one.name}: ${wrong} of ${COMPARED} answers were wrong, so it is not measured.`);
+      else notes.push(`${one.name}: not measured, ${wrong} of ${COMPARED} answers were wrong.`);
     }
     for (const { server, script } of right) wrk(server, script, sizes.warmUpSeconds);
     const loads = right.map(({ name, server, script }) => ({ name, load: () => wrk(server, script, sizes.seconds) }));
@@ -108,7 +108,7 @@ async function startAll(
   return asked;
 }
 
-/** Of the first of the questions: what the registry's rule says against what the server says. */
+/** Counts the wrong answers to the first questions, compared with the registry's rule. */
 async function wrongAnswers(
   { server, requests, answer }: Candidate,
   questions: readonly ContractQuestion[],
@@ -138,19 +138,19 @@ function sectionOf(found: readonly Measured[], { events, held, ponder }: PeerWor
   const [floor, ours] = [costOf('nginx, static true'), costOf('ours, SQLite, lower case')];
   return {
     title: 'Checks',
-    about: `One check of a contract, ${count(events)} events, ${count(held.size)} delegations held; half of the pairs have something. Ours answers with a key, all headers and the request log on. Requests a second and CPU under as much load as 16 connections make; the time of an answer at ${PACE.perSecond} requests a second. CPU of all processes of the server; its database's is counted in, and shown apart. Memory is the server's own, a PostgreSQL server's (1 GB of buffers, shared by all that use it) apart. Ponder ${ponder.version} on Node ${ponder.node} has its API in a process of its own, without the indexer.`,
+    about: `One contract check; ${count(events)} events, ${count(held.size)} active delegations; half of the pairs have a delegation. Ours runs with an API key, all headers and the request log. Throughput and CPU are measured under full load on 16 connections, latency at ${PACE.perSecond} requests per second. CPU covers all processes of a server and its database; the database's share is also shown alone. Memory is the server's; a PostgreSQL server's (1 GB of buffers, shared by all its clients) is a separate column. Ponder ${ponder.version} on Node ${ponder.node} serves its API from a separate process, without the indexer.`,
     columns: [
       'Check',
       'requests/s',
       'CPU',
-      'of that the database',
-      'over nginx',
-      'over ours',
-      'half within',
-      '99 % within',
-      'memory of its own',
+      'of which database',
+      'vs nginx',
+      'vs ours',
+      'median latency',
+      'p99 latency',
+      'private memory',
       'with mapped files',
-      'memory of the database',
+      'database memory',
     ],
     rows: found.map(({ name, cost, latency, memory, database }) => [
       name,
@@ -168,7 +168,7 @@ function sectionOf(found: readonly Measured[], { events, held, ponder }: PeerWor
     notes,
     charts: [
       {
-        title: 'CPU of a check, its database included',
+        title: 'CPU per check, database included',
         best: 'least',
         bars: found.map(({ name, cost }) => ({
           label: name,
@@ -178,7 +178,7 @@ function sectionOf(found: readonly Measured[], { events, held, ponder }: PeerWor
         })),
       },
       {
-        title: 'Checks a second, 16 connections',
+        title: 'Checks per second, 16 connections',
         best: 'most',
         bars: found.map(({ name, cost }) => ({
           label: name,

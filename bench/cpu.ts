@@ -1,4 +1,4 @@
-// CPU time, for these machines are too noisy for wall time. That of other processes is known on Linux only: elsewhere 0.
+// Measures CPU time, which is steadier than wall time on shared machines. Other processes are measured on Linux only: elsewhere 0.
 
 import { readFileSync } from 'node:fs';
 import { treeOf } from './process-tree.ts';
@@ -11,17 +11,17 @@ export function ownCpu(): number {
   return user + system;
 }
 
-/** User and system time of a process and all that it started, those that have ended included, in microseconds. */
+/** User and system time of a process and its descendants, exited ones included, in microseconds. */
 export function treeCpu(pid: number): number {
   let ticks = 0;
   for (const one of treeOf(pid)) {
     try {
       const stat = readFileSync(`/proc/${one}/stat`, 'utf8');
-      // Behind the bracketed name, from the 12th on: user and system ticks, and those of children that have ended.
+      // After the name in parentheses, from the 12th field on: user and system ticks, then those of exited children.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       for (const field of fields.slice(11, 15)) ticks += Number(field);
     } catch {
-      // It ended meanwhile.
+      // The process exited in the meantime.
     }
   }
   return ticks * TICK_US;

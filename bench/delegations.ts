@@ -1,11 +1,11 @@
-// A seeded, believable mass of delegations: most wallets grant one to three, some grant thousands; some grants end again.
+// Generates realistic delegations from a seed: most wallets grant one to three, some thousands, and some grants are revoked.
 
 import { type Address, type Delegation, type Kind, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { RegistryEvent } from '../src/registry/event.ts';
 import type { BlockInput, LogInput } from '../src/store/store.ts';
 import { createRandom } from '../test/support/random.ts';
 
-/** An address that looks like any other, from a number. */
+/** Derives a random-looking address from a number. */
 export function addressFrom(of: number): Address {
   let hex = '';
   for (let word = 1; word <= 5; word++) {
@@ -17,18 +17,18 @@ export function addressFrom(of: number): Address {
 }
 
 export const VOTE = `0x${'766f7465'.padEnd(64, '0')}` as const;
-/** One grant in eight ends again later. */
+/** One grant in eight is revoked later. */
 const ENDED_SHARE = 0.125;
 const LOGS_PER_BLOCK = 5;
 const CONTRACTS = 5000;
 
 export interface Mass {
-  /** The next batch of blocks, with at least so many logs. */
+  /** Returns the next batch of blocks, with at least this many logs. */
   next(logs: number): BlockInput[];
-  /** How many grants were made so far. */
+  /** Number of grants so far. */
   readonly grants: number;
   readonly block: number;
-  /** Some of the delegations granted so far, evenly drawn. */
+  /** A uniform sample of the delegations granted so far. */
   readonly sample: readonly Delegation[];
 }
 
@@ -58,7 +58,7 @@ export function createMass(seed: number): Mass {
       version,
       kind,
       from,
-      // Hot wallets are a world of their own, some of them popular.
+      // Hot wallets never overlap with cold ones; some are popular.
       to: addressFrom(0x40000000 + (random() < 0.02 ? int(50) : int(grants + 100))),
       contract: kind === 'ALL' ? null : addressFrom(0x20000000 + int(CONTRACTS)),
       tokenId: kind === 'TOKEN' || kind === 'ERC721' || kind === 'ERC1155' ? BigInt(int(20_000)) : null,

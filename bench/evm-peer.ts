@@ -1,4 +1,4 @@
-// What an integrator does without us: eth_call of the registry's own check. Here on Hardhat's EVM, which is a development node.
+// Starts the alternative without this service: eth_call to the registry's own check, on Hardhat's development node.
 
 import { encodeCheck } from '../src/chain/registry-calls.ts';
 import { grantingKeys } from '../src/registry/check.ts';
@@ -13,7 +13,7 @@ const REGISTRY = NETWORKS.get(1)?.registries[2] ?? '';
 const GAS = '0x2dc6c0';
 const BALANCE = `0x${(10n ** 24n).toString(16)}`;
 
-/** A chain on which every delegation that one of the questions is about was granted by its owner. */
+/** Starts a chain on which the owners have granted every delegation that the questions ask about. */
 export async function startEvmPeer(
   held: ReadonlyMap<string, Delegation>,
   questions: readonly ContractQuestion[],
@@ -39,5 +39,5 @@ export const evmRequest = (question: ContractQuestion): BenchRequest => ({
   body: `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{"to":"${REGISTRY}","data":"${encodeCheck(question)}"},"latest"]}`,
 });
 
-/** What the node answered, as the other servers say it. */
+/** Converts the node's response into the text that the other servers return. */
 export const evmAnswer = (text: string) => String(BigInt((JSON.parse(text) as { result: string }).result) === 1n);

@@ -1,4 +1,4 @@
-// Stores full of delegations, written by the store itself in this process.
+// Fills a store with generated delegations, in this process.
 
 import type { ChainState, Store } from '../src/store/store.ts';
 import { ownCpu } from './cpu.ts';
@@ -12,12 +12,12 @@ export interface Filled {
   readonly state: ChainState;
   readonly logs: number;
   readonly seconds: number;
-  /** Microseconds of this process and of the database's. */
+  /** Microseconds, of this process and of the database's processes. */
   readonly cpu: number;
   readonly databaseCpu: number;
 }
 
-/** Applies so much of a mass that it has granted so many delegations. A block of `freshen` goes away with that. */
+/** Applies batches until this many delegations are granted. A block that `freshen` added is rolled back. */
 export async function fill(
   store: Store,
   before: ChainState,
@@ -44,7 +44,7 @@ export async function fill(
   return { state, logs, seconds, cpu, databaseCpu: database };
 }
 
-/** Puts an empty block of now on top: a chain whose newest block is old does not answer. */
+/** Adds an empty block with the current time: a chain whose newest block is old does not answer. */
 export async function freshen(store: Store, state: ChainState): Promise<ChainState> {
   const number = (state.head?.number ?? 0) + 1;
   const hash = `0x${number.toString(16).padStart(64, 'e')}` as const;

@@ -1,4 +1,4 @@
-// What a store costs as it grows, and a service as it follows more chains.
+// Measures the cost of a check as the store grows, and of a service as it follows more chains.
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ async function measure(path: string, sample: readonly Delegation[], nginx: Serve
     const began = performance.now();
     const server = await startOurs({ databaseUrl, folder });
     try {
-      if ((await ask(server.url, first)) !== 'true') throw new Error('the first answer is wrong');
+      if ((await ask(server.url, first)) !== 'true') throw new Error('The first answer is wrong');
       starts.push(performance.now() - began);
     } finally {
       await server.stop();
@@ -95,11 +95,11 @@ async function measure(path: string, sample: readonly Delegation[], nginx: Serve
   }
 }
 
-/** A question whose answer is yes. */
+/** Returns a question whose answer is yes. */
 function hitOf(sample: readonly Delegation[]) {
   const hits = sample.filter(({ version, kind }) => version === 2 && kind === 'CONTRACT');
   const [question] = drawQuestions(hits, 1);
-  if (question === undefined) throw new Error('nothing to ask');
+  if (question === undefined) throw new Error('The sample has no contract delegation');
   return question;
 }
 
@@ -108,19 +108,19 @@ function sectionOf(grown: readonly Grown[]): Section {
   const cpu = ({ costs }: Grown, name: string) => costs.get(name)?.cpu ?? Number.NaN;
   const [first, last] = [grown.at(-2) ?? grown.at(-1), grown.at(-1)] as [Grown, Grown];
   return {
-    title: 'Growth and start',
+    title: 'Growth and startup',
     about:
-      'SQLite, over HTTP with a key, all headers and the request log on. Both registries; one wallet in 3,000 has thousands of delegations. CPU of a check and of a list of what most wallets have, one to three delegations, each beside nginx in the same rounds. Start is from the start of the process to the first right answer, the file being in the system’s cache. Mapped memory is pages of the file, which the system takes back when it needs them.',
+      'SQLite, over HTTP with an API key, all headers and the request log. Both registries; one wallet in 3,000 has thousands of delegations. CPU is for one check and for one list of a typical wallet (one to three delegations), measured in turns with nginx. Startup is the time from process start to the first correct answer, with the file in the page cache. Mapped memory is pages of the file, which the system can reclaim.',
     columns: [
       'Delegations',
-      ...names.flatMap((name) => [`check, ${name}`, 'over nginx']),
-      'a list',
-      'start',
+      ...names.flatMap((name) => [`check, ${name}`, 'vs nginx']),
+      'list',
+      'startup',
       'on disk',
       'memory',
       'mapped',
       'logs applied/s',
-      'CPU a log',
+      'CPU per log',
     ],
     rows: grown.map((one) => [
       count(one.size),
@@ -135,11 +135,11 @@ function sectionOf(grown: readonly Grown[]): Section {
     ]),
     notes: names.map(
       (name) =>
-        `A check with ${count(last.size)} over one with ${count(first.size)}, ${name}: ${times(cpu(last, name) / cpu(first, name))} the CPU, ${times(cpu(last, name) / cpu(last, 'nginx') / (cpu(first, name) / cpu(first, 'nginx')))} as a ratio to nginx.`,
+        `A check with ${count(last.size)} delegations vs one with ${count(first.size)}, ${name}: ${times(cpu(last, name) / cpu(first, name))} the CPU, ${times(cpu(last, name) / cpu(last, 'nginx') / (cpu(first, name) / cpu(first, 'nginx')))} relative to nginx.`,
     ),
     charts: [
       {
-        title: 'CPU of a check as the store grows',
+        title: 'CPU per check as the store grows',
         best: 'least',
         bars: grown.map((one) => ({
           label: `${count(one.size)} delegations`,

@@ -1,4 +1,4 @@
-// The history that the benchmark's node tells: v2 events, each made from its place alone, so that any block is there at once.
+// Generates the v2 events of the benchmark's chain; each depends only on its position, so any block can be built on demand.
 
 import { type Address, type Delegation, type Kind, NO_RIGHTS } from '../src/registry/delegation.ts';
 import { eventTopics } from '../src/registry/event.ts';
@@ -9,18 +9,18 @@ export interface HistoryEvent {
   readonly enabled: boolean;
 }
 
-/** Five on average; always the same would look like a node that cuts its answers off. */
+/** Five on average. A constant number would look like a node that truncates its responses. */
 export const logsIn = (number: number) => 1 + ((number * 7) % 9);
 
-/** Two wallets whose lists are measured: one grant each in so many blocks, one wallet after the other. */
+/** Two wallets whose lists are measured. Each grants once per block; the second starts after the first has finished. */
 export const LISTED: readonly { readonly wallet: Address; readonly grants: number }[] = [
   { wallet: addressFrom(0x70000001), grants: 100 },
   { wallet: addressFrom(0x70000002), grants: 10_000 },
 ];
 
-/** How far back an end reaches to its grant. */
+/** Blocks between a grant and its revocation. */
 const HELD_BLOCKS = 100;
-/** Of the events of a block, those that end what the first and second one of an earlier block granted. */
+/** Positions of revocations in a block, each with the position of the grant that it ends in an earlier block. */
 const ENDS: ReadonlyMap<number, number> = new Map([
   [5, 1],
   [7, 2],
@@ -50,7 +50,7 @@ function grantAt(number: number, position: number): Delegation {
   };
 }
 
-/** Every tenth grant or so is of tokens with an amount, nearly half are of whole wallets. */
+/** About one grant in ten has an amount; nearly half are for the whole wallet. */
 function kindOf(id: number): Kind {
   const share = Math.imul(id, 0x9e3779b1) >>> 0;
   const of100 = share % 100;
@@ -74,10 +74,10 @@ const TOPICS: Readonly<Record<string, string>> = { ALL, CONTRACT, ERC721, ERC20,
 const word = (hex: string) => hex.slice(2).padStart(64, '0');
 const uint = (value: bigint) => value.toString(16).padStart(64, '0');
 
-/** The first topic of the event, which is what nodes are asked by. */
+/** The first topic of the event, which eth_getLogs filters by. */
 export const topicOf = ({ delegation }: HistoryEvent): string => TOPICS[delegation.kind] ?? '';
 
-/** Topics and data as the registry logs them. */
+/** Topics and data as the registry emits them. */
 export function logOf(event: HistoryEvent): { readonly topics: readonly string[]; readonly data: string } {
   const { delegation, enabled } = event;
   const { from, to, contract, tokenId, rights, kind } = delegation;

@@ -1,5 +1,5 @@
-// What a check costs over HTTP, as a ratio to nginx sending a static `true`, and where it goes: same requests, same client, same
-// run. On either engine, and with several workers.
+// Measures the CPU of a check over HTTP relative to nginx serving a static `true`, and how it splits into steps. Runs on either
+// engine and with several workers.
 
 import { join } from 'node:path';
 import { splitUrl } from '../src/api/query.ts';
@@ -26,7 +26,7 @@ const PASSES = 8;
 
 interface HttpOptions {
   readonly engine: 'sqlite' | 'postgres';
-  /** How many workers to start it with, one after the other; none: as it starts by itself. */
+  /** Worker counts to measure in turn; empty for the default. */
   readonly workers: readonly number[];
 }
 
@@ -54,7 +54,7 @@ export async function benchHttp(bench: Bench): Promise<Section[]> {
       const server = database === null ? own : { ...own, databasePid: database.pid };
       const costs = await measure(nginx, server, scripts, bench);
       sections.push(sectionOf(costs, engine, many, sizes.delegations));
-      // With several processes the steps of one are no share of the whole.
+      // The steps are measured in one process, so they are not comparable with several workers.
       if (many === null) sections.push(...(await shares(databaseUrl, questions, costs)));
     } finally {
       await own.stop();
@@ -99,9 +99,9 @@ function sectionOf(
   const floor = costs.get('nginx')?.cpu ?? Number.NaN;
   const many = workers === null ? '' : `, ${workers} worker${workers === 1 ? '' : 's'}`;
   return {
-    title: `One check of a contract over HTTP, ${engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'}${many}`,
-    about: `${count(delegations)} delegations, a key, all headers and the request log on; nginx with its access log on.`,
-    columns: ['Check', 'requests/s', 'CPU of the server', 'over nginx', 'CPU of the database'],
+    title: `One contract check over HTTP, ${engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'}${many}`,
+    about: `${count(delegations)} delegations, with an API key, all headers and the request log; nginx with its access log.`,
+    columns: ['Check', 'requests/s', 'server CPU', 'vs nginx', 'database CPU'],
     rows: [...costs].map(([name, { perSecond, cpu, databaseCpu }]) => [
       name === 'nginx' ? 'nginx, static true' : `ours, ${name}`,
       count(perSecond),
@@ -112,7 +112,7 @@ function sectionOf(
   };
 }
 
-/** Where the time goes: each step alone, in this process, and the socket as what is left of the whole. */
+/** Measures each step alone in this process; the remainder of the total is the socket, key, log and metrics. */
 async function shares(
   url: string,
   questions: readonly ContractQuestion[],
@@ -155,8 +155,8 @@ async function shares(
       ['socket, key, log and metrics', total - all],
     ];
     sections.push({
-      title: `Where it goes, ${name}`,
-      about: 'Each step alone, one request after the other; the rest is what they leave of the whole.',
+      title: `CPU by step, ${name}`,
+      about: 'Each step measured alone, one request at a time; the last row is the remainder of the total.',
       columns: ['Step', 'CPU', 'share'],
       rows: steps.map(([step, cost]) => [step, micros(cost), `${((100 * cost) / total).toFixed(0)} %`]),
     });

@@ -1,4 +1,4 @@
-// A wallet's list, short and long, of ours and of the peer.
+// Compares short and long lists of a wallet: ours and Ponder's.
 
 import { listUrl } from '../src/api/url.ts';
 import type { Address, Delegation } from '../src/registry/delegation.ts';
@@ -15,7 +15,7 @@ import type { PeerWorld } from './world.ts';
 const WALLETS_WITH_ONE = 1000;
 const ONE_BY_ONE = 20;
 const CONNECTIONS = 4;
-/** What an answer costs beside its delegations, as so many of them: a round of short lists takes as long as one of long. */
+/** Fixed cost of a response, in delegations: rounds of short and of long lists take about as long. */
 const OVERHEAD = 30;
 
 interface Lister {
@@ -44,7 +44,7 @@ export async function benchLists(bench: Bench): Promise<Section[]> {
         const name = `${count(length)} delegation${length === 1 ? '' : 's'}: ${lister.name}`;
         const requests = wallets.map(lister.request);
         if (!(await isRight(lister, wallets[0] as Address, world.held))) {
-          notes.push(`${name}: another list than the events make, so it is not measured.`);
+          notes.push(`${name}: not measured, its list differs from the events.`);
           continue;
         }
         const many = Math.ceil(sizes.listed / (length + OVERHEAD));
@@ -70,13 +70,13 @@ export async function benchLists(bench: Bench): Promise<Section[]> {
       {
         title: 'Lists',
         about:
-          'What a wallet has granted, whole: type, wallets, contract and token of each delegation. Ours with checksummed addresses, oldest first, with a key, all headers and the request log on; Ponder as a plain query, in lower case and in no order, which is less work. Four lists at a time are under way, each read to its end; the last column is one at a time.',
-        columns: ['List', 'lists/s', 'CPU', 'of that the database', 'over ours on SQLite', 'one by one'],
+          'All delegations that a wallet has granted: type, wallets, contract and token of each. Ours returns checksummed addresses, oldest first, with an API key, all headers and the request log. Ponder runs a plain query and returns lower-case addresses in no order, which is less work. Four lists are read concurrently; the last column is the latency of one at a time.',
+        columns: ['List', 'lists/s', 'CPU', 'of which database', 'vs ours on SQLite', 'latency'],
         rows,
         notes,
         charts: [
           {
-            title: 'CPU of a list, its database included',
+            title: 'CPU per list, database included',
             best: 'least',
             bars: loads.map(({ name, lister }) => {
               const { cpu, databaseCpu } = costs.get(name) as Cost;
@@ -116,7 +116,7 @@ async function startListers(world: PeerWorld, folder: string, servers: Server[])
 const ofWallet = (held: ReadonlyMap<string, Delegation>, wallet: Address) =>
   [...held.values()].filter(({ from }) => from === wallet);
 
-/** Many wallets with one delegation, and one each with many. */
+/** Many wallets with one delegation each, and single wallets with many. */
 function walletsOf(held: ReadonlyMap<string, Delegation>): Address[][] {
   const grants = new Map<Address, number>();
   for (const { from } of held.values()) grants.set(from, (grants.get(from) ?? 0) + 1);
@@ -132,7 +132,7 @@ interface Listed {
   readonly tokenId: string | null;
 }
 
-/** The peer has a zero where there is nothing, and a standard where ours says TOKEN. */
+/** Normalizes a delegation: Ponder has a zero where ours has null, and the token standard where ours has TOKEN. */
 function plain({ type, from, to, contract, tokenId }: Listed): string {
   const kind = type.startsWith('ERC') ? 'TOKEN' : type;
   const where = kind === 'ALL' ? null : contract;

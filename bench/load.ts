@@ -1,11 +1,11 @@
-// What load costs the server that takes it.
+// Measures what a load costs the server under test.
 
 import { treeCpu } from './cpu.ts';
 
 export interface Server {
   readonly url: string;
   readonly pid: number;
-  /** Its database's, where that is a process of its own. */
+  /** The process of its database, if that is a server. */
   readonly databasePid?: number;
   stop(): Promise<void>;
 }
@@ -17,14 +17,14 @@ export interface BenchRequest {
   readonly body?: string;
 }
 
-/** Each for one request; CPU in microseconds. */
+/** CPU is in microseconds per request. */
 export interface Cost {
   readonly perSecond: number;
   readonly cpu: number;
   readonly databaseCpu: number;
 }
 
-/** Begins to measure; what it gives is called at the end, with the number of requests that were answered. */
+/** Starts a measurement. Call the returned function at the end, with the number of requests that were answered. */
 export function meter(server: Server): (requests: number) => Cost {
   const [before, began] = [cpuOf(server), performance.now()];
   return (requests) => {

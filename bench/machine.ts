@@ -1,12 +1,12 @@
-// What everything was measured on and with.
+// Describes the machine that a benchmark ran on, and limits the benchmark to two cores.
 
 import { readFileSync } from 'node:fs';
 import { arch, cpus, release, totalmem } from 'node:os';
 
-/** All that is measured has these, client and servers alike: so machines with more of them compare. */
+/** Client and servers share these cores, so that results from larger machines are comparable. */
 const CORES = 2;
 
-/** Keeps this process, and all that it starts, to the same cores. Gives what it came to. */
+/** Pins this process and its children to the same cores. Returns the cores in use, as text. */
 export function pinCores(): string {
   const all = cpus().length;
   if (all <= CORES) return `${all} cores`;

@@ -1,12 +1,12 @@
-// What processes take of memory, in bytes. What several share is divided between them. Linux only: elsewhere 0.
+// Measures the memory of processes in bytes; pages that several processes share are divided between them. Linux only: elsewhere 0.
 
 import { readFileSync } from 'node:fs';
 import { treeOf } from './process-tree.ts';
 
 export interface Memory {
-  /** Their own: nobody else's file can be read again into it. */
+  /** Anonymous and shared memory, which the system cannot reclaim. */
   readonly own: number;
-  /** Pages of files that they have mapped: the system takes them back when it needs them. */
+  /** Pages of mapped files, which the system can reclaim. */
   readonly mapped: number;
 }
 
@@ -20,7 +20,7 @@ export function memoryOf(...roots: readonly number[]): Memory {
   return { own: own * 1024, mapped: mapped * 1024 };
 }
 
-/** The most that a process and its children ever had, the pages of mapped files included. */
+/** Peak memory of a process and its children, mapped files included. */
 export const highestMemory = (pid: number) =>
   treeOf(pid).reduce((sum, one) => sum + 1024 * kilobytes(read(`/proc/${one}/status`), 'VmHWM'), 0);
 

@@ -1,10 +1,10 @@
-// A node for the benchmark, in a process of its own: the same history on every chain, told as it is asked for. The path of
-// its URL is the chain's id. Prints the URL. Arguments: blocks with events, and `live` where blocks go on coming.
+// Runs the benchmark's JSON-RPC node as a process: it serves the same generated history on every chain. The path of its URL is
+// the chain id. Prints the URL. Arguments: the number of blocks with events, and `live` to keep producing blocks.
 
 import { NETWORKS } from '../src/registry/network.ts';
 import { eventAt, logOf, logsIn, topicOf } from './history.ts';
 
-/** Empty ones after the events, so that every way to reckon finality covers the events. */
+/** Empty blocks after the events, so that the events are final by every finality rule. */
 const TAIL_BLOCKS = 300;
 const FINAL_DEPTH = 64;
 const OLD_BLOCK_SECONDS = 2;
@@ -40,7 +40,7 @@ const timeOf = (number: number, { blockSeconds }: Chain) =>
 
 const eventsIn = (number: number) => (number >= 1 && number <= blocks ? logsIn(number) : 0);
 
-/** As text: what a node says is no part of what is measured, but it must come fast. */
+/** Built as text for speed: the node must not limit what is measured. */
 function blockText(number: number, chain: Chain, withTransactions: boolean): string {
   const transactions = Array.from({ length: withTransactions ? eventsIn(number) : 0 }, (_, position) => ({
     hash: hash('a', number * 10 + position),

@@ -1,9 +1,9 @@
-// A client that asks at a fixed rate, whether the answers come or not: a server that is slow is not asked less.
+// Sends requests at a fixed rate, whether or not responses arrive: a slow server does not get fewer requests.
 
 import { ask } from './ask.ts';
 import type { BenchRequest } from './load.ts';
 
-/** Milliseconds from each request to the end of its answer. */
+/** Milliseconds from each request to the end of its response. */
 export async function paced(
   url: string,
   requests: readonly BenchRequest[],

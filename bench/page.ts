@@ -1,4 +1,4 @@
-// The page of the benchmark: a table for each thing that was measured.
+// Writes docs/benchmarks.md: a table for each section of the results.
 
 import type { Result } from './results.ts';
 import type { Section } from './section.ts';
@@ -21,7 +21,7 @@ const HEAD = `# Benchmarks
 
 Compared with what you would use instead: \`eth_call\` to the registry on a node, an indexer built with [Ponder](https://ponder.sh), and
 nginx serving a static \`true\` as the floor. \`npm run bench\` measures everything and writes this page and its picture;
-\`npm run bench -- checks\` measures one part. It installs what it needs.
+\`npm run bench -- checks\` measures one part. Missing tools are installed first.
 
 ![The figures below as bars](benchmarks.svg)`;
 
@@ -34,9 +34,9 @@ machine it is steadier than wall time. Before measuring, the answers of every se
 its documentation recommends, and plain as well as prepared queries. It has no telemetry, request log, keys or limit, names no block in its
 answers, and does not checksum addresses. It indexes only the v2 registry, and keeps no history.
 
-**What bounds us.** Of the CPU of a check, SQLite takes 12 µs, the kernel’s socket about 10 µs, and Bun’s request, response and log most of
-the rest. Of a log in a backfill, SQLite takes a third (two inserts and three indexes with random keys), JSON a seventh, decoding the rest, all on one
-thread.`;
+**Our bottlenecks.** In a check, SQLite takes 12 µs of CPU, the kernel’s socket about 10 µs, and Bun’s request, response and log most of
+the rest. In a backfill, SQLite takes a third of the CPU per log (two inserts and three indexes with random keys), JSON a seventh, and
+decoding the rest, all on one thread.`;
 
 function sectionText({ title, about, columns, rows, notes = [] }: Section): string {
   const lineOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;

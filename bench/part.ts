@@ -1,4 +1,4 @@
-// What a part of the benchmark is given, and what it gives.
+// Types of a benchmark part: its input and its result.
 
 import type { Section } from './section.ts';
 import type { Sizes } from './sizes.ts';
@@ -6,19 +6,19 @@ import type { PeerWorld } from './world.ts';
 
 export interface Bench {
   readonly sizes: Sizes;
-  /** A folder for what is needed for the time being. */
+  /** A temporary folder, removed at the end. */
   readonly folder: string;
-  /** What was written behind the part's name. */
+  /** Command-line arguments after the name of the part. */
   readonly options: readonly string[];
-  /** The same events in ours and in the peers. It is made once, for all parts that ask. */
+  /** The same events, indexed by us and by Ponder. Created on first use and shared by all parts. */
   world(): Promise<PeerWorld>;
-  /** Called when everything is over, the last one first. */
+  /** Registers a cleanup; cleanups run at the end, the last one first. */
   atEnd(stop: () => Promise<unknown>): void;
 }
 
 export interface Part {
   readonly about: string;
-  /** Not among those that run when none is named. */
+  /** Runs only when it is named. */
   readonly extra?: true;
   run(bench: Bench): Promise<Section[]>;
 }

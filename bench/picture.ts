@@ -1,5 +1,5 @@
-// The figures as bars, in SVG by hand. Colours that can be read on white and on black; lengths are logarithms, where they
-// differ by much.
+// Draws the results as bar charts in SVG. Colours are readable on white and on black; the scale is logarithmic where values
+// differ a lot.
 
 import type { Bar, Chart, Section } from './section.ts';
 
@@ -9,7 +9,7 @@ const BARS = 440;
 const ROW = 22;
 const TITLE = 46;
 const MARGIN = 16;
-/** Beyond this ratio the shorter bars would not be seen. */
+/** Beyond this ratio the shorter bars would be invisible on a linear scale. */
 const LARGEST_RATIO = 25;
 
 export function pictureText(sections: readonly Section[]): string {
@@ -52,7 +52,7 @@ interface Scale {
 function scaleOf(values: readonly number[]): Scale {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const isLog = most / least > LARGEST_RATIO;
-  // A bar of the least value is still a bar.
+  // The bar of the smallest value must be visible too.
   const floor = Math.log(least / 2);
   const share = (value: number) => (isLog ? (Math.log(value) - floor) / (Math.log(most) - floor) : value / most);
   return Object.assign((value: number) => BARS * share(value), { isLog });

@@ -1,4 +1,4 @@
-// The peer: a Ponder app of the same registry, set up as well as its documentation says. See bench/ponder.
+// Installs and runs the peer, a Ponder app for the same registry that follows Ponder's documentation. See bench/ponder.
 
 import { cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -13,9 +13,9 @@ const SLOWEST_BACKFILL_SECONDS = 1800;
 export interface Ponder {
   readonly version: string;
   readonly node: string;
-  /** Indexes into a schema, and is there when all history is. */
+  /** Indexes into a schema; resolves when the whole history is indexed. */
   index(schema: string): Promise<Server>;
-  /** Its API alone, of a schema that is indexed. */
+  /** Serves only the API, on an indexed schema. */
   serve(schema: string): Promise<Server>;
 }
 
@@ -59,7 +59,7 @@ export function createPonder({ folder, databaseUrl, databasePid, rpcUrl }: Ponde
   };
 }
 
-/** Into the user's cache, once for each set of versions. */
+/** Installs into the user's cache, once for each set of versions. */
 function install(): string {
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
   const folder = join(cache, 'delegations-bench', 'ponder');
@@ -74,7 +74,7 @@ function install(): string {
   console.log('Installing the Ponder app …');
   const { exitCode, stderr } = Bun.spawnSync(['npm', 'install', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: folder,
-    // Packages are needed whole here, however this program was installed.
+    // npm skips dev packages where NODE_ENV is production.
     env: { ...process.env, NODE_ENV: 'development' },
   });
   if (exitCode !== 0) throw new Error(`npm install of the Ponder app failed: ${stderr.toString().slice(-1000)}`);
@@ -82,7 +82,7 @@ function install(): string {
   return folder;
 }
 
-/** The Node that it is at its best with, or whichever there is. */
+/** The Node version that Ponder runs best on, or the one on the PATH. */
 function nodeOf(app: string): string {
   const own = join(app, `node_modules/node-linux-${process.arch}/bin/node`);
   return existsSync(own) ? own : (Bun.which('node') ?? 'node');

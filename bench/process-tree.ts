@@ -1,4 +1,4 @@
-// A process and everything that it has started, and that those have started. Linux only: elsewhere nothing.
+// Lists a process and all its descendants. Linux only: elsewhere the list is empty.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -19,7 +19,7 @@ function parentOf(name: string): number {
     const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
-    // It ended meanwhile.
+    // The process exited in the meantime.
     return 0;
   }
 }

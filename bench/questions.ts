@@ -1,4 +1,4 @@
-// The checks that are asked: of a contract, without rights; half of them of pairs that have something.
+// Draws the benchmark's questions: contract checks without rights, half of them for pairs with a delegation.
 
 import { checksummed } from '../src/api/checksum.ts';
 import { CHECKS, type CheckOperation } from '../src/api/operations.ts';
@@ -27,7 +27,7 @@ export function drawQuestions(delegations: readonly Delegation[], many: number):
   const draw = () => askable[Math.floor(random() * askable.length)];
   return Array.from({ length: many }, (_, turn) => {
     const [one, other] = [draw(), draw()];
-    if (one?.contract == null || other === undefined) throw new Error('nothing to ask');
+    if (one?.contract == null || other === undefined) throw new Error('The sample has no contract delegation');
     const { from, contract } = one;
     return { version: 2, scope: 'contract', from, to: (turn % 2 === 0 ? one : other).to, contract, rights: NO_RIGHTS };
   });

@@ -1,4 +1,4 @@
-// Where the CPU of our backfill goes: each step alone, in this process, and the store as what is left of the whole.
+// Splits the CPU of our backfill into steps: each is measured alone in this process, and the store is the remainder.
 
 import { groupLogs } from '../src/chain/group-logs.ts';
 import { createNode } from '../src/chain/node.ts';
@@ -35,12 +35,12 @@ export async function measureSteps(rpcUrl: string, whole: Reading): Promise<Sect
     ['fetching and JSON', fetched],
     ['checking each field', checked - fetched],
     ['ordering and decoding', decoded],
-    ['the store, and starting', all - checked - decoded],
+    ['store and startup', all - checked - decoded],
   ];
   return {
-    title: 'Where the CPU of our backfill goes',
-    about: 'SQLite, the larger history. Each step alone; the store is what they leave of the whole.',
-    columns: ['Step', 'an event', 'share'],
+    title: 'CPU of our backfill by step',
+    about: 'SQLite, the longer history. Each step is measured alone; the store is the remainder of the total.',
+    columns: ['Step', 'CPU per event', 'share'],
     rows: steps.map(([name, value]) => [name, micros(value), `${((100 * value) / all).toFixed(0)} %`]),
   };
 }

@@ -1,4 +1,4 @@
-// How a history is read from a node into a database, by us and by the peer: from the start of the process until all is there.
+// Measures a backfill from a node into a database, ours or Ponder's, from process start until everything is indexed.
 
 import { openStore } from '../src/store/open.ts';
 import { MAIN } from '../test/support/serve-process.ts';
@@ -12,12 +12,12 @@ export interface Reading {
   readonly ours: boolean;
   readonly events: number;
   readonly seconds: number;
-  /** Microseconds, of its processes and of its database's. */
+  /** Microseconds, of the indexer's processes and of the database's. */
   readonly cpu: number;
   readonly databaseCpu: number;
-  /** On disk. */
+  /** Size of the database on disk. */
   readonly bytes: number;
-  /** The most of memory that its processes had, in bytes, its database apart. */
+  /** Peak memory of the indexer's processes in bytes, without the database. */
   readonly memory: number;
 }
 
@@ -30,7 +30,7 @@ interface OursRead {
   readonly events: number;
 }
 
-/** By `delegations follow`. */
+/** Runs `delegations follow`. */
 export async function readByOurs(asked: OursRead): Promise<Reading> {
   const { name, databaseUrl, databasePid, rpcUrl, blocks, events } = asked;
   const store = await openStore(databaseUrl);

@@ -1,4 +1,4 @@
-// What the parts found last, kept beside them: a part that runs alone takes its own place in the page and no other's.
+// Keeps the latest result of each part in results.json, so that running one part updates only its sections of the page.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { Section } from './section.ts';
 
 export interface Result {
   readonly part: string;
-  /** The day, as 2026-01-31. */
+  /** YYYY-MM-DD. */
   readonly day: string;
   readonly machine: string;
   readonly commit: string;
@@ -18,7 +18,7 @@ export interface Result {
 const FILE = join(import.meta.dir, 'results.json');
 const DOCS = join(import.meta.dir, '..', 'docs');
 
-/** Keeps what a part found, in the order of all parts, and writes page and picture anew. */
+/** Replaces the result of one part, then writes the page and the picture again. */
 export function saveResult(found: Result, order: readonly string[]): void {
   const kept = readResults().filter(({ part }) => part !== found.part);
   const place = ({ part }: Result) => order.indexOf(part);

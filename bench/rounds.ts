@@ -1,4 +1,4 @@
-// Several servers under load in turns, so that what else happens on the machine happens to all of them.
+// Loads several servers in turns, so that noise on the machine affects all of them alike.
 
 import { medians } from './figures.ts';
 import type { Cost } from './load.ts';
@@ -8,7 +8,7 @@ export interface Loaded {
   load(): Cost | Promise<Cost>;
 }
 
-/** The median of each over the rounds; the first round warms up. */
+/** Returns the median of each over the rounds. The first round is a warm-up and does not count. */
 export async function measureInTurns(all: readonly Loaded[], rounds: number): Promise<Map<string, Cost>> {
   const found = new Map(all.map(({ name }): [string, Cost[]] => [name, []]));
   for (let round = 0; round <= rounds; round++) {

@@ -1,4 +1,4 @@
-// npm run bench [-- <part> [options]]: all parts into docs/benchmarks.md, or one of them.
+// npm run bench [-- <part> [options]]: runs all parts or one, and writes docs/benchmarks.md.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,23 +20,26 @@ import { createPeerWorld, type PeerWorld } from './world.ts';
 const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ['checks', { about: 'a check: ours, eth_call on a node, a Ponder app, nginx as the floor', run: benchChecks }],
   ['lists', { about: "a wallet's list of 1, 100 and 10,000 delegations: ours and Ponder", run: benchLists }],
-  ['backfill', { about: "reading a history from a node: ours and Ponder's", run: benchBackfill }],
-  ['growth', { about: '100,000 to 10 million delegations, start, and 1 to 30 chains followed', run: benchGrowth }],
-  ['bulk', { about: 'a file of a million questions, answered by the command line', run: benchBulk }],
+  ['backfill', { about: "backfill from a node: ours and Ponder's", run: benchBackfill }],
+  ['growth', { about: '100,000 to 10 million delegations, startup, and 1 to 30 followed chains', run: benchGrowth }],
+  ['bulk', { about: 'a CSV file of a million checks, on the command line', run: benchBulk }],
   [
     'http',
     {
-      about: 'a check against nginx, and where its CPU goes; options: --store postgres, --workers 1,2',
+      about: 'a check compared with nginx, and its CPU by step; options: --store postgres, --workers 1,2',
       extra: true,
       run: benchHttp,
     },
   ],
-  ['store', { about: 'the store alone; options: sqlite, postgres, and sizes as 1m 10m', extra: true, run: benchStore }],
+  [
+    'store',
+    { about: 'the store alone; options: sqlite, postgres, and sizes such as 1m 10m', extra: true, run: benchStore },
+  ],
 ]);
 
 const usage = () => `Usage: npm run bench [-- <part> [options]] [--quick]
 
-Without a part: all of them but http and store, into docs/benchmarks.md. --quick only shows that it works, and writes nothing.
+Without a part, runs all except http and store, and writes docs/benchmarks.md. --quick only checks that a part works; it writes nothing.
 
 ${[...PARTS].map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`).join('\n')}`;
 
@@ -83,7 +86,7 @@ try {
     const sections = await run(bench);
     for (const section of sections) printSection(section);
     console.log(`\n${part}: ${((performance.now() - began) / 1000).toFixed(0)} s`);
-    // At once: what a later part breaks off with takes nothing from this one.
+    // Saved after each part, so that a failure in a later part does not lose this result.
     if (!extra && !isQuick) saveResult({ part, day, machine, commit, sections }, [...PARTS.keys()]);
   }
 } finally {

@@ -1,10 +1,10 @@
-// What a part of the benchmark found: a table, what is to be said about it, and what of it is drawn.
+// A section of the results: a table, its notes and its charts.
 
 export interface Section {
   readonly title: string;
   /** How it was measured. */
   readonly about: string;
-  /** The first names what the rows are. */
+  /** The first column names the rows. */
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly notes?: readonly string[];
@@ -13,7 +13,7 @@ export interface Section {
 
 export interface Chart {
   readonly title: string;
-  /** Whether short bars are the good ones. */
+  /** Whether lower or higher values are better. */
   readonly best: 'least' | 'most';
   readonly bars: readonly Bar[];
 }
@@ -21,7 +21,7 @@ export interface Chart {
 export interface Bar {
   readonly label: string;
   readonly value: number;
-  /** The value as it is written beside the bar. */
+  /** The formatted value, printed next to the bar. */
   readonly text: string;
   readonly ours: boolean;
 }

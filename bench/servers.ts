@@ -1,4 +1,4 @@
-// The servers that are measured, each in processes of its own.
+// Starts the servers under test, each as its own process.
 
 import { openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ interface OursOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Ours as an operator starts it, with its log in a file. */
+/** Starts our service as an operator would, with its log in a file. */
 export async function startOurs({ databaseUrl, folder, args = [], environment = {} }: OursOptions): Promise<Server> {
   const log = join(folder, `ours-${crypto.randomUUID()}.log`);
   const child = Bun.spawn([process.execPath, MAIN, 'serve', ...args], {
@@ -25,7 +25,7 @@ export async function startOurs({ databaseUrl, folder, args = [], environment = 
       HOST: '127.0.0.1',
       PORT: String(freePort()),
       METRICS_PORT: '0',
-      // What is measured has not been followed for a while.
+      // The indexed chain is not being followed, so its head is old.
       MAX_LAG_1: '86400',
       ...environment,
     },
@@ -40,7 +40,7 @@ export async function startOurs({ databaseUrl, folder, args = [], environment = 
   return { url, pid: child.pid, stop: () => stopped(child) };
 }
 
-/** A key: without one, a caller would be refused after 25 requests. */
+/** Creates an API key: without one, a caller is rate-limited after 25 requests. */
 export async function keyOf(databaseUrl: string): Promise<string> {
   const accounts = await openAccounts(databaseUrl);
   const created = await accounts.create({ label: 'bench', now: Math.floor(Date.now() / 1000) });
@@ -48,7 +48,7 @@ export async function keyOf(databaseUrl: string): Promise<string> {
   return created?.text ?? '';
 }
 
-/** nginx that sends a static `true`, with its access log on. */
+/** Starts nginx serving a static `true`, with its access log on. */
 export async function startNginx(folder: string): Promise<Server> {
   const port = freePort();
   const config = join(folder, 'nginx.conf');
@@ -82,18 +82,18 @@ export async function stopped(child: Bun.Subprocess): Promise<void> {
   clearTimeout(late);
 }
 
-/** Asks until there is something, as long as the process lives. */
+/** Polls until the server answers; throws if the process exits first. */
 export async function eventually<T>(
   child: Bun.Subprocess,
   attempt: () => Promise<T | undefined>,
   seconds = 30,
 ): Promise<T> {
   for (const end = performance.now() + 1000 * seconds; performance.now() < end; ) {
-    if (child.exitCode !== null) throw new Error(`a server ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`The server exited with code ${child.exitCode}`);
     const found = await attempt();
     if (found !== undefined) return found;
     await Bun.sleep(20);
   }
   await stopped(child);
-  throw new Error(`a server was not there within ${seconds} s`);
+  throw new Error(`The server did not answer within ${seconds} s`);
 }

@@ -1,15 +1,15 @@
-// How much each part does. The quick sizes show that a part works, and nothing else.
+// How much each part measures. The quick sizes only check that a part works.
 
 export interface Sizes {
-  /** Interleaved rounds besides the one that warms up, and the seconds of load in each. */
+  /** Interleaved rounds without the warm-up, and the seconds of load in each. */
   readonly rounds: number;
   readonly seconds: number;
-  /** Everything is asked for so long before anything is measured: some compile what they do while they do it. */
+  /** Load on every server before the first measurement: some compile code while they run. */
   readonly warmUpSeconds: number;
   readonly questions: number;
-  /** Delegations in the lists of a round, or so. */
+  /** Approximate number of delegations listed per round. */
   readonly listed: number;
-  /** Of a history that ours alone reads, and of one that the peers read too. */
+  /** Blocks of the history that only ours indexes, and of the one that Ponder indexes too. */
   readonly blocks: number;
   readonly peerBlocks: number;
   readonly delegations: number;

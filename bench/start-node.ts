@@ -1,9 +1,9 @@
-// The benchmark's node, as a process.
+// Starts bench/node.ts as a process.
 
 import { stopped } from './servers.ts';
 
 export interface BenchNode {
-  /** Of one chain. */
+  /** The JSON-RPC URL of one chain. */
   url(chainId: number): string;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The store alone: how fast it fills, what a lookup costs as it grows, and what a delegation weighs on disk.
+// Measures the store alone: write speed, CPU per lookup as it grows, and bytes per delegation on disk.
 
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
@@ -25,18 +25,18 @@ const LARGE_PAIR_GRANTS = 1_000_000;
 interface StoreBench {
   readonly name: string;
   readonly url: string;
-  /** CPU of the database's own processes, in microseconds. */
+  /** CPU of the database's processes, in microseconds. */
   serverCpu(): number;
-  /** Bytes on disk of spans with their indexes, and of logs and blocks with theirs. */
+  /** Bytes on disk, indexes included: spans, and logs with blocks. */
   sizes(): Promise<{ spans: number; logs: number }>;
   stop(): Promise<void>;
 }
 
-/** Prints what it finds: engines and sizes are chosen by whoever looks into the store. */
+/** Only prints its figures: engines and sizes vary from run to run, so they are not part of the page. */
 export async function benchStore({ options, folder, sizes: { growth } }: Bench): Promise<Section[]> {
   const unknown = options.filter((option) => !/^(sqlite|postgres|\d+(\.\d+)?[mk])$/.test(option));
   if (unknown.length > 0)
-    throw new Error(`Unknown option ${unknown.join(', ')}: use sqlite, postgres, or sizes as 1m 10m`);
+    throw new Error(`Unknown option ${unknown.join(', ')}: use sqlite, postgres, or sizes such as 1m 10m`);
   const sizes = options.filter((option) => /^\d/.test(option)).map(sizeOf);
   const engines = options.filter((option) => option === 'sqlite' || option === 'postgres');
   for (const engine of engines.length > 0 ? engines : ['sqlite', 'postgres']) {
@@ -71,7 +71,7 @@ async function run(bench: StoreBench, sizes: readonly number[]): Promise<void> {
     const { spans, logs } = await bench.sizes();
     line(
       'on disk',
-      `${(spans / mass.grants).toFixed(0)} bytes a delegation for spans and their indexes`,
+      `${(spans / mass.grants).toFixed(0)} bytes per delegation for spans and their indexes`,
       `${(logs / mass.grants).toFixed(0)} for logs and blocks`,
     );
 
@@ -117,14 +117,14 @@ async function run(bench: StoreBench, sizes: readonly number[]): Promise<void> {
   const [small, large] = [lookups.get(sizes[0] ?? 0), lookups.get(sizes.at(-1) ?? 0)];
   if (small !== undefined && large !== undefined && sizes.length > 1) {
     console.log(
-      `\npair lookup at ${(sizes.at(-1) ?? 0) / 1e6} M over ${(sizes[0] ?? 0) / 1e6} M: ${(large / small).toFixed(2)} times the CPU`,
+      `\npair lookup at ${(sizes.at(-1) ?? 0) / 1e6} M vs ${(sizes[0] ?? 0) / 1e6} M: ${(large / small).toFixed(2)} times the CPU`,
     );
   }
   await benchLargePair(bench, store);
   await store.close();
 }
 
-/** Anyone can grant a pair a million tokens: a check of it must not read them. */
+/** Anyone can grant a pair a million tokens: a check must not read all of them. */
 async function benchLargePair(bench: StoreBench, store: Store): Promise<void> {
   let state = await store.claim(LARGE_PAIR_CHAIN, 1);
   const [from, to, contract] = [1, 2, 3].map(addressFrom) as [`0x${string}`, `0x${string}`, `0x${string}`];
@@ -153,11 +153,11 @@ async function benchLargePair(bench: StoreBench, store: Store): Promise<void> {
   };
   const [large, single] = [await ask(from)(), await ask(addressFrom(9))()];
   console.log(
-    `a pair with 1 M grants: ${large.toFixed(1)} µs CPU a check, with one: ${single.toFixed(1)}; ${(large / single).toFixed(1)} times`,
+    `a pair with 1 M grants: ${large.toFixed(1)} µs CPU per check; with one grant: ${single.toFixed(1)}; ${(large / single).toFixed(1)} times`,
   );
 }
 
-/** CPU a question, ours and the database's, once all of them have been asked before; `cold` is that first time. */
+/** CPU per question, ours and the database's, in a second pass over all questions; `cold` is our CPU in the first. */
 async function measure(
   bench: StoreBench,
   questions: readonly Question[],
@@ -219,7 +219,7 @@ async function onPostgres(): Promise<StoreBench> {
 }
 
 const never = (): never => {
-  throw new Error('empty');
+  throw new Error('The sample is empty');
 };
 const micro = (own: number, server: number, unit: string) =>
-  `${own.toFixed(1)} µs CPU a ${unit}${server > 0 ? ` + ${server.toFixed(1)} in the database` : ''}`;
+  `${own.toFixed(1)} µs CPU per ${unit}${server > 0 ? ` + ${server.toFixed(1)} in the database` : ''}`;

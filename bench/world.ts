@@ -1,4 +1,4 @@
-// The same events in every database: read by us into SQLite and PostgreSQL, and by the peer into the same PostgreSQL server.
+// Indexes the same events into every database: ours into SQLite and PostgreSQL, Ponder's into the same PostgreSQL server.
 
 import { join } from 'node:path';
 import { type Delegation, delegationId } from '../src/registry/delegation.ts';
@@ -12,18 +12,18 @@ export interface PeerWorld {
   readonly postgres: PostgresServer;
   readonly ours: { readonly sqlite: string; readonly postgres: string };
   readonly ponder: Ponder;
-  /** The database of the Ponder app, and the schema that it has indexed. */
+  /** The database of the Ponder app, and its indexed schema. */
   readonly ponderUrl: string;
   readonly schema: string;
   readonly events: number;
-  /** How each of them read the events. */
+  /** The measured backfills. */
   readonly readings: readonly Reading[];
-  /** What holds after all events, by the text of its key. */
+  /** Delegations that are active after all events, by their id. */
   readonly held: ReadonlyMap<string, Delegation>;
   stop(): Promise<void>;
 }
 
-/** As a production server is set, but for the commit that does not wait for the disk: for both alike. */
+/** Production settings, except that commits do not wait for the disk. The same for both. */
 const POSTGRES = { fsync: 'on', synchronous_commit: 'off', shared_buffers: '1GB', max_wal_size: '4GB' };
 const SCHEMA = 'cold';
 
@@ -56,7 +56,7 @@ export async function createPeerWorld(blocks: number, folder: string): Promise<P
   }
 }
 
-/** What the registry would hold, told by nobody who is measured. */
+/** Computes the active delegations from the events, independently of the servers under test. */
 function replay(blocks: number): Map<string, Delegation> {
   const held = new Map<string, Delegation>();
   for (let number = 1; number <= blocks; number++) {
@@ -70,7 +70,7 @@ function replay(blocks: number): Map<string, Delegation> {
   return held;
 }
 
-/** So that the server has nothing left to do by itself while it is measured, and knows its tables. */
+/** Runs maintenance now, so that PostgreSQL has current statistics and no background work during a measurement. */
 async function tidy(...urls: readonly string[]): Promise<void> {
   for (const url of urls) {
     const connection = new Bun.SQL(url, { max: 1 });

@@ -1,4 +1,4 @@
-// Load by wrk, as much as the server takes, and what that costs the server.
+// Puts a server under full load with wrk, and measures what it costs the server.
 
 import { writeFileSync } from 'node:fs';
 import { findProgram } from '../test/support/programs.ts';
@@ -18,7 +18,7 @@ export function wrk(server: Server, script: string, seconds: number): Cost {
   return measured(requests);
 }
 
-/** Writes the script that makes wrk ask one after the other. */
+/** Writes a wrk script that sends the requests in turn. */
 export function writeScript(file: string, requests: readonly BenchRequest[]): string {
   const text = JSON.stringify;
   const fields = (headers: Readonly<Record<string, string>>) =>

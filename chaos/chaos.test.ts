@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { chaos, reportLines } from './chaos.ts';
 
-test('each part dies once, while callers go on asking: every answer is right or an honest 503, and nothing is lost', async () => {
+test('when each process dies once under load, every answer is right or a 503, and nothing is lost', async () => {
   const report = await chaos({ seconds: 25, seed: 1, print: () => {} });
   console.log(reportLines(report).join('\n'));
   expect(report.seen.wrong.slice(0, 3)).toEqual([]);

@@ -1,5 +1,5 @@
-// Everything that can die, dies, while callers go on asking: two API processes, a follower and a standby on a real PostgreSQL
-// and a real Redis, over a chain that grows and is reorganised. Every answer is held against the truth at the block it names.
+// Kills every part of a running service under load: two API processes, a follower and a standby on a real PostgreSQL and a real
+// Redis, following a chain that grows and reorgs. Every answer is compared with the truth at the block that it names.
 
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { openStore } from '../src/store/open.ts';
@@ -20,13 +20,13 @@ export interface ChaosOptions {
 
 export interface ChaosReport {
   readonly seen: Witnessed;
-  /** How often each thing was done. */
+  /** Number of times that each disturbance ran. */
   readonly disturbances: ReadonlyMap<string, number>;
-  /** The longest stretch without a right answer, in seconds. */
+  /** The longest time without a right answer, in seconds. */
   readonly longestGap: number;
-  /** From the last disturbance until both answered at the chain's tip, in seconds. */
+  /** From the last disturbance until both APIs answered at the chain's head, in seconds. */
   readonly caughtUpAfter: number;
-  /** What was not as it should be in the end. */
+  /** What was missing or wrong after recovery. */
   readonly lost: readonly string[];
   readonly blocks: number;
   readonly reorgs: number;
@@ -46,7 +46,7 @@ export async function chaos({ seconds, seed, print }: ChaosOptions): Promise<Cha
     DATABASE_URL: database,
     REDIS_URL: redis.url,
     MAX_LAG_1: String(MAX_LAG_SECONDS),
-    // So high that nobody is refused: every request without a key still goes to Redis.
+    // Never reached; but every request without a key still goes to Redis.
     ANONYMOUS_LIMIT: '10000/1s',
     HOST: '127.0.0.1',
     METRICS_PORT: '0',
@@ -89,7 +89,7 @@ export async function chaos({ seconds, seed, print }: ChaosOptions): Promise<Cha
     }
   });
 
-  /** Whoever holds the lease; its process is named there. */
+  /** The follower that holds the lease; the lease contains its process id. */
   const active = async () => {
     const sql = new Bun.SQL(database, { max: 1 });
     const [row] = await sql.unsafe('SELECT holder FROM lease');
@@ -116,7 +116,7 @@ export async function chaos({ seconds, seed, print }: ChaosOptions): Promise<Cha
   const disturbances = new Map<string, number>();
   const end = performance.now() + 1000 * seconds;
   for (let turn = 0; performance.now() < end || turn < ways.length; turn++) {
-    // Each once in turn, then any.
+    // Each disturbance once, then a random one.
     const [name, disturb] = ways[turn] ?? any(ways);
     disturbances.set(name, (disturbances.get(name) ?? 0) + 1);
     print(`${name} (${seen.right} right, ${seen.wrong.length} wrong so far)`);
@@ -135,13 +135,14 @@ export async function chaos({ seconds, seed, print }: ChaosOptions): Promise<Cha
   const tip = live.chain.at(-1);
   const logs = await store.logs(1, { from: 0, to: tip?.number ?? 0, limit: 1_000_000 });
   const calls = live.chain.flatMap(({ transactions }) => transactions);
-  if (logs.length !== calls.length) lost.push(`${logs.length} logs are stored, and the chain has ${calls.length}`);
+  if (logs.length !== calls.length) lost.push(`the store has ${logs.length} logs, the chain ${calls.length}`);
   await store.close();
   const { hash, held } = await stored(database);
-  if (hash !== tip?.hash || held.join() !== live.held(hash ?? '').join()) lost.push('what is stored is not what holds');
+  if (hash !== tip?.hash || held.join() !== live.held(hash ?? '').join())
+    lost.push('the stored delegations differ from the registry');
   for (const { url } of apis) {
     const { status } = await fetch(`${url}/registry/v2/check/all?to=${WALLETS[0]}&from=${WALLETS[1]}`, { headers });
-    if (status !== 200) lost.push(`the key gives ${status}`);
+    if (status !== 200) lost.push(`a request with the API key returned HTTP ${status}`);
   }
   for (const role of [...apis, ...followers]) await role.stop();
   await redis.kill();
@@ -156,8 +157,8 @@ export function reportLines(report: ChaosReport): string[] {
   const refused = [...seen.refused].map(([type, count]) => `${count} ${type.split('/').at(-1)}`);
   return [
     `${[...disturbances].map(([name, count]) => `${count} × ${name}`).join(', ')}; ${blocks} blocks, ${reorgs} reorgs`,
-    `${seen.right} answers right as of the block they name, ${seen.wrong.length} wrong`,
-    `${seen.gone} lists that were reorganised between two pages; honest 503: ${refused.join(', ') || 'none'}; ${seen.unreachable} broken connections; no right answer for at most ${longestGap.toFixed(1)} s`,
-    `caught up ${caughtUpAfter.toFixed(1)} s after the last; lost: ${lost.join('; ') || 'nothing'}`,
+    `${seen.right} answers right at the block they name, ${seen.wrong.length} wrong`,
+    `${seen.gone} lists interrupted by a reorg between two pages; 503: ${refused.join(', ') || 'none'}; ${seen.unreachable} broken connections; longest time without a right answer: ${longestGap.toFixed(1)} s`,
+    `caught up ${caughtUpAfter.toFixed(1)} s after the last disturbance; lost: ${lost.join('; ') || 'nothing'}`,
   ];
 }

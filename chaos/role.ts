@@ -1,4 +1,4 @@
-// One process of the service, which is killed and started again as an operator's supervisor would.
+// Runs one process of the service, and can kill, freeze and restart it as a supervisor would.
 
 import { freePort } from '../src/sandbox/free-port.ts';
 import { MAIN } from '../test/support/serve-process.ts';
@@ -6,7 +6,7 @@ import { MAIN } from '../test/support/serve-process.ts';
 export interface Role {
   readonly url: string;
   readonly pid: number;
-  /** Dies at once, and is started again after a while. */
+  /** Kills the process with SIGKILL and restarts it after the pause. */
   killed(pause: () => Promise<void>): Promise<void>;
   frozen(ms: number): Promise<void>;
   stop(): Promise<void>;

@@ -1,11 +1,11 @@
-// npm run chaos -- [seconds] [seed]
+// npm run chaos -- [seconds] [seed]: runs the chaos test for a while and prints its report.
 
 import { removeRedis } from '../test/support/redis.ts';
 import { chaos, reportLines } from './chaos.ts';
 
 const [seconds = '300', seed = String(Date.now() % 1_000_000)] = process.argv.slice(2);
 if (![seconds, seed].every((text) => /^\d+$/.test(text))) {
-  console.error('Usage: npm run chaos -- [seconds, 300 unless you say] [seed]');
+  console.error('Usage: npm run chaos -- [seconds, default 300] [seed, default random]');
   process.exit(2);
 }
 console.log(`Chaos for ${seconds} s from seed ${seed}`);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For tests and the sandbox only: a wallet that is a contract, and does several things in one transaction.
+// For tests and the sandbox only: a smart contract wallet that makes several calls in one transaction.
 pragma solidity 0.8.30;
 
 contract BatchWallet {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For tests and the sandbox only. Behaves as the v1 delegation registry does on its chains; written for this project.
+// For tests and the sandbox only. Behaves like the deployed v1 delegation registry; written for this project.
 pragma solidity 0.8.30;
 
 contract RegistryV1 {
@@ -35,13 +35,13 @@ contract RegistryV1 {
     event RevokeAllDelegates(address vault);
     event RevokeDelegate(address vault, address delegate);
 
-    /// Whether a delegation holds, by all that names it and both versions of its time.
+    /// Whether a delegation is active, by its fields and the versions of vault and delegate when it was set.
     mapping(bytes32 => bool) private holds;
-    /// A vault that revokes everybody goes on to its next version, in which nothing holds yet.
+    /// Incremented when a vault revokes all delegates, which deactivates all its earlier delegations.
     mapping(address => uint256) private vaultVersion;
-    /// The same for one delegate of a vault. In this very slot: nodes are asked for it.
+    /// The same for one delegate of a vault. Keep it in this slot: the service reads it with eth_getStorageAt.
     mapping(address => mapping(address => uint256)) private delegateVersion;
-    /// Everything that was ever delegated, for the lists; what does not hold any more is left out when they are read.
+    /// Every delegation ever made, for the lists; inactive ones are skipped when a list is read.
     mapping(address => DelegationInfo[]) private ofVault;
     mapping(address => DelegationInfo[]) private ofDelegate;
     mapping(bytes32 => bool) private listed;
@@ -66,7 +66,7 @@ contract RegistryV1 {
         emit RevokeAllDelegates(msg.sender);
     }
 
-    /// The log names the vault twice: who was revoked is not in it.
+    /// The log contains the vault twice and not the revoked delegate.
     function revokeDelegate(address delegate) external {
         delegateVersion[msg.sender][delegate]++;
         emit RevokeDelegate(msg.sender, msg.sender);
@@ -139,7 +139,7 @@ contract RegistryV1 {
         ofDelegate[of_.delegate].push(of_);
     }
 
-    /// Those of a list that hold, of one kind or of all.
+    /// The active delegations of a list, of one kind or of all kinds.
     function held(DelegationInfo[] storage all, Kind kind) private view returns (DelegationInfo[] memory found) {
         uint256 count = 0;
         DelegationInfo[] memory kept = new DelegationInfo[](all.length);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For tests and the sandbox only. Behaves as the v2 delegation registry does on its chains; written for this project.
+// For tests and the sandbox only. Behaves like the deployed v2 delegation registry; written for this project.
 pragma solidity 0.8.30;
 
 contract RegistryV2 {
@@ -54,9 +54,9 @@ contract RegistryV2 {
         uint256 amount
     );
 
-    /// What each delegation amounts to; 0 where it does not hold, 1 where it is a plain yes.
+    /// The amount of each delegation: 0 if it is not active, 1 if its type has no amount.
     mapping(bytes32 => uint256) private amounts;
-    /// Everything that was ever delegated, for the lists.
+    /// Every delegation ever made, for the lists.
     mapping(address => Delegation[]) private outgoing;
     mapping(address => Delegation[]) private incoming;
     mapping(bytes32 => bool) private listed;
@@ -177,7 +177,7 @@ contract RegistryV2 {
         return held(outgoing[from]);
     }
 
-    /// The larger of what is granted without a restriction and what is granted for this right.
+    /// The larger of the amount granted without rights and the amount granted for these rights.
     function amountOf(Delegation memory of_) private view returns (uint256 amount) {
         if (uint160(of_.from) <= 1) return 0;
         bytes32 rights = of_.rights;
@@ -205,7 +205,7 @@ contract RegistryV2 {
         incoming[of_.to].push(of_);
     }
 
-    /// Those of a list that hold, with what they amount to now. A plain yes has no amount.
+    /// The active delegations of a list with their current amounts; 0 for types without an amount.
     function held(Delegation[] storage all) private view returns (Delegation[] memory found) {
         uint256 count = 0;
         Delegation[] memory kept = new Delegation[](all.length);

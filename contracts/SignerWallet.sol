@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For tests only: a wallet that is a contract and calls its owner's signatures its own (EIP-1271).
+// For tests only: a smart contract wallet that accepts its owner's signatures as its own (EIP-1271).
 pragma solidity 0.8.30;
 
 contract SignerWallet {

@@ -1,15 +1,15 @@
-// npm run contracts: compiles the contracts into artifacts.json, which is committed.
+// npm run contracts: compiles the contracts of this folder into artifacts.json, which is committed.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import solc from 'solc';
 
 export interface Artifact {
-  /** What `hardhat_setCode` puts at an address. */
+  /** Deployed bytecode, for `hardhat_setCode`. */
   readonly code: `0x${string}`;
 }
 
-/** Every contract of this folder, by its name. */
+/** Compiles every contract of this folder; the keys are contract names. */
 export function compileContracts(): Record<string, Artifact> {
   const names = readdirSync(import.meta.dir).filter((name) => name.endsWith('.sol'));
   const sources = Object.fromEntries(

@@ -1,4 +1,4 @@
-// Our contracts against the genuine ones: every recorded call made again must leave the same logs, and at every checkpoint
+// Compares our contracts with the genuine ones: every recorded call must emit the same logs, and every checkpoint must have
 // the same answers and lists.
 
 import { expect, test } from 'bun:test';
@@ -17,7 +17,7 @@ import { type Checkpoint, MAINNET, RECORDINGS, type Recording } from '../test/su
 const [V1, V2] = [MAINNET.registries[1] as Address, MAINNET.registries[2]];
 
 test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
-  'recording %s: the same calls leave the same logs, answers and lists',
+  'recording %s: the same calls produce the same logs, answers and lists',
   async (name, recording) => {
     const evm = await startEvm();
     try {
@@ -52,7 +52,7 @@ test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
   280_000,
 );
 
-test('every v2 call that grants returns the hash of what it grants', async () => {
+test('every v2 delegate call returns the hash of its delegation', async () => {
   const evm = await startEvm();
   try {
     const [from, to, contract] = ['a1', 'b2', 'c3'].map((byte) => byte.repeat(20)) as [string, string, string];
@@ -84,7 +84,7 @@ interface Counts {
   different: string[];
 }
 
-/** Whoever calls is played by the node. */
+/** Lets the node sign for every caller. */
 async function prepare({ rpc }: Evm, { blocks }: Recording): Promise<void> {
   const callers = new Set(blocks.flatMap(({ txs }) => txs.flatMap(({ calls }) => calls.map(([, caller]) => caller))));
   for (const caller of callers) {

@@ -1,4 +1,4 @@
-// A database that goes away, hangs or comes back: what is asked of it ends, and what comes after is answered.
+// Stops, hangs and restarts PostgreSQL: open queries must end, and later ones must succeed.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openEngine } from '../src/store/open.ts';
@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 const backends = async (pid: number) =>
   (await Bun.file(`/proc/${pid}/task/${pid}/children`).text()).trim().split(' ').map(Number);
 
-/** How long until the read goes through again, in milliseconds. */
+/** Milliseconds until the read succeeds again. */
 async function untilAnswered(read: () => unknown): Promise<number> {
   const began = performance.now();
   for (;;) {
@@ -32,7 +32,7 @@ async function untilAnswered(read: () => unknown): Promise<number> {
 }
 
 describe('PostgreSQL', () => {
-  test('frozen in the middle of a question: the question ends, and the next is asked over a new connection', async () => {
+  test('a query that hangs on a frozen server times out, and the next one uses a new connection', async () => {
     const engine = await openEngine(url, {});
     const read = () => engine.rows('SELECT 1', []);
     await Promise.all(Array.from({ length: 50 }, read));
@@ -46,7 +46,7 @@ describe('PostgreSQL', () => {
     await engine.close();
   });
 
-  test('a statement that takes too long is ended by the server, and says so', async () => {
+  test('the server cancels a slow statement, and the error says so', async () => {
     const engine = await openEngine(url, {});
     await expect(Promise.resolve(engine.rows('SELECT pg_sleep(60)', []))).rejects.toMatchObject({
       code: 'unavailable',
@@ -55,7 +55,7 @@ describe('PostgreSQL', () => {
     await engine.close();
   });
 
-  test('whoever stops in the middle of a transaction loses it, and others go on', async () => {
+  test('a client that stalls in a transaction loses it, and others continue', async () => {
     const [engine, other] = [await openEngine(url, {}), await openEngine(url, {})];
     await engine.transaction(async (tx) => void (await tx.run('CREATE TABLE held (n INTEGER)', [])));
     const stuck = engine.transaction(async (tx) => {
@@ -71,7 +71,7 @@ describe('PostgreSQL', () => {
     await Promise.all([engine.close(), other.close()]);
   });
 
-  test('restarted: questions fail as unavailable at worst, and are answered again; messages are heard again', async () => {
+  test('during a restart queries fail only as unavailable; afterwards queries and notifications work again', async () => {
     const [engine, other] = [await openEngine(url, {}), await openEngine(url, {})];
     const heard: string[] = [];
     engine.notices?.subscribe('news', (text) => void heard.push(text));

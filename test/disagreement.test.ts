@@ -1,4 +1,4 @@
-// Which node, receipt or registry to trust when they disagree, and what must not halt a chain. Each was a bug once.
+// Tests which node, receipt or registry the follower trusts when they disagree, and what must not halt a chain. Each was a bug.
 
 import { expect, test } from 'bun:test';
 import { createAuditor } from '../src/chain/auditor.ts';
@@ -24,7 +24,7 @@ const one = (registry: 'v1' | 'v2', from: string, name: string, args: readonly (
 const haltOf = async ({ one: { store } }: World) => (await store.chain(1))?.halt ?? null;
 
 type Log = Readonly<Record<'blockHash' | 'transactionHash' | 'logIndex', string>>;
-/** Answers one method otherwise. */
+/** Changes the answer to one method. */
 const on =
   (method: string, answer: (honest: () => unknown) => unknown): Fault =>
   (question, honest) =>
@@ -42,7 +42,7 @@ async function hour(world: World) {
   }
 }
 
-/** So many quiet blocks, one after the other, so that what was before becomes final. */
+/** Adds empty blocks one by one, so that earlier blocks become final. */
 async function age(world: World, blocks = 30) {
   for (let turn = 0; turn < blocks; turn += 10) {
     world.grow(10, quiet);
@@ -88,7 +88,7 @@ inWorld(
 );
 
 inWorld(
-  'a log that one of two nodes has lost, in its receipts too, halts nothing',
+  'a log that one of two nodes has lost, in its receipts too, does not halt the chain',
   { blocks: 120, nodes: 2 },
   async (world, liar) => {
     const lost = world.chain.slice(5).flatMap(({ transactions }) => transactions)[0]?.hash;
@@ -107,7 +107,7 @@ inWorld(
 );
 
 inWorld(
-  'one of two nodes with the transactions on another branch halts nothing',
+  'one of two nodes with the transactions on another branch does not halt the chain',
   { blocks: 120, nodes: 2 },
   async (world, liar) => {
     const { chain } = world;
@@ -124,14 +124,14 @@ inWorld(
 );
 
 inWorld(
-  'a block whose logs were numbered otherwise when one was kept back is put right in its place',
+  'a block whose log indexes shifted because a log was withheld is repaired in place',
   { blocks: 40 },
   async (world, node) => {
     world.grow(1, () => [
       ...one('v2', V, 'delegateAll', [D, NO_RIGHTS, true]),
       ...one('v2', V, 'delegateAll', [E, NO_RIGHTS, true]),
     ]);
-    // The first of two logs is kept back, and the second has its number.
+    // The first of two logs is withheld, and the second has its index.
     const hash = world.chain.at(-1)?.hash;
     node.fault = on('eth_getLogs', (honest) =>
       (honest() as Log[])
@@ -148,7 +148,7 @@ inWorld(
 );
 
 inWorld(
-  'a chain shut for differing answers opens after a restart, when all of it was compared',
+  'a chain that halted for a registry mismatch resumes after a restart, once everything was compared',
   { blocks: 120 },
   async (world, node) => {
     node.fault = saysYes;
@@ -162,7 +162,7 @@ inWorld(
 );
 
 inWorld(
-  'one passing lie does not shut a chain for good where the state of that block is soon gone',
+  'one temporary wrong answer does not halt a chain forever if the state of that block is pruned soon',
   { blocks: 120 },
   async (world, node) => {
     node.fault = saysYes;
@@ -180,7 +180,7 @@ inWorld(
 );
 
 inWorld(
-  'a liar that was believed because the other node was away is found out when that one is back',
+  'a registry mismatch caused by a lying node ends when the honest node is back',
   { blocks: 120, nodes: 2 },
   async (world, liar, good) => {
     liar.fault = saysYes;
@@ -194,7 +194,7 @@ inWorld(
 );
 
 inWorld(
-  'one passing lie of a node without the oldest history does not shut the chain for good',
+  'one temporary wrong answer of a node without the oldest history does not halt the chain forever',
   { blocks: 120 },
   async (world, node) => {
     node.fault = saysYes;
@@ -209,14 +209,14 @@ inWorld(
   },
 );
 
-inWorld('empty return data is no answer', { blocks: 120 }, async (world, node) => {
+inWorld('empty return data does not count as an answer', { blocks: 120 }, async (world, node) => {
   node.fault = on('eth_call', () => '0x');
   expect(await world.one.follower.auditAnswers(everything)).toEqual({ asked: 0, wrong: [] });
   expect(await haltOf(world)).toBeNull();
 });
 
 inWorld(
-  'a wallet whose state takes too long stops only itself',
+  'a wallet whose state takes too long to read delays only itself',
   { blocks: 10, timeoutMs: 200 },
   async (world, node) => {
     world.grow(1, () => one('v1', V, 'delegateForAll', [D, true]));
@@ -238,7 +238,7 @@ inWorld(
 );
 
 inWorld(
-  'wallets that could not be read are read a few at a time, whatever fails between',
+  'wallets that could not be read are retried a few at a time, whatever fails in between',
   { blocks: 10, timeoutMs: 200 },
   async (world, node) => {
     const vaults = Array.from({ length: 100 }, (_, at) => `0x1${(at + 1).toString(16).padStart(39, '0')}`);
@@ -256,7 +256,7 @@ inWorld(
     }
     const unread = (await world.one.store.unreadRevocations(1)).filter(({ readAt }) => readAt === null);
     expect(unread.length).toBeLessThan(50);
-    // One that can never be read is asked for less and less often.
+    // A wallet that can never be read is retried less and less often.
     node.fault = on('eth_call', () => {
       throw new Refusal(-32_000, 'missing trie node');
     });
@@ -295,7 +295,7 @@ test('a message is redacted before it is shortened', async () => {
 });
 
 inWorld(
-  'a second node that hangs does not hold up the first',
+  'a second node that hangs does not delay the first',
   { blocks: 40, nodes: 2, timeoutMs: 200 },
   async (world, first, second) => {
     second.fault = hangs;
@@ -307,14 +307,14 @@ inWorld(
       world.grow(20, quiet);
       const began = performance.now();
       await world.one.follower.tick();
-      // Of twenty blocks that each would wait for it, at most a few do.
+      // At most a few of the twenty blocks may wait for it.
       expect((performance.now() - began) / 200).toBeLessThan(5);
     }
   },
 );
 
 inWorld(
-  'a node without logs costs the audit the receipts of one block, not of all',
+  'for a node without logs, the audit fetches the receipts of one block, not of all',
   { blocks: 400 },
   async (world, node) => {
     node.fault = on('eth_getLogs', () => []);
@@ -325,7 +325,7 @@ inWorld(
   },
 );
 
-inWorld('a repair whose readings fail is made good later', { blocks: 10, timeoutMs: 300 }, async (world, node) => {
+inWorld('a repair whose state reads fail is completed later', { blocks: 10, timeoutMs: 300 }, async (world, node) => {
   world.grow(1, () => one('v1', V, 'delegateForAll', [D, true]));
   node.fault = hides(world.chain.at(-1)?.hash);
   await world.one.settle();
@@ -345,7 +345,7 @@ inWorld('a repair whose readings fail is made good later', { blocks: 10, timeout
 inWorld('a wallet whose state was misread once is read again', { blocks: 10 }, async (world, node) => {
   world.grow(1, () => one('v1', V, 'delegateForAll', [D, true]));
   await world.rest();
-  // Another word each time: as if every pair had been revoked.
+  // A different word each time, as if every pair had been revoked.
   let words = 0;
   node.fault = on('eth_getStorageAt', () => `0x${String(++words).padStart(64, '0')}`);
   world.grow(1, () => one('v1', V, 'revokeDelegate', [E], false));
@@ -358,7 +358,7 @@ inWorld('a wallet whose state was misread once is read again', { blocks: 10 }, a
   expect(await world.expectRight()).toBeNull();
 });
 
-inWorld('the audit of logs gets past what its node has thrown away', { blocks: 5 }, async (world, node) => {
+inWorld('the audit of logs gets past history that its node has pruned', { blocks: 5 }, async (world, node) => {
   world.grow(2600, quiet);
   await world.rest();
   await age(world, 30);
@@ -375,7 +375,7 @@ inWorld('the audit of logs gets past what its node has thrown away', { blocks: 5
   expect(auditor.blocks).toBeGreaterThan(1000);
 });
 
-inWorld('a chain that was reorganised to a shorter branch is followed at once', { blocks: 40 }, async (world) => {
+inWorld('a reorg to a shorter branch is followed at once', { blocks: 40 }, async (world) => {
   world.grow(5, () => one('v2', V, 'delegateAll', [D, NO_RIGHTS, true]));
   await world.one.settle();
   world.reorg(5, 3, quiet);
@@ -385,20 +385,20 @@ inWorld('a chain that was reorganised to a shorter branch is followed at once', 
 });
 
 inWorld(
-  'a chain that lost its newest block is followed down after a while',
+  'a chain that lost its newest block is rolled back after a while',
   { blocks: 40, nodes: 2 },
   async (world, first, second) => {
     world.grow(1, () => one('v2', V, 'delegateAll', [D, NO_RIGHTS, true]));
     await world.one.settle();
     const shorter = world.chain.slice(0, -1);
-    // One that is behind is no reason.
+    // One lagging node causes no rollback.
     first.chain = shorter;
     for (let turn = 0; turn < 5; turn++) {
       world.one.clock += 20_000;
       await world.one.settle(3);
     }
     expect(world.one.events.filter(({ type }) => type === 'reorg')).toEqual([]);
-    // All of them are.
+    // Both nodes have lost the block.
     second.chain = shorter;
     world.chain = shorter;
     for (let turn = 0; turn < 5; turn++) {

@@ -1,4 +1,4 @@
-// README and docs: short, and every file they name exists.
+// Tests that the README is short, and that every file that README and docs name exists.
 
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';

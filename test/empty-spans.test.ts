@@ -1,4 +1,4 @@
-// Spans that end in the block they began in held at the end of no block: they are never kept, and never found.
+// A span that ends in the block where it began was never active at the end of a block: the store must not keep or return it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openEngine, openStore } from '../src/store/open.ts';
@@ -10,7 +10,7 @@ import { ENGINES } from './support/engines.ts';
 import { block, COLD, delegation, ended, granted, HOT, settlement } from './support/fixtures.ts';
 
 const EMPTY_SPANS = 'SELECT count(*) AS number FROM span WHERE since_block = until_block';
-/** The same span, moved to the block that ended it. */
+/** Copies a span with its start moved to the block that ended it. */
 const ADD_EMPTY = `INSERT INTO span SELECT chain, until_block, 99, cold, hot, key, version, kind, from_addr, to_addr,
   contract, token_id, rights, amount, until_block FROM span WHERE until_block IS NOT NULL`;
 
@@ -25,7 +25,7 @@ for (const engine of ENGINES) {
     afterAll(() => store.close());
     const emptySpans = async (of = url) => Number((await behind(of, EMPTY_SPANS))[0]?.['number']);
 
-    test('what a later read of the state finds gone from the block of its grant leaves nothing', async () => {
+    test('a grant that a later state read shows revoked in the same block leaves no empty span', async () => {
       const chain = await newChain(store);
       const all = delegation('ALL', { version: 1 });
       await chain.add([block(105, [granted('ALL', all)])]);
@@ -37,10 +37,10 @@ for (const engine of ENGINES) {
       expect(await chain.answers(asksV1, 105, 109, 120)).toEqual([true, true, false]);
     });
 
-    test('one that stands in the store hides nothing', async () => {
+    test('a stored empty span does not hide other spans', async () => {
       const chain = await newChain(store);
       await chain.add([block(105, [granted('ALL')]), block(110, [ended('ALL')]), block(120)]);
-      // The empty one comes first in the table, and so among equals.
+      // The empty span is first in the table, and so first among equals.
       await behind(url, `CREATE TABLE kept AS SELECT * FROM span WHERE chain = ${chain.chainId}`);
       await behind(url, `DELETE FROM span WHERE chain = ${chain.chainId}`);
       await behind(url, ADD_EMPTY.replace('FROM span', 'FROM kept'));
@@ -53,7 +53,7 @@ for (const engine of ENGINES) {
       expect(await chain.list(110)).toEqual([]);
     });
 
-    test('those of an older version are removed', async () => {
+    test('a migration removes the empty spans of an older version', async () => {
       const old = await engine.fresh();
       const first = await openEngine(old, {});
       await migrate(first, 1);

@@ -1,4 +1,4 @@
-// Errors of the databases themselves: each is a StoreError that says whether the database can be used, and why not.
+// Tests that database errors become a StoreError that says whether the database is unavailable, and why.
 
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
@@ -12,7 +12,7 @@ import { postgresDatabase } from './support/postgres-database.ts';
 const TABLE = 'CREATE TABLE notes (text TEXT)';
 const INSERT = 'INSERT INTO notes VALUES ($1)';
 
-/** A database of its own with one table. */
+/** Runs the work on a database with one table. */
 async function inDatabase(url: string, check: (engine: Engine) => Promise<void>) {
   const engine = await openEngine(url, {});
   try {
@@ -28,7 +28,7 @@ const inTransaction = (engine: Engine, work: (tx: WriteTransaction) => unknown) 
   failure(engine.transaction(async (tx) => void (await work(tx))));
 const rowsIn = async (engine: Engine) => Number((await asked(engine, 'SELECT count(*) FROM notes'))[0]?.[0]);
 
-test('SQLite: a full disk is unavailable, nothing of the transaction is kept, and what comes after is written', async () => {
+test('SQLite: on a full disk the error is unavailable, the transaction is rolled back, and later writes succeed', async () => {
   await inDatabase(`sqlite:${temporaryPath('full.db')}`, async (engine) => {
     const error = await inTransaction(engine, async (tx) => {
       await tx.rows('PRAGMA max_page_count = 4', []);
@@ -45,7 +45,7 @@ test('SQLite: a full disk is unavailable, nothing of the transaction is kept, an
   });
 });
 
-test('SQLite: a database that may not be written is unavailable', async () => {
+test('SQLite: a read-only database is unavailable', async () => {
   await inDatabase(`sqlite:${temporaryPath('read-only.db')}`, async (engine) => {
     const error = await inTransaction(engine, async (tx) => {
       await tx.run('PRAGMA query_only = ON', []);
@@ -56,7 +56,7 @@ test('SQLite: a database that may not be written is unavailable', async () => {
   });
 });
 
-test('SQLite: the write lock of another connection, waited for in vain, is unavailable', async () => {
+test('SQLite: a timeout on the write lock of another connection is unavailable', async () => {
   const path = temporaryPath('locked.db');
   await inDatabase(`sqlite:${path}`, async (engine) => {
     const lock = new Database(path);
@@ -70,7 +70,7 @@ test('SQLite: the write lock of another connection, waited for in vain, is unava
   });
 });
 
-test('SQLite: a damaged file, and a statement that makes no sense, have failed', async () => {
+test('SQLite: a corrupt file and an invalid statement are failed', async () => {
   const path = temporaryPath('damaged.db');
   await inDatabase(`sqlite:${path}`, async (engine) => {
     await engine.transaction(async (tx) => {
@@ -82,7 +82,7 @@ test('SQLite: a damaged file, and a statement that makes no sense, have failed',
     });
   });
   const file = openSync(path, 'r+');
-  // All but the first page.
+  // Everything except the first page.
   const rest = new Uint8Array(statSync(path).size - 4096).fill(7);
   writeSync(file, rest, 0, rest.length, 4096);
   closeSync(file);
@@ -93,7 +93,7 @@ test('SQLite: a damaged file, and a statement that makes no sense, have failed',
   await engine.close();
 });
 
-test('PostgreSQL: what may not be read or written is unavailable', async () => {
+test('PostgreSQL: a missing permission and a read-only transaction are unavailable', async () => {
   const url = await postgresDatabase();
   await inDatabase(url, async (engine) => {
     const role = `guest_${new URL(url).pathname.slice(1)}`;
@@ -119,14 +119,14 @@ test('PostgreSQL: what may not be read or written is unavailable', async () => {
   });
 });
 
-test('PostgreSQL: its own codes say whether it can be used, at any timeout', async () => {
+test('PostgreSQL: the SQLSTATE code decides whether it is unavailable, at any timeout', async () => {
   await inDatabase(await postgresDatabase(), async (engine) => {
     const raise = (code: string) =>
       `DO $$ BEGIN RAISE EXCEPTION 'the reason of ${code}' USING ERRCODE = '${code}'; END $$`;
     const codes = {
-      // Disk full, out of memory, shutdown, deadlock, a replica's conflict, an I/O error.
+      // Disk full, out of memory, shutdown, deadlock, serialization failure, I/O error.
       unavailable: ['53100', '53200', '57P01', '40P01', '40001', '58030'],
-      // A duplicate key, a syntax error, a damaged index, a bug of the server.
+      // Duplicate key, syntax error, corrupt index, internal error.
       failed: ['23505', '42601', 'XX002', 'XX000'],
     };
     for (const [code, states] of Object.entries(codes)) {
@@ -144,7 +144,7 @@ test('PostgreSQL: its own codes say whether it can be used, at any timeout', asy
   });
 });
 
-test('what the work of a transaction throws comes out as it is', async () => {
+test('an error thrown inside a transaction is rethrown unchanged', async () => {
   for (const url of [`sqlite:${temporaryPath('own.db')}`, await postgresDatabase()]) {
     await inDatabase(url, async (engine) => {
       const own = new RangeError('my own');

@@ -1,4 +1,4 @@
-// The executable of npm run build runs alone in a directory and reads no files from it.
+// Runs the executable of npm run build alone in an empty directory.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -78,7 +78,7 @@ describe('the executable', () => {
           const truth = String(truths.get(name) ?? (asksBalance(question) ? 0n : false));
           if (response.status !== 200 || (await response.text()) !== truth) wrong++;
         }
-        console.log(`the executable, ${workers} answering: ${asked.length} answers compared, ${wrong} wrong`);
+        console.log(`the executable with --workers ${workers}: ${asked.length} answers compared, ${wrong} wrong`);
         expect([asked.length > 100, wrong]).toEqual([true, 0]);
         for (const [path, says] of [
           ['/', 'Explorer'],

@@ -1,4 +1,4 @@
-// The known faults of chains and nodes, one by one. Each must end in the right state, or in an explicit "not ready".
+// Runs a follower against every known fault of chains and nodes. Each must end in the right state or an explicit "not ready".
 
 import { describe, expect, test } from 'bun:test';
 import { createFollower } from '../src/chain/follower.ts';
@@ -13,7 +13,7 @@ import { noOldState } from './support/node-quirks.ts';
 import { MAINNET } from './support/vectors.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
 
-/** A world that is followed up to its tip, and what is to happen to it. */
+/** Runs a test on a world whose follower has caught up with the head. */
 function fault(name: string, options: WorldOptions, work: (world: World, node: FakeNode) => Promise<void>): void {
   test(name, async () => {
     const world = await createWorld(options);
@@ -29,7 +29,7 @@ function fault(name: string, options: WorldOptions, work: (world: World, node: F
   });
 }
 
-/** Whatever went on: with honest nodes again, all is right in the end. */
+/** With honest nodes again, the follower must recover completely. */
 async function endsRight(world: World): Promise<void> {
   for (const node of world.nodes) node.fault = null;
   world.show();
@@ -50,7 +50,7 @@ const busy = () => [
 const quiet = () => [];
 
 describe('missing logs', () => {
-  fault('1: getLogs says [] although logs exist', {}, async (world, node) => {
+  fault('1: eth_getLogs returns [] although logs exist', {}, async (world, node) => {
     node.fault = on('eth_getLogs', () => []);
     world.grow(3, busy);
     await world.one.settle();
@@ -58,7 +58,7 @@ describe('missing logs', () => {
   });
 
   fault(
-    '1: with a second node, a bloom that promises more leads to the right answer at once',
+    '1: with a second node, a logs bloom that shows more logs leads to the right answer at once',
     { nodes: 2 },
     async (world) => {
       for (const node of world.nodes.slice(0, 1)) node.fault = on('eth_getLogs', () => []);
@@ -77,7 +77,7 @@ describe('missing logs', () => {
     expect(world.one.events.some(({ type }) => type === 'repaired')).toBe(true);
   });
 
-  fault('3: a block is visible, its logs not yet', {}, async (world, node) => {
+  fault('3: a block is visible before its logs', {}, async (world, node) => {
     let left = 2;
     node.fault = on('eth_getLogs', (honest) => (left-- > 0 ? [] : honest()));
     world.grow(1, busy);
@@ -85,7 +85,7 @@ describe('missing logs', () => {
     await endsRight(world);
   });
 
-  fault('4: the head from one node, the logs from a node behind it', {}, async (world, node) => {
+  fault('4: the head comes from one node, the logs from a node that lags', {}, async (world, node) => {
     const behind = world.chain;
     node.fault = on('eth_getLogs', (honest, [filter]) => {
       const { blockHash } = filter as { blockHash?: string };
@@ -100,7 +100,7 @@ describe('missing logs', () => {
     await endsRight(world);
   });
 
-  fault('5: a range beyond the head of the node comes empty, or cut short', {}, async (world, node) => {
+  fault('5: a range beyond the head of the node comes back empty or truncated', {}, async (world, node) => {
     const behind = world.chain.length;
     node.fault = on('eth_getLogs', (honest, [filter]) => {
       const { blockHash } = filter as { blockHash?: string };
@@ -113,7 +113,7 @@ describe('missing logs', () => {
   });
 
   fault(
-    '17: pruned history is refused, and is no reason to ask for less',
+    '17: an error for pruned history does not make the follower shrink its range',
     { blocks: 5, nodes: 2 },
     async (world, node) => {
       const other = world.nodes[1] as FakeNode;
@@ -155,7 +155,7 @@ describe('missing logs', () => {
   });
 
   fault(
-    '45: fewer logs for the same hash are the fault of the node, and nothing is rolled back',
+    '45: fewer logs for the same block hash are an error of the node and cause no rollback',
     { nodes: 2 },
     async (world, node) => {
       world.grow(3, busy);
@@ -193,7 +193,7 @@ describe('wrong heads', () => {
     });
   }
 
-  fault('32: null in the place of a block', {}, async (world, node) => {
+  fault('32: null instead of a block', {}, async (world, node) => {
     node.fault = on('eth_getBlockByNumber', () => null);
     world.grow(2);
     await world.one.settle(3);
@@ -201,7 +201,7 @@ describe('wrong heads', () => {
     await endsRight(world);
   });
 
-  fault('8: the finalized block goes back, stalls, and is unknown', {}, async (world, node) => {
+  fault('8: the finalized block goes backwards, stalls, and is unknown', {}, async (world, node) => {
     const verified = async () => (await world.one.store.chain(1))?.verified ?? 0;
     const before = await verified();
     node.finalizedDepth = 35;
@@ -211,13 +211,13 @@ describe('wrong heads', () => {
     node.finalizedDepth = null;
     world.grow(100, quiet);
     await world.rest();
-    // Without the tag, what is a quarter of an hour old counts as final.
+    // Without the tag, blocks older than 15 minutes count as final.
     expect(await verified()).toBeGreaterThan(before);
     await endsRight(world);
   });
 
   fault(
-    '42: instant finality behind a balancer with a node that lags',
+    '42: instant finality behind a load balancer with a lagging node',
     { finalizedDepth: 0, nodes: 2 },
     async (world) => {
       const behind = world.nodes[1] as FakeNode;
@@ -250,11 +250,11 @@ describe('wrong heads', () => {
 
 describe('reorgs', () => {
   for (const [name, depth, blocks, calls] of [
-    ['9: of one block', 1, 2, undefined],
-    ['9: of many blocks', 8, 9, undefined],
-    ['9: to the same height', 4, 4, undefined],
-    ['9: with nothing in the replacement', 6, 7, quiet],
-    ['13: hidden in a gap of empty blocks', 3, 40, quiet],
+    ['9: a reorg of one block', 1, 2, undefined],
+    ['9: a reorg of many blocks', 8, 9, undefined],
+    ['9: a reorg to the same height', 4, 4, undefined],
+    ['9: a reorg to a branch without logs', 6, 7, quiet],
+    ['13: a reorg in a gap of empty blocks', 3, 40, quiet],
   ] as const) {
     fault(name, {}, async (world) => {
       world.grow(3, busy);
@@ -267,7 +267,7 @@ describe('reorgs', () => {
     });
   }
 
-  fault('10: a second one while the first is being followed', {}, async (world, node) => {
+  fault('10: a second reorg while the first is being followed', {}, async (world, node) => {
     world.grow(3, busy);
     await world.one.settle();
     world.reorg(4, 5);
@@ -284,7 +284,7 @@ describe('reorgs', () => {
     await endsRight(world);
   });
 
-  fault('11: down to the very edge of what is final', {}, async (world) => {
+  fault('11: a reorg down to the last finalized block', {}, async (world) => {
     const state = await world.one.store.chain(1);
     const depth = (world.chain.at(-1)?.number ?? 0) - (state?.verified ?? 0);
     world.reorg(depth, depth + 1);
@@ -294,7 +294,7 @@ describe('reorgs', () => {
   });
 
   fault(
-    '12: deeper than what was final shuts the chain, and opens again once it is beyond doubt',
+    '12: a reorg below the finalized block halts the chain, which resumes once the new branch is confirmed',
     {},
     async (world) => {
       const state = await world.one.store.chain(1);
@@ -311,7 +311,7 @@ describe('reorgs', () => {
     },
   );
 
-  fault('12: a lie about a final block shuts the chain only while it is told', {}, async (world, node) => {
+  fault('12: a wrong finalized block halts the chain only while the node returns it', {}, async (world, node) => {
     const { chain } = node;
     const state = await world.one.store.chain(1);
     const depth = (world.chain.at(-1)?.number ?? 0) - (state?.verified ?? 0) + 5;
@@ -322,7 +322,7 @@ describe('reorgs', () => {
     await endsRight(world);
   });
 
-  fault('14: while we were down', {}, async (world) => {
+  fault('14: a reorg while the follower was down', {}, async (world) => {
     world.grow(3, busy);
     await world.one.settle();
     world.reorg(5, 20);
@@ -331,7 +331,7 @@ describe('reorgs', () => {
     expect(await world.expectRight()).toBeNull();
   });
 
-  fault('15: between two requests of a tick', {}, async (world, node) => {
+  fault('15: a reorg between two requests of a tick', {}, async (world, node) => {
     for (const method of ['eth_getBlockByNumber', 'eth_getLogs', 'eth_getTransactionByHash']) {
       world.grow(4);
       let left = 2;
@@ -345,7 +345,7 @@ describe('reorgs', () => {
     await endsRight(world);
   });
 
-  fault('16: the node cannot give the replacement', {}, async (world, node) => {
+  fault('16: the node cannot return the blocks of the new branch', {}, async (world, node) => {
     world.grow(3, busy);
     await world.one.settle();
     const before = await world.one.store.chain(1);
@@ -354,7 +354,7 @@ describe('reorgs', () => {
     });
     world.reorg(4, 5);
     await world.one.settle(3);
-    // Nothing is rolled back for nothing: what was true of the old branch stands until there is a new one.
+    // No rollback without a replacement: the old branch stays until the new one is available.
     expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
     await endsRight(world);
   });
@@ -388,7 +388,7 @@ describe('malformed logs', () => {
     await endsRight(world);
   });
 
-  fault('21: log numbers that differ from node to node', { nodes: 2 }, async (world, node) => {
+  fault('21: log indexes differ from node to node', { nodes: 2 }, async (world, node) => {
     node.fault = on('eth_getLogs', (honest) => (honest() as object[]).map((log) => ({ ...log, logIndex: '0x0' })));
     const other = world.nodes[1] as FakeNode;
     for (let turn = 0; turn < 6; turn++) {
@@ -402,8 +402,8 @@ describe('malformed logs', () => {
   });
 
   for (const [name, bloom] of [
-    ['22: a bloom that promises nothing', '0'],
-    ['22: a bloom that promises everything', 'f'],
+    ['22: a logs bloom without any bit set', '0'],
+    ['22: a logs bloom with every bit set', 'f'],
   ] as const) {
     fault(name, {}, async (world, node) => {
       node.fault = on('eth_getBlockByNumber', (honest) => {
@@ -457,15 +457,15 @@ describe('failing nodes', () => {
   });
 
   const responses: readonly (readonly [string, () => Response])[] = [
-    ['29: 429', () => new Response('slow down', { status: 429 })],
-    ['29: 502', () => new Response('bad gateway', { status: 502 })],
+    ['29: HTTP 429', () => new Response('slow down', { status: 429 })],
+    ['29: HTTP 502', () => new Response('bad gateway', { status: 502 })],
     ['31: HTML', () => new Response('<html>Just a moment…</html>', { headers: { 'content-type': 'text/html' } })],
     ['31: an empty body', () => new Response('')],
-    ['31: an error inside 200', () => Response.json({ error: { code: -32000, message: 'capacity exceeded' } })],
-    ['31: holes in a batch', () => Response.json([null, {}, { jsonrpc: '2.0', id: 1 }])],
+    ['31: an error with HTTP 200', () => Response.json({ error: { code: -32000, message: 'capacity exceeded' } })],
+    ['31: missing responses in a batch', () => Response.json([null, {}, { jsonrpc: '2.0', id: 1 }])],
   ];
   for (const [name, response] of responses) {
-    fault(`${name}, in storms`, {}, async (world, node) => {
+    fault(`${name}, in bursts`, {}, async (world, node) => {
       node.fault = (_question, honest) => (world.random() < 0.6 ? response() : honest());
       for (let turn = 0; turn < 6; turn++) {
         world.grow(2);
@@ -485,7 +485,7 @@ describe('failing nodes', () => {
     await endsRight(world);
   });
 
-  fault('30: the body of an answer hangs', { timeoutMs: 200 }, async (world, node) => {
+  fault('30: a response body hangs', { timeoutMs: 200 }, async (world, node) => {
     node.fault = () =>
       new Response(
         new ReadableStream({
@@ -534,13 +534,13 @@ describe('failing nodes', () => {
     const failures = providers.all.map(({ failure, name }) => [failure, name]);
     const told = JSON.stringify([error.message, error.stack, String(error.cause), failures]);
     expect(told).not.toContain(secret);
-    // What a node says may repeat its key in any form: the log has it without.
+    // A node's message may repeat the key in any form: it must be redacted.
     for (const said of [`upstream https://rpc.example/v2/${secret} failed`, `key ${secret} is over its limit`]) {
       expect(providers.redact(said)).not.toContain(secret);
     }
   });
 
-  fault('34: down for hours', {}, async (world, node) => {
+  fault('34: a node is down for hours', {}, async (world, node) => {
     node.fault = () => new Response('', { status: 503 });
     for (let turn = 0; turn < 20; turn++) {
       world.grow(20);
@@ -560,15 +560,15 @@ describe('ranges', () => {
 
   for (const [name, message] of [
     [
-      '26: the suggested range is the one that was asked',
+      '26: the suggested range is the requested one',
       (from: number, to: number) => `try [0x${from.toString(16)}, 0x${to.toString(16)}]`,
     ],
     [
       '26: the suggested range is inverted',
       (from: number, to: number) => `try [0x${to.toString(16)}, 0x${from.toString(16)}]`,
     ],
-    ['26: a range is suggested', (from: number) => `try [0x${from.toString(16)}, 0x${(from + 9).toString(16)}]`],
-    ['26: nothing is suggested', () => 'too many results'],
+    ['26: the node suggests a range', (from: number) => `try [0x${from.toString(16)}, 0x${(from + 9).toString(16)}]`],
+    ['26: the node suggests no range', () => 'too many results'],
   ] as const) {
     test(name, async () => {
       const asked: [number, number][] = [];
@@ -579,7 +579,7 @@ describe('ranges', () => {
         return [];
       });
       await createScanner(node, FILTER).fetchLogs(1, 300);
-      // Every block once, in order.
+      // Every block is read once, in order.
       let next = 1;
       for (const [from, to] of asked) {
         expect(from).toBe(next);
@@ -605,7 +605,7 @@ describe('ranges', () => {
     expect(calls).toBeLessThan(40);
   });
 
-  fault('27: from is never beyond to', {}, async (world, node) => {
+  fault('27: fromBlock is never greater than toBlock', {}, async (world, node) => {
     let inverted = 0;
     node.fault = on('eth_getLogs', (honest, [filter]) => {
       const { fromBlock, toBlock, blockHash } = filter as { fromBlock: string; toBlock: string; blockHash?: string };
@@ -635,7 +635,7 @@ describe('ranges', () => {
     }
   });
 
-  fault('38: blocks every tenth of a second', { seconds: 0 }, async (world) => {
+  fault('38: a block every 0.1 s', { seconds: 0 }, async (world) => {
     for (let turn = 0; turn < 5; turn++) {
       world.grow(300, () => (world.random() < 0.05 ? busy() : []));
       world.one.clock += 30_000;
@@ -654,12 +654,12 @@ describe('writers and states', () => {
     await world.one.settle();
     const before = await world.one.store.chain(1);
     world.grow(2, busy);
-    await expect(overtaken.tick()).rejects.toThrow('another writer has taken the chain');
+    await expect(overtaken.tick()).rejects.toThrow('another writer has claimed the chain');
     expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
     await endsRight(world);
   });
 
-  fault('44: no block for hours: the head is confirmed all the same', {}, async (world) => {
+  fault('44: without a new block for hours, the head is still confirmed', {}, async (world) => {
     world.one.clock += 7_200_000;
     await world.one.settle();
     const state = await world.one.store.chain(1);
@@ -668,7 +668,7 @@ describe('writers and states', () => {
   });
 
   fault(
-    '46: v1 state is unknown at a revocation, then read later, then that block is reorganised away',
+    '46: the v1 state is unknown at a revocation, is read later, and then a reorg removes that block',
     {},
     async (world, node) => {
       const grants = () => [{ call: ['v1', WALLETS[0], 'delegateForAll', [WALLETS[1], true]], direct: true } as const];
@@ -680,7 +680,7 @@ describe('writers and states', () => {
       await world.one.settle();
       expect(await world.one.store.unreadRevocations(1)).toHaveLength(1);
       expect(await world.difference()).toBeNull();
-      // The state is there again, of later blocks.
+      // The state of later blocks is available again.
       node.fault = noOldState(node, 0);
       world.grow(1, quiet);
       world.one.clock += 12_000;
@@ -738,7 +738,7 @@ describe('writers and states', () => {
 
 describe('found by review', () => {
   fault(
-    'a reorg below the base while a range is read mixes no branches',
+    'a reorg below the base while a range is read does not mix branches',
     { finalizedDepth: null },
     async (world, node) => {
       world.grow(5, busy);
@@ -759,7 +759,7 @@ describe('found by review', () => {
   );
 
   fault(
-    'logs kept back in one answer about many blocks are found before they count as final',
+    'logs withheld in one response for many blocks are found before those blocks count as final',
     {},
     async (world, node) => {
       let left = 4;
@@ -776,7 +776,7 @@ describe('found by review', () => {
     },
   );
 
-  fault('one node with another final block shuts nothing while another has ours', { nodes: 2 }, async (world) => {
+  fault('one of two nodes with another finalized block does not halt the chain', { nodes: 2 }, async (world) => {
     const [liar, honest] = world.nodes as [FakeNode, FakeNode];
     const { chain } = world;
     const depth = (chain.at(-1)?.number ?? 0) - ((await world.one.store.chain(1))?.verified ?? 0) + 5;
@@ -791,7 +791,7 @@ describe('found by review', () => {
       expect((await world.one.store.chain(1))?.halt).toBeNull();
     }
     expect(await world.difference()).toBeNull();
-    // Nor is the lie believed when the honest one is away.
+    // The wrong block is not accepted while the honest node is down, either.
     honest.fault = () => new Response('', { status: 503 });
     for (let turn = 0; turn < 10; turn++) {
       world.one.clock += 60_000;
@@ -801,7 +801,7 @@ describe('found by review', () => {
     await endsRight(world);
   });
 
-  fault('a node that stands still is left for one that does not', { nodes: 2 }, async (world) => {
+  fault('the follower leaves a node that is stuck for one that is not', { nodes: 2 }, async (world) => {
     const [frozen] = world.nodes as [FakeNode];
     const still = world.chain;
     for (let turn = 0; turn < 20; turn++) {
@@ -815,9 +815,9 @@ describe('found by review', () => {
 
   for (const [name, change] of [
     ['null for every numbered block', (_: object, tag: unknown) => (tag === 'latest' ? undefined : null)],
-    ['times that make no sense', (block: object) => ({ ...block, timestamp: '0x1' })],
+    ['implausible block times', (block: object) => ({ ...block, timestamp: '0x1' })],
   ] as const) {
-    fault(`a node with ${name} is left for another`, { nodes: 2 }, async (world, node) => {
+    fault(`the follower leaves a node with ${name} for another`, { nodes: 2 }, async (world, node) => {
       node.fault = on('eth_getBlockByNumber', (honest, [tag]) => {
         const block = honest() as object | null;
         const changed = block === null ? null : change(block, tag);
@@ -831,7 +831,7 @@ describe('found by review', () => {
     });
   }
 
-  fault('a second node of another chain is never asked for anything', { nodes: 2 }, async (world, node) => {
+  fault('a second node of another chain is never used', { nodes: 2 }, async (world, node) => {
     const other = world.nodes[1] as FakeNode;
     other.chainId = 10;
     world.one.restart();
@@ -845,7 +845,7 @@ describe('found by review', () => {
     await endsRight(world);
   });
 
-  fault('a dead second node does not hold up the first', { nodes: 2 }, async (world, node) => {
+  fault('a dead second node does not delay the first', { nodes: 2 }, async (world, node) => {
     await world.rest();
     const other = world.nodes[1] as FakeNode;
     other.fault = () => new Response('', { status: 503 });

@@ -1,4 +1,4 @@
-// The whole program on fake nodes: its answers, its status, and the failures it survives.
+// Runs the whole program on fake nodes: its answers, its status, and the failures it survives.
 
 import { describe, expect, test } from 'bun:test';
 import { archiveLines } from '../src/store/export-archive.ts';
@@ -15,7 +15,7 @@ import { type LogLine, MAIN, runCommand, startServe } from './support/serve-proc
 import { stored } from './support/stored.ts';
 import { FIRST } from './support/world.ts';
 
-/** `delegations follow` as a process of its own. */
+/** Starts `delegations follow` as a process. */
 function startFollow(databaseUrl: string, nodeUrl: string) {
   const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
     env: { ...process.env, DATABASE_URL: databaseUrl, ...settingsOf(nodeUrl) },
@@ -36,7 +36,7 @@ function startFollow(databaseUrl: string, nodeUrl: string) {
   return told;
 }
 
-/** The store is at the chain's tip, open, and nothing in it waits for the registry's state. */
+/** The store is at the chain's head, not halted, and has no unsettled revocation. */
 async function isFollowed(store: Store, { chain }: LiveChain): Promise<boolean> {
   const state = await store.chain(1);
   const isAtTip = state?.halt === null && state.head?.hash === chain.at(-1)?.hash;
@@ -47,7 +47,7 @@ async function isFollowed(store: Store, { chain }: LiveChain): Promise<boolean> 
 const untilVerified = (store: Store) =>
   eventually('verified', async () => ((await store.chain(1))?.verified ?? 0) > FIRST + 20);
 
-/** A program that follows the chain has asked for its head again and again. */
+/** The program has polled the chain's head several times. */
 async function someTicks({ node }: LiveChain): Promise<void> {
   const asked = () => [...node.calls.values()].reduce((sum, calls) => sum + calls, 0);
   const before = asked();
@@ -60,7 +60,7 @@ async function expectRight(url: string, live: LiveChain): Promise<void> {
   expect(held).toEqual(live.held(hash ?? ''));
 }
 
-/** Runs the work beside `delegations follow`, which must reach the chain's head with the right delegations afterwards. */
+/** Runs the work next to `delegations follow`, which must reach the chain's head with the right delegations afterwards. */
 async function besideFollower(url: string, live: LiveChain, work: (store: Store) => Promise<void>): Promise<void> {
   const follower = startFollow(url, live.url);
   const store = await openStore(url);
@@ -76,7 +76,7 @@ async function besideFollower(url: string, live: LiveChain, work: (store: Store)
 }
 
 describe('delegations serve, following', () => {
-  test('answers as the chain does, through growth and reorgs, and reports its status', async () => {
+  test('gives the answers of the registry through growth and reorgs, and reports its status', async () => {
     const live = liveChain(300);
     const path = temporaryPath('follow.db');
     const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
@@ -96,7 +96,7 @@ describe('delegations serve, following', () => {
         'the grant',
         async () => (await (await fetch(`${served.url}/registry/v2/check/all?${query}`)).text()) === 'true',
       );
-      // The following process tells its figures every second.
+      // The follower process reports its status every second.
       const network = await eventually('figures', async () => {
         const [one] = (await (await fetch(`${served.url}/networks`)).json()) as Record<string, unknown>[];
         const isWhole = (one?.['progress'] as { share: number } | null)?.share === 1;
@@ -159,11 +159,11 @@ describe('delegations serve, following', () => {
     }
     for await (const line of served.lines) told.push(JSON.stringify(line));
     expect(told.length).toBeGreaterThan(10);
-    // A provider's URL is a secret: it is in no answer, metric or line of the log.
+    // A provider's URL is a secret: it must not be in any response, metric or log line.
     expect(told.filter((text) => text.includes(SECRET) || text.includes(String(live.node.port)))).toEqual([]);
   }, 120_000);
 
-  test('kill -9 at any moment loses nothing: after each the store is right about its own head, and in the end about all', async () => {
+  test('kill -9 at any moment loses nothing: the store is always right at its own head, and catches up in the end', async () => {
     const kills = 50;
     const live = liveChain(400, 3);
     const path = temporaryPath('killed.db');
@@ -175,7 +175,7 @@ describe('delegations serve, following', () => {
         stdout: 'pipe',
         stderr: 'ignore',
       });
-      // In the middle of the history at first, and of the live chain later.
+      // During the backfill at first, and at the head later.
       await child.stdout.getReader().read();
       await Bun.sleep(random() * 600);
       if (turn % 3 === 0) live.reorg(1 + Math.floor(random() * 5), 6);
@@ -197,7 +197,7 @@ describe('delegations serve, following', () => {
     await live.stop();
   }, 300_000);
 
-  test('a clock that is an hour slow is reported, and nothing is answered at the head', async () => {
+  test('a clock that is an hour slow is reported, and queries at the head are not answered', async () => {
     const live = liveChain(120);
     const served = await startServe(`sqlite:${temporaryPath('slow.db')}`, {
       ...settingsOf(live.url),
@@ -233,7 +233,7 @@ describe('delegations serve, following', () => {
       await served.stop();
       await live.stop();
     }
-    // Once, whoever asks and however often it looks.
+    // It is reported once, however often the clock is checked.
     for await (const line of served.lines) if (isClock(line)) told.push(line);
     expect(told).toMatchObject([{ level: 'error', chainId: 1 }]);
   }, 120_000);
@@ -269,7 +269,7 @@ describe('delegations serve, following', () => {
     await live.stop();
   }, 120_000);
 
-  test('of two followers on PostgreSQL one stands by, and follows within ten seconds when the first is killed; an api answers', async () => {
+  test('a standby on PostgreSQL takes over within ten seconds when the active follower is killed, while an API answers', async () => {
     const live = liveChain(60, 21);
     const database = await postgresDatabase();
     const environment = { ...process.env, DATABASE_URL: database, ...settingsOf(live.url) };
@@ -281,7 +281,7 @@ describe('delegations serve, following', () => {
     const first = start();
     await atTip();
     const second = start();
-    // What it needs of a node is nothing: it does not follow.
+    // An API process needs no node, because it does not follow.
     const answering = await startServe(database, { MAX_LAG_1: '600' }, 'api');
     await Bun.sleep(1000);
     const before = await store.chain(1);
@@ -296,7 +296,7 @@ describe('delegations serve, following', () => {
     };
     await replaced('killed', first, 'SIGKILL');
     expect((await store.chain(1))?.epoch).toBe((before?.epoch ?? 0) + 1);
-    // A frozen one is not known to be gone: its lease must end first.
+    // A frozen follower keeps its lease until it expires.
     const third = start();
     await Bun.sleep(1000);
     await replaced('frozen', second, 'SIGSTOP');
@@ -339,7 +339,7 @@ describe('delegations serve, following', () => {
         return response.status === 200 && response.headers.get('x-block-hash') === live.chain.at(-1)?.hash;
       };
       await eventually('handed over, and answered', answered, 90);
-      // It asked for the lease again, and found it held.
+      // It requested the lease again while another follower held it.
       await eventually('the first stands by', async () => bad.told.text.includes('standing by'));
       expect(bad.told.text).toContain('no successful tick, releasing the lease');
       const store = await openStore(database);
@@ -428,7 +428,7 @@ describe('delegations serve, following', () => {
     const { pairs, lists } = JSON.parse(good.stdout) as { pairs: number; lists: number };
     expect([pairs > 50, lists > 5]).toEqual([true, true]);
 
-    // A block of the history that has nothing in it, by the node's word.
+    // The node omits the logs of one indexed block.
     const honest = live.node.chain;
     const emptied = honest.find(({ number, transactions }) => number > FIRST + 30 && transactions.length > 0);
     live.node.chain = honest.map((block) => (block === emptied ? { ...block, transactions: [] } : block));
@@ -462,15 +462,15 @@ describe('delegations serve, following', () => {
 
   for (const [why, halts] of [
     [
-      'a final block changed',
-      // Deeper than anything that was final: only time or an operator gets it out of that.
+      'a finalized block changed',
+      // A reorg below the finalized block: only time or an operator can resolve it.
       async (live: LiveChain, store: Store) => {
         live.reorg(110, 115);
         await eventually('halted', async () => (await store.chain(1))?.halt?.code === 'finality-violation');
       },
     ],
     [
-      'the index has a log too many',
+      'the index has an extra log',
       async (_: LiveChain, store: Store) => {
         const { epoch = 0 } = (await store.chain(1)) ?? {};
         await store.report(1, epoch, { halt: { code: 'index-mismatch', since: 1, block: FIRST + 15 } });
@@ -491,7 +491,7 @@ describe('delegations serve, following', () => {
     }, 120_000);
   }
 
-  test('an import continues beside a running follower, which waits for it', async () => {
+  test('an import continues next to a running follower, which waits for it', async () => {
     const live = liveChain(150, 22);
     const [from, to] = [`sqlite:${temporaryPath('export.db')}`, `sqlite:${temporaryPath('import.db')}`];
     const first = await openStore(from);
@@ -554,7 +554,7 @@ describe('delegations serve, following', () => {
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(why)]);
     }
     await Bun.write(file, exported.stdout);
-    // On another chain than the node's it is refused as well.
+    // Rejected too if the node has other block hashes.
     const honest = live.node.chain;
     live.node.chain = honest.map((block) => ({
       ...block,
@@ -563,13 +563,13 @@ describe('delegations serve, following', () => {
     expect((await run(other, 'import', file)).stderr).toContain('has another hash on chain');
     live.node.chain = honest;
 
-    // A pipe can be read once only, and it is read twice.
+    // A pipe can be read only once, and import reads its file twice.
     const piped = Bun.spawnSync(['bash', '-c', `${process.execPath} ${MAIN} import <(cat ${file})`], {
       env: { ...process.env, DATABASE_URL: `sqlite:${other}` },
     });
     expect([piped.exitCode, piped.stderr.toString()]).toEqual([2, expect.stringContaining('is not a regular file')]);
 
-    // One that was broken off in the middle is refused an answer, and goes on when it is started again.
+    // After an interrupted import the store does not answer; running the import again completes it.
     const broken = await openStore(`sqlite:${other}`);
     const [first = '', ...rest] = lines;
     const checked = { head: JSON.parse(first), end: JSON.parse(lines.at(-1) ?? '') };

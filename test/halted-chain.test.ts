@@ -1,4 +1,4 @@
-// A halted chain says why, since when and what helps, wherever somebody may look; and how much of a chain is confirmed.
+// Tests that every interface reports why and since when a chain is halted and what to do, and how much of it is confirmed.
 
 import { expect, test } from 'bun:test';
 import type { FollowerStatus } from '../src/chain/follower-status.ts';
@@ -58,12 +58,12 @@ const metricsOf = async (store: Store) =>
     store: { bytes: 1, chains: await chainStatuses(serviceOf(store, timeOf(106))) },
     followers: [],
   });
-/** As people read it. */
+/** The text that a person sees. */
 const plain = (page: string) => page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 
 for (const [halt, cause, help] of HALTS) {
   const name = 'foreign' in halt ? `${halt.code}, foreign` : halt.code;
-  test(`${name}: code, cause, since when and what helps`, async () => {
+  test(`${name}: code, cause, since when and what to do`, async () => {
     await withStore(async (store, epoch, url) => {
       await store.report(1, epoch, { halt });
       const [network] = JSON.parse(await textOf(store, '/networks'));
@@ -87,7 +87,7 @@ for (const [halt, cause, help] of HALTS) {
   });
 }
 
-test('how much of the final history a second node confirmed', async () => {
+test('reports how much of the final history a second node has confirmed', async () => {
   await withStore(async (store, epoch) => {
     const followerStatus = (nodes: number) => ({
       followerStatus: (): FollowerStatus[] => [

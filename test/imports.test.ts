@@ -1,4 +1,4 @@
-// The folders of src are layers.
+// Tests that the folders of src are layers: a folder imports only from the layers before it.
 
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
@@ -14,32 +14,32 @@ describe('imports in src', () => {
     expect([...folders].sort()).toEqual([...LAYERS].sort());
   });
 
-  test('go from a layer to one before it, or stay in it', () => {
+  test('point to an earlier layer or stay in their own', () => {
     const layer = (path: string) => LAYERS.indexOf(folderOf(path) as (typeof LAYERS)[number]);
     expect(IMPORTS.filter(({ from, to }) => layer(to) > layer(from))).toEqual([]);
   });
 
-  test('of a page are the interface and the rules it stands on', () => {
+  test('of a web page are limited to api and registry', () => {
     const isWeb = ({ from }: { from: string }) => folderOf(from) === 'web';
     const allowed = new Set([...WEB_MAY_IMPORT, 'web']);
     expect(IMPORTS.filter((one) => isWeb(one) && !allowed.has(folderOf(one.to)))).toEqual([]);
   });
 
-  test('make no circle', () => {
+  test('have no cycle between files', () => {
     const importsOf = Map.groupBy(IMPORTS, ({ from }) => from);
     const done = new Set<string>();
-    const circles: string[] = [];
+    const cycles: string[] = [];
     const visit = (file: string, path: readonly string[]) => {
-      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
       if (path.includes(file) || done.has(file)) return;
       for (const { to } of importsOf.get(file) ?? []) visit(to, [...path, file]);
       done.add(file);
     };
     for (const file of importsOf.keys()) visit(file, []);
-    expect(circles).toEqual([]);
+    expect(cycles).toEqual([]);
   });
 
-  test('of viem wait until somebody signs in: it takes longer to load than the rest of a command', async () => {
+  test('of viem are loaded only at sign-in: viem takes longer to load than the rest of a command', async () => {
     const src = join(import.meta.dir, '../src');
     const files = [...new Glob('**/*.ts').scanSync(src)].filter((path) => !path.endsWith('.test.ts'));
     const texts = files.map((path) => ({ path, text: readFileSync(join(src, path), 'utf8') }));
@@ -48,7 +48,7 @@ describe('imports in src', () => {
   });
 });
 
-test('docs/architecture.md has every arrow between folders, and no other', async () => {
+test('docs/architecture.md has exactly the arrows between folders', async () => {
   const text = await Bun.file(`${import.meta.dir}/../docs/architecture.md`).text();
   const drawn = [...text.matchAll(/^ +(\w+ --> \w+)$/gm)].map(([, arrow]) => arrow as string);
   expect(drawn).toEqual(folderArrows(IMPORTS));

@@ -1,4 +1,4 @@
-// Large numbers on the wire, byte by byte, over a real socket.
+// Tests large numbers in JSON responses, byte by byte, over a real socket.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { checksummed } from '../src/api/checksum.ts';
@@ -12,7 +12,7 @@ import { rawClient } from './support/raw-http.ts';
 import { serving } from './support/serving.ts';
 
 const MAX = '115792089237316195423570985008687907853269984665640564039457584007913129639935';
-/** The first whole number that a float cannot hold. */
+/** The first integer that a double cannot represent. */
 const PAST_FLOAT = '9007199254740993';
 
 let store: Store;
@@ -34,7 +34,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** The body as it came over the wire. */
+/** The raw response body. */
 async function bytes(path: string): Promise<string> {
   const client = rawClient(server.url);
   const answer = await client.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -72,14 +72,14 @@ describe('on the wire', () => {
     });
   }
 
-  test('a record is these bytes', async () => {
+  test('a record is serialized to exactly these bytes', async () => {
     const [first] = /\{[^}]*\}/.exec(await bytes(`/registry/v2/${HOT}`)) ?? [];
     expect(first).toBe(
       `{"type":"TOKEN","from":"${checksummed(COLD)}","to":"${checksummed(HOT)}","contract":"${checksummed(CONTRACT)}","tokenId":${MAX}}`,
     );
   });
 
-  test('one more or less in the last digit is another token', async () => {
+  test('token ids that differ in the last digit are different tokens', async () => {
     expect(await check('erc721', HOT, `&tokenId=${PAST_FLOAT}`)).toBe('true');
     for (const id of ['9007199254740992', '9007199254740994', String(MAX_UINT256 - 1n)]) {
       expect(await check('erc721', HOT, `&tokenId=${id}`)).toBe('false');

@@ -1,4 +1,4 @@
-// A v1 wallet with very many grants, which anyone can make: one log ends them all, in memory that does not depend on them.
+// Anyone can make a v1 wallet with very many grants. One log revokes them all, in memory that does not grow with their number.
 
 import { describe, expect, test } from 'bun:test';
 import { answer, type Question } from '../src/registry/check.ts';
@@ -13,7 +13,7 @@ const MOST_GROWTH = 100e6;
 
 for (const engine of ENGINES) {
   describe(`a large wallet on ${engine.name}`, () => {
-    test('all its grants end at once, by wallet and by pair, in flat memory', async () => {
+    test('one log revokes all its grants, by wallet and by pair, in constant memory', async () => {
       const url = await engine.fresh();
       const child = Bun.spawn([process.execPath, `${import.meta.dir}/support/large-wallet.ts`, url], {
         stdin: 'pipe',

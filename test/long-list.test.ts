@@ -1,5 +1,5 @@
-// A wallet with a million delegations, which anyone can make: listed whole and in pages, by fast and by stalled readers,
-// in flat memory, while checks go on.
+// Anyone can make a wallet with a million delegations. Lists it whole and in pages, to fast and stalled readers, in constant
+// memory, while checks continue.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
@@ -11,7 +11,7 @@ import { type ServeProcess, startServe } from './support/serve-process.ts';
 
 const COUNT = 1_000_000;
 const A_BLOCK = 50_000;
-/** A reader that stands still for so long is cut off. */
+/** A reader that stalls this long is disconnected. */
 const IDLE_SECONDS = 30;
 const MOST_GROWTH = 64e6;
 
@@ -40,7 +40,7 @@ const memory = () => ownMemory(served.pid);
 const LIST = `/registry/v2/${HOT}`;
 const idsOf = (text: string) => [...text.matchAll(/"tokenId":(\d+)/g)].map(([, id]) => Number(id));
 
-/** Reads a whole list, and keeps only what tells it apart from another. */
+/** Reads a whole list as a stream, and keeps only the token ids. */
 async function whole(): Promise<{ ids: Set<number>; ended: boolean }> {
   const response = await fetch(served.url + LIST);
   const ids = new Set<number>();
@@ -66,7 +66,7 @@ async function pages(): Promise<Set<number>> {
   return ids;
 }
 
-/** A reader that takes the beginning of a list and then nothing more: how long until it is cut off, and what it got. */
+/** Reads the start of a list and then stalls. Returns the time until it was disconnected, and what it received. */
 async function stalled(): Promise<{ seconds: number; bytes: number; ended: boolean }> {
   const { hostname, port } = new URL(served.url);
   const socket = connect(Number(port), hostname);
@@ -81,14 +81,14 @@ async function stalled(): Promise<{ seconds: number; bytes: number; ended: boole
   await new Promise<void>((resolve) => socket.once('data', () => resolve()));
   socket.pause();
   const began = performance.now();
-  // It reads on long after the limit, and finds what was under way when it was cut off.
+  // It resumes long after the limit, and receives only data that was in flight when it was disconnected.
   await Bun.sleep((IDLE_SECONDS + 15) * 1000);
   socket.resume();
   await closed;
   return { seconds: (performance.now() - began) / 1000, bytes, ended: tail.endsWith(']\r\n0\r\n\r\n') };
 }
 
-/** Asks one check after the other while the work goes on. */
+/** Sends one check after another while the work runs. */
 async function checksDuring(work: Promise<unknown>): Promise<number[]> {
   let busy = true;
   void work.finally(() => {
@@ -106,8 +106,8 @@ async function checksDuring(work: Promise<unknown>): Promise<number[]> {
   return times.sort((a, b) => a - b);
 }
 
-test('a million delegations are listed whole and in pages, to stalled readers too, in flat memory, and checks go on', async () => {
-  // What a running server needs anyway: the code is warm.
+test('lists a million delegations whole and in pages, to stalled readers too, in constant memory, while checks continue', async () => {
+  // Warm up, to measure the baseline memory of a running server.
   for (let turn = 0; turn < 3000; turn++) await fetch(`${served.url}${LIST}?limit=20`).then((one) => one.text());
   const before = memory();
   let most = before;
@@ -130,11 +130,11 @@ test('a million delegations are listed whole and in pages, to stalled readers to
   const at = (share: number) => (times[Math.floor(share * (times.length - 1))] ?? 0).toFixed(1);
   console.log(
     `a list of ${COUNT}: memory ${(before / 1e6).toFixed(0)} MB, at most ${(whileWhole / 1e6).toFixed(0)} while it is read whole, ${(most / 1e6).toFixed(0)} in all; ` +
-      `${times.length} checks beside it, half within ${at(0.5)} ms, 99 in 100 within ${at(0.99)} ms; ` +
+      `${times.length} concurrent checks, median ${at(0.5)} ms, p99 ${at(0.99)} ms; ` +
       `stalled readers got ${cut.map(({ bytes }) => `${(bytes / 1e6).toFixed(1)} MB`).join(' and ')}`,
   );
   expect(most - before).toBeLessThan(MOST_GROWTH);
   expect(times.length).toBeGreaterThan(100);
-  // Cut off, and without the end that would make half a list look like a whole one.
+  // Disconnected without the final chunk, so that a partial list does not look complete.
   for (const { ended: looksWhole } of cut) expect(looksWhole).toBe(false);
 }, 300_000);

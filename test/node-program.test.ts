@@ -1,4 +1,4 @@
-// Follows a real node through reorgs: every check must equal the registry's own answer.
+// Follows a real node through reorgs: every check must return the registry's own answer.
 
 import { expect, test } from 'bun:test';
 import { encodeCheck } from '../src/chain/registry-calls.ts';
@@ -16,7 +16,7 @@ const ROUNDS = 24;
 
 const grant: RegistryCall = ['v1', SMART, 'delegateForAll', [WALLETS[0], true]];
 
-/** How many blocks a branch has, and how many the one that replaces it; null where none does. */
+/** Blocks of a branch and of the branch that replaces it; null if none does. */
 const BRANCHES: readonly (readonly [blocks: number, replacement: number | null])[] = [
   [1, null],
   [2, 3],
@@ -29,7 +29,7 @@ const BRANCHES: readonly (readonly [blocks: number, replacement: number | null])
 
 const QUESTIONS = ALL_CHECKS.map(({ question }) => question);
 
-test(`${NODE_PROGRAM}: after growth, reorgs and shorter branches every check is what eth_call answers`, async () => {
+test(`${NODE_PROGRAM}: after growth, reorgs and shorter branches every check equals the result of eth_call`, async () => {
   const program = await startNodeProgram();
   const { rpc } = program;
   const random = createRandom(41);
@@ -61,7 +61,7 @@ test(`${NODE_PROGRAM}: after growth, reorgs and shorter branches every check is 
     const { timestamp } = await tipOf();
     const one = await following([program], { firstBlock: 0, clock: timestamp * 1000, finality: { blocks: 20 } });
 
-    /** The follower is at the chain's tip, given the time that it takes to believe in a shorter chain. */
+    /** Waits until the follower is at the chain's head, including the delay before it accepts a shorter chain. */
     const follow = async () => {
       const tip = await tipOf();
       one.clock = Math.max(one.clock, tip.timestamp * 1000);
@@ -92,7 +92,7 @@ test(`${NODE_PROGRAM}: after growth, reorgs and shorter branches every check is 
         if (replacement !== null) {
           await follow();
           await rpc.call('evm_revert', [snapshot]);
-          // The same transactions at the same time would make the same block.
+          // The same transactions at the same time would give the same block hash.
           await rpc.call('evm_increaseTime', [30 + round]);
           await mine(replacement);
           counts.reorgs++;

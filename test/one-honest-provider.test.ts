@@ -1,4 +1,4 @@
-// One honest provider is enough, and a single provider may have these faults without a wrong answer. Each was a bug once.
+// Tests that one honest provider is enough, and that these faults of a single provider cause no wrong answer. Each was a bug.
 
 import { describe, expect, test } from 'bun:test';
 import { createAuditor } from '../src/chain/auditor.ts';
@@ -37,16 +37,16 @@ const grants = (to: string, value = true): FakeCall => ({
   call: ['v2', V, 'delegateAll', [to, NO_RIGHTS, value]],
   direct: true,
 });
-/** V lets D act and takes it back; what comes later makes it final. */
+/** V grants to D and revokes it; later blocks make both final. */
 const TAKEN_BACK = { 10: [grants(D)], 50: [grants(D, false)], 90: [grants(E)] };
 const isGranted = { version: 2, scope: 'all', from: V, to: D, rights: NO_RIGHTS } as const;
 
-/** What happens in some blocks, by how far they are above the first. */
+/** Calls by block, counted from the first block. */
 type History = Readonly<Record<number, readonly FakeCall[]>>;
 
-/** V lets D act, and later E instead. */
+/** V grants to D, and later to E instead. */
 const HANDED_OVER: History = { 10: [grants(D)], 500: [grants(D, false), grants(E)] };
-/** So many blocks that those of HANDED_OVER are history that is read once. */
+/** Enough blocks that those of HANDED_OVER belong to the backfill, which is read once. */
 const LONG = 11_500;
 
 async function inWorld(
@@ -67,11 +67,11 @@ const auditorOf = ({ one }: World) => createAuditor(one.follower, MAINNET, one.s
 const haltOf = async ({ one }: World) => (await one.store.chain(1))?.halt ?? null;
 const typesOf = ({ one }: World): readonly string[] => one.events.map(({ type }) => type);
 
-/** The blocks in which something happens, those beside them, and some of the others. */
+/** Blocks with calls, their neighbours, and some others. */
 const moments = ({ chain }: World): readonly FakeBlock[] =>
   chain.filter((_, at) => at % 500 === 0 || [at - 1, at, at + 1].some((near) => chain[near]?.transactions.length));
 
-/** What is wrong as of any block. */
+/** The first wrong answer as of these blocks; null if there is none. */
 async function wrongAsOf(world: World): Promise<string | null> {
   for (const block of moments(world)) {
     const wrong = await world.differenceAsOf(block);
@@ -80,7 +80,7 @@ async function wrongAsOf(world: World): Promise<string | null> {
   return null;
 }
 
-/** What is wrong as of the time of any block. */
+/** The first wrong answer as of the times of these blocks; null if there is none. */
 async function wrongByTime(world: World): Promise<string | null> {
   for (const block of moments(world)) {
     const at = await world.one.store.blockAt(1, block.timestamp).catch(ifRefused);
@@ -90,7 +90,7 @@ async function wrongByTime(world: World): Promise<string | null> {
   return null;
 }
 
-/** An open "I do not know" is no wrong answer. */
+/** An explicit error is not a wrong answer. */
 function ifRefused(error: unknown): null {
   if (error instanceof StoreError) return null;
   throw error;
@@ -134,7 +134,7 @@ describe('2: nodes without receipts', () => {
       expect(await world.expectRight()).toBeNull();
     }));
 
-  test('2: one of two nodes lacks the revocation for ever, and neither has a receipt', () =>
+  test('2: one of two nodes never has the revocation, and neither has a receipt', () =>
     inWorld({ nodes: 2, blocks: LONG, history: HANDED_OVER }, async (world, node, second) => {
       node.fault = together(pruned, noReceipts(node));
       second.fault = noReceipts(second);
@@ -187,7 +187,7 @@ describe('4: the order of the logs in a block', () => {
   test('4: a repair by a node that numbers logs per transaction keeps grant and revocation in order', () =>
     inWorld({ history: { 50: [grants(D), grants(D, false)], 90: [grants(E)] } }, async (world, node) => {
       type Log = { readonly logIndex: string };
-      // Numbered through the block, after 57 logs of others, and the revocation kept back.
+      // Log indexes count per block, after 57 other logs, and the revocation is withheld.
       node.fault = on('eth_getLogs', (honest) =>
         (honest() as Log[])
           .slice(0, 1)
@@ -208,7 +208,7 @@ describe('4: the order of the logs in a block', () => {
 describe('5: a restart', () => {
   test('5: a chain that halted for a registry mismatch asks the registry again before it resumes', () =>
     inWorld({ history: TAKEN_BACK }, async (world, node) => {
-      // The only node lacks the revocation for ever; its state has it.
+      // The only node never returns the revocation's log, but its state is right.
       node.fault = prunedSilently(FIRST + 50, FIRST + 50, true);
       await world.rest();
       await world.one.follower.auditAnswers([isGranted]);
@@ -232,7 +232,7 @@ describe('18: responses that are truncated silently', () => {
     grants(turn % 3 === 0 ? E : D, turn % 2 === 0),
     { call: ['v1', D, 'delegateForAll', [turn % 5 === 0 ? V : E, turn % 4 !== 0]], direct: true },
   ];
-  /** Much in what is read once, and much in what is read twice. */
+  /** Many logs in the backfill, which is read once, and in the window, which is read twice. */
   const busy: History = Object.fromEntries(
     Array.from({ length: 2000 }, (_, at) => (at < 1000 ? at + 100 : at + 9100)).map((turn) => [turn, both(turn)]),
   );
@@ -249,7 +249,7 @@ describe('18: responses that are truncated silently', () => {
     ['after 20,000 bytes', capByBytes(20_000)],
     ['within a block', capMidBlock(151)],
     ['within a block, and early', capMidBlock(7)],
-    ['at the beginning: only the newest come', newestOnly(75)],
+    ['at the start: only the newest logs are returned', newestOnly(75)],
   ] as const) {
     test(`18: ${name}: the whole history is there, and so are the newest blocks`, () =>
       inWorld({ blocks: LONG, history: busy }, async (world, node) => {
@@ -266,7 +266,7 @@ describe('18: responses that are truncated silently', () => {
 });
 
 describe('19: a URL that leads to another chain', () => {
-  /** A chain of the same heights on which V has let E act. */
+  /** A chain of the same height on which V has granted to E. */
   function foreign(blocks: number): FakeBlock[] {
     const maker = createChainMaker(FIRST, 12, 1_700_000_000, 0x77);
     const chain: FakeBlock[] = [];
@@ -275,7 +275,7 @@ describe('19: a URL that leads to another chain', () => {
   }
   const isForeign = (hash: string | undefined) => hash?.startsWith('0x77') ?? false;
 
-  test('19: before any block is final, nothing of it is stored, and the node is used again when it is back', () =>
+  test('19: before any block is final, none of its data is stored, and the node is used again when its chain is back', () =>
     inWorld({ blocks: 5, history: { 3: [grants(D)] } }, async (world, node) => {
       await world.one.settle();
       const before = await world.one.store.chain(1);
@@ -416,9 +416,9 @@ describe('22: a reorg to a shorter branch', () => {
 describe('23: a provider that has none of our blocks', () => {
   for (const [name, blocks] of [
     ['another chain with the same id', 150],
-    ['a chain that began anew', 3],
+    ['a chain that was reset', 3],
   ] as const) {
-    test(`23: ${name} halts, says after two minutes that it is foreign, and what to do`, () =>
+    test(`23: ${name} halts the chain, and after two minutes the cause and what to do are reported`, () =>
       inWorld({ history: TAKEN_BACK }, async (world, node) => {
         await world.rest();
         const before = await world.one.store.chain(1);
@@ -439,7 +439,7 @@ describe('23: a provider that has none of our blocks', () => {
         expect(halt).toMatchObject({ code: 'finality-violation', foreign: true });
         expect(describeHalt(1, halt as Halt).help).toContain('Check that RPC_URL_1 names nodes of chain 1.');
         expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
-        // The nodes of the operator are the right ones again.
+        // The operator configures the right nodes again.
         node.chain = world.chain;
         await world.rest();
         expect(await world.expectRight()).toBeNull();
@@ -465,7 +465,7 @@ describe('23: a provider that has none of our blocks', () => {
 describe('24: a node without old state answers "no code"', () => {
   const network: Network = { ...MAINNET, firstBlock: {} };
 
-  /** A new chain, followed by nodes of which each has the state of so many blocks below the head. */
+  /** Follows a new chain with nodes that each keep the state of this many blocks below the head. */
   async function firstBlockOf(depths: readonly number[]) {
     const world = await createWorld({ where: 'process', blocks: 60, nodes: depths.length, calls: quiet });
     try {
@@ -498,7 +498,7 @@ describe('25: the first pass of the audit', () => {
   const history = { ...HANDED_OVER, 3000: [grants(D)], 9000: [grants(D, false)], 11400: [grants(D)] };
   const confirmedIn = async ({ one: { store } }: World) => (await store.chain(1))?.confirmed ?? null;
 
-  /** The lowest block of which the node was asked for logs while something was done. */
+  /** The lowest block in a log request to the node during the work. */
   async function lowestAsked(node: FakeNode, work: () => Promise<unknown>): Promise<number> {
     let lowest = Number.POSITIVE_INFINITY;
     node.fault = on('eth_getLogs', (honest, [filter]) => {
@@ -544,8 +544,8 @@ describe('25: the first pass of the audit', () => {
 
 describe('9: the store fails', () => {
   for (const [name, error] of [
-    ['an error of its own', new Error('disk I/O error')],
-    ['that it is not available', new StoreError('unavailable', 'The database does not answer.')],
+    ['an unknown error', new Error('disk I/O error')],
+    ['an unavailable database', new StoreError('unavailable', 'The database does not answer.')],
   ] as const) {
     test(`9: with ${name}: no provider is blamed for it`, () => {
       let isBroken = false;

@@ -111,7 +111,7 @@ describe('the explorer', () => {
     const line = /curl '([^']+)'/.exec(await answer.innerText())?.[1] ?? '';
     expect(await (await fetch(line)).text()).toBe('true');
 
-    // A date before the delegation, and rights that nobody has.
+    // A date before the delegation, and rights that were never granted.
     await page.getByText('Contract, token, rights, point in time').click();
     await page
       .getByLabel('As of')

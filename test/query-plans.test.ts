@@ -1,5 +1,5 @@
-// PostgreSQL reads spans by the indexes that SQLite is told by name, whatever it knows of the table: nothing, as in a new store,
-// or that all of it is one wallet's.
+// Tests that PostgreSQL reads spans by the same indexes that SQLite is given by name, whatever its statistics: none, as in a new
+// store, or those of a table with a single wallet.
 
 import { expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
@@ -35,7 +35,7 @@ const STATEMENTS: Record<string, { sqlite: string; postgres: string }> = {
 const namesIn = (text: string, pattern: RegExp) =>
   [...new Set([...text.matchAll(pattern)].map(([, name]) => name))].sort();
 
-test('every statement uses the indexes that it is made for', async () => {
+test('every statement uses its intended indexes', async () => {
   const url = await postgresDatabase();
   const store = await openStore(url);
   const connection = new Bun.SQL(url, { max: 1, connection: SETTINGS });

@@ -1,5 +1,5 @@
-// Random short lives of a chain: growth, reorgs, restarts, and nodes that lag, lie and fail. After every step the store must be
-// right as of its own head, and in the end as of the chain's. A seed repeats a life:
+// Follows random chains through growth, reorgs, restarts, and nodes that lag, lie and fail. After every step the store must be
+// right at its own head, and in the end at the chain's head. A seed repeats a run:
 // FOLLOW_SEED=7 FOLLOW_RUNS=5000 npx bun test --timeout 99999999 test/random-lives.test.ts
 
 import { expect, test } from 'bun:test';
@@ -13,12 +13,12 @@ import { createWorld, FIRST, type World } from './support/world.ts';
 const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 320);
 const FIRST_SEED = Number(process.env['FOLLOW_SEED'] ?? 1);
 const STEPS = 20;
-/** One life in so many has its nodes on real sockets. */
+/** One run in this many uses real sockets. */
 const SOCKETS = 4;
-/** Not near the number that faults give to another chain. */
+/** Far from the ids that faults give to other chains. */
 const CHAINS = 1000;
 
-/** Deeper, nothing of the index would be left: then the chain stays shut until its operator says what to do. */
+/** A deeper reorg would remove the whole index, and the chain would stay halted until an operator acts. */
 async function deepest({ one, chain, chainId }: World): Promise<number> {
   const [lowest] = await one.store.blocks(chainId, { from: 0, to: Number.MAX_SAFE_INTEGER });
   return (chain.at(-1)?.number ?? 0) - (lowest?.number ?? FIRST);
@@ -34,7 +34,7 @@ async function live(sharedStore: Store, seed: number): Promise<string | null> {
     nodes: 1 + int(2),
     finalizedDepth: pick([0, 5, 10, 20, null]),
     timeoutMs: 2000,
-    // The same life on sockets takes twice as long.
+    // Sockets take twice as long.
     where: seed % SOCKETS === 0 ? 'socket' : 'process',
     sharedStore,
     chainId: CHAINS + seed,
@@ -68,11 +68,11 @@ async function live(sharedStore: Store, seed: number): Promise<string | null> {
       if (difference !== null) return `step ${step}: ${difference}`;
     }
     for (const node of world.nodes) node.fault = null;
-    // Whatever the chain was last: it goes on, above all that it ever was, and all its nodes show it.
+    // The chain grows beyond every earlier head, and all nodes serve it.
     const highest = (await world.one.store.chain(chainId))?.head?.number ?? 0;
     world.grow(3 + Math.max(0, highest - (world.chain.at(-1)?.number ?? 0)));
     await world.rest();
-    // What was kept back until it was final, only the audit can find.
+    // Only the audit can find logs that were withheld until they were final.
     await world.auditAll();
     await world.rest();
     const end = await world.expectRight();
@@ -90,7 +90,7 @@ async function live(sharedStore: Store, seed: number): Promise<string | null> {
 
 test(`${RUNS} random lives, from seed ${FIRST_SEED}`, async () => {
   const wrong: string[] = [];
-  // A chain of its own for each life: to open a store takes longer than to live in it.
+  // Each run has its own chain in one store: opening a store takes longer than a run.
   const store = await openStore(`sqlite:${temporaryPath('random-lives.db')}`);
   for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS && wrong.length < 5; seed++) {
     const fault = await live(store, seed);

@@ -1,4 +1,4 @@
-// A chain that changes while it is being asked: no answer mixes what was before with what is now.
+// Reorgs a chain during a request: no response may mix the old branch with the new one.
 
 import { describe, expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
@@ -7,7 +7,7 @@ import { temporaryPath } from './support/engines.ts';
 import { address, block, COLD, granted, HOT, timeOf } from './support/fixtures.ts';
 import { appOf, serving } from './support/serving.ts';
 
-/** A store whose block 102 has the grant, and a way to replace it by one of another branch without it. */
+/** A store whose block 102 has a grant, and a function that replaces it with a block without the grant. */
 async function reorganising(tokens = 0) {
   const store = await openStore(`sqlite:${temporaryPath('reorg.db')}`);
   const { epoch } = await store.claim(1, 100);
@@ -37,7 +37,7 @@ const send = (store: Store, path: string) =>
 const CHECK = `check/all?to=${HOT}&from=${COLD}`;
 
 describe('a reorg between the lookup of a time and the read of its block', () => {
-  test('is answered from the new branch alone', async () => {
+  test('is answered from the new branch only', async () => {
     const { store, reorg } = await reorganising();
     const before = await send(store, `${CHECK}&timestamp=${timeOf(103)}`);
     expect([await before.text(), before.headers.get('x-block-hash')]).toEqual(['true', block(102).hash]);
@@ -56,7 +56,7 @@ describe('a reorg between the lookup of a time and the read of its block', () =>
     await store.close();
   });
 
-  test('that brings a later block before the time is answered for that block', async () => {
+  test('that puts a later block before the time is answered at that block', async () => {
     const { store } = await reorganising();
     const state = await store.chain(1);
     let turned = false;
@@ -78,7 +78,7 @@ describe('a reorg between the lookup of a time and the read of its block', () =>
     await store.close();
   });
 
-  test('that never ends is a 503', async () => {
+  test('that repeats without end is a 503', async () => {
     const { store, reorg } = await reorganising();
     const racing: Store = {
       ...store,
@@ -97,8 +97,8 @@ describe('a reorg between the lookup of a time and the read of its block', () =>
   });
 });
 
-describe('a caller who leaves', () => {
-  test('is not read for any longer, and is no failure', async () => {
+describe('a caller', () => {
+  test('who disconnects stops the reads for the response, and is not an error', async () => {
     const { store } = await reorganising(4000);
     let reads = 0;
     const failures: unknown[] = [];
@@ -130,7 +130,7 @@ describe('a caller who leaves', () => {
     await store.close();
   });
 
-  test('who waits for a list that a filter leaves empty is not cut off as idle', async () => {
+  test('who waits for a list that a filter leaves empty is not disconnected as idle', async () => {
     const { store } = await reorganising(4000);
     const server = serving(store, timeOf(104), {
       idleTimeout: 8,
@@ -150,7 +150,7 @@ describe('a caller who leaves', () => {
 });
 
 describe('a reorg while a list is read', () => {
-  test('before its first delegations came begins it anew', async () => {
+  test('before the first delegations are sent restarts the list', async () => {
     const { store, reorg } = await reorganising();
     let turned = false;
     const racing: Store = {
@@ -167,7 +167,7 @@ describe('a reorg while a list is read', () => {
     await store.close();
   });
 
-  test('again and again is a 503, not a fault of a cursor that nobody gave', async () => {
+  test('that repeats is a 503, not an error about a cursor that the caller did not send', async () => {
     const { store, reorg } = await reorganising();
     const racing: Store = {
       ...store,
@@ -181,7 +181,7 @@ describe('a reorg while a list is read', () => {
     await store.close();
   });
 
-  test('makes a cursor a 409', async () => {
+  test('turns a cursor into a 409', async () => {
     const { store, reorg } = await reorganising(5);
     const first = await send(store, `${HOT}?limit=2`);
     const [, next] = /<(.+)>; rel="next"/.exec(first.headers.get('link') ?? '') ?? [];
@@ -193,7 +193,7 @@ describe('a reorg while a list is read', () => {
     await store.close();
   });
 
-  test('breaks off a stream, so that half a list never looks whole', async () => {
+  test('aborts the stream, so that a partial list never looks complete', async () => {
     const { store, reorg } = await reorganising(2000);
     const server = serving(store, timeOf(104), {
       store: {
@@ -211,13 +211,13 @@ describe('a reorg while a list is read', () => {
       () => 'broken off',
     );
     expect(await read.catch(() => 'no JSON')).toBeOneOf(['broken off', 'no JSON']);
-    // The server goes on.
+    // The server still answers.
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
     await server.stop();
     await store.close();
   });
 
-  test('that takes longer than an answer may breaks off as well', async () => {
+  test('that takes longer than the timeout aborts the stream too', async () => {
     const { store } = await reorganising(2000);
     const server = serving(store, timeOf(104), { answerTimeout: -1 });
     const read = fetch(`${server.url}/registry/v2/${HOT}`).then((response) => response.json());

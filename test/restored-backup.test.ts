@@ -1,5 +1,5 @@
-// A store that lost its newest commits, by a restored backup or a failover: its revisions and commits are counted again from
-// an earlier number, and nothing of the lost history may be taken for what has the same number now.
+// Restores a store that lost its newest commits, as after a backup or a failover. Revisions and commits are then numbered again
+// from an earlier value, and lost history must never be mistaken for new history with the same number.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
@@ -64,7 +64,7 @@ for (const engine of ENGINES) {
       ['a restore', claim],
       ['a failover in which the writer keeps its epoch', async () => {}],
     ] as const) {
-      test(`after ${what} no tag and no cursor of the lost commits is good, and those of before are`, async () => {
+      test(`after ${what}, tags and cursors of lost commits are rejected, and earlier ones are still valid`, async () => {
         await restore();
         const kept = { tag: await tagOf(COLD), page: await pageAfter(PAGE) };
         await add(block(101, [granted('ALL', { to: address(4) })]));
@@ -83,13 +83,13 @@ for (const engine of ENGINES) {
       });
     }
 
-    test('a new writer alone changes no tag and ends no cursor', async () => {
+    test('a new writer alone changes no tag and invalidates no cursor', async () => {
       const before = { tag: await tagOf(COLD), page: await pageAfter(PAGE) };
       await claim();
       expect([await statusOf(COLD, before.tag), await statusOf(before.page)]).toEqual([304, 200]);
     });
 
-    test('a commit that has the number of a lost one is not taken for it', async () => {
+    test('a commit with the number of a lost one is not mistaken for it', async () => {
       await restore();
       await add(block(101));
       expect((await store.check(1, asksAll)).block.number).toBe(101);

@@ -1,4 +1,4 @@
-// Wallets that abuse v1 revocations without a delegate, on a real EVM: answers about other wallets must not suffer.
+// Attacks with v1 revocations that do not name the delegate, on a real EVM: answers about other wallets must not be affected.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { decodeAbiParameters, parseAbiParameters } from 'viem';
@@ -52,8 +52,8 @@ async function truth(question: Question, block: number): Promise<boolean | bigin
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 
-describe('eight contract wallets that revoke somebody in every block', () => {
-  test('hold up nothing: v2 is answered at every block, at no more than five times the cost of an ordinary block', async () => {
+describe('eight contract wallets that revoke a delegate in every block', () => {
+  test('delay nothing: v2 is answered at every block, at no more than five times the cost of an ordinary block', async () => {
     const attackers = many(0xa000, 8);
     const ordinary = many(0xb000, 8);
     const delegates = many(0xd000, 4);
@@ -97,14 +97,14 @@ describe('eight contract wallets that revoke somebody in every block', () => {
     const ratio = (of: keyof Cost) =>
       median(costs.revoking.map((cost) => cost[of])) / median(costs.ordinary.map((cost) => cost[of]));
     const ratios = `requests ${ratio('requests').toFixed(1)}, calls ${ratio('calls').toFixed(1)}, CPU ${ratio('cpu').toFixed(1)}`;
-    console.log(`${costs.revoking.length} blocks with 8 revocations, times an ordinary one: ${ratios}`);
+    console.log(`${costs.revoking.length} blocks with 8 revocations, relative to an ordinary block: ${ratios}`);
     expect(one.errors).toEqual([]);
-    // Of CPU a busy machine has its own idea: it is printed above.
+    // CPU time is too noisy on a busy machine to assert: it is only printed.
     expect(ratio('requests')).toBeLessThan(5);
   }, 280_000);
 });
 
-/** A wallet that is a contract, and grants what is asked of it. */
+/** Creates a smart contract wallet that makes these grants. */
 async function smartAccount(address: Address, grants: readonly RegistryCall[]): Promise<Address> {
   await deploySmartWallet(evm.rpc, address);
   for (let done = 0; done < grants.length; done += 25) {
@@ -116,7 +116,7 @@ async function smartAccount(address: Address, grants: readonly RegistryCall[]): 
 
 const STRANGER = wallet(0x7777);
 
-describe('a wallet whose state is too much for every node', () => {
+describe('a wallet whose state is too large for every node', () => {
   /** Everything that the registry lists for a delegate. */
   async function registryList(delegate: Address): Promise<string[]> {
     const data = `0x4fc69282${delegate.slice(2).padStart(64, '0')}`;
@@ -140,7 +140,7 @@ describe('a wallet whose state is too much for every node', () => {
   }
 
   for (const hasStorage of [true, false]) {
-    test(`takes nothing from those it granted something, and ${hasStorage ? 'storage tells' : 'where nodes give no storage, checks tell'}`, async () => {
+    test(`does not affect its delegates, whose state is read ${hasStorage ? 'from storage' : 'by checks where nodes reject eth_getStorageAt'}`, async () => {
       const base = hasStorage ? 0x1000 : 0x2000;
       const [cold, victim] = [wallet(base), wallet(base + 1)];
       await fund(evm.rpc, [cold]);
@@ -195,7 +195,7 @@ describe('a wallet whose state is too much for every node', () => {
 });
 
 describe('a wallet with more delegates than one tick settles', () => {
-  test('the pair that somebody asked about is settled in the next tick, all others after a few, and v2 never waits', async () => {
+  test('settles a requested pair in the next tick and all others after a few, and v2 never waits', async () => {
     const delegates = many(0x3000, 2.5 * MAX_PAIRS);
     const vault = await smartAccount(
       wallet(0x4000),
@@ -207,7 +207,7 @@ describe('a wallet with more delegates than one tick settles', () => {
     const asks = (delegate: Address): Question => ({ version: 1, scope: 'all', from: vault, to: delegate });
     await one.settle();
 
-    /** One block later: v2 is answered at the head, and no pair is answered wrongly. Gives those that are refused. */
+    /** Adds a block. v2 must be answered at the head, and no pair wrongly. Returns the pairs that got an error. */
     let turn = 0;
     const next = async (): Promise<Address[]> => {
       await send(evm.rpc, [['v2', v2Cold, 'delegateAll', [v2Hot, NO_RIGHTS, turn++ % 2 === 0]]]);
@@ -229,7 +229,7 @@ describe('a wallet with more delegates than one tick settles', () => {
       return refused;
     };
 
-    // Nobody whom it had granted anything: no pair tells that the others are not concerned.
+    // The revoked delegate was never granted anything, so every pair must be checked.
     await execute(evm.rpc, vault, [['v1', vault, 'revokeDelegate', [STRANGER]]]);
     const first = await next();
     expect([first.length, first.length < delegates.length]).toEqual([expect.any(Number), true]);
@@ -245,7 +245,7 @@ describe('a wallet with more delegates than one tick settles', () => {
   }, 120_000);
 });
 
-/** The first blocks are slower: the engine still learns. */
+/** The first blocks are slower, before the code is compiled. */
 const WARM_UP = 20;
 
 interface Cost {

@@ -1,4 +1,4 @@
-// npm run sandbox, as started after a fresh clone.
+// Runs npm run sandbox as after a fresh clone.
 
 import { afterAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -53,7 +53,7 @@ async function expectNothingLeft(processes: readonly number[], folder: string): 
   await until('all files are gone', () => readdirSync(folder).length === 0);
 }
 
-test('gives the printed answers, which the contracts confirm, keeps producing blocks, and leaves nothing after Ctrl-C', async () => {
+test('gives the printed answers, which the contracts confirm, keeps producing blocks, and cleans up after Ctrl-C', async () => {
   const sandbox = start();
   await sandbox.ready();
   const text = sandbox.text();
@@ -95,7 +95,7 @@ test('gives the printed answers, which the contracts confirm, keeps producing bl
   await expectNothingLeft(processes, sandbox.folder);
 }, 120_000);
 
-test('when its chain dies it exits with an error and leaves nothing', async () => {
+test('when its chain dies, it exits with an error and cleans up', async () => {
   const sandbox = start();
   await sandbox.ready();
   const processes = processesBelow(sandbox.child.pid);

@@ -1,4 +1,4 @@
-// delegations serve as a real process on real sockets.
+// Runs delegations serve as a real process on real sockets.
 
 import { describe, expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
@@ -65,7 +65,7 @@ describe('delegations serve', () => {
     }
   });
 
-  test('rejects an invalid configuration with all faults', async () => {
+  test('rejects an invalid configuration and lists every error', async () => {
     const { stderr, code } = await runCommand(['serve'], { PORT: 'http', LOG_LEVEL: 'loud' });
     expect(code).toBe(2);
     expect(stderr).toContain('PORT must be an integer');

@@ -1,5 +1,5 @@
-// Random short lives of a chain with faulty nodes. While one node is honest, the index must be right in the end, without an
-// operator. A seed repeats a life, and FOLLOW_QUIRKS chooses the faults:
+// Follows random chains through faulty nodes. While one node is honest, the index must be right in the end without an operator.
+// A seed repeats a run, and FOLLOW_QUIRKS chooses the faults:
 // FOLLOW_SEED=7 FOLLOW_RUNS=1 FOLLOW_QUIRKS=noReceipts,frozen npx bun test --timeout 9999999 test/simulation.test.ts
 // It must never be wrong in between, except while the honest node was unavailable.
 
@@ -10,9 +10,9 @@ import { type Honesty, type Life, live } from './support/simulated-life.ts';
 
 const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 1000);
 const FIRST_SEED = Number(process.env['FOLLOW_SEED'] ?? 1);
-/** A busy machine takes long; a longer run has no end but its own. */
+/** Generous for busy machines; longer runs have no limit. */
 const LONGEST_MS = process.env['FOLLOW_RUNS'] === undefined ? 1_200_000 : 2 ** 31 - 1;
-/** After so many wrong lives the rest is not lived. */
+/** Stop after this many wrong runs. */
 const MOST_WRONG = Number(process.env['FOLLOW_WRONG'] ?? 10);
 
 async function livesOf(honesty: Honesty, runs: number): Promise<string[]> {
@@ -37,14 +37,14 @@ async function livesOf(honesty: Honesty, runs: number): Promise<string[]> {
   return [...wrong, ...meanwhile];
 }
 
-/** Seeds of lives that were wrong once: a forged revocation of everything, in a transaction that no block has. */
+/** Seeds that gave a wrong answer once: a forged revocation of everything, in a transaction that is in no block. */
 const ONCE_WRONG: readonly (readonly [seed: number, honesty: Honesty])[] = [
   [30_467, 'one'],
   [61_119, 'one'],
   [31_701, 'none'],
 ];
 
-test('lives that were wrong once', async () => {
+test('seeds that gave a wrong answer once', async () => {
   const store = await openStore(`sqlite:${temporaryPath('once-wrong.db')}`);
   for (const [seed, honesty] of ONCE_WRONG) {
     const { wrong, meanwhile } = await live(store, seed, honesty);
@@ -54,7 +54,7 @@ test('lives that were wrong once', async () => {
 });
 
 test(
-  'one node is honest: right in the end',
+  'with one honest node the index is right in the end',
   async () => {
     expect(await livesOf('one', Math.ceil(0.7 * RUNS))).toEqual([]);
   },
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  'no node is honest: what was answered rightly is never answered otherwise',
+  'with no honest node a right answer never changes to a wrong one',
   async () => {
     expect(await livesOf('none', Math.ceil(0.2 * RUNS))).toEqual([]);
   },

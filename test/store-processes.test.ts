@@ -1,4 +1,4 @@
-// More than one process on one store, and processes that die.
+// Runs several processes on one store, and kills some of them.
 
 import { describe, expect, test } from 'bun:test';
 import { answer, type Question } from '../src/registry/check.ts';
@@ -27,7 +27,7 @@ function startWriter(url: string) {
       child.kill('SIGKILL');
       await child.exited;
       await reading;
-      // The last line may have been cut.
+      // The last line may be incomplete.
       const [number, hash] = said.split('\n').at(-2)?.split(' ') ?? [];
       return number === undefined ? null : { number: Number(number), hash };
     },
@@ -37,14 +37,14 @@ function startWriter(url: string) {
 async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 30_000;
   while (!condition()) {
-    if (Date.now() > deadline) throw new Error('the writer said nothing in 30 s');
+    if (Date.now() > deadline) throw new Error('The writer printed nothing for 30 s');
     await Bun.sleep(5);
   }
 }
 
 const amountOf = ({ number, hash }: AnswerBlock) => amountAt(number, Number.parseInt(hash?.slice(2, 10) ?? '0', 16));
 
-/** Every block's answer is that block's own, and derived again from the logs it stays the same. */
+/** Every block has its own answer, and a rebuild from the logs gives the same one. */
 async function expectSound(store: Store): Promise<void> {
   const state = await store.chain(CHAIN);
   if (state === null || state.head === null) return;
@@ -59,7 +59,7 @@ async function expectSound(store: Store): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`processes on ${engine.name}`, () => {
-    test('a writer that is killed at any moment leaves a store that opens at its last commit', async () => {
+    test('after a writer is killed at any moment, the store opens at its last commit', async () => {
       const url = await engine.fresh();
       for (let round = 0; round < 12; round++) {
         const writer = startWriter(url);
@@ -68,7 +68,7 @@ for (const engine of ENGINES) {
         const committed = await writer.kill();
         const store = await openStore(url);
         const state = await store.chain(CHAIN);
-        // What it said is committed; one more commit may have gone through before it could say so.
+        // Every printed head is committed; one more commit may have succeeded before it was printed.
         const known = await store.blocks(CHAIN, { from: committed?.number ?? 0, to: committed?.number ?? 0 });
         if (known[0]?.hash !== committed?.hash) {
           expect(state?.head?.hash.slice(0, 10)).not.toBe(committed?.hash?.slice(0, 10) as string);
@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('readers beside a writer always see rows of the block that their answer names', async () => {
+    test('readers next to a writer always see the rows of the block that their answer names', async () => {
       const url = await engine.fresh();
       const writer = startWriter(url);
       await until(() => writer.said().includes('\n'));

@@ -1,4 +1,4 @@
-// Random lives of a chain, compared after every step with a model: at the head and as of every block before it.
+// Compares the store with a model after every step of a random chain, at the head and as of every earlier block.
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -29,13 +29,13 @@ const { PROPERTY_RUNS, PROPERTY_SEED } = process.env;
 interface TrueBlock extends BlockRef {
   readonly calls: readonly LifeCall[];
 }
-/** The revocations of a wallet in a block that name nobody. */
+/** A wallet's revocations in a block that do not name the delegate. */
 interface Gap {
   readonly vault: Address;
   readonly block: Pick<BlockRef, 'number' | 'hash'>;
-  /** Whom they truly revoked, by log. */
+  /** The delegates that they really revoked, by log. */
   readonly pairs: { delegate: Address; endedBy: number }[];
-  /** From this block on the store must know; null while it need not. */
+  /** The block from which the store must know the delegates; null if unsettled. */
   readAt: number | null;
 }
 
@@ -44,14 +44,14 @@ const DIRECTIONS = [undefined, undefined, 'incoming', 'outgoing'] as const;
 let hashes = 0;
 let chains = 0;
 
-/** The chain as it truly is, beside the store that follows it. */
+/** A true chain, and the steps that a follower applies to the store. */
 async function createLife(store: Store) {
   const chainId = ++chains;
   let { epoch } = await store.claim(chainId, FIRST);
   let head: BlockRef | null = null;
   let history: TrueBlock[] = [];
   let gaps: Gap[] = [];
-  /** Blocks of which the store was not shown all. Until they are repaired, it cannot know better. */
+  /** Blocks with logs that the store did not get. Until they are repaired, it cannot be right about them. */
   let owed: BlockInput[] = [];
 
   const hadGranted = (until: number, from: Address, to: Address): boolean =>
@@ -63,7 +63,7 @@ async function createLife(store: Store) {
         }),
     );
 
-  /** Extends the true chain, and says what a follower would hand to the store for it. */
+  /** Extends the true chain, and returns the batch that a follower would apply. */
   const extend = (planned: readonly LifeBlock[]): BlockInput[] =>
     planned.map(({ gap, seconds, calls }) => {
       const last = history.at(-1);
@@ -79,7 +79,7 @@ async function createLife(store: Store) {
         const delegate = (call[2] === 'revokeSelf' ? call[1] : call[3][0]) as Address;
         if (resolution === 'transaction') return { ...log, revoked: delegate };
         const vault = event.from;
-        // The first one's fate is that of all of a wallet in a block.
+        // All revocations of a wallet in a block are settled in the same way as the first.
         const known = own.get(vault) ?? {
           vault,
           block: { number, hash },
@@ -98,7 +98,7 @@ async function createLife(store: Store) {
     });
 
   const settlementOf = ({ vault, block, pairs: all }: Gap, readAt: number): Settlement => {
-    // Of a later state, only what was there can be seen to be gone.
+    // A later state only shows that an existing delegation is gone.
     const pairs = all.filter(({ delegate }) => readAt === block.number || hadGranted(block.number, vault, delegate));
     const named = new Set(pairs.map(({ delegate }) => delegate));
     const others = WALLETS.filter((wallet) => !named.has(wallet)).map((delegate) => ({ delegate, endedBy: null }));
@@ -113,7 +113,7 @@ async function createLife(store: Store) {
     head = newHead;
   };
 
-  /** What the state of each one's own block, or of a later one, tells; in two parts. */
+  /** Settles each revocation from the state of its own block or of a later one, in two parts. */
   const settle = async (open: readonly Gap[], readAt?: number): Promise<void> => {
     const settlements = open.map((gap) => settlementOf(gap, readAt ?? gap.block.number));
     const half = settlements.map((one) => ({ ...one, pairs: one.pairs.slice(0, 1), complete: false }));
@@ -140,7 +140,7 @@ async function createLife(store: Store) {
           const inputs = extend(step.blocks);
           const all = inputs.flatMap((block) => block.logs.map((log) => ({ block, log })));
           const hidden = all[step.pick % Math.max(1, all.length)];
-          // What comes is one log short, or in another order.
+          // The store does not get one of the logs.
           const shown = inputs.map((block) => {
             if (block !== hidden?.block) return block;
             const logs = block.logs.filter((log) => log !== hidden.log);
@@ -160,7 +160,7 @@ async function createLife(store: Store) {
           const from = repaired[0]?.number ?? 0;
           owed = [];
           await store.repair({ chainId, epoch, blocks: repaired });
-          // Those from the first replaced block on may have to be settled again.
+          // Revocations from the first replaced block on may need to be settled again.
           for (const gap of gaps) if ((gap.readAt ?? 0) >= from) gap.readAt = null;
           if (step.reread) await settle(gaps.filter(({ block, readAt }) => readAt === null && block.number >= from));
           return;
@@ -175,7 +175,7 @@ async function createLife(store: Store) {
         }
         case 'rebuild':
           await store.rebuild(chainId);
-          // A new writer takes over now and then, as after a restart.
+          // A new writer takes over occasionally, as after a restart.
           epoch = (await store.claim(chainId, FIRST)).epoch;
           return;
       }
@@ -202,7 +202,7 @@ async function createLife(store: Store) {
         }
         const isOpen = (gap: Gap) => gap.block.number <= block && (gap.readAt === null || gap.readAt > block);
         const open = gaps.filter(isOpen);
-        /** Whether the wallet had ever granted the other one something before a revocation that is not settled. */
+        /** Whether the wallet had granted anything to the other one before an unsettled revocation. */
         const mayRefusePair = (from: Address, to: Address) =>
           open.some(({ vault, block: { number } }) => vault === from && hadGranted(number, from, to));
         const asked = WALLETS.flatMap((wallet) => [1, 2].map((version) => ({ wallet, version: version as 1 | 2 })));
@@ -280,7 +280,7 @@ async function everything(store: Store, query: Omit<ListQuery, 'limit'>, mayRefu
   }
 }
 
-/** A few questions, others at each block. */
+/** A few questions, different ones at each block. */
 function questionsFor(turn: number): Question[] {
   const pick = <T>(from: readonly T[], offset: number) => from[(turn + offset) % from.length] as T;
   const pair = { from: pick(WALLETS, 0), to: pick(WALLETS, Math.floor(turn / 3)) };
@@ -295,8 +295,8 @@ function questionsFor(turn: number): Question[] {
 }
 
 for (const engine of ENGINES) {
-  describe(`random lives on ${engine.name}`, () => {
-    test('grants, ends, reorgs, repairs and rebuilds agree with the model after every step', async () => {
+  describe(`random chains on ${engine.name}`, () => {
+    test('grants, revocations, reorgs, repairs and rebuilds match the model after every step', async () => {
       const store = await openStore(await engine.fresh());
       const numRuns = PROPERTY_RUNS === undefined ? RUNS[engine.name] : Number(PROPERTY_RUNS);
       await fc.assert(

@@ -1,4 +1,4 @@
-// What both engines refuse: with a typed error that names what was wrong, and nothing half-applied.
+// Tests that both engines reject invalid input with a typed error that names the cause, and write nothing.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Question } from '../src/registry/check.ts';
@@ -11,7 +11,7 @@ import { ENGINES } from './support/engines.ts';
 import { block, COLD, ended, granted, HOT, hash, revocation, settlement, timeOf } from './support/fixtures.ts';
 
 for (const engine of ENGINES) {
-  describe(`the door on ${engine.name}`, () => {
+  describe(`invalid input on ${engine.name}`, () => {
     let store: Store;
     beforeAll(async () => {
       store = await openStore(await engine.fresh());
@@ -35,27 +35,27 @@ for (const engine of ENGINES) {
         () => ({ blocks: [block(103)], head: { ...block(103), timestamp: timeOf(104) } }),
       ],
       [
-        'an event of no type',
+        'an event without a type',
         /unknown event type/,
         () => ({ blocks: [block(103, [{ type: 'x' } as unknown as RegistryEvent])] }),
       ],
       [
-        'a kind that is none',
+        'an unknown kind',
         /kind constructor is unknown/,
         () => ({ blocks: [block(103, [granted('ALL', { kind: 'constructor' as Kind })])] }),
       ],
       [
-        'a named revocation of oneself',
+        'a revocation that names the wallet itself',
         /must not revoke its own wallet/,
         () => ({ blocks: [block(103, [{ type: 'delegateRevoked', from: COLD, to: COLD }])] }),
       ],
       [
-        'a settlement that nobody needs',
+        'an unnecessary settlement',
         /no revocation of .* to settle/,
         () => ({ blocks: [{ ...block(103), settlements: [settlement(103, {})] }] }),
       ],
       [
-        'a settlement by a log that is none',
+        'a settlement by a log that does not exist',
         /is inconsistent/,
         () => {
           const pairs = [{ delegate: HOT, endedBy: 7 }];
@@ -83,7 +83,7 @@ for (const engine of ENGINES) {
     ];
     const twice = (input: BlockInput): BlockInput => ({ ...input, logs: [...input.logs, ...input.logs] });
     for (const [what, why, fault] of refused) {
-      test(`a batch with ${what} is refused with the reason, and nothing of it is written`, async () => {
+      test(`rejects a batch with ${what}, names the cause, and writes nothing`, async () => {
         const chain = await newChain();
         await chain.add([block(101, [granted('ERC721')])]);
         const before = chain.state;
@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
       });
     }
 
-    test('a claim of what is no chain or begins nowhere is refused', async () => {
+    test('rejects a claim with an invalid chain id or first block', async () => {
       for (const [chainId, firstBlock] of [
         [Number.NaN, 1],
         [1.5, 1],
@@ -110,12 +110,12 @@ for (const engine of ENGINES) {
       expect(await store.chain(9999)).toBeNull();
     });
 
-    test('a batch for a chain that nobody claimed is refused as such', async () => {
+    test('rejects a batch for a chain that was never claimed', async () => {
       const orphan = { chainId: 4711, epoch: 1, after: null, blocks: [], head: block(101) };
       expect((await failure(store.apply(orphan))).code).toBe('not-started');
     });
 
-    test('a malformed question is refused, not answered', async () => {
+    test('rejects a malformed question', async () => {
       const chain = await newChain();
       await chain.add([block(101, [granted('ALL')])]);
       const upper = `0x${COLD.slice(2).toUpperCase()}` as const;
@@ -131,7 +131,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('a list of what is not indexed, or of nothing a page, is refused', async () => {
+    test('rejects a list at a block that is not indexed, or with a page size of 0', async () => {
       const chain = await newChain();
       const list = (block: number, limit = 10, chainId = chain.chainId, at = {}) =>
         failure(store.list({ chainId, version: 2, wallet: HOT, at: { block, revision: 0, ...at }, limit }));
@@ -141,12 +141,12 @@ for (const engine of ENGINES) {
       expect((await list(102)).code).toBe('beyond-head');
       expect((await list(101, 10, 4712)).code).toBe('not-started');
       for (const limit of [0, -1, 1.5]) expect((await list(101, limit)).code).toBe('bad-question');
-      // Of a revision that this store has not come to yet, or of what was seen at one.
+      // At a revision that this store has not reached, or seen at one.
       for (const at of [{ revision: 99 }, { seen: 99 }])
         expect((await list(101, 10, chain.chainId, at)).code).toBe('rewritten');
     });
 
-    test('a repair of a block that is not indexed, or is kept with another hash, is refused', async () => {
+    test('rejects a repair of a block that is not indexed or has another hash', async () => {
       const chain = await newChain();
       await chain.add([block(100), block(105), block(110)]);
       expect((await failure(chain.repair([block(111, [ended('ALL')])]))).message).toContain('is not indexed');
@@ -170,7 +170,7 @@ for (const engine of ENGINES) {
       expect(await chain.list(110)).toEqual([]);
     });
 
-    test('times that a log told are marked until a header confirms or corrects them', async () => {
+    test('block times from logs are marked until a header confirms or corrects them', async () => {
       const chain = await newChain();
       const told = { ...block(103, [granted('ALL')]), timestamp: timeOf(102), timeFrom: 'log' as const };
       await chain.add([block(101), told, block(105)]);
@@ -183,7 +183,7 @@ for (const engine of ENGINES) {
       expect((await store.blockAt(chain.chainId, timeOf(103))).number).toBe(103);
     });
 
-    test('addresses that look alike do not mix', async () => {
+    test('similar addresses are kept apart', async () => {
       const chain = await newChain();
       const like = (of: number): Address => `0x${'0'.repeat(32)}${of.toString(16).padStart(8, '0')}`;
       const grants = Array.from({ length: 500 }, (_, of) => granted('ALL', { to: like(of) }));

@@ -1,4 +1,4 @@
-// Database errors are reported as such, no provider is blamed for them, and nothing is lost.
+// Tests that database errors are reported as such, are not blamed on a provider, and lose nothing.
 
 import { expect, test } from 'bun:test';
 import { Inconsistent, isProviderFault, Lagging, Untrusted, WrongChain } from '../src/chain/errors.ts';
@@ -13,7 +13,7 @@ import { postgresDatabase } from './support/postgres-database.ts';
 import { appOf } from './support/serving.ts';
 import { createWorld, type World } from './support/world.ts';
 
-/** A chain is followed into a store; while the store is in trouble a tick fails with this, and afterwards all is well. */
+/** Follows a chain; ticks must fail with this message while the store has an error, and recover afterwards. */
 async function survives(url: string, reason: string, trouble: () => Promise<() => Promise<void>>) {
   const store = await openStore(url);
   const world: World = await createWorld({ nodes: 2, sharedStore: store });
@@ -39,7 +39,7 @@ async function survives(url: string, reason: string, trouble: () => Promise<() =
   }
 }
 
-test('another process holds the write lock of the SQLite file', async () => {
+test('SQLite: recovers after another process held the write lock', async () => {
   const path = temporaryPath('locked.db');
   await survives(`sqlite:${path}`, 'database is locked', async () => {
     const script = `
@@ -57,7 +57,7 @@ test('another process holds the write lock of the SQLite file', async () => {
   });
 });
 
-test('PostgreSQL lets the follower read, and no longer write', async () => {
+test('PostgreSQL: recovers after its role could not write', async () => {
   const url = await postgresDatabase();
   const role = `follower_${new URL(url).pathname.slice(1)}`;
   const all = (what: string) => `ALL ON ALL ${what} IN SCHEMA public`;
@@ -72,7 +72,7 @@ test('PostgreSQL lets the follower read, and no longer write', async () => {
   });
 });
 
-test('PostgreSQL: over HTTP a database that refuses is a 503 with Retry-After, one that is broken a 500; the log has why', async () => {
+test('PostgreSQL: an unavailable database is a 503 with Retry-After, a broken one a 500, and the log has the cause', async () => {
   const url = await postgresDatabase();
   const role = `api_${new URL(url).pathname.slice(1)}`;
   await (await openStore(url)).close();
@@ -85,7 +85,7 @@ test('PostgreSQL: over HTTP a database that refuses is a 503 with Retry-After, o
   const asked = async () => {
     const answer = await api.fetch(new Request(`http://localhost/registry/v2/check/all?to=${HOT}&from=${COLD}`));
     const { type, detail } = (await answer.json()) as { type: string; detail: string };
-    // What the database says is for the log: it may name what is no caller's business.
+    // The database's message belongs in the log only: it may contain internal names.
     expect(detail).not.toContain('permission');
     return [answer.status, type, answer.headers.get('retry-after')];
   };

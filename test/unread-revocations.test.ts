@@ -1,4 +1,4 @@
-// An answer that waits for a v1 revocation: the caller is told when to ask again, and the follower what to settle first.
+// An answer may depend on an unsettled v1 revocation: the caller gets a Retry-After, and the follower settles that pair first.
 
 import { expect, test } from 'bun:test';
 import { createDeniedSample } from '../src/chain/denied-sample.ts';
@@ -9,10 +9,10 @@ import { appOf } from './support/serving.ts';
 
 const FIRST = 1000;
 const [VAULT, STRANGER] = [address(0xc01d), address(0x57)];
-/** Many more than a tick settles. */
+/** Many more than one tick settles. */
 const DELEGATES = Array.from({ length: 1000 }, (_, turn) => address(0xd000 + turn));
 
-test('a pair that was refused, in a check or in a list, is answered after the next tick', async () => {
+test('a pair that got a 503, in a check or in a list, is answered after the next tick', async () => {
   const maker = createChainMaker(FIRST);
   const chain: FakeBlock[] = [];
   const grow = (calls: readonly FakeCall[] = []) => {
@@ -34,7 +34,7 @@ test('a pair that was refused, in a check or in a list, is answered after the ne
   };
   const check = (delegate: string) => ask(`check/all?vault=${VAULT}&delegate=${delegate}`);
   const list = (delegate: string) => ask(`${delegate}?direction=incoming`);
-  /** As the program does between two ticks. */
+  /** Passes requested pairs to the follower, as the program does between two ticks. */
   const tell = () => {
     for (const [, , unread] of denials.take()) for (const { from, to } of unread) one.follower.prioritize(from, to);
   };
@@ -51,13 +51,13 @@ test('a pair that was refused, in a check or in a list, is answered after the ne
       [check, true],
       [list, [expect.objectContaining({ type: 'ALL' })]],
     ] as const) {
-      // A tick settles a hundred: without a word, hardly one of them would be among those.
+      // A tick settles a hundred pairs: without priority, the last four would hardly be among them.
       const waiting: string[] = [];
       for (const delegate of DELEGATES) if ((await asked(delegate)).status === 503) waiting.push(delegate);
       denials.take();
       const wanted = waiting.slice(-4);
       for (const delegate of wanted) expect((await asked(delegate)).status).toBe(503);
-      // Any number of questions that are answered with no do not stand in its way.
+      // Denied checks must not push out the pairs to settle.
       for (const nobody of DELEGATES.slice(0, 50)) await ask(`check/all?vault=${nobody}&delegate=${VAULT}`);
       tell();
       grow();

@@ -1,4 +1,4 @@
-// Workers: several processes on one port with one rate limit, restarted when they die.
+// Runs several workers on one port with one rate limit, and restarts those that die.
 
 import { describe, expect, test } from 'bun:test';
 import { openAccounts } from '../src/accounts/accounts.ts';
@@ -61,7 +61,7 @@ describe('serve --workers', () => {
     const statuses = await burst([served.url], 200);
     console.log('two workers, a burst of 200:', JSON.stringify(statuses));
     expect(statuses).toEqual({ 200: 25, 429: 175 });
-    // Both answered, and the metrics have the sum.
+    // Both workers answered, and the metrics have the sum.
     await until('counted', async () => {
       const text = await (await fetch(served.metricsUrl)).text();
       return text.includes('route="/registry/v2/check/all",status="429"} 175');
@@ -102,7 +102,7 @@ describe('serve --workers', () => {
       const all = await Promise.all(Array.from({ length: 20 }, () => ask(served.url)));
       return all.every(({ status }) => status === 200);
     };
-    // The other worker answers meanwhile.
+    // The other worker answers in the meantime.
     await until('answered', answered);
     const isReplaced = (gone: number) => async () => {
       const now = await childrenOf(served.pid);
@@ -157,7 +157,7 @@ describe('serve --workers', () => {
     });
   }
 
-  test('a worker that is started by hand exits with an error', async () => {
+  test('a worker that is started directly exits with an error', async () => {
     const { code, stderr } = await runCommand(['worker'], { DATABASE_URL: `sqlite:${temporaryPath('alone.db')}` });
     expect([code, stderr]).toEqual([2, expect.stringContaining('serve --workers')]);
   });
@@ -201,7 +201,7 @@ describe('REDIS_URL', () => {
       startServe(database, environment, 'api', '--workers', '2'),
     ]);
     const urls = replicas.map(({ url }) => url);
-    // Redis has half a second for each: where all come at once on a busy machine, some are answered without it.
+    // Redis gets half a second per request: in a burst on a busy machine, some requests would be answered without it.
     const statuses = await burst(urls, 200, 20);
     console.log('two replicas of two workers, a burst of 200:', JSON.stringify(statuses));
     expect(statuses).toEqual({ 200: 25, 429: 175 });

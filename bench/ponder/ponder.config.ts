@@ -1,7 +1,7 @@
 import { createConfig } from 'ponder';
 import { registryAbi } from './abi';
 
-/** Each entry begins with 20 requests a second: many of the same are the way around that. */
+/** Ponder starts each entry at 20 requests per second; repeating the same URL raises that limit. */
 const RPC_ENTRIES = 25;
 
 export default createConfig({

@@ -1,6 +1,6 @@
 import { onchainTable, primaryKey } from 'ponder';
 
-/** What has no contract or token has the zero address or 0 there: columns of a primary key are never null. */
+/** Delegations without a contract or token have the zero address or 0: columns of a primary key cannot be null. */
 export const delegation = onchainTable(
   'delegation',
   (t) => ({

@@ -1,8 +1,8 @@
-// Statements run behind the store's back, by a connection of their own.
+// Runs SQL statements on a store's database over a separate connection.
 
 import { Database } from 'bun:sqlite';
 
-/** Gives the rows that the statement returned, each as an object. */
+/** Returns the rows of the statement as objects. */
 export async function behind(url: string, statement: string): Promise<Record<string, unknown>[]> {
   if (url.startsWith('sqlite:')) {
     const database = new Database(url.slice('sqlite:'.length));

@@ -1,4 +1,4 @@
-// A real browser with no way out: whatever does not go to the loopback fails.
+// Starts a real browser that can reach only the loopback interface.
 
 import { type Browser, chromium } from 'playwright-core';
 import { findProgram } from './programs.ts';

@@ -1,4 +1,4 @@
-// What a registry logs for a call: the same for a no-op.
+// Converts a registry call into the event that it emits; a call that changes nothing emits one too.
 
 import type { Address, Bytes32, DelegationKey, Kind } from '../../src/registry/delegation.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';

@@ -1,4 +1,4 @@
-// A chain in a store under test, written by a writer that knows where it stands.
+// Writes a chain to a store under test, and keeps track of its state.
 
 import { expect } from 'bun:test';
 import { answer, type Question } from '../../src/registry/check.ts';
@@ -7,7 +7,7 @@ import { StoreError } from '../../src/store/errors.ts';
 import type { Batch, BlockInput, ChainState, Settlement, Store } from '../../src/store/store.ts';
 import { COLD, CONTRACT, HOT } from './fixtures.ts';
 
-/** The first block of every such chain. */
+/** The first block of every test chain. */
 export const FIRST = 100;
 export const VOTE = `0x${'766f7465'.padEnd(64, '0')}` as const;
 
@@ -15,7 +15,7 @@ export const asksAll: Question = { version: 2, scope: 'all', from: COLD, to: HOT
 export const asksErc20: Question = { ...asksAll, scope: 'erc20', contract: CONTRACT };
 export const asksV1: Question = { version: 1, scope: 'all', from: COLD, to: HOT };
 
-/** The typed error that the work must end with. */
+/** Returns the typed error that the work must fail with. */
 export async function failure(work: Promise<unknown>): Promise<StoreError> {
   const error = await work.then(
     () => null,
@@ -27,7 +27,7 @@ export async function failure(work: Promise<unknown>): Promise<StoreError> {
 
 let chains = 0;
 
-/** A chain of its own, under a number that no other has. */
+/** Creates a chain with an unused id. */
 export async function newChain(store: Store) {
   const chainId = ++chains;
   let state: ChainState = await store.claim(chainId, FIRST);
@@ -57,7 +57,7 @@ export async function newChain(store: Store) {
     },
     ask: async (question: Question, at?: number) =>
       answer(question, (await store.check(chainId, question, at)).granting),
-    /** The answers at some blocks, or the code of the error in their place. */
+    /** The answers at these blocks; an error is given as its code. */
     async answers(question: Question, ...blocks: (number | undefined)[]) {
       const found: unknown[] = [];
       for (const at of blocks) {

@@ -1,4 +1,4 @@
-// The two engines as tests use them: each call gives the URL of a new, empty store.
+// The two engines for tests: each call returns the URL of a new, empty store.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ export interface EngineUnderTest {
 let folder: string | undefined;
 let files = 0;
 
-/** A path for a file that goes away with the test run. */
+/** A path for a file that is removed after the test run. */
 export function temporaryPath(name: string): string {
   folder ??= mkdtempSync(join(tmpdir(), 'delegations-test-'));
   return join(folder, `${++files}-${name}`);
@@ -21,11 +21,11 @@ export function temporaryPath(name: string): string {
 const SQLITE: EngineUnderTest = { name: 'SQLite', fresh: async () => `sqlite:${temporaryPath('store.db')}` };
 const POSTGRES: EngineUnderTest = {
   name: 'PostgreSQL',
-  // Loaded when it is needed: a file that imports the engines can run without PostgreSQL.
+  // Loaded on demand, so that a file that imports the engines can run without PostgreSQL.
   fresh: async () => (await import('./postgres-database.ts')).postgresDatabase(),
 };
 
-/** A fast run starts no process, so it has no PostgreSQL. */
+/** The fast test run starts no processes, so it has no PostgreSQL. */
 export const ENGINES: readonly EngineUnderTest[] = process.env['TEST_FAST'] ? [SQLITE] : [SQLITE, POSTGRES];
 
 export function removeTemporaryFiles(): void {

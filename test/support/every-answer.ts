@@ -1,4 +1,4 @@
-// Every answer that a store gives about the wallets of a simulated chain, and what each must be.
+// Collects every answer of a store about the wallets of a simulated chain, and compares it with the truth.
 
 import { answer } from '../../src/registry/check.ts';
 import { StoreError } from '../../src/store/errors.ts';
@@ -8,7 +8,7 @@ import type { Model } from './model.ts';
 import { asText, type CheckCase, everyQuestion } from './questions.ts';
 import type { Recording } from './vectors.ts';
 
-/** By what was asked. An answer that was refused is the error's code in brackets. */
+/** Answers by question. An error is given as its code in brackets. */
 export type Answers = ReadonlyMap<string, string>;
 
 export const isRefused = (answer: string) => answer.startsWith('[');
@@ -22,7 +22,7 @@ export const ALL_CHECKS = everyQuestion({
   rights: RIGHTS,
 } as unknown as Recording);
 
-/** Whose logs decide what a list says. */
+/** The wallets whose logs determine a list. */
 export const LISTS = WALLETS.flatMap((wallet) =>
   ([1, 2] as const).flatMap((version) =>
     (['outgoing', 'incoming'] as const).map((direction) => ({
@@ -35,7 +35,7 @@ export const LISTS = WALLETS.flatMap((wallet) =>
   ),
 );
 
-/** All lists as they must be. */
+/** The true lists. */
 export function trueLists(model: Model): Map<string, string> {
   const held = model.held().map((one) => ({ one, text: asText(one) }));
   const answers = new Map<string, string>();
@@ -52,7 +52,7 @@ const refusal = (error: unknown): string => {
   throw error;
 };
 
-/** All lists as of a block. */
+/** The store's lists as of a block. */
 export async function listsAt(store: Store, chainId: number, block: number): Promise<Map<string, string>> {
   const revision = (await store.chain(chainId))?.revision ?? 0;
   const answers = new Map<string, string>();
@@ -67,7 +67,7 @@ export async function listsAt(store: Store, chainId: number, block: number): Pro
   return answers;
 }
 
-/** What is wrong about the answers to every list and to these checks, at a block or at the head. */
+/** Describes the wrong answers among all lists and these checks, at a block or at the head. */
 export async function wrongAnswers(
   store: Store,
   chainId: number,
@@ -77,7 +77,7 @@ export async function wrongAnswers(
   const answers = await listsAt(store, chainId, number);
   const truth = trueLists(model);
   for (const { name, question, truth: trueOf } of asked) {
-    // A caller who names no block is answered in another way.
+    // A check without a block takes another code path.
     const said = await (isHead ? store.check(chainId, question) : store.check(chainId, question, number))
       .then(({ granting }) => String(answer(question, granting)))
       .catch(refusal);
@@ -87,11 +87,11 @@ export async function wrongAnswers(
   return differenceOf(answers, truth);
 }
 
-/** Some of all checks. */
+/** A random subset of all checks. */
 export const someChecks = (random: () => number, count: number): CheckCase[] =>
   Array.from({ length: count }, () => ALL_CHECKS[Math.floor(random() * ALL_CHECKS.length)] as CheckCase);
 
-/** Those that are not what they must be, in words; null where all are. */
+/** Describes the answers that differ from the truth; null if there are none. */
 export function differenceOf(answers: Answers, truth: Answers): string | null {
   const wrong = [...answers].filter(([name, said]) => truth.get(name) !== said);
   const [first] = wrong;

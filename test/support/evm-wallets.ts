@@ -1,4 +1,4 @@
-// Wallets on a real EVM, for which the node signs, and what they do in the registries.
+// Sends registry calls from wallets on a real EVM, for which the node signs.
 
 import { decodeAnswer, encodeCheck } from '../../src/chain/registry-calls.ts';
 import type { Rpc } from '../../src/chain/rpc.ts';
@@ -9,16 +9,16 @@ import { encodeCall, encodeExecute, type RegistryCall } from '../../src/sandbox/
 import { WALLETS } from './lives.ts';
 import { MAINNET } from './vectors.ts';
 
-/** The wallet that is a contract. */
+/** The smart contract wallet. */
 export const SMART = WALLETS[2];
-/** Whose transactions make the smart account act. */
+/** The owner, who sends the smart account's transactions. */
 export const OWNER: Address = `0x${'0e'.repeat(20)}`;
 
 const registryOf = ([registry]: RegistryCall) => MAINNET.registries[registry === 'v1' ? 1 : 2] as Address;
 
 const GAS = '0x2dc6c0';
 
-/** The node signs for them, and they can pay. */
+/** Funds the wallets and lets the node sign for them. */
 export async function fund(rpc: Rpc, wallets: readonly Address[]): Promise<void> {
   for (const who of wallets) {
     await rpc.call('hardhat_impersonateAccount', [who]);
@@ -33,18 +33,18 @@ export async function prepareWallets(rpc: Rpc): Promise<void> {
 
 const bodyOf = (call: RegistryCall) => ({ to: registryOf(call), data: encodeCall(call) });
 
-/** Calls of one smart account, in one transaction of its owner's. */
+/** Sends calls of one smart account in one transaction of its owner. */
 export const execute = (rpc: Rpc, account: Address, calls: readonly RegistryCall[], gas = GAS) =>
   rpc.call('eth_sendTransaction', [{ from: OWNER, to: account, data: encodeExecute(calls.map(bodyOf)), gas }]);
 
-/** Sends calls of one wallet in one transaction, or in one each where the wallet is no contract. */
+/** Sends calls of one wallet: in one transaction for a smart account, otherwise in one each. */
 export async function send(rpc: Rpc, calls: readonly RegistryCall[]): Promise<void> {
   const [[, caller]] = calls as [RegistryCall];
   if (caller === SMART) await execute(rpc, SMART, calls);
   else for (const call of calls) await rpc.call('eth_sendTransaction', [{ from: caller, ...bodyOf(call), gas: GAS }]);
 }
 
-/** The registries' own answers at a block, given as a JSON-RPC block tag. */
+/** The registries' own answers at a JSON-RPC block tag. */
 export async function registryAnswers(
   rpc: Rpc,
   questions: readonly Question[],

@@ -1,4 +1,4 @@
-// The fake node's storage against our own contract on a real EVM.
+// Compares the fake node's storage with our own contract on a real EVM.
 
 import { expect, test } from 'bun:test';
 import { startEvm } from '../../src/sandbox/evm.ts';
@@ -14,7 +14,7 @@ const grant = (from: string, to: string): RegistryCall => ['v1', from, 'delegate
 const revoke = (from: string, to: string): RegistryCall => ['v1', from, 'revokeDelegate', [to]];
 const revokeSelf = (delegate: string, from: string): RegistryCall => ['v1', delegate, 'revokeSelf', [from]];
 
-/** The calls of each block; those of the smart account in one block are one transaction. */
+/** The calls of each block; the smart account's calls in one block share a transaction. */
 const BLOCKS: readonly (readonly RegistryCall[])[] = [
   [grant(A, B)],
   [revoke(A, B)],
@@ -24,16 +24,16 @@ const BLOCKS: readonly (readonly RegistryCall[])[] = [
   // Through the smart account, twice the same pair and once another.
   [grant(SMART, A), revoke(SMART, A), revoke(SMART, A), revoke(SMART, B)],
   [revokeSelf(SMART, A)],
-  // Of oneself, both ways.
+  // A wallet that revokes itself, both ways.
   [revoke(A, A)],
   [revokeSelf(A, A)],
-  // These count up nothing of a pair.
+  // These do not change the count of any pair.
   [['v1', A, 'revokeAllDelegates', []]],
   [['v1', A, 'delegateForAll', [B, false]]],
   [['v2', A, 'delegateAll', [B, `0x${'0'.repeat(64)}`, false]]],
 ];
 
-test('slots of pairs count on the fake node as they do in the contract, block by block', async () => {
+test('the fake node counts revocations per pair in the same slots as the contract, block by block', async () => {
   const evm = await startEvm();
   const maker = createChainMaker(1);
   const node = startFakeNode();
@@ -63,7 +63,7 @@ test('slots of pairs count on the fake node as they do in the contract, block by
       before = sum;
     }
     expect(before).toBe(9);
-    // Another branch has counts of its own.
+    // Another branch has its own counts.
     const [first] = node.chain as [FakeBlock];
     const other = maker.block(first, [{ call: revoke(A, B), direct: true }]);
     expect(other.storage?.(versionSlot(A, B))).toBe(`0x${'1'.padStart(64, '0')}`);

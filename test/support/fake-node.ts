@@ -1,4 +1,4 @@
-// A node that we write ourselves, on a real socket: a chain of blocks with both registries' logs, and any fault on demand.
+// A fake JSON-RPC node on a real socket: it serves a chain with the logs of both registries, and can have any fault.
 
 import { createKeccak } from 'hash-wasm';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
@@ -44,7 +44,7 @@ export interface Question {
   readonly params: any[];
 }
 
-/** Thrown by a fault: an error as JSON-RPC has it. */
+/** Thrown by a fault: becomes a JSON-RPC error. */
 export class Refusal extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -53,10 +53,10 @@ export class Refusal extends Error {
   }
 }
 
-/** A fault's answer that never comes. */
+/** Returned by a fault: no response is ever sent. */
 export const NO_ANSWER = Symbol('no answer');
 
-/** Gives another answer than the honest one, or throws, or returns a Response of its own, or NO_ANSWER. */
+/** Changes the honest answer, throws, or returns its own Response or NO_ANSWER. */
 export type Fault = (question: Question, honest: () => unknown) => unknown;
 
 export interface FakeNode {
@@ -66,20 +66,20 @@ export interface FakeNode {
   chain: readonly FakeBlock[];
   fault: Fault | null;
   chainId: number;
-  /** How far behind the tip the finalized block is; null where the tag is unknown. */
+  /** Number of blocks between the head and the finalized block; null if the tag is not supported. */
   finalizedDepth: number | null;
   /** The first block at whose end the registries have code. */
   codeSince: number;
-  /** The honest answer to any question, or a Refusal. */
+  /** Returns the honest answer to a request, or throws a Refusal. */
   answer(question: Question): unknown;
-  /** How many calls of each method came. */
+  /** Number of calls by method. */
   readonly calls: Map<string, number>;
   stop(): Promise<void>;
 }
 
 const hexOf = (value: number) => `0x${value.toString(16)}`;
 
-/** On a socket of its own, or for the fetch of this process only, which is twice as fast. */
+/** Listens on a socket, or only for the fetch of this process, which is twice as fast. */
 export function startFakeNode(chain: readonly FakeBlock[] = [], where: 'socket' | 'process' = 'socket'): FakeNode {
   const calls = new Map<string, number>();
   const respond = async (body: Body | Body[]): Promise<unknown> => {
@@ -131,7 +131,7 @@ function serveOnSocket(respond: (body: Body | Body[]) => Promise<unknown>) {
   return { url: `http://127.0.0.1:${port}`, port, stop: () => server.stop(true) };
 }
 
-/** What a chain has, by hash. */
+/** Blocks and transactions of a chain, by hash. */
 interface Index {
   readonly blocks: ReadonlyMap<string, FakeBlock>;
   readonly transactions: ReadonlyMap<string, readonly [FakeBlock, FakeTransaction]>;
@@ -139,7 +139,7 @@ interface Index {
 
 const indexes = new WeakMap<readonly FakeBlock[], Index>();
 
-/** Made once for each chain: a chain that has grown is another array. */
+/** Built once for each chain: a chain that has grown is a new array. */
 function indexOf(chain: readonly FakeBlock[]): Index {
   let index = indexes.get(chain);
   if (index === undefined) {
@@ -156,7 +156,7 @@ function indexOf(chain: readonly FakeBlock[]): Index {
 
 export type Tag = string | { readonly blockHash: string };
 
-/** The block that a tag, a number or a hash stands for; undefined where the node has none. */
+/** Resolves a tag, a number or a hash to a block; undefined if the node does not have it. */
 export function blockAt({ chain, finalizedDepth }: FakeNode, tag: Tag): FakeBlock | undefined {
   if (typeof tag === 'object') return indexOf(chain).blocks.get(tag.blockHash);
   if (tag === 'latest') return chain.at(-1);
@@ -229,7 +229,7 @@ function answer(node: FakeNode, { method, params }: Question): unknown {
       stateAt(params[1]);
       return '0x1';
     case 'eth_getCode': {
-      // Chains of tests begin late: blocks before the first are blocks too.
+      // Test chains start at a high number: earlier blocks exist, but are empty.
       const isNumber = typeof params[1] === 'string' && params[1].startsWith('0x');
       const number = isNumber ? Number(params[1]) : stateAt(params[1]).number;
       return number >= node.codeSince ? '0x60' : '0x';
@@ -319,7 +319,7 @@ const TOPICS: Readonly<Record<string, string>> = {
   'v2.delegateERC1155': '0x27ab1adc9bca76301ed7a691320766dfa4b4b1aa32c9e05cf789611be7f8c75f',
 };
 
-/** The log of a call, as the registries write it. */
+/** The log of a call, as the registries emit it. */
 export function logOfCall([registry, caller, name, args]: RegistryCall): FakeLog {
   const topic = TOPICS[`${registry}.${name}`] as string;
   const [a, b, c, d, e] = args as [string, string, string, string, string];
@@ -363,18 +363,18 @@ export function logOfCall([registry, caller, name, args]: RegistryCall): FakeLog
   };
 }
 
-/** A contract that stands between a wallet and the registry: its input tells nothing. */
+/** A contract between wallet and registry: its transaction input does not show the registry call. */
 const BATCHER: Address = `0x${'ba'.repeat(20)}`;
 
 export interface FakeCall {
   readonly call: RegistryCall;
-  /** Straight from the wallet to the registry. */
+  /** The wallet calls the registry directly. */
   readonly direct: boolean;
   /** In the same transaction as the call before it. */
   readonly joined?: boolean;
 }
 
-/** Builds chains of blocks from calls, branch by branch, and knows the truth at each. Marks keep makers' hashes apart. */
+/** Builds blocks from calls, on any branch, and knows the truth at each block. Different marks give different hashes. */
 export function createChainMaker(first: number, seconds = 12, start = 1_700_000_000, mark = 0) {
   const histories = new Map<Bytes32, History>();
   let serial = 0;
@@ -419,7 +419,7 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
   return {
     block,
     modelAt,
-    /** Everything that holds at the end of a block. */
+    /** All active delegations at the end of a block. */
     heldAt: (hash: Bytes32) => modelAt(hash).held(),
     /** All calls up to the end of a block. */
     callsAt(hash: Bytes32): RegistryCall[] {
@@ -430,7 +430,7 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
   };
 }
 
-/** What nodes are asked of the registries at the end of a block, from the calls up to there. */
+/** Answers state queries at the end of a block from all calls up to it. */
 export const stateOf = (history: History): Pick<Required<FakeBlock>, 'v1State' | 'check' | 'storage'> => ({
   v1State(vault, selector) {
     const data = getterOf(stateAfter(history), vault, selector);

@@ -1,13 +1,13 @@
-// Short names for what tests put into a store.
+// Short constructors for the data that tests put into a store.
 
 import type { Address, Bytes32, Delegation, Kind } from '../../src/registry/delegation.ts';
 import { KINDS, NO_RIGHTS } from '../../src/registry/delegation.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
 import type { BlockInput, LogInput, Settlement } from '../../src/store/store.ts';
 
-/** A wallet or contract from a small number. */
+/** Makes an address from a small number. */
 export const address = (of: number): Address => `0x${of.toString(16).padStart(40, '0')}`;
-/** A block or transaction hash from a small number and a branch. */
+/** Makes a block or transaction hash from a small number and a branch. */
 export const hash = (of: number, branch = 0): Bytes32 =>
   `0x${branch.toString(16).padStart(8, '0')}${of.toString(16).padStart(56, '0')}`;
 
@@ -15,7 +15,7 @@ export const COLD = address(0xc01d);
 export const HOT = address(0x407);
 export const CONTRACT = address(0xcc);
 
-/** A good value for each parameter that an operation must be given. */
+/** A valid value for each required parameter of an operation. */
 export const GOOD_VALUES: Readonly<Record<string, string>> = {
   wallet: HOT,
   to: HOT,
@@ -26,7 +26,7 @@ export const GOOD_VALUES: Readonly<Record<string, string>> = {
   tokenId: '7',
 };
 
-/** A delegation from COLD to HOT, of v2 unless the kind is v1's. */
+/** A delegation from COLD to HOT; v2 unless the kind exists only in v1. */
 export function delegation(kind: Kind, fields: Partial<Delegation> = {}): Delegation {
   const version = fields.version ?? (kind === 'TOKEN' ? 1 : 2);
   const shape = KINDS[kind];
@@ -53,7 +53,7 @@ export function ended(kind: Kind, fields: Partial<Delegation> = {}): RegistryEve
   return { type: 'ended', delegation: key };
 }
 
-/** Block times: ten seconds a block. */
+/** The time of a block: one block every ten seconds. */
 export const timeOf = (block: number) => 1_700_000_000 + 10 * block;
 
 export function block(number: number, events: readonly (RegistryEvent | LogInput)[] = [], branch = 0): BlockInput {
@@ -64,11 +64,11 @@ export function block(number: number, events: readonly (RegistryEvent | LogInput
   return { number, hash: hash(number, branch), timestamp: timeOf(number), logs };
 }
 
-/** A block in which a wallet revoked a delegate that only the registry's state can tell. */
+/** A block with a revocation whose delegate is known only from the registry's state. */
 export const revocation = (number: number, vault = COLD): BlockInput =>
   block(number, [{ type: 'unknownRevoked', from: vault }]);
 
-/** What the registry's state told about a revocation that is the only log of its block. */
+/** The settlement of a revocation that is the only log of its block. */
 export const settlement = (
   number: number,
   pairs: Readonly<Record<Address, boolean>>,

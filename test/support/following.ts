@@ -1,4 +1,4 @@
-// A follower under test: over fake nodes, by a clock that the test moves.
+// Runs a follower on fake nodes, with a clock that the test controls.
 
 import type { FollowerEvent } from '../../src/chain/context.ts';
 import { createFollower, type Follower, type FollowerOptions } from '../../src/chain/follower.ts';
@@ -16,7 +16,7 @@ export interface Following {
   providers: ProviderPool;
   /** Milliseconds. */
   clock: number;
-  /** Ticks until there is nothing more to do at once; what goes wrong is kept in `errors`. */
+  /** Ticks until there is nothing left to do; errors are collected in `errors`. */
   settle(most?: number): Promise<void>;
   /** A new follower on the same store, as after a restart. */
   restart(): void;
@@ -29,9 +29,9 @@ export async function following(
     firstBlock: number;
     clock: number;
     timeoutMs?: number;
-    /** A store that others use too; otherwise one of its own, which goes with it. */
+    /** A shared store; without it, the follower gets a store that is closed with it. */
     sharedStore?: Store;
-    /** The store as one life of the follower's process sees it: made anew with every restart. */
+    /** Wraps the store for one run of the follower's process; called again at every restart. */
     storeOf?: (store: Store) => Store;
   },
 ): Promise<Following> {
@@ -60,7 +60,7 @@ export async function following(
           if (!(await one.follower.tick()).more) return;
         } catch (error) {
           one.errors.push(error as Error);
-          // As the follower's own loop does: it waits a while before it asks again.
+          // Like the follower's own loop, wait before the next tick.
           one.clock += 2000;
         }
       }

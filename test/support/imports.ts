@@ -1,4 +1,4 @@
-// Which file of src imports which, read from the text of the files.
+// Reads the imports between the files of src from their text.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -6,7 +6,7 @@ import { Glob } from 'bun';
 
 const ROOT = join(import.meta.dir, '../..');
 
-/** From the bottom: a folder imports only from those before it. */
+/** From the bottom up: a folder imports only from itself and the folders before it. */
 export const LAYERS = [
   'registry',
   'api',
@@ -20,7 +20,7 @@ export const LAYERS = [
   'cli',
 ] as const;
 
-/** Web pages know the interface and what they are given, nothing of where it comes from. */
+/** Web pages know the interface and the data that they are given, not its source. */
 export const WEB_MAY_IMPORT = ['registry', 'api'];
 
 export interface Import {
@@ -30,7 +30,7 @@ export interface Import {
 
 const RELATIVE = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g;
 
-/** Every import of one file of src by another, tests apart. Paths are relative to src. */
+/** Every import between two files of src, without tests. Paths are relative to src. */
 export function importsOfSrc(): Import[] {
   const src = join(ROOT, 'src');
   const files = [...new Glob('**/*.ts').scanSync(src)].filter((path) => !path.endsWith('.test.ts')).sort();
@@ -45,7 +45,7 @@ export function importsOfSrc(): Import[] {
 
 export const folderOf = (path: string): string => path.split('/')[0] ?? '';
 
-/** The imports between folders, each once, in the order of the layers. */
+/** The imports between folders, without duplicates, in the order of the layers. */
 export function folderArrows(imports: readonly Import[]): string[] {
   const found = new Set(
     imports

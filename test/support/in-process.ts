@@ -1,5 +1,5 @@
-// Servers that only the fetch of this process knows: no socket, and an answer that never comes is told at once as a
-// deadline that has passed.
+// Runs servers that only the fetch of this process can reach. There is no socket, and a response that never comes is reported
+// at once as a timeout.
 
 type Respond = (body: never) => Promise<unknown>;
 
@@ -20,7 +20,7 @@ export function serveInProcess(respond: Respond, noAnswer: symbol) {
 
 const NO_HEADERS = new Headers({ 'content-length': '0' });
 
-/** What a caller looks at; a Response takes longer to make than all the rest of the answer. */
+/** The part of a Response that callers read. Creating a real Response takes longer than everything else. */
 const answerOf = (text: string) =>
   ({ ok: true, status: 200, headers: NO_HEADERS, text: async () => text }) as unknown as Response;
 

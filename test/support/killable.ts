@@ -1,12 +1,11 @@
-// The store as one process sees it that may be killed at any write: what is committed then stays, and the process does nothing
-// any more. The file beneath is the real one.
+// Wraps a real store so that its process can be killed at any write: committed data stays, and the process does nothing more.
 
 import type { Store } from '../../src/store/store.ts';
 
 export interface Killable {
-  /** Begins the life of a process, and ends that of the one before. */
+  /** Starts a process; the previous one is dead. */
   storeOf(store: Store): Store;
-  /** The process dies at its n-th write from now, before that is committed or right after. */
+  /** Kills the process at its n-th write from now, before or right after the commit. */
   killAt(write: number, when: 'before' | 'after'): void;
   readonly isDead: boolean;
 }

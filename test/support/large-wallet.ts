@@ -1,18 +1,18 @@
-// A process of its own that writes a v1 wallet with very many grants, and then, a line of its input at a time, what ends them
-// all. It prints a line after each.
+// Runs as a process: writes a v1 wallet with very many grants, then revokes them all, one way for each line of its input.
+// It prints a line after each step.
 
 import type { RegistryEvent } from '../../src/registry/event.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { BlockInput } from '../../src/store/store.ts';
 import { block, COLD, granted, HOT } from './fixtures.ts';
 
-/** LARGE_WALLET=500000 for more. */
+/** Set LARGE_WALLET=500000 for a larger run. */
 export const GRANTS = Number(process.env['LARGE_WALLET'] ?? 200_000);
 const A_BLOCK = 10_000;
-/** The last block with grants; the one after it ends them. */
+/** The last block with grants; the next block revokes them. */
 export const GRANTED = GRANTS / A_BLOCK;
 
-/** What COLD does in the block after its grants: each takes the place of the one before it. */
+/** The revocations in the block after the grants; each replaces the one before it. */
 export const ENDS: readonly RegistryEvent[] = [
   { type: 'vaultRevoked', from: COLD },
   { type: 'delegateRevoked', from: COLD, to: HOT },

@@ -1,4 +1,4 @@
-// How the nodes of a simulated life are wrong: all quirks that nodes are known for, and what is only to be seen over time.
+// The faults of nodes in a simulation: all known quirks of nodes, and faults that only show over time.
 
 import { type FakeBlock, type FakeNode, type Fault, NO_ANSWER, Refusal } from './fake-node.ts';
 import { type FaultMaker, QUIRKS, type Random, UNKNOWN_FORM } from './node-quirks.ts';
@@ -6,15 +6,15 @@ import { type FaultMaker, QUIRKS, type Random, UNKNOWN_FORM } from './node-quirk
 export interface LifeQuirk {
   readonly name: string;
   readonly make: FaultMaker;
-  /** Says what is not so, where the others only leave out, refuse, or send what makes no sense. */
+  /** Returns false data, where other quirks only omit data, fail, or return malformed data. */
   readonly invents: boolean;
-  /** Where it goes on for ever, nobody can tell which of two nodes is right: it must end. */
+  /** The quirk must end: if it lasted forever, nobody could tell which of two nodes is right. */
   readonly passes: boolean;
 }
 
 type Question = Parameters<Fault>[0];
 
-/** Another answer to one method, with some chance. */
+/** Changes the answer to one method, with some probability. */
 const change =
   (method: string, to: (answer: never) => unknown, share = 1): FaultMaker =>
   (random) =>
@@ -23,7 +23,7 @@ const change =
     return question.method === method && answer !== null && random() < share ? to(answer as never) : answer;
   };
 
-/** The same whatever is asked, with some chance. */
+/** Gives the same answer to every method, with some probability. */
 const says =
   (make: () => unknown, share: number): FaultMaker =>
   (random) =>
@@ -57,7 +57,7 @@ function headOfAnotherMoment(random: Random, node: FakeNode): Fault {
 }
 
 const MORE: Readonly<Record<string, FaultMaker>> = {
-  // Not there, or hardly.
+  // Unavailable nodes.
   unavailable: says(() => new Response('', { status: 503 }), 0.3),
   down: says(() => new Response('', { status: 502 }), 1),
   tooManyRequests: says(() => new Response('{"error":"slow down"}', { status: 429 }), 0.4),
@@ -102,7 +102,7 @@ const MORE: Readonly<Record<string, FaultMaker>> = {
   },
 };
 
-/** A log of another block, said to be in every k-th one too, in a transaction that is there or in none. */
+/** Repeats a log of another block in every k-th block, in an existing transaction or in none. */
 function forgesOften(): FaultMaker {
   return (random, node) => {
     const every = 2 + below(random, 8);

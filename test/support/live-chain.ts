@@ -1,4 +1,4 @@
-// A chain of now that a real program follows through a node of ours, and the truth about it.
+// A chain with current block times that a real program follows through a fake node, and the truth about it.
 
 import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFakeNode } from './fake-node.ts';
 import type { Model } from './model.ts';
@@ -7,7 +7,7 @@ import { createRandom } from './random.ts';
 import type { ServeProcess } from './serve-process.ts';
 import { FIRST, randomCalls } from './world.ts';
 
-/** In the node's URL, and nowhere else. */
+/** A secret that is in the node's URL and must not appear anywhere else. */
 export const SECRET = 'SECRET-KEY-123';
 
 export interface LiveChain {
@@ -16,14 +16,14 @@ export interface LiveChain {
   readonly url: string;
   grow(blocks: number, calls?: () => FakeCall[]): void;
   reorg(depth: number, blocks: number): void;
-  /** All that holds at the end of a block, as sorted texts. */
+  /** The active delegations at the end of a block, as sorted texts. */
   held(hash: string): string[];
-  /** The registries at the end of a block; null where there never was such a block. */
+  /** The registries at the end of a block; null for an unknown block. */
   modelAt(hash: string): Model | null;
   stop(): Promise<void>;
 }
 
-/** A chain whose newest block is of now, and never of later however fast it grows. */
+/** Creates a chain whose newest block has the current time, and never a later one. */
 export function liveChain(blocks: number, seed = 1): LiveChain {
   const random = createRandom(seed);
   const maker = createChainMaker(FIRST, 1, Math.floor(Date.now() / 1000) - blocks);
@@ -85,7 +85,7 @@ export async function eventually<T>(
   throw new Error(`${what}: not within ${seconds} s`);
 }
 
-/** The program answers for the chain's own newest block. */
+/** Waits until the program answers at the chain's head. */
 export const caughtUp = (served: ServeProcess, { chain }: LiveChain) =>
   eventually('caught up', async () => {
     const networks = (await (await fetch(`${served.url}/networks`)).json()) as {

@@ -1,4 +1,4 @@
-// Random lives of a chain: what wallets do, and what befalls the store that follows it.
+// Generates random chains: the calls of wallets, and the events in the store that follows them.
 
 import fc from 'fast-check';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
@@ -82,9 +82,9 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('rebuild' as const) }) },
 );
 
-/** Lives that were answered wrongly once. */
+/** Chains that gave a wrong answer once. */
 export const ONCE_WRONG: Step[][] = [
-  // A grant that was missed, and whose end only a reading of state had shown, came back to life with the repair.
+  // A missed grant, whose revocation was known only from a state read, became active again with the repair.
   [
     {
       type: 'withhold',

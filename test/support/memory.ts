@@ -1,8 +1,8 @@
-// How much memory a process has of its own.
+// Measures the private memory of a process.
 
 import { readFileSync } from 'node:fs';
 
-/** In bytes. Pages of mapped files are the system's to keep or drop, and do not count where that can be told. */
+/** In bytes. Pages of mapped files can be reclaimed, so they are not counted where the system reports them. */
 export function ownMemory(pid: number): number {
   if (process.platform !== 'linux') {
     return Number(Bun.spawnSync(['ps', '-o', 'rss=', '-p', String(pid)]).stdout.toString()) * 1024;

@@ -1,12 +1,12 @@
-// A small model of both registries, driven by the calls that wallets make. It shares no rule with src/: where the two
-// disagree, one of them is wrong.
+// A small model of both registries, driven by the calls of wallets. It shares no code with src/, so that a bug in one shows as
+// a difference.
 
 import type { Address, Bytes32, Delegation, DelegationKey, Kind } from '../../src/registry/delegation.ts';
 import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 
 export interface Model {
   call(call: RegistryCall): void;
-  /** Everything that holds now. */
+  /** All active delegations. */
   held(): Delegation[];
   v1(scope: 'all' | 'contract' | 'token', to: string, from: string, contract?: string, id?: string): boolean;
   v2(
@@ -22,7 +22,7 @@ const ZERO = `0x${'0'.repeat(64)}`;
 const text = (key: DelegationKey) =>
   [key.version, key.kind, key.from, key.to, key.contract, key.tokenId, key.rights].join('|');
 
-/** Both registries, with what they hold already. */
+/** Creates both registries, with initial delegations. */
 export function createModel(already: readonly Delegation[] = []): Model {
   const held = new Map(already.map((delegation) => [text(delegation), delegation]));
 

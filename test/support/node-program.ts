@@ -1,4 +1,4 @@
-// A real node program with both registries: Foundry's anvil where there is one, Hardhat's own EVM elsewhere.
+// Starts a real node program with both registries: Foundry's anvil if available, otherwise Hardhat.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,9 +15,9 @@ export interface NodeProgram {
   stop(): Promise<void>;
 }
 
-/** npm has it for x86-64 only. It is fetched by the test, for it must not stand in the way of an install elsewhere. */
+/** npm has it for x86-64 only. The test fetches it, so that npm install works on other machines. */
 const ANVIL = '@foundry-rs/anvil-linux-amd64@1.7.1';
-/** An anvil that is there already, on any machine. */
+/** An anvil that is already installed. */
 const OWN = process.env['ANVIL'];
 const hasAnvil = OWN !== undefined || (process.platform === 'linux' && process.arch === 'x64');
 
@@ -25,7 +25,7 @@ export const NODE_PROGRAM = hasAnvil
   ? 'anvil'
   : `Hardhat's EVM (anvil is not installed on ${process.platform} ${process.arch}; ANVIL=<path> uses one)`;
 
-/** With chain id 1, and both registries at their real addresses. */
+/** The chain id is 1, and both registries are at their real addresses. */
 export const startNodeProgram = (): Promise<NodeProgram> => (hasAnvil ? startAnvil() : startEvm());
 
 async function startAnvil(): Promise<NodeProgram> {
@@ -61,7 +61,7 @@ async function startAnvil(): Promise<NodeProgram> {
   }
 }
 
-/** Without its install script, and nothing of the project's own packages. */
+/** Downloads the package without running its install script. */
 function fetchAnvil(folder: string): string {
   console.error(`This test runs on anvil: downloading ${ANVIL} from npm into a temporary folder.`);
   for (const command of [

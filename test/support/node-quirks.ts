@@ -1,5 +1,5 @@
-// What nodes and providers are known to do other than answer honestly. A quirk with parameters is a function that takes
-// them; one that looks at the chain takes the node it is for.
+// Known quirks of nodes and providers, as faults of a fake node. A quirk with parameters is a function that takes them; one that
+// reads the chain takes its node.
 
 import { blockAt, type FakeBlock, type FakeNode, type Fault, headerJson, Refusal, type Tag } from './fake-node.ts';
 import { word } from './registry-state.ts';
@@ -19,29 +19,29 @@ export interface LogJson {
 const hexOf = (value: number) => `0x${value.toString(16)}`;
 const isLogs = (method: string) => method === 'eth_getLogs';
 
-/** Answers one method otherwise. */
+/** Changes the answer to one method. */
 export const on =
   (method: string, change: (honest: () => unknown, params: readonly unknown[]) => unknown): Fault =>
   (question, honest) =>
     question.method === method ? change(honest, question.params) : honest();
 
-/** Several quirks of one node; the first is the outermost. Each must answer at once, with no Response of its own. */
+/** Combines quirks; the first is the outermost. Each must return synchronously, and not its own Response. */
 export const together =
   (...faults: readonly Fault[]): Fault =>
   (question, honest) =>
     faults.reduceRight<() => unknown>((inner, fault) => () => fault(question, inner), honest)();
 
-/** Changes every answer of logs, by range and by block hash. */
+/** Changes every eth_getLogs response, by range and by block hash. */
 const everyLogs = (change: (logs: readonly LogJson[]) => unknown): Fault =>
   on('eth_getLogs', (honest) => change(honest() as LogJson[]));
 
-/** Changes answers of logs by range only. */
+/** Changes eth_getLogs responses by range only. */
 const rangeLogs =
   (change: (logs: readonly LogJson[]) => unknown): Fault =>
   ({ method, params: [filter] }, honest) =>
     isLogs(method) && filter.blockHash === undefined ? change(honest() as LogJson[]) : honest();
 
-/** Changes each log, in answers of logs and in receipts. */
+/** Changes each log, in eth_getLogs responses and in receipts. */
 const eachLog =
   (change: (log: LogJson) => object): Fault =>
   ({ method }, honest) => {
@@ -51,7 +51,7 @@ const eachLog =
     return { ...(answer as object), logs: (answer as { logs: LogJson[] }).logs.map(change) };
   };
 
-/** Answers as if the node's chain were another one. */
+/** Answers as if the node had another chain. */
 function seeing<T>(node: FakeNode, chain: readonly FakeBlock[], ask: () => T): T {
   const own = node.chain;
   node.chain = chain;
@@ -64,10 +64,10 @@ function seeing<T>(node: FakeNode, chain: readonly FakeBlock[], ask: () => T): T
 
 // Caps on the number of logs
 
-/** A range ends silently after the whole block in which the n-th log is (EthereumJS). */
+/** A range is truncated silently after the block of the n-th log (EthereumJS). */
 export const capByCount = (most: number): Fault => rangeLogs((logs) => throughBlockOf(logs, most - 1));
 
-/** A range ends silently after the whole block in which the answer reaches so many bytes of JSON. */
+/** A range is truncated silently after the block in which the response reaches this many bytes of JSON. */
 export const capByBytes = (most: number): Fault =>
   rangeLogs((logs) => {
     let bytes = 0;
@@ -85,13 +85,13 @@ function throughBlockOf(logs: readonly LogJson[], position: number): readonly Lo
   return last === undefined ? logs : logs.filter((log) => Number(log.blockNumber) <= Number(last.blockNumber));
 }
 
-/** A range ends silently after its first n logs, within a block. */
+/** A range is truncated silently after its first n logs, within a block. */
 export const capMidBlock = (most: number): Fault => rangeLogs((logs) => logs.slice(0, most));
 
-/** Of a range only the newest n logs come. */
+/** Only the newest n logs of a range are returned. */
 export const newestOnly = (most: number): Fault => rangeLogs((logs) => logs.slice(Math.max(0, logs.length - most)));
 
-// Blocks that the node does not have, and forms that it does not know
+// Unknown blocks and unsupported parameters
 
 /** No logs, instead of an error, for a block hash that the node does not know. */
 export const emptyForUnknownHash =
@@ -112,11 +112,11 @@ export const headLogsBeyondHead =
     });
   };
 
-/** Codes with which nodes say that they do not know a form of a parameter. */
+/** Error codes that nodes return for an unsupported form of a parameter. */
 export const UNKNOWN_FORM = [-32602, -32700, -32000] as const;
 export type UnknownForm = (typeof UNKNOWN_FORM)[number];
 
-/** State at a block that is given by its hash is refused: the node knows numbers and tags only. */
+/** State queries by block hash are rejected: the node supports only numbers and tags. */
 export const refusesBlockHash =
   (code: UnknownForm): Fault =>
   ({ method, params }, honest) => {
@@ -128,7 +128,7 @@ export const refusesBlockHash =
 
 const isFinalized = (params: readonly unknown[]) => params[0] === 'finalized';
 
-/** The `finalized` tag is refused. */
+/** The `finalized` tag is rejected. */
 export const refusesFinalized = (code: UnknownForm): Fault =>
   on('eth_getBlockByNumber', (honest, params) => {
     if (isFinalized(params)) throw new Refusal(code, 'invalid block tag');
@@ -141,7 +141,7 @@ export const finalizedIsHead = (node: FakeNode): Fault =>
     isFinalized(params) ? node.answer({ method: 'eth_getBlockByNumber', params: ['latest', false] }) : honest(),
   );
 
-/** `finalized` is block 0, for ever. */
+/** `finalized` is always block 0. */
 export const finalizedIsGenesis = (node: FakeNode): Fault =>
   on('eth_getBlockByNumber', (honest, params) => {
     const [first] = node.chain;
@@ -150,18 +150,18 @@ export const finalizedIsGenesis = (node: FakeNode): Fault =>
     return headerJson({ ...first, number: 0, hash: `0x${word(1n)}`, parentHash: zero, timestamp: 0, transactions: [] });
   });
 
-// What is in a log
+// Fields of a log
 
-/** How a node fills a log's `blockTimestamp`, which is not in the standard. */
+/** How a node fills a log's `blockTimestamp`, which is not standardized. */
 export const TIMES = {
-  /** Right. */
+  /** Correct. */
   right: hexOf,
-  /** Not known, and said so. */
+  /** Explicitly unknown. */
   null: () => null,
   zero: () => '0x0',
-  /** Right, as a JSON number. */
+  /** Correct, but as a JSON number. */
   number: (time: number) => time,
-  /** Plausible, and wrong: of some other block of the same hours. */
+  /** Plausible but wrong: up to 50 minutes early. */
   wrong: (time: number) => hexOf(time - 60 * (1 + (time % 50))),
 } as const;
 
@@ -172,7 +172,7 @@ export const logTimes = (node: FakeNode, kind: keyof typeof TIMES): Fault =>
     blockTimestamp: TIMES[kind](blockAt(node, { blockHash: log.blockHash })?.timestamp ?? 0),
   }));
 
-/** Every transaction's logs are numbered from 0, in receipts too. */
+/** Log indexes start at 0 in each transaction, in receipts too. */
 export const logIndexPerTransaction = (node: FakeNode): Fault =>
   eachLog((log) => {
     const { transactions = [] } = blockAt(node, { blockHash: log.blockHash }) ?? {};
@@ -180,11 +180,11 @@ export const logIndexPerTransaction = (node: FakeNode): Fault =>
     return { ...log, logIndex: hexOf(Number(log.logIndex) - before) };
   });
 
-// What the node has thrown away
+// Pruned data
 
 const headOf = ({ chain }: FakeNode) => chain.at(-1)?.number ?? 0;
 
-/** Null for what is in a block more than n below the head; for everything where n is not given. */
+/** Null for data in blocks more than n below the head; for all data if n is not given. */
 const forgets = (method: string, node: FakeNode, olderThan: number): Fault =>
   on(method, (honest) => {
     const answer = honest() as { blockNumber: string } | null;
@@ -199,13 +199,13 @@ export const noReceipts = (node: FakeNode, olderThan = -1): Fault =>
 export const noTransactions = (node: FakeNode, olderThan = -1): Fault =>
   forgets('eth_getTransactionByHash', node, olderThan);
 
-/** No logs of blocks from a to b come in ranges, nor any error; `byHash`: by block hash neither. */
+/** Ranges omit the logs of blocks a to b without an error; with `byHash`, queries by block hash do too. */
 export const prunedSilently = (from: number, to: number, byHash = false): Fault =>
   (byHash ? everyLogs : rangeLogs)((logs) =>
     logs.filter(({ blockNumber }) => Number(blockNumber) < from || Number(blockNumber) > to),
   );
 
-/** Logs of blocks from a to b are refused: by block hash, and any range that touches them. */
+/** Logs of blocks a to b are rejected: by block hash, and in any range that overlaps them. */
 export const prunedWithError =
   (node: FakeNode, from: number, to: number): Fault =>
   ({ method, params: [filter] }, honest) => {
@@ -218,13 +218,13 @@ export const prunedWithError =
 
 // State
 
-/** The block at whose end state is asked for; undefined for other questions. */
+/** The block parameter of a state query; undefined for other methods. */
 function stateTag(method: string, params: readonly unknown[]): Tag | undefined {
   const at = { eth_call: 1, eth_getStorageAt: 2, eth_getCode: 1, eth_getBalance: 1 }[method];
   return at === undefined ? undefined : (params[at] as Tag);
 }
 
-/** The number of that block; undefined where it is no question of state, or the node does not know the block. */
+/** The number of that block; undefined if this is not a state query or the block is unknown. */
 function stateNumber(node: FakeNode, method: string, params: readonly unknown[]): number | undefined {
   const tag = stateTag(method, params);
   if (tag === undefined) return undefined;
@@ -236,7 +236,7 @@ function isOld(node: FakeNode, method: string, params: readonly unknown[], depth
   return number !== null && number !== undefined && headOf(node) - number > depth;
 }
 
-/** State of blocks more than n below the head is refused. */
+/** State of blocks more than n below the head is rejected. */
 export const noOldState =
   (node: FakeNode, depth: number): Fault =>
   ({ method, params }, honest) => {
@@ -244,7 +244,7 @@ export const noOldState =
     return honest();
   };
 
-/** State of blocks more than n below the head is nothing, silently: no return data, zero words, no balance. */
+/** State of blocks more than n below the head is empty without an error: no return data, zero words, no balance. */
 export const emptyOldState =
   (node: FakeNode, depth: number): Fault =>
   ({ method, params }, honest) => {
@@ -252,13 +252,13 @@ export const emptyOldState =
     return nothing !== undefined && isOld(node, method, params, depth) ? nothing : honest();
   };
 
-/** There is no code at blocks more than n below the head, says the node. */
+/** eth_getCode returns no code for blocks more than n below the head. */
 export const noOldCode =
   (node: FakeNode, depth: number): Fault =>
   ({ method, params }, honest) =>
     method === 'eth_getCode' && isOld(node, method, params, depth) ? '0x' : honest();
 
-/** Calls, or other questions of state, are answered from the state n blocks earlier. */
+/** Calls or other state queries are answered from the state n blocks earlier. */
 export const staleState =
   (node: FakeNode, behind: number, methods: readonly string[] = ['eth_call']): Fault =>
   ({ method, params }, honest) => {
@@ -275,9 +275,9 @@ export const saysTrue = saysAlways(`0x${word(1n)}`);
 export const saysFalse = saysAlways(`0x${word(0n)}`);
 export const saysNothing = saysAlways('0x');
 
-// Logs that never were, and logs kept back
+// Forged and withheld logs
 
-/** A v2 grant of everything, once more and to somebody else, in every range that has one. */
+/** Every range with a v2 grant of everything gets a copy of it with another delegate. */
 const forges = (change: object): Fault =>
   rangeLogs((logs) => {
     const one = logs.find(({ topics }) => topics.length === 3);
@@ -288,26 +288,26 @@ const forges = (change: object): Fault =>
     return [...logs.slice(0, end), forged, ...logs.slice(end)];
   });
 
-/** A forged log of a transaction that is there, whose receipt does not have it. */
+/** A forged log of an existing transaction, whose receipt does not contain it. */
 export const forgesLog = forges({});
-/** A forged log of a transaction that nobody knows. */
+/** A forged log of a transaction that does not exist. */
 export const forgesTransaction = forges({ transactionHash: `0x${'f0'.repeat(32)}` });
 
-/** Every log is kept back. */
+/** Every log is withheld. */
 export const keepsBackAll = everyLogs(() => []);
-/** The logs of about every k-th transaction are kept back, always of the same ones. */
+/** The logs of about every k-th transaction are withheld, always of the same transactions. */
 export const keepsBackTransactions = (every: number): Fault =>
   everyLogs((logs) =>
     logs.filter(({ transactionHash }) => Number.parseInt(transactionHash.slice(2, 10), 16) % every !== 0),
   );
-/** The first log of every answer is kept back. */
+/** The first log of every response is withheld. */
 export const keepsBackFirst = everyLogs((logs) => logs.slice(1));
-/** The last log of every answer is kept back. */
+/** The last log of every response is withheld. */
 export const keepsBackLast = everyLogs((logs) => logs.slice(0, -1));
 
-// Other chains, other moments
+// Other chains and stale heads
 
-/** From the n-th question on, the URL leads to another chain. */
+/** From the n-th request on, the URL leads to another chain. */
 export const becomesOtherChain = (
   node: FakeNode,
   other: { readonly chainId: number; readonly chain: readonly FakeBlock[] },
@@ -332,7 +332,7 @@ export const lagging = (node: FakeNode, blocks: number): Fault => {
   };
 };
 
-/** The node stands still from now on. */
+/** The node is stuck at its current head. */
 export const frozen = (node: FakeNode): Fault => {
   const { chain } = node;
   return (_, honest) => seeing(node, chain, honest);
@@ -347,7 +347,7 @@ const only = (method: string, change: (answer: never) => unknown, share = 1): Fa
   };
 };
 
-/** Faults that a follower can see through at once, or that make it wait. */
+/** Faults that a follower can detect at once, or that only delay it. */
 export const OPEN: readonly FaultMaker[] = [
   (random) => (_, honest) => (random() < 0.3 ? new Response('', { status: 503 }) : honest()),
   (random) => (_, honest) => (random() < 0.3 ? new Response('<html>', { status: 200 }) : honest()),
@@ -356,7 +356,7 @@ export const OPEN: readonly FaultMaker[] = [
     return honest();
   },
   (random) => (question, honest) => (question.method === 'eth_getBlockByNumber' && random() < 0.3 ? null : honest()),
-  // The head of some other moment.
+  // A stale head.
   (random, node) => (question, honest) => {
     if (question.method !== 'eth_getBlockByNumber' || question.params[0] !== 'latest') return honest();
     const { chain } = node;
@@ -381,7 +381,7 @@ export const OPEN: readonly FaultMaker[] = [
   () => refusesFinalized(-32602),
 ];
 
-/** Faults that nobody can see at once: logs that are kept back. They must be found later. */
+/** Faults that cannot be detected at once: withheld logs. They must be found later. */
 export const HIDDEN: readonly FaultMaker[] = [
   () => keepsBackAll,
   only('eth_getLogs', () => [], 0.5),
@@ -393,7 +393,7 @@ const below = (random: Random, most: number) => Math.floor(random() * most);
 const pick = <T>(random: Random, of: readonly T[]): T => of[below(random, of.length)] as T;
 const someNumber = (random: Random, { chain }: FakeNode) => pick(random, chain).number;
 
-/** Every quirk of this file by its name, with parameters by chance. The other chain of a node is its own, under another id. */
+/** Every quirk of this file by name, with random parameters. A node's other chain has the same blocks with another chain id and other hashes. */
 export const QUIRKS = {
   capByCount: (random) => capByCount(1 + below(random, 20)),
   capByBytes: (random) => capByBytes(1 + below(random, 10_000)),

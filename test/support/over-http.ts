@@ -1,8 +1,8 @@
-// Reads lists as they come over HTTP.
+// Parses lists from HTTP responses.
 
 import type { Address, Bytes32, Delegation } from '../../src/registry/delegation.ts';
 
-/** Records in full detail, as the rules name things. */
+/** Parses records in full detail into delegations. */
 export function delegationsOf(text: string, version: 1 | 2): Delegation[] {
   const lower = (address: string) => address.toLowerCase() as Address;
   const uint = (digits: string | null) => (digits === null ? null : BigInt(digits));

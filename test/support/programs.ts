@@ -1,15 +1,15 @@
-// Programs that npm does not carry. On Debian, as root, they install themselves; elsewhere the error names the package.
+// Finds programs that npm does not have. On Debian, as root, it installs them; elsewhere the error names the package.
 
 import { existsSync } from 'node:fs';
 
-/** Debian's packages, by the name of the program. */
+/** Debian packages by program name. */
 const PACKAGES = { chromium: 'chromium', nginx: 'nginx-light', 'redis-server': 'redis-server', wrk: 'wrk' } as const;
 
 export type Program = keyof typeof PACKAGES;
 
-/** The path of the program, which is installed first where it is missing. */
+/** Returns the path of the program; installs it first if it is missing. */
 export function findProgram(name: Program): string {
-  // Servers stand in a folder that is not on every path.
+  // Servers are in a folder that is not on every PATH.
   const search = { PATH: `${process.env['PATH']}:/usr/sbin` };
   const found = Bun.which(name, search);
   if (found !== null) return found;
@@ -21,7 +21,7 @@ export function findProgram(name: Program): string {
   apt('update');
   apt('install', '--yes', '--no-install-recommends', pack);
   const installed = Bun.which(name, search);
-  if (installed === null) throw new Error(`${pack} is installed, and there is still no ${name}.`);
+  if (installed === null) throw new Error(`${pack} is installed, but ${name} was not found.`);
   return installed;
 }
 

@@ -1,11 +1,11 @@
-// Every question that a recording has a true answer for, and those answers.
+// Lists every question that a recording can answer, and the true answers.
 
 import type { Question } from '../../src/registry/check.ts';
 import type { Address, Bytes32, Delegation } from '../../src/registry/delegation.ts';
 import type { Model } from './model.ts';
 import type { Checkpoint, Recording } from './vectors.ts';
 
-/** A question, and the same question as the recording and the model name it. */
+/** A question, and its name in the recording and the model. */
 export interface CheckCase {
   readonly question: Question;
   readonly name: string;
@@ -110,7 +110,7 @@ export function recordedList(checkpoint: Checkpoint, version: 1 | 2, wallet: Add
       });
     }
   }
-  // A delegation to oneself is in both directions, and counts once.
+  // A wallet's delegation to itself is in both directions, and counts once.
   return [...new Set(rows.map(asText))].sort();
 }
 

@@ -1,6 +1,6 @@
-// Chance that comes again: the same seed gives the same numbers everywhere.
+// A seeded random number generator: the same seed gives the same numbers everywhere.
 
-/** Mulberry32: small and fast. Gives numbers from 0 up to 1. */
+/** Mulberry32. Returns numbers from 0 (inclusive) to 1 (exclusive). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-// HTTP by hand, for requests that no HTTP library would send: text goes out as it is, one answer comes back.
+// Sends raw HTTP requests that no HTTP library would send, and reads one response to each.
 
 import { connect, type Socket } from 'node:net';
 
@@ -9,12 +9,12 @@ export interface RawAnswer {
 }
 
 export interface RawClient {
-  /** Null when the server closes the connection without a word. */
+  /** Null if the server closes the connection without a response. */
   send(request: string, options?: { head?: boolean }): Promise<RawAnswer | null>;
   close(): void;
 }
 
-/** Keeps its connection as long as the server does. Latin-1, so that a character is a byte. */
+/** Keeps the connection open as long as the server does. Latin-1, so that each character is one byte. */
 export function rawClient(url: string): RawClient {
   const { hostname, port } = new URL(url);
   let socket: Socket | null = null;
@@ -54,7 +54,7 @@ export function rawClient(url: string): RawClient {
   };
 }
 
-/** Undefined until the answer is whole. */
+/** Undefined until the response is complete. */
 function parse(text: string, head: boolean, closed: boolean): RawAnswer | null | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return closed ? null : undefined;

@@ -1,4 +1,4 @@
-// A real Redis server for tests: on loopback, in memory only.
+// Starts a real Redis server for tests, on loopback and in memory only.
 
 import { tmpdir } from 'node:os';
 import { freePort } from '../../src/sandbox/free-port.ts';
@@ -7,13 +7,13 @@ import { findProgram } from './programs.ts';
 export interface RedisServer {
   readonly url: string;
   readonly pid: number;
-  /** Ends it as a crash would. */
+  /** Kills it with SIGKILL, like a crash. */
   kill(): Promise<void>;
   /** Starts it again, empty, on the same port. */
   start(): Promise<void>;
 }
 
-/** Kills all that are still there. */
+/** Kills all servers that are still running. */
 export function removeRedis(): void {
   for (const end of endings) end();
 }

@@ -1,4 +1,4 @@
-// The v1 and v2 registries' state at the end of a block, as nodes are asked for it: checks, lists and storage slots.
+// Computes the state of both registries at the end of a block, for a fake node: checks, lists and storage slots.
 
 import { createKeccak } from 'hash-wasm';
 import type { Address, Delegation, Kind } from '../../src/registry/delegation.ts';
@@ -10,10 +10,10 @@ const keccak = await createKeccak(256);
 export const word = (value: string | bigint) =>
   typeof value === 'bigint' ? value.toString(16).padStart(64, '0') : value.slice(2).toLowerCase().padStart(64, '0');
 
-/** Not to be changed: blocks share it. */
+/** Immutable, because blocks share it. */
 export interface RegistryState {
   readonly model: Model;
-  /** How often each pair was revoked, by the slot that counts it. Slots that are not here hold 0. */
+  /** Revocations per pair, by storage slot. A missing slot is 0. */
   readonly versions: ReadonlyMap<string, number>;
 }
 
@@ -23,7 +23,7 @@ export interface History {
   readonly calls: readonly RegistryCall[];
 }
 
-/** So many states are kept; another one is made from the nearest ancestor's. */
+/** The number of cached states; others are computed from the nearest cached ancestor. */
 const MOST_STATES = 256;
 const states = new Map<History, RegistryState>();
 
@@ -53,7 +53,7 @@ export function stateAfter(history: History): RegistryState {
   return state;
 }
 
-/** The slot that a call counts up; null where it counts none. Calls that end nothing count too. */
+/** The slot that a call increments; null if none. Calls that revoke nothing count too. */
 function revokedSlot([registry, caller, name, [other]]: RegistryCall): string | null {
   if (registry !== 'v1') return null;
   if (name === 'revokeDelegate') return versionSlot(caller, other as string);
@@ -62,7 +62,7 @@ function revokedSlot([registry, caller, name, [other]]: RegistryCall): string | 
 
 const slots = new Map<string, string>();
 
-/** Where the v1 registry keeps `delegateVersion[vault][delegate]`. */
+/** The storage slot of `delegateVersion[vault][delegate]` in the v1 registry. */
 export function versionSlot(vault: string, delegate: string): string {
   const pair = `${vault}${delegate}`.toLowerCase();
   let slot = slots.get(pair);
@@ -75,7 +75,7 @@ export function versionSlot(vault: string, delegate: string): string {
 
 const hashOf = (hex: string) => keccak.init().update(Uint8Array.fromHex(hex)).digest('hex');
 
-/** What a slot of the v1 registry holds. */
+/** The value of a slot of the v1 registry. */
 export const storedWord = ({ versions }: RegistryState, slot: string): string =>
   `0x${word(BigInt(versions.get(`0x${word(slot)}`) ?? 0))}`;
 
@@ -83,14 +83,14 @@ export const storedWord = ({ versions }: RegistryState, slot: string): string =>
 export const answerOf = ({ model }: RegistryState, data: string): string | null =>
   checkOf(model, data) ?? v2ListOf(model, data);
 
-/** What each v1 getter lists, and how it writes a row. */
+/** What each v1 getter lists, and how it encodes a row. */
 const GETTERS: Readonly<Record<string, readonly [kind: Kind, row: (one: Delegation) => string]>> = {
   '0x1b61f675': ['ALL', ({ to }) => word(to)],
   '0xf956cf94': ['CONTRACT', ({ contract, to }) => word(contract ?? '') + word(to)],
   '0x6f007d87': ['TOKEN', ({ contract, tokenId, to }) => word(contract ?? '') + word(tokenId ?? 0n) + word(to)],
 };
 
-/** Return data of a v1 getter for a wallet; null where there is no such getter. */
+/** Return data of a v1 getter for a wallet; null if the getter does not exist. */
 export function getterOf({ model }: RegistryState, vault: Address, selector: string): string | null {
   const [kind, row] = GETTERS[selector] ?? [];
   if (row === undefined) return null;
@@ -102,7 +102,7 @@ const listData = (rows: readonly string[]) => `0x${word(32n)}${word(BigInt(rows.
 
 const TYPES: Readonly<Record<string, bigint>> = { ALL: 1n, CONTRACT: 2n, ERC721: 3n, ERC20: 4n, ERC1155: 5n };
 
-/** The v2 registry's answer where it is asked for a list; null for any other call. */
+/** The v2 registry's answer to a list; null for any other call. */
 function v2ListOf(model: Model, data: string): string | null {
   const wallet = `0x${data.slice(-40)}`;
   const side = ({ '0x42f87c25': 'to', '0x51525e9a': 'from' } as const)[data.slice(0, 10)];

@@ -1,4 +1,4 @@
-// A recording of the genuine registries as a node has it.
+// Turns a recording of the genuine registries into the chain of a fake node.
 
 import type { RawVaultState } from '../../src/registry/v1-revocation.ts';
 import { type FakeBlock, stateOf } from './fake-node.ts';
@@ -11,7 +11,7 @@ const GETTERS: Readonly<Record<string, keyof RawVaultState>> = {
   '0x6f007d87': 'getTokenLevelDelegations',
 };
 
-/** Getters answer as recorded, and where nothing was recorded as the calls up to there leave the registry. */
+/** Getters return the recorded data; where nothing was recorded, the state after all calls so far. */
 export function replayOf(recording: Recording): FakeBlock[] {
   let history: History | null = null;
   return recording.blocks.map((block) => {

@@ -1,4 +1,4 @@
-// A proxy on a socket in front of a real node: it counts what is asked, and refuses what a test tells it to.
+// A proxy in front of a real node that counts calls and rejects those that the test chooses.
 
 interface RpcBody {
   readonly id: number;
@@ -8,11 +8,11 @@ interface RpcBody {
 
 export interface RpcProxy {
   readonly url: string;
-  /** How many calls came; those of a batch count one by one. */
+  /** Number of calls; each call of a batch counts. */
   calls: number;
-  /** How many HTTP requests came. */
+  /** Number of HTTP requests. */
   requests: number;
-  /** Why a call is refused; null where the node is asked. */
+  /** Returns the error message for a call; null to forward it to the node. */
   refuses: (call: RpcBody) => string | null;
   stop(): Promise<void>;
 }

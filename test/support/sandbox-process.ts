@@ -1,12 +1,12 @@
-// The real sandbox, as somebody who has just cloned this starts it.
+// Starts the real sandbox as after a fresh clone.
 
 import { MAIN } from './serve-process.ts';
 
 export interface SandboxProcess {
   readonly child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
-  /** Everything that it printed so far. */
+  /** Everything that it has printed so far. */
   text(): string;
-  /** Ends when it has told all that it has to tell. */
+  /** Resolves when it has printed its introduction. */
   ready(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// The real program on real sockets, as an operator starts it.
+// Starts the real program on real sockets, as an operator would.
 
 export const MAIN = `${import.meta.dir}/../../src/cli/main.ts`;
 
@@ -7,15 +7,15 @@ export interface ServeProcess {
   readonly url: string;
   readonly metricsUrl: string;
   readonly listening: LogLine;
-  /** The other lines of its log, as they came and come. */
+  /** The other lines of its log; grows while the program runs. */
   readonly lines: AsyncGenerator<LogLine>;
-  /** Tells it to stop, and gives its exit code. */
+  /** Stops the program and returns its exit code. */
   stop(): Promise<number>;
 }
 
 const children = new Set<Bun.Subprocess>();
 
-/** Ends all that a failed test has left. */
+/** Kills all processes that a failed test has left behind. */
 export function removeServed(): void {
   for (const child of children) child.kill('SIGKILL');
 }
@@ -42,12 +42,12 @@ export async function startServe(
   });
   children.add(child);
   void child.exited.then(() => children.delete(child));
-  // Read at once, whether anyone asks for them or not: a pipe that nobody empties fills the program's memory.
+  // Always read the pipe: unread output would fill the program's memory.
   const log = readWhole(child.stdout);
   const isListening = (line: LogLine) => line['message'] === 'listening';
   while (!log.ended && !log.lines.some(isListening)) await Bun.sleep(5);
   const listening = log.lines.find(isListening);
-  if (listening === undefined) throw new Error(`serve ended with ${await child.exited}`);
+  if (listening === undefined) throw new Error(`serve exited with code ${await child.exited}`);
   return {
     pid: child.pid,
     url: String(listening['url']),
@@ -64,11 +64,11 @@ export async function startServe(
   };
 }
 
-/** A figure without labels, as its metrics have it now. */
+/** Reads the current value of a metric without labels. */
 export const metric = async ({ metricsUrl }: ServeProcess, name: string): Promise<number> =>
   Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await (await fetch(metricsUrl)).text())?.[1]);
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 export async function runCommand(args: readonly string[], environment: Record<string, string> = {}) {
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
     env: { ...process.env, ...environment },

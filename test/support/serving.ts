@@ -1,11 +1,11 @@
-// The API on a real socket, for tests: the process's own server, at a free port of the loopback.
+// Serves the API on a free loopback port, with the same server as the program.
 
 import { type AppOptions, createApp } from '../../src/http/app.ts';
 import { createSightings } from '../../src/http/freshness.ts';
 import { type ServerOptions, startServer } from '../../src/http/server.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** A service of chain 1 over a store, whose clocks stand still. */
+/** The API of chain 1 on a store, with fixed clocks. */
 export const serviceOf = (store: Store, now: number, more: Partial<AppOptions> = {}): AppOptions => ({
   store,
   chainIds: new Set([1]),

@@ -1,5 +1,4 @@
-// One life of a chain that is followed through several nodes, some of which lie, with kills, restarts and audits. The seed
-// decides everything.
+// Simulates a follower on several nodes, some of which lie, with kills, restarts and audits. The seed determines everything.
 
 import { type Auditor, createAuditor } from '../../src/chain/auditor.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
@@ -25,29 +24,29 @@ import { createRandom } from './random.ts';
 import { MAINNET } from './vectors.ts';
 import { createWorld, FIRST, randomCalls, type World } from './world.ts';
 
-/** Which of the nodes never say anything wrong. */
+/** Which of the nodes never return false data. */
 export type Honesty = 'all' | 'one' | 'none';
 
 export interface Life {
-  /** What was wrong in the end, or at once where there is no honest node; null where nothing was. */
+  /** What was wrong in the end, or at any time if no node is honest; null if nothing was. */
   readonly wrong: string | null;
-  /** The first wrong answer at the head where an honest node had shown the whole chain all the time; null where none was. */
+  /** The first wrong answer at the head while an honest node served the whole chain; null if there was none. */
   readonly meanwhile: string | null;
-  /** The quirks of its nodes; those that went on until the end have a star. */
+  /** The quirks of the nodes; those that lasted until the end have a star. */
   readonly quirks: readonly string[];
 }
 
-/** The quirks that lives are made of: all of them unless FOLLOW_QUIRKS names some, separated by commas. */
+/** The quirks to choose from: all, or those that FOLLOW_QUIRKS names, separated by commas. */
 const wanted = process.env['FOLLOW_QUIRKS']?.split(',');
 const DRAWN = LIFE_QUIRKS.filter(({ name }) => wanted?.includes(name) ?? true);
 
-/** Not near the number that quirks give to another chain. */
+/** Far from the ids that quirks give to other chains. */
 let chains = 1000;
 
 interface SimulatedNode {
   readonly node: FakeNode;
   readonly isHonest: boolean;
-  /** Goes on until the end. */
+  /** Lasts until the end. */
   lasting: Fault | null;
   /** Ends before the end. */
   passing: Fault | null;
@@ -55,7 +54,7 @@ interface SimulatedNode {
   lag: number;
 }
 
-/** A chain of its own in a store that all lives may share: to open one takes longer than to live in it. */
+/** Uses a new chain id in a shared store, because opening a store takes longer than a simulation. */
 export async function live(sharedStore: Store, seed: number, honesty: Honesty): Promise<Life> {
   const random = createRandom(seed);
   const int = (below: number) => Math.floor(random() * below);
@@ -114,7 +113,7 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty): 
       const isDeep = await moveOn(world, random);
       for (const one of nodes) {
         const chance = random();
-        // After a reorg of final blocks all nodes show it.
+        // After a reorg of final blocks, all nodes have the new branch.
         if (isDeep) [one.passing, one.lag] = [null, 0];
         else if (one.isHonest) {
           if (chance < 0.15) one.lag = int(5);
@@ -141,9 +140,9 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty): 
     }
     if (honesty === 'none') return ended(null);
     for (const one of nodes) [one.passing, one.lag] = [null, 0];
-    // With no kill to come.
+    // No kill is pending.
     restart();
-    // Whatever the chain was last: it goes on, above all that it ever was.
+    // The chain grows beyond every earlier head, whatever its last branch was.
     const highest = (await one.store.chain(world.chainId))?.head?.number ?? 0;
     world.grow(3 + Math.max(0, highest - (world.chain.at(-1)?.number ?? 0)));
     apply();
@@ -156,7 +155,7 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty): 
   }
 }
 
-/** What happens to the chain in a step. True where final blocks were replaced. */
+/** Changes the chain in one step. Returns true if final blocks were replaced. */
 async function moveOn(world: World, random: () => number): Promise<boolean> {
   const int = (below: number) => Math.floor(random() * below);
   const dice = random();
@@ -167,7 +166,7 @@ async function moveOn(world: World, random: () => number): Promise<boolean> {
   else if (dice < 0.82) world.reorg(1 + int(Math.min(12, above)), int(6) + (random() < 0.5 ? 6 : 0));
   else if (dice < 0.84) {
     const [lowest] = await world.one.store.blocks(world.chainId, { from: 0, to: Number.MAX_SAFE_INTEGER });
-    // Deeper, nothing of the index would be left.
+    // A deeper reorg would remove the whole index.
     const deepest = (world.chain.at(-1)?.number ?? 0) - (lowest?.number ?? FIRST);
     world.reorg(Math.min(above + 1 + int(5), deepest), 12);
     return true;
@@ -175,11 +174,11 @@ async function moveOn(world: World, random: () => number): Promise<boolean> {
   return false;
 }
 
-/** Calls of which some share a transaction. */
+/** Random calls, some in the same transaction. */
 const joinedCalls = (random: () => number): FakeCall[] =>
   randomCalls(random).map((call, position) => (position > 0 && random() < 0.3 ? { ...call, joined: true } : call));
 
-/** Two faults of one node. What is no answer at all the outer one cannot change. */
+/** Combines two faults of one node. The outer one cannot change a missing response. */
 const both =
   (outer: Fault, inner: Fault): Fault =>
   async (question, honest) => {
@@ -203,19 +202,19 @@ class NoAnswer extends Error {
   }
 }
 
-/** An honest node that cannot be reached. */
+/** Makes an honest node unreachable. */
 const away: Fault = () => new Response('', { status: 503 });
 
 const newAuditor = ({ one, chainId }: World, random: () => number): Auditor =>
   createAuditor(one.follower, { ...MAINNET, chainId }, one.store, () => one.clock, random);
 
-/** Why the chain does not answer; null while it does. */
+/** Why the chain does not answer; null if it does. */
 const haltOf = (state: ChainState | null): string | null => state?.halt?.code ?? null;
 
 const isOfChain = ({ chain }: World, block: { number: number; hash: string } | null | undefined) =>
   block != null && chain[block.number - FIRST]?.hash === block.hash;
 
-/** A wrong answer at the head, where that is a block of the true chain; a refusal is none. */
+/** Finds a wrong answer at the head, if the head is a block of the true chain; an error is not a wrong answer. */
 async function wrongNow(world: World): Promise<string | null> {
   const state = await world.one.store.chain(world.chainId);
   if (state?.head == null || haltOf(state) !== null || !isOfChain(world, state.head)) return null;
@@ -226,7 +225,7 @@ async function wrongNow(world: World): Promise<string | null> {
   return difference === null ? null : `at ${state.head.number} ${difference}`;
 }
 
-/** The store must be at the chain's newest block, answer everything, and be right, now and in the past. */
+/** The store must be at the chain's head, answer everything, and be right at the head and at every past block. */
 async function wrongInTheEnd(world: World, random: () => number, checks: readonly CheckCase[]): Promise<string | null> {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const { store, errors } = world.one;
@@ -252,7 +251,7 @@ async function wrongInTheEnd(world: World, random: () => number, checks: readonl
   }
   const lowest = (await store.blocks(world.chainId, { from: 0, to: tip.number }))[0]?.number ?? FIRST;
   for (let turn = 0; turn < 3; turn++) {
-    // Of times before the first block whose time is kept it says nothing.
+    // Times before the first block with a stored time are not answered.
     const block = pick(world.chain.slice(Math.min(lowest - FIRST, world.chain.length - 2), -1));
     const next = world.chain[block.number - FIRST + 1] as FakeBlock;
     const time = block.timestamp + Math.floor(random() * (next.timestamp - block.timestamp));
@@ -273,8 +272,8 @@ async function wrongInTheEnd(world: World, random: () => number, checks: readonl
 }
 
 /**
- * Remembers what was answered rightly about which block, out of all logs that it depends on: that may be refused later, and
- * never answered otherwise. Right by chance, with logs missing, is not right: one of them that comes later may change it.
+ * Remembers the right answers by block. A later error is allowed, a different answer is not. An answer counts only if the store
+ * had all logs that it depends on: one that was right by chance may change when a missing log arrives.
  */
 function createMemory(world: World) {
   const right = new Map<string, Set<string>>();
@@ -282,7 +281,7 @@ function createMemory(world: World) {
   async function compare(pick: <T>(of: readonly T[]) => T): Promise<string | null> {
     const { store } = world.one;
     const state = await store.chain(world.chainId);
-    // Of a branch that the chain has left nothing can be said.
+    // Nothing is known about blocks of an abandoned branch.
     if (state?.head == null || haltOf(state) !== null || !isOfChain(world, state.head)) return null;
     const head = world.chain[state.head.number - FIRST] as FakeBlock;
     const known = world.chain.filter(({ number, hash }) => number <= head.number && right.has(hash));

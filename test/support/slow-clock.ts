@@ -1,4 +1,4 @@
-// Loaded before a program under test: its clock is an hour slow.
+// Preloaded into a program under test: sets its clock back by an hour.
 
 const { now } = Date;
 Date.now = () => now() - 3_600_000;

@@ -1,13 +1,13 @@
-// What a store has, as the model writes it.
+// Reads the active delegations of a store, in the format of the model.
 
 import { openStore } from '../../src/store/open.ts';
 import { WALLETS } from './lives.ts';
 import { asText } from './questions.ts';
 
-/** The head of chain 1, and all that holds at it. */
+/** The head of chain 1, and the active delegations at it. */
 export async function stored(databaseUrl: string): Promise<{ hash: string | undefined; held: string[] }> {
   const store = await openStore(databaseUrl, { readOnly: true });
-  // A head is committed before its revocations are settled: whoever follows does that at once.
+  // The follower commits a head before it settles the head's revocations.
   for (let left = 50; left > 0 && (await store.unsettledVaults(1, null, 1)).length > 0; left--) await Bun.sleep(100);
   const state = await store.chain(1);
   const held = new Set<string>();

@@ -1,4 +1,4 @@
-// Asks a running service over and over, and holds every answer against the truth at the very block that it names.
+// Queries a running service continuously, and compares every answer with the truth at the block that it names.
 
 import { checkUrl, listUrl } from '../../src/api/url.ts';
 import type { Address } from '../../src/registry/delegation.ts';
@@ -10,16 +10,16 @@ import { asText, type CheckCase } from './questions.ts';
 import { createRandom } from './random.ts';
 
 export interface Witnessed {
-  /** Right as of the block that they name. */
+  /** Answers that are right at the block that they name. */
   right: number;
-  /** Honest 503s, by what they say. */
+  /** 503 responses, by problem type. */
   readonly refused: Map<string, number>;
-  /** Lists that history changed under, between two pages: their caller was told to begin again. */
+  /** Lists that a reorg changed between two pages: the caller was told to start again. */
   gone: number;
-  /** No connection, or one that broke. */
+  /** Failed or broken connections. */
   unreachable: number;
   readonly wrong: string[];
-  /** How far the newest answer was behind the chain's tip, at most, in blocks. */
+  /** The largest lag of an answer at the head, in blocks. */
   farthest: number;
 }
 
@@ -28,7 +28,7 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const seen: Witnessed = { right: 0, refused: new Map(), gone: 0, unreachable: 0, wrong: [], farthest: 0 };
 
-  /** As of the head, what is final, or a moment ago. */
+  /** At the head, at the finalized block, or at a recent time. */
   const anyTime = () => {
     const place = random();
     if (place < 0.7) return '';
@@ -37,7 +37,7 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
       : `&timestamp=${Math.floor(Date.now() / 1000) - 3 - Math.floor(random() * 20)}`;
   };
 
-  /** What is asked, and what is true of it at a block. */
+  /** The request, and its true answer at a block. */
   function anyQuestion(): { path: string; truth: (hash: string) => string | null; read: (text: string) => string } {
     if (random() < 0.2) {
       const [version, wallet] = [pick([1, 2] as const), pick(WALLETS)];
@@ -101,12 +101,12 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
   };
 }
 
-/** A list that its pages do not make. */
+/** Thrown for a list whose pages are inconsistent. */
 class Wrong extends Error {}
 
 const namesOf = ({ headers }: Response) => [headers.get('x-block-number'), headers.get('x-block-hash')];
 
-/** The further pages of a list, all of one block; null where the service says that they are gone, or cannot be told now. */
+/** The remaining pages of a list, all at one block; null if the service answers that they are gone or not available now. */
 async function restOf(url: string, first: Response, headers: Record<string, string>): Promise<unknown[] | null> {
   const found: unknown[] = [];
   const names = namesOf(first);
@@ -116,8 +116,8 @@ async function restOf(url: string, first: Response, headers: Record<string, stri
     page = await fetch(new URL(next, url), { headers, signal: AbortSignal.timeout(20_000) });
     const text = await page.text();
     if (page.status === 409 || page.status === 410 || page.status === 503) return null;
-    if (page.status !== 200) throw new Wrong(`a page gave ${page.status}`);
-    // A block that has become final meanwhile may be known by its number alone.
+    if (page.status !== 200) throw new Wrong(`a page returned HTTP ${page.status}`);
+    // A block that became final in the meantime may be known only by its number.
     const isSame = namesOf(page).every(
       (name, position) => name === names[position] || (position === 1 && name === null),
     );

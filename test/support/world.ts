@@ -1,4 +1,4 @@
-// A small world for followers: a chain that grows and reorganises by chance, nodes that show it, and the truth about it.
+// A test world for followers: a chain that grows and reorgs at random, the nodes that serve it, and the truth about it.
 
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
 import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
@@ -16,30 +16,30 @@ export const FIRST = 1000;
 
 export interface World {
   readonly random: () => number;
-  /** The registries at the end of a block that there ever was. */
+  /** The registries at the end of any block, on any branch. */
   modelAt(hash: Bytes32): Model;
-  /** All calls that led to it. */
+  /** All calls up to that block. */
   callsAt(hash: Bytes32): readonly RegistryCall[];
   readonly nodes: readonly FakeNode[];
   readonly one: Following;
   readonly chainId: number;
-  /** The chain as it truly is. */
+  /** The true chain. */
   chain: readonly FakeBlock[];
-  /** Adds blocks with a few calls each; the nodes see them. */
+  /** Adds blocks with a few calls each, and shows them to the nodes. */
   grow(blocks: number, calls?: (turn: number) => readonly FakeCall[]): void;
-  /** Replaces the newest blocks by others. */
+  /** Replaces the newest blocks with others. */
   reorg(depth: number, blocks: number, calls?: (turn: number) => readonly FakeCall[]): void;
-  /** Lets the nodes see the chain as it is. */
+  /** Shows the true chain to the nodes. */
   show(): void;
-  /** Lets time pass, with ticks of the follower, until it must have caught up and read its window. */
+  /** Advances the clock with ticks until the follower must have caught up and read its window. */
   rest(minutes?: number): Promise<void>;
-  /** The audit comes round to every final block in time; here at once. */
+  /** Audits every final block at once. */
   auditAll(): Promise<void>;
-  /** What differs between the store and the truth at the store's own head; null where nothing does. */
+  /** Describes how the store differs from the truth at its own head; null if it does not. */
   difference(): Promise<string | null>;
-  /** The same at a block of the chain, as of which the store is asked. */
+  /** The same, as of a block of the chain. */
   differenceAsOf(block: FakeBlock): Promise<string | null>;
-  /** The store must be at the chain's tip, and right. */
+  /** The store must be at the chain's head, and right. */
   expectRight(): Promise<string | null>;
   close(): Promise<void>;
 }
@@ -51,12 +51,12 @@ export interface WorldOptions {
   readonly seconds?: number;
   readonly finalizedDepth?: number | null;
   readonly timeoutMs?: number;
-  /** On sockets unless told otherwise. */
+  /** Where the nodes listen; the default is `socket`. */
   readonly where?: 'socket' | 'process';
-  /** What happens in a block where nothing else is said. */
+  /** The default calls of a block. */
   readonly calls?: (random: () => number) => readonly FakeCall[];
   readonly storeOf?: (store: Store) => Store;
-  /** Chain 1 unless told otherwise. */
+  /** The default is chain 1. */
   readonly chainId?: number;
   readonly sharedStore?: Store;
 }
@@ -179,7 +179,7 @@ async function differenceAt(
       try {
         for (const one of (await store.list({ ...query, limit: 1000 })).delegations) found.add(asText(one));
       } catch (error) {
-        // An honest "I do not know" is no wrong answer.
+        // An explicit error is not a wrong answer.
         if (!(error instanceof StoreError) || error.code !== 'revocation-unread') throw error;
         refused.push(wallet);
       }
@@ -211,7 +211,7 @@ const MAKERS: readonly ((
   (pick) => ['v2', 'delegateERC1155', pick(WALLETS), pick(CONTRACTS), pick(IDS), pick(RIGHTS), pick(['0', '7'])],
 ];
 
-/** What happens in one block: mostly something, for there is little to see in empty ones. */
+/** Random calls of one block; empty blocks are rare, because they test little. */
 export function randomCalls(random: () => number): FakeCall[] {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   return Array.from({ length: Math.floor(random() * 4) }, () => {

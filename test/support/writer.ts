@@ -1,6 +1,5 @@
-// A process of its own that writes to a store without end, until it is killed. In every block the amount that COLD
-// delegates to HOT is the block's number and branch, so each answer can be held against the block that it names.
-// Prints each head once it is committed.
+// Runs as a process that writes to a store until it is killed. In every block, the amount that COLD delegates to HOT encodes the
+// block's number and branch, so that each answer can be compared with the block that it names. Prints each committed head.
 
 import { openStore } from '../../src/store/open.ts';
 import type { BlockInput, ChainState } from '../../src/store/store.ts';
@@ -9,7 +8,7 @@ import { block, granted } from './fixtures.ts';
 export const amountAt = (number: number, branch: number) => BigInt(number) * 1_000_000n + BigInt(branch);
 
 export function writerBlock(number: number, branch: number): BlockInput {
-  // Grants to others beside it make the batch large enough to be hit in its middle.
+  // Further grants make the batch large enough to be killed in the middle.
   const others = Array.from({ length: 30 }, (_, id) =>
     granted('ERC721', { tokenId: BigInt(number) * 100n + BigInt(id), contract: `0x${'dd'.repeat(20)}` }),
   );

@@ -6,7 +6,7 @@ import { type Hex, zeroHash } from 'viem';
 
 const app = new Hono();
 
-/** The rule of the registry's check of a contract, without rights. */
+/** The registry's rule for a contract check without rights. */
 const grants = (from: unknown, to: unknown, contract: unknown) =>
   and(
     eq(delegation.from, from as Hex),
