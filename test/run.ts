@@ -1,7 +1,7 @@
 // Runs the tests, with the arguments of `bun test`. All files share one PostgreSQL server, and temporary files are kept in
 // memory where there is room. `--fast` leaves out the files that start processes (support/needs.ts), and does less in others.
 
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { needsOf, testFiles } from './support/needs.ts';
@@ -21,8 +21,10 @@ const WORKERS = '--parallel=3';
 const isFast = process.argv.includes('--fast');
 const args = process.argv.slice(2).filter((one) => one !== '--fast');
 
-process.env['TMPDIR'] = mkdtempSync(join(temporaryFolder(), 'delegations-run-'));
-const folder = process.env['TMPDIR'];
+const folder = mkdtempSync(join(temporaryFolder(), 'delegations-run-'));
+// PostgreSQL runs as another user where we are root, and must come through.
+chmodSync(folder, 0o711);
+process.env['TMPDIR'] = folder;
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const code = isFast ? await runFast() : await runAll();

@@ -1,7 +1,6 @@
 // Sign-In with Ethereum (EIP-4361): a wallet signs a message that only this service, now, and once, takes for a sign-in.
 
 import type { Address, Hex } from 'viem';
-import type { createSiweMessage, SiweMessage } from 'viem/siwe';
 import type { Sessions } from './sessions.ts';
 
 export interface SignInOptions {
@@ -32,14 +31,23 @@ const NODE_MS = 5000;
 /** So many wallets that are contracts are asked about at a time: the nodes are there for the follower. */
 const MOST_AT_ONCE = 4;
 
-export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): SignIn {
-  // Loaded here, not with this file: viem takes longer to load than all the rest of a command that does without it.
-  const loaded = Promise.all([import('viem'), import('viem/siwe')]);
+/** Loads viem, which takes longer than all the rest of a command that does without it. */
+export async function createSignIn({ sessions, origins, nodes, now }: SignInOptions): Promise<SignIn> {
+  const { createPublicClient, http, isHex, recoverMessageAddress } = await import('viem');
+  const { createSiweMessage, parseSiweMessage } = await import('viem/siwe');
   let asking = 0;
+
+  /** Whether the message is what its fields make, and nothing else. */
+  function isExactly(message: string, fields: ReturnType<typeof parseSiweMessage>): boolean {
+    try {
+      return createSiweMessage(fields as Parameters<typeof createSiweMessage>[0]) === message;
+    } catch {
+      return false;
+    }
+  }
 
   /** Each of them checked, and the nonce used up last: a message that is wrong anyway does not cost it. */
   async function requireMessage(message: string): Promise<{ address: Address; chainId: number }> {
-    const [, { createSiweMessage, parseSiweMessage }] = await loaded;
     const fields = parseSiweMessage(message);
     const { address, chainId, domain, uri, version, nonce, scheme, issuedAt, expirationTime, notBefore } = fields;
     const refuse = (why: string): never => {
@@ -47,7 +55,7 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
     };
     if (address === undefined || version !== '1' || nonce === undefined) return refuse('This is no sign-in message.');
     // To the letter: what a wallet would not take for a sign-in, and show as one, is none.
-    if (!isExactly(createSiweMessage, message, fields)) return refuse('This is no sign-in message.');
+    if (!isExactly(message, fields)) return refuse('This is no sign-in message.');
     const origin = origins().find((one) => new URL(one).host === domain);
     if (origin === undefined || (scheme !== undefined && `${scheme}:` !== new URL(origin).protocol))
       return refuse(`The message is for ${domain ?? 'nobody'}, not for this service.`);
@@ -68,7 +76,6 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
 
   /** Signed by the wallet's own key, or by what a wallet that is a contract says is its signature (EIP-1271, EIP-6492). */
   async function isSigned(address: Address, chainId: number, message: string, signature: Hex): Promise<boolean> {
-    const [{ recoverMessageAddress }] = await loaded;
     const signer = await recoverMessageAddress({ message, signature }).catch(() => null);
     if (signer?.toLowerCase() === address.toLowerCase()) return true;
     if (asking >= MOST_AT_ONCE)
@@ -87,7 +94,6 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
     message: string,
     signature: Hex,
   ): Promise<boolean> {
-    const [{ createPublicClient, http }] = await loaded;
     for (const url of nodes.get(chainId) ?? []) {
       // What a wallet's code answers must not make us fetch anything from anywhere.
       const client = createPublicClient({ ccipRead: false, transport: http(url, { timeout: NODE_MS, retryCount: 0 }) });
@@ -99,7 +105,6 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
 
   return {
     async verify(message, signature) {
-      const [{ isHex }] = await loaded;
       if (message.length > LONGEST_MESSAGE || signature.length > LONGEST_SIGNATURE || !isHex(signature))
         throw new SignInError('This is no signed sign-in message.');
       const { address, chainId } = await requireMessage(message);
@@ -108,13 +113,4 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
       return address.toLowerCase();
     },
   };
-}
-
-/** Whether the message is what its fields make, and nothing else. */
-function isExactly(create: typeof createSiweMessage, message: string, fields: object): boolean {
-  try {
-    return create(fields as SiweMessage) === message;
-  } catch {
-    return false;
-  }
 }

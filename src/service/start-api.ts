@@ -89,7 +89,7 @@ export async function startAnswering(options: AnsweringOptions): Promise<Answeri
     // What people reach us by is known when we listen, unless the operator has said it.
     let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
     const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
-    const signIn = createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now: service.now });
+    const signIn = await createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now: service.now });
     const developers = { accounts, signIn, origins: () => origins, quota: config.keysPerWallet };
     const { publicUrl: _, ...settings } = config;
     const server = startServer({
