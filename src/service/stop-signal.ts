@@ -13,5 +13,8 @@ export const stopSignal = (log: Log): Promise<void> =>
       resolve();
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(signal));
-    process.once('disconnect', () => stop('the program that started this one is gone'));
+    const isGone = () => stop('the program that started this one is gone');
+    process.once('disconnect', isGone);
+    // The event is not told again to a process that was still starting when it came.
+    if (process.send !== undefined && !process.connected) isGone();
   });
