@@ -38,7 +38,7 @@ for (const engine of ENGINES) {
     beforeAll(async () => {
       accounts = await openAccounts(await engine.fresh());
       const nodes = new Map([[8453, []]]);
-      signIn = createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => now });
+      signIn = await createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => now });
     });
     afterAll(() => accounts.close());
 
@@ -214,7 +214,7 @@ test('what a node says of a wallet makes the service fetch nothing', async () =>
   });
   const accounts = await openAccounts(await (ENGINES[0] as (typeof ENGINES)[number]).fresh());
   const nodes = new Map([[1, [`http://127.0.0.1:${node.port}`]]]);
-  const signIn = createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => NOW });
+  const signIn = await createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => NOW });
   const message = createSiweMessage(fieldsOf(accounts, NOW));
   // A signature that names what the wallet's code has become (EIP-7702), in the form in which it is asked directly.
   const authorization = { address: other.address, chainId: 1, nonce: 0n, r: 1n, s: 1n, yParity: 0 };
@@ -238,7 +238,7 @@ test('a wallet that is a contract is asked whether the signature is its own (EIP
     ]);
     const now = Math.floor(Date.now() / 1000);
     const nodes = new Map([[1, [evm.url]]]);
-    const signIn = createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => now });
+    const signIn = await createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => now });
     const message = () => createSiweMessage(fieldsOf(accounts, now, { address: wallet }));
     const good = message();
     expect(await signIn.verify(good, await account.signMessage({ message: good }))).toBe(wallet.toLowerCase());

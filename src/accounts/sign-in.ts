@@ -1,7 +1,6 @@
 // Verifies Sign-In with Ethereum messages (EIP-4361). A message is valid for this service only, for a short time, and once.
 
 import type { Address, Hex } from 'viem';
-import type { createSiweMessage, SiweMessage } from 'viem/siwe';
 import type { Sessions } from './sessions.ts';
 
 export interface SignInOptions {
@@ -32,14 +31,23 @@ const NODE_TIMEOUT_MS = 5000;
 /** Limits concurrent signature checks by nodes, because the follower needs them. */
 const MAX_CONCURRENT = 4;
 
-export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): SignIn {
-  // Loaded here rather than with this file: viem takes longer to load than the rest of most commands.
-  const loaded = Promise.all([import('viem'), import('viem/siwe')]);
+/** Loads viem here, because it takes longer to load than the rest of most commands. */
+export async function createSignIn({ sessions, origins, nodes, now }: SignInOptions): Promise<SignIn> {
+  const { createPublicClient, http, isHex, recoverMessageAddress } = await import('viem');
+  const { createSiweMessage, parseSiweMessage } = await import('viem/siwe');
   let verifying = 0;
+
+  /** Whether the message is exactly what its fields produce. */
+  function isExactly(message: string, fields: ReturnType<typeof parseSiweMessage>): boolean {
+    try {
+      return createSiweMessage(fields as Parameters<typeof createSiweMessage>[0]) === message;
+    } catch {
+      return false;
+    }
+  }
 
   /** The nonce is used up last, so that an invalid message does not consume it. */
   async function requireMessage(message: string): Promise<{ address: Address; chainId: number }> {
-    const [, { createSiweMessage, parseSiweMessage }] = await loaded;
     const fields = parseSiweMessage(message);
     const { address, chainId, domain, uri, version, nonce, scheme, issuedAt, expirationTime, notBefore } = fields;
     const reject = (why: string): never => {
@@ -47,7 +55,7 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
     };
     if (address === undefined || version !== '1' || nonce === undefined) return reject('Invalid sign-in message.');
     // Exactly the standard's text, because wallets warn about sign-ins only if they recognize the message.
-    if (!isExactly(createSiweMessage, message, fields)) return reject('Invalid sign-in message.');
+    if (!isExactly(message, fields)) return reject('Invalid sign-in message.');
     const origin = origins().find((one) => new URL(one).host === domain);
     if (origin === undefined || (scheme !== undefined && `${scheme}:` !== new URL(origin).protocol))
       return reject(`The message is for ${domain ?? 'no domain'}, not for this service.`);
@@ -68,7 +76,6 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
 
   /** Signed by the wallet's own key, or accepted by the wallet's contract (EIP-1271, EIP-6492). */
   async function isSigned(address: Address, chainId: number, message: string, signature: Hex): Promise<boolean> {
-    const [{ recoverMessageAddress }] = await loaded;
     const signer = await recoverMessageAddress({ message, signature }).catch(() => null);
     if (signer?.toLowerCase() === address.toLowerCase()) return true;
     if (verifying >= MAX_CONCURRENT) throw new SignInError('Too many sign-ins at once. Try again in a moment.');
@@ -86,7 +93,6 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
     message: string,
     signature: Hex,
   ): Promise<boolean> {
-    const [{ createPublicClient, http }] = await loaded;
     for (const url of nodes.get(chainId) ?? []) {
       // The wallet's contract must not make us fetch URLs.
       const client = createPublicClient({
@@ -101,7 +107,6 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
 
   return {
     async verify(message, signature) {
-      const [{ isHex }] = await loaded;
       if (message.length > MAX_MESSAGE_LENGTH || signature.length > MAX_SIGNATURE_LENGTH || !isHex(signature))
         throw new SignInError('Invalid sign-in message or signature.');
       const { address, chainId } = await requireMessage(message);
@@ -110,13 +115,4 @@ export function createSignIn({ sessions, origins, nodes, now }: SignInOptions): 
       return address.toLowerCase();
     },
   };
-}
-
-/** Whether the message is exactly what its fields produce. */
-function isExactly(create: typeof createSiweMessage, message: string, fields: object): boolean {
-  try {
-    return create(fields as SiweMessage) === message;
-  } catch {
-    return false;
-  }
 }

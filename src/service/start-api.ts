@@ -91,7 +91,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     // Without PUBLIC_URL, the origins are known once the server listens.
     let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
     const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
-    const signIn = createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now: service.now });
+    const signIn = await createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now: service.now });
     const developers = { accounts, signIn, origins: () => origins, quota: config.keysPerWallet };
     const { publicUrl: _, ...settings } = config;
     const server = startServer({

@@ -13,5 +13,8 @@ export const waitForStopSignal = (log: Log): Promise<void> =>
       resolve();
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(signal));
-    process.once('disconnect', () => stop('parent process exited'));
+    const onParentExit = () => stop('parent process exited');
+    process.once('disconnect', onParentExit);
+    // A process that was still starting does not get the event again.
+    if (process.send !== undefined && !process.connected) onParentExit();
   });
