@@ -72,7 +72,10 @@ export function faultOfQuestion(question: Question): string | null {
   return null;
 }
 
-const SCOPE_OF_KIND = new Map<Kind, Scope>(ALL_SCOPES.map((scope) => [SCOPES[scope].grantedBy.at(-1) as Kind, scope]));
+/** Of two scopes that end with the same kind, the first. */
+const SCOPE_OF_KIND = new Map<Kind, Scope>(
+  ALL_SCOPES.toReversed().map((scope) => [SCOPES[scope].grantedBy.at(-1) as Kind, scope]),
+);
 
 /** The question that a delegation is there to answer with yes. */
 export function questionFor({ version, kind, from, to, contract, tokenId, rights }: DelegationKey): Question {
