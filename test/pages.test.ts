@@ -127,7 +127,7 @@ describe('the explorer', () => {
     const { page } = await visit(`/?wallet=${COLD.Ada}&chain=99999&asof=5`);
     const text = await page.locator('main').innerText();
     expect(text).toContain('This service does not follow chain 99999.');
-    expect(text).toContain('asof is unknown: did you mean asOf?');
+    expect(text).toContain('asof is not a known parameter; did you mean asOf?');
     await page.close();
   });
 

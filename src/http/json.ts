@@ -21,9 +21,7 @@ import type { AnswerBlock, DetailedDelegation } from '../store/store.ts';
 export const uint256Text = (value: bigint, mode: NumberMode) =>
   (mode === 'string' ? `"${value}"` : `${value}`) as JsonText<number | string>;
 
-const orNull = <V, T>(value: V | null, write: (value: V) => JsonText<T>): JsonText<T | null> =>
-  value === null ? NULL : write(value);
-const addressText = (address: Address) => plainText<string>(checksummed(address));
+const addressText = (address: Address) => `"${checksummed(address)}"` as JsonText<string>;
 
 /** The type as the interface names it: every token standard is a TOKEN. */
 export const typeOf = ({ kind }: Delegation): 'ALL' | 'CONTRACT' | 'TOKEN' =>
@@ -42,8 +40,8 @@ const WALLETS = { 1: { delegate: to, vault: from }, 2: { from, to } } as const s
 
 const BASIC = {
   type: (row: Delegation) => plainText(typeOf(row)),
-  contract: ({ contract }: Delegation) => orNull(contract, addressText),
-  tokenId: ({ tokenId }: Delegation, { mode }: Format) => orNull(tokenId, (id) => uint256Text(id, mode)),
+  contract: ({ contract }: Delegation) => (contract === null ? NULL : addressText(contract)),
+  tokenId: ({ tokenId }: Delegation, { mode }: Format) => (tokenId === null ? NULL : uint256Text(tokenId, mode)),
 } as const;
 
 const record = writerFor<Delegation, Format>();
@@ -60,8 +58,8 @@ const DETAIL = {
   // The v1 registry does not record the standard of a token.
   standard: ({ kind }: Delegation) =>
     kind === 'ERC721' || kind === 'ERC20' || kind === 'ERC1155' ? plainText(kind) : NULL,
-  rights: ({ rights }: Delegation) => orNull(rights, plainText<string>),
-  amount: ({ amount }: Delegation, { mode }: Format) => orNull(amount, (value) => uint256Text(value, mode)),
+  rights: ({ rights }: Delegation) => (rights === null ? NULL : plainText<string>(rights)),
+  amount: ({ amount }: Delegation, { mode }: Format) => (amount === null ? NULL : uint256Text(amount, mode)),
   chainId: (_row: Delegation, { chainId }: Format) => integerText(chainId),
   since: detailed(DETAILED_DELEGATION[2].fields.since, {
     block: ({ since }) => integerText(since.block),

@@ -62,11 +62,14 @@ ${versions}<strong>More</strong>${links([
   ])}`;
 }
 
+/** A longer one, such as a bytes32, would make the table wider than a phone. */
+const MAX_DEFAULT_LENGTH = 20;
+
 function parameters(operation: OperationBase): Html {
   const rows = Object.entries(operation.params).map(([name, use]) => {
     const note = use.required
       ? html` <span class="required">required</span>`
-      : use.default === undefined
+      : use.default === undefined || String(use.default).length > MAX_DEFAULT_LENGTH
         ? html``
         : html`<br>default <code>${String(use.default)}</code>`;
     return html`<tr><td><code>${name}</code>${note}</td><td>${prose(describeParam(operation, use))}</td></tr>`;

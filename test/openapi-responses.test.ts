@@ -1,0 +1,191 @@
+// Every response of every operation validates against the OpenAPI document: its status, its body and its headers.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import Ajv2020 from 'ajv/dist/2020.js';
+import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
+import { openApi } from '../src/api/openapi.ts';
+import { requiredParams } from '../src/api/operation.ts';
+import { OPERATIONS, type Operation } from '../src/api/operations.ts';
+import { createAdmission } from '../src/http/admission.ts';
+import { type App, type AppOptions, createApp } from '../src/http/app.ts';
+import { createLimiter } from '../src/http/limiter.ts';
+import { StoreError } from '../src/store/errors.ts';
+import { openStore } from '../src/store/open.ts';
+import type { BlockInput, Store } from '../src/store/store.ts';
+import { temporaryPath } from './support/engines.ts';
+import { block, GOOD_VALUES, granted, HOT, revocation, timeOf } from './support/fixtures.ts';
+import { serviceOf } from './support/serving.ts';
+
+interface Documented {
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+}
+interface Document {
+  readonly paths: Readonly<
+    Record<string, { readonly get: { readonly responses: Readonly<Record<string, Documented>> } }>
+  >;
+  readonly components: { readonly headers: Readonly<Record<string, { readonly schema: object }>> };
+}
+
+const DOCUMENT = openApi() as unknown as Document;
+const ajv = new Ajv2020({ strict: true, allErrors: true, validateFormats: false });
+ajv.addVocabulary(['components', 'x-request']);
+ajv.addSchema({ $id: 'openapi', components: (DOCUMENT as { components: object }).components });
+
+/** References in a part of the document lead to the document. */
+const compile = (schema: object) =>
+  ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"openapi#/')));
+
+/** Headers of every HTTP response, which the document does not list. */
+const TRANSPORT = /^(content-type|content-length|date|access-control-.*)$/;
+
+/** What the document says about a response that it does not hold; null for a response that fits. */
+async function misfit({ path }: Operation, response: Response): Promise<string | null> {
+  const documented = DOCUMENT.paths[path]?.get.responses[response.status];
+  if (documented === undefined) return `status ${response.status} is not documented`;
+  for (const [name, value] of response.headers) {
+    if (TRANSPORT.test(name)) continue;
+    const known = Object.keys(documented.headers).find((one) => one.toLowerCase() === name);
+    if (known === undefined) return `header ${name} is not documented for ${response.status}`;
+    const { schema } = DOCUMENT.components.headers[known] as { schema: { type?: string } };
+    if (!compile(schema)(schema.type === 'integer' ? Number(value) : value)) return `header ${name}: ${value}`;
+  }
+  const type = response.headers.get('content-type')?.split(';')[0] ?? '';
+  const body = await response.text();
+  if (documented.content === undefined) return body === '' ? null : 'a body where there should be none';
+  const schema = documented.content[type]?.schema;
+  if (schema === undefined) return `content type ${type} is not documented`;
+  const validate = compile(schema);
+  return validate(JSON.parse(body)) ? null : `${body.slice(0, 200)}: ${ajv.errorsText(validate.errors)}`;
+}
+
+let store: Store;
+/** With a revocation that is not resolved. */
+let unresolved: Store;
+let backfilling: Store;
+let halted: Store;
+
+/** A store of chain 1 that has indexed blocks 100 to 105. */
+async function indexed(name: string, blocks: readonly BlockInput[], progress: Parameters<Store['report']>[2] = {}) {
+  const opened = await openStore(`sqlite:${temporaryPath(name)}`);
+  const { epoch } = await opened.claim(1, 100);
+  await opened.apply({ chainId: 1, epoch, after: null, blocks, head: block(105), verified: 101 });
+  await opened.report(1, epoch, progress);
+  return opened;
+}
+
+beforeAll(async () => {
+  const tokens = Array.from({ length: 5 }, (_, id) => granted('ERC721', { tokenId: BigInt(id) }));
+  const v1 = [granted('ALL', { version: 1 }), granted('TOKEN', {})];
+  const examples = EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const);
+  const all = [...examples, ...tokens, ...v1, granted('ERC20'), granted('ERC1155')];
+  store = await indexed('openapi.db', [block(100, all)], { partial: true });
+  unresolved = await indexed('unresolved.db', [block(100, v1), revocation(101)]);
+  backfilling = await indexed('backfilling.db', [block(100)], { tip: 5000 });
+  halted = await indexed('halted.db', [block(100)], { halt: { code: 'index-mismatch', since: 1, block: 9 } });
+});
+afterAll(async () => {
+  for (const one of [store, unresolved, backfilling, halted]) await one.close();
+});
+
+const gateOf = (limit: number) =>
+  createAdmission({
+    anonymous: createLimiter({ most: limit, seconds: 10 }),
+    pages: createLimiter({ most: limit, seconds: 10 }),
+    lookups: createLimiter({ most: 100, seconds: 10 }),
+    keys: { known: () => null, isFamiliar: () => true, lookUp: async () => false },
+    proxies: { check: () => false } as never,
+  });
+
+const appAt = (of: Store, now: number, more: Partial<AppOptions> = {}): App =>
+  createApp(serviceOf(of, now, { chainIds: new Set([1, 10]), ...more }));
+
+/** A request of an operation with its required parameters. */
+function requestOf(operation: Operation, more = '', init: RequestInit = {}): Request {
+  const query = requiredParams(operation)
+    .filter((name) => name !== 'wallet')
+    .map((name) => `${name}=${GOOD_VALUES[name]}`);
+  const target = operation.path.replace('{wallet}', HOT);
+  return new Request(`http://localhost${target}?${[...query, ...(more === '' ? [] : [more])].join('&')}`, init);
+}
+
+const failing = (error: Error): Store =>
+  new Proxy(store, {
+    get: (target, name) =>
+      ['check', 'explain', 'list', 'pin', 'chains', 'chain', 'blockAt'].includes(String(name))
+        ? () => Promise.reject(error)
+        : Reflect.get(target, name),
+  });
+
+/** Each response of an operation that can be had, by what is asked. */
+async function responsesOf(operation: Operation): Promise<[string, Response][]> {
+  const found: [string, Response][] = [];
+  const ask = async (what: string, app: App, request: Request) => {
+    const response = await app.fetch(request);
+    found.push([what, response]);
+    return response;
+  };
+  const now = timeOf(105);
+  const app = appAt(store, now, { admission: gateOf(1000), sandbox: true });
+  const first = await ask('required parameters', app, requestOf(operation));
+  const etag = first.headers.get('etag');
+  if (etag !== null) await ask('if-none-match', app, requestOf(operation, '', { headers: { 'if-none-match': etag } }));
+  for (const more of [
+    'numbers=string',
+    'explain=true',
+    'explain=true&numbers=string',
+    'detail=full',
+    'detail=full&numbers=string',
+    'limit=1',
+    'block=101',
+    'block=finalized',
+    `timestamp=${timeOf(101)}`,
+    'chainid=1',
+    'block=x',
+    'chainId=137',
+    'chainId=10',
+    'block=99',
+    'block=999',
+    'limit=1&cursor=AAAAAAAAAA',
+    `${'x'.repeat(5000)}=1`,
+  ])
+    await ask(more.slice(0, 40), app, requestOf(operation, more));
+  await ask('POST', app, requestOf(operation, '', { method: 'POST' }));
+  await ask('an invalid key', app, requestOf(operation, '', { headers: { 'x-api-key': 'dk_nonsense' } }));
+  const limited = appAt(store, now, { admission: gateOf(1) });
+  for (const turn of [1, 2]) await ask(`limited, ${turn}`, limited, requestOf(operation));
+  await ask('stale', appAt(store, now + 1000), requestOf(operation));
+  await ask('clock behind', appAt(store, now - 1000), requestOf(operation));
+  await ask('revocation not resolved', appAt(unresolved, now), requestOf(operation));
+  await ask('backfilling', appAt(backfilling, now + 1000), requestOf(operation));
+  await ask('halted', appAt(halted, now), requestOf(operation));
+  const next = /<\?(.+)>/.exec((await app.fetch(requestOf(operation, 'limit=1'))).headers.get('link') ?? '')?.[1];
+  if (next !== undefined) await ask('a cursor of another history', appAt(backfilling, now), requestOf(operation, next));
+  await ask('database unavailable', appAt(failing(new StoreError('unavailable', 'away')), now), requestOf(operation));
+  await ask('failure', appAt(failing(new Error('broken')), now), requestOf(operation));
+  return found;
+}
+
+describe('the OpenAPI document has every response of', () => {
+  for (const operation of OPERATIONS) {
+    test(operation.path, async () => {
+      const statuses = new Set<number>();
+      for (const [what, response] of await responsesOf(operation)) {
+        statuses.add(response.status);
+        expect([what, await misfit(operation, response)]).toEqual([what, null]);
+      }
+      const documented = Object.keys(DOCUMENT.paths[operation.path]?.get.responses ?? {}).map(Number);
+      // And none that cannot be had. A failure of these three cannot be provoked from here.
+      const cannotFail = ['health', 'ready', 'openapi'].includes(operation.kind);
+      expect(documented.filter((status) => !statuses.has(status))).toEqual(cannotFail ? [500] : []);
+    });
+  }
+});
+
+test('a response with a field that the document lacks does not validate', async () => {
+  const networks = OPERATIONS.find(({ kind }) => kind === 'networks') as Operation;
+  const response = await appAt(store, timeOf(105)).fetch(requestOf(networks));
+  const [first] = (await response.json()) as object[];
+  const altered = new Response(JSON.stringify([{ ...first, extra: 1 }]), response);
+  expect(await misfit(networks, altered)).toContain('additional properties');
+});
