@@ -32,3 +32,13 @@ export const HEADERS = {
 } as const satisfies Readonly<Record<string, Header>>;
 
 export type HeaderName = keyof typeof HEADERS;
+
+/** The headers of an answer that is true as of a block. */
+export const BLOCK_HEADERS = [
+  'X-Block-Number',
+  'X-Block-Hash',
+  'X-Block-Timestamp',
+  'X-As-Of-Timestamp',
+  'X-Indexed-From',
+  'ETag',
+] as const satisfies readonly HeaderName[];

@@ -3,7 +3,7 @@
 import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
 import { SCOPES, type Scope, type ScopeOf, scopesOf } from '../registry/scopes.ts';
 import { ALL_VERSIONS, hasRights, hasUnnamedRevocations, VERSIONS, type Version } from '../registry/versions.ts';
-import type { HeaderName } from './headers.ts';
+import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, type ParamUse, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import type { ProblemType } from './problems.ts';
@@ -20,16 +20,6 @@ const NUMBERS = { numbers: withDefault(p.numbers, 'number') } as const;
 
 const ONE_POINT_IN_TIME: Rule = (isGiven) =>
   isGiven('block') && isGiven('timestamp') ? { parameter: 'timestamp', detail: 'cannot be combined with block' } : null;
-
-/** The headers of an answer that is true as of a block. */
-const BLOCK_HEADERS = [
-  'X-Block-Number',
-  'X-Block-Hash',
-  'X-Block-Timestamp',
-  'X-As-Of-Timestamp',
-  'X-Indexed-From',
-  'ETag',
-] as const satisfies readonly HeaderName[];
 
 const REGISTRY_PROBLEMS = [
   'bad-request',

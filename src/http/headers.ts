@@ -1,18 +1,13 @@
 // The headers of responses, and the comparison of entity tags.
 
-import type { HeaderName } from '../api/headers.ts';
+import { BLOCK_HEADERS, type HeaderName } from '../api/headers.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { AnswerBlock, ChainState } from '../store/store.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 const EXPOSED = [
-  'X-Block-Number',
-  'X-Block-Hash',
-  'X-Block-Timestamp',
-  'X-As-Of-Timestamp',
-  'X-Indexed-From',
-  'ETag',
+  ...BLOCK_HEADERS,
   'Link',
   'Retry-After',
   'RateLimit',
