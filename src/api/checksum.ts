@@ -4,7 +4,7 @@ import { createKeccak } from 'hash-wasm';
 import type { Address } from '../registry/delegation.ts';
 
 const keccak = await createKeccak(256);
-/** The same few wallets and contracts are asked for all day. Few, for what is kept long makes garbage that is found late. */
+/** The same few wallets and contracts are asked for all day. Kept small: long-lived objects are collected late. */
 const known = new Map<Address, string>();
 const MOST_KNOWN = 1000;
 
@@ -24,7 +24,7 @@ const digits = text.subarray(2);
 /** The bit in which a small ASCII letter differs from a capital. */
 const CASE = 0x20;
 
-/** Writes the right form of an address into `text`, in place: whatever case its letters have. */
+/** Writes the checksummed form of an address into `text`, in place, whatever the case of its letters. */
 function write(address: string): void {
   text.write(address, 'latin1');
   for (let position = 0; position < 40; position++) {
@@ -45,7 +45,7 @@ function compute(address: Address): string {
   return text.toString('latin1');
 }
 
-/** Whether the letters of an address of 0x and 40 digits have the case that they should. */
+/** Whether an address of 0x and 40 digits has the letter case of its checksum. */
 export function hasChecksum(address: string): boolean {
   write(address);
   for (let position = 2; position < 42; position++) {

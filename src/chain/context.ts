@@ -104,7 +104,7 @@ export function createContext(options: ContextOptions): FollowerContext {
     async refresh() {
       const stored = await store.chain(chainId);
       if (state !== null && stored?.epoch !== state.epoch) {
-        throw new StoreError('overtaken', `Chain ${chainId}: another writer has taken the chain.`);
+        throw new StoreError('overtaken', `Chain ${chainId}: another writer has claimed the chain.`);
       }
       if (stored !== null) state = stored;
       return state;

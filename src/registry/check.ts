@@ -77,7 +77,7 @@ const SCOPE_OF_KIND = new Map<Kind, Scope>(
   ALL_SCOPES.toReversed().map((scope) => [SCOPES[scope].grantedBy.at(-1) as Kind, scope]),
 );
 
-/** The question that a delegation is there to answer with yes. */
+/** The question that this delegation alone answers with yes. */
 export function questionFor({ version, kind, from, to, contract, tokenId, rights }: DelegationKey): Question {
   const target = { ...(contract === null ? {} : { contract }), ...(tokenId === null ? {} : { tokenId }) };
   const base = { version, scope: SCOPE_OF_KIND.get(kind), from, to, ...target };

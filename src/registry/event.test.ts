@@ -91,7 +91,7 @@ describe('decoding a log', () => {
   const bad: [string, 1 | 2, RawLog, RegExp][] = [
     ['no topics', 2, { topics: [], data: '0x' }, /No registry event/],
     ['an unknown topic', 2, { topics: [`0x${word(1n)}`], data: '0x' }, /No registry event/],
-    ['an event of the other version', 2, v1(ALL_V1, COLD, HOT, 1n), /DelegateForAll is no event of the v2/],
+    ['an event of the other version', 2, v1(ALL_V1, COLD, HOT, 1n), /DelegateForAll is not an event of the v2/],
     ['a topic too few', 2, v2(ERC20, [COLD, HOT], VOTE, word(5n)), /4 topics, not 3/],
     ['a topic too many', 1, { ...v1(REVOKE_ALL, COLD), topics: [REVOKE_ALL, REVOKE_ALL] }, /1 topics, not 2/],
     ['short data', 1, { topics: [ALL_V1], data: `0x${word(COLD)}${word(HOT)}` }, /96 bytes of data, not 64/],
@@ -114,9 +114,9 @@ describe('decoding a log', () => {
     ['long data', 1, v1(REVOKE_ALL, COLD, HOT), /32 bytes of data, not 64/],
     ['no hex', 1, { topics: [REVOKE_ALL], data: `0x${'g'.repeat(64)}` }, /not hex/],
     ['a short topic', 2, { ...v2(ALL, [COLD, HOT], VOTE, word(1n)), topics: [ALL, COLD, HOT] }, /from is not a word/],
-    ['dirty bytes above an address', 1, v1(REVOKE, COLD, dirty), /to is no address/],
-    ['dirty bytes in a topic', 2, v2(ALL, [COLD, dirty], VOTE, word(1n)), /to is no address/],
-    ['a flag of 2', 2, v2(ALL, [COLD, HOT], VOTE, word(2n)), /no boolean/],
+    ['dirty bytes above an address', 1, v1(REVOKE, COLD, dirty), /to is not an address/],
+    ['dirty bytes in a topic', 2, v2(ALL, [COLD, dirty], VOTE, word(1n)), /to is not an address/],
+    ['a flag of 2', 2, v2(ALL, [COLD, HOT], VOTE, word(2n)), /not a boolean/],
   ];
   for (const [what, version, log, why] of bad) {
     test(`${what} is an error that says so`, () => {

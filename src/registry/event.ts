@@ -1,4 +1,4 @@
-// From a raw log to what it does. Ten event types, each of one fixed layout: whatever does not fit is an error.
+// Decodes a raw log into what it does. There are ten event types, each with one fixed layout; anything else is an error.
 
 import { type Address, type Bytes32, type Delegation, type DelegationKey, KINDS, type Kind } from './delegation.ts';
 import { hasRights, type Version } from './versions.ts';
@@ -20,11 +20,11 @@ export type RegistryEvent =
   | { readonly type: 'delegateRevoked'; readonly from: Address; readonly to: Address }
   /**
    * Every v1 delegation from the wallet to one delegate ends, and the log does not say which delegate:
-   * whoever applies this must learn it from the transaction, or read what the wallet has left from the registry.
+   * the caller must find out from the transaction, or read from the registry what the wallet has left.
    */
   | { readonly type: 'unknownRevoked'; readonly from: Address };
 
-/** A log at a registry's address that is none of its events. */
+/** A log at a registry's address that is not one of its events. */
 export class BadLogError extends Error {
   override readonly name = 'BadLogError';
 }
@@ -35,7 +35,7 @@ interface Layout {
   readonly event: string;
   readonly version: Version;
   readonly what: Kind | 'VAULT_REVOKED' | 'DELEGATE_REVOKED';
-  /** How many of the fields stand in topics; the rest are words of the data. */
+  /** How many of the fields are topics; the rest are words of the data. */
   readonly indexed: number;
   readonly fields: readonly Field[];
 }
@@ -143,7 +143,7 @@ export function decodeEvent(version: Version, log: RawLog): RegistryEvent {
   const topic = log.topics?.[0];
   const layout = typeof topic === 'string' ? LAYOUTS.get(topic.toLowerCase()) : undefined;
   if (layout === undefined) throw new BadLogError(`No registry event has the topic ${topic}`);
-  if (layout.version !== version) throw new BadLogError(`${layout.event} is no event of the v${version} registry`);
+  if (layout.version !== version) throw new BadLogError(`${layout.event} is not an event of the v${version} registry`);
 
   const words = wordsOf(layout, log);
   const fields: Partial<Record<Field, string>> = {};
@@ -198,11 +198,11 @@ function wordsOf(layout: Layout, { topics, data }: RawLog): string[] {
 
 function addressOf(layout: Layout, field: Field, word: string): Address {
   if (!word.startsWith(HIGH_BYTES_OF_ADDRESS))
-    throw new BadLogError(`${layout.event}: ${field} is no address: 0x${word}`);
+    throw new BadLogError(`${layout.event}: ${field} is not an address: 0x${word}`);
   return `0x${word.slice(24)}`;
 }
 
 function isEnabled(layout: Layout, word: string): boolean {
-  if (word !== TRUE_WORD && word !== FALSE_WORD) throw new BadLogError(`${layout.event}: no boolean: 0x${word}`);
+  if (word !== TRUE_WORD && word !== FALSE_WORD) throw new BadLogError(`${layout.event}: enabled is not a boolean: 0x${word}`);
   return word === TRUE_WORD;
 }

@@ -16,12 +16,12 @@ export interface Network {
   readonly firstBlock: { readonly [V in Version]?: number };
   /** The usual time between blocks, in seconds. */
   readonly blockSeconds: number;
-  /** Blocks come only when there is something to put into them, so an old head is no sign of trouble. */
+  /** Blocks are made only when there are transactions, so an old head is normal. */
   readonly onDemand: boolean;
   /** Headers carry a true logs bloom. */
   readonly bloom: boolean;
   readonly finality: Finality;
-  /** After so many seconds without a confirmed head, the chain's answers count as stale. */
+  /** The number of seconds without a confirmed head after which the chain's answers count as stale. */
   readonly maxLagSeconds: number;
 }
 

@@ -14,8 +14,8 @@ const REVOKE_SELF = '0x219044b0';
 const ONE_ADDRESS_CALL = /^0x[0-9a-f]{8}0{24}[0-9a-f]{40}$/;
 
 /**
- * The delegate that a wallet revoked, read from the transaction's input; null where the input does not tell: it did not
- * go straight from the wallet to the registry, so its input is the business of some other contract.
+ * The delegate that a wallet revoked, read from the transaction's input; null if the wallet did not
+ * call the registry directly: the input is then another contract's.
  */
 export function revokedDelegate(transaction: Transaction, vault: Address, registry: Address): Address | null {
   if (transaction.to?.toLowerCase() !== registry || transaction.from.toLowerCase() !== vault) return null;
