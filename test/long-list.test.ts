@@ -1,4 +1,4 @@
-// Anyone can make a wallet with a million delegations. Lists it whole and in pages, to fast and stalled readers, in constant
+// Anyone can make a wallet with very many delegations. Lists it whole and in pages, to fast and stalled readers, in constant
 // memory, while checks continue.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
@@ -9,10 +9,10 @@ import { address, delegation, HOT, hash } from './support/fixtures.ts';
 import { ownMemory } from './support/memory.ts';
 import { type ServeProcess, startServe } from './support/serve-process.ts';
 
-const COUNT = 1_000_000;
-const A_BLOCK = 50_000;
+const COUNT = 300_000;
+const A_BLOCK = 30_000;
 /** A reader that stalls this long is disconnected. */
-const IDLE_SECONDS = 30;
+const IDLE_SECONDS = 12;
 const MOST_GROWTH = 64e6;
 
 let served: ServeProcess;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   let state = await store.claim(1, 1);
   for (let number = 1, id = 0; id < COUNT; number++) {
     const logs = Array.from({ length: A_BLOCK }, (_, logIndex) => {
-      const from = address(0x10000 + (id % 300_000));
+      const from = address(0x10000 + (id % 100_000));
       const one = delegation('ERC721', { from, tokenId: BigInt(id) });
       return { logIndex, transactionHash: hash(id++), event: { type: 'granted', delegation: one } as const };
     });
@@ -82,7 +82,7 @@ async function stalled(): Promise<{ seconds: number; bytes: number; ended: boole
   socket.pause();
   const began = performance.now();
   // It resumes long after the limit, and receives only data that was in flight when it was disconnected.
-  await Bun.sleep((IDLE_SECONDS + 15) * 1000);
+  await Bun.sleep((IDLE_SECONDS + 8) * 1000);
   socket.resume();
   await closed;
   return { seconds: (performance.now() - began) / 1000, bytes, ended: tail.endsWith(']\r\n0\r\n\r\n') };
@@ -106,7 +106,7 @@ async function checksDuring(work: Promise<unknown>): Promise<number[]> {
   return times.sort((a, b) => a - b);
 }
 
-test('lists a million delegations whole and in pages, to stalled readers too, in constant memory, while checks continue', async () => {
+test('lists 300,000 delegations whole and in pages, to stalled readers too, in constant memory, while checks continue', async () => {
   // Warm up, to measure the baseline memory of a running server.
   for (let turn = 0; turn < 3000; turn++) await fetch(`${served.url}${LIST}?limit=20`).then((one) => one.text());
   const before = memory();
