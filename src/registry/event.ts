@@ -203,6 +203,7 @@ function addressOf(layout: Layout, field: Field, word: string): Address {
 }
 
 function isEnabled(layout: Layout, word: string): boolean {
-  if (word !== TRUE_WORD && word !== FALSE_WORD) throw new BadLogError(`${layout.event}: enabled is not a boolean: 0x${word}`);
+  if (word !== TRUE_WORD && word !== FALSE_WORD)
+    throw new BadLogError(`${layout.event}: enabled is not a boolean: 0x${word}`);
   return word === TRUE_WORD;
 }
