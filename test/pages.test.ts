@@ -7,6 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { privateKeyToAccount } from 'viem/accounts';
 import { COLD, CONTRACTS, HOT, OTHER, SMART } from '../src/sandbox/wallets.ts';
 import { startBrowser } from './support/browser.ts';
+import { eventually } from './support/live-chain.ts';
 import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
 
 const AXE = readFileSync(join(import.meta.dir, '../node_modules/axe-core/axe.min.js'), 'utf8');
@@ -224,7 +225,7 @@ describe('the developer page', () => {
     await page.getByText(account.address.toLowerCase()).waitFor();
     const [session] = (await page.context().cookies()).filter(({ name }) => name === 'delegations_session');
     expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/developers' });
-    expect(await page.getByText('You have no keys yet.').isVisible()).toBe(true);
+    await page.getByText('You have no keys yet.').waitFor();
 
     await page.getByLabel('Label').fill('mint site');
     await page.getByRole('button', { name: 'Create a key' }).press('Enter');
@@ -255,8 +256,10 @@ describe('the developer page', () => {
     page.on('dialog', (dialog) => void dialog.accept());
     await page.getByRole('button', { name: 'Revoke mint site' }).first().click();
     await page.getByText('” revoked.').waitFor();
-    await Bun.sleep(2000);
-    expect([(await ask()).status, (await ask(next)).status].sort()).toEqual([200, 401]);
+    // Each process learns of it within two seconds.
+    const both = async () => [(await ask()).status, (await ask(next)).status].sort();
+    await eventually('revoked', async () => (await both()).includes(401));
+    expect(await both()).toEqual([200, 401]);
 
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in with Test Wallet' }).waitFor();
