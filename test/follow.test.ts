@@ -164,7 +164,7 @@ describe('delegations serve, following', () => {
   }, 120_000);
 
   test('kill -9 at any moment loses nothing: the store is always right at its own head, and catches up in the end', async () => {
-    const kills = 50;
+    const kills = 24;
     const live = liveChain(400, 3);
     const path = temporaryPath('killed.db');
     const random = createRandom(5);

@@ -22,7 +22,7 @@ import {
 } from './support/lives.ts';
 import { createModel } from './support/model.ts';
 
-const RUNS = { SQLite: 2000, PostgreSQL: 300 };
+const RUNS = { SQLite: 2000, PostgreSQL: 200 };
 /** For longer runs: see CONTRIBUTING.md. */
 const { PROPERTY_RUNS, PROPERTY_SEED } = process.env;
 
