@@ -1,25 +1,34 @@
 // Installs the native package of Hardhat's EVM. npm skips it below Node 22, but Bun can run it.
 
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-const MODULES = join(import.meta.dir, '../../node_modules');
-const VERSION = '0.20.0';
+const ROOT = join(import.meta.dir, '../..');
+const MODULES = join(ROOT, 'node_modules');
+
+export interface LockedPackage {
+  readonly version: string;
+  /** As npm writes it: `sha512-` and base64. */
+  readonly integrity: string;
+}
 
 /** Does nothing if the package is installed. */
 export function installNative(): void {
   const name = `@nomicfoundation/edr-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
   const folder = join(MODULES, name);
   if (existsSync(join(folder, 'package.json'))) return;
+  const locked = lockedPackage(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'), name);
   const scratch = mkdtempSync(join(tmpdir(), 'delegations-edr-'));
   try {
-    const packed = run(['npm', 'pack', `${name}@${VERSION}`, '--pack-destination', scratch, '--silent']);
-    const file = packed.trim().split('\n').at(-1) ?? '';
+    const packed = run(['npm', 'pack', `${name}@${locked.version}`, '--pack-destination', scratch, '--silent']);
+    const file = join(scratch, packed.trim().split('\n').at(-1) ?? '');
+    requireIntegrity(name, readFileSync(file), locked.integrity);
     mkdirSync(dirname(folder), { recursive: true });
     // Moved into place in one step, because two processes may do this at once.
     const unpacked = mkdtempSync(join(MODULES, '.edr-'));
-    run(['tar', 'xzf', join(scratch, file), '-C', unpacked, '--strip-components=1']);
+    run(['tar', 'xzf', file, '-C', unpacked, '--strip-components=1']);
     try {
       renameSync(unpacked, folder);
     } catch (error) {
@@ -29,6 +38,22 @@ export function installNative(): void {
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** Throws if the lock file does not have the package with its integrity. */
+export function lockedPackage(lockFile: string, name: string): LockedPackage {
+  const { packages } = JSON.parse(lockFile) as { packages: Record<string, Partial<LockedPackage>> };
+  const { version, integrity } = packages[`node_modules/${name}`] ?? {};
+  if (version === undefined || integrity === undefined)
+    throw new Error(`package-lock.json does not have ${name}: the sandbox does not run on this platform.`);
+  return { version, integrity };
+}
+
+/** Throws unless these are the bytes that the lock file names. */
+export function requireIntegrity(name: string, bytes: Uint8Array, integrity: string): void {
+  const found = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+  if (!integrity.split(' ').includes(found))
+    throw new Error(`${name} is not the package that package-lock.json names: it has ${found}. Nothing was installed.`);
 }
 
 function run(command: string[]): string {
