@@ -4,6 +4,7 @@ import type { Engine, Row, WriteTransaction } from '../store/engine.ts';
 import { openEngine } from '../store/open.ts';
 import { decodeNumber, decodeNumberOrNull, decodeTextOrNull } from '../store/rows/cells.ts';
 import { columns, ofTable } from '../store/rows/columns.ts';
+import { requireTables } from '../store/schema.ts';
 import { createKey, hashKey } from './key.ts';
 import { migrateAccounts } from './schema.ts';
 import { createSessions, type Sessions } from './sessions.ts';
@@ -77,9 +78,11 @@ const RECORD = columns('id', 'shown', 'label', 'owner', 'created_at', 'expires_a
 export const isActive = ({ revokedAt, expiresAt }: KeyRecord, now: number): boolean =>
   (revokedAt === null || revokedAt > now) && (expiresAt === null || expiresAt > now);
 
-export async function openAccounts(url: string): Promise<Accounts> {
-  const engine = await openEngine(url, { connections: CONNECTIONS });
+/** With `mustExist`, the database must be that of a service: a key in any other is one that no service knows. */
+export async function openAccounts(url: string, { mustExist = false } = {}): Promise<Accounts> {
+  const engine = await openEngine(url, { connections: CONNECTIONS, mustExist });
   try {
+    if (mustExist) await requireTables(engine);
     await migrateAccounts(engine);
     const [[secret] = []] = await engine.rows('SELECT secret FROM account_secret', []);
     return createAccounts(engine, secret as Uint8Array);

@@ -199,11 +199,15 @@ const faultText = ({ parameter, detail }: ParameterFault) => `${parameter} ${det
 export const problemUri = <T extends ProblemType>(type: T) => `/docs#problem-${type}` as const;
 
 /** What a refused request was refused for, as a sentence. */
-export async function problemText(response: Response): Promise<string> {
+export async function problemText(
+  response: Response,
+  nameOf: (parameter: string) => string = (name) => name,
+): Promise<string> {
   const { detail, errors } = (await response.json().catch(() => ({}))) as {
     detail?: string;
     errors?: readonly ParameterFault[];
   };
-  if (errors !== undefined) return errors.map(faultText).join('; ');
+  if (errors !== undefined)
+    return errors.map(({ parameter, detail }) => faultText({ parameter: nameOf(parameter), detail })).join('; ');
   return detail ?? `HTTP status ${response.status}`;
 }

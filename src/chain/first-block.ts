@@ -10,7 +10,7 @@ import { registryFilter } from './registry-filter.ts';
 import { RpcError } from './rpc.ts';
 
 /** Of the oldest registry that the network has. */
-function publishedFirstBlock({ registries, firstBlock }: Network): number | undefined {
+export function publishedFirstBlock({ registries, firstBlock }: Network): number | undefined {
   const oldest = ALL_VERSIONS.find((version) => registries[version] !== undefined);
   return oldest && firstBlock[oldest];
 }

@@ -1,6 +1,9 @@
 // delegations export and import: move an index to another machine without reading the chain again.
 
-import { existsSync, statSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { type Environment, readConfig } from '../service/config.ts';
 import { importIndex } from '../service/import-index.ts';
 import { showStatus } from '../service/status-line.ts';
@@ -24,13 +27,17 @@ export const exportCommand: Command = {
 export const importCommand: Command = {
   name: 'import',
   summary: 'read an exported file into a database',
-  usage: '<file>',
-  about: `Imports a file written by delegations export into a database that does not have the chain yet. The whole file is checked
-before anything is written. If RPC_URL_<chainId> is set, the newest block of the file must also be on the chain. The service
+  usage: '<file>|-',
+  about: `Imports a file written by delegations export, gzipped or not, into a database that does not have the chain yet. With -, it
+is read from standard input, through a temporary file in TMPDIR. The whole file is checked before anything is written. If RPC_URL_<chainId> is set, the newest block of the file must also be on the chain. The service
 then continues from that block. To resume an interrupted import, run it again.`,
   operands: [1, 1],
-  examples: ['RPC_URL_1=https://node.example delegations import mainnet.ndjson'],
-  run: ({ environment, operands }) => runImport(environment, operands[0] as string),
+  examples: [
+    'RPC_URL_1=https://node.example delegations import mainnet.ndjson.gz',
+    'ssh other delegations export --chain 1 | delegations import -',
+  ],
+  run: ({ environment, operands: [file = ''] }) =>
+    file === '-' ? importStdin(environment) : runImport(environment, file),
 };
 
 async function runExport(environment: Environment, chainId: number): Promise<void> {
@@ -49,11 +56,25 @@ async function runExport(environment: Environment, chainId: number): Promise<voi
   }
 }
 
+/** A file is read twice, to check it first: a pipe cannot be. */
+async function importStdin(environment: Environment): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'delegations-import-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', remove);
+  try {
+    const path = join(folder, 'archive');
+    await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
+    await runImport(environment, path);
+  } finally {
+    remove();
+    process.off('exit', remove);
+  }
+}
+
 async function runImport(environment: Environment, path: string): Promise<void> {
   if (!existsSync(path)) throw new UsageError(`File not found: ${path}`);
-  // A pipe cannot be read twice.
   if (!statSync(path).isFile())
-    throw new UsageError(`${path} is not a regular file. Unpack the archive to a file first.`);
+    throw new UsageError(`${path} is not a regular file. To read from a pipe: delegations import -`);
   const { chainId, logs, lastBlock, isConfirmed } = await importIndex(
     readConfig(environment),
     () => readLines(path),

@@ -106,7 +106,7 @@ function columnsOf(names: readonly string[]): Columns {
 /** Reads rows by their columns. The options are the defaults. */
 function readerOf(columns: Columns, call: Invocation): (cells: readonly string[]) => Asked {
   const rights = given(call, 'rights');
-  const defaultRights = readOr('rights', p.rights, readRights(rights ?? NO_RIGHTS));
+  const defaultRights = readOr('--rights', p.rights, readRights(rights ?? NO_RIGHTS));
   if (!isBytes32(defaultRights)) throw new UsageError(defaultRights);
   const [version, chain] = [versionOf(call), chainIdOf(call)];
   const defaults = { type: call.text('type'), contract: given(call, 'contract'), tokenId: given(call, 'tokenId') };

@@ -105,7 +105,7 @@ for (const [where, run] of [
         ],
         [['check', '--from', COLD, '--to', HOT, '--block', '99'], 'from block 100 on'],
         [['check', '--from', COLD, '--to', HOT, '--chain', '137'], '137 is not served'],
-        [['check', '--from', COLD, '--to', HOT, '--form', COLD], "Unknown option '--form'"],
+        [['check', '--from', COLD, '--to', HOT, '--form', COLD], 'Unknown option: --form. Did you mean --from?'],
         [['check', '--from', COLD, '--to', HOT, '--rights', 'x'.repeat(33)], 'longer than 32 bytes'],
         [['check', '--csv', '/nowhere.csv'], 'File not found: /nowhere.csv'],
         [['list', 'nobody'], 'wallet must be an address'],
@@ -371,6 +371,7 @@ describe('every command', () => {
     expect(complete('delegations', 'check', '--tok')).toBe('--token-id');
     expect(complete('delegations', 'check', '--type', 'erc')).toBe('erc721 erc1155 erc20');
     expect(complete('delegations', 'list', '--direction', 'in')).toBe('incoming');
+    expect(complete('delegations', 'keys', 'r')).toBe('revoke rotate');
     for (const shell of ['zsh', 'fish']) expect((await runCommand(['completion', shell])).stdout).toContain('token-id');
     expect((await runCommand(['completion', 'csh'])).code).toBe(2);
   });

@@ -7,7 +7,7 @@ import { UsageError } from '../service/usage-error.ts';
 import { checkFile } from './check-file.ts';
 import type { Command, Invocation } from './command.ts';
 import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './query-target.ts';
+import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
 import {
   dateOf,
   given,
@@ -33,7 +33,7 @@ Prints the same rows with two more columns, result and error; other columns are 
 same block, by hash. If a reorg replaces that block, the command stops with an error: discard its output and run it again.
 Exit code: 0 all rows answered, 2 some rows failed, or a reorg.
 
-${SOURCE_ABOUT}`,
+${SOURCE_ABOUT} ${STALE_ABOUT}`,
   options: {
     from: { value: '<wallet>', about: 'cold wallet, which delegates' },
     to: { value: '<wallet>', about: 'hot wallet, which acts' },

@@ -1,6 +1,7 @@
 // The definition of a command, from which its arguments are parsed and its help is printed.
 
 import { parseArgs } from 'node:util';
+import { nearest } from '../api/query.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { alignColumns } from '../service/align-columns.ts';
 import type { Environment } from '../service/config.ts';
@@ -34,6 +35,8 @@ export interface Command {
   readonly options?: Readonly<Record<string, Option>>;
   /** Number of operands; none if absent. */
   readonly operands?: readonly [least: number, most: number];
+  /** The allowed values of the first operand; any if absent. */
+  readonly choices?: readonly string[];
   readonly examples: readonly string[];
   run(call: Invocation): Promise<void>;
 }
@@ -42,6 +45,7 @@ const HELP = { about: 'show this help' };
 
 export function parseInvocation(command: Command, args: string[], environment: Environment): Invocation {
   const { name, options = {}, operands: [least, most] = [0, 0] } = command;
+  requireKnownOptions(command, args);
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -69,10 +73,26 @@ export function parseInvocation(command: Command, args: string[], environment: E
     number(option) {
       const given = text(option);
       if (given === undefined) return undefined;
-      if (!/^\d{1,15}$/.test(given)) throw new UsageError(`--${option} must be a whole number, got ${given}.`);
+      if (!/^\d{1,15}$/.test(given))
+        throw new UsageError(`--${option} must be an integer from 0 to 999999999999999, got ${given}.`);
       return Number(given);
     },
   };
+}
+
+/** Suggests the option that was meant. */
+function requireKnownOptions({ name, options = {} }: Command, args: readonly string[]): void {
+  const end = args.indexOf('--');
+  for (const word of end < 0 ? args : args.slice(0, end)) {
+    const [, given] = /^--([^=]+)/.exec(word) ?? [];
+    if (given === undefined || options[given] !== undefined) continue;
+    const near = nearest(
+      given.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      Object.keys(options),
+    );
+    const hint = near === null ? '' : ` Did you mean --${near}?`;
+    throw new UsageError(`Unknown option: --${given}.${hint} See delegations ${name} --help.`);
+  }
 }
 
 /** The network of --chain; throws if the option is missing. */

@@ -3,9 +3,11 @@
 import { api } from './api.ts';
 import { exportCommand, importCommand } from './archive.ts';
 import { audit } from './audit.ts';
+import { backup } from './backup.ts';
 import { check } from './check.ts';
 import type { Command } from './command.ts';
 import { completionOf } from './completion.ts';
+import { config } from './config.ts';
 import { follow } from './follow.ts';
 import { keys } from './keys.ts';
 import { list } from './list.ts';
@@ -23,8 +25,10 @@ export const COMMANDS: readonly Command[] = [
   list,
   networks,
   keys,
+  config,
   audit,
   rewind,
+  backup,
   exportCommand,
   importCommand,
   completionOf(() => COMMANDS),

@@ -4,12 +4,15 @@ import { UsageError } from '../service/usage-error.ts';
 import type { Command } from './command.ts';
 import { writeOut } from './output.ts';
 
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
 export const completionOf = (commands: () => readonly Command[]): Command => ({
   name: 'completion',
   summary: 'print a shell completion script',
   usage: 'bash|zsh|fish',
   about: 'Prints a script that completes commands, options and values.',
   operands: [1, 1],
+  choices: SHELLS,
   examples: [
     'source <(delegations completion bash)',
     'source <(delegations completion zsh)',
@@ -17,7 +20,8 @@ export const completionOf = (commands: () => readonly Command[]): Command => ({
   ],
   async run({ operands: [shell = ''] }) {
     const script = SCRIPTS.get(shell);
-    if (script === undefined) throw new UsageError(`No completion for ${shell}. Supported shells: bash, zsh, fish.`);
+    if (script === undefined)
+      throw new UsageError(`No completion for ${shell}. Supported shells: ${SHELLS.join(', ')}.`);
     await writeOut(script(commands()));
   },
 });
@@ -43,13 +47,16 @@ function bashScript(commands: readonly Command[]): string {
     const options = optionsOf(command).map(([name]) => `--${name}`);
     return `    ${command.name}) words="${options.join(' ')}" ;;`;
   });
-  const choices = commands.flatMap((command) =>
-    optionsOf(command).flatMap(([name, option]) =>
-      'choices' in option && option.choices !== undefined
-        ? [`    "${command.name} --${name}") words="${option.choices.join(' ')}" ;;`]
-        : [],
-    ),
-  );
+  const choices = commands.flatMap((command) => {
+    const after = (word: string, values?: readonly string[]) =>
+      values === undefined ? [] : [`    "${command.name} ${word}") words="${values.join(' ')}" ;;`];
+    return [
+      ...after(command.name, command.choices),
+      ...optionsOf(command).flatMap(([name, option]) =>
+        after(`--${name}`, 'choices' in option ? option.choices : undefined),
+      ),
+    ];
+  });
   return `_delegations() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}" words=""
   case "$command" in
@@ -57,8 +64,7 @@ ${words.join('\n')}
   esac
   case "$command $before" in
 ${choices.join('\n')}
-    "import $before"|"check --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
-    "completion completion") words="bash zsh fish" ;;
+    "import import"|"backup backup"|"check --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
   esac
   [ "$COMP_CWORD" -eq 1 ] && words="${commands.map(({ name }) => name).join(' ')}"
   COMPREPLY=($(compgen -W "$words" -- "$word"))
@@ -71,6 +77,11 @@ function fishScript(commands: readonly Command[]): string {
   const quoted = (text: string) => `'${text.replaceAll("'", "\\'")}'`;
   const lines = commands.flatMap((command) => [
     `complete -c delegations -f -n __fish_use_subcommand -a ${command.name} -d ${quoted(command.summary)}`,
+    ...(command.choices === undefined
+      ? []
+      : [
+          `complete -c delegations -f -n '__fish_seen_subcommand_from ${command.name}' -a ${quoted(command.choices.join(' '))}`,
+        ]),
     ...optionsOf(command).map(([name, option]) => {
       const choices =
         'choices' in option && option.choices !== undefined ? ` -xa ${quoted(option.choices.join(' '))}` : '';

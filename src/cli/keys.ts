@@ -17,6 +17,7 @@ export const keys: Command = {
   about: `Works on the database of DATABASE_URL, also while a service runs on it. A key is shown only once, when it is created: the
 database stores its hash. A revoked key stops working within two seconds.`,
   operands: [1, 2],
+  choices: ACTIONS,
   options: {
     label: { value: '<text>', about: 'create: what the key is for' },
     expires: { value: '<days>', about: 'create: days until the key expires [never]' },
@@ -40,7 +41,7 @@ database stores its hash. A revoked key stops working within two seconds.`,
           ? `Missing key id. Usage: delegations keys ${action} <id>`
           : `Unexpected argument: ${id}. keys ${action} takes no id.`,
       );
-    const accounts = await openAccounts(readConfig(call.environment).databaseUrl);
+    const accounts = await openAccounts(readConfig(call.environment).databaseUrl, { mustExist: true });
     try {
       await runAction(action as (typeof ACTIONS)[number], Number(id), call, accounts);
     } finally {

@@ -7,8 +7,17 @@ import { type ListOptions, listUrl } from '../api/url.ts';
 import { rightsText } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
+import { optionName } from './option-names.ts';
 import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './query-target.ts';
+import {
+  jsonOf,
+  NO_SERVICE,
+  openSource,
+  SOURCE_ABOUT,
+  SOURCE_OPTIONS,
+  type Source,
+  STALE_ABOUT,
+} from './query-target.ts';
 import { dateOf, given, TIME_OPTIONS, tableOf, versionOf, whenOf } from './question-options.ts';
 
 export const list: Command = {
@@ -17,7 +26,7 @@ export const list: Command = {
   usage: '<wallet> [options]',
   about: `Lists the delegations of a wallet, oldest first. Exit code: 0 at least one, 1 none, 2 error.
 
-${SOURCE_ABOUT}`,
+${SOURCE_ABOUT} ${STALE_ABOUT}`,
   operands: [1, 1],
   options: {
     direction: { value: '<direction>', about: 'incoming or outgoing [both]', choices: direction.choices },
@@ -50,7 +59,7 @@ const urlOf = (call: Invocation, options: ListOptions = {}): string =>
 
 async function writeJson(call: Invocation, { ask }: Source): Promise<void> {
   const response = await ask(urlOf(call));
-  if (!response.ok) throw new UsageError(await problemText(response));
+  if (!response.ok) throw new UsageError(await problemText(response, optionName));
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     // Anything but a list is not from this API.

@@ -8,6 +8,7 @@ import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Invocation } from './command.ts';
+import { optionName } from './option-names.ts';
 import { NO_SERVICE, type Source } from './query-target.ts';
 import { askWithinLimit, chainIdOf, whenOf } from './question-options.ts';
 
@@ -65,7 +66,7 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
     const revision = (await store?.chain(chainId))?.revision ?? 0;
     const response = await askBlock(chainId, whenOf(call));
     // A question of the whole file is at fault as a whole; one chain of several is not.
-    if (!response.ok && chainId === chainIdOf(call)) throw new UsageError(await problemText(response));
+    if (!response.ok && chainId === chainIdOf(call)) throw new UsageError(await problemText(response, optionName));
     if (!response.ok) return problemText(response);
     const { number: block, hash } = blockOf(response);
     // In a store, the revision reveals a reorg.

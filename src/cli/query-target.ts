@@ -10,6 +10,7 @@ import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Invocation, Option } from './command.ts';
+import { optionName } from './option-names.ts';
 
 export interface Source {
   ask(path: string): Promise<Response>;
@@ -30,8 +31,9 @@ export const SOURCE_OPTIONS: Readonly<Record<string, Option>> = {
 };
 
 /** For the help of every command that queries. */
-export const SOURCE_ABOUT = `Queries the service at --url, or the database of DATABASE_URL if there is no --url. If no follower updates the database, its
-head is stale: use --block.`;
+export const SOURCE_ABOUT = 'Queries the service at --url, or the database of DATABASE_URL if there is no --url.';
+/** For those that can query an older block. */
+export const STALE_ABOUT = 'If no follower updates the database, its head is stale: use --block.';
 
 /** A service that sends nothing for this long counts as gone. */
 const SILENCE_MS = 30_000;
@@ -126,5 +128,5 @@ export async function jsonOf<T>(response: Response): Promise<T> {
     if (typeof value !== 'object' || value === null) throw new UsageError(NO_SERVICE);
     return value as T;
   }
-  throw new UsageError(await problemText(response));
+  throw new UsageError(await problemText(response, optionName));
 }

@@ -1,7 +1,5 @@
 // Options and formatting that the querying commands share.
 
-import type { ParamName } from '../api/operation.ts';
-import type { RegistryOperation } from '../api/operations.ts';
 import { Fault, type Param } from '../api/params.ts';
 import type { CheckOptions } from '../api/url.ts';
 import { rightsOf } from '../registry/rights.ts';
@@ -9,32 +7,8 @@ import { ALL_SCOPES, SCOPES, type Scope, scopesOf } from '../registry/scopes.ts'
 import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Invocation, Option } from './command.ts';
+import { OPTION_OF } from './option-names.ts';
 import type { Source } from './query-target.ts';
-
-/** The option for each parameter of the API; null for those that the commands set themselves or do not offer. */
-const OPTION_OF = {
-  to: 'to',
-  delegate: 'to',
-  from: 'from',
-  vault: 'from',
-  contract: 'contract',
-  tokenId: 'token-id',
-  rights: 'rights',
-  chainId: 'chain',
-  block: 'block',
-  timestamp: 'time',
-  direction: 'direction',
-  // An operand.
-  wallet: null,
-  // The commands ask for every detail, for exact numbers, and page by page.
-  explain: null,
-  detail: null,
-  numbers: null,
-  limit: null,
-  cursor: null,
-  // Of a list. The option --type names a check.
-  type: null,
-} as const satisfies Readonly<Record<ParamName<RegistryOperation>, string | null>>;
 
 type OfferedParam = {
   [P in keyof typeof OPTION_OF]: (typeof OPTION_OF)[P] extends string ? P : never;

@@ -1,8 +1,10 @@
 // The --workers option of serve and api.
 
+import { readConfig } from '../service/config.ts';
 import { runService } from '../service/run-service.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { runWorkerGroup } from '../service/worker-group.ts';
+import { requireFile } from '../store/sqlite.ts';
 import type { Invocation, Option } from './command.ts';
 
 const MAX_WORKERS = 256;
@@ -15,5 +17,6 @@ export async function runWithWorkers(call: Invocation, follows: boolean): Promis
   const count = call.number('workers') ?? 1;
   if (count < 1 || count > MAX_WORKERS)
     throw new UsageError(`--workers must be from 1 to ${MAX_WORKERS}, got ${count}.`);
+  if (!follows) requireFile(readConfig(call.environment).databaseUrl);
   await (count === 1 ? runService(call.environment, { follows }) : runWorkerGroup(call.environment, count, follows));
 }

@@ -68,7 +68,7 @@ const SETTINGS = {
     },
   },
   START_BLOCK: {
-    expected: 'a block number',
+    expected: `a block number from 0 to ${Number.MAX_SAFE_INTEGER}`,
     example: '18150000',
     read(text: string) {
       const startBlock = readInteger(text, Number.MAX_SAFE_INTEGER);
@@ -76,7 +76,7 @@ const SETTINGS = {
     },
   },
   FINALITY: {
-    expected: 'tag, <n> blocks or <n> seconds',
+    expected: 'tag, <n> blocks or <n> seconds, with n from 0 to 999999999',
     example: '64 blocks',
     read(text: string): { finality: Finality } | null {
       if (text === 'tag') return { finality: 'tag' };
@@ -86,12 +86,16 @@ const SETTINGS = {
     },
   },
   POLL_INTERVAL: {
-    expected: '100 to 3600000 milliseconds',
+    expected: 'from 100 to 3600000 milliseconds',
     example: '12000',
     read(text: string) {
       const pollMs = readInteger(text, 3_600_000);
       return pollMs === null || pollMs < 100 ? null : { pollMs };
     },
   },
-  MAX_LAG: { expected: 'a number of seconds', example: '120', read: (text: string) => readInteger(text, 31_536_000) },
+  MAX_LAG: {
+    expected: 'from 0 to 31536000 seconds',
+    example: '120',
+    read: (text: string) => readInteger(text, 31_536_000),
+  },
 };

@@ -83,6 +83,8 @@ const NO_PROXIES: TrustedProxies = { check: () => false };
 const MOST_REQUESTS = 10_000;
 const LONGEST_SECONDS = 3600;
 
+const LIMIT_RULE = `must be off or <requests>/<seconds>s, with 1 to ${MOST_REQUESTS} requests and 1 to ${LONGEST_SECONDS} seconds`;
+
 function readLimit(text: string): Limit | undefined {
   const [, most, seconds] = /^(\d{1,6})\/(\d{1,5})s$/.exec(text) ?? [];
   const limit = { most: Number(most), seconds: Number(seconds) };
@@ -151,7 +153,7 @@ export function readConfig(environment: Environment): Config {
 
   const limited = text('ANONYMOUS_LIMIT', '25/10s');
   const anonymousLimit = limited === 'off' ? null : readLimit(limited);
-  if (anonymousLimit === undefined) fault('ANONYMOUS_LIMIT', 'must be off or <requests>/<seconds>s', '25/10s');
+  if (anonymousLimit === undefined) fault('ANONYMOUS_LIMIT', LIMIT_RULE, '25/10s');
   const proxies = readProxies(text('TRUSTED_PROXIES', ''));
   if (proxies === null)
     fault('TRUSTED_PROXIES', 'must be a comma-separated list of CIDR networks', '10.0.0.0/8,2001:db8::/32');

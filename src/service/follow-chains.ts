@@ -6,6 +6,7 @@ import { NETWORKS, type Network } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
+import { logStart } from './describe-config.ts';
 import { type FollowedChain, followChain } from './follow-chain.ts';
 import { createFreshness } from './freshness.ts';
 import { createErrorLog, openLog } from './log.ts';
@@ -18,6 +19,8 @@ import { waitForStopSignal } from './stop-signal.ts';
 export async function followChains(environment: Environment): Promise<void> {
   const config = readConfig(environment);
   const log = openLog(config.logLevel);
+  // The parent of a child process has logged it.
+  if (!process.connected) logStart(log, environment, config, true);
   const onError = createErrorLog(log);
   const store = await openStore(config.databaseUrl);
   let chains: readonly FollowedChain[] = [];

@@ -9,7 +9,7 @@ export async function rewindChain(
   chainId: number,
   to: number,
 ): Promise<{ readonly from: number; readonly to: number }> {
-  const store = await openStore(databaseUrl);
+  const store = await openStore(databaseUrl, { mustExist: true });
   try {
     const state = await store.chain(chainId);
     if (state?.head == null) throw new UsageError(`Chain ${chainId} is not in this database.`);

@@ -2,6 +2,7 @@
 
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { type Environment, readConfig } from './config.ts';
+import { logStart } from './describe-config.ts';
 import { startFollowerProcess } from './follower-process.ts';
 import { createErrorLog, type Log, openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -26,6 +27,7 @@ export async function startService(environment: Environment, options: ServiceOpt
   const { sandbox = false, follows = true } = options;
   const config = readConfig(environment);
   const log = openLog(config.logLevel);
+  logStart(log, environment, config, follows);
   const metrics = createMetrics();
   const followed = follows ? [...config.chains.keys()] : [];
   let followerStatus: () => readonly FollowerStatus[] = () => [];

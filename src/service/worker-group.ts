@@ -7,6 +7,7 @@ import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
+import { logStart } from './describe-config.ts';
 import { startFollowerProcess } from './follower-process.ts';
 import { createFreshness } from './freshness.ts';
 import { LIMIT_NAMES, type LimitName, limitOf } from './limits.ts';
@@ -20,6 +21,7 @@ import { REPORT_MS } from './worker-messages.ts';
 export async function runWorkerGroup(environment: Environment, count: number, follows: boolean): Promise<void> {
   const config = readConfig(environment);
   const log = openLog(config.logLevel);
+  logStart(log, environment, config, follows);
   const metrics = createMetrics();
   const denied = createDeniedSample();
   const limiters = new Map<LimitName, Limiter>();

@@ -51,6 +51,8 @@ export interface Dialect {
 export interface EngineOptions {
   /** Creates and migrates nothing, and rejects writes. */
   readonly readOnly?: boolean;
+  /** Rejects a database that has no store yet, instead of creating one. */
+  readonly mustExist?: boolean;
   /** The maximum number of connections to a server. */
   readonly connections?: number;
 }

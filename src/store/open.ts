@@ -14,13 +14,18 @@ import { createWrites } from './write/writes.ts';
 export interface StoreOptions {
   /** Creates and migrates nothing, and rejects writes. */
   readonly readOnly?: boolean;
+  /** Creates and migrates nothing. */
+  readonly mustExist?: boolean;
 }
 
 /** `sqlite:<path>` or `postgres://…`. A writer creates or migrates the tables first. */
-export async function openStore(url: string, { readOnly = false }: StoreOptions = {}): Promise<Store> {
-  const engine = await openEngine(url, { readOnly });
+export async function openStore(
+  url: string,
+  { readOnly = false, mustExist = false }: StoreOptions = {},
+): Promise<Store> {
+  const engine = await openEngine(url, { readOnly, mustExist });
   try {
-    await (readOnly ? requireSchema(engine) : migrate(engine));
+    await (readOnly || mustExist ? requireSchema(engine) : migrate(engine));
     const { id, secret } = await readIdentity(engine);
     const hash = createIndexHash(secret);
     return {

@@ -193,22 +193,26 @@ export const migrate = (engine: Engine, version = SCHEMA_VERSION): Promise<void>
 
 /** Fails unless the store has the newest schema. Readers never migrate. */
 export async function requireSchema(engine: Engine): Promise<void> {
-  let found = 0;
-  try {
-    const [row] = await engine.rows('SELECT version FROM schema_version', []);
-    found = Number(row?.[0] ?? 0);
-  } catch (cause) {
-    // SQLite's message, then PostgreSQL's.
-    if (!/no such table|does not exist/.test((cause as Error).message)) throw cause;
-    throw new StoreError('older-schema', 'The store has no tables yet. Start the follower once to create them.', {
-      cause,
-    });
-  }
+  const found = await requireTables(engine);
   rejectNewer(found, SCHEMA_VERSION, 'store');
   if (found < SCHEMA_VERSION) {
     throw new StoreError(
       'older-schema',
       `The store has schema ${found}, but this version needs ${SCHEMA_VERSION}. Start the follower once to migrate it.`,
     );
+  }
+}
+
+/** Throws if the database has no store. Returns the version of its schema. */
+export async function requireTables(engine: Engine): Promise<number> {
+  try {
+    const [row] = await engine.rows('SELECT version FROM schema_version', []);
+    return Number(row?.[0] ?? 0);
+  } catch (cause) {
+    // SQLite's message, then PostgreSQL's.
+    if (!/no such table|does not exist/.test((cause as Error).message)) throw cause;
+    throw new StoreError('older-schema', 'The store has no tables yet. Start the follower once to create them.', {
+      cause,
+    });
   }
 }

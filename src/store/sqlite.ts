@@ -1,7 +1,7 @@
 // The SQLite engine: one file, one writer, any number of readers in this process and others.
 
 import { Database, SQLiteError, type Statement } from 'bun:sqlite';
-import { existsSync, mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Dialect, Engine, EngineOptions, Param, Row, WriteTransaction } from './engine.ts';
 import { StoreError } from './errors.ts';
@@ -32,7 +32,8 @@ const PRAGMAS = [
   'temp_store = MEMORY',
 ];
 
-export function openSqlite(path: string, { readOnly = false }: EngineOptions = {}): Engine {
+export function openSqlite(path: string, { readOnly = false, mustExist = false }: EngineOptions = {}): Engine {
+  if (mustExist) requireFile(`sqlite:${path}`);
   const reader = connect(path, readOnly);
   // Reads must not see a transaction before it commits, so transactions have their own connection.
   const writer = readOnly ? null : connect(path, false);
@@ -111,7 +112,7 @@ function connect(path: string, readOnly: boolean): Connection {
 
 function openFile(path: string, readOnly: boolean): Database {
   try {
-    if (!readOnly) mkdirSync(dirname(path), { recursive: true });
+    if (!readOnly && !existsSync(path)) createFile(path);
     const database = readOnly ? new Database(path, { readonly: true }) : new Database(path, { create: true });
     for (const pragma of PRAGMAS) database.run(`PRAGMA ${pragma}`);
     // The first access to the file: fails if it is not a database.
@@ -124,6 +125,37 @@ function openFile(path: string, readOnly: boolean): Database {
     const why = `Cannot open the SQLite store ${resolve(path)}: ${(cause as Error).message}${hint}`;
     throw new StoreError('bad-store', why, { cause });
   }
+}
+
+/** Throws if this is the URL of a SQLite store that does not exist. */
+export function requireFile(url: string): void {
+  const path = /^sqlite:(.+)$/.exec(url)?.[1];
+  if (path === undefined || existsSync(path)) return;
+  throw new StoreError(
+    'bad-store',
+    `There is no store at ${resolve(path)}. Start the service first, or set DATABASE_URL to its database.`,
+  );
+}
+
+/** The store has the secret of all sessions: only its owner can read it. SQLite gives its other files the same mode. */
+export function createFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    // Another process has just created it.
+    if ((error as { code?: string }).code !== 'EEXIST') throw error;
+  }
+}
+
+/** The files of a store that others than its owner can read or write. */
+export function exposedPaths(url: string): { readonly path: string; readonly mode: string }[] {
+  const file = /^sqlite:(.+)$/.exec(url)?.[1];
+  if (file === undefined) return [];
+  return [file, `${file}-wal`, `${file}-shm`]
+    .map((path) => ({ path: resolve(path), mode: (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777 }))
+    .filter(({ mode }) => (mode & 0o077) !== 0)
+    .map(({ path, mode }) => ({ path, mode: mode.toString(8) }));
 }
 
 /** The file is locked, full, read-only, or unreadable: this may pass, or the operator can fix it. */

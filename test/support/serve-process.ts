@@ -68,10 +68,25 @@ export async function startServe(
 export const metric = async ({ metricsUrl }: ServeProcess, name: string): Promise<number> =>
   Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await (await fetch(metricsUrl)).text())?.[1]);
 
+interface RunOptions {
+  readonly environment?: Record<string, string>;
+  readonly folder?: string;
+  readonly input?: Blob | null;
+}
+
 /** Runs a command until it exits. */
-export async function runCommand(args: readonly string[], environment: Record<string, string> = {}) {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+export const runCommand = (args: readonly string[], environment: Record<string, string> = {}) =>
+  runProgram([process.execPath, MAIN, ...args], { environment });
+
+/** Runs any program until it exits. */
+export async function runProgram(
+  command: readonly string[],
+  { environment = {}, folder = '.', input = null }: RunOptions = {},
+) {
+  const child = Bun.spawn([...command], {
     env: { ...process.env, ...environment },
+    cwd: folder,
+    stdin: input,
     stdout: 'pipe',
     stderr: 'pipe',
   });

@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test';
+import { readConfig } from './config.ts';
+import { logStart } from './describe-config.ts';
+
+/** What a start with this environment logs. */
+function startLog(environment: Record<string, string>, follows = true): unknown[] {
+  const lines: unknown[] = [];
+  logStart(
+    (level, message, fields) => void lines.push({ level, message, ...fields }),
+    environment,
+    readConfig(environment),
+    follows,
+  );
+  return lines;
+}
+
+test('a start logs version, store, chains with their first blocks, and the limit, without secrets', () => {
+  const environment = {
+    DATABASE_URL: 'postgres://me:secret@db.example/delegations',
+    RPC_URL_1: 'https://node.example/secret',
+    RPC_URL_10: 'https://node.example/secret',
+    RPC_URL_137: 'https://node.example/secret',
+    START_BLOCK_137: '5',
+  };
+  expect(startLog(environment)).toEqual([
+    {
+      level: 'info',
+      message: 'starting',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      store: 'postgres://me:***@db.example/delegations',
+      chains: { 1: 15_590_000, 10: 'registry deployment', 137: 5 },
+      anonymousLimit: '25/10s',
+    },
+  ]);
+});
+
+test('a start without a chain, or with a misspelt variable, logs a warning with the name that was meant', () => {
+  const warn = (warning: string) => ({ level: 'warn', message: 'configuration', warning });
+  const noChain = warn('No chain is configured. Set RPC_URL_<chainId>, such as RPC_URL_1=https://node.example');
+  const start = expect.objectContaining({ message: 'starting' });
+  expect(startLog({})).toEqual([noChain, start]);
+  // Set but empty, as compose files do.
+  expect(startLog({ RPC_URL: '' })).toEqual([warn('RPC_URL is not used. Did you mean RPC_URL_1?'), noChain, start]);
+  expect(startLog({ RPC_URLS_1: '' })).toEqual([
+    warn('RPC_URLS_1 is not used. Did you mean RPC_URL_1?'),
+    noChain,
+    start,
+  ]);
+  // Another process follows.
+  expect(startLog({}, false)).toEqual([start]);
+  // Names of other programs.
+  expect(startLog({ HOME: '/', PGHOST: 'x', NODE_ENV: 'production', KUBERNETES_PORT: '1' }, false)).toEqual([start]);
+});

@@ -1,0 +1,122 @@
+// Describes the effective configuration, without its secrets, and warns about what an operator probably did not mean.
+
+import { version } from '../../package.json' with { type: 'json' };
+import { nearest } from '../api/query.ts';
+import { publishedFirstBlock } from '../chain/first-block.ts';
+import { type Finality, NETWORKS, type Network } from '../registry/network.ts';
+import { exposedPaths } from '../store/sqlite.ts';
+import { CHAIN_VARIABLES } from './chain-config.ts';
+import { type Config, type Environment, VARIABLES } from './config.ts';
+import type { Log } from './log.ts';
+
+export interface Setting {
+  readonly name: string;
+  /** Without secrets. */
+  readonly value: string;
+  readonly source: 'set' | 'default' | 'network';
+}
+
+const CHAIN_NAMES = CHAIN_VARIABLES.map(([name]) => name.replace('<chainId>', ''));
+const PLAIN = VARIABLES.filter(([name]) => !name.includes('<chainId>'));
+const ofChain = (name: string) => CHAIN_NAMES.find((prefix) => name.startsWith(prefix)) !== undefined;
+
+/** Hides user, password, path and query: each of them can be a key. A database keeps its name. */
+export function maskUrls(text: string): string {
+  return text
+    .split(',')
+    .map((one) => {
+      const url = /^[a-z]+:\/\//i.test(one) && URL.canParse(one.trim()) ? new URL(one.trim()) : null;
+      if (url === null) return one;
+      const user = url.password === '' ? url.username : `${url.username}:***`;
+      const isHttp = /^https?:$/.test(url.protocol);
+      const path = isHttp && url.pathname + url.search !== '/' ? '/***' : url.pathname;
+      const who = user === '' ? '' : `${isHttp ? '***' : user}@`;
+      return `${url.protocol}//${who}${url.host}${path}${!isHttp && url.search !== '' ? '?***' : ''}`;
+    })
+    .join(',');
+}
+
+/** Every variable with the value that is in effect. */
+export function describeConfig(environment: Environment, config: Config): Setting[] {
+  const plain = PLAIN.map(
+    ([name, otherwise]): Setting =>
+      environment[name]
+        ? { name, value: maskUrls(environment[name]), source: 'set' }
+        : { name, value: otherwise, source: 'default' },
+  );
+  const chains = [...new Set([...config.chains.keys(), ...config.maxLag.keys()])].sort((a, b) => a - b);
+  return [...plain, ...chains.flatMap((chainId) => describeChain(environment, chainId, config.chains.has(chainId)))];
+}
+
+function describeChain(environment: Environment, chainId: number, isFollowed: boolean): Setting[] {
+  const network = NETWORKS.get(chainId) as Network;
+  const defaults = {
+    RPC_URL_: 'not followed',
+    START_BLOCK_: String(publishedFirstBlock(network) ?? 'registry deployment'),
+    FINALITY_: finalityText(network.finality),
+    POLL_INTERVAL_: String(Math.max(1000, 1000 * network.blockSeconds)),
+    MAX_LAG_: String(network.maxLagSeconds),
+  };
+  return Object.entries(defaults)
+    .filter(([prefix]) => isFollowed || environment[prefix + chainId])
+    .map(([prefix, otherwise]) => {
+      const name = prefix + chainId;
+      const set = environment[name];
+      return set ? { name, value: maskUrls(set), source: 'set' } : { name, value: otherwise, source: 'network' };
+    });
+}
+
+const finalityText = (finality: Finality): string =>
+  finality === 'tag' ? 'tag' : 'blocks' in finality ? `${finality.blocks} blocks` : `${finality.seconds} seconds`;
+
+/** What is valid but probably a mistake. */
+export function configWarnings(environment: Environment, config: Config, follows = true): string[] {
+  const names = Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  return [
+    ...names.flatMap((name) => misspelling(name) ?? []),
+    ...(follows && config.chains.size === 0
+      ? ['No chain is configured. Set RPC_URL_<chainId>, such as RPC_URL_1=https://node.example']
+      : []),
+    ...exposedPaths(config.databaseUrl).map(
+      ({ path, mode }) =>
+        `Other users of this machine can read the store (mode ${mode}). It has secrets: chmod 600 ${path}`,
+    ),
+  ];
+}
+
+/** Only names that can be meant for this program: an environment has many others. */
+function misspelling(name: string): string | null {
+  if (!name.includes('_') || ofChain(name) || PLAIN.some(([known]) => known === name)) return null;
+  const [, stem = name, chain = ''] = /^(.+?)_?(\d+)$/.exec(name) ?? [];
+  const perChain = nearest(
+    stem,
+    CHAIN_NAMES.map((prefix) => prefix.slice(0, -1)),
+  );
+  if (perChain !== null) return `${name} is not used. Did you mean ${perChain}_${chain || '1'}?`;
+  const plain = nearest(
+    name,
+    PLAIN.map(([known]) => known).filter((known) => known.includes('_')),
+  );
+  return plain === null ? null : `${name} is not used. Did you mean ${plain}?`;
+}
+
+/** For the log line of a start. */
+function startFields({ databaseUrl, chains, anonymousLimit }: Config) {
+  return {
+    version,
+    store: maskUrls(databaseUrl),
+    chains: Object.fromEntries(
+      [...chains].map(([chainId, { startBlock }]) => [
+        chainId,
+        startBlock ?? publishedFirstBlock(NETWORKS.get(chainId) as Network) ?? 'registry deployment',
+      ]),
+    ),
+    anonymousLimit: anonymousLimit === null ? 'off' : `${anonymousLimit.most}/${anonymousLimit.seconds}s`,
+  };
+}
+
+/** Logs what is about to run, and every warning. */
+export function logStart(log: Log, environment: Environment, config: Config, follows: boolean): void {
+  for (const warning of configWarnings(environment, config, follows)) log('warn', 'configuration', { warning });
+  log('info', 'starting', startFields(config));
+}
