@@ -33,6 +33,17 @@ beforeAll(() => {
 }, 60_000);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+async function listeningUrl(stdout: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of stdout.values({ preventCancel: true })) {
+    text += decoder.decode(chunk, { stream: true });
+    const line = text.split('\n').find((one) => one.includes('"message":"listening"') && one.endsWith('}'));
+    if (line !== undefined) return (JSON.parse(line) as { url: string }).url;
+  }
+  throw new Error(`it does not listen: ${text}`);
+}
+
 const run = (...args: string[]) => {
   const { exitCode, stdout, stderr } = Bun.spawnSync([program, ...args], { cwd: folder, env: {} });
   return { code: exitCode, text: stdout.toString() + stderr.toString() };
@@ -62,8 +73,7 @@ describe('the executable', () => {
         stderr: 'inherit',
       });
       try {
-        const { value } = await child.stdout.getReader().read();
-        const { url } = JSON.parse(new TextDecoder().decode(value).split('\n')[0] ?? '') as { url: string };
+        const url = await listeningUrl(child.stdout);
         const checkpoint = recording.checkpoints.at(-2);
         const block = checkpoint?.blockNumber ?? 0;
         await eventually('followed', async () => {

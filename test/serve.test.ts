@@ -4,7 +4,9 @@ import { describe, expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
-import { runCommand, startServe } from './support/serve-process.ts';
+import { type LogLine, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
+
+const next = async ({ lines }: ServeProcess) => (await lines.next()).value as LogLine;
 
 describe('delegations serve', () => {
   test('answers from the store, counts and logs each request without its query, and shuts down cleanly', async () => {
@@ -23,7 +25,8 @@ describe('delegations serve', () => {
         headers: { cookie: 'secret' },
       });
       expect([response.status, await response.text()]).toEqual([200, 'true']);
-      const { value: request } = await served.lines.next();
+      const [warning, start, request] = [await next(served), await next(served), await next(served)];
+      expect([warning['message'], start['message']]).toEqual(['configuration', 'starting']);
       expect(request).toMatchObject({
         message: 'request',
         route: '/registry/v2/check/all',
