@@ -201,6 +201,83 @@ describe('containers', () => {
   });
 });
 
+describe('kubernetes', () => {
+  interface Workload {
+    readonly kind: string;
+    readonly spec: {
+      readonly replicas: number;
+      readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+      readonly template: {
+        readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+        readonly spec: {
+          readonly securityContext: { readonly runAsNonRoot: boolean; readonly runAsUser: number };
+          readonly terminationGracePeriodSeconds: number;
+          readonly containers: readonly {
+            readonly args: readonly string[];
+            readonly image: string;
+            readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+            readonly securityContext: unknown;
+            readonly resources: { readonly requests: object; readonly limits: object };
+            readonly livenessProbe?: object;
+            readonly readinessProbe?: { readonly httpGet: { readonly path: string } };
+          }[];
+        };
+      };
+    };
+  }
+  const folder = 'deploy/kubernetes';
+  const workload = async (name: string) => (await yaml(`${folder}/${name}.yaml`)) as Workload;
+
+  test('lists every manifest, and each disruption budget and service selects a workload', async () => {
+    const { resources } = (await yaml(`${folder}/kustomization.yaml`)) as { resources: string[] };
+    const files = readdirSync(`${ROOT}/${folder}`).filter((name) => name.endsWith('.yaml'));
+    expect([...resources, 'kustomization.yaml'].sort()).toEqual(files.sort());
+    for (const role of ['api', 'follower']) {
+      const { spec } = await workload(role);
+      expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels);
+      const budget = (await yaml(`${folder}/${role}-disruption.yaml`)) as Workload & { spec: { minAvailable: number } };
+      expect(budget.spec.selector.matchLabels).toEqual(spec.selector.matchLabels);
+      expect(budget.spec.minAvailable).toBeLessThan(spec.replicas);
+    }
+    const service = (await yaml(`${folder}/api-service.yaml`)) as { spec: { selector: object } };
+    expect(service.spec.selector).toEqual((await workload('api')).spec.selector.matchLabels);
+  });
+
+  test('start commands that exist on the ports of the image, unprivileged, with probes and resources', async () => {
+    const image = await read('deploy/Dockerfile');
+    for (const role of ['api', 'follower']) {
+      const { spec } = (await workload(role)).spec.template;
+      const [container, ...others] = spec.containers;
+      if (container === undefined) throw new Error(`${role} has no container`);
+      expect(others).toEqual([]);
+      expect(isCommand(container.args[0])).toBe(true);
+      expect(container.image).toBe('delegations');
+      for (const { containerPort } of container.ports)
+        expect(image).toMatch(new RegExp(`^EXPOSE .*\\b${containerPort}\\b`, 'm'));
+      expect(image).toContain(`USER ${spec.securityContext.runAsUser}`);
+      expect(spec.securityContext.runAsNonRoot).toBe(true);
+      expect(container.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(container.livenessProbe).toBeDefined();
+      expect(Object.keys(container.resources).sort()).toEqual(['limits', 'requests']);
+      expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(15);
+    }
+    expect((await workload('api')).spec.template.spec.containers[0]?.readinessProbe?.httpGet.path).toBe('/ready');
+  });
+
+  test('set variables that exist, and contain no secret', async () => {
+    for (const file of ['config.env', 'secret.env.example']) {
+      const names = allOf(/^([A-Z_0-9]+)=/gm, await read(`${folder}/${file}`));
+      expect(names.length).toBeGreaterThan(2);
+      expect(names.filter((name) => !isVariable(name))).toEqual([]);
+    }
+    expect(await read(`${folder}/.gitignore`)).toBe('secret.env\n');
+  });
+});
+
 describe('units', () => {
   const units = readdirSync(`${import.meta.dir}/systemd`).filter((name) => name.endsWith('.service'));
 
@@ -221,6 +298,14 @@ describe('units', () => {
     expect(names).toContain('RPC_URL_1');
     expect(names.filter((name) => !isVariable(name))).toEqual([]);
   });
+});
+
+test('the load balancer for systemd reaches the units, without directives that Debian 12 lacks', async () => {
+  const conf = await read('deploy/systemd/nginx.conf');
+  expect(allOf(/server 127\.0\.0\.1:(\d+)/g, conf)).toEqual(['8081', '8082']);
+  expect(await read('docs/operating.md')).toContain('delegations-api@8081 delegations-api@8082');
+  // Both are newer than nginx 1.22, unless it is a commercial one.
+  expect(conf).not.toMatch(/\bresolve\b|\bhttp2 on\b/);
 });
 
 describe('docs/operating.md', () => {
