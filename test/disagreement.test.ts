@@ -81,7 +81,7 @@ inWorld(
     world.show();
     liar.chain = branch;
     expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, providers: 1 });
-    expect(world.one.providers.all[0]?.failure).toBe('returned wrong data');
+    expect(world.one.providers.all[0]?.failure?.cause).toBe('wrong-data');
     const question = { version: 2, scope: 'all', from, to: D, rights: NO_RIGHTS } as const;
     expect((await world.one.store.check(1, question)).granting).toEqual([]);
   },
@@ -101,7 +101,7 @@ inWorld(
         : answer;
     };
     expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, providers: 2 });
-    expect(world.one.providers.all.map(({ failure }) => failure)).toEqual(['returned wrong data', null]);
+    expect(world.one.providers.all.map(({ failure }) => failure?.cause)).toEqual(['wrong-data', undefined]);
     expect(await haltOf(world)).toBeNull();
   },
 );

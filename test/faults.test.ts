@@ -165,7 +165,7 @@ describe('missing logs', () => {
       world.one.clock += 61_000;
       await world.one.settle(3);
       expect(await world.one.store.logs(1, { from: FIRST, to: FIRST + 100, limit: 1000 })).toEqual(before);
-      expect(world.one.providers.all[0]?.failure).toBe('returned wrong data');
+      expect(world.one.providers.all[0]?.failure?.cause).toBe('wrong-data');
       await endsRight(world);
     },
   );
@@ -555,7 +555,7 @@ describe('failing nodes', () => {
 describe('ranges', () => {
   const nodeOf = (logs: (from: number, to: number) => Promise<never[]>) =>
     ({ logs: (_: unknown, from: number, to: number) => logs(from, to) }) as unknown as Node;
-  const tooMany = (message: string) => new RpcError('refused', message, -32005);
+  const tooMany = (message: string) => new RpcError('refused', message, { rpcCode: -32005 });
   const FILTER = { address: [], topics: [] };
 
   for (const [name, message] of [

@@ -6,7 +6,7 @@ import { importArchive } from '../src/store/import-archive.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
-import { startFakeNode } from './support/fake-node.ts';
+import { Refusal, startFakeNode } from './support/fake-node.ts';
 import { caughtUp, eventually, type LiveChain, liveChain, SECRET, settingsOf } from './support/live-chain.ts';
 import { WALLETS } from './support/lives.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
@@ -115,6 +115,57 @@ describe('delegations serve, following', () => {
     }
   }, 120_000);
 
+  test('the cause of each provider failure is in the log, in networks and in the metrics, and so is its recovery', async () => {
+    const live = liveChain(60);
+    const others = [startFakeNode(live.chain), startFakeNode(live.chain)] as const;
+    others[0].fault = () => new Response(`key ${SECRET} is not valid`, { status: 401 });
+    others[1].fault = () => {
+      throw new Refusal(-32_005, 'daily request count exceeded');
+    };
+    const urls = [live.url, ...others.map(({ url }) => `${url}/${SECRET}`)].join(',');
+    const served = await startServe(`sqlite:${temporaryPath('causes.db')}`, settingsOf(urls));
+    const told: LogLine[] = [];
+    try {
+      await caughtUp(served, live);
+      const providers = async () => {
+        const [one] = (await (await fetch(`${served.url}/networks`)).json()) as { progress: { providers: unknown } }[];
+        return JSON.stringify(one?.progress.providers);
+      };
+      const unhealthy = JSON.stringify([
+        { name: '1/1', healthy: true, cause: null },
+        { name: '1/2', healthy: false, cause: 'http-401' },
+        { name: '1/3', healthy: false, cause: 'rate-limited' },
+      ]);
+      await eventually('causes', async () => (await providers()) === unhealthy);
+      const { stdout } = await runCommand(['networks', '--url', served.url]);
+      expect(stdout).toContain('provider 1/2 unhealthy: http-401; provider 1/3 unhealthy: rate-limited');
+      expect(await (await fetch(`${served.url}/status`)).text()).toContain('1/2 unhealthy: http-401');
+      const metrics = await (await fetch(served.metricsUrl)).text();
+      expect(metrics).toMatch(
+        /^delegations_provider_failures_total\{chain="1",provider="1\/2",cause="http-401"\} \d+$/m,
+      );
+      expect(metrics).toContain('delegations_provider_healthy{chain="1",provider="1/3"} 0');
+      for (const node of others) node.fault = null;
+      await eventually('recovered', async () => !(await providers()).includes('false'));
+    } finally {
+      expect(await served.stop()).toBe(0);
+      for (const node of others) await node.stop();
+      await live.stop();
+    }
+    for await (const line of served.lines) told.push(line);
+    const of = (provider: string, message: string) =>
+      told.filter((line) => line['provider'] === provider && line['message'] === message);
+    expect(of('1/2', 'provider unhealthy')).toMatchObject([
+      { chainId: 1, cause: 'http-401', httpStatus: 401, error: 'HTTP 401: key … is not valid' },
+    ]);
+    expect(of('1/3', 'provider unhealthy')).toMatchObject([
+      { cause: 'rate-limited', rpcCode: -32_005, error: 'eth_chainId: daily request count exceeded' },
+    ]);
+    for (const provider of ['1/2', '1/3'])
+      expect(of(provider, 'provider recovered')).toMatchObject([{ chainId: 1, unhealthySeconds: expect.any(Number) }]);
+    expect(JSON.stringify(told)).not.toContain(SECRET);
+  }, 120_000);
+
   test('one chain unreachable, one hung, one with another id: the others continue, and each reports why', async () => {
     const live = liveChain(60);
     const [hung, wrong] = [startFakeNode(live.chain), startFakeNode(live.chain)];
@@ -143,9 +194,9 @@ describe('delegations serve, following', () => {
           const { status, text } = await ask(chainId);
           return status === 503 && text.includes(why);
         });
-      await refused(10, '10/1 is unreachable');
-      await refused(8453, '8453/1 serves chain 1');
-      await refused(137, '137/1 is unreachable');
+      await refused(10, '10/1 connection-refused');
+      await refused(8453, '8453/1 wrong-chain');
+      await refused(137, '137/1 timeout');
       for (let turn = 0; turn < 5; turn++) {
         live.grow(1);
         await caughtUp(served, live);

@@ -288,7 +288,7 @@ describe('19: a URL that leads to another chain', () => {
       expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
       expect(typesOf(world)).toEqual([]);
       const [provider] = world.one.providers.all;
-      expect(provider?.failure).toBe('serves chain 10');
+      expect(provider?.failure?.cause).toBe('wrong-chain');
       expect(provider?.penalty).toBeGreaterThan(0);
       node.fault = null;
       world.grow(1, quiet);
@@ -455,7 +455,7 @@ describe('23: a provider that has none of our blocks', () => {
         await world.one.settle(3);
       }
       expect(await haltOf(world)).toBeNull();
-      expect(world.one.providers.all[0]?.failure).toBe('is behind');
+      expect(world.one.providers.all[0]?.failure?.cause).toBe('behind');
       node.chain = world.chain;
       await world.rest();
       expect(await world.expectRight()).toBeNull();

@@ -89,6 +89,30 @@ export type Explanation = {
 export const isGranted = ({ result }: Pick<Explanation, 'result'>): boolean =>
   result !== false && String(result) !== '0';
 
+/** The compiler checks that these are all the causes that a follower has. */
+const PROVIDER_CAUSE = oneOfStrings(
+  'dns',
+  'tls',
+  'connection-refused',
+  'connection-lost',
+  'timeout',
+  'http-3xx',
+  'http-401',
+  'http-402',
+  'http-403',
+  'http-404',
+  'http-4xx',
+  'http-5xx',
+  'rate-limited',
+  'rpc-error',
+  'bad-response',
+  'wrong-chain',
+  'syncing',
+  'behind',
+  'inconsistent',
+  'wrong-data',
+);
+
 export const NETWORK = named(
   'Network',
   object({
@@ -113,7 +137,13 @@ export const NETWORK = named(
           secondsLeft: nullable(number),
           audited: described(integer, 'Finalized blocks that the audit compared with the chain.'),
           compared: described(integer, 'Answers of the registry contract that the audit compared with ours.'),
-          providers: arrayOf(object({ name: string, healthy: boolean })),
+          providers: arrayOf(
+            object({
+              name: described(string, 'The chain id and the position of its URL in the configuration.'),
+              healthy: boolean,
+              cause: nullable(described(PROVIDER_CAUSE, 'Why it is unhealthy.')),
+            }),
+          ),
         }),
         'Null if the process that answers has no status of a follower.',
       ),

@@ -54,7 +54,7 @@ describe('the audit of logs', () => {
     await world.one.settle();
     node.fault = (question, honest) => (question.method === 'eth_getLogs' ? [] : honest());
     expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, isComplete: true });
-    expect(world.one.providers.all[0]?.failure).toBe('returned wrong data');
+    expect(world.one.providers.all[0]?.failure?.cause).toBe('wrong-data');
     expect((await world.one.store.chain(1))?.halt).toBeNull();
     node.fault = null;
     await world.rest();

@@ -15,6 +15,13 @@ export class Lagging extends Error {
   override readonly name = 'Lagging';
 }
 
+/** The provider's head is below the first block of the index. */
+export class Syncing extends Lagging {
+  constructor(head: number, firstBlock: number) {
+    super(`the provider is still syncing: its head is block ${head}, the index starts at block ${firstBlock}`);
+  }
+}
+
 /** The provider returned wrong data. Other providers are preferred for a while. */
 export class Untrusted extends Error {
   override readonly name = 'Untrusted';

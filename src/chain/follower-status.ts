@@ -1,13 +1,14 @@
 // The status of a chain's follower: for the log, the terminal, /networks and the metrics.
 
 import type { FollowerEvent } from './context.ts';
+import type { FailureCause } from './failure-cause.ts';
 
 export interface ProviderStatus {
   readonly name: string;
   /** False after a failure. */
   readonly healthy: boolean;
-  /** The last failure, in words that are safe to publish. The node's own message goes to the log. */
-  readonly failure: string | null;
+  /** The cause of the last failure. Null while healthy. The node's own message goes to the log only. */
+  readonly cause: FailureCause | null;
 }
 
 export interface FollowerStatus {
@@ -22,6 +23,8 @@ export interface FollowerStatus {
   /** Until the tip is reached. Null if unknown. */
   readonly secondsLeft: number | null;
   readonly providers: readonly ProviderStatus[];
+  /** Failures by provider and cause. */
+  readonly providerFailures: Readonly<Record<string, Readonly<Partial<Record<FailureCause, number>>>>>;
   /** JSON-RPC calls by method. */
   readonly calls: Readonly<Record<string, number>>;
   /** Events by type. */

@@ -11,7 +11,7 @@ import { claimChain } from './claim-chain.ts';
 import { createCommit } from './commit.ts';
 import type { Comparison } from './compare-blocks.ts';
 import { createContext, type FollowerEvent, type TickProviders } from './context.ts';
-import { Inconsistent, isProviderFault, WrongChain } from './errors.ts';
+import { Inconsistent, isProviderFault, Syncing, WrongChain } from './errors.ts';
 import { createFinalityViolation } from './finality-violation.ts';
 import { findAncestor } from './find-ancestor.ts';
 import { createHeadCheck } from './head-check.ts';
@@ -93,6 +93,7 @@ export function createFollower(options: FollowerOptions): Follower {
     if (state === null) return false;
     if (state.halt !== null && !mismatch.isActive()) return resume(providers, state);
 
+    if (state.head === null && tip.number < state.firstBlock) throw new Syncing(tip.number, state.firstBlock);
     await verifiedCheck.run(providers, state, tip);
     await headCheck.run(providers, tip, state);
     const ancestor = await findAncestor(context, violation, providers, state, tip);
@@ -130,7 +131,7 @@ export function createFollower(options: FollowerOptions): Follower {
     blamed.delete(provider.name);
     try {
       const result = await work({ first: provider, others: await pool.others(provider, now()) });
-      if (!blamed.has(provider.name)) pool.succeeded(provider);
+      if (!blamed.has(provider.name)) pool.succeeded(provider, now());
       return result;
     } catch (error) {
       if (error instanceof StoreError && error.code === 'overtaken') throw await recoverState(error);

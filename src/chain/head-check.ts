@@ -2,7 +2,7 @@
 
 import type { BlockRef, ChainState } from '../store/store.ts';
 import type { FollowerContext, TickProviders } from './context.ts';
-import { Lagging } from './errors.ts';
+import { Lagging, Syncing } from './errors.ts';
 import { hasBlock } from './find-block.ts';
 import type { Header } from './node.ts';
 
@@ -18,8 +18,8 @@ export function createHeadCheck(context: FollowerContext) {
   let movedAt = now();
 
   /** Throws `Lagging` if the provider's head must not be followed now. */
-  async function run(providers: TickProviders, tip: Header, { head }: ChainState): Promise<void> {
-    if (head !== null && tip.number < head.number) await requireShorterChain(providers, tip, head);
+  async function run(providers: TickProviders, tip: Header, { head, firstBlock }: ChainState): Promise<void> {
+    if (head !== null && tip.number < head.number) await requireShorterChain(providers, tip, head, firstBlock);
     else lowerSince = null;
     if (tip.hash === head?.hash) await requireNotFrozen(providers, tip);
     else movedAt = now();
@@ -29,9 +29,17 @@ export function createHeadCheck(context: FollowerContext) {
    * A lower head on another branch is a reorg if no other provider has our head. A lower head on our branch means that the
    * provider lags, unless all providers have stayed there for a while.
    */
-  async function requireShorterChain(providers: TickProviders, tip: Header, head: BlockRef): Promise<void> {
-    const lagging = new Lagging(`the provider is at block ${tip.number}, the index is at ${head.number}`);
-    const from = context.state?.verified ?? context.state?.firstBlock ?? 0;
+  async function requireShorterChain(
+    providers: TickProviders,
+    tip: Header,
+    head: BlockRef,
+    firstBlock: number,
+  ): Promise<void> {
+    const lagging =
+      tip.number < firstBlock
+        ? new Syncing(tip.number, firstBlock)
+        : new Lagging(`the provider is at block ${tip.number}, the index is at ${head.number}`);
+    const from = context.state?.verified ?? firstBlock;
     const stored = (await store.blocks(network.chainId, { from, to: tip.number })).at(-1);
     // For each other provider, whether it has our head. Null if it did not answer.
     const heads = await Promise.all(

@@ -3,6 +3,7 @@
 import type { Network } from '../registry/network.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { Inconsistent, Lagging, Untrusted, WrongChain } from './errors.ts';
+import { type FailureCause, findCause, isConnectionCause } from './failure-cause.ts';
 import { createNode, type Node } from './node.ts';
 import { createRedactor, type Redact } from './redact.ts';
 import { registryFilter } from './registry-filter.ts';
@@ -21,8 +22,28 @@ export interface PooledProvider extends Provider {
   readonly penalty: number;
   /** Not used before this time. Milliseconds, by the clock of `pick`. */
   readonly retryAt: number;
-  /** The last failure, in words that are safe to publish. Null while healthy. */
-  readonly failure: string | null;
+  /** The last failure. Null while healthy. */
+  readonly failure: ProviderFailure | null;
+}
+
+export interface ProviderFailure {
+  /** Safe to publish. */
+  readonly cause: FailureCause;
+  /** For the log: can contain the node's own words, without the parts of its URL. */
+  readonly message: string;
+  readonly httpStatus: number | null;
+  readonly rpcCode: number | null;
+  /** Unhealthy since. Milliseconds, by the clock of `pick`. */
+  readonly since: number;
+  /** The last failure. The same clock. */
+  readonly at: number;
+}
+
+export interface PoolOptions extends Partial<RpcOptions> {
+  /** Called for each failure of a provider. */
+  readonly onFailure?: (provider: string, failure: ProviderFailure) => void;
+  /** Called when a provider is healthy again. */
+  readonly onRecovery?: (provider: string, unhealthyMs: number) => void;
 }
 
 export interface ProviderPool {
@@ -31,7 +52,7 @@ export interface ProviderPool {
   pick(nowMs: number): Promise<PooledProvider>;
   /** All other available providers that serve this chain. A provider that times out backs off. */
   others(provider: PooledProvider | null, nowMs: number): Promise<Provider[]>;
-  succeeded(provider: PooledProvider): void;
+  succeeded(provider: PooledProvider, nowMs: number): void;
   /** Backs off: longer with each failure, and longest for wrong data. */
   failed(provider: Pick<Provider, 'name'>, error: unknown, nowMs: number): void;
   /** Removes the parts of the providers' URLs from a text. */
@@ -51,18 +72,27 @@ type Entry = { -readonly [Key in keyof PooledProvider]: PooledProvider[Key] } & 
   isChecked: boolean;
   /** The chain-id check in progress. */
   checking: Promise<boolean> | null;
+  /** The last error, so that one that is reported twice counts once. */
+  error: unknown;
 };
+
+/** The provider failed earlier in this tick, and is not asked again. */
+class BackingOff extends RpcError {}
+
+const MAX_MESSAGE = 300;
 
 export function createProviderPool(
   network: Network,
   urls: readonly string[],
-  options: Partial<RpcOptions> = {},
+  options: PoolOptions = {},
   random: () => number = Math.random,
 ): ProviderPool {
   const { chainId } = network;
+  const { onFailure = () => {}, onRecovery = () => {}, ...rpcOptions } = options;
   const filter = registryFilter(network);
+  const redact = createRedactor(urls);
   const all = urls.map((url, position): Entry => {
-    const node = createNode(createRpc(url, { ...RPC_DEFAULTS, ...options }));
+    const node = createNode(createRpc(url, { ...RPC_DEFAULTS, ...rpcOptions }));
     return {
       name: `${chainId}/${position + 1}`,
       node,
@@ -72,13 +102,31 @@ export function createProviderPool(
       failure: null,
       isChecked: false,
       checking: null,
+      error: null,
     };
   });
+
+  function recordFailure(entry: Entry, error: unknown, nowMs: number): void {
+    if (error instanceof BackingOff || error === entry.error) return;
+    const { httpStatus = null, rpcCode = null } = error instanceof RpcError ? error : {};
+    const message = redact(error instanceof Error ? error.message : 'unknown error').slice(0, MAX_MESSAGE);
+    const since = entry.failure?.since ?? nowMs;
+    entry.error = error;
+    entry.failure = { cause: findCause(error), message, httpStatus, rpcCode, since, at: nowMs };
+    onFailure(entry.name, entry.failure);
+  }
+
+  function recordRecovery(entry: Entry, nowMs: number): void {
+    if (entry.failure === null) return;
+    const unhealthyMs = nowMs - entry.failure.since;
+    [entry.failure, entry.error] = [null, null];
+    onRecovery(entry.name, unhealthyMs);
+  }
 
   function failed({ name }: Pick<Provider, 'name'>, error: unknown, nowMs: number): void {
     const entry = all.find((provider) => provider.name === name);
     if (entry === undefined) return;
-    entry.failure = describeFailure(error);
+    recordFailure(entry, error, nowMs);
     // Lag and reorgs are normal: the others are preferred, but this provider stays available.
     if (error instanceof Lagging || error instanceof Inconsistent) {
       entry.penalty = Math.max(1, entry.penalty);
@@ -100,6 +148,8 @@ export function createProviderPool(
       const found = await entry.node.chainId();
       if (found !== chainId) throw new WrongChain(found);
       entry.isChecked = true;
+      const { cause } = entry.failure ?? {};
+      if (cause === 'wrong-chain' || (cause !== undefined && isConnectionCause(cause))) recordRecovery(entry, nowMs);
     } catch (error) {
       failed(entry, error, nowMs);
     } finally {
@@ -108,15 +158,23 @@ export function createProviderPool(
     return entry.isChecked;
   }
 
-  /** A view of a provider that fails at once after its first timeout, so that a tick waits for it only once. */
-  function failFast({ name, node, scanner }: Entry, nowMs: number): Provider {
+  /**
+   * A view of a provider that fails at once after its first timeout, so that a tick waits for it only once. It also records
+   * whether the provider responds: one that is never picked would otherwise keep its last failure.
+   */
+  function failFast(entry: Entry, nowMs: number): Provider {
+    const { name, node, scanner } = entry;
     const run = async (call: () => Promise<unknown>) => {
-      if ((all.find((entry) => entry.name === name)?.retryAt ?? 0) > nowMs)
-        throw new RpcError('unreachable', `${name} is backing off`);
+      if (entry.retryAt > nowMs) throw new BackingOff('unreachable', `${name} is backing off`);
       try {
-        return await call();
+        const result = await call();
+        const { failure } = entry;
+        // Not in the tick of the failure: a provider that rejects every other call has not recovered.
+        if (failure !== null && failure.at < nowMs && isConnectionCause(failure.cause)) recordRecovery(entry, nowMs);
+        return result;
       } catch (error) {
-        if (error instanceof RpcError && error.fault === 'unreachable') failed({ name }, error, nowMs);
+        if (error instanceof RpcError && error.fault === 'unreachable') failed(entry, error, nowMs);
+        else if (error instanceof RpcError && isConnectionCause(findCause(error))) recordFailure(entry, error, nowMs);
         throw error;
       }
     };
@@ -145,7 +203,9 @@ export function createProviderPool(
           return entry;
         }
       }
-      const failures = all.map(({ name, failure }) => `${name} ${failure ?? 'is backing off'}`).join(', ');
+      const failures = all
+        .map(({ name, failure }) => (failure === null ? `${name} is backing off` : describeFailure(name, failure)))
+        .join('; ');
       throw new RpcError('unreachable', `No provider of chain ${chainId} is available: ${failures}`);
     },
     async others(provider, nowMs) {
@@ -155,26 +215,14 @@ export function createProviderPool(
         .filter((entry) => entry !== provider && entry.isChecked && entry.retryAt <= nowMs)
         .map((entry) => failFast(entry, nowMs));
     },
-    succeeded(provider) {
+    succeeded(provider, nowMs) {
       const entry = provider as Entry;
       entry.penalty = Math.max(0, entry.penalty - 1);
-      entry.failure = null;
+      recordRecovery(entry, nowMs);
     },
     failed,
-    redact: createRedactor(urls),
+    redact,
   };
 }
 
-const RPC_FAILURES = {
-  unreachable: 'is unreachable',
-  refused: 'returned an error',
-  malformed: 'returned an invalid response',
-} as const;
-
-function describeFailure(error: unknown): string {
-  if (error instanceof RpcError) return RPC_FAILURES[error.fault];
-  if (error instanceof Lagging) return 'is behind';
-  if (error instanceof Untrusted) return 'returned wrong data';
-  if (error instanceof WrongChain) return `serves chain ${error.chainId}`;
-  return error instanceof Inconsistent ? 'returned inconsistent data' : 'returned an invalid response';
-}
+const describeFailure = (name: string, { cause, message }: ProviderFailure) => `${name} ${cause} (${message})`;

@@ -6,16 +6,34 @@ import { createRedactor, type Redact } from './redact.ts';
 /** `refused`: the node returned an error. `unreachable`: no response in time. `malformed`: not a valid response. */
 export type RpcFault = 'refused' | 'unreachable' | 'malformed';
 
+/** Why there was no complete response. `http-3xx`: a redirect, which is not followed. */
+export type ConnectionFault = 'dns' | 'tls' | 'connection-refused' | 'connection-lost' | 'timeout' | 'http-3xx';
+
+export interface RpcErrorDetails {
+  readonly connection?: ConnectionFault;
+  /** Set if it is not a success. */
+  readonly httpStatus?: number | null;
+  readonly rpcCode?: number | null;
+}
+
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly fault: RpcFault;
-  /** The JSON-RPC error code or the HTTP status, if there is one. */
-  readonly code: number | null;
+  readonly connection: ConnectionFault | null;
+  readonly httpStatus: number | null;
+  readonly rpcCode: number | null;
 
-  constructor(fault: RpcFault, message: string, code: number | null = null) {
+  constructor(fault: RpcFault, message: string, details: RpcErrorDetails = {}) {
     super(message);
     this.fault = fault;
-    this.code = code;
+    this.connection = details.connection ?? null;
+    this.httpStatus = details.httpStatus ?? null;
+    this.rpcCode = details.rpcCode ?? null;
+  }
+
+  /** The JSON-RPC error code or the HTTP status, if there is one. */
+  get code(): number | null {
+    return this.rpcCode ?? this.httpStatus;
   }
 }
 
@@ -53,7 +71,7 @@ export function createRpc(url: string, { timeoutMs, maxBytes, onCall }: RpcOptio
     return { jsonrpc: '2.0', id: ++id, method, params };
   };
 
-  async function post(body: unknown): Promise<unknown> {
+  async function post(body: unknown): Promise<HttpResponse> {
     try {
       const response = await fetch(url, {
         method: 'POST',
@@ -62,21 +80,25 @@ export function createRpc(url: string, { timeoutMs, maxBytes, onCall }: RpcOptio
         signal: AbortSignal.timeout(timeoutMs),
         redirect: 'error',
       });
-      const json = parseJson(await readBody(response, maxBytes));
-      // Some providers send a JSON-RPC error with an HTTP error status. It says more than the status.
-      if (!response.ok && !isJsonRpc(json)) throw new RpcError('refused', `HTTP ${response.status}`, response.status);
+      const text = await readBody(response, maxBytes);
+      const json = parseJson(text);
+      const httpStatus = response.ok ? null : response.status;
+      // Some providers send a JSON-RPC error with an HTTP error status. Both are kept.
+      if (httpStatus !== null && !isJsonRpc(json)) {
+        const message = toMessage(findMessage(json) ?? text, redact);
+        throw new RpcError('refused', `HTTP ${httpStatus}${message === '' ? '' : `: ${message}`}`, { httpStatus });
+      }
       if (json === undefined) throw new RpcError('malformed', 'The response is not JSON');
-      return json;
+      return { json, httpStatus };
     } catch (error) {
-      if (error instanceof RpcError) throw error;
-      const isTimeout = error instanceof Error && error.name === 'TimeoutError';
-      throw new RpcError('unreachable', isTimeout ? `No complete response within ${timeoutMs} ms` : 'No response');
+      throw error instanceof RpcError ? error : toConnectionError(error, timeoutMs);
     }
   }
 
   async function call(method: string, params: readonly unknown[]): Promise<unknown> {
     const request = toRequest({ method, params });
-    return readResult(await post(request), request.id, method, redact);
+    const { json, httpStatus } = await post(request);
+    return readResult(json, httpStatus, request, redact);
   }
 
   async function callOneByOne(calls: readonly RpcCall[]): Promise<unknown[]> {
@@ -87,16 +109,16 @@ export function createRpc(url: string, { timeoutMs, maxBytes, onCall }: RpcOptio
 
   async function postBatch(calls: readonly RpcCall[]): Promise<unknown[]> {
     const requests = calls.map(toRequest);
-    const response = await post(requests);
-    if (!Array.isArray(response)) {
+    const { json, httpStatus } = await post(requests);
+    if (!Array.isArray(json)) {
       // The provider does not support batches, or has a temporary failure. Single calls show which.
       const results = await callOneByOne(calls);
       rejectedBatches++;
       return results;
     }
     rejectedBatches = 0;
-    const byId = new Map(response.map((one) => [(one as { id?: unknown } | null)?.id, one]));
-    return requests.map((request) => readResult(byId.get(request.id), request.id, request.method, redact));
+    const byId = new Map(json.map((one) => [(one as { id?: unknown } | null)?.id, one]));
+    return requests.map((request) => readResult(byId.get(request.id), httpStatus, request, redact));
   }
 
   return {
@@ -135,22 +157,82 @@ function parseJson(text: string): unknown {
   }
 }
 
+interface HttpResponse {
+  readonly json: unknown;
+  /** Null for a success. */
+  readonly httpStatus: number | null;
+}
+
+interface RpcRequest {
+  readonly id: number;
+  readonly method: string;
+}
+
 const isJsonRpc = (json: unknown) => Array.isArray(json) || (json as { jsonrpc?: unknown } | null)?.jsonrpc === '2.0';
 
-function readResult(response: unknown, id: number, method: string, redact: Redact): unknown {
+function readResult(response: unknown, httpStatus: number | null, { id, method }: RpcRequest, redact: Redact): unknown {
   if (typeof response !== 'object' || response === null)
     throw new RpcError('malformed', `${method}: no response object`);
   const { error, result, id: responseId } = response as { error?: unknown; result?: unknown; id?: unknown };
-  if (error !== undefined && error !== null) throw toError(method, error, redact);
+  if (error !== undefined && error !== null) {
+    const code = (error as { code?: unknown }).code;
+    const message = toMessage(findMessage(response) ?? 'an error without a message', redact);
+    const rpcCode = typeof code === 'number' ? code : null;
+    throw new RpcError('refused', `${method}: ${message}`, { httpStatus, rpcCode });
+  }
   if (responseId !== id) throw new RpcError('malformed', `${method}: the response has another id`);
   if (result === undefined) throw new RpcError('malformed', `${method}: neither result nor error`);
   return result;
 }
 
-/** The node's message, shortened and without URLs: some nodes repeat the request's URL, or its key. */
-function toError(method: string, error: unknown, redact: Redact): RpcError {
-  const { code, message } = (typeof error === 'object' ? error : {}) as { code?: unknown; message?: unknown };
-  const whole = typeof message === 'string' ? message : 'an error without a message';
-  const text = redact(whole.replace(/\w+:\/\/\S+/g, '…')).slice(0, 200);
-  return new RpcError('refused', `${method}: ${text}`, typeof code === 'number' ? code : null);
+/** The message of an error body: `{ error: { message } }`, `{ error }` or `{ message }`. */
+function findMessage(json: unknown): string | null {
+  if (typeof json !== 'object' || json === null) return null;
+  const { error, message } = json as { error?: unknown; message?: unknown };
+  const found = (error as { message?: unknown } | null | undefined)?.message ?? error ?? message;
+  return typeof found === 'string' ? found : null;
+}
+
+const MAX_MESSAGE = 200;
+
+/** A longer text is cut before it is redacted. */
+const MAX_TEXT = 100_000;
+
+/**
+ * The node's message, on one line and shortened: some nodes repeat the request's URL, or keys. An HTML page is left out. Redacted
+ * before it is shortened, so that no part of a key remains.
+ */
+function toMessage(text: string, redact: Redact): string {
+  if (/^\s*</.test(text)) return '';
+  return redact(text.slice(0, MAX_TEXT).replace(/\w+:\/\/\S+/g, '…'))
+    .replace(/\b(?!0x)(?=[\w-]*\d)[\w-]{32,}/g, '…')
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_MESSAGE);
+}
+
+const CONNECTION_CODES: readonly (readonly [RegExp, ConnectionFault, string])[] = [
+  [/^(ENOTFOUND|EAI_|EDNS|DNS)/i, 'dns', 'DNS lookup failed'],
+  [
+    /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|EHOSTUNREACH|ENETUNREACH)$/,
+    'connection-refused',
+    'Cannot connect',
+  ],
+  [/^(EPROTO|ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_)|CERT|SIGNATURE|HOSTNAME|ISSUER/, 'tls', 'TLS failed'],
+  [/^UnexpectedRedirect$/, 'http-3xx', 'The provider redirects to another URL: configure that one'],
+  [/^ETIMEDOUT$/, 'timeout', 'Connection timed out'],
+];
+
+/** The runtime's own message contains the URL, so only its code is used. */
+function toConnectionError(error: unknown, timeoutMs: number): RpcError {
+  const { name, code } = error as { name?: unknown; code?: unknown };
+  if (name === 'TimeoutError')
+    return new RpcError('unreachable', `No complete response within ${timeoutMs} ms`, { connection: 'timeout' });
+  const text = typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : '';
+  const [, connection, message] = CONNECTION_CODES.find(([pattern]) => pattern.test(text)) ?? [
+    null,
+    'connection-lost' as const,
+    'Connection closed before the response was complete',
+  ];
+  return new RpcError('unreachable', text === '' ? message : `${message} (${text})`, { connection });
 }

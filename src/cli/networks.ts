@@ -54,7 +54,7 @@ function cellsOf({
     head === null ? '–' : `${head.number}${chainBlock === null || ready ? '' : ` of ${chainBlock}`}`,
     finalizedBlock === null ? '–' : String(finalizedBlock),
     lagSeconds === null ? '–' : `${Math.round(lagSeconds)} s`,
-    noteOf(halt, clockBehindSeconds) ?? share,
+    [noteOf(halt, clockBehindSeconds) ?? share, ...providerNotes(progress)].filter(Boolean).join('; '),
   ];
 }
 
@@ -62,3 +62,8 @@ const noteOf = (halt: NetworkRecord['halt'], clockBehindSeconds: number): string
   if (halt !== null) return `halted: ${halt.code} since ${dateOf(halt.since)}. ${halt.cause} ${halt.help}`;
   return clockBehindSeconds === 0 ? null : `clock ${clockBehindSeconds} s behind the chain: check NTP`;
 };
+
+const providerNotes = (progress: NetworkRecord['progress']): string[] =>
+  (progress?.providers ?? []).flatMap(({ name, cause }) =>
+    cause === null ? [] : `provider ${name} unhealthy: ${cause}`,
+  );

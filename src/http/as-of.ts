@@ -68,9 +68,9 @@ async function finalized(store: Store, chainId: number): Promise<number> {
 /** Says that all providers of a chain are unhealthy, as the end of a message about it; empty if some are healthy or unknown. */
 export function providerTrouble({ followerStatus }: Pick<Service, 'followerStatus'>, chainId: number | null): string {
   const chain = followerStatus?.().find((one) => one.chainId === chainId);
-  const unhealthy = chain?.providers.filter(({ failure }) => failure !== null) ?? [];
+  const unhealthy = chain?.providers.filter(({ cause }) => cause !== null) ?? [];
   if (chain === undefined || unhealthy.length < chain.providers.length) return '';
-  return ` All of its providers are unhealthy: ${unhealthy.map(({ name, failure }) => `${name} ${failure}`).join(', ')}.`;
+  return ` All of its providers are unhealthy: ${unhealthy.map(({ name, cause }) => `${name} ${cause}`).join(', ')}.`;
 }
 
 /** A head more than this many blocks behind the chain means that the backfill is not finished. */

@@ -77,7 +77,7 @@ const progressOf = (status: FollowerStatus | undefined) =>
         secondsLeft: status.secondsLeft === null ? null : Math.round(status.secondsLeft),
         audited: status.audited,
         compared: status.compared,
-        providers: status.providers.map(({ name, healthy }) => ({ name, healthy })),
+        providers: status.providers.map(({ name, healthy, cause }) => ({ name, healthy, cause })),
       };
 
 const haltOf = (state: ChainState | undefined) =>

@@ -2,6 +2,7 @@
 
 import { type Auditor, createAuditor, runAuditor } from '../chain/auditor.ts';
 import type { FollowerEvent } from '../chain/context.ts';
+import type { FailureCause } from '../chain/failure-cause.ts';
 import { createFollower, type Follower } from '../chain/follower.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { holdLease } from '../chain/lease.ts';
@@ -12,6 +13,7 @@ import type { Network } from '../registry/network.ts';
 import type { Store } from '../store/store.ts';
 import type { ChainConfig } from './chain-config.ts';
 import type { Log } from './log.ts';
+import { createFailureFilter, createProviderLog } from './outage-log.ts';
 
 export interface FollowedChain {
   readonly chainId: number;
@@ -30,6 +32,9 @@ export interface FollowChainOptions {
   readonly signal: AbortSignal;
 }
 
+/** By provider, then by cause. */
+type ProviderFailures = Record<string, Partial<Record<FailureCause, number>>>;
+
 export function followChain({ network, chain, store, log, signal }: FollowChainOptions): FollowedChain {
   const { chainId } = network;
   const calls: Record<string, number> = {};
@@ -38,10 +43,18 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
   /** Since the last successful tick: ticks that failed, and leases that were released because of that. */
   let [failedTicks, stalls] = [0, 0];
   let isStandby = false;
+  const providerFailures: ProviderFailures = {};
+  const providerLog = createProviderLog(chainId, log, Date.now);
   const providers = createProviderPool(network, chain.rpcUrls, {
     onCall: (method) => {
       calls[method] = (calls[method] ?? 0) + 1;
     },
+    onFailure(provider, failure) {
+      const counts = providerFailures[provider] ?? {};
+      providerFailures[provider] = { ...counts, [failure.cause]: (counts[failure.cause] ?? 0) + 1 };
+      providerLog.failed(provider, failure);
+    },
+    onRecovery: providerLog.recovered,
   });
   const startFollower = () =>
     createFollower({
@@ -59,6 +72,8 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
     });
   /** Of the current lease, or the last one; null before the first. */
   let running: { readonly follower: Follower; readonly auditor: Auditor } | null = null;
+  const isLogged = createFailureFilter(Date.now);
+  const isStallLogged = createFailureFilter(Date.now);
   const logFailure = (error: unknown, times = 1) => {
     failures++;
     if (isLogged(times))
@@ -71,7 +86,8 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
     onError: (error: unknown) => logFailure(error),
     onChange(isOurs: boolean) {
       isStandby = !isOurs;
-      if (isLogged(stalls)) log('info', isOurs ? 'lease acquired' : 'lease held elsewhere, standing by', { chainId });
+      if (isStallLogged(stalls))
+        log('info', isOurs ? 'lease acquired' : 'lease held elsewhere, standing by', { chainId });
     },
   };
   const stopped = holdLease(lease, async (held) => {
@@ -88,15 +104,19 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
     const outcome = await runFollower(follower, {
       pollMs,
       signal: held,
-      onError: (error) => logFailure(error, ++failedTicks),
+      onError(error) {
+        logFailure(error, ++failedTicks);
+        providerLog.remind(providers.all);
+      },
       onProgress() {
         [failedTicks, stalls] = [0, 0];
+        providerLog.remind(providers.all);
       },
     });
     stopAuditor.abort();
     await auditing;
     if (outcome === 'overtaken') log('warn', 'chain written by another process', { chainId });
-    if (outcome === 'stalled' && isLogged(++stalls)) {
+    if (outcome === 'stalled' && isStallLogged(++stalls)) {
       log('warn', 'no successful tick, releasing the lease', { chainId, failedTicks, stalls });
     }
     return outcome;
@@ -128,7 +148,12 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
         logs: now.logs,
         logsPerSecond: rates.logs,
         secondsLeft: remaining === null || rates.blocks <= 0 ? null : remaining / rates.blocks,
-        providers: providers.all.map(({ name, penalty, failure }) => ({ name, healthy: penalty === 0, failure })),
+        providers: providers.all.map(({ name, failure }) => ({
+          name,
+          healthy: failure === null,
+          cause: failure?.cause ?? null,
+        })),
+        providerFailures,
         calls,
         events,
         audited: running?.auditor.blocks ?? 0,
@@ -139,9 +164,6 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
     },
   };
 }
-
-/** Failures in a row are logged at the 1st, 2nd, 4th, 8th, … */
-const isLogged = (times: number) => (times & (times - 1)) === 0;
 
 const describeError = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : 'a value that is not an Error was thrown';

@@ -219,6 +219,11 @@ function renderFollowers(family: Family, chains: readonly FollowerStatus[]): voi
   counter('delegations_rpc_calls_total', 'JSON-RPC calls to providers.', ({ calls }) =>
     Object.entries(calls).map(([method, count]) => [`,method="${method}"`, count]),
   );
+  counter('delegations_provider_failures_total', 'Failures of a provider by cause.', ({ providerFailures }) =>
+    Object.entries(providerFailures).flatMap(([provider, causes]) =>
+      Object.entries(causes).map(([cause, count]) => [`,provider="${provider}",cause="${cause}"`, count] as const),
+    ),
+  );
   const standby = 'delegations_follower_standby';
   family(
     standby,

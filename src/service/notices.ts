@@ -45,7 +45,11 @@ export function publishFollowerStatus(
     DENIED_CHANNEL,
     onJson((value) => onDenied(...(value as Denied[number])), onError),
   );
-  const active = () => followerStatus().filter(({ standby }) => !standby);
+  // Without the counters: APIs do not show them, and a payload is small.
+  const active = () =>
+    followerStatus()
+      .filter(({ standby }) => !standby)
+      .map((status) => ({ ...status, calls: {}, events: {}, providerFailures: {} }));
   const timer = setInterval(() => publish(notices, STATUS_CHANNEL, active(), onError), PUBLISH_MS);
   return { stop: () => clearInterval(timer) };
 }

@@ -62,7 +62,7 @@ ${row('Finalized block', finalizedBlock === null ? '–' : String(finalizedBlock
 ${row('Confirmed by a second provider', confirmedText(network))}
 ${row('Lag', lagSeconds === null ? '–' : `${Math.round(lagSeconds)} s (maximum ${maxLagSeconds} s)`)}
 ${partial ? row('Indexed from', `block ${firstBlock}; earlier delegations are unknown`) : ''}
-${progress === null ? '' : row('Providers', html`${progress.providers.map(({ name: node, healthy }) => html`<span class="badge ${healthy ? 'good' : 'bad'}">${node} ${healthy ? 'healthy' : 'unhealthy'}</span> `)}`)}
+${progress === null ? '' : row('Providers', html`${progress.providers.map(({ name: node, healthy, cause }) => html`<span class="badge ${healthy ? 'good' : 'bad'}">${node} ${healthy ? 'healthy' : `unhealthy: ${cause}`}</span> `)}`)}
 ${progress === null ? '' : row('Audit', `${progress.audited} final blocks and ${progress.compared} registry answers compared since start`)}</dl></section>`;
 }
 

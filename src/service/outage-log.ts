@@ -1,0 +1,64 @@
+// Decides which failures of an outage are logged, and logs when a provider becomes unhealthy and when it recovers.
+
+import type { PooledProvider, ProviderFailure } from '../chain/provider-pool.ts';
+import type { Log } from './log.ts';
+
+/** An outage is logged at least this often, however rare its failures have become. */
+const REPEAT_MS = 5 * 60_000;
+/** A provider that keeps failing and recovering is logged at most this often. */
+const MIN_INTERVAL_MS = 60_000;
+
+/** Of failures in a row, the 1st, 2nd, 4th, 8th, … are logged, and the first one after five minutes without a line. */
+export function createFailureFilter(now: () => number): (times: number) => boolean {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return (times) => {
+    const isLogged = (times & (times - 1)) === 0 || now() - loggedAt >= REPEAT_MS;
+    if (isLogged) loggedAt = now();
+    return isLogged;
+  };
+}
+
+export interface ProviderLog {
+  /** Logs a failure if it is new, has another cause, or was last logged five minutes ago. */
+  failed(provider: string, failure: ProviderFailure): void;
+  recovered(provider: string, unhealthyMs: number): void;
+  /** Called after each tick: an unhealthy provider may not have been used since its last failure. */
+  remind(providers: readonly PooledProvider[]): void;
+}
+
+export function createProviderLog(chainId: number, log: Log, now: () => number): ProviderLog {
+  interface Line {
+    readonly at: number;
+    readonly cause: string;
+    /** The provider has not recovered since. */
+    isOpen: boolean;
+  }
+  const lines = new Map<string, Line>();
+  const failed: ProviderLog['failed'] = (provider, { cause, message, httpStatus, rpcCode, since }) => {
+    const last = lines.get(provider);
+    const waitMs = last?.isOpen && last.cause === cause ? REPEAT_MS : MIN_INTERVAL_MS;
+    if (last !== undefined && now() - last.at < waitMs) return;
+    lines.set(provider, { at: now(), cause, isOpen: true });
+    log('warn', 'provider unhealthy', {
+      chainId,
+      provider,
+      cause,
+      ...(httpStatus === null ? {} : { httpStatus }),
+      ...(rpcCode === null ? {} : { rpcCode }),
+      error: message,
+      unhealthySeconds: Math.round((now() - since) / 1000),
+    });
+  };
+  return {
+    failed,
+    recovered(provider, unhealthyMs) {
+      const last = lines.get(provider);
+      if (last?.isOpen !== true) return;
+      last.isOpen = false;
+      log('info', 'provider recovered', { chainId, provider, unhealthySeconds: Math.round(unhealthyMs / 1000) });
+    },
+    remind(providers) {
+      for (const { name, failure } of providers) if (failure !== null) failed(name, failure);
+    },
+  };
+}
