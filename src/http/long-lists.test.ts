@@ -73,6 +73,13 @@ describe('long lists in flight', () => {
     for (const list of lists) expect(await lengthOf(list)).toBe(COUNT);
   });
 
+  test('without a key 4 for a whole /48 of IPv6', async () => {
+    const app = appWith();
+    for (let turn = 0; turn < 4; turn++) await send(app, LIST, { from: `2001:db8:0:${turn}::1` });
+    expect(await statusOf(app, LIST, { from: '2001:db8:0:9::1' })).toBe(429);
+    expect(await statusOf(app, LIST, { from: '2001:db8:1::1' })).toBe(200);
+  });
+
   test('16 for each key', async () => {
     const app = appWith();
     await open(16, app, LIST, { key: 'first' });

@@ -1,6 +1,7 @@
 // Limits what long lists cost: how many a caller has in flight, how fast they are read, and how many reads run at a time.
 
 import { Problem } from '../api/problems.ts';
+import { widerPrefix } from './client-address.ts';
 
 /** Who a long list is counted for. */
 export interface Caller {
@@ -10,7 +11,7 @@ export interface Caller {
 }
 
 export interface LongListLimits {
-  /** In flight at once, for each client address without a key. */
+  /** In flight at once, for each client address without a key; all of an IPv6 /48 together. */
   readonly perAddress: number;
   /** In flight at once, for each key. */
   readonly perKey: number;
@@ -77,7 +78,8 @@ export function createLongLists(
   }
 
   return {
-    begin({ id, hasKey }) {
+    begin({ id: callerId, hasKey }) {
+      const id = hasKey ? callerId : (widerPrefix(callerId) ?? callerId);
       const kind = hasKey ? kinds.keyed : kinds.anonymous;
       const account = accountOf(kind.accounts, id);
       if (account.inFlight >= kind.most)
