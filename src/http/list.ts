@@ -1,7 +1,7 @@
 // Answers lists: the delegations of a wallet, streamed whole or a page at a time.
 
 import type { JsonText } from '../api/json-text.ts';
-import { handled } from '../api/operation.ts';
+import { type Budget, handled } from '../api/operation.ts';
 import type { ListOperation } from '../api/operations.ts';
 import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
@@ -29,6 +29,7 @@ const TRIES = 5;
 
 /** A list as it was requested. */
 interface Requested {
+  readonly budget: Budget;
   readonly list: {
     readonly chainId: number;
     readonly version: Version;
@@ -105,7 +106,7 @@ function readList(
   if (cursor !== undefined && place === null)
     throw badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);
   const format = { isDetailed: detail === 'full', mode: numbers };
-  return { list, asOf, filter, format, limit, cursor: place, query };
+  return { budget: operation.budget, list, asOf, filter, format, limit, cursor: place, query };
 }
 
 async function begin(
@@ -122,7 +123,7 @@ async function begin(
   const at = cursor?.at ?? { block: block.number, revision: state.revision, stamp };
   // The block and the delegations may be read from two replicas: the second must not be behind the first.
   const read = { ...at, seen: state.revision };
-  const headers = blockHeaders(state, block, now, asOf.timestamp);
+  const headers = blockHeaders(state, block, now, { request, budget: requested.budget, timestamp: asOf.timestamp });
   // The stamp alone identifies the list at the head; any other block needs its number too.
   const isHead = cursor === null && asOf.timestamp === undefined && (asOf.block ?? 'latest') === 'latest';
   headers['etag'] = `"${stamp.toString(36)}-${isHead ? 'head' : block.number}"`;
