@@ -7,6 +7,7 @@ import { splitQuestion } from '../src/api/question.ts';
 import { readRequest } from '../src/api/request.ts';
 import { createApp } from '../src/http/app.ts';
 import { createSightings } from '../src/http/freshness.ts';
+import { createLongLists } from '../src/http/long-lists.ts';
 import { findRoute } from '../src/http/routes.ts';
 import { openStore } from '../src/store/open.ts';
 import { startPostgres } from '../test/support/postgres.ts';
@@ -126,6 +127,7 @@ async function shares(
     maxLag: () => 86_400,
     sightings: createSightings(),
     answerTimeout: 60,
+    longLists: createLongLists(),
   });
   const each = async (work: (turn: number) => unknown) => {
     const cost: number[] = [];

@@ -32,7 +32,7 @@ beforeAll(async () => {
     ({ state } = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks: [head], head }));
   }
   await store.close();
-  served = await startServe(url, { MAX_LAG_1: '86400', IDLE_TIMEOUT: String(IDLE_SECONDS) });
+  served = await startServe(url, { MAX_LAG_1: '86400', IDLE_TIMEOUT: String(IDLE_SECONDS), LONG_LIST_ROWS: 'off' });
 }, 600_000);
 afterAll(() => served.stop());
 

@@ -88,12 +88,12 @@ afterAll(async () => {
   for (const one of [store, unresolved, backfilling, halted]) await one.close();
 });
 
-const gateOf = (limit: number) =>
+const gateOf = (limit: number, isActive = false) =>
   createAdmission({
     anonymous: createLimiter({ most: limit, seconds: 10 }),
     pages: createLimiter({ most: limit, seconds: 10 }),
     lookups: createLimiter({ most: 100, seconds: 10 }),
-    keys: { known: () => null, isFamiliar: () => true, lookUp: async () => false },
+    keys: { known: () => isActive || null, isFamiliar: () => true, lookUp: async () => false },
     proxies: { check: () => false } as never,
   });
 
@@ -152,6 +152,8 @@ async function responsesOf(operation: Operation): Promise<[string, Response][]> 
     await ask(more.slice(0, 40), app, requestOf(operation, more));
   await ask('POST', app, requestOf(operation, '', { method: 'POST' }));
   await ask('an invalid key', app, requestOf(operation, '', { headers: { 'x-api-key': 'dk_nonsense' } }));
+  const keyed = appAt(store, now, { admission: gateOf(1000, true) });
+  await ask('an active key', keyed, requestOf(operation, '', { headers: { 'x-api-key': 'dk_active' } }));
   const limited = appAt(store, now, { admission: gateOf(1) });
   for (const turn of [1, 2]) await ask(`limited, ${turn}`, limited, requestOf(operation));
   await ask('stale', appAt(store, now + 1000), requestOf(operation));

@@ -18,7 +18,12 @@ export const HEADERS = {
     shape: count,
   },
   ETag: { description: 'Send it back in `If-None-Match` to get a 304 while the answer is the same.', shape: string },
-  'Cache-Control': { description: "Answers never outlive the chain's next block.", shape: string },
+  'Cache-Control': {
+    description:
+      "Answers never outlive the chain's next block. `private` if the request had a key; problems are `no-store`.",
+    shape: string,
+  },
+  Vary: { description: 'A cache must not use the answer for a request with another key.', shape: literal('X-API-KEY') },
   Link: { description: 'The next page, with rel="next", relative to the URL of the request.', shape: string },
   'Retry-After': { description: 'Seconds to wait before a retry.', shape: integer },
   'RateLimit-Policy': { description: 'Without a key: the limit, such as `"anon";q=25;w=10`.', shape: string },

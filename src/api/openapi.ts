@@ -94,7 +94,8 @@ const parameter = (operation: OperationBase, name: string, use: ParamUse): JsonS
 
 function pathItem(operation: OperationBase): JsonSchema {
   const { id, tag, summary, description, params, answer, budget } = operation;
-  const headers = headerRefs([...answer.headers, ...commonHeaders(operation)]);
+  const varies: readonly HeaderName[] = budget === 'keyed' ? ['Vary'] : [];
+  const headers = headerRefs([...answer.headers, ...varies, ...commonHeaders(operation)]);
   return {
     get: {
       operationId: id,

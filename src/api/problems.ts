@@ -79,7 +79,7 @@ export const PROBLEMS = {
   'too-many-requests': {
     status: 429,
     title: 'Too many requests',
-    help: 'Without a key the limit is 25 requests in any 10 seconds, unless the operator set another. Retry after `Retry-After` seconds.',
+    help: 'Without a key the limit is 25 requests in any 10 seconds, unless the operator set another. Long lists are also limited in how many are in flight at once. Retry after `Retry-After` seconds.',
   },
   internal: {
     status: 500,

@@ -2,6 +2,7 @@
 
 import { problemText } from '../api/problems.ts';
 import { createApp } from '../http/app.ts';
+import { createLongLists } from '../http/long-lists.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
 import { createFreshness } from '../service/freshness.ts';
@@ -114,6 +115,7 @@ async function openLocal({ environment }: Invocation): Promise<Source> {
     chainIds,
     ...createFreshness(config),
     answerTimeout: config.answerTimeout,
+    longLists: createLongLists(),
   });
   return { store, ask: (path) => app.fetch(new Request(`http://store${path}`)), close: () => store.close() };
 }

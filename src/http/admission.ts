@@ -6,6 +6,7 @@ import { Problem } from '../api/problems.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { Limiter, LimitResult } from './limiter.ts';
+import type { Caller } from './long-lists.ts';
 
 export interface AdmissionOptions {
   /** For requests without a key; null means no limit. */
@@ -28,12 +29,17 @@ export interface AdmissionDecision {
 export interface Admission {
   /** `socket` returns the peer address; it is only called if needed. */
   admit(request: Request, budget: Budget, socket: () => string): Awaitable<AdmissionDecision>;
+  /** Who sent an admitted request. */
+  callerOf(request: Request, budget: Budget, socket: () => string): Caller;
 }
 
 export const UNLIMITED: AdmissionDecision = { headers: {}, refusal: null };
 const CHALLENGE = { 'www-authenticate': 'ApiKey realm="registry", header="X-API-KEY"' };
 
 export function createAdmission({ anonymous, pages, lookups, keys, proxies }: AdmissionOptions): Admission {
+  const addressOf = (request: Request, socket: () => string) =>
+    clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
+
   async function limited(
     name: string,
     limiter: Limiter | null,
@@ -41,8 +47,7 @@ export function createAdmission({ anonymous, pages, lookups, keys, proxies }: Ad
     socket: () => string,
   ): Promise<AdmissionDecision> {
     if (limiter === null) return UNLIMITED;
-    const client = clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
-    return toDecision(name, limiter, await limiter.consume(client, performance.now()));
+    return toDecision(name, limiter, await limiter.consume(addressOf(request, socket), performance.now()));
   }
 
   /** Decisions in progress by key: concurrent requests with the same key share one lookup. */
@@ -88,17 +93,23 @@ export function createAdmission({ anonymous, pages, lookups, keys, proxies }: Ad
   }
 
   return {
+    callerOf(request, budget, socket) {
+      const key = keyOf(request, budget);
+      return { id: key ?? addressOf(request, socket), hasKey: key !== null };
+    },
     admit(request, budget, socket) {
       if (budget === 'free') return UNLIMITED;
       if (budget === 'page') return limited('pages', pages, request, socket);
       if (budget === 'lookup') return limited('lookups', lookups, request, socket);
-      const key = budget === 'keyed' ? request.headers.get('x-api-key') : null;
+      const key = keyOf(request, budget);
       if (key === null) return limited('anon', anonymous, request, socket);
       const known = keys.known(key);
       return known === true ? UNLIMITED : withKey(key, known, request, socket);
     },
   };
 }
+
+const keyOf = (request: Request, budget: Budget) => (budget === 'keyed' ? request.headers.get('x-api-key') : null);
 
 function toDecision(
   name: string,

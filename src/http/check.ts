@@ -30,7 +30,7 @@ export async function answerCheck(
   requireFresh(result.chain, reach, now, service);
   if (result.granting.length === 0) service.onDenied?.(chainId, question);
 
-  const headers = blockHeaders(result.chain, result.block, now, timestamp);
+  const headers = blockHeaders(result.chain, result.block, now, { request, budget: operation.budget, timestamp });
   const value = answer(question, result.granting);
   const body = isExplained
     ? explanationText(operation.version, { ...(result as Explained), value }, { mode, chainId })

@@ -54,6 +54,13 @@ export function clientAddress(socket: string, forwarded: string | null, proxies:
   return isIP(client) === 4 ? client : networkOf(client);
 }
 
+/** The /48 of a client that is a /64; null for others. */
+export function widerPrefix(client: string): string | null {
+  if (!client.endsWith('::/64')) return null;
+  const end = client.length - '::/64'.length;
+  return `${client.slice(0, client.lastIndexOf(':', end - 1))}::/48`;
+}
+
 /** The /64 of an IPv6 address: one client usually owns all of it. */
 function networkOf(address: string): string {
   const [left = '', right] = (address.split('%')[0] ?? '').split('::');

@@ -1,6 +1,7 @@
 // The headers of responses, and the comparison of entity tags.
 
 import { BLOCK_HEADERS, type HeaderName } from '../api/headers.ts';
+import type { Budget } from '../api/operation.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { AnswerBlock, ChainState } from '../store/store.ts';
 
@@ -20,14 +21,26 @@ export const CORS = {
   'access-control-expose-headers': EXPOSED.join(', '),
 };
 
-/** The headers of an answer that is true as of a block. `timestamp` is the one that was asked for. */
-export function blockHeaders(chain: ChainState, block: AnswerBlock, now: number, timestamp: number | undefined) {
+/** The request that is answered: its operation's budget, and the requested `timestamp`. */
+interface AnsweredRequest {
+  readonly request: Request;
+  readonly budget: Budget;
+  readonly timestamp: number | undefined;
+}
+
+/** The headers of an answer that is true as of a block. */
+export function blockHeaders(chain: ChainState, block: AnswerBlock, now: number, answered: AnsweredRequest) {
+  const { request, budget, timestamp } = answered;
+  const takesKey = budget === 'keyed';
+  // A shared cache would also answer callers whose key is not active.
+  const scope = takesKey && request.headers.get('x-api-key') !== null ? 'private' : 'public';
   const headers: Record<string, string> = {
     ...CORS,
     'content-type': JSON_TYPE,
-    'cache-control': cacheControl(chain, now),
+    'cache-control': `${scope}, ${cacheTime(chain, now)}`,
     'x-block-number': String(block.number),
   };
+  if (takesKey) headers['vary'] = 'X-API-KEY';
   if (block.hash !== null) headers['x-block-hash'] = block.hash;
   if (block.timestamp !== null) headers['x-block-timestamp'] = String(block.timestamp);
   if (chain.partial) headers['x-indexed-from'] = String(chain.firstBlock);
@@ -36,12 +49,12 @@ export function blockHeaders(chain: ChainState, block: AnswerBlock, now: number,
 }
 
 /** Caches may keep an answer until the chain's next block is due. */
-function cacheControl({ head, chainId }: ChainState, now: number): string {
+function cacheTime({ head, chainId }: ChainState, now: number): string {
   const blockSeconds = NETWORKS.get(chainId)?.blockSeconds ?? 0;
   const due = (head?.timestamp ?? 0) + blockSeconds - now;
   // If our clock is behind, the head is in the future: that must not extend the caching.
   const seconds = Math.floor(Math.min(due, blockSeconds));
-  return seconds > 0 ? `public, max-age=${seconds}` : 'public, no-cache';
+  return seconds > 0 ? `max-age=${seconds}` : 'no-cache';
 }
 
 /** Whether the request's If-None-Match names this tag. */

@@ -77,6 +77,51 @@ describe('the limiter', () => {
     expect(limiter.clients).toBeGreaterThan(10);
   });
 
+  test('100,500 /64s of two /48s leave room for newcomers, and for the /64s that came first', () => {
+    const limiter = createLimiter(LIMIT);
+    const accepts = (client: string, now = 1) => (limiter.consume(client, now) as LimitResult).accepted;
+    for (let turn = 0; turn < 100_500; turn++)
+      accepts(`2001:db8:${(turn >> 16).toString(16)}:${(turn & 0xffff).toString(16)}::/64`);
+    // 256 windows for each /48, and one that its other /64s share.
+    expect(limiter.clients).toBe(2 * 257);
+    for (let newcomer = 0; newcomer < 1000; newcomer++) expect(accepts(`192.0.2.${newcomer}`)).toBe(true);
+    expect(accepts('2001:db8:2:1::/64')).toBe(true);
+    expect(accepts('2001:db8:0:0::/64')).toBe(true);
+    expect(accepts('2001:db8:0:ffff::/64')).toBe(false);
+    expect(accepts('2001:db8:0:ffff::/64', 10_002)).toBe(true);
+    expect(limiter.clients).toBe(1);
+  });
+
+  test('a /64 never exceeds its limit, however its /48 and the table fill up', () => {
+    const arrivals = fc.array(
+      fc.tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 2500 })),
+      { minLength: 1, maxLength: 300 },
+    );
+    fc.assert(
+      fc.property(
+        arrivals,
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 3 }),
+        (requests, size, share) => {
+          const limiter = createLimiter({ most: 3, seconds: 10 }, size, share);
+          const accepted = new Map<string, number[]>();
+          let now = 1;
+          for (const [prefix, network, pause] of requests) {
+            now += pause;
+            const client = `2001:db8:${prefix}:${network}::/64`;
+            const { accepted: isAccepted, remaining, seconds } = limiter.consume(client, now) as LimitResult;
+            expect(remaining).toBeWithin(0, 4);
+            expect(seconds).toBeWithin(0, 10.001);
+            if (isAccepted) accepted.set(client, [...(accepted.get(client) ?? []), now]);
+          }
+          for (const times of accepted.values()) expect(most(times)).toBeLessThanOrEqual(3);
+          expect(limiter.clients).toBeLessThanOrEqual(size);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
   test('a million clients use the memory of a hundred thousand, which is freed later', () => {
     const limiter = createLimiter(LIMIT);
     Bun.gc(true);

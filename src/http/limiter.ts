@@ -1,6 +1,7 @@
 // An exact sliding-window rate limiter, per client.
 
 import type { Awaitable } from '../store/awaitable.ts';
+import { widerPrefix } from './client-address.ts';
 
 /** At most `most` requests in any window of `seconds`. */
 export interface Limit {
@@ -26,47 +27,88 @@ export interface Limiter {
 
 /** Bounds the memory. A window is dropped once it is empty. */
 const MAX_CLIENTS = 100_000;
+/** Windows of one /48: nobody can fill the table with the /64s of a few prefixes. */
+export const MAX_PER_PREFIX = 256;
 
-export function createLimiter(limit: Limit, capacity = MAX_CLIENTS): Limiter {
+export function createLimiter(limit: Limit, capacity = MAX_CLIENTS, perPrefix = MAX_PER_PREFIX): Limiter {
   const { most } = limit;
   const span = limit.seconds * 1000;
-  /** Times of accepted requests, oldest first. Clients are ordered by their newest request. */
+  /**
+   * Times of accepted requests, oldest first. Clients are ordered by their newest request. A /48 has a window too, once it has as
+   * many /64s as it may: its other /64s share that window.
+   */
   const windows = new Map<string, number[]>();
+  /** Number of windows by /48. */
+  const perPrefixCount = new Map<string, number>();
   /** New clients share this window while all others are in use. */
   const shared: number[] = [];
 
   const isExpired = (time: number | undefined, now: number) => time === undefined || now - time >= span;
 
+  function current(times: number[], now: number): number[] {
+    while (times.length > 0 && isExpired(times[0], now)) times.shift();
+    return times;
+  }
+
+  function countWindow(client: string, change: 1 | -1): void {
+    const prefix = widerPrefix(client);
+    if (prefix === null) return;
+    const count = (perPrefixCount.get(prefix) ?? 0) + change;
+    if (count === 0) perPrefixCount.delete(prefix);
+    else perPrefixCount.set(prefix, count);
+  }
+
   function dropExpired(now: number): void {
     for (const [client, times] of windows) {
       if (!isExpired(times.at(-1), now)) return;
       windows.delete(client);
+      countWindow(client, -1);
     }
   }
 
-  function windowOf(client: string, now: number): number[] {
-    const own = windows.get(client);
-    if (own !== undefined) return own;
-    dropExpired(now);
-    // A client that used the shared window must not start afresh, so a new window starts with the shared requests.
-    return windows.size >= capacity ? shared : shared.filter((time) => !isExpired(time, now));
+  /** Also moves the client to the end, as the one with the newest request. */
+  function setWindow(client: string, times: number[]): void {
+    if (!windows.delete(client)) countWindow(client, 1);
+    windows.set(client, times);
+  }
+
+  /** Counts an accepted request of a client that has no window. */
+  function addNewcomer(client: string, before: readonly number[], now: number): void {
+    const prefix = widerPrefix(client);
+    const isFull = prefix !== null && (perPrefixCount.get(prefix) ?? 0) >= perPrefix;
+    const name = isFull ? prefix : client;
+    const times = windows.get(name) ?? (isFull ? [] : [...before]);
+    const hasRoom = windows.has(name) || windows.size < capacity;
+    (hasRoom ? times : shared).push(now);
+    if (hasRoom) setWindow(name, times);
+  }
+
+  /** The requests that a client without a window may have made: those in the windows that it could share. */
+  function sharedTimes(client: string, now: number): readonly number[] {
+    const ofPrefix = windows.get(widerPrefix(client) ?? '');
+    if (ofPrefix === undefined) return current(shared, now);
+    return [...current(shared, now), ...current(ofPrefix, now)].sort((a, b) => a - b);
   }
 
   return {
     limit,
     consume(client, now) {
-      const times = windowOf(client, now);
-      while (times.length > 0 && isExpired(times[0], now)) times.shift();
-      const accepted = times.length < most;
-      if (accepted) {
-        times.push(now);
-        if (times !== shared) {
-          windows.delete(client);
-          windows.set(client, times);
-        }
-      }
+      const own = windows.get(client);
+      if (own === undefined) dropExpired(now);
+      const times = own === undefined ? sharedTimes(client, now) : current(own, now);
       const oldest = times[0] ?? now;
-      return { accepted, remaining: most - times.length, seconds: (oldest + span - now) / 1000 };
+      const count = times.length;
+      const accepted = count < most;
+      if (accepted && own === undefined) addNewcomer(client, times, now);
+      else if (accepted && own !== undefined) {
+        own.push(now);
+        setWindow(client, own);
+      }
+      return {
+        accepted,
+        remaining: Math.max(0, most - count - (accepted ? 1 : 0)),
+        seconds: (oldest + span - now) / 1000,
+      };
     },
     get clients() {
       return windows.size;

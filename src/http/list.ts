@@ -1,7 +1,7 @@
 // Answers lists: the delegations of a wallet, streamed whole or a page at a time.
 
 import type { JsonText } from '../api/json-text.ts';
-import { handled } from '../api/operation.ts';
+import { type Budget, handled } from '../api/operation.ts';
 import type { ListOperation } from '../api/operations.ts';
 import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
@@ -15,6 +15,7 @@ import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { type Cursor, cursorText, readCursor } from './cursor.ts';
 import { blockHeaders, matchesETag } from './headers.ts';
 import { detailedRecordText, recordText, typeOf } from './json.ts';
+import type { Caller, LongList } from './long-lists.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
 import { reportUnread } from './unread-revocation.ts';
@@ -22,12 +23,13 @@ import { reportUnread } from './unread-revocation.ts';
 /** How many delegations are read at once: they are all in memory, and other requests wait for them. */
 const SCAN = 250;
 /** A page is sent after this many delegations were read, however few of them a filter left. */
-const MAX_SCANNED = 50_000;
+const MAX_SCANNED = 10_000;
 /** Attempts, as history may change while the first delegations are read. */
 const TRIES = 5;
 
 /** A list as it was requested. */
 interface Requested {
+  readonly budget: Budget;
   readonly list: {
     readonly chainId: number;
     readonly version: Version;
@@ -56,11 +58,12 @@ export async function answerList(
   query: string,
   request: Request,
   service: Service,
+  caller: () => Caller,
 ): Promise<Response> {
   const requested = readList(operation, path, query, service);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await begin(requested, request, service);
+      return await begin(requested, request, service, caller);
     } catch (error) {
       const isRewritten = error instanceof StoreError && error.code === 'rewritten';
       if (!isRewritten || requested.cursor !== null) throw error;
@@ -103,10 +106,15 @@ function readList(
   if (cursor !== undefined && place === null)
     throw badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);
   const format = { isDetailed: detail === 'full', mode: numbers };
-  return { list, asOf, filter, format, limit, cursor: place, query };
+  return { budget: operation.budget, list, asOf, filter, format, limit, cursor: place, query };
 }
 
-async function begin(requested: Requested, request: Request, service: Service): Promise<Response> {
+async function begin(
+  requested: Requested,
+  request: Request,
+  service: Service,
+  caller: () => Caller,
+): Promise<Response> {
   const { asOf, cursor, limit } = requested;
   const { result, reach } = await pin(requested, service);
   const { chain: state, block, stamp } = result;
@@ -115,7 +123,7 @@ async function begin(requested: Requested, request: Request, service: Service): 
   const at = cursor?.at ?? { block: block.number, revision: state.revision, stamp };
   // The block and the delegations may be read from two replicas: the second must not be behind the first.
   const read = { ...at, seen: state.revision };
-  const headers = blockHeaders(state, block, now, asOf.timestamp);
+  const headers = blockHeaders(state, block, now, { request, budget: requested.budget, timestamp: asOf.timestamp });
   // The stamp alone identifies the list at the head; any other block needs its number too.
   const isHead = cursor === null && asOf.timestamp === undefined && (asOf.block ?? 'latest') === 'latest';
   headers['etag'] = `"${stamp.toString(36)}-${isHead ? 'head' : block.number}"`;
@@ -130,9 +138,11 @@ async function begin(requested: Requested, request: Request, service: Service): 
     // Most lists are short, and a stream costs more than they do.
     if (first.next === null) return new Response(`[${first.texts.join(',')}]`, { headers });
     const deadline = performance.now() + 1000 * service.answerTimeout;
-    return new Response(stream(scan, first, deadline, service), { headers });
+    const long = service.longLists.begin(caller());
+    return new Response(stream(scan, long, first, deadline, service), { headers });
   }
-  const { body, next } = await page(scan, limit, cursor?.after, request.signal);
+  const beginLong = () => service.longLists.begin(caller());
+  const { body, next } = await page(scan, beginLong, limit, cursor?.after, request.signal);
   if (next !== null) {
     const nextCursor = cursorText({ at, after: next }, listIdentity(requested));
     headers['link'] = `<${nextUrl(requested.query, nextCursor)}>; rel="next"`;
@@ -179,8 +189,6 @@ function scanner({ list, filter, format }: Requested, at: ListQuery['at'], servi
   const base = { ...wallet, at, ...(direction ? { direction } : {}), ...(matches ? { matches } : {}) };
   const written = { mode, chainId };
   return async (limit, after) => {
-    // A read may keep the whole process busy: other requests get a turn between two reads.
-    if (after !== undefined) await new Promise(setImmediate);
     const query = { ...base, limit, ...(after ? { after } : {}) };
     const about = { chainId, to: wallet.wallet };
     if (isDetailed) {
@@ -201,29 +209,52 @@ function matcherOf({ type, contract, rights }: Filter): ((delegation: Delegation
 }
 
 /** Collects a page. The store reads a bounded number of delegations at a time, and a filter may leave few of them. */
-async function page(scan: Scan, limit: number, from: LogPosition | undefined, signal: AbortSignal) {
+async function page(
+  scan: Scan,
+  beginLong: () => LongList,
+  limit: number,
+  from: LogPosition | undefined,
+  signal: AbortSignal,
+) {
   // Each stretch is joined at once: many small strings that live long are collected late.
   const parts: string[] = [];
   let [room, scanned] = [limit, 0];
   let last: LogPosition | null = null;
   let next: LogPosition | null | undefined = from;
-  // One more than the page size, to know whether there is a next page.
-  for (let stretch = Math.min(limit + 1, SCAN); next !== null && scanned < MAX_SCANNED; stretch = SCAN) {
-    if (signal.aborted) break;
-    const { texts, delegations, next: following }: Stretch = await scan(stretch, next);
-    const taken = texts.slice(0, room);
-    if (taken.length > 0) parts.push(taken.join(','));
-    room -= taken.length;
-    last = delegations[taken.length - 1]?.since ?? last;
-    if (texts.length > taken.length) return { body: `[${parts.join(',')}]`, next: last };
-    scanned += stretch;
-    next = following;
+  let long: LongList | null = null;
+  try {
+    // One more than the page size, to know whether there is a next page.
+    for (let stretch = Math.min(limit + 1, SCAN); next !== null && scanned < MAX_SCANNED; stretch = SCAN) {
+      if (signal.aborted) break;
+      const read: () => Promise<Stretch> = scan.bind(null, stretch, next);
+      if (scanned > 0) long ??= beginLong();
+      const {
+        texts,
+        delegations,
+        next: following,
+      }: Stretch = await (long === null ? read() : long.read(stretch, read));
+      const taken = texts.slice(0, room);
+      if (taken.length > 0) parts.push(taken.join(','));
+      room -= taken.length;
+      last = delegations[taken.length - 1]?.since ?? last;
+      if (texts.length > taken.length) return { body: `[${parts.join(',')}]`, next: last };
+      scanned += stretch;
+      next = following;
+    }
+    return { body: `[${parts.join(',')}]`, next: next ?? null };
+  } finally {
+    long?.end();
   }
-  return { body: `[${parts.join(',')}]`, next: next ?? null };
 }
 
 /** Streams the whole list with one stretch in memory. On an error the body ends without its closing bracket. */
-function stream(scan: Scan, first: Stretch, deadline: number, { onError }: Service): ReadableStream<Uint8Array> {
+function stream(
+  scan: Scan,
+  long: LongList,
+  first: Stretch,
+  deadline: number,
+  { onError }: Service,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let ready: Stretch | null = first;
   let after: LogPosition | null = null;
@@ -232,7 +263,7 @@ function stream(scan: Scan, first: Stretch, deadline: number, { onError }: Servi
 
   async function chunk(): Promise<string> {
     if (ready === null && performance.now() > deadline) throw new Error('List not sent within the answer timeout.');
-    const { texts, next }: Stretch = ready ?? (await scan(SCAN, after ?? undefined));
+    const { texts, next }: Stretch = ready ?? (await long.read(SCAN, () => scan(SCAN, after ?? undefined)));
     const lead = ready !== null ? '[' : written > 0 && texts.length > 0 ? ',' : '';
     ready = null;
     after = next;
@@ -247,15 +278,19 @@ function stream(scan: Scan, first: Stretch, deadline: number, { onError }: Servi
         const text = await chunk();
         if (cancelled) return;
         controller.enqueue(encoder.encode(text));
-        if (after === null) controller.close();
+        if (after !== null) return;
+        long.end();
+        controller.close();
       } catch (error) {
         if (cancelled) return;
+        long.end();
         onError?.(error);
         controller.error(error);
       }
     },
     cancel() {
       cancelled = true;
+      long.end();
     },
   });
 }

@@ -78,6 +78,34 @@ describe('the window in Redis', () => {
     for (const { windows } of processes) windows.close();
   });
 
+  test('a /48 has 256 windows and one that its other /64s share; a newcomer and the first /64s are not concerned', async () => {
+    const one = openLimiter(LIMIT, 'prefix');
+    const burst = async (from: number, to: number) => {
+      const clients = Array.from({ length: to - from }, (_, turn) => `2001:db8:0:${(from + turn).toString(16)}::/64`);
+      const results = await Promise.all(clients.map((client) => one.consume(client)));
+      return results.filter(({ accepted }) => accepted).length;
+    };
+    expect(await burst(0, 256)).toBe(256);
+    expect(await burst(256, 2000)).toBe(25);
+    expect(await burst(0, 256)).toBe(256);
+    expect((await one.consume('2001:db8:1:1::/64')).remaining).toBe(24);
+    expect((await one.consume('192.0.2.1')).remaining).toBe(24);
+    one.windows.close();
+  });
+
+  test('a /64 that used the window of its /48 does not start afresh', async () => {
+    const limit = { most: 3, seconds: 2 };
+    const [one, admin] = [openLimiter(limit, 'moved'), new Bun.RedisClient(redis.url)];
+    const clients = Array.from({ length: 256 }, (_, turn) => `2001:db8:0:${turn.toString(16)}::/64`);
+    await Promise.all(clients.map((client) => one.consume(client)));
+    expect((await one.consume('2001:db8:0:ffff::/64')).remaining).toBe(2);
+    // As if the others had been idle for long.
+    await admin.send('DEL', ['delegations:moved:2001:db8:0::/48:clients']);
+    expect((await one.consume('2001:db8:0:ffff::/64')).remaining).toBe(1);
+    admin.close();
+    one.windows.close();
+  });
+
   test('while Redis is unreachable each process has its own limit; when it is back they share one again', async () => {
     const [one, other] = [openLimiter(LIMIT, 'away'), openLimiter(LIMIT, 'away')];
     const burst = async (client: string) => {

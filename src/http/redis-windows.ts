@@ -2,7 +2,8 @@
 
 import { RedisClient } from 'bun';
 import { withTimeout } from '../store/with-timeout.ts';
-import type { Limit } from './limiter.ts';
+import { widerPrefix } from './client-address.ts';
+import { type Limit, MAX_PER_PREFIX } from './limiter.ts';
 import type { SharedWindow } from './shared-limiter.ts';
 
 export interface RedisWindows {
@@ -19,7 +20,9 @@ const PING_MS = 5000;
 
 /**
  * KEYS[1]: the client's window, a list of the times of its accepted requests, oldest first, in microseconds of Redis' clock.
- * ARGV: the maximum number of requests, and the window in microseconds.
+ * KEYS[2] and KEYS[3], for a /64 only: the /64s of its /48 that have a window, by the time of their newest request, and the window that
+ * the other /64s share. A window that starts later begins with the shared requests.
+ * ARGV: the maximum number of requests, the window in microseconds, and the maximum number of windows of a /48.
  * Returns: accepted (0 or 1), remaining requests, microseconds until the oldest request leaves the window.
  * If the clock was set back, the newest stored time is used instead, but not if it is ahead by more than a window.
  */
@@ -27,17 +30,32 @@ const SCRIPT = `
 local most, span = tonumber(ARGV[1]), tonumber(ARGV[2])
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
-local newest = tonumber(redis.call('LINDEX', KEYS[1], -1) or now)
-if newest - now > span then redis.call('DEL', KEYS[1]) elseif newest > now then now = newest end
-local oldest = tonumber(redis.call('LINDEX', KEYS[1], 0) or now)
-while now - oldest >= span do
-  redis.call('LPOP', KEYS[1])
-  oldest = tonumber(redis.call('LINDEX', KEYS[1], 0) or now)
+local window, expires = KEYS[1], math.ceil(span / 1000)
+if KEYS[2] and redis.call('EXISTS', window) == 0 then
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now - span))
+  if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then
+    window = KEYS[3]
+  else
+    for _, time in ipairs(redis.call('LRANGE', KEYS[3], 0, -1)) do redis.call('RPUSH', window, time) end
+    redis.call('PEXPIRE', window, expires)
+  end
 end
-local count = redis.call('LLEN', KEYS[1])
+local newest = tonumber(redis.call('LINDEX', window, -1) or now)
+if newest - now > span then redis.call('DEL', window) elseif newest > now then now = newest end
+local oldest = tonumber(redis.call('LINDEX', window, 0) or now)
+while now - oldest >= span do
+  redis.call('LPOP', window)
+  oldest = tonumber(redis.call('LINDEX', window, 0) or now)
+end
+local count = redis.call('LLEN', window)
 if count >= most then return {0, 0, oldest + span - now} end
-redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
-redis.call('PEXPIRE', KEYS[1], math.ceil(span / 1000))
+local time = string.format('%.0f', now)
+redis.call('RPUSH', window, time)
+redis.call('PEXPIRE', window, expires)
+if KEYS[2] and window == KEYS[1] then
+  redis.call('ZADD', KEYS[2], time, KEYS[1])
+  redis.call('PEXPIRE', KEYS[2], expires)
+end
 return {1, most - count - 1, oldest + span - now}`;
 const DIGEST = new Bun.CryptoHasher('sha1').update(SCRIPT).digest('hex');
 
@@ -104,7 +122,10 @@ export function createRedisWindows(
     windowOf(name, { most, seconds }) {
       const [count, span] = [String(most), String(seconds * 1e6)];
       return async (clientId) => {
-        const reply = await track(evaluate(['1', `delegations:${name}:${clientId}`, count, span]));
+        const keys = [`delegations:${name}:${clientId}`];
+        const prefix = widerPrefix(clientId);
+        if (prefix !== null) keys.push(`delegations:${name}:${prefix}:clients`, `delegations:${name}:${prefix}`);
+        const reply = await track(evaluate([String(keys.length), ...keys, count, span, String(MAX_PER_PREFIX)]));
         const [accepted, remaining, wait] = reply as [number, number, number];
         if (![accepted, remaining, wait].every(Number.isFinite)) throw new Error('Unexpected reply from Redis.');
         return { accepted: accepted === 1, remaining, seconds: wait / 1e6 };

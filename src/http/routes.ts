@@ -15,12 +15,15 @@ import { answerCheck } from './check.ts';
 import { DEVELOPER_PATHS, requireOwnPage } from './developers.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
 import { answerList } from './list.ts';
+import type { Caller } from './long-lists.ts';
 import type { Service } from './service.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
 
 /** A request as a route's handler gets it. */
 export interface Call {
   readonly request: Request;
+  /** Returns the peer's address. */
+  readonly socket: () => string;
   /** The values of the path's parameters. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: string;
@@ -42,12 +45,16 @@ type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly
 const OPENAPI_TEXT = openApiText();
 const OPENAPI_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' };
 
+const callerOf = (request: Request, budget: Budget, socket: () => string, { admission }: Service): Caller =>
+  admission?.callerOf(request, budget, socket) ?? { id: socket(), hasKey: false };
+
 /** How operations of each kind are answered. */
 const HANDLERS: {
   readonly [Kind in Operation['kind']]: (operation: OperationOf<Kind>, call: Call) => Awaitable<Response>;
 } = {
   check: (operation, { query, request, service }) => answerCheck(operation, query, request, service),
-  list: (operation, { path, query, request, service }) => answerList(operation, path, query, request, service),
+  list: (operation, { path, query, request, service, socket }) =>
+    answerList(operation, path, query, request, service, () => callerOf(request, operation.budget, socket, service)),
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),

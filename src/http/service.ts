@@ -3,8 +3,10 @@
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import type { Question, QuestionOf } from '../registry/check.ts';
 import type { Store } from '../store/store.ts';
+import type { Admission } from './admission.ts';
 import type { Developers } from './developers.ts';
 import type { MaxLag, Sightings } from './freshness.ts';
+import type { LongLists } from './long-lists.ts';
 
 export interface Service {
   readonly store: Store;
@@ -17,6 +19,9 @@ export interface Service {
   readonly sightings: Sightings;
   /** How many seconds sending a list may take. */
   readonly answerTimeout: number;
+  readonly longLists: LongLists;
+  /** Without it, nobody is limited. */
+  readonly admission?: Admission;
   /** The chain is a local one with made-up wallets: every response says so. */
   readonly sandbox?: boolean;
   /** The URL under which callers reach the service, if the operator has set it. */

@@ -26,6 +26,7 @@ test('an empty environment gives the defaults', () => {
     idleTimeout: 30,
     answerTimeout: 600,
     anonymousLimit: { most: 25, seconds: 10 },
+    longListLimits: { perAddress: 4, perKey: 16, rowsPerSecond: 20_000 },
     proxies: expect.anything(),
     publicUrl: null,
     selfServiceKeys: true,
@@ -38,6 +39,13 @@ test('an empty environment gives the defaults', () => {
 test('an empty variable counts as unset', () => {
   const { proxies: _, ...empty } = readConfig({ PORT: '', HOST: '', MAX_LAG_1: '', TRUSTED_PROXIES: '' });
   expect(readConfig({})).toMatchObject(empty);
+});
+
+test('the limits of long lists can be changed, and their pace switched off', () => {
+  const { longListLimits } = readConfig({ LONG_LISTS: '2', LONG_LISTS_PER_KEY: '8', LONG_LIST_ROWS: 'off' });
+  expect(longListLimits).toEqual({ perAddress: 2, perKey: 8, rowsPerSecond: null });
+  expect(readConfig({ LONG_LIST_ROWS: '5000' }).longListLimits.rowsPerSecond).toBe(5000);
+  expect(() => readConfig({ LONG_LIST_ROWS: '4999' })).toThrow('must be off or an integer from 5000 to 10000000');
 });
 
 test('the limit for callers without a key can be changed or switched off', () => {

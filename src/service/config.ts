@@ -2,6 +2,7 @@
 
 import { readProxies, type TrustedProxies } from '../http/client-address.ts';
 import type { Limit } from '../http/limiter.ts';
+import type { LongListLimits } from '../http/long-lists.ts';
 import { CHAIN_VARIABLES, type ChainConfigs, type ReportFault, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
@@ -24,6 +25,7 @@ export interface Config extends ChainConfigs {
   readonly answerTimeout: number;
   /** For callers without a key; null means no limit. */
   readonly anonymousLimit: Limit | null;
+  readonly longListLimits: LongListLimits;
   readonly proxies: TrustedProxies;
   /** The origin that callers use; null if not configured. */
   readonly publicUrl: string | null;
@@ -70,6 +72,9 @@ export const VARIABLES = [
   ['METRICS_PORT', '9090', 'port of the metrics server'],
   ['LOG_LEVEL', 'info', LOG_LEVELS.join(', ')],
   ['ANONYMOUS_LIMIT', '25/10s', 'rate limit for each caller without a key: <requests>/<seconds>s, or off'],
+  ['LONG_LISTS', '4', 'lists of more than 250 delegations in flight for each caller without a key, in each process'],
+  ['LONG_LISTS_PER_KEY', '16', 'the same for each key'],
+  ['LONG_LIST_ROWS', '20000', 'delegations per second that long lists read for each caller without a key, or off'],
   ['TRUSTED_PROXIES', 'none', 'proxies whose X-Forwarded-For is trusted: 10.0.0.0/8,2001:db8::/32'],
   ['PUBLIC_URL', 'http://localhost:PORT', 'origin that callers use; sign-in messages must name it'],
   ['SELF_SERVICE_KEYS', 'on', 'whether a wallet can create its own keys at /developers: on or off'],
@@ -82,6 +87,15 @@ export const VARIABLES = [
 const NO_PROXIES: TrustedProxies = { check: () => false };
 const MOST_REQUESTS = 10_000;
 const LONGEST_SECONDS = 3600;
+const MOST_LONG_LISTS = 128;
+/** A slower page would look like an idle connection. */
+const LEAST_ROWS = 5000;
+const MOST_ROWS = 10_000_000;
+
+function readRows(text: string): number | undefined {
+  const rows = /^\d{1,8}$/.test(text) ? Number(text) : 0;
+  return rows >= LEAST_ROWS && rows <= MOST_ROWS ? rows : undefined;
+}
 
 const LIMIT_RULE = `must be off or <requests>/<seconds>s, with 1 to ${MOST_REQUESTS} requests and 1 to ${LONGEST_SECONDS} seconds`;
 
@@ -154,6 +168,15 @@ export function readConfig(environment: Environment): Config {
   const limited = text('ANONYMOUS_LIMIT', '25/10s');
   const anonymousLimit = limited === 'off' ? null : readLimit(limited);
   if (anonymousLimit === undefined) fault('ANONYMOUS_LIMIT', LIMIT_RULE, '25/10s');
+  const rowsText = text('LONG_LIST_ROWS', '20000');
+  const longListRows = rowsText === 'off' ? null : readRows(rowsText);
+  if (longListRows === undefined)
+    fault('LONG_LIST_ROWS', `must be off or an integer from ${LEAST_ROWS} to ${MOST_ROWS}`, '20000');
+  const longListLimits = {
+    perAddress: whole('LONG_LISTS', 4, MOST_LONG_LISTS, '4', 1),
+    perKey: whole('LONG_LISTS_PER_KEY', 16, MOST_LONG_LISTS, '16', 1),
+    rowsPerSecond: longListRows ?? null,
+  };
   const proxies = readProxies(text('TRUSTED_PROXIES', ''));
   if (proxies === null)
     fault('TRUSTED_PROXIES', 'must be a comma-separated list of CIDR networks', '10.0.0.0/8,2001:db8::/32');
@@ -179,6 +202,7 @@ export function readConfig(environment: Environment): Config {
     idleTimeout: whole('IDLE_TIMEOUT', 30, 255, '30', 8),
     answerTimeout: whole('ANSWER_TIMEOUT', 600, 86_400, '600', 1),
     anonymousLimit: anonymousLimit ?? null,
+    longListLimits,
     proxies: proxies ?? NO_PROXIES,
     publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,
     selfServiceKeys: selfService === 'on',

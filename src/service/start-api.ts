@@ -8,6 +8,7 @@ import type { FollowerStatus } from '../chain/follower-status.ts';
 import { createAdmission } from '../http/admission.ts';
 import { clockBehind, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
+import { createLongLists } from '../http/long-lists.ts';
 import { startServer } from '../http/server.ts';
 import type { Service } from '../http/service.ts';
 import { NETWORKS } from '../registry/network.ts';
@@ -101,6 +102,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
       followerStatus: () => mergeFollowerStatus(options.followerStatus(), remote?.followerStatus() ?? []),
       admission,
+      longLists: createLongLists(config.longListLimits),
       sharesPort: group !== null,
       onError,
       onDenied: denied.add,

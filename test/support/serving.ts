@@ -2,6 +2,7 @@
 
 import { type AppOptions, createApp } from '../../src/http/app.ts';
 import { createSightings } from '../../src/http/freshness.ts';
+import { createLongLists } from '../../src/http/long-lists.ts';
 import { type ServerOptions, startServer } from '../../src/http/server.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -13,6 +14,7 @@ export const serviceOf = (store: Store, now: number, more: Partial<AppOptions> =
   maxLag: () => 60,
   sightings: createSightings(() => 0),
   answerTimeout: 60,
+  longLists: createLongLists(),
   ...more,
 });
 

@@ -1,0 +1,182 @@
+// Long lists: bounded per caller, per key and per process, paced, read in turns, and always whole.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { temporaryPath } from '../../test/support/engines.ts';
+import { block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
+import { serviceOf } from '../../test/support/serving.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { createAdmission } from './admission.ts';
+import { type App, createApp } from './app.ts';
+import { readProxies } from './client-address.ts';
+import { createLimiter } from './limiter.ts';
+import { createLongLists } from './long-lists.ts';
+
+const COUNT = 2000;
+const LIST = `/registry/v2/${HOT}`;
+const KEYS = ['first', 'second'];
+
+let store: Store;
+let epoch: number;
+beforeAll(async () => {
+  store = await openStore(`sqlite:${temporaryPath('long-lists.db')}`);
+  ({ epoch } = await store.claim(1, 100));
+  const grants = Array.from({ length: COUNT }, (_, id) => granted('ERC721', { tokenId: BigInt(id) }));
+  const head = block(102);
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [block(100), block(101, grants), head], head });
+});
+afterAll(() => store.close());
+
+const limiter = () => createLimiter({ most: 10_000, seconds: 10 });
+/** Callers are told apart by address, and two keys are active. */
+const appWith = (more: Partial<Parameters<typeof createApp>[0]> = {}) =>
+  createApp(
+    serviceOf(store, timeOf(103), {
+      admission: createAdmission({
+        anonymous: limiter(),
+        pages: limiter(),
+        lookups: limiter(),
+        keys: { known: (key) => KEYS.includes(key), isFamiliar: () => true, lookUp: async () => false },
+        proxies: readProxies('') as NonNullable<ReturnType<typeof readProxies>>,
+      }),
+      ...more,
+    }),
+  );
+const send = (app: App, path: string, { from = '198.51.100.1', key = '' } = {}) =>
+  app.fetch(new Request(`http://localhost${path}`, key === '' ? {} : { headers: { 'x-api-key': key } }), () => from);
+const statusOf = async (...args: Parameters<typeof send>) => {
+  const response = await send(...args);
+  if (response.status === 200) await response.body?.cancel();
+  return response.status;
+};
+const open = (count: number, ...[app, path, caller]: Parameters<typeof send>) =>
+  Promise.all(Array.from({ length: count }, () => send(app, path, caller)));
+const lengthOf = async (response: Response) => ((await response.json()) as unknown[]).length;
+
+describe('long lists in flight', () => {
+  test('without a key 4 for each address: the fifth is 429 with a time to retry, others and short lists are answered', async () => {
+    const app = appWith();
+    const lists = await open(4, app, LIST);
+    expect(lists.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const refused = await send(app, LIST);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+    expect(await refused.json()).toMatchObject({
+      type: '/docs#problem-too-many-requests',
+      detail: 'At most 4 long lists can be read at once without an API key. Wait until one was sent.',
+    });
+    expect(await statusOf(app, `${LIST}?limit=1000`)).toBe(429);
+    expect(await statusOf(app, `${LIST}?limit=100&type=ALL`)).toBe(429);
+    expect(await statusOf(app, `${LIST}?limit=100`)).toBe(200);
+    expect(await statusOf(app, `/registry/v2/check/all?to=${HOT}&from=${COLD}`)).toBe(200);
+    expect(await statusOf(app, LIST, { from: '198.51.100.2' })).toBe(200);
+    expect(await statusOf(app, LIST, { key: 'first' })).toBe(200);
+    for (const list of lists) expect(await lengthOf(list)).toBe(COUNT);
+  });
+
+  test('without a key 4 for a whole /48 of IPv6', async () => {
+    const app = appWith();
+    for (let turn = 0; turn < 4; turn++) await send(app, LIST, { from: `2001:db8:0:${turn}::1` });
+    expect(await statusOf(app, LIST, { from: '2001:db8:0:9::1' })).toBe(429);
+    expect(await statusOf(app, LIST, { from: '2001:db8:1::1' })).toBe(200);
+  });
+
+  test('16 for each key', async () => {
+    const app = appWith();
+    await open(16, app, LIST, { key: 'first' });
+    const refused = await send(app, LIST, { key: 'first' });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      429,
+      { detail: expect.stringContaining('At most 16') },
+    ]);
+    expect(await statusOf(app, LIST, { key: 'second' })).toBe(200);
+    expect(await statusOf(app, LIST)).toBe(200);
+  });
+
+  test('128 without a key for the whole process, and as many with one', async () => {
+    const app = appWith();
+    for (let caller = 0; caller < 32; caller++) await open(4, app, LIST, { from: `203.0.113.${caller}` });
+    const refused = await send(app, LIST);
+    expect([refused.status, await refused.json()]).toMatchObject([429, { detail: expect.stringContaining('service') }]);
+    expect(await statusOf(app, LIST, { key: 'first' })).toBe(200);
+  });
+
+  test('no longer count when they were sent, cancelled, failed, or asked for with HEAD', async () => {
+    const longLists = createLongLists();
+    const app = appWith({ longLists });
+    const [sent, cancelled, failed] = await open(3, app, LIST);
+    expect(longLists.inFlight).toBe(3);
+    expect(await lengthOf(sent as Response)).toBe(COUNT);
+    expect(longLists.inFlight).toBe(2);
+    await cancelled?.body?.cancel();
+    expect(longLists.inFlight).toBe(1);
+    const { head } = (await store.chain(1)) ?? {};
+    const next = block(102, [], 1);
+    await store.apply({ chainId: 1, epoch, after: head ?? null, rollbackTo: 100, blocks: [next], head: next });
+    expect(await failed?.text().catch(String)).toContain('changed');
+    expect(longLists.inFlight).toBe(0);
+    const grants = Array.from({ length: COUNT }, (_, id) => granted('ERC721', { tokenId: BigInt(id) }));
+    const again = block(102, [], 2);
+    await store.apply({
+      chainId: 1,
+      epoch,
+      after: next,
+      rollbackTo: 100,
+      blocks: [block(101, grants), again],
+      head: again,
+    });
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => app.fetch(request, () => '::1') });
+    expect((await fetch(`${server.url.origin}${LIST}`, { method: 'HEAD' })).status).toBe(200);
+    await server.stop(true);
+    expect(longLists.inFlight).toBe(0);
+  });
+});
+
+describe('reads of long lists', () => {
+  test('run two at a time, and other requests get a turn between them', async () => {
+    let turn = 0;
+    let isDone = false;
+    const countTurns = () => {
+      turn++;
+      if (!isDone) setImmediate(countTurns);
+    };
+    const readsByTurn = new Map<number, number>();
+    const counting: Store = {
+      ...store,
+      list(query) {
+        if (query.after !== undefined) readsByTurn.set(turn, (readsByTurn.get(turn) ?? 0) + 1);
+        return store.list(query);
+      },
+    };
+    const app = appWith({ store: counting });
+    const lists = await Promise.all(KEYS.flatMap((key) => Array.from({ length: 16 }, () => send(app, LIST, { key }))));
+    countTurns();
+    const lengths = await Promise.all(lists.map(lengthOf));
+    isDone = true;
+    expect(new Set(lengths)).toEqual(new Set([COUNT]));
+    expect(Math.max(...readsByTurn.values())).toBeLessThanOrEqual(2);
+  });
+
+  test('keep to the pace of a caller without a key, over all its lists, and no list is cut short', async () => {
+    let now = 0;
+    const clock = {
+      now: () => now,
+      async sleep(ms: number) {
+        now += ms;
+      },
+    };
+    const paced = (rowsPerSecond: number) => createLongLists({ perAddress: 4, perKey: 16, rowsPerSecond }, clock);
+    // All but the first 250 of each list, at 100 a second, less the first 2 seconds.
+    const app = appWith({ longLists: paced(100) });
+    expect(await lengthOf(await send(app, LIST))).toBe(COUNT);
+    expect(now).toBeCloseTo(10 * (COUNT - 250 + 250) - 2000, 3);
+    const before = now;
+    const none = await send(app, `${LIST}?contract=${CONTRACT.replace(/.$/, '0')}`);
+    expect((await none.text()).replaceAll('\n', '')).toBe('[]');
+    expect(now - before).toBeCloseTo(10 * COUNT, 3);
+    // Another caller is not slowed down, nor is a key.
+    const started = now;
+    await send(app, LIST, { from: '198.51.100.9' }).then((one) => one.body?.cancel());
+    await lengthOf(await send(app, LIST, { key: 'first' }));
+    expect(now).toBe(started);
+  });
+});

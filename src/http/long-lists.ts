@@ -1,0 +1,133 @@
+// Limits what long lists cost: how many a caller has in flight, how fast they are read, and how many reads run at a time.
+
+import { Problem } from '../api/problems.ts';
+import { widerPrefix } from './client-address.ts';
+
+/** Who a long list is counted for. */
+export interface Caller {
+  /** The client address, or the API key. */
+  readonly id: string;
+  readonly hasKey: boolean;
+}
+
+export interface LongListLimits {
+  /** In flight at once, for each client address without a key; all of an IPv6 /48 together. */
+  readonly perAddress: number;
+  /** In flight at once, for each key. */
+  readonly perKey: number;
+  /** Delegations read for each client address without a key; null means no limit. */
+  readonly rowsPerSecond: number | null;
+}
+
+/** A list that takes more than one read. */
+export interface LongList {
+  /** Runs a read of so many delegations when it is its turn. Rejects if the list ended meanwhile. */
+  read<T>(rows: number, run: () => Promise<T>): Promise<T>;
+  /** Must be called when the list was sent, cancelled or failed. */
+  end(): void;
+}
+
+export interface LongLists {
+  /** Throws a problem if the caller, or the whole process, has too many in flight. */
+  begin(caller: Caller): LongList;
+  readonly inFlight: number;
+}
+
+/** Each list in flight holds one read in memory. Callers with and without a key cannot use up each other's share. */
+const MAX_IN_FLIGHT = 128;
+/** A read keeps the process busy on SQLite, and a connection on PostgreSQL: checks must not wait for many of them. */
+const MAX_READS = 2;
+/** How far a caller may be ahead of the pace. */
+const BURST_MS = 2000;
+/** More callers than this are looked through for those that owe nothing. */
+const MANY_CALLERS = 1000;
+const RETRY_SECONDS = 5;
+
+interface Account {
+  inFlight: number;
+  /** When the delegations read so far would have been read at the allowed pace. */
+  paidAt: number;
+}
+
+export function createLongLists(
+  { perAddress, perKey, rowsPerSecond }: LongListLimits = { perAddress: 4, perKey: 16, rowsPerSecond: null },
+  clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) },
+): LongLists {
+  const kinds = {
+    anonymous: { most: perAddress, inFlight: 0, accounts: new Map<string, Account>(), words: 'without an API key' },
+    keyed: { most: perKey, inFlight: 0, accounts: new Map<string, Account>(), words: 'with one API key' },
+  };
+  const takeTurn = createTurns();
+
+  function accountOf(accounts: Map<string, Account>, id: string): Account {
+    if (accounts.size >= MANY_CALLERS) {
+      const now = clock.now();
+      for (const [other, { inFlight, paidAt }] of accounts) if (inFlight === 0 && paidAt <= now) accounts.delete(other);
+    }
+    const account = accounts.get(id) ?? { inFlight: 0, paidAt: 0 };
+    accounts.set(id, account);
+    return account;
+  }
+
+  async function keepPace(account: Account, rows: number): Promise<void> {
+    if (rowsPerSecond === null) return;
+    const now = clock.now();
+    account.paidAt = Math.max(account.paidAt, now) + (1000 * rows) / rowsPerSecond;
+    const wait = account.paidAt - now - BURST_MS;
+    if (wait > 0) await clock.sleep(wait);
+  }
+
+  return {
+    begin({ id: callerId, hasKey }) {
+      const id = hasKey ? callerId : (widerPrefix(callerId) ?? callerId);
+      const kind = hasKey ? kinds.keyed : kinds.anonymous;
+      const account = accountOf(kind.accounts, id);
+      if (account.inFlight >= kind.most)
+        throw tooMany(`At most ${kind.most} long lists can be read at once ${kind.words}. Wait until one was sent.`);
+      if (kind.inFlight >= MAX_IN_FLIGHT)
+        throw tooMany('The service is sending as many long lists as it can. Retry later.');
+      kind.inFlight++;
+      account.inFlight++;
+      let hasEnded = false;
+      return {
+        async read(rows, run) {
+          if (!hasKey) await keepPace(account, rows);
+          return takeTurn(() => {
+            if (hasEnded) throw new Error('The list ended before it was read.');
+            return run();
+          });
+        },
+        end() {
+          if (hasEnded) return;
+          hasEnded = true;
+          kind.inFlight--;
+          account.inFlight--;
+          if (account.inFlight === 0 && account.paidAt <= clock.now()) kind.accounts.delete(id);
+        },
+      };
+    },
+    get inFlight() {
+      return kinds.anonymous.inFlight + kinds.keyed.inFlight;
+    },
+  };
+}
+
+const tooMany = (detail: string) => new Problem('too-many-requests', detail, { retryAfter: RETRY_SECONDS });
+
+/** Runs at most MAX_READS at a time, first come, first served, and other requests before each. */
+function createTurns() {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async <T>(run: () => Promise<T>): Promise<T> => {
+    if (running < MAX_READS) running++;
+    else await new Promise<void>((resolve) => void waiting.push(resolve));
+    try {
+      await new Promise(setImmediate);
+      return await run();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running--;
+      else next();
+    }
+  };
+}
