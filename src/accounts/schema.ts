@@ -25,7 +25,18 @@ const first = ({ integer, bytes, serial }: Dialect) => [
   `CREATE TABLE account_secret (secret ${bytes} NOT NULL)`,
 ];
 
-const MIGRATIONS = [first];
+/** When a key ends. The index `api_key_end` has this expression, so statements must repeat it exactly. */
+export const KEY_END = `coalesce(CASE WHEN revoked_at IS NULL OR expires_at < revoked_at THEN expires_at ELSE revoked_at END,
+  9223372036854775807)`;
+
+/** One page of an owner's keys, its active keys and its ended keys are found without reading the others. */
+const indexOwners = () => [
+  'DROP INDEX api_key_owner',
+  'CREATE INDEX api_key_owner ON api_key (owner, id)',
+  `CREATE INDEX api_key_end ON api_key (owner, (${KEY_END}))`,
+];
+
+const MIGRATIONS = [first, indexOwners];
 const fill = async (tx: WriteTransaction) => {
   await tx.run('INSERT INTO account_secret (secret) VALUES ($1)', [crypto.getRandomValues(new Uint8Array(32))]);
 };
