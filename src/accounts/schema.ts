@@ -4,7 +4,7 @@ import type { Dialect, Engine, WriteTransaction } from '../store/engine.ts';
 import { migrateTables } from '../store/migrate.ts';
 
 /**
- * - api_key: the hash of each key, its owner and its times
+ * - api_key: the hash of each key, its owner (see `SignIn`) and its times
  * - key_use: how often a key was used on a day
  * - used_nonce: sign-in nonces that were used and must not be used again
  * - session: the signed-in wallets, by the hash of the cookie
@@ -36,10 +36,16 @@ const indexOwners = () => [
   `CREATE INDEX api_key_end ON api_key (owner, (${KEY_END}))`,
 ];
 
-const MIGRATIONS = [first, indexOwners];
+/**
+ * Contract wallets get accounts of their own, `eip155:<chain>:<address>`. Plain addresses stay the accounts of wallets with a key.
+ * A session of before may belong to a contract, or to somebody that a single provider vouched for: everyone signs in again.
+ */
+const endSessions = () => ['DELETE FROM session'];
+
+export const ACCOUNT_MIGRATIONS = [first, indexOwners, endSessions];
 const fill = async (tx: WriteTransaction) => {
   await tx.run('INSERT INTO account_secret (secret) VALUES ($1)', [crypto.getRandomValues(new Uint8Array(32))]);
 };
 
 export const migrateAccounts = (engine: Engine): Promise<void> =>
-  migrateTables(engine, { table: 'account_schema_version', what: 'accounts', migrations: MIGRATIONS, fill });
+  migrateTables(engine, { table: 'account_schema_version', what: 'accounts', migrations: ACCOUNT_MIGRATIONS, fill });

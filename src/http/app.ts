@@ -53,7 +53,7 @@ export function createApp(options: AppOptions): App {
       const admitted = admission instanceof Promise ? await admission : admission;
       const response = admitted.refusal
         ? problemResponse(admitted.refusal, new Headers(CORS))
-        : await answered(request, match, query, options);
+        : await answered(request, match, query, options, socket);
       for (const name in admitted.headers) response.headers.set(name, admitted.headers[name] ?? '');
       if (sandbox) response.headers.set('x-sandbox', 'true');
       onAnswer?.({
@@ -84,15 +84,27 @@ function admit(
 
 const noAddress = () => '';
 
-async function answered(request: Request, match: Match | null, query: string, service: Service): Promise<Response> {
+async function answered(
+  request: Request,
+  match: Match | null,
+  query: string,
+  service: Service,
+  socket: () => string,
+): Promise<Response> {
   try {
-    return await answer(request, match, query, service);
+    return await answer(request, match, query, service, socket);
   } catch (error) {
     return problemResponse(asProblem(error, service), new Headers(CORS));
   }
 }
 
-function answer(request: Request, match: Match | null, query: string, service: Service): Awaitable<Response> {
+function answer(
+  request: Request,
+  match: Match | null,
+  query: string,
+  service: Service,
+  socket: () => string,
+): Awaitable<Response> {
   const { method, url } = request;
   // Preflights always pass, so that a browser lets the page see the problem itself.
   if (method === 'OPTIONS')
@@ -107,9 +119,9 @@ function answer(request: Request, match: Match | null, query: string, service: S
   }
   const ask = (target: string) => {
     const { path: own, query: ownQuery } = splitUrl(target);
-    return answered(new Request(`http://page${target}`), findRoute(own), ownQuery, service);
+    return answered(new Request(`http://page${target}`), findRoute(own), ownQuery, service, socket);
   };
-  return route.answer({ request, path, query, service, ask });
+  return route.answer({ request, path, query, service, socket, ask });
 }
 
 const READS: readonly string[] = ['GET'];

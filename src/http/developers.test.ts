@@ -5,6 +5,7 @@ import { insertKeys } from '../../test/support/account-rows.ts';
 import { ENGINES } from '../../test/support/engines.ts';
 import { appOf } from '../../test/support/serving.ts';
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
+import { SignInError } from '../accounts/sign-in.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
@@ -28,8 +29,13 @@ for (const engine of ENGINES) {
       url = await engine.fresh();
       store = await openStore(url);
       accounts = await openAccounts(url);
-      const signIn = { verify: () => Promise.reject(new Error('Sessions are opened directly.')) };
-      app = appOf(store, NOW, { developers: { accounts, signIn, origins: () => [ORIGIN], quota: QUOTA } });
+      const signIn = {
+        verify: async (message: string, _signature: string, caller: string) => {
+          throw new SignInError(`${message} for ${caller}`, message === 'busy');
+        },
+      };
+      const developers = { accounts, signIn, origins: () => [ORIGIN], quota: QUOTA, clientOf: () => '127.0.0.1' };
+      app = appOf(store, NOW, { developers });
     });
     afterAll(async () => {
       await accounts.close();
@@ -72,6 +78,17 @@ for (const engine of ENGINES) {
       expect((await post('keys/rotate', { id, overlap: 'no' })).status).toBe(400);
       expect((await post('keys/rotate', { id, overlap: false })).status).toBe(201);
       expect(await working()).toBe(QUOTA);
+    });
+
+    test('a sign-in that cannot be verified now is 503, any other that fails is 401', async () => {
+      const { post } = await signedIn('0xsignsin');
+      for (const [message, status] of [
+        ['busy', 503],
+        ['wrong', 401],
+      ] as const) {
+        const answer = await post('session', { message, signature: '0x' });
+        expect([answer.status, answer.body['detail']]).toEqual([status, `${message} for 127.0.0.1`]);
+      }
     });
 
     test('a wallet with 50,000 keys gets them in pages, with the uses of each page', async () => {

@@ -17,9 +17,11 @@ export interface Developers {
   readonly origins: () => readonly string[];
   /** How many active keys a wallet may have. */
   readonly quota: number;
+  /** The client's address, behind trusted proxies too. */
+  readonly clientOf: (request: Request, socket: () => string) => string;
 }
 
-type Handler = (request: Request, developers: Developers, now: number) => Promise<Response>;
+type Handler = (request: Request, developers: Developers, now: number, socket: () => string) => Promise<Response>;
 
 /** By path and method. */
 export const DEVELOPER_PATHS: ReadonlyMap<string, Readonly<Record<string, Handler>>> = new Map<
@@ -103,13 +105,20 @@ async function readSession(request: Request, developers: Developers, now: number
   return json({ wallet: await walletOf(request, developers, now) });
 }
 
-async function openSession(request: Request, developers: Developers, now: number): Promise<Response> {
+async function openSession(
+  request: Request,
+  developers: Developers,
+  now: number,
+  socket: () => string,
+): Promise<Response> {
   const { message, signature } = await bodyOf(request);
   if (typeof message !== 'string' || typeof signature !== 'string')
     throw new Problem('bad-request', 'message and signature must be strings.');
-  const wallet = await developers.signIn.verify(message, signature).catch((error) => {
-    if (error instanceof SignInError) throw new Problem('sign-in-refused', error.message);
-    throw error;
+  const caller = developers.clientOf(request, socket);
+  const wallet = await developers.signIn.verify(message, signature, caller).catch((error) => {
+    if (!(error instanceof SignInError)) throw error;
+    if (error.isTemporary) throw new Problem('not-ready', error.message, { retryAfter: 5 });
+    throw new Problem('sign-in-refused', error.message);
   });
   const token = await developers.accounts.sessions.open(wallet, now);
   return json({ wallet }, 200, { 'set-cookie': cookie(developers, token, SESSION_SECONDS) });
