@@ -1,11 +1,14 @@
 // Keys on both engines: what they look like, what is kept of them, and when they end.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { ENGINES } from '../../test/support/engines.ts';
+import { insertKeys } from '../../test/support/account-rows.ts';
+import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
+import { migrateTables } from '../store/migrate.ts';
 import { openEngine } from '../store/open.ts';
-import { type Accounts, type CreatedKey, isActive, openAccounts } from './accounts.ts';
+import { type Accounts, type CreatedKey, isActive, OWNER_STATEMENTS, openAccounts } from './accounts.ts';
 import { createKey, hashKey, isKey } from './key.ts';
 import { createKeyCache } from './key-cache.ts';
+import { ACCOUNT_MIGRATIONS } from './schema.ts';
 
 const NOW = 1_800_000_000;
 
@@ -35,7 +38,49 @@ describe('a key', () => {
   });
 });
 
+test('counting the uses of 20,000 keys lets other work run in between', async () => {
+  const accounts = await openAccounts(`sqlite:${temporaryPath('uses.db')}`);
+  const { record } = (await accounts.create({ label: 'a site', now: NOW })) as CreatedKey;
+  let id = 0;
+  const many = Object.create(accounts, { find: { value: async () => ({ ...record, id: ++id }) } }) as Accounts;
+  const cache = createKeyCache(many, { now: () => NOW });
+  for (let turn = 0; turn < 20_000; turn++) await cache.lookUp(String(turn));
+  let turns = 0;
+  const timer = setInterval(() => void turns++, 0);
+  await cache.stop();
+  clearInterval(timer);
+  await accounts.close();
+  expect(turns).toBeGreaterThan(10);
+});
+
 for (const engine of ENGINES) {
+  test(`a database of the first schema on ${engine.name}: keys keep their owners, and everyone signs in again`, async () => {
+    const url = await engine.fresh();
+    const old = await openEngine(url, {});
+    const what = { table: 'account_schema_version', what: 'accounts', migrations: ACCOUNT_MIGRATIONS.slice(0, 1) };
+    await migrateTables(old, {
+      ...what,
+      async fill(tx) {
+        await tx.run('INSERT INTO account_secret (secret) VALUES ($1)', [new Uint8Array(32)]);
+        await tx.run('INSERT INTO api_key (hash, shown, label, owner, created_at) VALUES ($1, $2, $3, $4, 1)', [
+          hashKey('dk_old'),
+          'dk_old',
+          'a site',
+          '0xabc',
+        ]);
+        // As `sessions.open` stores it.
+        const hash = new Bun.CryptoHasher('sha256').update('token').digest();
+        await tx.run('INSERT INTO session (hash, wallet, expires_at) VALUES ($1, $2, $3)', [hash, '0xabc', NOW + 1]);
+      },
+    });
+    await old.close();
+    const accounts = await openAccounts(url);
+    expect(await accounts.list({ owner: '0xabc' })).toMatchObject([{ label: 'a site', owner: '0xabc' }]);
+    expect(await accounts.find('dk_old')).toMatchObject({ owner: '0xabc' });
+    expect(await accounts.sessions.walletOf('token', NOW)).toBeNull();
+    await accounts.close();
+  });
+
   describe(`accounts on ${engine.name}`, () => {
     let url: string;
     let accounts: Accounts;
@@ -70,12 +115,12 @@ for (const engine of ENGINES) {
       expect(found?.revokedAt).toBe(NOW + 5);
       expect(isActive(found as NonNullable<typeof found>, NOW + 5)).toBe(false);
       expect(await accounts.revoke(999_999, NOW)).toBe(false);
-      expect(await accounts.rotate(record.id, NOW + 7, 100)).toBeNull();
+      expect(await accounts.rotate({ id: record.id, now: NOW + 7, overlapSeconds: 100 })).toBe('inactive');
     });
 
     test('a rotated key goes on for a while beside the new one', async () => {
       const { text, record } = await create({ owner: '0xabc', label: 'game' });
-      const next = (await accounts.rotate(record.id, NOW + 10, 3600)) as CreatedKey;
+      const next = (await accounts.rotate({ id: record.id, now: NOW + 10, overlapSeconds: 3600 })) as CreatedKey;
       expect(next.text).not.toBe(text);
       expect(next.record).toMatchObject({ owner: '0xabc', label: 'game', createdAt: NOW + 10 });
       const old = (await accounts.find(text)) as typeof record;
@@ -91,10 +136,41 @@ for (const engine of ENGINES) {
         Array.from({ length: 8 }, () => accounts.create({ label: 'x', owner, now: NOW, quota: 5 })),
       );
       expect(made.filter((one) => one !== null)).toHaveLength(5);
-      const [first] = await accounts.list(owner);
+      const [first] = await accounts.list({ owner });
       await accounts.revoke(first?.id as number, NOW);
       expect(await accounts.create({ label: 'y', owner, now: NOW, quota: 5 })).not.toBeNull();
       expect(await accounts.create({ label: 'z', owner, now: NOW, quota: 5 })).toBeNull();
+    });
+
+    test('rotated keys that still work count toward the quota', async () => {
+      const owner = '0xrotating';
+      const quota = 5;
+      const { record } = await create({ owner });
+      let newest = record;
+      for (let turn = 0; turn < 20; turn++) {
+        const rotated = await accounts.rotate({ id: newest.id, now: NOW, overlapSeconds: 3600, quota });
+        if (typeof rotated === 'string') expect(rotated).toBe('over-quota');
+        else newest = rotated.record;
+      }
+      const working = async (now = NOW) => (await accounts.list({ owner })).filter((one) => isActive(one, now)).length;
+      expect(await working()).toBe(quota);
+      expect(await accounts.create({ label: 'x', owner, now: NOW, quota })).toBeNull();
+      // Without an overlap, a rotation adds no working key. It is also possible once the overlaps have ended.
+      const replaced = (await accounts.rotate({ id: newest.id, now: NOW, overlapSeconds: 0, quota })) as CreatedKey;
+      expect(await working()).toBe(quota);
+      const later = NOW + 3600;
+      expect(await working(later)).toBe(1);
+      const next = await accounts.rotate({ id: replaced.record.id, now: later, overlapSeconds: 3600, quota });
+      expect(typeof next).toBe('object');
+    });
+
+    test('an owner cannot pass the quota with rotations at once', async () => {
+      const owner = '0xatonce';
+      const made = await Promise.all(Array.from({ length: 4 }, () => create({ owner })));
+      await Promise.all(
+        made.map(({ record: { id } }) => accounts.rotate({ id, now: NOW, overlapSeconds: 3600, quota: 5 })),
+      );
+      expect((await accounts.list({ owner })).filter((one) => isActive(one, NOW))).toHaveLength(5);
     });
 
     test('what is counted while the database is away is not lost', async () => {
@@ -113,27 +189,61 @@ for (const engine of ENGINES) {
       isAway = false;
       await first.stop();
       expect(errors.length).toBeGreaterThan(0);
-      expect(await accounts.uses('0xaway', 0)).toMatchObject([{ id: record.id, uses: 1 }]);
+      expect(await accounts.uses([record], 0)).toMatchObject([{ id: record.id, uses: 1 }]);
     }, 20_000);
 
     test('a rotated key is not rotated again, and what has ended is not kept for ever', async () => {
       const owner = '0xrotates';
       const { record } = await create({ owner });
-      const rotated = await Promise.all(Array.from({ length: 5 }, () => accounts.rotate(record.id, NOW, 3600)));
-      expect(rotated.filter((one) => one !== null)).toHaveLength(1);
+      const rotated = await Promise.all(
+        Array.from({ length: 5 }, () => accounts.rotate({ id: record.id, now: NOW, overlapSeconds: 3600 })),
+      );
+      expect(rotated.filter((one) => one !== 'inactive')).toHaveLength(1);
       for (let turn = 0; turn < 60; turn++) {
         const made = await create({ owner });
         await accounts.addUses([{ id: made.record.id, day: 1, uses: 1 }], NOW);
         await accounts.revoke(made.record.id, NOW);
       }
-      const all = await accounts.list(owner);
-      expect(all.length).toBeLessThanOrEqual(52);
+      const all = await accounts.list({ owner });
+      // 50 that had ended before the newest key was created, the newest, and two that are active.
+      expect(all.length).toBe(53);
       expect(all.filter((one) => isActive(one, NOW))).toHaveLength(2);
       const tables = await openEngine(url, { readOnly: true });
       const [row] = await tables.rows('SELECT count(*) FROM key_use WHERE key_id NOT IN (SELECT id FROM api_key)', []);
       await tables.close();
       expect(Number(row?.[0])).toBe(0);
     });
+
+    test('a new key of a wallet with 50,000 ended keys deletes a few, and reads no others', async () => {
+      const owner = '0xended';
+      await insertKeys(url, owner, 50_000, { createdAt: NOW, revokedAt: NOW });
+      const tables = await openEngine(url, {});
+      const count = async () => {
+        const [row] = await tables.rows('SELECT count(*) FROM api_key WHERE owner = $1', [owner]);
+        return Number(row?.[0]);
+      };
+      try {
+        expect(await accounts.create({ label: 'x', owner, now: NOW, quota: 5 })).not.toBeNull();
+        expect(await count()).toBe(50_001 - 20);
+        const params = {
+          list: [owner, 9, 9],
+          uses: [owner, 1, 2, 3],
+          countActive: [owner, NOW, 5],
+          findOldest: [owner, NOW],
+        };
+        for (const [name, sql] of Object.entries(OWNER_STATEMENTS)) {
+          const explain = engine.name === 'SQLite' ? `EXPLAIN QUERY PLAN ${sql}` : `EXPLAIN ${sql}`;
+          const rows = await tables.rows(explain, params[name as keyof typeof params]);
+          const plan = rows.map((row) => row.join(' ')).join('\n');
+          expect([name, plan]).toEqual([name, expect.stringMatching(/(SEARCH|Index).* api_key/)]);
+          // The uses of one page are few enough to sort.
+          const bad = name === 'uses' ? /SCAN [ku]\b|Seq Scan/ : /SCAN api_key|Seq Scan|TEMP B-TREE|Sort/;
+          expect([name, plan]).not.toEqual([name, expect.stringMatching(bad)]);
+        }
+      } finally {
+        await tables.close();
+      }
+    }, 60_000);
 
     test('uses are added up by day', async () => {
       const { record } = await create({ owner: '0xuses' });
@@ -146,7 +256,7 @@ for (const engine of ENGINES) {
         ],
         NOW + 9,
       );
-      expect(await accounts.uses('0xuses', day)).toEqual([
+      expect(await accounts.uses([record], day)).toEqual([
         { id: record.id, day, uses: 7 },
         { id: record.id, day: day + 1, uses: 1 },
       ]);
@@ -184,7 +294,7 @@ for (const engine of ENGINES) {
       await Bun.sleep(1100);
       expect([ring.known(text), await ring.lookUp(text)]).toEqual([null, false]);
       await ring.stop();
-      expect(await accounts.uses('0xring', 0)).toEqual([{ id: record.id, day: Math.floor(NOW / 86_400), uses: 2 }]);
+      expect(await accounts.uses([record], 0)).toEqual([{ id: record.id, day: Math.floor(NOW / 86_400), uses: 2 }]);
     });
   });
 }

@@ -6,7 +6,7 @@ import { decodeNumber, decodeNumberOrNull, decodeTextOrNull } from '../store/row
 import { columns, ofTable } from '../store/rows/columns.ts';
 import { requireTables } from '../store/schema.ts';
 import { createKey, hashKey } from './key.ts';
-import { migrateAccounts } from './schema.ts';
+import { KEY_END, migrateAccounts } from './schema.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 export interface KeyRecord {
@@ -32,6 +32,26 @@ export interface KeyRequest {
   readonly quota?: number;
 }
 
+export interface KeyRotation {
+  readonly id: number;
+  readonly now: number;
+  /** How long the old key stays active. */
+  readonly overlapSeconds: number;
+  /** The maximum number of active keys of the owner, old keys in their overlap included. */
+  readonly quota?: number;
+}
+
+/** `inactive`: the key is not active, or was rotated before. `over-quota`: there is no room for the overlap. */
+export type RotationFault = 'inactive' | 'over-quota';
+
+export interface KeyPage {
+  /** Without an owner: the keys of all owners and of the operator. */
+  readonly owner?: string;
+  /** Only keys with a lower id. */
+  readonly after?: number;
+  readonly limit?: number;
+}
+
 export interface CreatedKey {
   readonly record: KeyRecord;
   /** The key itself. It is not stored and cannot be read again. */
@@ -48,31 +68,43 @@ export interface KeyUse {
 export interface Accounts {
   /** Null if the owner's quota is used up. */
   create(request: KeyRequest): Promise<CreatedKey | null>;
-  /** All keys, or those of one owner, newest first. */
-  list(owner?: string): Promise<KeyRecord[]>;
+  /** One page of keys, newest first. */
+  list(page?: KeyPage): Promise<KeyRecord[]>;
   /** The key with this text, even if it is revoked or expired. */
   find(text: string): Promise<KeyRecord | null>;
   byId(id: number): Promise<KeyRecord | null>;
   /** False if there is no such key, or it is already revoked. */
   revoke(id: number, now: number): Promise<boolean>;
-  /** Replaces a key, which stays active for the overlap. Null if that key is not active, or was rotated before. */
-  rotate(id: number, now: number, overlapSeconds: number): Promise<CreatedKey | null>;
+  /** Replaces a key, which stays active for the overlap. */
+  rotate(rotation: KeyRotation): Promise<CreatedKey | RotationFault>;
   /** Adds to the stored counts. */
   addUses(uses: readonly KeyUse[], usedAt: number): Promise<void>;
-  /** The uses of an owner's keys since a day. */
-  uses(owner: string, sinceDay: number): Promise<KeyUse[]>;
+  /** The uses of a page of one owner's keys since a day. */
+  uses(page: readonly KeyRecord[], sinceDay: number): Promise<KeyUse[]>;
   readonly sessions: Sessions;
   close(): Promise<void>;
 }
 
-/** Not active any more at the time $2. */
-const ENDED = '((revoked_at IS NOT NULL AND revoked_at <= $2) OR (expires_at IS NOT NULL AND expires_at <= $2))';
 /** How many ended keys of a wallet are kept, so that nobody can fill the table. */
 const KEPT_PER_WALLET = 50;
+/** A new key deletes at most this many ended ones, so that a wallet with many does not hold up the process. */
+const DELETED_AT_ONCE = 20;
+export const KEYS_PER_PAGE = 100;
+const MAX_ID = Number.MAX_SAFE_INTEGER;
 /** Few connections are enough, because a key is looked up at most once per second. */
 const CONNECTIONS = 2;
 const USE = columns('key_id', 'day', 'uses');
 const RECORD = columns('id', 'shown', 'label', 'owner', 'created_at', 'expires_at', 'revoked_at', 'last_used_at');
+
+/** The statements whose cost must not grow with the number of an owner's keys. */
+export const OWNER_STATEMENTS = {
+  list: `SELECT ${RECORD.sql} FROM api_key WHERE owner = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
+  uses: `SELECT ${USE.select(ofTable('u', USE.names))} FROM api_key k JOIN key_use u ON u.key_id = k.id
+    WHERE k.owner = $1 AND k.id BETWEEN $2 AND $3 AND u.day >= $4 ORDER BY k.id, u.day`,
+  countActive: `SELECT count(*) FROM (SELECT 1 FROM api_key WHERE owner = $1 AND ${KEY_END} > $2 LIMIT $3) active`,
+  findOldest: `SELECT id FROM api_key WHERE owner = $1 AND ${KEY_END} <= $2
+    ORDER BY ${KEY_END} DESC LIMIT ${DELETED_AT_ONCE} OFFSET ${KEPT_PER_WALLET}`,
+} as const;
 
 /** Neither revoked nor expired. */
 export const isActive = ({ revokedAt, expiresAt }: KeyRecord, now: number): boolean =>
@@ -108,37 +140,40 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
         RETURNING ${RECORD.sql}`,
       [hash, shown, label, owner, now, expiresAt],
     );
-    if (owner !== null) {
-      const gone = await tx.rows(
-        `DELETE FROM api_key WHERE owner = $1 AND ${ENDED} AND id NOT IN
-          (SELECT id FROM api_key WHERE owner = $1 ORDER BY id DESC LIMIT ${KEPT_PER_WALLET}) RETURNING id`,
-        [owner, now],
-      );
-      for (const [id] of gone) await tx.run('DELETE FROM key_use WHERE key_id = $1', [decodeNumber(id)]);
+    for (const [id] of owner === null ? [] : await tx.rows(OWNER_STATEMENTS.findOldest, [owner, now])) {
+      await tx.run('DELETE FROM key_use WHERE key_id = $1', [decodeNumber(id)]);
+      await tx.run('DELETE FROM api_key WHERE id = $1', [decodeNumber(id)]);
     }
     return { record: decodeRecord(row ?? []), text };
   };
 
-  const insert = (request: KeyRequest) =>
-    engine.transaction(async (tx): Promise<CreatedKey | null> => {
-      const { owner = null, now, quota } = request;
-      if (quota !== undefined) {
-        // Serializes the requests of one owner. SQLite has one writer anyway.
-        if (engine.dialect.name === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
-        const sql = `SELECT count(*) FROM api_key WHERE owner = $1 AND NOT ${ENDED}`;
-        const [[active] = []] = await tx.rows(sql, [owner, now]);
-        if (decodeNumber(active) >= quota) return null;
-      }
-      return add(tx, request);
-    });
+  /** Serializes the requests of one owner. SQLite has one writer anyway. */
+  const lockOwner = async (tx: WriteTransaction, owner: string) => {
+    if (engine.dialect.name === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
+  };
+  const hasRoom = async (tx: WriteTransaction, owner: string, now: number, quota: number) => {
+    const [[active] = []] = await tx.rows(OWNER_STATEMENTS.countActive, [owner, now, quota]);
+    return decodeNumber(active) < quota;
+  };
 
   return {
-    create: insert,
-    async list(owner) {
+    create: (request) =>
+      engine.transaction(async (tx) => {
+        const { owner = null, now, quota } = request;
+        if (owner !== null && quota !== undefined) {
+          await lockOwner(tx, owner);
+          if (!(await hasRoom(tx, owner, now, quota))) return null;
+        }
+        return add(tx, request);
+      }),
+    async list({ owner, after = MAX_ID, limit = KEYS_PER_PAGE } = {}) {
       const rows =
         owner === undefined
-          ? await engine.rows(`SELECT ${RECORD.sql} FROM api_key ORDER BY id DESC`, [])
-          : await engine.rows(`SELECT ${RECORD.sql} FROM api_key WHERE owner = $1 ORDER BY id DESC`, [owner]);
+          ? await engine.rows(`SELECT ${RECORD.sql} FROM api_key WHERE id < $1 ORDER BY id DESC LIMIT $2`, [
+              after,
+              limit,
+            ])
+          : await engine.rows(OWNER_STATEMENTS.list, [owner, after, limit]);
       return rows.map(decodeRecord);
     },
     find: (text) => one('hash', hashKey(text)),
@@ -151,16 +186,26 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
         );
         return rows.length > 0;
       }),
-    rotate: (id, now, overlapSeconds) =>
+    rotate: ({ id, now, overlapSeconds, quota }) =>
       engine.transaction(async (tx) => {
+        // The owner's lock comes before the row's, as in `create`, so that the two cannot deadlock.
+        const [[cell] = []] = await tx.rows('SELECT owner FROM api_key WHERE id = $1', [id]);
+        const owner = decodeTextOrNull(cell ?? null);
+        if (owner !== null) await lockOwner(tx, owner);
         // A key with `revoked_at` was revoked or rotated before: a key is replaced only once.
         const [row] = await tx.rows(
-          `UPDATE api_key SET revoked_at = $3 WHERE id = $1 AND revoked_at IS NULL
-            AND (expires_at IS NULL OR expires_at > $2) RETURNING ${RECORD.sql}`,
-          [id, now, now + overlapSeconds],
+          `SELECT ${RECORD.sql} FROM api_key WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
+          [id, now],
         );
-        if (row === undefined) return null;
-        const { label, owner, expiresAt } = decodeRecord(row);
+        if (row === undefined) return 'inactive';
+        const isBounded = owner !== null && quota !== undefined && overlapSeconds > 0;
+        if (isBounded && !(await hasRoom(tx, owner, now, quota))) return 'over-quota';
+        const rotated = await tx.rows(
+          'UPDATE api_key SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING id',
+          [id, now + overlapSeconds],
+        );
+        if (rotated.length === 0) return 'inactive';
+        const { label, expiresAt } = decodeRecord(row);
         return add(tx, { label, owner, expiresAt, now });
       }),
     async addUses(uses, usedAt) {
@@ -182,12 +227,10 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
         }
       });
     },
-    async uses(owner, sinceDay) {
-      const rows = await engine.rows(
-        `SELECT ${USE.select(ofTable('u', USE.names))} FROM key_use u JOIN api_key k ON k.id = u.key_id
-          WHERE k.owner = $1 AND u.day >= $2 ORDER BY u.day, u.key_id`,
-        [owner, sinceDay],
-      );
+    async uses(page, sinceDay) {
+      const [first, last] = [page[0], page.at(-1)];
+      if (first === undefined || last === undefined) return [];
+      const rows = await engine.rows(OWNER_STATEMENTS.uses, [first.owner, last.id, first.id, sinceDay]);
       return rows.map(([id, day, uses]) => ({
         id: decodeNumber(id),
         day: decodeNumber(day),

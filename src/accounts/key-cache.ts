@@ -16,6 +16,8 @@ export interface KeyCache {
 /** A revoked key stops working everywhere within this time. */
 const CACHE_MS = 1000;
 const FLUSH_MS = 5000;
+/** How many counts are written without a break. */
+const FLUSHED_AT_ONCE = 500;
 const MAX_KEYS = 10_000;
 const DAY_SECONDS = 86_400;
 
@@ -32,15 +34,27 @@ export function createKeyCache(
   const [found, unknown] = [new Map<string, Lookup>(), new Map<string, Lookup>()];
   let uses = new Map<number, Map<number, number>>();
 
-  const flush = async () => {
+  let flushed: Promise<unknown> = Promise.resolve();
+  /** One flush at a time, so that `stop` waits for the one that is running. */
+  const flush = () => {
+    flushed = flushed.then(writeUses);
+    return flushed;
+  };
+  const writeUses = async () => {
     const counted = uses;
     uses = new Map();
     const list = [...counted].flatMap(([id, days]) => [...days].map(([day, count]) => ({ id, day, uses: count })));
-    try {
-      await accounts.addUses(list, Math.floor(now()));
-    } catch (error) {
-      onError(error);
-      for (const { id, day, uses: count } of list) addUses(id, day, count);
+    while (list.length > 0) {
+      const chunk = list.splice(-FLUSHED_AT_ONCE);
+      try {
+        await accounts.addUses(chunk, Math.floor(now()));
+      } catch (error) {
+        onError(error);
+        for (const { id, day, uses: count } of [...list, ...chunk]) addUses(id, day, count);
+        return;
+      }
+      // SQLite writes synchronously: requests run between two chunks.
+      await Bun.sleep(0);
     }
   };
   const addUses = (id: number, day: number, count: number) => {

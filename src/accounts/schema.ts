@@ -4,7 +4,7 @@ import type { Dialect, Engine, WriteTransaction } from '../store/engine.ts';
 import { migrateTables } from '../store/migrate.ts';
 
 /**
- * - api_key: the hash of each key, its owner and its times
+ * - api_key: the hash of each key, its owner (see `SignIn`) and its times
  * - key_use: how often a key was used on a day
  * - used_nonce: sign-in nonces that were used and must not be used again
  * - session: the signed-in wallets, by the hash of the cookie
@@ -25,10 +25,27 @@ const first = ({ integer, bytes, serial }: Dialect) => [
   `CREATE TABLE account_secret (secret ${bytes} NOT NULL)`,
 ];
 
-const MIGRATIONS = [first];
+/** When a key ends. The index `api_key_end` has this expression, so statements must repeat it exactly. */
+export const KEY_END = `coalesce(CASE WHEN revoked_at IS NULL OR expires_at < revoked_at THEN expires_at ELSE revoked_at END,
+  9223372036854775807)`;
+
+/** One page of an owner's keys, its active keys and its ended keys are found without reading the others. */
+const indexOwners = () => [
+  'DROP INDEX api_key_owner',
+  'CREATE INDEX api_key_owner ON api_key (owner, id)',
+  `CREATE INDEX api_key_end ON api_key (owner, (${KEY_END}))`,
+];
+
+/**
+ * Contract wallets get accounts of their own, `eip155:<chain>:<address>`. Plain addresses stay the accounts of wallets with a key.
+ * A session of before may belong to a contract, or to somebody that a single provider vouched for: everyone signs in again.
+ */
+const endSessions = () => ['DELETE FROM session'];
+
+export const ACCOUNT_MIGRATIONS = [first, indexOwners, endSessions];
 const fill = async (tx: WriteTransaction) => {
   await tx.run('INSERT INTO account_secret (secret) VALUES ($1)', [crypto.getRandomValues(new Uint8Array(32))]);
 };
 
 export const migrateAccounts = (engine: Engine): Promise<void> =>
-  migrateTables(engine, { table: 'account_schema_version', what: 'accounts', migrations: MIGRATIONS, fill });
+  migrateTables(engine, { table: 'account_schema_version', what: 'accounts', migrations: ACCOUNT_MIGRATIONS, fill });

@@ -48,21 +48,21 @@ for (const engine of ENGINES) {
       return { message, signature: await by.signMessage({ message }) };
     };
     const refused = async ({ message, signature }: { message: string; signature: string }) =>
-      signIn.verify(message, signature).then(
+      signIn.verify(message, signature, 'a').then(
         () => 'signed in',
         (error: Error) => error.message,
       );
 
     test('a wallet that signs the message is signed in', async () => {
       const { message, signature } = await signed();
-      expect(await signIn.verify(message, signature)).toBe(account.address.toLowerCase());
+      expect(await signIn.verify(message, signature, 'a')).toBe(account.address.toLowerCase());
       const onOther = await signed({ chainId: 8453 });
-      expect(await signIn.verify(onOther.message, onOther.signature)).toBe(account.address.toLowerCase());
+      expect(await signIn.verify(onOther.message, onOther.signature, 'a')).toBe(account.address.toLowerCase());
     });
 
     test('a replayed nonce is refused, and one that was never given', async () => {
       const once = await signed();
-      await signIn.verify(once.message, once.signature);
+      await signIn.verify(once.message, once.signature, 'a');
       expect(await refused(once)).toContain('used before');
       expect(await refused(await signed({ nonce: 'a'.repeat(32) }))).toContain('used before');
     });
@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
         const why = await refused({ message: bad, signature: await account.signMessage({ message: bad }) });
         expect([bad.slice(-40), why === 'signed in']).toEqual([bad.slice(-40), false]);
       }
-      expect(await signIn.verify(good, await account.signMessage({ message: good }))).toBe(
+      expect(await signIn.verify(good, await account.signMessage({ message: good }), 'a')).toBe(
         account.address.toLowerCase(),
       );
     });
@@ -207,6 +207,7 @@ test('what a node says of a wallet makes the service fetch nothing', async () =>
     port: 0,
     async fetch(request) {
       const { id, method } = (await request.json()) as { id: number; method: string };
+      if (method === 'eth_chainId') return Response.json({ jsonrpc: '2.0', id, result: '0x1' });
       if (method === 'eth_getCode')
         return Response.json({ jsonrpc: '2.0', id, result: `0xef0100${other.address.slice(2).toLowerCase()}` });
       return Response.json({ jsonrpc: '2.0', id, error: { code: 3, message: 'execution reverted', data } });
@@ -219,16 +220,164 @@ test('what a node says of a wallet makes the service fetch nothing', async () =>
   // A signature that names what the wallet's code has become (EIP-7702), in the form in which it is asked directly.
   const authorization = { address: other.address, chainId: 1, nonce: 0n, r: 1n, s: 1n, yParity: 0 };
   const signature = SignatureErc8010.wrap({ authorization, data: '0x', signature: '0x1234', to: account.address });
-  await expect(signIn.verify(message, signature)).rejects.toThrow('not from the wallet');
+  await expect(signIn.verify(message, signature, 'a')).rejects.toThrow('not from the wallet');
   expect(visits).toEqual([]);
   await accounts.close();
   await Promise.all([inside.stop(true), node.stop(true)]);
 });
 
-test('a wallet that is a contract is asked whether the signature is its own (EIP-1271)', async () => {
-  const evm = await startEvm();
-  const accounts = await openAccounts(await (ENGINES[0] as (typeof ENGINES)[number]).fresh());
-  try {
+/** How a scripted node answers about one wallet. */
+interface WalletNode {
+  readonly chainId?: number;
+  readonly code?: string;
+  /** The return data of the call that verifies the signature, or a promise of it. */
+  readonly call?: () => string | Promise<string>;
+  /** Replaces the whole response. */
+  readonly respond?: () => Response;
+}
+
+const [VALID, INVALID, CODE] = ['0x01', '0x00', '0x6001'];
+const started: { stop(force: boolean): unknown }[] = [];
+afterAll(() => Promise.all(started.map((one) => one.stop(true))));
+
+function walletNode({ chainId = 1, code = CODE, call = () => VALID, respond }: WalletNode = {}): string {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const { id, method } = (await request.json()) as { id: number; method: string };
+      if (respond !== undefined) return respond();
+      const result =
+        method === 'eth_chainId' ? `0x${chainId.toString(16)}` : method === 'eth_getCode' ? code : await call();
+      return Response.json({ jsonrpc: '2.0', id, result });
+    },
+  });
+  started.push(server);
+  return `http://127.0.0.1:${server.port}`;
+}
+
+describe('a contract wallet', () => {
+  const WALLET = '0x5AfE5afE5afE5afE5afE5afE5aFe5aFe5Afe5Afe';
+  const JUNK = `0x${'12'.repeat(65)}` as const;
+  let accounts: Accounts;
+  beforeAll(async () => {
+    accounts = await openAccounts(await (ENGINES[0] as (typeof ENGINES)[number]).fresh());
+  });
+  afterAll(() => accounts.close());
+
+  const signInWith = (nodes: Record<number, readonly string[]>) =>
+    createSignIn({
+      sessions: accounts.sessions,
+      origins: () => [ORIGIN],
+      nodes: new Map(Object.entries(nodes).map(([chainId, urls]) => [Number(chainId), urls])),
+      now: () => NOW,
+    });
+  /** The account that is opened, or why none is. */
+  const attempt = (signIn: SignIn, more: Partial<Fields> = {}, signature: string = JUNK, caller = 'a') =>
+    signIn
+      .verify(createSiweMessage(fieldsOf(accounts, NOW, { address: WALLET, ...more })), signature, caller)
+      .catch((error: Error) => error.message);
+
+  test('has an account of its own on every chain, apart from that of a key with the same address', async () => {
+    const signIn = await signInWith({ 1: [walletNode()], 10: [walletNode({ chainId: 10 })] });
+    const lower = WALLET.toLowerCase();
+    expect(await attempt(signIn)).toBe(`eip155:1:${lower}`);
+    expect(await attempt(signIn, { chainId: 10 })).toBe(`eip155:10:${lower}`);
+    // A node that claims that a wallet with a key of its own is a contract does not open that wallet's account.
+    expect(await attempt(signIn, { chainId: 10, address: account.address })).toBe(
+      `eip155:10:${account.address.toLowerCase()}`,
+    );
+  });
+
+  test('is refused without code at its address, whatever the nodes say of the signature', async () => {
+    const signIn = await signInWith({ 1: [walletNode({ code: '0x' })] });
+    for (const signature of [JUNK, '0x', '0x123', `0x${'ff'.repeat(3000)}`])
+      expect(await attempt(signIn, {}, signature)).toContain('not from the wallet');
+    expect(await attempt(signIn, { address: account.address })).toContain('not from the wallet');
+  });
+
+  test('is signed in only if every node that answers agrees', async () => {
+    const [yes, no] = [walletNode(), walletNode({ call: () => INVALID })];
+    const gone = 'http://127.0.0.1:1';
+    const outcomes = async (...urls: string[]) => attempt(await signInWith({ 1: urls }));
+    const signedIn = `eip155:1:${WALLET.toLowerCase()}`;
+    expect([await outcomes(yes, yes), await outcomes(yes, gone)]).toEqual([signedIn, signedIn]);
+    expect([await outcomes(yes, no), await outcomes(no, yes)]).toEqual([
+      expect.stringContaining('disagree'),
+      expect.stringContaining('disagree'),
+    ]);
+    expect(await outcomes(no, gone)).toContain('not from the wallet');
+    expect(await outcomes(gone)).toContain('No provider of chain 1 answered');
+  });
+
+  test('is not believed of a node of another chain, of a redirect, or of an endless response', async () => {
+    const yes = walletNode();
+    const endless = () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(32)),
+        }),
+      );
+    for (const bad of [
+      walletNode({ chainId: 10 }),
+      walletNode({ respond: () => Response.redirect(yes, 307) }),
+      walletNode({ respond: endless }),
+      walletNode({ respond: () => new Response('{}') }),
+      walletNode({ call: () => '0x' }),
+    ])
+      expect(await attempt(await signInWith({ 1: [bad] }))).toContain('No provider of chain 1 answered');
+  });
+
+  test('cannot have the zero address', async () => {
+    const signIn = await signInWith({ 1: [walletNode()] });
+    const address = `0x${'0'.repeat(40)}` as const;
+    for (const signature of [JUNK, '0x', `0x${'00'.repeat(65)}`, `0x${'00'.repeat(64)}1b`])
+      expect(await attempt(signIn, { address }, signature)).toContain('zero address');
+  });
+
+  test('that is slow to verify delays neither other callers, nor other chains, nor wallets with a key', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let isSlow = true;
+    const call = async () => {
+      if (isSlow) await released;
+      return VALID;
+    };
+    const signIn = await signInWith({ 1: [walletNode({ call })], 10: [walletNode({ chainId: 10 })] });
+    const slow = Array.from({ length: 20 }, () => attempt(signIn));
+    // Those above the limit of one caller are refused at once.
+    const first = await Promise.race(slow);
+    expect(first).toContain('Too many sign-ins');
+    isSlow = false;
+    const signedIn = `eip155:1:${WALLET.toLowerCase()}`;
+    expect(await attempt(signIn, {}, JUNK, 'b')).toBe(signedIn);
+    expect(await attempt(signIn, { chainId: 10 }, JUNK, 'b')).toBe(`eip155:10:${WALLET.toLowerCase()}`);
+    const message = createSiweMessage(fieldsOf(accounts, NOW));
+    expect(await signIn.verify(message, await account.signMessage({ message }), 'a')).toBe(
+      account.address.toLowerCase(),
+    );
+    release();
+    const outcomes = await Promise.all(slow);
+    expect(outcomes.filter((one) => one === signedIn)).toHaveLength(8);
+    expect(await attempt(signIn)).toBe(signedIn);
+  });
+});
+
+describe('a real contract wallet', () => {
+  let evm: Awaited<ReturnType<typeof startEvm>>;
+  let accounts: Accounts;
+  let signIn: SignIn;
+  beforeAll(async () => {
+    evm = await startEvm();
+    accounts = await openAccounts(await (ENGINES[0] as (typeof ENGINES)[number]).fresh());
+    const nodes = new Map([[1, [evm.url]]]);
+    signIn = await createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => NOW });
+  }, 60_000);
+  afterAll(async () => {
+    await accounts.close();
+    await evm.stop();
+  });
+
+  test('is asked whether the signature is its own (EIP-1271)', async () => {
     const wallet = '0x5AfE5afE5afE5afE5afE5afE5aFe5aFe5Afe5Afe';
     await evm.rpc.call('hardhat_setCode', [wallet, artifacts.SignerWallet.code]);
     await evm.rpc.call('hardhat_setStorageAt', [
@@ -236,16 +385,43 @@ test('a wallet that is a contract is asked whether the signature is its own (EIP
       '0x0',
       `0x${account.address.slice(2).toLowerCase().padStart(64, '0')}`,
     ]);
-    const now = Math.floor(Date.now() / 1000);
-    const nodes = new Map([[1, [evm.url]]]);
-    const signIn = await createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => now });
-    const message = () => createSiweMessage(fieldsOf(accounts, now, { address: wallet }));
+    const message = () => createSiweMessage(fieldsOf(accounts, NOW, { address: wallet }));
     const good = message();
-    expect(await signIn.verify(good, await account.signMessage({ message: good }))).toBe(wallet.toLowerCase());
+    expect(await signIn.verify(good, await account.signMessage({ message: good }), 'a')).toBe(
+      `eip155:1:${wallet.toLowerCase()}`,
+    );
     const bad = message();
-    await expect(signIn.verify(bad, await other.signMessage({ message: bad }))).rejects.toThrow('not from the wallet');
-  } finally {
-    await accounts.close();
-    await evm.stop();
-  }
-}, 60_000);
+    await expect(signIn.verify(bad, await other.signMessage({ message: bad }), 'a')).rejects.toThrow(
+      'not from the wallet',
+    );
+  }, 60_000);
+
+  test('may be one that is not deployed yet (EIP-6492)', async () => {
+    const { concat, getContractAddress, serializeErc6492Signature, numberToHex, size } = await import('viem');
+    // Deploys the code after the salt, as the common deployment proxy does.
+    const factory = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+    await evm.rpc.call('hardhat_setCode', [
+      factory,
+      '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3',
+    ]);
+    const code = artifacts.SignerWallet.code as `0x${string}`;
+    // Stores the owner in slot 0 and returns the wallet's code.
+    const deployed = (owner: `0x${string}`) =>
+      concat(['0x73', owner, '0x60005561', numberToHex(size(code), { size: 2 }), '0x80602460003960', '0x00f3', code]);
+    const salt = `0x${'0'.repeat(64)}` as const;
+    const wallet = getContractAddress({ opcode: 'CREATE2', from: factory, salt, bytecode: deployed(account.address) });
+    const attempt = async (signer: typeof account, owner = account.address) => {
+      const message = createSiweMessage(fieldsOf(accounts, NOW, { address: wallet }));
+      const signature = serializeErc6492Signature({
+        address: factory,
+        data: concat([salt, deployed(owner)]),
+        signature: await signer.signMessage({ message }),
+      });
+      return signIn.verify(message, signature, 'a').catch((error: Error) => error.message);
+    };
+    expect(await attempt(account)).toBe(`eip155:1:${wallet.toLowerCase()}`);
+    expect(await attempt(other)).toContain('not from the wallet');
+    // A factory call that deploys another wallet does not open this one's account.
+    expect(await attempt(other, other.address)).toContain('not from the wallet');
+  }, 60_000);
+});

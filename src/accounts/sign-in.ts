@@ -1,13 +1,14 @@
 // Verifies Sign-In with Ethereum messages (EIP-4361). A message is valid for this service only, for a short time, and once.
 
-import type { Address, Hex } from 'viem';
+import type { Address } from 'viem';
+import { type ContractSignature, createContractVerifier } from './contract-signature.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface SignInOptions {
   readonly sessions: Sessions;
   /** The public origins of the service, such as `https://delegations.example`. Never taken from a request. */
   readonly origins: () => readonly string[];
-  /** Node URLs by chain, to verify the signatures of contract wallets. */
+  /** Provider URLs by chain, to verify the signatures of contract wallets. */
   readonly nodes: ReadonlyMap<number, readonly string[]>;
   /** Unix seconds. */
   readonly now: () => number;
@@ -16,26 +17,39 @@ export interface SignInOptions {
 /** Why a sign-in failed, shown to the user. */
 export class SignInError extends Error {
   override readonly name = 'SignInError';
+  /** Whether the same wallet may succeed a moment later. */
+  readonly isTemporary: boolean;
+
+  constructor(message: string, isTemporary = false) {
+    super(message);
+    this.isTemporary = isTemporary;
+  }
 }
 
 export interface SignIn {
-  /** The wallet that signed, in lower case. */
-  verify(message: string, signature: string): Promise<string>;
+  /**
+   * The account that signed. A wallet with a key of its own: its address in lower case, the same on every chain. A contract wallet:
+   * `eip155:<chain>:<address>`, because the same address can be another contract on another chain. `caller` is the client's address.
+   */
+  verify(message: string, signature: string, caller: string): Promise<string>;
 }
 
 /** How far `issuedAt` may be from our clock. */
 const CLOCK_SKEW_SECONDS = 600;
 const MAX_MESSAGE_LENGTH = 4000;
 const MAX_SIGNATURE_LENGTH = 8000;
-const NODE_TIMEOUT_MS = 5000;
-/** Limits concurrent signature checks by nodes, because the follower needs them. */
-const MAX_CONCURRENT = 4;
+/** Limits concurrent checks by providers, because the follower needs them. One caller gets only a share of a chain's. */
+const MAX_PER_CHAIN = 64;
+const MAX_PER_CALLER = 8;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 /** Loads viem here, because it takes longer to load than the rest of most commands. */
 export async function createSignIn({ sessions, origins, nodes, now }: SignInOptions): Promise<SignIn> {
-  const { createPublicClient, http, isHex, recoverMessageAddress } = await import('viem');
+  const { isHex, recoverMessageAddress } = await import('viem');
   const { createSiweMessage, parseSiweMessage } = await import('viem/siwe');
-  let verifying = 0;
+  const verifyContract = await createContractVerifier(nodes);
+  /** Checks in progress, by chain and by caller. */
+  const running = new Map<number | string, number>();
 
   /** Whether the message is exactly what its fields produce. */
   function isExactly(message: string, fields: ReturnType<typeof parseSiweMessage>): boolean {
@@ -54,6 +68,7 @@ export async function createSignIn({ sessions, origins, nodes, now }: SignInOpti
       throw new SignInError(why);
     };
     if (address === undefined || version !== '1' || nonce === undefined) return reject('Invalid sign-in message.');
+    if (address === ZERO_ADDRESS) return reject('The zero address cannot sign in.');
     // Exactly the standard's text, because wallets warn about sign-ins only if they recognize the message.
     if (!isExactly(message, fields)) return reject('Invalid sign-in message.');
     const origin = origins().find((one) => new URL(one).host === domain);
@@ -74,45 +89,40 @@ export async function createSignIn({ sessions, origins, nodes, now }: SignInOpti
     return { address, chainId };
   }
 
-  /** Signed by the wallet's own key, or accepted by the wallet's contract (EIP-1271, EIP-6492). */
-  async function isSigned(address: Address, chainId: number, message: string, signature: Hex): Promise<boolean> {
-    const signer = await recoverMessageAddress({ message, signature }).catch(() => null);
-    if (signer?.toLowerCase() === address.toLowerCase()) return true;
-    if (verifying >= MAX_CONCURRENT) throw new SignInError('Too many sign-ins at once. Try again in a moment.');
-    verifying++;
+  async function isContractSigned(signed: ContractSignature, caller: string): Promise<boolean> {
+    const { chainId } = signed;
+    if ((nodes.get(chainId) ?? []).length === 0) return false;
+    const runningOf = (name: number | string) => running.get(name) ?? 0;
+    if (runningOf(chainId) >= MAX_PER_CHAIN || runningOf(caller) >= MAX_PER_CALLER)
+      throw retryLater('Too many sign-ins at once.');
+    for (const name of [chainId, caller]) running.set(name, runningOf(name) + 1);
     try {
-      return await isContractSigned(address, chainId, message, signature);
+      const verdict = await verifyContract(signed);
+      if (verdict === 'unanswered') throw retryLater(`No provider of chain ${chainId} answered.`);
+      if (verdict === 'disputed') throw retryLater(`The providers of chain ${chainId} disagree about this signature.`);
+      return verdict === 'valid';
     } finally {
-      verifying--;
+      for (const name of [chainId, caller]) {
+        if (runningOf(name) > 1) running.set(name, runningOf(name) - 1);
+        else running.delete(name);
+      }
     }
-  }
-
-  async function isContractSigned(
-    address: Address,
-    chainId: number,
-    message: string,
-    signature: Hex,
-  ): Promise<boolean> {
-    for (const url of nodes.get(chainId) ?? []) {
-      // The wallet's contract must not make us fetch URLs.
-      const client = createPublicClient({
-        ccipRead: false,
-        transport: http(url, { timeout: NODE_TIMEOUT_MS, retryCount: 0 }),
-      });
-      const isValid = await client.verifyMessage({ address, message, signature }).catch(() => null);
-      if (isValid !== null) return isValid;
-    }
-    return false;
   }
 
   return {
-    async verify(message, signature) {
+    async verify(message, signature, caller) {
       if (message.length > MAX_MESSAGE_LENGTH || signature.length > MAX_SIGNATURE_LENGTH || !isHex(signature))
         throw new SignInError('Invalid sign-in message or signature.');
       const { address, chainId } = await requireMessage(message);
-      if (!(await isSigned(address, chainId, message, signature)))
-        throw new SignInError('The signature is not from the wallet in the message.');
-      return address.toLowerCase();
+      const wallet = address.toLowerCase();
+      // The signature of a wallet's own key proves itself: no provider is asked.
+      const signer = await recoverMessageAddress({ message, signature }).catch(() => null);
+      if (signer?.toLowerCase() === wallet) return wallet;
+      if (await isContractSigned({ chainId, address, message, signature }, caller))
+        return `eip155:${chainId}:${wallet}`;
+      throw new SignInError('The signature is not from the wallet in the message.');
     },
   };
 }
+
+const retryLater = (why: string) => new SignInError(`${why} Try again in a moment.`, true);

@@ -56,7 +56,7 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as const;
 const toTag = (block: BlockTag) => (typeof block === 'number' ? `0x${block.toString(16)}` : block);
 
 /** The contract call itself failed, so naming the block in another way would not help. */
-const isCallFailure = ({ code, message }: RpcError) =>
+export const isCallFailure = ({ code, message }: RpcError) =>
   code === 3 || /revert|out of gas|gas required|gas limit/i.test(message);
 
 export function createNode(rpc: Rpc): Node {

@@ -71,8 +71,8 @@ async function runAction(
       return show((await accounts.create({ label, expiresAt, now })) as CreatedKey, asJson);
     }
     case 'rotate': {
-      const created = await accounts.rotate(id, now, (call.number('overlap') ?? 24) * HOUR_SECONDS);
-      if (created === null) throw new UsageError(`No active key with id ${id}. See delegations keys list.`);
+      const created = await accounts.rotate({ id, now, overlapSeconds: (call.number('overlap') ?? 24) * HOUR_SECONDS });
+      if (typeof created === 'string') throw new UsageError(`No active key with id ${id}. See delegations keys list.`);
       return show(created, asJson);
     }
     case 'revoke': {
@@ -82,17 +82,42 @@ async function runAction(
       return;
     }
     case 'list': {
-      const all = await accounts.list();
-      const text =
-        all.length === 0
-          ? 'No keys yet.'
-          : tableOf(
-              NAMES,
-              all.map((one) => cellsOf(one, now)),
-            );
-      await writeOut(`${asJson ? JSON.stringify(all) : text}\n`);
+      return asJson ? listJson(accounts) : listTable(accounts, now);
     }
   }
+}
+
+/** Pages are large enough that few databases have a second one. */
+const LIST_PAGE = 1000;
+
+async function* pagesOf(accounts: Accounts): AsyncGenerator<KeyRecord[]> {
+  let after: number | undefined;
+  for (;;) {
+    const page = await accounts.list({ limit: LIST_PAGE, ...(after === undefined ? {} : { after }) });
+    if (page.length > 0) yield page;
+    if (page.length < LIST_PAGE) return;
+    after = page.at(-1)?.id;
+  }
+}
+
+async function listJson(accounts: Accounts): Promise<void> {
+  let before = '[';
+  for await (const page of pagesOf(accounts)) {
+    await writeOut(before + page.map((one) => JSON.stringify(one)).join(','));
+    before = ',';
+  }
+  await writeOut(before === '[' ? '[]\n' : ']\n');
+}
+
+/** The columns of each page are aligned on their own. */
+async function listTable(accounts: Accounts, now: number): Promise<void> {
+  let isEmpty = true;
+  for await (const page of pagesOf(accounts)) {
+    const rows = page.map((one) => cellsOf(one, now));
+    await writeOut(`${tableOf(NAMES, rows)}\n`);
+    isEmpty = false;
+  }
+  if (isEmpty) await writeOut('No keys yet.\n');
 }
 
 async function show({ record, text }: CreatedKey, asJson: boolean): Promise<void> {

@@ -2,9 +2,11 @@
 
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { insertKeys } from '../../test/support/account-rows.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { block, COLD, granted, HOT } from '../../test/support/fixtures.ts';
 import { type LogLine, runCommand, type ServeProcess, startServe } from '../../test/support/serve-process.ts';
+import { openAccounts } from '../accounts/accounts.ts';
 import { openStore } from '../store/open.ts';
 
 const path = temporaryPath('admission.db');
@@ -239,5 +241,16 @@ describe('delegations keys', () => {
       expect([code, text]).toEqual([2, '']);
       expect(stderr).toContain(why);
     }
+  }, 30_000);
+
+  test('lists 2,500 keys in pages: one JSON array, every key in the table', async () => {
+    const many = `sqlite:${temporaryPath('many-keys.db')}`;
+    await (await openAccounts(many)).close();
+    await insertKeys(many, '0xmany', 2500, { createdAt: 1, revokedAt: null });
+    const list = async (...args: string[]) =>
+      (await runCommand(['keys', 'list', ...args], { DATABASE_URL: many })).stdout;
+    const ids = (JSON.parse(await list('--json')) as { id: number }[]).map(({ id }) => id);
+    expect(ids).toEqual(Array.from({ length: 2500 }, (_, turn) => 2500 - turn));
+    expect((await list()).match(/^\d+ +dk_/gm)).toHaveLength(2500);
   }, 30_000);
 });

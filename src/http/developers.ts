@@ -1,12 +1,13 @@
 // Answers /developers/*: wallets sign in and manage their own API keys. Requests that change something must come from our own pages.
 
-import { type Accounts, isActive, type KeyRecord } from '../accounts/accounts.ts';
+import { type Accounts, isActive, KEYS_PER_PAGE, type KeyRecord } from '../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { SESSION_SECONDS } from '../accounts/sessions.ts';
 import { type SignIn, SignInError } from '../accounts/sign-in.ts';
 import { checksummed } from '../api/checksum.ts';
 import { Fault, readAddress } from '../api/params.ts';
 import { Problem } from '../api/problems.ts';
+import { parseQuery, splitUrl } from '../api/query.ts';
 import { JSON_TYPE } from './headers.ts';
 
 export interface Developers {
@@ -16,9 +17,11 @@ export interface Developers {
   readonly origins: () => readonly string[];
   /** How many active keys a wallet may have. */
   readonly quota: number;
+  /** The client's address, behind trusted proxies too. */
+  readonly clientOf: (request: Request, socket: () => string) => string;
 }
 
-type Handler = (request: Request, developers: Developers, now: number) => Promise<Response>;
+type Handler = (request: Request, developers: Developers, now: number, socket: () => string) => Promise<Response>;
 
 /** By path and method. */
 export const DEVELOPER_PATHS: ReadonlyMap<string, Readonly<Record<string, Handler>>> = new Map<
@@ -37,6 +40,7 @@ const USES_DAYS = 30;
 const DAY_SECONDS = 86_400;
 const OVERLAP_SECONDS = DAY_SECONDS;
 const MAX_DAYS = 3650;
+const NO_ACTIVE_KEY = 'You have no active key with this id.';
 
 /** Keeps pages of other sites from changing anything through a visitor's browser. */
 export function requireOwnPage(request: Request, { origins }: Developers): void {
@@ -101,13 +105,20 @@ async function readSession(request: Request, developers: Developers, now: number
   return json({ wallet: await walletOf(request, developers, now) });
 }
 
-async function openSession(request: Request, developers: Developers, now: number): Promise<Response> {
+async function openSession(
+  request: Request,
+  developers: Developers,
+  now: number,
+  socket: () => string,
+): Promise<Response> {
   const { message, signature } = await bodyOf(request);
   if (typeof message !== 'string' || typeof signature !== 'string')
     throw new Problem('bad-request', 'message and signature must be strings.');
-  const wallet = await developers.signIn.verify(message, signature).catch((error) => {
-    if (error instanceof SignInError) throw new Problem('sign-in-refused', error.message);
-    throw error;
+  const caller = developers.clientOf(request, socket);
+  const wallet = await developers.signIn.verify(message, signature, caller).catch((error) => {
+    if (!(error instanceof SignInError)) throw error;
+    if (error.isTemporary) throw new Problem('not-ready', error.message, { retryAfter: 5 });
+    throw new Problem('sign-in-refused', error.message);
   });
   const token = await developers.accounts.sessions.open(wallet, now);
   return json({ wallet }, 200, { 'set-cookie': cookie(developers, token, SESSION_SECONDS) });
@@ -119,14 +130,30 @@ async function closeSession(request: Request, developers: Developers): Promise<R
   return json({ wallet: null }, 200, { 'set-cookie': cookie(developers, '', 0) });
 }
 
+const LIST_FIELDS = new Set(['after']);
+
+/** The `next` of the page before; null for the first page. */
+function readAfter({ url }: Request): number | null {
+  const { values, faults } = parseQuery(splitUrl(url).query, LIST_FIELDS);
+  const after = values.get('after') ?? null;
+  if (faults.length > 0 || (after !== null && !/^\d{1,15}$/.test(after)))
+    throw new Problem('bad-request', 'after must be the next of the page before. There are no other parameters.');
+  return after === null ? null : Number(after);
+}
+
 const shown = (record: KeyRecord, now: number) => ({ ...record, good: isActive(record, now) });
 
 async function listKeys(request: Request, developers: Developers, now: number): Promise<Response> {
   const { accounts, quota } = developers;
   const wallet = await requireWallet(request, developers, now);
+  const after = readAfter(request);
   const sinceDay = Math.floor(now / DAY_SECONDS) - USES_DAYS + 1;
-  const [keys, uses] = await Promise.all([accounts.list(wallet), accounts.uses(wallet, sinceDay)]);
-  return json({ wallet, quota, sinceDay, keys: keys.map((one) => shown(one, now)), uses });
+  // One more than a page, to see whether another page follows.
+  const found = await accounts.list({ owner: wallet, limit: KEYS_PER_PAGE + 1, ...(after === null ? {} : { after }) });
+  const page = found.slice(0, KEYS_PER_PAGE);
+  const uses = await accounts.uses(page, sinceDay);
+  const next = found.length > page.length ? (page.at(-1)?.id ?? null) : null;
+  return json({ wallet, quota, sinceDay, keys: page.map((one) => shown(one, now)), uses, next });
 }
 
 async function createKey(request: Request, developers: Developers, now: number): Promise<Response> {
@@ -139,24 +166,37 @@ async function createKey(request: Request, developers: Developers, now: number):
     throw new Problem('bad-request', `days must be an integer from 1 to ${MAX_DAYS}.`);
   const expiresAt = typeof days === 'number' ? now + days * DAY_SECONDS : null;
   const created = await accounts.create({ label: text, owner, expiresAt, now, quota });
-  if (created === null) throw new Problem('too-many-keys', `A wallet can have ${quota} active keys. Revoke one first.`);
+  if (created === null)
+    throw new Problem(
+      'too-many-keys',
+      `A wallet can have ${quota} active keys, rotated keys that still work included. Revoke one first.`,
+    );
   return json({ key: created.text, record: shown(created.record, now) }, 201);
 }
 
-/** The signed-in wallet's own active key with the requested id. */
-async function ownKey(request: Request, developers: Developers, now: number): Promise<KeyRecord> {
+/** The id of the signed-in wallet's own active key that the request names, and the whole body. */
+async function ownKey(request: Request, developers: Developers, now: number) {
   const wallet = await requireWallet(request, developers, now);
-  const { id } = await bodyOf(request);
+  const body = await bodyOf(request);
+  const { id } = body;
   const record = typeof id === 'number' && Number.isSafeInteger(id) ? await developers.accounts.byId(id) : null;
   if (record === null || record.owner !== wallet || !isActive(record, now))
-    throw new Problem('not-found', 'You have no active key with this id.');
-  return record;
+    throw new Problem('not-found', NO_ACTIVE_KEY);
+  return { id: record.id, body };
 }
 
 async function rotateKey(request: Request, developers: Developers, now: number): Promise<Response> {
-  const { id } = await ownKey(request, developers, now);
-  const created = await developers.accounts.rotate(id, now, OVERLAP_SECONDS);
-  if (created === null) throw new Problem('not-found', 'You have no active key with this id.');
+  const { accounts, quota } = developers;
+  const { id, body } = await ownKey(request, developers, now);
+  const { overlap = true } = body;
+  if (typeof overlap !== 'boolean') throw new Problem('bad-request', 'overlap must be true or false.');
+  const created = await accounts.rotate({ id, now, overlapSeconds: overlap ? OVERLAP_SECONDS : 0, quota });
+  if (created === 'over-quota')
+    throw new Problem(
+      'too-many-keys',
+      `A wallet can have ${quota} active keys, and the old key would stay active for a day. Revoke a key first, or rotate without an overlap.`,
+    );
+  if (created === 'inactive') throw new Problem('not-found', NO_ACTIVE_KEY);
   return json({ key: created.text, record: shown(created.record, now) }, 201);
 }
 

@@ -93,12 +93,12 @@ const DEVELOPER_ROUTES: readonly Route[] = [...DEVELOPER_PATHS].map(([path, hand
   path,
   budget: path === '/developers/session' || path === '/developers/keys' ? 'lookup' : 'page',
   methods: Object.keys(handlers),
-  answer({ request, service: { developers, now } }) {
+  answer({ request, socket, service: { developers, now } }) {
     if (developers === undefined)
       throw new Problem('not-found', 'The operator of this service hands out its API keys.');
     requireOwnPage(request, developers);
     const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
-    return (handler as NonNullable<typeof handler>)(request, developers, Math.floor(now()));
+    return (handler as NonNullable<typeof handler>)(request, developers, Math.floor(now()), socket);
   },
 }));
 

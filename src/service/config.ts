@@ -78,7 +78,7 @@ export const VARIABLES = [
   ['TRUSTED_PROXIES', 'none', 'proxies whose X-Forwarded-For is trusted: 10.0.0.0/8,2001:db8::/32'],
   ['PUBLIC_URL', 'http://localhost:PORT', 'origin that callers use; sign-in messages must name it'],
   ['SELF_SERVICE_KEYS', 'on', 'whether a wallet can create its own keys at /developers: on or off'],
-  ['KEYS_PER_WALLET', '5', 'maximum number of active keys per wallet'],
+  ['KEYS_PER_WALLET', '5', 'maximum number of active keys per wallet, rotated keys in their overlap included'],
   ['IDLE_TIMEOUT', '30', 'seconds before an idle connection is closed, 8 to 255'],
   ['ANSWER_TIMEOUT', '600', 'maximum seconds for a streamed list'],
   ...CHAIN_VARIABLES,

@@ -6,6 +6,7 @@ import { createSignIn } from '../accounts/sign-in.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { createAdmission } from '../http/admission.ts';
+import { clientAddress } from '../http/client-address.ts';
 import { clockBehind, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
 import { createLongLists } from '../http/long-lists.ts';
@@ -93,7 +94,14 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
     const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
     const signIn = await createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now: service.now });
-    const developers = { accounts, signIn, origins: () => origins, quota: config.keysPerWallet };
+    const developers = {
+      accounts,
+      signIn,
+      origins: () => origins,
+      quota: config.keysPerWallet,
+      clientOf: (request: Request, socket: () => string) =>
+        clientAddress(socket(), request.headers.get('x-forwarded-for'), config.proxies),
+    };
     const { publicUrl: _, ...settings } = config;
     const server = startServer({
       ...settings,

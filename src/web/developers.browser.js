@@ -17,7 +17,10 @@ async function ask(path, method = 'GET', body = undefined) {
   if (body !== undefined) init.body = JSON.stringify(body);
   const response = await fetch(path, init);
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.detail ?? `The service responded with status ${response.status}.`);
+  if (!response.ok) {
+    const error = new Error(answer.detail ?? `The service responded with status ${response.status}.`);
+    throw Object.assign(error, { type: answer.type });
+  }
   return answer;
 }
 
@@ -141,7 +144,9 @@ function cardOf(record, uses, sinceDay) {
       attempt(button, async () => {
         const { action } = button.dataset;
         if (action === 'revoke' && !confirm(`Revoke “${record.label}”? It stops working within two seconds.`)) return;
-        const { key } = await ask(`/developers/keys/${action}`, 'POST', { id: record.id });
+        const { key } = await (action === 'rotate'
+          ? rotate(record)
+          : ask('/developers/keys/revoke', 'POST', { id: record.id }));
         await refresh();
         if (key) showNewKey(key);
         else showMessage(`“${record.label}” revoked.`, false);
@@ -149,6 +154,18 @@ function cardOf(record, uses, sinceDay) {
     );
   }
   return card;
+}
+
+/** Offers to end the old key at once if the quota has no room for both. */
+async function rotate({ id, label }) {
+  try {
+    return await ask('/developers/keys/rotate', 'POST', { id });
+  } catch (error) {
+    if (!error.type?.endsWith('too-many-keys')) throw error;
+    const question = `You have no room for a second active key. Replace “${label}” now? The old key stops working within two seconds.`;
+    if (!confirm(question)) throw error;
+    return ask('/developers/keys/rotate', 'POST', { id, overlap: false });
+  }
 }
 
 async function refresh() {
@@ -162,9 +179,16 @@ async function refresh() {
     return;
   }
   byId('wallet').textContent = wallet;
-  const { keys, uses, sinceDay } = await ask('/developers/keys');
-  byId('keys').replaceChildren(...keys.map((record) => cardOf(record, uses, sinceDay)));
-  show('no-keys', keys.length === 0);
+  byId('keys').replaceChildren(...(await readPage('/developers/keys')));
+  show('no-keys', byId('keys').childElementCount === 0);
+}
+
+/** Returns the cards of a page of keys, and shows the button for the next page if there is one. */
+async function readPage(path) {
+  const { keys, uses, sinceDay, next } = await ask(path);
+  byId('more').dataset.next = next ?? '';
+  show('more', next !== null);
+  return keys.map((record) => cardOf(record, uses, sinceDay));
 }
 
 window.addEventListener('eip6963:announceProvider', ({ detail }) => addWallet(detail));
@@ -185,6 +209,11 @@ byId('create').addEventListener('submit', (event) => {
     showNewKey(key);
   });
 });
+byId('more').addEventListener('click', ({ currentTarget }) =>
+  attempt(currentTarget, async () => {
+    byId('keys').append(...(await readPage(`/developers/keys?after=${currentTarget.dataset.next}`)));
+  }),
+);
 byId('copy').addEventListener('click', ({ currentTarget }) =>
   attempt(currentTarget, async () => {
     await navigator.clipboard.writeText(byId('new-key-text').textContent);

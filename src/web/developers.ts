@@ -25,7 +25,8 @@ const SELF_SERVICE = html`<noscript><p class="notice trouble">Signing in with a 
 <label>Expires<select name="days"><option value="">never</option><option value="30">in 30 days</option><option value="365">in a year</option></select></label>
 <button>Create a key</button></form>
 <p id="no-keys" class="empty" hidden>You have no keys yet.</p>
-<div id="keys" class="cards"></div></section>
+<div id="keys" class="cards"></div>
+<p><button id="more" class="plain" type="button" hidden>Show more keys</button></p></section>
 <template id="key-card"><section class="card"><h3><span data-field="label"></span> <span class="badge" data-field="state"></span></h3>
 <dl><dt>Key</dt><dd><code data-field="shown"></code></dd><dt>Created</dt><dd data-field="created"></dd><dt>Last used</dt><dd data-field="used"></dd></dl>
 <figure class="uses"><svg viewBox="0 0 300 48" role="img" preserveAspectRatio="none"></svg><figcaption data-field="total"></figcaption></figure>
