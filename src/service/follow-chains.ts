@@ -9,7 +9,7 @@ import { type Config, type Environment, readConfig } from './config.ts';
 import { type FollowedChain, followChain } from './follow-chain.ts';
 import { createFreshness } from './freshness.ts';
 import { createErrorLog, openLog } from './log.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { publishFollowerStatus } from './notices.ts';
 import { startProgressReport } from './progress.ts';
@@ -17,13 +17,16 @@ import { waitForStopSignal } from './stop-signal.ts';
 
 export async function followChains(environment: Environment): Promise<void> {
   const config = readConfig(environment);
-  const log = openLog(config.logLevel);
+  const counted = createMetrics();
+  const log = openLog(config.logLevel, counted.countDroppedLogLines);
   const onError = createErrorLog(log);
   const store = await openStore(config.databaseUrl);
   let chains: readonly FollowedChain[] = [];
   const followerStatus = () => chains.map((chain) => chain.status());
   // A child process has no metrics server: its parent serves the metrics of both.
-  const metrics = process.connected ? null : await startFollowerMetrics(config, store, followerStatus, onError);
+  const metrics = process.connected
+    ? null
+    : await startFollowerMetrics(config, counted, store, followerStatus, onError);
   const stopping = new AbortController();
   chains = [...config.chains].map(([chainId, chain]) => {
     const network = NETWORKS.get(chainId) as Network;
@@ -39,7 +42,7 @@ export async function followChains(environment: Environment): Promise<void> {
     if (type === 'denied') for (const one of denied) onDenied(...one);
   });
   const notices = store.notices && publishFollowerStatus(store.notices, followerStatus, onDenied, onError);
-  const progress = startProgressReport(followerStatus, log);
+  const progress = startProgressReport(followerStatus, counted.take, log);
   await waitForStopSignal(log);
   stopping.abort();
   progress.stop();
@@ -55,6 +58,7 @@ export async function followChains(environment: Environment): Promise<void> {
 /** Closes the store if the metrics server cannot start. */
 async function startFollowerMetrics(
   config: Config,
+  metrics: Metrics,
   store: Store,
   followerStatus: () => readonly FollowerStatus[],
   onError: (error: unknown) => void,
@@ -65,7 +69,7 @@ async function startFollowerMetrics(
       store,
       chainIds: new Set(config.chains.keys()),
       ...createFreshness(config),
-      metrics: createMetrics(),
+      metrics,
       view: () => ({ followers: followerStatus() }),
       onError,
     });

@@ -25,8 +25,8 @@ export interface ServiceOptions {
 export async function startService(environment: Environment, options: ServiceOptions = {}): Promise<RunningService> {
   const { sandbox = false, follows = true } = options;
   const config = readConfig(environment);
-  const log = openLog(config.logLevel);
   const metrics = createMetrics();
+  const log = openLog(config.logLevel, metrics.countDroppedLogLines);
   const followed = follows ? [...config.chains.keys()] : [];
   let followerStatus: () => readonly FollowerStatus[] = () => [];
   const api = await startApi({
@@ -40,7 +40,7 @@ export async function startService(environment: Environment, options: ServiceOpt
   try {
     const view = () => ({ followers: followerStatus(), health: api.health() });
     const metricsServer = startMetrics({ ...config, ...api, metrics, view, onError: createErrorLog(log) });
-    const follower = followed.length > 0 ? startFollowerProcess(log, api.takeDenied, environment) : null;
+    const follower = followed.length > 0 ? startFollowerProcess(log, metrics, api.takeDenied, environment) : null;
     if (follower !== null) followerStatus = follower.followerStatus;
     log('info', 'listening', { url: api.url, metrics: metricsServer.url, chainIds: [...api.chainIds] });
     return {

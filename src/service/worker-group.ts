@@ -19,8 +19,8 @@ import { REPORT_MS } from './worker-messages.ts';
 
 export async function runWorkerGroup(environment: Environment, count: number, follows: boolean): Promise<void> {
   const config = readConfig(environment);
-  const log = openLog(config.logLevel);
   const metrics = createMetrics();
+  const log = openLog(config.logLevel, metrics.countDroppedLogLines);
   const denied = createDeniedSample();
   const limiters = new Map<LimitName, Limiter>();
   for (const name of LIMIT_NAMES) {
@@ -49,7 +49,8 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
     started.push(() => Promise.all(workers.map((worker) => worker.stop())));
     await Promise.all(workers.map(({ listening }) => listening));
 
-    const follower = follows && config.chains.size > 0 ? startFollowerProcess(log, denied.take, environment) : null;
+    const follower =
+      follows && config.chains.size > 0 ? startFollowerProcess(log, metrics, denied.take, environment) : null;
     if (follower !== null) started.push(follower.stop);
     const followerStatus = follower?.followerStatus ?? (() => []);
     const timer = setInterval(() => {
