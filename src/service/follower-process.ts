@@ -15,6 +15,7 @@ export interface FollowerProcess {
 
 /** The process sends its status every second, but a long write to the store can block it. */
 const UNRESPONSIVE_MS = 120_000;
+const STOP_TIMEOUT_MS = 15_000;
 
 /** Starts the process and sends it the sample of denied questions, for its audit. */
 export function startFollowerProcess(
@@ -30,6 +31,7 @@ export function startFollowerProcess(
     environment,
     log,
     unresponsiveMs: UNRESPONSIVE_MS,
+    stopTimeoutMs: STOP_TIMEOUT_MS,
     onExit: () => {
       chains = [];
     },

@@ -48,6 +48,7 @@ export async function startService(environment: Environment, options: ServiceOpt
       metricsUrl: metricsServer.url,
       log,
       async stop() {
+        await api.prepareStop();
         await Promise.all([metricsServer.stop(), follower?.stop(), api.stop()]);
         log('info', 'stopped');
       },

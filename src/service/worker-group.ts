@@ -29,6 +29,8 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   }
   const started: (() => unknown)[] = [];
   let store: Store | null = null;
+  /** The index stays fresh while the workers still accept requests. */
+  let delayMs = 0;
   try {
     // Creates or migrates the store once, before all workers open it.
     store = await openStore(config.databaseUrl);
@@ -39,6 +41,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
         number: position + 1,
         environment: { ...environment, PORT: String(port) },
         follows,
+        drainMs: 1000 * (config.drainDelay + config.drainTimeout),
         log,
         limiters,
         metrics,
@@ -51,7 +54,12 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
 
     const follower =
       follows && config.chains.size > 0 ? startFollowerProcess(log, metrics, denied.take, environment) : null;
-    if (follower !== null) started.push(follower.stop);
+    if (follower !== null) {
+      started.push(async () => {
+        await Bun.sleep(delayMs);
+        await follower.stop();
+      });
+    }
     const followerStatus = follower?.followerStatus ?? (() => []);
     const timer = setInterval(() => {
       const chains = followerStatus();
@@ -75,6 +83,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
     const url = serverUrl({ hostname: config.host, port });
     log('info', 'listening', { url, metrics: metricsServer.url, workers: count });
     await waitForStopSignal(log);
+    delayMs = 1000 * config.drainDelay;
   } finally {
     // All at once, so that no worker gets requests while the others stop.
     await Promise.all(started.map((stop) => stop()));

@@ -33,6 +33,7 @@ export async function runWorker(environment: Environment, follows: boolean): Pro
   parent.send({ type: 'listening' });
   const timer = setInterval(report, REPORT_MS);
   await waitForStopSignal(log);
+  await api.prepareStop();
   await api.stop();
   clearInterval(timer);
   report();
