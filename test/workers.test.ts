@@ -5,6 +5,7 @@ import { openAccounts } from '../src/accounts/accounts.ts';
 import { openStore } from '../src/store/open.ts';
 import { ENGINES, temporaryPath } from './support/engines.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
+import { childrenOf, isAlive } from './support/process-tree.ts';
 import { startRedis } from './support/redis.ts';
 import { metric, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 
@@ -36,12 +37,6 @@ async function burst(urls: readonly string[], count: number, atOnce = count): Pr
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
   return statuses;
-}
-
-/** The child processes of a process. */
-async function childrenOf(pid: number): Promise<number[]> {
-  const text = await Bun.file(`/proc/${pid}/task/${pid}/children`).text();
-  return text.trim().split(' ').filter(Boolean).map(Number);
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<number> {
@@ -219,12 +214,3 @@ describe('REDIS_URL', () => {
     for (const replica of replicas) await replica.stop();
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -6,6 +6,7 @@ import { nearest } from '../api/query.ts';
 import { RpcError } from '../chain/rpc.ts';
 import { alignColumns } from '../service/align-columns.ts';
 import { ConfigError, VARIABLES } from '../service/config.ts';
+import { flushLog } from '../service/log.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { ArchiveError } from '../store/archive-format.ts';
 import { StoreError } from '../store/errors.ts';
@@ -28,7 +29,9 @@ ${alignColumns(VARIABLES.map(([name, otherwise, about]) => [name, `${about} [${o
 `;
 
 // A closed pipe must not end the program with code 1, which means no.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(2));
+process.stdout.on('error', () => process.exit(2));
+// A service continues without standard error, for example when its terminal is closed.
+process.stderr.on('error', () => {});
 
 const [name, ...rest] = process.argv.slice(2);
 const asksHelp = name === 'help' || [name, ...rest].some((word) => word === '--help' || word === '-h');
@@ -46,6 +49,8 @@ try {
   // Exit code 2, never 1, which means no.
   fail(errorMessage(error));
 }
+// A write that nobody reads would keep the process alive.
+if (!(await flushLog())) process.exit();
 
 /** Null if the reader of the output is gone: then there is nobody to tell. */
 function errorMessage(error: unknown): string | null {

@@ -6,7 +6,7 @@ import { runWithWorkers, WORKERS_OPTION } from './workers.ts';
 export const serve: Command = {
   name: 'serve',
   summary: 'follow chains and serve the HTTP API',
-  about: `Serves the HTTP API until SIGINT or SIGTERM. A child process follows every chain that has an RPC_URL_<chainId>.
+  about: `Serves the HTTP API until SIGINT, SIGTERM or SIGHUP. A child process follows every chain that has an RPC_URL_<chainId>.
 For all environment variables, see delegations --help.`,
   options: WORKERS_OPTION,
   examples: [

@@ -4,16 +4,15 @@ import type { Server } from 'bun';
 
 export interface RunningServer {
   readonly url: string;
-  /** Stops accepting requests and waits up to 10 seconds for those in flight. */
+  /** Stops accepting requests and waits for those in flight. */
   stop(): Promise<void>;
 }
 
-const DRAIN_MS = 10_000;
-
-export async function drain(server: Server<unknown>): Promise<void> {
+/** Waits this many seconds for requests in flight, and cuts off the others. */
+export async function drain(server: Server<unknown>, seconds: number): Promise<void> {
   // Stops accepting connections. Not awaited, because that would wait for idle keep-alive connections.
   void server.stop();
-  const deadline = performance.now() + DRAIN_MS;
+  const deadline = performance.now() + 1000 * seconds;
   while (server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
   await server.stop(true);
 }

@@ -10,10 +10,12 @@ export interface ServerOptions extends AppOptions {
   readonly sharesPort?: boolean;
   /** Seconds before an idle connection is closed. Bun itself allows 10 seconds for the headers. */
   readonly idleTimeout: number;
+  /** Seconds that requests in flight get when the server stops. */
+  readonly drainTimeout: number;
 }
 
 export function startServer(options: ServerOptions): RunningServer {
-  const { host, port, sharesPort = false, idleTimeout } = options;
+  const { host, port, sharesPort = false, idleTimeout, drainTimeout } = options;
   const app = createApp(options);
   const server = Bun.serve({
     hostname: host,
@@ -27,5 +29,5 @@ export function startServer(options: ServerOptions): RunningServer {
     // The app handles its own errors. An error that gets here happened after the response started, so it can only be cut off.
     error: () => new Response(null, { status: 500 }),
   });
-  return { url: serverUrl(server), stop: () => drain(server) };
+  return { url: serverUrl(server), stop: () => drain(server, drainTimeout) };
 }

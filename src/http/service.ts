@@ -28,6 +28,8 @@ export interface Service {
   readonly publicUrl?: string;
   /** Where wallets manage their own keys; absent if the operator hands out keys. */
   readonly developers?: Developers;
+  /** Whether the process is about to stop accepting requests. */
+  readonly isStopping?: () => boolean;
   /** The status of the followers, if this process knows it. */
   readonly followerStatus?: () => readonly FollowerStatus[];
   /** Called for each check that was answered with no. */

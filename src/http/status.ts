@@ -90,6 +90,7 @@ export const answerHealth = (): Response => jsonResponse(HEALTH_OPERATION.answer
 
 /** The database is available, and at least one chain is up to date. */
 export async function answerReady(service: Service): Promise<Response> {
+  if (service.isStopping?.()) throw new Problem('not-ready', 'This process is stopping.', { retryAfter: 5 });
   const chains = await chainStatuses(service).catch((error) => {
     service.onError?.(error);
     throw new Problem('not-ready', 'The database is unavailable.', { retryAfter: 5 });

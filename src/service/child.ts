@@ -3,6 +3,7 @@
 import type { Environment } from './config.ts';
 import type { Log } from './log.ts';
 import { selfCommand } from './self-command.ts';
+import { isForcedExit } from './stop-signal.ts';
 
 export interface ChildOptions {
   /** Names the process in the log. */
@@ -14,6 +15,8 @@ export interface ChildOptions {
   readonly onMessage: (message: unknown, child: Child) => void;
   /** A process that has sent a message and then sends none for this long is frozen: it is killed and restarted. */
   readonly unresponsiveMs: number;
+  /** A process that has not exited this long after SIGTERM is killed. */
+  readonly stopTimeoutMs: number;
   /** The process exited on its own and will be restarted. */
   readonly onExit?: () => void;
 }
@@ -27,8 +30,6 @@ export interface Child {
   readonly firstExit: Promise<unknown>;
 }
 
-/** Longer than in-flight requests may take to drain. */
-const STOP_TIMEOUT_MS = 15_000;
 /** Silence is counted in timer runs, not in time, because this process may have been blocked itself. */
 const CHECKS = 8;
 const FIRST_BACKOFF_MS = 500;
@@ -37,7 +38,13 @@ const CLEAN_EXIT_BACKOFF_MS = 3000;
 /** A process that ran this long resets the backoff. */
 const HEALTHY_MS = 60_000;
 
-export function startChild({ name, args, environment, log, unresponsiveMs, onMessage, onExit }: ChildOptions): Child {
+const running = new Set<Bun.Subprocess>();
+process.once('exit', (code) => {
+  if (isForcedExit(code)) for (const child of running) child.kill('SIGKILL');
+});
+
+export function startChild(options: ChildOptions): Child {
+  const { name, args, environment, log, unresponsiveMs, stopTimeoutMs, onMessage, onExit } = options;
   let stopped = false;
   let backoff = FIRST_BACKOFF_MS;
   let current: Bun.Subprocess | null = null;
@@ -66,10 +73,12 @@ export function startChild({ name, args, environment, log, unresponsiveMs, onMes
           onMessage(message, child);
         },
       });
+      running.add(current);
       return await current.exited;
     } catch (error) {
       return String(error);
     } finally {
+      if (current !== null) running.delete(current);
       [current, silentChecks] = [null, null];
     }
   };
@@ -106,11 +115,11 @@ export function startChild({ name, args, environment, log, unresponsiveMs, onMes
     async stop() {
       stopped = true;
       wake();
-      clearInterval(watch);
       current?.kill('SIGTERM');
-      const timeout = setTimeout(() => current?.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      const timeout = setTimeout(() => current?.kill('SIGKILL'), stopTimeoutMs);
       await stoppedRunning;
       clearTimeout(timeout);
+      clearInterval(watch);
     },
     firstExit: firstExit.promise,
   };

@@ -25,6 +25,8 @@ test('an empty environment gives the defaults', () => {
     logLevel: 'info',
     idleTimeout: 30,
     answerTimeout: 600,
+    drainDelay: 0,
+    drainTimeout: 20,
     anonymousLimit: { most: 25, seconds: 10 },
     longListLimits: { perAddress: 4, perKey: 16, rowsPerSecond: 20_000 },
     proxies: expect.anything(),

@@ -23,6 +23,10 @@ export interface Config extends ChainConfigs {
   readonly idleTimeout: number;
   /** Seconds. */
   readonly answerTimeout: number;
+  /** Seconds between the stop signal and the end of accepting requests, while `/ready` answers 503. */
+  readonly drainDelay: number;
+  /** Seconds that requests in flight get after that. */
+  readonly drainTimeout: number;
   /** For callers without a key; null means no limit. */
   readonly anonymousLimit: Limit | null;
   readonly longListLimits: LongListLimits;
@@ -81,6 +85,8 @@ export const VARIABLES = [
   ['KEYS_PER_WALLET', '5', 'maximum number of active keys per wallet, rotated keys in their overlap included'],
   ['IDLE_TIMEOUT', '30', 'seconds before an idle connection is closed, 8 to 255'],
   ['ANSWER_TIMEOUT', '600', 'maximum seconds for a streamed list'],
+  ['DRAIN_DELAY', '0', 'seconds that a stopping process still accepts requests while /ready is 503, 0 to 300'],
+  ['DRAIN_TIMEOUT', '20', 'seconds that requests in flight get after that, 1 to 600'],
   ...CHAIN_VARIABLES,
 ] as const;
 
@@ -201,6 +207,8 @@ export function readConfig(environment: Environment): Config {
     // Bun stores the timeout in one byte and rounds to 4 seconds: less than 8 could mean none.
     idleTimeout: whole('IDLE_TIMEOUT', 30, 255, '30', 8),
     answerTimeout: whole('ANSWER_TIMEOUT', 600, 86_400, '600', 1),
+    drainDelay: whole('DRAIN_DELAY', 0, 300, '15'),
+    drainTimeout: whole('DRAIN_TIMEOUT', 20, 600, '20', 1),
     anonymousLimit: anonymousLimit ?? null,
     longListLimits,
     proxies: proxies ?? NO_PROXIES,

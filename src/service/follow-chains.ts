@@ -10,7 +10,7 @@ import { logStart } from './describe-config.ts';
 import { type FollowedChain, followChain } from './follow-chain.ts';
 import { createFreshness } from './freshness.ts';
 import { createErrorLog, openLog } from './log.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { publishFollowerStatus } from './notices.ts';
 import { startProgressReport } from './progress.ts';
@@ -18,7 +18,8 @@ import { waitForStopSignal } from './stop-signal.ts';
 
 export async function followChains(environment: Environment): Promise<void> {
   const config = readConfig(environment);
-  const log = openLog(config.logLevel);
+  const counted = createMetrics();
+  const log = openLog(config.logLevel, counted.countDroppedLogLines);
   // The parent of a child process has logged it.
   if (!process.connected) logStart(log, environment, config, true);
   const onError = createErrorLog(log);
@@ -26,7 +27,9 @@ export async function followChains(environment: Environment): Promise<void> {
   let chains: readonly FollowedChain[] = [];
   const followerStatus = () => chains.map((chain) => chain.status());
   // A child process has no metrics server: its parent serves the metrics of both.
-  const metrics = process.connected ? null : await startFollowerMetrics(config, store, followerStatus, onError);
+  const metrics = process.connected
+    ? null
+    : await startFollowerMetrics(config, counted, store, followerStatus, onError);
   const stopping = new AbortController();
   chains = [...config.chains].map(([chainId, chain]) => {
     const network = NETWORKS.get(chainId) as Network;
@@ -42,7 +45,7 @@ export async function followChains(environment: Environment): Promise<void> {
     if (type === 'denied') for (const one of denied) onDenied(...one);
   });
   const notices = store.notices && publishFollowerStatus(store.notices, followerStatus, onDenied, onError);
-  const progress = startProgressReport(followerStatus, log);
+  const progress = startProgressReport(followerStatus, counted.take, log);
   await waitForStopSignal(log);
   stopping.abort();
   progress.stop();
@@ -58,6 +61,7 @@ export async function followChains(environment: Environment): Promise<void> {
 /** Closes the store if the metrics server cannot start. */
 async function startFollowerMetrics(
   config: Config,
+  metrics: Metrics,
   store: Store,
   followerStatus: () => readonly FollowerStatus[],
   onError: (error: unknown) => void,
@@ -68,7 +72,7 @@ async function startFollowerMetrics(
       store,
       chainIds: new Set(config.chains.keys()),
       ...createFreshness(config),
-      metrics: createMetrics(),
+      metrics,
       view: () => ({ followers: followerStatus() }),
       onError,
     });

@@ -1,5 +1,7 @@
 // Writes the log: one JSON line per event. Of a request, only the matched route is logged, nothing else that the caller sent.
 
+import { createLogOutput, type LogOutput } from './log-output.ts';
+
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -20,12 +22,31 @@ export function createLog(minimum: LogLevel, write: (line: string) => void): Log
   };
 }
 
-/** Logs to standard output. */
-export const openLog = (minimum: LogLevel): Log =>
-  createLog(
-    minimum,
-    batched((text, done) => void process.stdout.write(text, done)),
-  );
+const STDOUT = 1;
+const outputs: LogOutput[] = [];
+
+/** Logs to standard output. Lines that cannot be written are dropped; the log says how many as soon as it can. */
+export function openLog(minimum: LogLevel, onDropped: (lines: number) => void): Log {
+  let lines = 0;
+  const output = createLogOutput(STDOUT, () => {
+    const dropped = lines;
+    lines = 0;
+    log('error', 'log lines dropped', { lines: dropped });
+  });
+  outputs.push(output);
+  const log = createLog(minimum, (line) => {
+    if (output.write(line)) return;
+    lines++;
+    onDropped(1);
+  });
+  return log;
+}
+
+/** Writes what is left of the log. False if the output is stalled: then the process must exit without it. */
+export async function flushLog(): Promise<boolean> {
+  const flushed = await Promise.all(outputs.map((output) => output.flush()));
+  return flushed.every(Boolean);
+}
 
 /** The same error in a row is logged once per interval. */
 const REPEAT_MS = 5000;
@@ -39,41 +60,5 @@ export function createErrorLog(log: Log): (error: unknown) => void {
     if (text === last.text && now - last.at < REPEAT_MS) return;
     last = { text, at: now };
     log('error', 'internal error', { error: text });
-  };
-}
-
-/** PIPE_BUF on Linux: a write up to this size is atomic, so lines of several processes on one pipe do not mix. */
-const ATOMIC_BYTES = 4096;
-
-/**
- * Writes lines in batches: one system call per line would cost more than the request that it logs. A batch waits until the
- * previous one is written, because the stream would join the two into one write that is too long.
- */
-function batched(write: (text: string, done: () => void) => void): (line: string) => void {
-  const waiting: string[] = [];
-  let [pending, bytes, isWriting] = ['', 0, false];
-  const close = () => {
-    if (pending !== '') waiting.push(pending);
-    [pending, bytes] = ['', 0];
-  };
-  const next = () => {
-    if (waiting.length === 0) close();
-    const text = waiting.shift();
-    isWriting = text !== undefined;
-    if (text !== undefined) write(text, next);
-  };
-  process.once('exit', () => {
-    close();
-    for (const text of waiting) write(text, () => {});
-  });
-  return (line) => {
-    const size = Buffer.byteLength(line);
-    if (bytes + size > ATOMIC_BYTES) close();
-    if (pending === '' && waiting.length === 0 && !isWriting) {
-      isWriting = true;
-      setImmediate(next);
-    }
-    pending += line;
-    bytes += size;
   };
 }

@@ -14,6 +14,8 @@ export interface MetricsOptions
   readonly view: () => Omit<MetricsView, 'store'>;
 }
 
+const DRAIN_SECONDS = 5;
+
 export function startMetrics(options: MetricsOptions): RunningServer {
   const { metricsHost, metricsPort, metrics, view } = options;
   const server = Bun.serve({
@@ -29,7 +31,7 @@ export function startMetrics(options: MetricsOptions): RunningServer {
     },
     fetch: () => new Response('Not found. The metrics are at /metrics.\n', { status: 404 }),
   });
-  return { url: `${serverUrl(server)}/metrics`, stop: () => drain(server) };
+  return { url: `${serverUrl(server)}/metrics`, stop: () => drain(server, DRAIN_SECONDS) };
 }
 
 /** Null while the store is unreachable, so that the other metrics are still served. */

@@ -13,6 +13,7 @@ export interface Counts {
   readonly latencies: Readonly<Record<string, Latency>>;
   readonly limiterFallbacks: number;
   readonly replicaFallbacks: number;
+  readonly droppedLogLines: number;
 }
 
 interface Latency {
@@ -27,6 +28,8 @@ export interface Metrics {
   countLimiterFallback(): void;
   /** A read went to the primary although there is a replica. */
   countReplicaFallback(): void;
+  /** Log lines were dropped because standard output is full, closed or not read. */
+  countDroppedLogLines(lines: number): void;
   /** Adds the counts of another process. */
   add(counts: Counts): void;
   /** Returns the counts and resets them. */
@@ -56,7 +59,7 @@ export interface StoreMetrics {
 export function createMetrics(): Metrics {
   let requests = new Map<string, Map<string | number, number>>();
   let latencies = new Map<string, { counts: number[]; sum: number; total: number }>();
-  let [limiterFallbacks, replicaFallbacks] = [0, 0];
+  let [limiterFallbacks, replicaFallbacks, droppedLogLines] = [0, 0, 0];
 
   const addRequests = (route: string, status: string | number, count: number) => {
     let statuses = requests.get(route);
@@ -86,6 +89,9 @@ export function createMetrics(): Metrics {
     },
     countLimiterFallback: () => void limiterFallbacks++,
     countReplicaFallback: () => void replicaFallbacks++,
+    countDroppedLogLines(lines) {
+      droppedLogLines += lines;
+    },
     add(counts) {
       for (const [route, statuses] of Object.entries(counts.requests))
         for (const [status, count] of Object.entries(statuses)) addRequests(route, status, count);
@@ -97,6 +103,7 @@ export function createMetrics(): Metrics {
       }
       limiterFallbacks += counts.limiterFallbacks;
       replicaFallbacks += counts.replicaFallbacks;
+      droppedLogLines += counts.droppedLogLines;
     },
     take() {
       const taken = {
@@ -104,8 +111,10 @@ export function createMetrics(): Metrics {
         latencies: Object.fromEntries(latencies),
         limiterFallbacks,
         replicaFallbacks,
+        droppedLogLines,
       };
-      [requests, latencies, limiterFallbacks, replicaFallbacks] = [new Map(), new Map(), 0, 0];
+      [requests, latencies] = [new Map(), new Map()];
+      [limiterFallbacks, replicaFallbacks, droppedLogLines] = [0, 0, 0];
       return taken;
     },
     render({ store, followers, health, workers }) {
@@ -147,6 +156,8 @@ export function createMetrics(): Metrics {
       }
       const fallbacks = 'Requests limited without the shared window.';
       single('delegations_limiter_fallback_total', 'counter', fallbacks, limiterFallbacks);
+      const dropped = 'Log lines dropped because standard output is full, closed or not read.';
+      single('delegations_log_dropped_lines_total', 'counter', dropped, droppedLogLines);
       if (replicaFresh !== null) {
         single('delegations_replica_fresh', 'gauge', '1 while reads go to the replica.', replicaFresh ? 1 : 0);
         const help = 'Reads that went to the primary although there is a replica.';

@@ -3,19 +3,24 @@
 import { backfillShare, type FollowerStatus, formatStatus } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { Log } from './log.ts';
+import type { Counts } from './metrics.ts';
 
 const SEND_MS = 1000;
 const LOG_EVERY = 5;
 /** A chain that is closer to its head has no progress to report. */
 const BEHIND_BLOCKS = 100;
 
-export function startProgressReport(followerStatus: () => readonly FollowerStatus[], log: Log): { stop(): void } {
+export function startProgressReport(
+  followerStatus: () => readonly FollowerStatus[],
+  takeCounts: () => Counts,
+  log: Log,
+): { stop(): void } {
   const onTerminal = process.stderr.isTTY === true;
   let turn = 0;
   let drawn = 0;
   const timer = setInterval(() => {
     const all = followerStatus();
-    process.send?.({ type: 'follower-status', chains: all });
+    if (process.send !== undefined) process.send({ type: 'follower-status', chains: all, counts: takeCounts() });
     const behind = all.filter(({ block, tip }) => tip !== null && tip - (block ?? 0) > BEHIND_BLOCKS);
     if (onTerminal) drawn = draw(behind, drawn);
     else if (turn % LOG_EVERY === 0) {

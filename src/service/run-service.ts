@@ -26,9 +26,9 @@ export interface ServiceOptions {
 export async function startService(environment: Environment, options: ServiceOptions = {}): Promise<RunningService> {
   const { sandbox = false, follows = true } = options;
   const config = readConfig(environment);
-  const log = openLog(config.logLevel);
-  logStart(log, environment, config, follows);
   const metrics = createMetrics();
+  const log = openLog(config.logLevel, metrics.countDroppedLogLines);
+  logStart(log, environment, config, follows);
   const followed = follows ? [...config.chains.keys()] : [];
   let followerStatus: () => readonly FollowerStatus[] = () => [];
   const api = await startApi({
@@ -42,7 +42,7 @@ export async function startService(environment: Environment, options: ServiceOpt
   try {
     const view = () => ({ followers: followerStatus(), health: api.health() });
     const metricsServer = startMetrics({ ...config, ...api, metrics, view, onError: createErrorLog(log) });
-    const follower = followed.length > 0 ? startFollowerProcess(log, api.takeDenied, environment) : null;
+    const follower = followed.length > 0 ? startFollowerProcess(log, metrics, api.takeDenied, environment) : null;
     if (follower !== null) followerStatus = follower.followerStatus;
     log('info', 'listening', { url: api.url, metrics: metricsServer.url, chainIds: [...api.chainIds] });
     return {
@@ -50,6 +50,7 @@ export async function startService(environment: Environment, options: ServiceOpt
       metricsUrl: metricsServer.url,
       log,
       async stop() {
+        await api.prepareStop();
         await Promise.all([metricsServer.stop(), follower?.stop(), api.stop()]);
         log('info', 'stopped');
       },

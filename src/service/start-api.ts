@@ -40,6 +40,8 @@ export interface RunningApi
   extends RunningServer,
     Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'> {
   health(): Health;
+  /** Makes `/ready` answer 503 and waits for load balancers to see it. Requests are still accepted. */
+  prepareStop(): Promise<void>;
   /** The sample of denied questions; empty if the followers get it through the database. */
   takeDenied: DeniedSample['take'];
 }
@@ -103,6 +105,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
         clientAddress(socket(), request.headers.get('x-forwarded-for'), config.proxies),
     };
     const { publicUrl: _, ...settings } = config;
+    let isStopping = false;
     const server = startServer({
       ...settings,
       ...service,
@@ -112,6 +115,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       admission,
       longLists: createLongLists(config.longListLimits),
       sharesPort: group !== null,
+      isStopping: () => isStopping,
       onError,
       onDenied: denied.add,
       onUnread: (chainId, question) => denied.add(chainId, question, 'unread'),
@@ -129,6 +133,10 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       ...service,
       url: server.url,
       health: () => ({ limiterShared: limits.isShared(), replicaFresh: replicated?.isFresh() ?? null }),
+      async prepareStop() {
+        isStopping = true;
+        await Bun.sleep(1000 * config.drainDelay);
+      },
       takeDenied: () => (remote === null ? denied.take() : []),
       stop,
     };

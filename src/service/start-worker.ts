@@ -15,6 +15,8 @@ export interface WorkerOptions {
   readonly number: number;
   readonly environment: Environment;
   readonly follows: boolean;
+  /** How long it may drain. */
+  readonly drainMs: number;
   readonly log: Log;
   /** What the parent holds for all workers. */
   readonly limiters: ReadonlyMap<LimitName, Limiter>;
@@ -35,9 +37,11 @@ export interface Worker {
 
 /** A frozen worker still gets its share of the connections, so it must be found soon. */
 const UNRESPONSIVE_MS = 8 * REPORT_MS;
+/** For everything that a worker does after its requests have drained. */
+const CLOSE_MS = 5000;
 
 export function startWorker(options: WorkerOptions): Worker {
-  const { number, environment, follows, log, limiters, metrics, denied, onExit } = options;
+  const { number, environment, follows, drainMs, log, limiters, metrics, denied, onExit } = options;
   const listening = Promise.withResolvers<void>();
   let health: Health | null = null;
   const child = startChild({
@@ -46,6 +50,7 @@ export function startWorker(options: WorkerOptions): Worker {
     environment,
     log,
     unresponsiveMs: UNRESPONSIVE_MS,
+    stopTimeoutMs: drainMs + CLOSE_MS,
     onExit,
     onMessage(received, { send }) {
       const message = received as FromWorker;

@@ -20,9 +20,9 @@ import { REPORT_MS } from './worker-messages.ts';
 
 export async function runWorkerGroup(environment: Environment, count: number, follows: boolean): Promise<void> {
   const config = readConfig(environment);
-  const log = openLog(config.logLevel);
-  logStart(log, environment, config, follows);
   const metrics = createMetrics();
+  const log = openLog(config.logLevel, metrics.countDroppedLogLines);
+  logStart(log, environment, config, follows);
   const denied = createDeniedSample();
   const limiters = new Map<LimitName, Limiter>();
   for (const name of LIMIT_NAMES) {
@@ -31,6 +31,8 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   }
   const started: (() => unknown)[] = [];
   let store: Store | null = null;
+  /** The index stays fresh while the workers still accept requests. */
+  let delayMs = 0;
   try {
     // Creates or migrates the store once, before all workers open it.
     store = await openStore(config.databaseUrl);
@@ -41,6 +43,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
         number: position + 1,
         environment: { ...environment, PORT: String(port) },
         follows,
+        drainMs: 1000 * (config.drainDelay + config.drainTimeout),
         log,
         limiters,
         metrics,
@@ -51,8 +54,14 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
     started.push(() => Promise.all(workers.map((worker) => worker.stop())));
     await Promise.all(workers.map(({ listening }) => listening));
 
-    const follower = follows && config.chains.size > 0 ? startFollowerProcess(log, denied.take, environment) : null;
-    if (follower !== null) started.push(follower.stop);
+    const follower =
+      follows && config.chains.size > 0 ? startFollowerProcess(log, metrics, denied.take, environment) : null;
+    if (follower !== null) {
+      started.push(async () => {
+        await Bun.sleep(delayMs);
+        await follower.stop();
+      });
+    }
     const followerStatus = follower?.followerStatus ?? (() => []);
     const timer = setInterval(() => {
       const chains = followerStatus();
@@ -76,6 +85,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
     const url = serverUrl({ hostname: config.host, port });
     log('info', 'listening', { url, metrics: metricsServer.url, workers: count });
     await waitForStopSignal(log);
+    delayMs = 1000 * config.drainDelay;
   } finally {
     // All at once, so that no worker gets requests while the others stop.
     await Promise.all(started.map((stop) => stop()));

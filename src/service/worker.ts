@@ -17,8 +17,8 @@ const LIMIT_TIMEOUT_MS = 500;
 export async function runWorker(environment: Environment, follows: boolean): Promise<void> {
   if (!process.connected) throw new UsageError('Workers are started by delegations serve --workers, not by hand.');
   const config = readConfig(environment);
-  const log = openLog(config.logLevel);
   const metrics = createMetrics();
+  const log = openLog(config.logLevel, metrics.countDroppedLogLines);
   const parent = connectParent();
   const api = await startApi({
     config,
@@ -33,6 +33,7 @@ export async function runWorker(environment: Environment, follows: boolean): Pro
   parent.send({ type: 'listening' });
   const timer = setInterval(report, REPORT_MS);
   await waitForStopSignal(log);
+  await api.prepareStop();
   await api.stop();
   clearInterval(timer);
   report();

@@ -9,6 +9,8 @@ export interface ServeProcess {
   readonly listening: LogLine;
   /** The other lines of its log; grows while the program runs. */
   readonly lines: AsyncGenerator<LogLine>;
+  /** Resolves with the exit code. */
+  readonly exited: Promise<number>;
   /** Stops the program and returns its exit code. */
   stop(): Promise<number>;
 }
@@ -54,6 +56,7 @@ export async function startServe(
     metricsUrl: String(listening['metrics']),
     listening,
     lines: linesOf(log, listening),
+    exited: child.exited,
     async stop() {
       child.kill('SIGTERM');
       const late = setTimeout(() => child.kill('SIGKILL'), 20_000);

@@ -26,5 +26,6 @@ export const serving = (store: Store, now: number, more: Partial<ServerOptions> 
     host: '127.0.0.1',
     port: 0,
     idleTimeout: 30,
+    drainTimeout: 10,
     ...more,
   });

@@ -1,0 +1,148 @@
+// What signals do to requests in flight: the first one drains, and only an insistent operator cuts a list off.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connect } from 'node:net';
+import { openStore } from '../src/store/open.ts';
+import { temporaryPath } from './support/engines.ts';
+import { address, COLD, delegation, HOT, hash } from './support/fixtures.ts';
+import { childrenOf, isAlive } from './support/process-tree.ts';
+import { type LogLine, removeServed, type ServeProcess, startServe } from './support/serve-process.ts';
+
+/** More than the buffers between server and reader hold: about 18 MB. */
+const COUNT = 60_000;
+const A_BLOCK = 30_000;
+const CHECK = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
+
+let url = '';
+beforeAll(async () => {
+  url = `sqlite:${temporaryPath('drain.db')}`;
+  const store = await openStore(url);
+  let state = await store.claim(1, 1);
+  for (let number = 1, id = 0; id < COUNT; number++) {
+    const logs = Array.from({ length: A_BLOCK }, (_, logIndex) => {
+      const one = delegation('ERC721', { from: address(0x10000 + (id % 1000)), tokenId: BigInt(id) });
+      return { logIndex, transactionHash: hash(id++), event: { type: 'granted', delegation: one } as const };
+    });
+    const head = { number, hash: hash(number, 7), timestamp: Math.floor(Date.now() / 1000), logs };
+    ({ state } = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks: [head], head }));
+  }
+  await store.close();
+}, 120_000);
+afterAll(removeServed);
+
+const start = (more: Record<string, string> = {}, ...command: string[]) =>
+  startServe(url, { MAX_LAG_1: '86400', ...more }, ...command);
+
+/** Asks for the whole list and stops reading after the first bytes. `finish` reads the rest. */
+async function startList(from: string) {
+  const { hostname, port } = new URL(from);
+  const socket = connect(Number(port), hostname);
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.on('error', () => {});
+  let tail = '';
+  let ids = 0;
+  await new Promise<void>((resolve) => {
+    socket.on('data', (chunk: Buffer) => {
+      const text = tail + chunk.toString('latin1');
+      tail = text.slice(-10);
+      ids += text.split('"tokenId"').length - 1 - (tail.split('"tokenId"').length - 1);
+      socket.pause();
+      resolve();
+    });
+    socket.write(`GET /registry/v2/${HOT}?detail=full HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  });
+  return {
+    async finish() {
+      socket.on('data', () => socket.resume());
+      socket.resume();
+      await closed;
+      return { ids, isWhole: tail.endsWith('0\r\n\r\n') };
+    },
+  };
+}
+
+async function waitFor({ lines }: ServeProcess, message: string): Promise<LogLine> {
+  for (;;) {
+    const { value, done } = await lines.next();
+    if (done || value?.['message'] === message) return value as LogLine;
+  }
+}
+
+describe('a stop signal while a list is sent', () => {
+  for (const [what, workers] of [
+    ['one process', []],
+    ['workers', ['serve', '--workers', '2']],
+  ] as const) {
+    test(`${what}: Ctrl-C through npm signals twice, and the list is sent whole`, async () => {
+      const served = await start({}, ...workers);
+      const list = await startList(served.url);
+      const group = [served.pid, ...(await childrenOf(served.pid))];
+      for (const pid of group) process.kill(pid, 'SIGINT');
+      await waitFor(served, 'stopping');
+      process.kill(served.pid, 'SIGINT');
+      await waitFor(served, 'already stopping');
+      expect(await list.finish()).toEqual({ ids: COUNT, isWhole: true });
+      expect(await served.exited).toBe(0);
+    });
+
+    test(`${what}: the third signal cuts it off`, async () => {
+      const served = await start({}, ...workers);
+      const list = await startList(served.url);
+      const workerPids = await childrenOf(served.pid);
+      for (const message of ['stopping', 'already stopping', 'stopping at once']) {
+        process.kill(served.pid, 'SIGTERM');
+        await waitFor(served, message);
+      }
+      expect(await served.exited).toBe(143);
+      expect((await list.finish()).isWhole).toBe(false);
+      // They exit at once, long before their own drain would end.
+      while (workerPids.some(isAlive)) await Bun.sleep(20);
+    });
+  }
+
+  test('SIGHUP drains too', async () => {
+    const served = await start();
+    const list = await startList(served.url);
+    process.kill(served.pid, 'SIGHUP');
+    expect(await waitFor(served, 'stopping')).toMatchObject({ reason: 'SIGHUP' });
+    expect(await list.finish()).toEqual({ ids: COUNT, isWhole: true });
+    expect(await served.exited).toBe(0);
+  });
+
+  test('DRAIN_TIMEOUT ends a list whose reader has stalled', async () => {
+    const served = await start({ DRAIN_TIMEOUT: '1' });
+    const list = await startList(served.url);
+    process.kill(served.pid, 'SIGTERM');
+    expect(await served.exited).toBe(0);
+    expect((await list.finish()).isWhole).toBe(false);
+  });
+});
+
+describe('DRAIN_DELAY', () => {
+  for (const workers of [[], ['serve', '--workers', '2']]) {
+    test(`/ready is 503 while requests are still answered${workers.length > 0 ? ', by all workers' : ''}`, async () => {
+      const served = await start({ DRAIN_DELAY: '300' }, ...workers);
+      // A new connection each time: the port must still be open.
+      const statusOf = async (path: string) =>
+        (await fetch(served.url + path, { keepalive: false, headers: { connection: 'close' } })).status;
+      expect(await statusOf('/ready')).toBe(200);
+      process.kill(served.pid, 'SIGTERM');
+      // Every worker logs the line, and the parent too.
+      for (let left = workers.length > 0 ? 3 : 1; left > 0; left--) await waitFor(served, 'stopping');
+      for (let turn = 0; turn < 20; turn++) {
+        expect(await statusOf('/ready')).toBe(503);
+        expect(await statusOf(CHECK)).toBe(200);
+      }
+      for (const message of ['already stopping', 'stopping at once']) {
+        process.kill(served.pid, 'SIGTERM');
+        await waitFor(served, message);
+      }
+      await served.exited;
+    });
+  }
+
+  test('a process stops by itself after the delay', async () => {
+    const served = await start({ DRAIN_DELAY: '1' });
+    expect(await served.stop()).toBe(0);
+  });
+});
