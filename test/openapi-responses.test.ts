@@ -93,6 +93,7 @@ const gateOf = (limit: number) =>
     anonymous: createLimiter({ most: limit, seconds: 10 }),
     pages: createLimiter({ most: limit, seconds: 10 }),
     lookups: createLimiter({ most: 100, seconds: 10 }),
+    limiterOfKey: () => null,
     keys: { known: () => null, isFamiliar: () => true, lookUp: async () => false },
     proxies: { check: () => false } as never,
   });

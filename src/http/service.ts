@@ -5,6 +5,7 @@ import type { Question, QuestionOf } from '../registry/check.ts';
 import type { Store } from '../store/store.ts';
 import type { Developers } from './developers.ts';
 import type { MaxLag, Sightings } from './freshness.ts';
+import type { Limit } from './limiter.ts';
 
 export interface Service {
   readonly store: Store;
@@ -23,6 +24,8 @@ export interface Service {
   readonly publicUrl?: string;
   /** Where wallets manage their own keys; absent if the operator hands out keys. */
   readonly developers?: Developers;
+  /** The limit of requests with a key; absent or null if there is none. */
+  readonly keyLimit?: Limit | null;
   /** The status of the followers, if this process knows it. */
   readonly followerStatus?: () => readonly FollowerStatus[];
   /** Called for each check that was answered with no. */

@@ -26,6 +26,7 @@ test('an empty environment gives the defaults', () => {
     idleTimeout: 30,
     answerTimeout: 600,
     anonymousLimit: { most: 25, seconds: 10 },
+    keyLimit: null,
     proxies: expect.anything(),
     publicUrl: null,
     selfServiceKeys: true,
@@ -43,6 +44,8 @@ test('an empty variable counts as unset', () => {
 test('the limit for callers without a key can be changed or switched off', () => {
   expect(readConfig({ ANONYMOUS_LIMIT: '100/60s' }).anonymousLimit).toEqual({ most: 100, seconds: 60 });
   expect(readConfig({ ANONYMOUS_LIMIT: 'off' }).anonymousLimit).toBeNull();
+  expect(readConfig({ KEY_LIMIT: '1000/10s' }).keyLimit).toEqual({ most: 1000, seconds: 10 });
+  expect(() => readConfig({ KEY_LIMIT: '1000' })).toThrow('KEY_LIMIT must be off or <requests>/<seconds>s');
   for (const bad of ['0/10s', '25/0s', '25', '99999/10s']) expect(() => readConfig({ ANONYMOUS_LIMIT: bad })).toThrow();
 });
 

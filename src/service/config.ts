@@ -1,7 +1,7 @@
 // Reads the configuration from the environment, once, and reports all faults together before anything starts.
 
 import { readProxies, type TrustedProxies } from '../http/client-address.ts';
-import type { Limit } from '../http/limiter.ts';
+import { type Limit, parseLimit } from '../http/limiter.ts';
 import { CHAIN_VARIABLES, type ChainConfigs, type ReportFault, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 
@@ -24,6 +24,8 @@ export interface Config extends ChainConfigs {
   readonly answerTimeout: number;
   /** For callers without a key; null means no limit. */
   readonly anonymousLimit: Limit | null;
+  /** For each key of the operator, and for all keys of a wallet together; null means no limit. */
+  readonly keyLimit: Limit | null;
   readonly proxies: TrustedProxies;
   /** The origin that callers use; null if not configured. */
   readonly publicUrl: string | null;
@@ -70,6 +72,7 @@ export const VARIABLES = [
   ['METRICS_PORT', '9090', 'port of the metrics server'],
   ['LOG_LEVEL', 'info', LOG_LEVELS.join(', ')],
   ['ANONYMOUS_LIMIT', '25/10s', 'rate limit for each caller without a key: <requests>/<seconds>s, or off'],
+  ['KEY_LIMIT', 'off', 'rate limit for each API key; the keys of one wallet share it: <requests>/<seconds>s, or off'],
   ['TRUSTED_PROXIES', 'none', 'proxies whose X-Forwarded-For is trusted: 10.0.0.0/8,2001:db8::/32'],
   ['PUBLIC_URL', 'http://localhost:PORT', 'origin that callers use; sign-in messages must name it'],
   ['SELF_SERVICE_KEYS', 'on', 'whether a wallet can create its own keys at /developers: on or off'],
@@ -80,17 +83,6 @@ export const VARIABLES = [
 ] as const;
 
 const NO_PROXIES: TrustedProxies = { check: () => false };
-const MOST_REQUESTS = 10_000;
-const LONGEST_SECONDS = 3600;
-
-function readLimit(text: string): Limit | undefined {
-  const [, most, seconds] = /^(\d{1,6})\/(\d{1,5})s$/.exec(text) ?? [];
-  const limit = { most: Number(most), seconds: Number(seconds) };
-  const isGood =
-    limit.most >= 1 && limit.most <= MOST_REQUESTS && limit.seconds >= 1 && limit.seconds <= LONGEST_SECONDS;
-  return isGood ? limit : undefined;
-}
-
 /** Null unless the database drivers can parse it: their own errors are less clear. */
 function parseUrl(text: string): URL | null {
   try {
@@ -149,9 +141,14 @@ export function readConfig(environment: Environment): Config {
   const metricsPort = whole('METRICS_PORT', 9090, 65_535, '9090');
   if (port !== 0 && port === metricsPort) fault('METRICS_PORT', 'must not equal PORT', '9090');
 
-  const limited = text('ANONYMOUS_LIMIT', '25/10s');
-  const anonymousLimit = limited === 'off' ? null : readLimit(limited);
-  if (anonymousLimit === undefined) fault('ANONYMOUS_LIMIT', 'must be off or <requests>/<seconds>s', '25/10s');
+  const limit = (name: string, otherwise: string, example: string) => {
+    const value = text(name, otherwise);
+    const parsed = parseLimit(value);
+    if (value !== 'off' && parsed === null) fault(name, 'must be off or <requests>/<seconds>s', example);
+    return parsed;
+  };
+  const anonymousLimit = limit('ANONYMOUS_LIMIT', '25/10s', '25/10s');
+  const keyLimit = limit('KEY_LIMIT', 'off', '1000/10s');
   const proxies = readProxies(text('TRUSTED_PROXIES', ''));
   if (proxies === null)
     fault('TRUSTED_PROXIES', 'must be a comma-separated list of CIDR networks', '10.0.0.0/8,2001:db8::/32');
@@ -176,7 +173,8 @@ export function readConfig(environment: Environment): Config {
     // Bun stores the timeout in one byte and rounds to 4 seconds: less than 8 could mean none.
     idleTimeout: whole('IDLE_TIMEOUT', 30, 255, '30', 8),
     answerTimeout: whole('ANSWER_TIMEOUT', 600, 86_400, '600', 1),
-    anonymousLimit: anonymousLimit ?? null,
+    anonymousLimit,
+    keyLimit,
     proxies: proxies ?? NO_PROXIES,
     publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,
     selfServiceKeys: selfService === 'on',

@@ -1,7 +1,7 @@
 // Runs a group of workers on one port: starts them, holds their rate limits, serves their metrics and runs the follower.
 
 import { createDeniedSample } from '../chain/denied-sample.ts';
-import { createLimiter, type Limiter } from '../http/limiter.ts';
+import { createLimiter, type Limit, type Limiter } from '../http/limiter.ts';
 import { serverUrl } from '../http/listener.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { startFollowerProcess } from './follower-process.ts';
 import { createFreshness } from './freshness.ts';
-import { LIMIT_NAMES, type LimitName, limitOf } from './limits.ts';
+import type { LimitName } from './limits.ts';
 import { createErrorLog, openLog } from './log.ts';
 import { createMetrics, type Health } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
@@ -22,11 +22,13 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   const log = openLog(config.logLevel);
   const metrics = createMetrics();
   const denied = createDeniedSample();
-  const limiters = new Map<LimitName, Limiter>();
-  for (const name of LIMIT_NAMES) {
-    const limit = limitOf(name, config);
-    if (limit !== null) limiters.set(name, createLimiter(limit));
-  }
+  const limiters = new Map<string, Limiter>();
+  const limiterOf = (name: LimitName, limit: Limit) => {
+    const id = `${name} ${limit.most}/${limit.seconds}`;
+    const limiter = limiters.get(id) ?? createLimiter(limit);
+    limiters.set(id, limiter);
+    return limiter;
+  };
   const started: (() => unknown)[] = [];
   let store: Store | null = null;
   try {
@@ -40,7 +42,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
         environment: { ...environment, PORT: String(port) },
         follows,
         log,
-        limiters,
+        limiterOf,
         metrics,
         denied,
         onExit: () => void restarts++,
