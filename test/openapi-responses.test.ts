@@ -13,7 +13,7 @@ import { StoreError } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
-import { block, GOOD_VALUES, granted, HOT, revocation, timeOf } from './support/fixtures.ts';
+import { block, GOOD_VALUES, granted, HOT, KEY_RECORD, revocation, timeOf } from './support/fixtures.ts';
 import { serviceOf } from './support/serving.ts';
 
 interface Documented {
@@ -93,7 +93,8 @@ const gateOf = (limit: number, isActive = false) =>
     anonymous: createLimiter({ most: limit, seconds: 10 }),
     pages: createLimiter({ most: limit, seconds: 10 }),
     lookups: createLimiter({ most: 100, seconds: 10 }),
-    keys: { known: () => isActive || null, isFamiliar: () => true, lookUp: async () => false },
+    limiterOfKey: () => null,
+    keys: { known: () => (isActive ? KEY_RECORD : null), isFamiliar: () => true, lookUp: async () => false },
     proxies: { check: () => false } as never,
   });
 

@@ -267,6 +267,34 @@ describe('the developer page', () => {
     await page.close();
   }, 60_000);
 
+  test('a wallet with as many keys as the quota allows is asked whether to replace a key at once', async () => {
+    const { page, complaints } = await withWallet();
+    await page.getByRole('button', { name: 'Sign in with Test Wallet' }).click();
+    await page.getByText(account.address.toLowerCase()).waitFor();
+    const statuses = await page.evaluate(async () => {
+      const found: number[] = [];
+      for (let turn = 0; turn < 6; turn++) {
+        const body = JSON.stringify({ label: `site ${turn}` });
+        const headers = { 'content-type': 'application/json' };
+        found.push((await fetch('/developers/keys', { method: 'POST', headers, body })).status);
+      }
+      return found;
+    });
+    expect(statuses.at(-1)).toBe(409);
+    await page.reload();
+    const questions: string[] = [];
+    page.once('dialog', (dialog) => {
+      questions.push(dialog.message());
+      void dialog.accept();
+    });
+    await page.getByRole('button', { name: 'Rotate site 0' }).click();
+    await page.locator('#new-key-text').filter({ hasText: 'dk_' }).waitFor();
+    expect(questions).toEqual([expect.stringContaining('Replace “site 0” now?')]);
+    // The browser itself reports responses of 409.
+    expect(complaints.filter((one) => !one.includes('409'))).toEqual([]);
+    await page.close();
+  }, 60_000);
+
   test('rejects other origins, missing sessions and keys of other wallets', async () => {
     const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
       fetch(`${url}/developers/${path}`, {

@@ -245,6 +245,22 @@ for (const engine of ENGINES) {
       }
     }, 60_000);
 
+    test('a limit that is set on a key goes on to the key that replaces it, with the same window', async () => {
+      const { record } = await create({ owner: '0xlimited' });
+      expect([record.rateLimit, record.windowId]).toEqual([null, null]);
+      expect([await accounts.setLimit(record.id, '100/10s'), await accounts.setLimit(999_999, 'off')]).toEqual([
+        true,
+        false,
+      ]);
+      const rotate = async ({ id }: { id: number }) =>
+        (await accounts.rotate({ id, now: NOW, overlapSeconds: 9 })) as CreatedKey;
+      const next = await rotate(record);
+      const last = await rotate(next.record);
+      expect([next.record, last.record]).toMatchObject(
+        [1, 2].map(() => ({ rateLimit: '100/10s', windowId: record.id })),
+      );
+    });
+
     test('uses are added up by day', async () => {
       const { record } = await create({ owner: '0xuses' });
       const day = Math.floor(NOW / 86_400);
@@ -276,7 +292,7 @@ for (const engine of ENGINES) {
       }) as Accounts;
       const ring = createKeyCache(counting, { now: () => NOW });
       const answers = await Promise.all(Array.from({ length: 1000 }, () => ring.lookUp(text)));
-      expect([new Set(answers), lookups, ring.isFamiliar(text)]).toEqual([new Set([true]), 1, true]);
+      expect([new Set(answers).size, lookups, ring.isFamiliar(text)]).toEqual([1, 1, true]);
       expect(ring.isFamiliar(createKey().text)).toBe(false);
       await ring.stop();
     });
@@ -285,7 +301,7 @@ for (const engine of ENGINES) {
       const { text, record } = await create({ owner: '0xring' });
       let now = NOW;
       const ring = createKeyCache(accounts, { now: () => now });
-      expect([ring.known(text), await ring.lookUp(text), ring.known(text)]).toEqual([null, true, true]);
+      expect([ring.known(text), await ring.lookUp(text), ring.known(text)]).toEqual([null, record, record]);
       const made = createKey().text;
       expect([ring.known(made), await ring.lookUp(made), ring.known(made)]).toEqual([null, false, false]);
       expect(ring.known('dk_nonsense')).toBe(false);

@@ -21,6 +21,10 @@ export interface KeyRecord {
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly lastUsedAt: number | null;
+  /** The limit of this key: `<requests>/<seconds>s`, `off` for none, null for the default of the service. */
+  readonly rateLimit: string | null;
+  /** The key whose rate limit window this one uses, because it replaced that key; null for its own. */
+  readonly windowId: number | null;
 }
 
 export interface KeyRequest {
@@ -75,6 +79,8 @@ export interface Accounts {
   byId(id: number): Promise<KeyRecord | null>;
   /** False if there is no such key, or it is already revoked. */
   revoke(id: number, now: number): Promise<boolean>;
+  /** Sets a key's `rateLimit`. False if there is no such key. */
+  setLimit(id: number, rateLimit: string | null): Promise<boolean>;
   /** Replaces a key, which stays active for the overlap. */
   rotate(rotation: KeyRotation): Promise<CreatedKey | RotationFault>;
   /** Adds to the stored counts. */
@@ -90,11 +96,23 @@ const KEPT_PER_WALLET = 50;
 /** A new key deletes at most this many ended ones, so that a wallet with many does not hold up the process. */
 const DELETED_AT_ONCE = 20;
 export const KEYS_PER_PAGE = 100;
+const DEFAULT_LIMIT = { rateLimit: null, windowId: null };
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 /** Few connections are enough, because a key is looked up at most once per second. */
 const CONNECTIONS = 2;
 const USE = columns('key_id', 'day', 'uses');
-const RECORD = columns('id', 'shown', 'label', 'owner', 'created_at', 'expires_at', 'revoked_at', 'last_used_at');
+const RECORD = columns(
+  'id',
+  'shown',
+  'label',
+  'owner',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+  'last_used_at',
+  'rate_limit',
+  'window_id',
+);
 
 /** The statements whose cost must not grow with the number of an owner's keys. */
 export const OWNER_STATEMENTS = {
@@ -133,12 +151,13 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
   const add = async (
     tx: WriteTransaction,
     { label, owner = null, expiresAt = null, now }: KeyRequest,
+    { rateLimit, windowId }: Pick<KeyRecord, 'rateLimit' | 'windowId'> = DEFAULT_LIMIT,
   ): Promise<CreatedKey> => {
     const { text, hash, shown } = createKey();
     const [row] = await tx.rows(
-      `INSERT INTO api_key (hash, shown, label, owner, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
-        RETURNING ${RECORD.sql}`,
-      [hash, shown, label, owner, now, expiresAt],
+      `INSERT INTO api_key (hash, shown, label, owner, created_at, expires_at, rate_limit, window_id)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${RECORD.sql}`,
+      [hash, shown, label, owner, now, expiresAt, rateLimit, windowId],
     );
     for (const [id] of owner === null ? [] : await tx.rows(OWNER_STATEMENTS.findOldest, [owner, now])) {
       await tx.run('DELETE FROM key_use WHERE key_id = $1', [decodeNumber(id)]);
@@ -186,6 +205,11 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
         );
         return rows.length > 0;
       }),
+    setLimit: (id, rateLimit) =>
+      engine.transaction(async (tx) => {
+        const rows = await tx.rows('UPDATE api_key SET rate_limit = $2 WHERE id = $1 RETURNING id', [id, rateLimit]);
+        return rows.length > 0;
+      }),
     rotate: ({ id, now, overlapSeconds, quota }) =>
       engine.transaction(async (tx) => {
         // The owner's lock comes before the row's, as in `create`, so that the two cannot deadlock.
@@ -205,8 +229,9 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
           [id, now + overlapSeconds],
         );
         if (rotated.length === 0) return 'inactive';
-        const { label, expiresAt } = decodeRecord(row);
-        return add(tx, { label, owner, expiresAt, now });
+        const { label, expiresAt, rateLimit, windowId } = decodeRecord(row);
+        // A rotation must not give a limited key a second window.
+        return add(tx, { label, owner, expiresAt, now }, { rateLimit, windowId: windowId ?? id });
       }),
     async addUses(uses, usedAt) {
       if (uses.length === 0) return;
@@ -253,5 +278,7 @@ function decodeRecord(row: Row): KeyRecord {
     expiresAt: decodeNumberOrNull(row[at.expires_at]),
     revokedAt: decodeNumberOrNull(row[at.revoked_at]),
     lastUsedAt: decodeNumberOrNull(row[at.last_used_at]),
+    rateLimit: decodeTextOrNull(row[at.rate_limit]),
+    windowId: decodeNumberOrNull(row[at.window_id]),
   };
 }

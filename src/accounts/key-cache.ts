@@ -4,16 +4,16 @@ import { type Accounts, isActive, type KeyRecord } from './accounts.ts';
 import { isKey } from './key.ts';
 
 export interface KeyCache {
-  /** Whether the key is active; null if that takes a lookup. */
-  known(text: string): boolean | null;
+  /** The key if it is active, false if it is not; null if that takes a lookup. */
+  known(text: string): KeyRecord | false | null;
   /** Whether the key was found before, or is being looked up now. */
   isFamiliar(text: string): boolean;
   /** Reads the key from the database. Concurrent calls for one key share a lookup. */
-  lookUp(text: string): Promise<boolean>;
+  lookUp(text: string): Promise<KeyRecord | false>;
   stop(): Promise<void>;
 }
 
-/** A revoked key stops working everywhere within this time. */
+/** A revoked key stops working everywhere, and a new limit applies, within this time. */
 const CACHE_MS = 1000;
 const FLUSH_MS = 5000;
 /** How many counts are written without a break. */
@@ -79,11 +79,11 @@ export function createKeyCache(
     return one;
   }
 
-  function decide({ record }: Lookup): boolean {
+  function decide({ record }: Lookup): KeyRecord | false {
     const seconds = now();
     if (record === null || !isActive(record, seconds)) return false;
     addUses(record.id, Math.floor(seconds / DAY_SECONDS), 1);
-    return true;
+    return record;
   }
 
   return {

@@ -42,7 +42,13 @@ const indexOwners = () => [
  */
 const endSessions = () => ['DELETE FROM session'];
 
-export const ACCOUNT_MIGRATIONS = [first, indexOwners, endSessions];
+/** `rate_limit`: null (KEY_LIMIT applies), `off` or `<requests>/<seconds>s`. `window_id`: see `KeyRecord`. */
+const limitKeys = ({ integer }: Dialect) => [
+  'ALTER TABLE api_key ADD COLUMN rate_limit TEXT',
+  `ALTER TABLE api_key ADD COLUMN window_id ${integer}`,
+];
+
+export const ACCOUNT_MIGRATIONS = [first, indexOwners, endSessions, limitKeys];
 const fill = async (tx: WriteTransaction) => {
   await tx.run('INSERT INTO account_secret (secret) VALUES ($1)', [crypto.getRandomValues(new Uint8Array(32))]);
 };

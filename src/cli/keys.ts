@@ -2,21 +2,24 @@
 
 import { type Accounts, type CreatedKey, isActive, type KeyRecord, openAccounts } from '../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
+import { LIMIT_RULE, parseLimit } from '../http/limiter.ts';
 import { readConfig } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { writeOut } from './output.ts';
 import { dateOf, tableOf } from './question-options.ts';
 
-const ACTIONS = ['create', 'list', 'revoke', 'rotate'] as const;
+type Action = (typeof ACTIONS)[number];
+const ACTIONS = ['create', 'list', 'revoke', 'rotate', 'limit'] as const;
 
 export const keys: Command = {
   name: 'keys',
-  summary: 'create, list, revoke and rotate API keys',
-  usage: 'create --label <text> | list | revoke <id> | rotate <id>',
+  summary: 'create, list, revoke, rotate and limit API keys',
+  usage: 'create --label <text> | list | revoke <id> | rotate <id> | limit <id> <limit>',
   about: `Works on the database of DATABASE_URL, also while a service runs on it. A key is shown only once, when it is created: the
-database stores its hash. A revoked key stops working within two seconds.`,
-  operands: [1, 2],
+database stores its hash. A revoked key stops working within two seconds, and a new limit applies within two seconds. <limit> is
+<requests>/<seconds>s, off (no limit) or default (the service's KEY_LIMIT).`,
+  operands: [1, 3],
   choices: ACTIONS,
   options: {
     label: { value: '<text>', about: 'create: what the key is for' },
@@ -29,21 +32,24 @@ database stores its hash. A revoked key stops working within two seconds.`,
     'delegations keys list',
     'delegations keys rotate 3 --overlap 48',
     'delegations keys revoke 3',
+    'delegations keys limit 3 100/10s',
   ],
   async run(call) {
-    const [action = '', id] = call.operands;
+    const [action = '', id, limit] = call.operands;
     if (!ACTIONS.some((one) => one === action))
       throw new UsageError(`Unknown action: ${action}. Use one of ${ACTIONS.join(', ')}.`);
-    const needsId = action === 'revoke' || action === 'rotate';
+    const needsId = action === 'revoke' || action === 'rotate' || action === 'limit';
     if (needsId ? !/^\d{1,15}$/.test(id ?? '') : id !== undefined)
       throw new UsageError(
         needsId
           ? `Missing key id. Usage: delegations keys ${action} <id>`
           : `Unexpected argument: ${id}. keys ${action} takes no id.`,
       );
+    if (limit !== undefined && action !== 'limit') throw new UsageError(`Unexpected argument: ${limit}.`);
     const accounts = await openAccounts(readConfig(call.environment).databaseUrl, { mustExist: true });
     try {
-      await runAction(action as (typeof ACTIONS)[number], Number(id), call, accounts);
+      if (action === 'limit') await setLimit(Number(id), limit, call.isSet('json'), accounts);
+      else await runAction(action as Exclude<Action, 'limit'>, Number(id), call, accounts);
     } finally {
       await accounts.close();
     }
@@ -54,7 +60,7 @@ const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 86_400;
 
 async function runAction(
-  action: (typeof ACTIONS)[number],
+  action: Exclude<Action, 'limit'>,
   id: number,
   call: Invocation,
   accounts: Accounts,
@@ -120,6 +126,21 @@ async function listTable(accounts: Accounts, now: number): Promise<void> {
   if (isEmpty) await writeOut('No keys yet.\n');
 }
 
+async function setLimit(id: number, text: string | undefined, asJson: boolean, accounts: Accounts): Promise<void> {
+  const rule = `It must be ${LIMIT_RULE}; or off, or default.`;
+  if (text === undefined) throw new UsageError(`Missing limit. Usage: delegations keys limit <id> <limit>. ${rule}`);
+  const limit = parseLimit(text);
+  if (limit === null && text !== 'off' && text !== 'default') throw new UsageError(`Invalid limit: ${text}. ${rule}`);
+  const rateLimit = text === 'default' ? null : text;
+  if (!(await accounts.setLimit(id, rateLimit)))
+    throw new UsageError(`No key with id ${id}. See delegations keys list.`);
+  const shown =
+    limit === null
+      ? { off: 'no limit', default: 'the default limit' }[text]
+      : `at most ${limit.most} requests in any ${limit.seconds} seconds`;
+  await writeOut(asJson ? `${JSON.stringify({ id, rateLimit })}\n` : `Key ${id}: ${shown}.\n`);
+}
+
 async function show({ record, text }: CreatedKey, asJson: boolean): Promise<void> {
   if (asJson) await writeOut(`${JSON.stringify({ ...record, key: text })}\n`);
   else {
@@ -128,10 +149,10 @@ async function show({ record, text }: CreatedKey, asJson: boolean): Promise<void
   }
 }
 
-const NAMES = ['ID', 'KEY', 'LABEL', 'OWNER', 'CREATED', 'STATE', 'LAST USED'];
+const NAMES = ['ID', 'KEY', 'LABEL', 'OWNER', 'CREATED', 'STATE', 'LIMIT', 'LAST USED'];
 
 function cellsOf(record: KeyRecord, now: number): string[] {
-  const { id, shown, label, owner, createdAt, expiresAt, revokedAt, lastUsedAt } = record;
+  const { id, shown, label, owner, createdAt, expiresAt, revokedAt, lastUsedAt, rateLimit } = record;
   const end = Math.min(revokedAt ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY);
   const ended = revokedAt !== null && revokedAt <= now ? 'revoked' : 'expired';
   const active = Number.isFinite(end) ? `active until ${dateOf(end)}` : 'active';
@@ -142,6 +163,7 @@ function cellsOf(record: KeyRecord, now: number): string[] {
     owner ?? 'operator',
     dateOf(createdAt),
     isActive(record, now) ? active : ended,
+    rateLimit ?? 'default',
     lastUsedAt === null ? 'never' : dateOf(lastUsedAt),
   ];
 }

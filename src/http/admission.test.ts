@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { insertKeys } from '../../test/support/account-rows.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { block, COLD, granted, HOT } from '../../test/support/fixtures.ts';
+import { eventually } from '../../test/support/live-chain.ts';
+import { startRedis } from '../../test/support/redis.ts';
 import { type LogLine, runCommand, type ServeProcess, startServe } from '../../test/support/serve-process.ts';
 import { openAccounts } from '../accounts/accounts.ts';
 import { openStore } from '../store/open.ts';
@@ -213,6 +215,94 @@ describe('authentication', () => {
   }, 60_000);
 });
 
+describe('KEY_LIMIT', () => {
+  const LIMIT = { ANONYMOUS_LIMIT: '25/10s', KEY_LIMIT: '30/3600s', MAX_LAG_1: '86400' };
+  const burstWith = (key: string, to: ServeProcess, count = 40) =>
+    burst(count, () => fetch(to.url + V2, { headers: { 'x-api-key': key } }));
+
+  test('limits each key of the operator, with its own headers; a limit can be set on one key', async () => {
+    const limited = await startServe(url, LIMIT);
+    const created = JSON.parse((await keys('create', '--label', 'limited', '--json')).text) as {
+      key: string;
+      id: number;
+    };
+    const other = (await keys('create', '--label', 'other')).text;
+    const askWith = (key: string) => fetch(limited.url + V2, { headers: { 'x-api-key': key } });
+    try {
+      const first = await askWith(created.key);
+      expect(first.headers.get('ratelimit-policy')).toBe('"key";q=30;w=3600');
+      expect(first.headers.get('ratelimit')).toBe('"key";r=29;t=3600');
+      expect(await burstWith(created.key, limited)).toEqual({ 200: 29, 429: 11 });
+      const refused = await askWith(created.key);
+      expect([refused.status, refused.headers.get('ratelimit')]).toEqual([
+        429,
+        expect.stringMatching(/^"key";r=0;t=\d+$/),
+      ]);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3000);
+      expect(((await refused.json()) as { detail: string }).detail).toContain('with this API key');
+      // A key that took its place shares its window. Another key, and callers without a key, are not concerned.
+      const rotated = (await keys('rotate', String(created.id))).text;
+      expect((await askWith(rotated)).status).toBe(429);
+      expect(await burstWith(other, limited)).toEqual({ 200: 30, 429: 10 });
+      expect((await fetch(limited.url + V2)).headers.get('ratelimit')).toMatch(/^"anon";r=24/);
+
+      expect((await keys('limit', String(created.id), '50/3600s')).text).toBe(
+        `Key ${created.id}: at most 50 requests in any 3600 seconds.`,
+      );
+      const policy = async (key: string) => (await askWith(key)).headers.get('ratelimit-policy');
+      await eventually('limit learnt', async () => (await policy(created.key)) === '"key";q=50;w=3600');
+      expect((await keys('list')).text).toMatch(new RegExp(`^${created.id} .* 50/3600s `, 'm'));
+      expect((await keys('limit', String(created.id), 'off')).text).toBe(`Key ${created.id}: no limit.`);
+      await eventually('limit lifted', async () => (await policy(created.key)) === null);
+      expect(await burstWith(created.key, limited, 100)).toEqual({ 200: 100 });
+      expect((await keys('limit', String(created.id), 'default')).text).toBe(`Key ${created.id}: the default limit.`);
+      await eventually('default', async () => (await policy(created.key)) === '"key";q=30;w=3600');
+      for (const [args, why] of [
+        [['limit', String(created.id)], 'Missing limit'],
+        [['limit', String(created.id), '5'], 'Invalid limit: 5'],
+        [['limit', '99999', 'off'], 'No key with id 99999'],
+        [['revoke', String(created.id), 'off'], 'Unexpected argument: off'],
+      ] as const) {
+        const { code, stderr } = await keys(...args);
+        expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+      }
+    } finally {
+      await limited.stop();
+    }
+  }, 60_000);
+
+  for (const [where, more] of [
+    ['two workers', {}],
+    ['two workers and Redis', { REDIS_URL: true }],
+  ] as const)
+    test(`the keys of one wallet share a window: ${where}`, async () => {
+      const redis = 'REDIS_URL' in more ? await startRedis() : null;
+      const accounts = await openAccounts(url);
+      const now = Math.floor(Date.now() / 1000);
+      const owner = `0x${where.replaceAll(' ', '')}`;
+      const made = await Promise.all([1, 2, 3].map(() => accounts.create({ label: 'x', owner, now })));
+      const [one = '', two = '', special = ''] = made.map((key) => key?.text);
+      await accounts.setLimit(made[2]?.record.id as number, '35/3600s');
+      await accounts.close();
+      const environment = { ...LIMIT, ...(redis === null ? {} : { REDIS_URL: redis.url }) };
+      const limited = await startServe(url, environment, 'serve', '--workers', '2');
+      const askWith = (key: string) =>
+        fetch(limited.url + V2, { headers: { 'x-api-key': key, connection: 'close' }, keepalive: false });
+      try {
+        const statuses = await burst(100, (turn) => askWith(turn % 2 === 0 ? one : two));
+        expect(statuses).toEqual({ 200: 30, 429: 70 });
+        const refused = await askWith(one);
+        expect(refused.headers.get('ratelimit-policy')).toBe('"owner";q=30;w=3600');
+        expect(((await refused.json()) as { detail: string }).detail).toContain('all API keys of this wallet');
+        // A key with a limit of its own has a window of its own.
+        expect(await burst(60, () => askWith(special))).toEqual({ 200: 35, 429: 25 });
+      } finally {
+        await limited.stop();
+        await redis?.kill();
+      }
+    }, 60_000);
+});
+
 describe('delegations keys', () => {
   test('creates, lists, rotates and revokes; the key alone is on standard output', async () => {
     const created = await keys('create', '--label', 'mint site', '--expires', '365');
@@ -245,6 +335,7 @@ describe('delegations keys', () => {
 
   test('lists 2,500 keys in pages: one JSON array, every key in the table', async () => {
     const many = `sqlite:${temporaryPath('many-keys.db')}`;
+    await (await openStore(many)).close();
     await (await openAccounts(many)).close();
     await insertKeys(many, '0xmany', 2500, { createdAt: 1, revokedAt: null });
     const list = async (...args: string[]) =>

@@ -1,5 +1,7 @@
-// Decides whether a request is admitted: unlimited with an active key, rate-limited by client address without one.
+// Decides whether a request is admitted: rate-limited by client address without a key, and with an active key by the key's limit,
+// if it has one.
 
+import type { KeyRecord } from '../accounts/accounts.ts';
 import type { KeyCache } from '../accounts/key-cache.ts';
 import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
@@ -15,6 +17,8 @@ export interface AdmissionOptions {
   readonly pages: Limiter;
   /** For requests that cost more than a page: explorer lists, sign-ins and lookups of unknown keys. */
   readonly lookups: Limiter;
+  /** For requests with a key whose stored limit is this; null means no limit. */
+  readonly limiterOfKey: (rateLimit: string | null) => Limiter | null;
   readonly keys: Pick<KeyCache, 'known' | 'isFamiliar' | 'lookUp'>;
   readonly proxies: TrustedProxies;
 }
@@ -34,9 +38,21 @@ export interface Admission {
 }
 
 export const UNLIMITED: AdmissionDecision = { headers: {}, refusal: null };
+/** What a limit covers, by the name of its policy. */
+const SCOPES: Readonly<Record<string, string>> = {
+  key: ' with this API key',
+  owner: ' for all API keys of this wallet together',
+};
 const CHALLENGE = { 'www-authenticate': 'ApiKey realm="registry", header="X-API-KEY"' };
 
-export function createAdmission({ anonymous, pages, lookups, keys, proxies }: AdmissionOptions): Admission {
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { anonymous, pages, lookups, limiterOfKey, keys, proxies } = options;
+  const anonymousHelp =
+    limiterOfKey(null) === null
+      ? ' Requests with an API key are not limited: see /developers.'
+      : ' Requests with an API key have their own limit: see /developers.';
+  const toDecision = (name: string, limiter: Limiter, result: LimitResult) =>
+    decide(name, limiter, result, name === 'anon' ? anonymousHelp : '');
   const addressOf = (request: Request, socket: () => string) =>
     clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
 
@@ -48,6 +64,18 @@ export function createAdmission({ anonymous, pages, lookups, keys, proxies }: Ad
   ): Promise<AdmissionDecision> {
     if (limiter === null) return UNLIMITED;
     return toDecision(name, limiter, await limiter.consume(addressOf(request, socket), performance.now()));
+  }
+
+  /** The keys of one wallet share a window. A key with a limit of its own has its own window, shared with the keys it replaced. */
+  function limitKey({ id, windowId, owner, rateLimit }: KeyRecord): Awaitable<AdmissionDecision> {
+    const limiter = limiterOfKey(rateLimit);
+    if (limiter === null) return UNLIMITED;
+    const isShared = owner !== null && rateLimit === null;
+    const name = isShared ? 'owner' : 'key';
+    const result = limiter.consume(isShared ? owner : `#${windowId ?? id}`, performance.now());
+    return result instanceof Promise
+      ? result.then((one) => toDecision(name, limiter, one))
+      : toDecision(name, limiter, result);
   }
 
   /** Decisions in progress by key: concurrent requests with the same key share one lookup. */
@@ -67,24 +95,24 @@ export function createAdmission({ anonymous, pages, lookups, keys, proxies }: Ad
   /** A key that is not cached must be looked up. Lookups are rate-limited, so that random keys cannot load the database. */
   async function withKey(
     key: string,
-    known: boolean | null,
+    known: false | null,
     request: Request,
     socket: () => string,
   ): Promise<AdmissionDecision> {
     const anon = () => limited('anon', anonymous, request, socket);
-    let isActive = known;
-    if (isActive === null) {
+    if (known === null) {
       const lookup = await mayLookUp(key, request, socket);
       if (lookup.refusal !== null) return lookup;
+      let found: KeyRecord | false;
       try {
-        isActive = await keys.lookUp(key);
+        found = await keys.lookUp(key);
       } catch {
         const { headers, refusal } = await anon();
         const problem = new Problem('not-ready', 'The API key cannot be verified now.', { retryAfter: 5 });
         return { headers, refusal: refusal ?? problem };
       }
+      if (found !== false) return limitKey(found);
     }
-    if (isActive) return UNLIMITED;
     const { headers, refusal } = await anon();
     const problem = new Problem('bad-key', 'The API key is unknown, malformed, expired or revoked.', {
       headers: CHALLENGE,
@@ -104,17 +132,18 @@ export function createAdmission({ anonymous, pages, lookups, keys, proxies }: Ad
       const key = keyOf(request, budget);
       if (key === null) return limited('anon', anonymous, request, socket);
       const known = keys.known(key);
-      return known === true ? UNLIMITED : withKey(key, known, request, socket);
+      return known ? limitKey(known) : withKey(key, known, request, socket);
     },
   };
 }
 
 const keyOf = (request: Request, budget: Budget) => (budget === 'keyed' ? request.headers.get('x-api-key') : null);
 
-function toDecision(
+function decide(
   name: string,
   { limit }: Limiter,
   { accepted, remaining, seconds }: LimitResult,
+  help: string,
 ): AdmissionDecision {
   // Rounded up, but not for clock noise below a millisecond.
   const wait = Math.min(limit.seconds, Math.max(1, Math.ceil(seconds - 0.001)));
@@ -123,7 +152,6 @@ function toDecision(
     ratelimit: `"${name}";r=${remaining};t=${wait}`,
   };
   if (accepted) return { headers, refusal: null };
-  const help = name === 'anon' ? ' Requests with an API key are not limited: see /developers.' : '';
-  const detail = `Rate limit exceeded: at most ${limit.most} requests in any ${limit.seconds} seconds.${help}`;
+  const detail = `Rate limit exceeded: at most ${limit.most} requests in any ${limit.seconds} seconds${SCOPES[name] ?? ''}.${help}`;
   return { headers, refusal: new Problem('too-many-requests', detail, { retryAfter: wait }) };
 }

@@ -25,6 +25,19 @@ export interface Limiter {
   readonly clients: number;
 }
 
+const MOST_REQUESTS = 10_000;
+const LONGEST_SECONDS = 3600;
+export const LIMIT_RULE = `<requests>/<seconds>s, with 1 to ${MOST_REQUESTS} requests and 1 to ${LONGEST_SECONDS} seconds`;
+
+/** Parses `25/10s`; null if it is not a valid limit. */
+export function parseLimit(text: string): Limit | null {
+  const [, most, seconds] = /^(\d{1,6})\/(\d{1,5})s$/.exec(text) ?? [];
+  const limit = { most: Number(most), seconds: Number(seconds) };
+  const isValid =
+    limit.most >= 1 && limit.most <= MOST_REQUESTS && limit.seconds >= 1 && limit.seconds <= LONGEST_SECONDS;
+  return isValid ? limit : null;
+}
+
 /** Bounds the memory. A window is dropped once it is empty. */
 const MAX_CLIENTS = 100_000;
 /** Windows of one /48: nobody can fill the table with the /64s of a few prefixes. */

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
+import { block, COLD, CONTRACT, granted, HOT, KEY_RECORD, timeOf } from '../../test/support/fixtures.ts';
 import { serviceOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -36,7 +36,8 @@ const appWith = (more: Partial<Parameters<typeof createApp>[0]> = {}) =>
         anonymous: limiter(),
         pages: limiter(),
         lookups: limiter(),
-        keys: { known: (key) => KEYS.includes(key), isFamiliar: () => true, lookUp: async () => false },
+        limiterOfKey: () => null,
+        keys: { known: (key) => KEYS.includes(key) && KEY_RECORD, isFamiliar: () => true, lookUp: async () => false },
         proxies: readProxies('') as NonNullable<ReturnType<typeof readProxies>>,
       }),
       ...more,

@@ -146,6 +146,7 @@ describe('the window in Redis', () => {
       anonymous: null,
       pages: lookups,
       lookups,
+      limiterOfKey: () => null,
       keys,
       proxies: { check: () => false },
     });

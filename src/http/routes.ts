@@ -107,7 +107,9 @@ const ROUTES: readonly Route[] = [
   pageRoute('/', answerExplorer, 'lookup'),
   pageRoute('/docs', ({ service: { sandbox } }) => pageResponse(DOCS, { sandbox })),
   pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
-  pageRoute('/developers', ({ service }) => livePage(renderDevelopers(service.developers !== undefined), service)),
+  pageRoute('/developers', ({ service }) =>
+    livePage(renderDevelopers(service.developers !== undefined, service.keyLimit ?? null), service),
+  ),
   ...DEVELOPER_ROUTES,
   ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
 ];

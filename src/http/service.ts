@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts';
 import type { Admission } from './admission.ts';
 import type { Developers } from './developers.ts';
 import type { MaxLag, Sightings } from './freshness.ts';
+import type { Limit } from './limiter.ts';
 import type { LongLists } from './long-lists.ts';
 
 export interface Service {
@@ -30,6 +31,8 @@ export interface Service {
   readonly developers?: Developers;
   /** Whether the process is about to stop accepting requests. */
   readonly isStopping?: () => boolean;
+  /** The limit of requests with a key; absent or null if there is none. */
+  readonly keyLimit?: Limit | null;
   /** The status of the followers, if this process knows it. */
   readonly followerStatus?: () => readonly FollowerStatus[];
   /** Called for each check that was answered with no. */

@@ -29,6 +29,7 @@ test('an empty environment gives the defaults', () => {
     drainTimeout: 20,
     anonymousLimit: { most: 25, seconds: 10 },
     longListLimits: { perAddress: 4, perKey: 16, rowsPerSecond: 20_000 },
+    keyLimit: null,
     proxies: expect.anything(),
     publicUrl: null,
     selfServiceKeys: true,
@@ -53,6 +54,8 @@ test('the limits of long lists can be changed, and their pace switched off', () 
 test('the limit for callers without a key can be changed or switched off', () => {
   expect(readConfig({ ANONYMOUS_LIMIT: '100/60s' }).anonymousLimit).toEqual({ most: 100, seconds: 60 });
   expect(readConfig({ ANONYMOUS_LIMIT: 'off' }).anonymousLimit).toBeNull();
+  expect(readConfig({ KEY_LIMIT: '1000/10s' }).keyLimit).toEqual({ most: 1000, seconds: 10 });
+  expect(() => readConfig({ KEY_LIMIT: '1000' })).toThrow('KEY_LIMIT must be off or <requests>/<seconds>s');
   for (const bad of ['0/10s', '25/0s', '25', '99999/10s']) expect(() => readConfig({ ANONYMOUS_LIMIT: bad })).toThrow();
 });
 

@@ -1,7 +1,7 @@
 // Reads the configuration from the environment, once, and reports all faults together before anything starts.
 
 import { readProxies, type TrustedProxies } from '../http/client-address.ts';
-import type { Limit } from '../http/limiter.ts';
+import { LIMIT_RULE, type Limit, parseLimit } from '../http/limiter.ts';
 import type { LongListLimits } from '../http/long-lists.ts';
 import { CHAIN_VARIABLES, type ChainConfigs, type ReportFault, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
@@ -30,6 +30,8 @@ export interface Config extends ChainConfigs {
   /** For callers without a key; null means no limit. */
   readonly anonymousLimit: Limit | null;
   readonly longListLimits: LongListLimits;
+  /** For each key of the operator, and for all keys of a wallet together; null means no limit. */
+  readonly keyLimit: Limit | null;
   readonly proxies: TrustedProxies;
   /** The origin that callers use; null if not configured. */
   readonly publicUrl: string | null;
@@ -76,6 +78,7 @@ export const VARIABLES = [
   ['METRICS_PORT', '9090', 'port of the metrics server'],
   ['LOG_LEVEL', 'info', LOG_LEVELS.join(', ')],
   ['ANONYMOUS_LIMIT', '25/10s', 'rate limit for each caller without a key: <requests>/<seconds>s, or off'],
+  ['KEY_LIMIT', 'off', 'rate limit for each API key; the keys of one wallet share it: <requests>/<seconds>s, or off'],
   ['LONG_LISTS', '4', 'lists of more than 250 delegations in flight for each caller without a key, in each process'],
   ['LONG_LISTS_PER_KEY', '16', 'the same for each key'],
   ['LONG_LIST_ROWS', '20000', 'delegations per second that long lists read for each caller without a key, or off'],
@@ -91,8 +94,6 @@ export const VARIABLES = [
 ] as const;
 
 const NO_PROXIES: TrustedProxies = { check: () => false };
-const MOST_REQUESTS = 10_000;
-const LONGEST_SECONDS = 3600;
 const MOST_LONG_LISTS = 128;
 /** A slower page would look like an idle connection. */
 const LEAST_ROWS = 5000;
@@ -101,16 +102,6 @@ const MOST_ROWS = 10_000_000;
 function readRows(text: string): number | undefined {
   const rows = /^\d{1,8}$/.test(text) ? Number(text) : 0;
   return rows >= LEAST_ROWS && rows <= MOST_ROWS ? rows : undefined;
-}
-
-const LIMIT_RULE = `must be off or <requests>/<seconds>s, with 1 to ${MOST_REQUESTS} requests and 1 to ${LONGEST_SECONDS} seconds`;
-
-function readLimit(text: string): Limit | undefined {
-  const [, most, seconds] = /^(\d{1,6})\/(\d{1,5})s$/.exec(text) ?? [];
-  const limit = { most: Number(most), seconds: Number(seconds) };
-  const isGood =
-    limit.most >= 1 && limit.most <= MOST_REQUESTS && limit.seconds >= 1 && limit.seconds <= LONGEST_SECONDS;
-  return isGood ? limit : undefined;
 }
 
 /** Null unless the database drivers can parse it: their own errors are less clear. */
@@ -171,9 +162,14 @@ export function readConfig(environment: Environment): Config {
   const metricsPort = whole('METRICS_PORT', 9090, 65_535, '9090');
   if (port !== 0 && port === metricsPort) fault('METRICS_PORT', 'must not equal PORT', '9090');
 
-  const limited = text('ANONYMOUS_LIMIT', '25/10s');
-  const anonymousLimit = limited === 'off' ? null : readLimit(limited);
-  if (anonymousLimit === undefined) fault('ANONYMOUS_LIMIT', LIMIT_RULE, '25/10s');
+  const limit = (name: string, otherwise: string, example: string) => {
+    const value = text(name, otherwise);
+    const parsed = parseLimit(value);
+    if (value !== 'off' && parsed === null) fault(name, `must be off or ${LIMIT_RULE}`, example);
+    return parsed;
+  };
+  const anonymousLimit = limit('ANONYMOUS_LIMIT', '25/10s', '25/10s');
+  const keyLimit = limit('KEY_LIMIT', 'off', '1000/10s');
   const rowsText = text('LONG_LIST_ROWS', '20000');
   const longListRows = rowsText === 'off' ? null : readRows(rowsText);
   if (longListRows === undefined)
@@ -209,7 +205,8 @@ export function readConfig(environment: Environment): Config {
     answerTimeout: whole('ANSWER_TIMEOUT', 600, 86_400, '600', 1),
     drainDelay: whole('DRAIN_DELAY', 0, 300, '15'),
     drainTimeout: whole('DRAIN_TIMEOUT', 20, 600, '20', 1),
-    anonymousLimit: anonymousLimit ?? null,
+    anonymousLimit,
+    keyLimit,
     longListLimits,
     proxies: proxies ?? NO_PROXIES,
     publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,

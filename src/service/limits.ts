@@ -1,6 +1,6 @@
 // Creates the rate limiters of an API process: backed by Redis, by the worker group, or by this process alone.
 
-import { createLimiter, type Limit, type Limiter } from '../http/limiter.ts';
+import { createLimiter, type Limit, type Limiter, parseLimit } from '../http/limiter.ts';
 import { createRedisWindows } from '../http/redis-windows.ts';
 import { createSharedLimiter, type SharedWindow } from '../http/shared-limiter.ts';
 import type { Config } from './config.ts';
@@ -11,27 +11,24 @@ export interface Limits {
   readonly anonymous: Limiter | null;
   readonly pages: Limiter;
   readonly lookups: Limiter;
+  /** The limiter of a key with this `rateLimit`; null if it has no limit. */
+  limiterOfKey(rateLimit: string | null): Limiter | null;
   /** Whether Redis holds the limits now; null without REDIS_URL. */
   isShared(): boolean | null;
   close(): void;
 }
 
 /** The windows that the parent holds for all workers of its group. */
-export type GroupWindows = (name: LimitName) => SharedWindow;
+export type GroupWindows = (name: LimitName, limit: Limit) => SharedWindow;
 
-export const LIMIT_NAMES = ['anonymous', 'pages', 'lookups'] as const;
-export type LimitName = (typeof LIMIT_NAMES)[number];
+export type LimitName = 'anonymous' | 'pages' | 'lookups' | 'key';
 
 /** Far above what a person who reads pages needs. */
 const PAGES: Limit = { most: 300, seconds: 10 };
 /** For expensive requests. An open explorer page that refreshes itself needs three per window. */
 const LOOKUPS: Limit = { most: 40, seconds: 10 };
 
-/** Null if the limit is switched off. */
-export const limitOf = (name: LimitName, { anonymousLimit }: Pick<Config, 'anonymousLimit'>): Limit | null =>
-  ({ anonymous: anonymousLimit, pages: PAGES, lookups: LOOKUPS })[name];
-
-type LimitConfig = Pick<Config, 'anonymousLimit' | 'redisUrl' | 'redisFallback'>;
+type LimitConfig = Pick<Config, 'anonymousLimit' | 'keyLimit' | 'redisUrl' | 'redisFallback'>;
 
 /** Counts in Redis if configured. Without it, or while it is unreachable, the group counts; without a group, this process. */
 export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, group: GroupWindows | null): Limits {
@@ -48,10 +45,22 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
     const windows = redis === null ? [] : [redis.windowOf(name, limit)];
     if (redis !== null && config.redisFallback === 'off')
       return createSharedLimiter({ limit, windows, fallback: null, onFallback });
-    if (group !== null) windows.push(group(name));
+    if (group !== null) windows.push(group(name, limit));
     return windows.length === 0 ? own : createSharedLimiter({ limit, windows, fallback: own, onFallback });
   };
+  const defaultOfKeys = config.keyLimit && create('key', config.keyLimit);
+  /** By the text of the limit. Only operators set limits on keys, so they are few. */
+  const ofKeys = new Map<string, Limiter>();
   return {
+    limiterOfKey(rateLimit) {
+      if (rateLimit === null) return defaultOfKeys;
+      const limit = rateLimit === 'off' ? null : parseLimit(rateLimit);
+      // An unreadable limit, from a newer version perhaps, must not lift the default.
+      if (limit === null) return rateLimit === 'off' ? null : defaultOfKeys;
+      const limiter = ofKeys.get(rateLimit) ?? create('key', limit);
+      ofKeys.set(rateLimit, limiter);
+      return limiter;
+    },
     anonymous: config.anonymousLimit && create('anonymous', config.anonymousLimit),
     pages: create('pages', PAGES),
     lookups: create('lookups', LOOKUPS),

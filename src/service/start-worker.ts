@@ -2,7 +2,7 @@
 
 import type { DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
-import type { Limiter } from '../http/limiter.ts';
+import type { Limit, Limiter } from '../http/limiter.ts';
 import { startChild } from './child.ts';
 import type { Environment } from './config.ts';
 import type { LimitName } from './limits.ts';
@@ -18,8 +18,8 @@ export interface WorkerOptions {
   /** How long it may drain. */
   readonly drainMs: number;
   readonly log: Log;
-  /** What the parent holds for all workers. */
-  readonly limiters: ReadonlyMap<LimitName, Limiter>;
+  /** The limiters that the parent holds for all workers. */
+  readonly limiterOf: (name: LimitName, limit: Limit) => Limiter;
   readonly metrics: Metrics;
   readonly denied: DeniedSample;
   readonly onExit: () => void;
@@ -41,7 +41,7 @@ const UNRESPONSIVE_MS = 8 * REPORT_MS;
 const CLOSE_MS = 5000;
 
 export function startWorker(options: WorkerOptions): Worker {
-  const { number, environment, follows, drainMs, log, limiters, metrics, denied, onExit } = options;
+  const { number, environment, follows, drainMs, log, limiterOf, metrics, denied, onExit } = options;
   const listening = Promise.withResolvers<void>();
   let health: Health | null = null;
   const child = startChild({
@@ -56,7 +56,7 @@ export function startWorker(options: WorkerOptions): Worker {
       const message = received as FromWorker;
       if (message.type === 'listening') listening.resolve();
       else if (message.type === 'consume') {
-        const result = limiters.get(message.name)?.consume(message.client, performance.now());
+        const result = limiterOf(message.name, message.limit).consume(message.client, performance.now());
         send({ type: 'limit-result', id: message.id, result } as ToWorker);
       } else {
         metrics.add(message.counts);

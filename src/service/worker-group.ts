@@ -1,7 +1,7 @@
 // Runs a group of workers on one port: starts them, holds their rate limits, serves their metrics and runs the follower.
 
 import { createDeniedSample } from '../chain/denied-sample.ts';
-import { createLimiter, type Limiter } from '../http/limiter.ts';
+import { createLimiter, type Limit, type Limiter } from '../http/limiter.ts';
 import { serverUrl } from '../http/listener.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
@@ -10,7 +10,7 @@ import { type Config, type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
 import { startFollowerProcess } from './follower-process.ts';
 import { createFreshness } from './freshness.ts';
-import { LIMIT_NAMES, type LimitName, limitOf } from './limits.ts';
+import type { LimitName } from './limits.ts';
 import { createErrorLog, openLog } from './log.ts';
 import { createMetrics, type Health } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
@@ -24,11 +24,13 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   const log = openLog(config.logLevel, metrics.countDroppedLogLines);
   logStart(log, environment, config, follows);
   const denied = createDeniedSample();
-  const limiters = new Map<LimitName, Limiter>();
-  for (const name of LIMIT_NAMES) {
-    const limit = limitOf(name, config);
-    if (limit !== null) limiters.set(name, createLimiter(limit));
-  }
+  const limiters = new Map<string, Limiter>();
+  const limiterOf = (name: LimitName, limit: Limit) => {
+    const id = `${name} ${limit.most}/${limit.seconds}`;
+    const limiter = limiters.get(id) ?? createLimiter(limit);
+    limiters.set(id, limiter);
+    return limiter;
+  };
   const started: (() => unknown)[] = [];
   let store: Store | null = null;
   /** The index stays fresh while the workers still accept requests. */
@@ -45,7 +47,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
         follows,
         drainMs: 1000 * (config.drainDelay + config.drainTimeout),
         log,
-        limiters,
+        limiterOf,
         metrics,
         denied,
         onExit: () => void restarts++,

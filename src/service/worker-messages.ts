@@ -2,7 +2,7 @@
 
 import type { DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
-import type { LimitResult } from '../http/limiter.ts';
+import type { Limit, LimitResult } from '../http/limiter.ts';
 import type { LimitName } from './limits.ts';
 import type { Counts, Health } from './metrics.ts';
 
@@ -15,7 +15,13 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly type: 'listening' }
-  | { readonly type: 'consume'; readonly id: number; readonly name: LimitName; readonly client: string }
+  | {
+      readonly type: 'consume';
+      readonly id: number;
+      readonly name: LimitName;
+      readonly limit: Limit;
+      readonly client: string;
+    }
   | {
       readonly type: 'report';
       readonly counts: Counts;

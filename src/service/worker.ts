@@ -50,12 +50,12 @@ function connectParent() {
     if (message.type === 'follower-status') chains = message.chains;
     else pending.get(message.id)?.(message.result);
   });
-  const windows: GroupWindows = (name) => async (client) => {
+  const windows: GroupWindows = (name, limit) => async (client) => {
     const id = ++lastId;
     const { promise, resolve } = Promise.withResolvers<LimitResult>();
     pending.set(id, resolve);
     try {
-      send({ type: 'consume', id, name, client });
+      send({ type: 'consume', id, name, limit, client });
       return await withTimeout(LIMIT_TIMEOUT_MS, promise);
     } finally {
       pending.delete(id);

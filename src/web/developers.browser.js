@@ -127,6 +127,7 @@ function cardOf(record, uses, sinceDay) {
   card.querySelector('.badge').classList.add(record.good ? 'good' : 'bad');
   field('shown', `${record.shown}…`);
   field('created', dayText(record.createdAt));
+  field('limit', { off: 'none' }[record.rateLimit] ?? record.rateLimit ?? 'default');
   field('used', record.lastUsedAt === null ? 'never' : dayText(record.lastUsedAt));
   const total = drawUses(
     card.querySelector('svg'),

@@ -3,12 +3,22 @@
 import { html } from './html.ts';
 import { DEVELOPERS_SCRIPT, renderPage } from './page.ts';
 
-export const renderDevelopers = (selfService: boolean): string =>
+interface KeyLimit {
+  readonly most: number;
+  readonly seconds: number;
+}
+
+/** `keyLimit` is null if requests with a key are not limited. */
+export const renderDevelopers = (selfService: boolean, keyLimit: KeyLimit | null): string =>
   renderPage(
     { title: 'Developers', path: '/developers', ...(selfService ? { script: DEVELOPERS_SCRIPT } : {}) },
     html`<h1>API keys</h1>
 <p class="lead">Without a key, the default limit is 25 requests per 10 seconds. With a key in the
-<code>X-API-KEY</code> header, requests to v2 are not limited. <a href="/docs">API reference</a></p>
+<code>X-API-KEY</code> header, ${
+      keyLimit === null
+        ? 'requests to v2 are not limited'
+        : `the limit for v2 is ${keyLimit.most} requests per ${keyLimit.seconds} seconds, shared by all your keys`
+    }. <a href="/docs">API reference</a></p>
 ${selfService ? SELF_SERVICE : html`<p class="empty">Self-service is switched off. Ask the operator of this service for a key.</p>`}`,
   );
 
@@ -28,6 +38,6 @@ const SELF_SERVICE = html`<noscript><p class="notice trouble">Signing in with a 
 <div id="keys" class="cards"></div>
 <p><button id="more" class="plain" type="button" hidden>Show more keys</button></p></section>
 <template id="key-card"><section class="card"><h3><span data-field="label"></span> <span class="badge" data-field="state"></span></h3>
-<dl><dt>Key</dt><dd><code data-field="shown"></code></dd><dt>Created</dt><dd data-field="created"></dd><dt>Last used</dt><dd data-field="used"></dd></dl>
+<dl><dt>Key</dt><dd><code data-field="shown"></code></dd><dt>Created</dt><dd data-field="created"></dd><dt>Last used</dt><dd data-field="used"></dd><dt>Limit</dt><dd data-field="limit"></dd></dl>
 <figure class="uses"><svg viewBox="0 0 300 48" role="img" preserveAspectRatio="none"></svg><figcaption data-field="total"></figcaption></figure>
 <p class="actions"><button type="button" class="plain" data-action="rotate">Rotate</button> <button type="button" class="plain" data-action="revoke">Revoke</button></p></section></template>`;

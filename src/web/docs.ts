@@ -29,7 +29,7 @@ JSON, and true for the block that its headers name. <a href="/openapi.json">Open
 <p>${prose('To decide whether a wallet may act, use a check, not a list: a listed delegation may be limited to a right such as “vote”, which only `detail=full` shows.')}</p>
 <p>${prose('The query is validated strictly. An unknown, misspelled, repeated or malformed parameter is a 400 that names it, so `chainid=137` is never answered for mainnet. Only `_` and `utm_…` are ignored.')}</p>
 <h2 id="limits">Rate limit and keys</h2>
-<p>${prose('Without a key the limit is 25 requests in any 10 seconds, v1 and v2 together, unless the operator set another. `RateLimit-Policy` and `RateLimit` on every answer say how many are left, and a 429 has `Retry-After`. On v2 an API key in `X-API-KEY` removes the limit. An unknown, malformed, expired or revoked key is a 401.')}</p>
+<p>${prose('Without a key the limit is 25 requests in any 10 seconds, v1 and v2 together, unless the operator set another. `RateLimit-Policy` and `RateLimit` on every answer say how many are left, and a 429 has `Retry-After`. On v2 an API key in `X-API-KEY` removes the limit, unless the operator limits keys too. An unknown, malformed, expired or revoked key is a 401.')}</p>
 <h2 id="time">Points in time</h2>
 <p>${prose('Every operation takes `block=<number>`, `block=finalized` or `timestamp=<Unix seconds, or ISO 8601 with a time zone>`, and answers as of the end of that block, or of the last block up to that time. A point that is not indexed yet is a 503, and one before the first indexed block is a 404. Neither is ever `false`.')}</p>
 <h2 id="fresh">Freshness and caching</h2>

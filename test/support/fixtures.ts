@@ -1,5 +1,6 @@
 // Short constructors for the data that tests put into a store.
 
+import type { KeyRecord } from '../../src/accounts/accounts.ts';
 import type { Address, Bytes32, Delegation, Kind } from '../../src/registry/delegation.ts';
 import { KINDS, NO_RIGHTS } from '../../src/registry/delegation.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
@@ -84,3 +85,17 @@ export const settlement = (
   complete: true,
   ...more,
 });
+
+/** An active key of the operator. */
+export const KEY_RECORD: KeyRecord = {
+  id: 1,
+  shown: 'dk_test',
+  label: 'test',
+  owner: null,
+  createdAt: 0,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+  rateLimit: null,
+  windowId: null,
+};
