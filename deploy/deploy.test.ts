@@ -279,6 +279,16 @@ describe('kubernetes', () => {
   });
 });
 
+test.each(['deploy/nginx.conf', 'deploy/systemd/nginx.conf'])(
+  '%s bounds the connections of an address',
+  async (path) => {
+    const nginx = await read(path);
+    const [zone = ''] = allOf(/^limit_conn_zone \$binary_remote_addr zone=(\w+):/gm, nginx);
+    expect(allOf(new RegExp(`^ {2}limit_conn ${zone} (\\d+);$`, 'gm'), nginx)).toEqual(['100']);
+    expect(nginx).toContain('limit_conn_status 429;');
+  },
+);
+
 describe('units', () => {
   const units = readdirSync(`${import.meta.dir}/systemd`).filter((name) => name.endsWith('.service'));
 
@@ -291,6 +301,40 @@ describe('units', () => {
       expect(Number(allOf(/^TimeoutStopSec=(\d+)$/gm, text)[0])).toBeGreaterThan(15);
       const set = allOf(/(?:^Environment=|env | )([A-Z_]+)=\S/gm, text);
       expect(set.filter((name) => !isVariable(name))).toEqual([]);
+    }
+  });
+
+  test('are confined: at most 2.0 by systemd-analyze security', async () => {
+    for (const unit of units) {
+      const lines = (await read(`deploy/systemd/${unit}`)).split('\n');
+      const missing = [
+        ...[
+          'NoNewPrivileges=yes',
+          'CapabilityBoundingSet=',
+          'ProtectSystem=strict',
+          'ProtectHome=yes',
+          'PrivateMounts=yes',
+        ],
+        ...[
+          'SystemCallArchitectures=native',
+          'SystemCallFilter=@system-service',
+          'SystemCallFilter=~@privileged @resources',
+        ],
+        ...['SystemCallErrorNumber=EPERM', 'RestrictNamespaces=yes', 'RemoveIPC=yes', 'UMask=0077'],
+      ].filter((line) => !lines.includes(line));
+      expect([unit, missing]).toEqual([unit, []]);
+      const analyze = Bun.which('systemd-analyze');
+      if (analyze === null) continue;
+      const run = (...args: string[]) => Bun.spawnSync([analyze, ...args]);
+      const [, version] = /^systemd (\d+)/.exec(run('--version').stdout.toString()) ?? [];
+      // Older versions cannot read a file.
+      if (Number(version) < 250) continue;
+      const { stdout, exitCode } = run(
+        ...['security', '--offline=true', '--no-pager', '--threshold=20', `${import.meta.dir}/systemd/${unit}`],
+      );
+      const [level = ''] = stdout.toString().match(/Overall exposure level.*/) ?? [];
+      console.log(level);
+      expect([level, exitCode]).toEqual([level, 0]);
     }
   });
 

@@ -109,6 +109,15 @@ describe('limits', () => {
     expect((await ask(client)).headers.get('ratelimit')).toMatch(/^"anon";r=24/);
   });
 
+  test('the explorer and the API count as one', async () => {
+    const client = newcomer();
+    const page = `/?from=${COLD}&to=${HOT}&type=all&chainId=1`;
+    expect(await burst(60, (turn) => ask(client, turn % 2 === 0 ? page : V2))).toEqual({ 200: 25, 429: 35 });
+    expect((await ask(client, '/docs')).status).toBe(200);
+    const first = await ask(newcomer(), page);
+    expect(first.headers.get('ratelimit')).toBe('"anon";r=24;t=10');
+  });
+
   test('what an untrusted peer says of itself changes nothing', async () => {
     const direct = await startServe(url, { ANONYMOUS_LIMIT: '25/10s', MAX_LAG_1: '86400' });
     try {

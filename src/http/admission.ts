@@ -11,11 +11,11 @@ import type { Limiter, LimitResult } from './limiter.ts';
 import type { Caller } from './long-lists.ts';
 
 export interface AdmissionOptions {
-  /** For requests without a key; null means no limit. */
+  /** For requests without a key, and the explorer; null means no limit. */
   readonly anonymous: Limiter | null;
   /** For pages, `/networks` and unknown paths. */
   readonly pages: Limiter;
-  /** For requests that cost more than a page: explorer lists, sign-ins and lookups of unknown keys. */
+  /** For requests that cost more than a page: sign-ins and lookups of unknown keys. */
   readonly lookups: Limiter;
   /** For requests with a key whose stored limit is this; null means no limit. */
   readonly limiterOfKey: (rateLimit: string | null) => Limiter | null;

@@ -117,7 +117,9 @@ function answer(
   }
   const ask = (target: string) => {
     const { path: own, query: ownQuery } = splitUrl(target);
-    return answered(new Request(`http://page${target}`), findRoute(own), ownQuery, service, socket);
+    // From the same client as the page.
+    const headers = { 'x-forwarded-for': request.headers.get('x-forwarded-for') ?? '' };
+    return answered(new Request(`http://page${target}`, { headers }), findRoute(own), ownQuery, service, socket);
   };
   return route.answer({ request, socket, path, query, service, ask });
 }

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { block, COLD, CONTRACT, granted, HOT, KEY_RECORD, timeOf } from '../../test/support/fixtures.ts';
+import { block, COLD, CONTRACT, ended, granted, HOT, KEY_RECORD, timeOf } from '../../test/support/fixtures.ts';
 import { serviceOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -29,7 +29,7 @@ afterAll(() => store.close());
 
 const limiter = () => createLimiter({ most: 10_000, seconds: 10 });
 /** Callers are told apart by address, and two keys are active. */
-const appWith = (more: Partial<Parameters<typeof createApp>[0]> = {}) =>
+const appWith = (more: Partial<Parameters<typeof createApp>[0]> = {}, trusted = '') =>
   createApp(
     serviceOf(store, timeOf(103), {
       admission: createAdmission({
@@ -38,7 +38,7 @@ const appWith = (more: Partial<Parameters<typeof createApp>[0]> = {}) =>
         lookups: limiter(),
         limiterOfKey: () => null,
         keys: { known: (key) => KEYS.includes(key) && KEY_RECORD, isFamiliar: () => true, lookUp: async () => false },
-        proxies: readProxies('') as NonNullable<ReturnType<typeof readProxies>>,
+        proxies: readProxies(trusted) as NonNullable<ReturnType<typeof readProxies>>,
       }),
       ...more,
     }),
@@ -130,6 +130,37 @@ describe('long lists in flight', () => {
     await server.stop(true);
     expect(longLists.inFlight).toBe(0);
   });
+});
+
+test('a long list on a page counts for the caller of the page, also behind a proxy', async () => {
+  const other = await openStore(`sqlite:${temporaryPath('ended-lists.db')}`);
+  const { epoch: own } = await other.claim(1, 100);
+  const head = block(103);
+  const tokens = Array.from({ length: 600 }, (_, id) => granted('ERC721', { tokenId: BigInt(id) }));
+  const ends = Array.from({ length: 600 }, (_, id) => ended('ERC721', { tokenId: BigInt(id) }));
+  const blocks = [block(100), block(101, tokens), block(102, ends), head];
+  await other.apply({ chainId: 1, epoch: own, after: null, blocks, head });
+  const callers: string[] = [];
+  const { begin } = createLongLists();
+  const app = appWith(
+    {
+      store: other,
+      longLists: {
+        begin(caller) {
+          callers.push(caller.id);
+          return begin(caller);
+        },
+        inFlight: 0,
+      },
+    },
+    '192.0.2.1',
+  );
+  const request = new Request(`http://localhost/?wallet=${HOT}&chain=1&asOf=102`, {
+    headers: { 'x-forwarded-for': '198.51.100.7' },
+  });
+  expect((await app.fetch(request, () => '192.0.2.1')).status).toBe(200);
+  expect(new Set(callers)).toEqual(new Set(['198.51.100.7']));
+  await other.close();
 });
 
 describe('reads of long lists', () => {

@@ -28,7 +28,7 @@ export interface Call {
   readonly path: Readonly<Record<string, string>>;
   readonly query: string;
   readonly service: Service;
-  /** Asks the API itself, without a limit: pages have limits of their own. */
+  /** Asks the API itself, without a limit: the page that asks is already counted, the explorer as a request to the API. */
   readonly ask: (url: string) => Promise<Response>;
 }
 
@@ -104,7 +104,7 @@ const DEVELOPER_ROUTES: readonly Route[] = [...DEVELOPER_PATHS].map(([path, hand
 
 const ROUTES: readonly Route[] = [
   ...OPERATIONS.map((operation) => operationRoute(operation)),
-  pageRoute('/', answerExplorer, 'lookup'),
+  pageRoute('/', answerExplorer, 'anonymous'),
   pageRoute('/docs', ({ service: { sandbox } }) => pageResponse(DOCS, { sandbox })),
   pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
   pageRoute('/developers', ({ service }) =>

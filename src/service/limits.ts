@@ -25,7 +25,7 @@ export type LimitName = 'anonymous' | 'pages' | 'lookups' | 'key';
 
 /** Far above what a person who reads pages needs. */
 const PAGES: Limit = { most: 300, seconds: 10 };
-/** For expensive requests. An open explorer page that refreshes itself needs three per window. */
+/** For expensive requests: sign-ins and lookups of unknown keys. */
 const LOOKUPS: Limit = { most: 40, seconds: 10 };
 
 type LimitConfig = Pick<Config, 'anonymousLimit' | 'keyLimit' | 'redisUrl' | 'redisFallback'>;
