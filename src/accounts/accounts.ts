@@ -78,7 +78,7 @@ export const isActive = ({ revokedAt, expiresAt }: KeyRecord, now: number): bool
   (revokedAt === null || revokedAt > now) && (expiresAt === null || expiresAt > now);
 
 export async function openAccounts(url: string): Promise<Accounts> {
-  const engine = await openEngine(url, { connections: CONNECTIONS });
+  const engine = await openEngine(url, { connections: CONNECTIONS, role: 'accounts' });
   try {
     await migrateAccounts(engine);
     const [[secret] = []] = await engine.rows('SELECT secret FROM account_secret', []);

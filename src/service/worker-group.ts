@@ -31,7 +31,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   let store: Store | null = null;
   try {
     // Creates or migrates the store once, before all workers open it.
-    store = await openStore(config.databaseUrl);
+    store = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' });
     const port = reservePort(config);
     let restarts = 0;
     const workers = Array.from({ length: count }, (_, position) =>
