@@ -130,7 +130,7 @@ export const isActive = ({ revokedAt, expiresAt }: KeyRecord, now: number): bool
 
 /** With `mustExist`, the database must be that of a service: a key in any other is one that no service knows. */
 export async function openAccounts(url: string, { mustExist = false } = {}): Promise<Accounts> {
-  const engine = await openEngine(url, { connections: CONNECTIONS, mustExist });
+  const engine = await openEngine(url, { connections: CONNECTIONS, mustExist, role: 'accounts' });
   try {
     if (mustExist) await requireTables(engine);
     await migrateAccounts(engine);

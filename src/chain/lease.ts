@@ -62,12 +62,15 @@ export async function holdLease(options: LeaseOptions, work: Work): Promise<void
   const release = () => store.release(chainId, holder).catch(onError);
   let wasOurs: boolean | null = null;
   for (let tries = 0; !signal.aborted; tries++) {
+    // Null if the store does not answer: then nobody is known to hold the lease.
     const isOurs = await take(store, chainId, holder).catch((error) => {
       onError(error);
-      return false;
+      return null;
     });
-    if (isOurs !== wasOurs) onChange(isOurs);
-    wasOurs = isOurs;
+    if (isOurs !== null && isOurs !== wasOurs) {
+      onChange(isOurs);
+      wasOurs = isOurs;
+    }
     if (isOurs && (await runWhileHeld(options, holder, work)) === 'stalled') {
       await release();
       await sleep(STALL_PAUSE_MS, signal);

@@ -15,6 +15,7 @@ function configErrorOf(environment: Record<string, string>): ConfigError {
 test('an empty environment gives the defaults', () => {
   expect(readConfig({})).toEqual({
     databaseUrl: 'sqlite:./data/delegations.db',
+    databasePool: 8,
     replicaUrl: null,
     redisUrl: null,
     redisFallback: 'process',

@@ -8,6 +8,8 @@ import { LOG_LEVELS, type LogLevel } from './log.ts';
 
 export interface Config extends ChainConfigs {
   readonly databaseUrl: string;
+  /** The maximum number of PostgreSQL connections of one process. */
+  readonly databasePool: number;
   /** A read replica of that database; null if there is none. */
   readonly replicaUrl: string | null;
   /** Redis holds the limit for all processes; if null, each group of processes holds its own. */
@@ -66,6 +68,7 @@ export class ConfigError extends Error {
 export const VARIABLES = [
   ['DATABASE_URL', 'sqlite:./data/delegations.db', 'database: sqlite:<path> or postgres://user@host/database'],
   ['DATABASE_REPLICA_URL', 'none', 'streaming replica of a PostgreSQL database, used for reads while it is up to date'],
+  ['DATABASE_POOL', '8', 'maximum number of PostgreSQL connections of one process, 2 to 100; idle ones are closed'],
   ['REDIS_URL', 'none', 'Redis or Valkey, to share one rate limit between all processes: redis://host:6379'],
   [
     'REDIS_FALLBACK',
@@ -192,6 +195,8 @@ export function readConfig(environment: Environment): Config {
 
   const config = {
     databaseUrl,
+    // A follower renews its lease while a long transaction runs.
+    databasePool: whole('DATABASE_POOL', 8, 100, '8', 2),
     replicaUrl: replicaUrl || null,
     redisUrl: redisUrl || null,
     redisFallback: redisFallback ?? 'process',

@@ -40,8 +40,8 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
   const calls: Record<string, number> = {};
   const events: Partial<Record<FollowerEvent['type'], number>> = {};
   let failures = 0;
-  /** Since the last successful tick: ticks that failed, and leases that were released because of that. */
-  let [failedTicks, stalls] = [0, 0];
+  /** Since the last successful tick: ticks that failed, leases that were released because of that, and leases not renewed. */
+  let [failedTicks, stalls, failedLeases] = [0, 0, 0];
   let isStandby = false;
   const providerFailures: ProviderFailures = {};
   const providerLog = createProviderLog(chainId, log, Date.now);
@@ -83,7 +83,7 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
     store,
     chainId,
     signal,
-    onError: (error: unknown) => logFailure(error),
+    onError: (error: unknown) => logFailure(error, ++failedLeases),
     onChange(isOurs: boolean) {
       isStandby = !isOurs;
       if (isStallLogged(stalls))
@@ -109,7 +109,7 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
         providerLog.remind(providers.all);
       },
       onProgress() {
-        [failedTicks, stalls] = [0, 0];
+        [failedTicks, stalls, failedLeases] = [0, 0, 0];
         providerLog.remind(providers.all);
       },
     });

@@ -23,7 +23,7 @@ export async function followChains(environment: Environment): Promise<void> {
   // The parent of a child process has logged it.
   if (!process.connected) logStart(log, environment, config, true);
   const onError = createErrorLog(log);
-  const store = await openStore(config.databaseUrl);
+  const store = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'follower' });
   let chains: readonly FollowedChain[] = [];
   const followerStatus = () => chains.map((chain) => chain.status());
   // A child process has no metrics server: its parent serves the metrics of both.

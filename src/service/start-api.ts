@@ -59,10 +59,11 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     for (const stopPart of started.splice(0).reverse()) await stopPart();
   };
   try {
-    const primary = await openStore(config.databaseUrl);
+    const primary = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' });
     started.push(primary.close);
     const { replicaUrl } = config;
-    const replicated = replicaUrl === null ? null : withReplica(primary, replicaUrl, { log, metrics });
+    const replicated =
+      replicaUrl === null ? null : withReplica(primary, replicaUrl, { log, metrics, connections: config.databasePool });
     if (replicated !== null) started.push(replicated.stop);
     const store = replicated?.store ?? primary;
     const accounts = await openAccounts(config.databaseUrl);

@@ -37,7 +37,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   let delayMs = 0;
   try {
     // Creates or migrates the store once, before all workers open it.
-    store = await openStore(config.databaseUrl);
+    store = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' });
     const port = reservePort(config);
     let restarts = 0;
     const workers = Array.from({ length: count }, (_, position) =>

@@ -48,13 +48,18 @@ export interface Dialect {
   readonly size: string;
 }
 
+/** What a connection is used for. */
+export type Role = 'api' | 'follower' | 'accounts' | 'cli';
+
 export interface EngineOptions {
   /** Creates and migrates nothing, and rejects writes. */
   readonly readOnly?: boolean;
   /** Rejects a database that has no store yet, instead of creating one. */
   readonly mustExist?: boolean;
-  /** The maximum number of connections to a server. */
+  /** The maximum number of connections to a server. One more listens for notifications. */
   readonly connections?: number;
+  /** Names the connections in `pg_stat_activity`. */
+  readonly role?: Role;
 }
 
 /** Statements have parameters $1, $2, … in both engines. */

@@ -11,19 +11,10 @@ import { openSqlite } from './sqlite.ts';
 import type { Store } from './store.ts';
 import { createWrites } from './write/writes.ts';
 
-export interface StoreOptions {
-  /** Creates and migrates nothing, and rejects writes. */
-  readonly readOnly?: boolean;
-  /** Creates and migrates nothing. */
-  readonly mustExist?: boolean;
-}
-
 /** `sqlite:<path>` or `postgres://…`. A writer creates or migrates the tables first. */
-export async function openStore(
-  url: string,
-  { readOnly = false, mustExist = false }: StoreOptions = {},
-): Promise<Store> {
-  const engine = await openEngine(url, { readOnly, mustExist });
+export async function openStore(url: string, options: EngineOptions = {}): Promise<Store> {
+  const { readOnly = false, mustExist = false } = options;
+  const engine = await openEngine(url, options);
   try {
     await (readOnly || mustExist ? requireSchema(engine) : migrate(engine));
     const { id, secret } = await readIdentity(engine);

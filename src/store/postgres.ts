@@ -34,6 +34,8 @@ const IDLE_MS = 5000;
 const CONNECT_SECONDS = 5;
 const LISTEN_RETRY_MS = 2000;
 const CONNECTIONS = 8;
+/** A connection that is idle for this long is closed: a server has few, and processes share them. */
+const IDLE_CONNECTION_SECONDS = 10;
 
 export const SETTINGS = {
   // Every statement has an index. A plan made while tables are empty must not keep scanning them whole.
@@ -54,53 +56,88 @@ const LIMITS: Readonly<Record<StatementTimeout, string>> = {
 };
 
 export async function openPostgres(url: string, options: EngineOptions = {}): Promise<Engine> {
-  const { readOnly = false, connections = CONNECTIONS } = options;
-  const connect = () =>
+  const { readOnly = false, connections = CONNECTIONS, role = 'cli' } = options;
+  const connect = (max: number, more: { readonly onclose?: () => void } = {}) =>
     new SQL(url, {
-      max: connections,
+      max,
+      idleTimeout: IDLE_CONNECTION_SECONDS,
       connectionTimeout: CONNECT_SECONDS,
-      connection: { ...SETTINGS, default_transaction_read_only: readOnly ? 'on' : 'off' },
+      connection: {
+        ...SETTINGS,
+        application_name: `delegations-${role}`,
+        default_transaction_read_only: readOnly ? 'on' : 'off',
+      },
+      ...more,
     });
-  let pool = connect();
+  // The driver uses the connections of a pool in turn, which would keep them all open. So one is used whenever it is free, and
+  // the others become idle and close.
+  const connectAll = () => ({ first: connect(1), others: connect(Math.max(1, connections - 1)) });
+  let pools = connectAll();
+  let isFirstBusy = false;
+  const onConnection = async <T>(send: (pool: SQL) => Promise<T>): Promise<T> => {
+    if (isFirstBusy) return send(pools.others);
+    isFirstBusy = true;
+    try {
+      return await send(pools.first);
+    } finally {
+      isFirstBusy = false;
+    }
+  };
+  const closePools = ({ first, others }: typeof pools, timeout: number) =>
+    Promise.all([first.close({ timeout }), others.close({ timeout })]);
   let closed = false;
   const subscriptions = new Map<string, (text: string) => void>();
+  let listener: SQL | null = null;
 
   // A server that is frozen or cut off neither answers nor closes its connections, so they are replaced.
   const reconnect = () => {
-    void pool.close({ timeout: 0 }).catch(() => {});
-    pool = connect();
-    for (const channel of subscriptions.keys()) void listen(channel);
+    void closePools(pools, 0).catch(() => {});
+    pools = connectAll();
+    listen();
   };
   const progress = { answers: 0 };
   const reads = createStallWatch(READ_MS, progress, reconnect);
   const writes = createStallWatch(WRITE_MS, progress, reconnect);
   /** Runs a request within its time limit. */
   const request: Readonly<Record<StatementTimeout, Request>> = {
-    short: (send) => reads.during(send, toStoreError),
-    long: (send) => writes.during(send, toStoreError),
+    short: (send) => reads.during(() => onConnection(send), toStoreError),
+    long: (send) => writes.during(() => onConnection(send), toStoreError),
     none: (send) =>
-      send().catch((error) => {
+      onConnection(send).catch((error) => {
         throw toStoreError(error);
       }),
   };
 
-  async function listen(channel: string): Promise<void> {
-    for (const own = pool; own === pool && !closed; await Bun.sleep(LISTEN_RETRY_MS)) {
-      try {
-        await own.listen(channel, (text) => subscriptions.get(channel)?.(text));
-        return;
-      } catch {
-        // The server is unreachable: retry.
-      }
-    }
+  const stopListening = () => {
+    const old = listener;
+    listener = null;
+    void old?.close({ timeout: 0 }).catch(() => {});
+  };
+  /**
+   * Listens to all channels with a client of its own. The driver would retry a lost connection by itself and write each failure to
+   * the console, so the client is closed and replaced instead.
+   */
+  function listen(): void {
+    stopListening();
+    if (closed || subscriptions.size === 0) return;
+    const retry = () => {
+      if (listener !== own) return;
+      stopListening();
+      setTimeout(() => {
+        if (listener === null) listen();
+      }, LISTEN_RETRY_MS).unref();
+    };
+    const own = connect(1, { onclose: retry });
+    listener = own;
+    for (const [channel, onMessage] of subscriptions) own.listen(channel, onMessage).catch(retry);
   }
   const notices: Notices = {
     async publish(channel, text) {
-      await request.short(() => pool.unsafe('SELECT pg_notify($1, $2)', [channel, text]));
+      await request.short((pool) => pool.unsafe('SELECT pg_notify($1, $2)', [channel, text]));
     },
     subscribe(channel, onMessage) {
       subscriptions.set(channel, onMessage);
-      void listen(channel);
+      listen();
     },
   };
 
@@ -108,10 +145,11 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
     closed = true;
     reads.stop();
     writes.stop();
-    await pool.close({ timeout: 1 });
+    stopListening();
+    await closePools(pools, 1);
   };
   try {
-    await pool.unsafe('SELECT 1');
+    await pools.first.unsafe('SELECT 1');
   } catch (cause) {
     await close();
     // Neither the driver's message nor this one contains the password.
@@ -120,12 +158,12 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   return {
     dialect: DIALECT,
     notices,
-    rows: (sql, params) => request.short(() => readRows(pool, sql, params)),
+    rows: (sql, params) => request.short((pool) => readRows(pool, sql, params)),
     many: ({ postgres }, shared, rows) =>
-      request.short(() => pool.unsafe(postgres, [...shared, ...toColumns(rows)]).values() as Promise<Row[]>),
+      request.short((pool) => pool.unsafe(postgres, [...shared, ...toColumns(rows)]).values() as Promise<Row[]>),
     async transaction(work, timeout = 'long') {
       if (readOnly) throw new StoreError('bad-store', 'The store is open for reading only.');
-      return request[timeout](() =>
+      return request[timeout]((pool) =>
         pool.begin(async (connection) => {
           await connection.unsafe(LIMITS[timeout]);
           return work(createTransaction(connection, progress));
@@ -173,7 +211,7 @@ const readRows = (connection: SQL, sql: string, params: readonly Param[]) =>
 const toColumns = (rows: readonly Param[][]) =>
   Array.from({ length: rows[0]?.length ?? 0 }, (_, column) => rows.map((row) => row[column]));
 
-type Request = <T>(send: () => Promise<T>) => Promise<T>;
+type Request = <T>(send: (pool: SQL) => Promise<T>) => Promise<T>;
 
 function createTransaction(connection: SQL, progress: Progress): WriteTransaction {
   const counted = async <T>(pending: Promise<T>): Promise<T> => {

@@ -16,6 +16,8 @@ export interface Replicated {
 export interface ReplicaOptions {
   readonly log: (level: 'info' | 'warn', message: string, fields?: object) => void;
   readonly metrics: { countReplicaFallback(): void };
+  /** The maximum number of connections to the replica. */
+  readonly connections?: number;
 }
 
 /** How often the two are compared, and the timeout of each step. */
@@ -25,7 +27,8 @@ const TIMEOUT_MS = 1000;
 /** Errors that the primary may not have. */
 const RETRY_ON_PRIMARY = new Set<StoreErrorCode>(['unavailable', 'failed', 'not-started', 'beyond-head', 'rewritten']);
 
-export function withReplica(primary: Store, url: string, { log, metrics }: ReplicaOptions): Replicated {
+export function withReplica(primary: Store, url: string, options: ReplicaOptions): Replicated {
+  const { log, metrics, ...pool } = options;
   let opened: Promise<Store> | null = null;
   /** The replica while it is fresh. `gone` rejects as soon as it is not, so that no read waits for a replica that hangs. */
   let current: { readonly replica: Store; readonly gone: Promise<never>; leave(): void } | null = null;
@@ -65,7 +68,7 @@ export function withReplica(primary: Store, url: string, { log, metrics }: Repli
   }
   const openReplica = async (of: Store, at: string): Promise<Store> => {
     try {
-      const replica = await openStore(at, { readOnly: true });
+      const replica = await openStore(at, { ...pool, readOnly: true, role: 'api' });
       if (replica.id === of.id) return replica;
       await replica.close();
       throw new Error('The URL is not a replica of this store.');
