@@ -1,4 +1,6 @@
-// Requests that nobody should send, many of them: each is answered with a documented status and a problem that tells why.
+// Sends many requests that nobody should send: each is answered with a documented status and a problem that says why.
+// A longer run, in slices of 100,000, with another seed:
+// HOSTILE_REQUESTS=1000000 HOSTILE_SEED=7 npx bun test --timeout 9999999 test/hostile-requests.test.ts
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { checksummed } from '../src/api/checksum.ts';
@@ -10,11 +12,13 @@ import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
 import { address, block, COLD, GOOD_VALUES, granted, HOT, timeOf } from './support/fixtures.ts';
+import { ownMemory } from './support/memory.ts';
 import { createRandom } from './support/random.ts';
 import { type RawAnswer, rawClient } from './support/raw-http.ts';
 import { serving } from './support/serving.ts';
 
-const REQUESTS = 24_000;
+const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 24_000);
+const SLICE = 100_000;
 const LANES = 8;
 const HEADS: Readonly<Record<number, number>> = { 1: 105, 10: 205 };
 
@@ -338,6 +342,10 @@ describe('hostile requests', () => {
       Array.from({ length: LANES }, async () => {
         const client = rawClient(server.url);
         while (left-- > 0) {
+          if (left % SLICE === 0 && left > 0) {
+            Bun.gc(true);
+            console.log(`${left} left, ${(ownMemory(process.pid) / 1e6).toFixed(0)} MB, ${wrong.length} wrong`);
+          }
           const hostile = next();
           const answer = await client.send(`${hostile.request}\r\n`);
           const fault = faultOf(hostile, answer);
