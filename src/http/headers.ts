@@ -12,6 +12,7 @@ const EXPOSED = [
   'Retry-After',
   'RateLimit',
   'RateLimit-Policy',
+  'X-Request-Id',
   'X-Sandbox',
 ] as const satisfies readonly HeaderName[];
 

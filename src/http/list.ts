@@ -7,6 +7,7 @@ import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { isIgnored } from '../api/query.ts';
 import { readRequest } from '../api/request.ts';
+import { type StreamedBody, streamResponse, textResponse } from '../api/sized-response.ts';
 import type { Address, Bytes32, Delegation } from '../registry/delegation.ts';
 import type { Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
@@ -128,16 +129,17 @@ async function begin(requested: Requested, request: Request, service: Service): 
     const first = await scan(SCAN, undefined);
     if (isKnown) return notModified();
     // Most lists are short, and a stream costs more than they do.
-    if (first.next === null) return new Response(`[${first.texts.join(',')}]`, { headers });
+    if (first.next === null) return textResponse(`[${first.texts.join(',')}]`, { headers });
     const deadline = performance.now() + 1000 * service.answerTimeout;
-    return new Response(stream(scan, first, deadline, service), { headers });
+    const sent: StreamedBody = { bytes: 0, onEnd() {} };
+    return streamResponse(stream(scan, first, deadline, sent, service), sent, { headers });
   }
   const { body, next } = await page(scan, limit, cursor?.after, request.signal);
   if (next !== null) {
     const nextCursor = cursorText({ at, after: next }, listIdentity(requested));
     headers['link'] = `<${nextUrl(requested.query, nextCursor)}>; rel="next"`;
   }
-  return isKnown ? notModified() : new Response(body, { headers });
+  return isKnown ? notModified() : textResponse(body, { headers });
 }
 
 /** The same query with another cursor, relative to the request's URL: a proxy may serve the API under any path. */
@@ -223,7 +225,13 @@ async function page(scan: Scan, limit: number, from: LogPosition | undefined, si
 }
 
 /** Streams the whole list with one stretch in memory. On an error the body ends without its closing bracket. */
-function stream(scan: Scan, first: Stretch, deadline: number, { onError }: Service): ReadableStream<Uint8Array> {
+function stream(
+  scan: Scan,
+  first: Stretch,
+  deadline: number,
+  sent: StreamedBody,
+  { onError }: Service,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let ready: Stretch | null = first;
   let after: LogPosition | null = null;
@@ -246,16 +254,22 @@ function stream(scan: Scan, first: Stretch, deadline: number, { onError }: Servi
       try {
         const text = await chunk();
         if (cancelled) return;
-        controller.enqueue(encoder.encode(text));
-        if (after === null) controller.close();
+        const bytes = encoder.encode(text);
+        sent.bytes += bytes.length;
+        controller.enqueue(bytes);
+        if (after !== null) return;
+        controller.close();
+        sent.onEnd(true);
       } catch (error) {
         if (cancelled) return;
         onError?.(error);
         controller.error(error);
+        sent.onEnd(false);
       }
     },
     cancel() {
       cancelled = true;
+      sent.onEnd(false);
     },
   });
 }
