@@ -8,6 +8,8 @@ export interface KeyCache {
   known(text: string): KeyRecord | false | null;
   /** Whether the key was found before, or is being looked up now. */
   isFamiliar(text: string): boolean;
+  /** The id of a key that was found before; null for other texts. */
+  idOf(text: string): number | null;
   /** Reads the key from the database. Concurrent calls for one key share a lookup. */
   lookUp(text: string): Promise<KeyRecord | false>;
   stop(): Promise<void>;
@@ -93,6 +95,7 @@ export function createKeyCache(
       return one !== undefined && performance.now() - one.readAt < CACHE_MS ? decide(one) : null;
     },
     isFamiliar: (text) => found.has(text) || pending.has(text),
+    idOf: (text) => found.get(text)?.record?.id ?? null,
     async lookUp(text) {
       const reading = pending.get(text) ?? read(text);
       pending.set(text, reading);

@@ -33,6 +33,11 @@ export const HEADERS = {
   },
   'WWW-Authenticate': { description: 'How to send an API key.', shape: string },
   Allow: { description: 'The methods of this path.', shape: string },
+  'X-Request-Id': {
+    description:
+      "The request's own `X-Request-Id`, if it has at most 100 letters, digits and `._:+/=-`; otherwise one made by the service. The operator's log has it.",
+    shape: string,
+  },
   'X-Sandbox': { description: 'Sent by a sandbox: its chain and wallets are made up.', shape: literal('true') },
 } as const satisfies Readonly<Record<string, Header>>;
 

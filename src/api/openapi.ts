@@ -45,6 +45,7 @@ const headerRefs = (names: readonly HeaderName[]) =>
 const commonHeaders = ({ budget }: OperationBase): HeaderName[] => [
   'Cache-Control',
   ...(budget === 'free' ? [] : (['RateLimit-Policy', 'RateLimit'] as const)),
+  'X-Request-Id',
   'X-Sandbox',
 ];
 

@@ -7,7 +7,10 @@ export const worker: Command = {
   name: 'worker',
   summary: 'one process of serve --workers',
   about: 'Internal: started by delegations serve --workers.',
-  options: { follows: { about: 'the parent also follows the chains' } },
+  options: {
+    number: { value: '<n>', about: 'the number of the worker in the log' },
+    follows: { about: 'the parent also follows the chains' },
+  },
   examples: ['delegations serve --workers 4'],
-  run: (call) => runWorker(call.environment, call.isSet('follows')),
+  run: (call) => runWorker(call.environment, call.number('number') ?? 0, call.isSet('follows')),
 };

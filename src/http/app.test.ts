@@ -130,7 +130,7 @@ describe('the API', () => {
         204,
         '*',
         'GET, HEAD, OPTIONS',
-        'X-API-KEY, If-None-Match, Content-Type',
+        'X-API-KEY, If-None-Match, Content-Type, X-Request-Id, traceparent',
         '86400',
       ]);
     }

@@ -8,15 +8,18 @@ import { type AdmissionDecision, UNLIMITED } from './admission.ts';
 import { providerTrouble } from './as-of.ts';
 import { CORS } from './headers.ts';
 import { problemResponse } from './problem-response.ts';
+import { requestIdOf } from './request-id.ts';
 import { findRoute, type Match } from './routes.ts';
 import type { Service } from './service.ts';
 
 export interface AppOptions extends Service {
-  readonly onAnswer?: (answer: Answered) => void;
+  readonly onAnswer?: (answer: Answered, request: Request, response: Response) => void;
 }
 
-/** What is counted and logged of a request: nothing that the caller wrote. */
+/** What is counted and logged of a request: nothing that the caller wrote, but for the id. */
 export interface Answered {
+  /** The request's X-Request-Id, or one that was made. */
+  readonly id: string;
   readonly method: string;
   readonly route: string;
   readonly status: number;
@@ -32,7 +35,7 @@ export interface App {
 const PREFLIGHT = {
   ...CORS,
   'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-  'access-control-allow-headers': 'X-API-KEY, If-None-Match, Content-Type',
+  'access-control-allow-headers': 'X-API-KEY, If-None-Match, Content-Type, X-Request-Id, traceparent',
   'access-control-max-age': '86400',
 };
 const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -46,32 +49,42 @@ export function createApp(options: AppOptions): App {
       const began = performance.now();
       const { path, query } = splitUrl(request.url);
       const match = findRoute(path);
+      const received: Received = { request, id: requestIdOf(request), match, query, socket };
+      const { id } = received;
       // Browsers send preflights by themselves: they are not counted.
-      const admission = request.method === 'OPTIONS' ? UNLIMITED : admit(request, match, socket, options);
+      const admission = request.method === 'OPTIONS' ? UNLIMITED : admit(received, options);
       const admitted = admission instanceof Promise ? await admission : admission;
       const response = admitted.refusal
         ? problemResponse(admitted.refusal, new Headers(CORS))
-        : await answered(request, match, query, options, socket);
+        : await answered(received, options);
       for (const name in admitted.headers) response.headers.set(name, admitted.headers[name] ?? '');
+      response.headers.set('x-request-id', id);
       if (sandbox) response.headers.set('x-sandbox', 'true');
-      onAnswer?.({
-        method: METHOD_NAMES.has(request.method) ? request.method : 'other',
-        route: match?.route.path ?? 'other',
-        status: response.status,
-        seconds: (performance.now() - began) / 1000,
-      });
+      if (onAnswer !== undefined) {
+        const method = METHOD_NAMES.has(request.method) ? request.method : 'other';
+        const seconds = (performance.now() - began) / 1000;
+        onAnswer({ id, method, route: routeName(match), status: response.status, seconds }, request, response);
+      }
       return response;
     },
   };
 }
 
-function admit(
-  request: Request,
-  match: Match | null,
-  socket: () => string,
-  options: AppOptions,
-): Awaitable<AdmissionDecision> {
-  const failed = (error: unknown): AdmissionDecision => ({ headers: {}, refusal: asProblem(error, options) });
+/** A request with what was found out about it. */
+interface Received {
+  readonly request: Request;
+  readonly id: string;
+  readonly match: Match | null;
+  readonly query: string;
+  /** Gives the peer's address. */
+  readonly socket: () => string;
+}
+
+const routeName = (match: Match | null) => match?.route.path ?? 'other';
+
+function admit(received: Received, options: AppOptions): Awaitable<AdmissionDecision> {
+  const { request, match, socket } = received;
+  const failed = (error: unknown): AdmissionDecision => ({ headers: {}, refusal: asProblem(error, received, options) });
   try {
     const admission = options.admission?.admit(request, match?.route.budget ?? 'page', socket) ?? UNLIMITED;
     return admission instanceof Promise ? admission.catch(failed) : admission;
@@ -82,27 +95,16 @@ function admit(
 
 const noAddress = () => '';
 
-async function answered(
-  request: Request,
-  match: Match | null,
-  query: string,
-  service: Service,
-  socket: () => string,
-): Promise<Response> {
+async function answered(received: Received, service: Service): Promise<Response> {
   try {
-    return await answer(request, match, query, service, socket);
+    return await answer(received, service);
   } catch (error) {
-    return problemResponse(asProblem(error, service), new Headers(CORS));
+    return problemResponse(asProblem(error, received, service), new Headers(CORS));
   }
 }
 
-function answer(
-  request: Request,
-  match: Match | null,
-  query: string,
-  service: Service,
-  socket: () => string,
-): Awaitable<Response> {
+function answer(received: Received, service: Service): Awaitable<Response> {
+  const { request, match, query, socket } = received;
   const { method, url } = request;
   // Preflights always pass, so that a browser lets the page see the problem itself.
   if (method === 'OPTIONS')
@@ -119,7 +121,8 @@ function answer(
     const { path: own, query: ownQuery } = splitUrl(target);
     // From the same client as the page.
     const headers = { 'x-forwarded-for': request.headers.get('x-forwarded-for') ?? '' };
-    return answered(new Request(`http://page${target}`, { headers }), findRoute(own), ownQuery, service, socket);
+    const asked = { request: new Request(`http://page${target}`, { headers }), match: findRoute(own), query: ownQuery };
+    return answered({ ...received, ...asked }, service);
   };
   return route.answer({ request, socket, path, query, service, ask });
 }
@@ -132,13 +135,14 @@ const allowedMethods = (match: Match | null) => {
 };
 
 /** Turns any error into a problem. */
-function asProblem(error: unknown, service: Service): Problem {
+function asProblem(error: unknown, { id, match }: Received, service: Service): Problem {
+  const failed = { id, route: routeName(match) };
   if (error instanceof Problem) return error;
   if (error instanceof StoreError) {
     const retryAfter = 5;
     switch (error.code) {
       case 'unavailable':
-        service.onError?.(error);
+        service.onError?.(error, failed);
         return new Problem('not-ready', 'The database is unavailable.', { retryAfter });
       case 'not-started':
         return new Problem('chain-not-ready', `${error.message}${providerTrouble(service, error.chainId)}`, {
@@ -156,6 +160,6 @@ function asProblem(error: unknown, service: Service): Problem {
         break;
     }
   }
-  service.onError?.(error);
+  service.onError?.(error, failed);
   return new Problem('internal', "The request failed. The operator's log has the cause.");
 }

@@ -4,6 +4,7 @@ import { handled } from '../api/operation.ts';
 import type { CheckOperation } from '../api/operations.ts';
 import { splitQuestion } from '../api/question.ts';
 import { readRequest } from '../api/request.ts';
+import { textResponse } from '../api/sized-response.ts';
 import { answer, type Question } from '../registry/check.ts';
 import type { CheckResult, DetailedDelegation, HeldDelegation } from '../store/store.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
@@ -39,7 +40,7 @@ export async function answerCheck(
   headers['etag'] = ETAGS.get(body) ?? etagOf(body);
   return matchesETag(request, headers['etag'])
     ? new Response(null, { status: 304, headers })
-    : new Response(body, { headers });
+    : textResponse(body, { headers });
 }
 
 /** Explained answers are read in detail. */

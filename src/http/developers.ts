@@ -8,6 +8,7 @@ import { checksummed } from '../api/checksum.ts';
 import { Fault, readAddress } from '../api/params.ts';
 import { Problem } from '../api/problems.ts';
 import { parseQuery, splitUrl } from '../api/query.ts';
+import { textResponse } from '../api/sized-response.ts';
 import { JSON_TYPE } from './headers.ts';
 
 export interface Developers {
@@ -56,7 +57,7 @@ export function requireOwnPage(request: Request, { origins }: Developers): void 
 }
 
 const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
-  new Response(JSON.stringify(value), {
+  textResponse(JSON.stringify(value), {
     status,
     headers: {
       'content-type': JSON_TYPE,

@@ -13,6 +13,7 @@ const EXPOSED = [
   'Retry-After',
   'RateLimit',
   'RateLimit-Policy',
+  'X-Request-Id',
   'X-Sandbox',
 ] as const satisfies readonly HeaderName[];
 

@@ -7,6 +7,7 @@ import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { isIgnored } from '../api/query.ts';
 import { readRequest } from '../api/request.ts';
+import { type StreamedBody, streamResponse, textResponse } from '../api/sized-response.ts';
 import type { Address, Bytes32, Delegation } from '../registry/delegation.ts';
 import type { Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
@@ -136,10 +137,11 @@ async function begin(
     const first = await scan(SCAN, undefined);
     if (isKnown) return notModified();
     // Most lists are short, and a stream costs more than they do.
-    if (first.next === null) return new Response(`[${first.texts.join(',')}]`, { headers });
+    if (first.next === null) return textResponse(`[${first.texts.join(',')}]`, { headers });
     const deadline = performance.now() + 1000 * service.answerTimeout;
     const long = service.longLists.begin(caller());
-    return new Response(stream(scan, long, first, deadline, service), { headers });
+    const sent: StreamedBody = { bytes: 0, onEnd() {} };
+    return streamResponse(stream(scan, long, first, deadline, sent, service), sent, { headers });
   }
   const beginLong = () => service.longLists.begin(caller());
   const { body, next } = await page(scan, beginLong, limit, cursor?.after, request.signal);
@@ -147,7 +149,7 @@ async function begin(
     const nextCursor = cursorText({ at, after: next }, listIdentity(requested));
     headers['link'] = `<${nextUrl(requested.query, nextCursor)}>; rel="next"`;
   }
-  return isKnown ? notModified() : new Response(body, { headers });
+  return isKnown ? notModified() : textResponse(body, { headers });
 }
 
 /** The same query with another cursor, relative to the request's URL: a proxy may serve the API under any path. */
@@ -253,6 +255,7 @@ function stream(
   long: LongList,
   first: Stretch,
   deadline: number,
+  sent: StreamedBody,
   { onError }: Service,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -277,20 +280,25 @@ function stream(
       try {
         const text = await chunk();
         if (cancelled) return;
-        controller.enqueue(encoder.encode(text));
+        const bytes = encoder.encode(text);
+        sent.bytes += bytes.length;
+        controller.enqueue(bytes);
         if (after !== null) return;
         long.end();
         controller.close();
+        sent.onEnd(true);
       } catch (error) {
         if (cancelled) return;
         long.end();
         onError?.(error);
         controller.error(error);
+        sent.onEnd(false);
       }
     },
     cancel() {
       cancelled = true;
       long.end();
+      sent.onEnd(false);
     },
   });
 }

@@ -1,6 +1,7 @@
 // Turns a problem into a response.
 
 import { PROBLEMS, type Problem, problemUri } from '../api/problems.ts';
+import { textResponse } from '../api/sized-response.ts';
 
 export function problemResponse(problem: Problem, headers: Headers): Response {
   const { type, message, retryAfter, fields } = problem;
@@ -10,5 +11,5 @@ export function problemResponse(problem: Problem, headers: Headers): Response {
   headers.set('content-type', 'application/problem+json');
   headers.set('cache-control', 'no-store');
   if (retryAfter !== null) headers.set('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
-  return new Response(JSON.stringify(body), { status, headers });
+  return textResponse(JSON.stringify(body), { status, headers });
 }

@@ -5,6 +5,7 @@ import type { Budget } from '../api/operation.ts';
 import { OPERATIONS, type Operation } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
 import { parseQuery } from '../api/query.ts';
+import { textResponse } from '../api/sized-response.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { renderDevelopers } from '../web/developers.ts';
 import { docsText } from '../web/docs.ts';
@@ -58,7 +59,7 @@ const HANDLERS: {
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),
-  openapi: () => new Response(OPENAPI_TEXT, { headers: OPENAPI_HEADERS }),
+  openapi: () => textResponse(OPENAPI_TEXT, { headers: OPENAPI_HEADERS }),
 };
 
 function operationRoute<Kind extends Operation['kind']>(operation: OperationOf<Kind>): Route {

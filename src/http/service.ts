@@ -39,6 +39,11 @@ export interface Service {
   readonly onDenied?: (chainId: number, question: Question) => void;
   /** Called for each question refused because a revocation is not resolved. */
   readonly onUnread?: (chainId: number, question: QuestionOf<1>) => void;
-  /** Called for errors whose details are not sent to the caller. */
-  readonly onError?: (error: unknown) => void;
+  /** Called for errors whose details are not sent to the caller, with the request if it is known. */
+  readonly onError?: (error: unknown, request?: FailedRequest) => void;
+}
+
+export interface FailedRequest {
+  readonly id: string;
+  readonly route: string;
 }

@@ -4,6 +4,7 @@ import { stringify } from '../api/json-text.ts';
 import { HEALTH_OPERATION, NETWORKS_OPERATION, READY_OPERATION } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
 import type { Exact, Shape, TypeOf } from '../api/shape.ts';
+import { textResponse } from '../api/sized-response.ts';
 import { backfillShare, type FollowerStatus } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { describeHalt } from '../store/halt.ts';
@@ -105,4 +106,4 @@ const STATUS_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'n
 const jsonResponse = <S extends Shape<unknown>, const T extends TypeOf<S>>(
   body: S,
   value: T & Exact<T, TypeOf<S>>,
-): Response => new Response(stringify<S, T>(body, value), { headers: STATUS_HEADERS });
+): Response => textResponse(stringify<S, T>(body, value), { headers: STATUS_HEADERS });

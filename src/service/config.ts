@@ -5,6 +5,7 @@ import { LIMIT_RULE, type Limit, parseLimit } from '../http/limiter.ts';
 import type { LongListLimits } from '../http/long-lists.ts';
 import { CHAIN_VARIABLES, type ChainConfigs, type ReportFault, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
+import { LOG_ALL_REQUESTS, type RequestLogRule, readRequestLogRule } from './request-log.ts';
 
 export interface Config extends ChainConfigs {
   readonly databaseUrl: string;
@@ -21,6 +22,8 @@ export interface Config extends ChainConfigs {
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly logLevel: LogLevel;
+  /** Which requests are logged. */
+  readonly requestLog: RequestLogRule;
   /** Seconds. */
   readonly idleTimeout: number;
   /** Seconds. */
@@ -80,6 +83,11 @@ export const VARIABLES = [
   ['METRICS_HOST', '127.0.0.1', 'address of the metrics server'],
   ['METRICS_PORT', '9090', 'port of the metrics server'],
   ['LOG_LEVEL', 'info', LOG_LEVELS.join(', ')],
+  [
+    'LOG_REQUESTS',
+    'all',
+    'requests to log: all, errors (status 400 and above), sample:100 (5xx and one of 100 others) or off',
+  ],
   ['ANONYMOUS_LIMIT', '25/10s', 'rate limit for each caller without a key: <requests>/<seconds>s, or off'],
   ['KEY_LIMIT', 'off', 'rate limit for each API key; the keys of one wallet share it: <requests>/<seconds>s, or off'],
   ['LONG_LISTS', '4', 'lists of more than 250 delegations in flight for each caller without a key, in each process'],
@@ -161,6 +169,8 @@ export function readConfig(environment: Environment): Config {
   if (redisFallback === undefined) fault('REDIS_FALLBACK', 'must be process or off', 'process');
   const logLevel = LOG_LEVELS.find((level) => level === text('LOG_LEVEL', 'info'));
   if (logLevel === undefined) fault('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`, 'info');
+  const requestLog = readRequestLogRule(text('LOG_REQUESTS', 'all'));
+  if (requestLog === null) fault('LOG_REQUESTS', 'must be all, errors, sample:<n> or off', 'sample:100');
   const port = whole('PORT', 8080, 65_535, '8080');
   const metricsPort = whole('METRICS_PORT', 9090, 65_535, '9090');
   if (port !== 0 && port === metricsPort) fault('METRICS_PORT', 'must not equal PORT', '9090');
@@ -205,6 +215,7 @@ export function readConfig(environment: Environment): Config {
     metricsHost: text('METRICS_HOST', '127.0.0.1'),
     metricsPort,
     logLevel: logLevel ?? 'info',
+    requestLog: requestLog ?? LOG_ALL_REQUESTS,
     // Bun stores the timeout in one byte and rounds to 4 seconds: less than 8 could mean none.
     idleTimeout: whole('IDLE_TIMEOUT', 30, 255, '30', 8),
     answerTimeout: whole('ANSWER_TIMEOUT', 600, 86_400, '600', 1),

@@ -9,7 +9,9 @@ export type Log = (level: LogLevel, message: string, fields?: object) => void;
 
 const WEIGHT: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-export function createLog(minimum: LogLevel, write: (line: string) => void): Log {
+/** `context` is in every line. */
+export function createLog(minimum: LogLevel, write: (line: string) => void, context: object = {}): Log {
+  const shared = Object.keys(context).length === 0 ? '' : `,${JSON.stringify(context).slice(1, -1)}`;
   let [at, time] = [0, ''];
   return (level, message, fields = {}) => {
     if (WEIGHT[level] < WEIGHT[minimum]) return;
@@ -17,7 +19,7 @@ export function createLog(minimum: LogLevel, write: (line: string) => void): Log
     // Formatted once per millisecond: many lines share it.
     if (now !== at) [at, time] = [now, new Date(now).toISOString()];
     const rest = JSON.stringify(fields);
-    const first = `{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}`;
+    const first = `{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}${shared}`;
     write(rest === '{}' ? `${first}}\n` : `${first},${rest.slice(1)}\n`);
   };
 }
@@ -26,7 +28,7 @@ const STDOUT = 1;
 const outputs: LogOutput[] = [];
 
 /** Logs to standard output. Lines that cannot be written are dropped; the log says how many as soon as it can. */
-export function openLog(minimum: LogLevel, onDropped: (lines: number) => void): Log {
+export function openLog(minimum: LogLevel, onDropped: (lines: number) => void, context: object = {}): Log {
   let lines = 0;
   const output = createLogOutput(STDOUT, () => {
     const dropped = lines;
@@ -34,11 +36,12 @@ export function openLog(minimum: LogLevel, onDropped: (lines: number) => void): 
     log('error', 'log lines dropped', { lines: dropped });
   });
   outputs.push(output);
-  const log = createLog(minimum, (line) => {
+  const write = (line: string) => {
     if (output.write(line)) return;
     lines++;
     onDropped(1);
-  });
+  };
+  const log = createLog(minimum, write, context);
   return log;
 }
 
@@ -51,14 +54,21 @@ export async function flushLog(): Promise<boolean> {
 /** The same error in a row is logged once per interval. */
 const REPEAT_MS = 5000;
 
-/** Logs errors that no caller sees. */
-export function createErrorLog(log: Log): (error: unknown) => void {
+/** Logs errors that no caller sees, with their stack, and with the request that failed. */
+export function createErrorLog(log: Log): (error: unknown, request?: object) => void {
   let last = { text: '', at: 0 };
-  return (error) => {
+  return (error, request = {}) => {
     const text = String(error);
     const now = performance.now();
     if (text === last.text && now - last.at < REPEAT_MS) return;
     last = { text, at: now };
-    log('error', 'internal error', { error: text });
+    log('error', 'internal error', { ...request, error: text, ...stackOf(error) });
   };
+}
+
+/** The frames of the stack, without the message, which the line has already. */
+function stackOf(error: unknown): { readonly stack?: readonly string[] } {
+  if (!(error instanceof Error) || error.stack === undefined) return {};
+  const frames = error.stack.split('\n').map((line) => line.trim());
+  return { stack: frames.filter((line) => line.startsWith('at ')) };
 }

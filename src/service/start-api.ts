@@ -23,6 +23,7 @@ import { createLimits, type GroupWindows } from './limits.ts';
 import { createErrorLog, type Log } from './log.ts';
 import type { Health, Metrics } from './metrics.ts';
 import { subscribeToFollowerStatus } from './notices.ts';
+import { createRequestLog } from './request-log.ts';
 
 export interface ApiOptions {
   readonly config: Config;
@@ -106,6 +107,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
         clientAddress(socket(), request.headers.get('x-forwarded-for'), config.proxies),
     };
     const { publicUrl: _, ...settings } = config;
+    const logRequest = createRequestLog(config.requestLog, log, keys.idOf);
     let isStopping = false;
     const server = startServer({
       ...settings,
@@ -120,9 +122,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       onError,
       onDenied: denied.add,
       onUnread: (chainId, question) => denied.add(chainId, question, 'unread'),
-      onAnswer(answered) {
+      onAnswer(answered, request, response) {
         metrics.observe(answered.route, answered.status, answered.seconds);
-        log('info', 'request', answered);
+        logRequest(answered, request, response);
       },
     });
     started.push(server.stop);

@@ -46,7 +46,7 @@ export function startWorker(options: WorkerOptions): Worker {
   let health: Health | null = null;
   const child = startChild({
     name: `worker ${number}`,
-    args: ['worker', ...(follows ? ['--follows'] : [])],
+    args: ['worker', '--number', String(number), ...(follows ? ['--follows'] : [])],
     environment,
     log,
     unresponsiveMs: UNRESPONSIVE_MS,

@@ -14,11 +14,11 @@ import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts'
 
 const LIMIT_TIMEOUT_MS = 500;
 
-export async function runWorker(environment: Environment, follows: boolean): Promise<void> {
+export async function runWorker(environment: Environment, number: number, follows: boolean): Promise<void> {
   if (!process.connected) throw new UsageError('Workers are started by delegations serve --workers, not by hand.');
   const config = readConfig(environment);
   const metrics = createMetrics();
-  const log = openLog(config.logLevel, metrics.countDroppedLogLines);
+  const log = openLog(config.logLevel, metrics.countDroppedLogLines, { worker: number });
   const parent = connectParent();
   const api = await startApi({
     config,

@@ -1,5 +1,6 @@
 // Renders the frame of every page, and serves pages and their assets with the right headers.
 
+import { textResponse } from '../api/sized-response.ts';
 import developers from './developers.browser.js' with { type: 'text' };
 import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
@@ -24,7 +25,7 @@ const ICON_PATH = '/icon.svg';
 const LIVE_PATH = '/live.js';
 export const DEVELOPERS_SCRIPT = '/developers.js';
 
-const asset = (text: string, type: string) => () => new Response(text, { headers: pageHeaders(type, CACHE) });
+const asset = (text: string, type: string) => () => textResponse(text, { headers: pageHeaders(type, CACHE) });
 
 /** The files that pages load, by path. */
 export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
@@ -95,6 +96,6 @@ interface ResponseOptions {
 
 /** In a sandbox, every page has a banner. */
 export const pageResponse = (text: string, { sandbox = false, cache = CACHE }: ResponseOptions = {}): Response =>
-  new Response(sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text, {
+  textResponse(sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text, {
     headers: pageHeaders('text/html', cache),
   });

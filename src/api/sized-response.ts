@@ -1,0 +1,31 @@
+// Makes responses that know the size of their body, for the request log.
+
+/** A body that is sent in parts. */
+export interface StreamedBody {
+  /** Sent so far. */
+  bytes: number;
+  /** Called once, when the stream ends or the caller disconnects. */
+  onEnd: (isComplete: boolean) => void;
+}
+
+const BODY = Symbol('body');
+type Sized = Response & { [BODY]?: string | StreamedBody };
+
+export function textResponse(text: string, init: ResponseInit): Response {
+  const response: Sized = new Response(text, init);
+  response[BODY] = text;
+  return response;
+}
+
+export function streamResponse(
+  stream: ReadableStream<Uint8Array>,
+  body: StreamedBody,
+  init: { readonly headers: Record<string, string> },
+): Response {
+  const response: Sized = new Response(stream, init);
+  response[BODY] = body;
+  return response;
+}
+
+/** Undefined for a response without a body. */
+export const bodyOf = (response: Response): string | StreamedBody | undefined => (response as Sized)[BODY];

@@ -1,0 +1,69 @@
+// Logs requests, as LOG_REQUESTS says: a line when the body has been sent, without anything about what was asked.
+
+import { bodyOf } from '../api/sized-response.ts';
+import type { Answered } from '../http/app.ts';
+import { traceIdOf } from '../http/request-id.ts';
+import type { Log } from './log.ts';
+
+/** Which requests are logged: those with at least this status, and one of so many others. */
+export interface RequestLogRule {
+  readonly leastStatus: number;
+  readonly oneOf: number;
+}
+
+const ERROR_STATUS = 400;
+const SERVER_ERROR_STATUS = 500;
+const NEVER = Number.POSITIVE_INFINITY;
+
+export const LOG_ALL_REQUESTS: RequestLogRule = { leastStatus: 0, oneOf: NEVER };
+
+/** Null if the text is not a valid LOG_REQUESTS. */
+export function readRequestLogRule(text: string): RequestLogRule | null {
+  if (text === 'all') return LOG_ALL_REQUESTS;
+  if (text === 'off') return { leastStatus: NEVER, oneOf: NEVER };
+  if (text === 'errors') return { leastStatus: ERROR_STATUS, oneOf: NEVER };
+  const [, oneOf] = /^sample:([1-9]\d{0,6})$/.exec(text) ?? [];
+  return oneOf === undefined ? null : { leastStatus: SERVER_ERROR_STATUS, oneOf: Number(oneOf) };
+}
+
+/** Orchestrators ask these every few seconds. */
+const PROBES: ReadonlySet<string> = new Set(['/health', '/ready']);
+
+export type RequestLog = (answered: Answered, request: Request, response: Response) => void;
+
+export function createRequestLog(
+  { leastStatus, oneOf }: RequestLogRule,
+  log: Log,
+  keyIdOf: (key: string) => number | null,
+): RequestLog {
+  let sinceLast = oneOf;
+  const isLogged = ({ route, status }: Answered) => {
+    if (PROBES.has(route)) return false;
+    if (status >= leastStatus) return true;
+    if (++sinceLast < oneOf) return false;
+    sinceLast = 0;
+    return oneOf !== NEVER;
+  };
+  const write = (answered: Answered, request: Request, bytes: number, seconds: number, isComplete: boolean) => {
+    const { id, method, route, status } = answered;
+    const key = request.headers.get('x-api-key');
+    const keyId = key === null ? undefined : (keyIdOf(key) ?? undefined);
+    const traceId = traceIdOf(request) ?? undefined;
+    const aborted = isComplete ? undefined : true;
+    // JSON leaves out what is undefined.
+    log('info', 'request', { id, method, route, status, seconds, bytes, keyId, traceId, aborted });
+  };
+  return (answered, request, response) => {
+    if (!isLogged(answered)) return;
+    const body = answered.method === 'HEAD' ? undefined : bodyOf(response);
+    if (typeof body !== 'object') {
+      write(answered, request, body === undefined ? 0 : Buffer.byteLength(body), answered.seconds, true);
+      return;
+    }
+    const readyAt = performance.now();
+    body.onEnd = (isComplete) => {
+      const seconds = answered.seconds + (performance.now() - readyAt) / 1000;
+      write(answered, request, body.bytes, seconds, isComplete);
+    };
+  };
+}
