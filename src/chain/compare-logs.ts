@@ -2,7 +2,6 @@
 
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Network } from '../registry/network.ts';
-import { jsonText } from '../store/json.ts';
 import type { LogRecord } from '../store/store.ts';
 import { decodeLog } from './decode-log.ts';
 import type { NodeLog } from './node.ts';
@@ -11,12 +10,19 @@ import type { NodeLog } from './node.ts';
 export function eventKey(event: RegistryEvent): string {
   let key = cache.get(event);
   if (key === undefined) {
-    key = jsonText(event);
+    key = keyText(event);
     cache.set(event, key);
   }
   return key;
 }
 const cache = new WeakMap<RegistryEvent, string>();
+
+function keyText(event: RegistryEvent): string {
+  if (!('delegation' in event)) return `${event.type} ${event.from} ${'to' in event ? event.to : ''}`;
+  const { version, kind, from, to, contract, tokenId, rights } = event.delegation;
+  const amount = event.type === 'granted' ? event.delegation.amount : '';
+  return `${event.type} ${version} ${kind} ${from} ${to} ${contract} ${tokenId} ${rights} ${amount}`;
+}
 
 /** Throws if a log cannot be decoded. */
 export const eventKeys = (network: Network, logs: readonly (NodeLog | LogRecord)[]): string[] =>
