@@ -21,6 +21,8 @@ export interface ChildOptions {
 export interface Child {
   send(message: unknown): void;
   readonly isAlive: boolean;
+  /** Null while it does not run. */
+  readonly pid: number | null;
   /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<void>;
   /** Resolves with the first exit code, or the reason why there is none. */
@@ -102,6 +104,9 @@ export function startChild({ name, args, environment, log, unresponsiveMs, onMes
     },
     get isAlive() {
       return current !== null;
+    },
+    get pid() {
+      return current?.pid ?? null;
     },
     async stop() {
       stopped = true;

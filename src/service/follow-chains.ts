@@ -12,6 +12,7 @@ import { createErrorLog, openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { publishFollowerStatus } from './notices.ts';
+import { readProcessStats } from './process-stats.ts';
 import { startProgressReport } from './progress.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
@@ -39,7 +40,7 @@ export async function followChains(environment: Environment): Promise<void> {
     if (type === 'denied') for (const one of denied) onDenied(...one);
   });
   const notices = store.notices && publishFollowerStatus(store.notices, followerStatus, onDenied, onError);
-  const progress = startProgressReport(followerStatus, log);
+  const progress = startProgressReport(followerStatus, store.pool, log);
   await waitForStopSignal(log);
   stopping.abort();
   progress.stop();
@@ -66,7 +67,10 @@ async function startFollowerMetrics(
       chainIds: new Set(config.chains.keys()),
       ...createFreshness(config),
       metrics: createMetrics(),
-      view: () => ({ followers: followerStatus() }),
+      view: () => ({
+        followers: followerStatus(),
+        processes: [{ name: 'follower', stats: readProcessStats(process.pid), pool: store.pool() }],
+      }),
       onError,
     });
   } catch (error) {

@@ -2,13 +2,18 @@
 
 import type { DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { PoolStatus } from '../store/engine.ts';
 import { startChild } from './child.ts';
 import type { Environment } from './config.ts';
 import type { Log } from './log.ts';
+import type { ProcessMetrics } from './metrics.ts';
+import { readProcessStats } from './process-stats.ts';
+import type { FollowerReport } from './progress.ts';
 
 export interface FollowerProcess {
   /** The last status that the process sent. */
   followerStatus(): readonly FollowerStatus[];
+  metrics(): ProcessMetrics;
   stop(): Promise<void>;
 }
 
@@ -22,22 +27,27 @@ export function startFollowerProcess(
   environment: Environment,
 ): FollowerProcess {
   let chains: readonly FollowerStatus[] = [];
-  const { stop } = startChild({
+  let pool: PoolStatus | null = null;
+  const child = startChild({
     name: 'follower',
     args: ['follow'],
     environment,
     log,
     unresponsiveMs: UNRESPONSIVE_MS,
     onExit: () => {
-      chains = [];
+      [chains, pool] = [[], null];
     },
-    onMessage(message, child) {
-      const status = message as { type?: string; chains?: readonly FollowerStatus[] };
+    onMessage(message, { send }) {
+      const status = message as Partial<FollowerReport>;
       if (status.type !== 'follower-status' || status.chains === undefined) return;
-      chains = status.chains;
+      [chains, pool] = [status.chains, status.pool ?? null];
       const denied = takeDenied();
-      if (denied.length > 0) child.send({ type: 'denied', denied });
+      if (denied.length > 0) send({ type: 'denied', denied });
     },
   });
-  return { followerStatus: () => chains, stop };
+  return {
+    followerStatus: () => chains,
+    metrics: () => ({ name: 'follower', stats: child.pid === null ? null : readProcessStats(child.pid), pool }),
+    stop: child.stop,
+  };
 }

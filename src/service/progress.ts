@@ -2,6 +2,7 @@
 
 import { backfillShare, type FollowerStatus, formatStatus } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
+import type { PoolStatus } from '../store/engine.ts';
 import type { Log } from './log.ts';
 
 const SEND_MS = 1000;
@@ -9,13 +10,24 @@ const LOG_EVERY = 5;
 /** A chain that is closer to its head has no progress to report. */
 const BEHIND_BLOCKS = 100;
 
-export function startProgressReport(followerStatus: () => readonly FollowerStatus[], log: Log): { stop(): void } {
+/** What a follower process sends to its parent. */
+export interface FollowerReport {
+  readonly type: 'follower-status';
+  readonly chains: readonly FollowerStatus[];
+  readonly pool: PoolStatus | null;
+}
+
+export function startProgressReport(
+  followerStatus: () => readonly FollowerStatus[],
+  pool: () => PoolStatus | null,
+  log: Log,
+): { stop(): void } {
   const onTerminal = process.stderr.isTTY === true;
   let turn = 0;
   let drawn = 0;
   const timer = setInterval(() => {
     const all = followerStatus();
-    process.send?.({ type: 'follower-status', chains: all });
+    process.send?.({ type: 'follower-status', chains: all, pool: pool() } satisfies FollowerReport);
     const behind = all.filter(({ block, tip }) => tip !== null && tip - (block ?? 0) > BEHIND_BLOCKS);
     if (onTerminal) drawn = draw(behind, drawn);
     else if (turn % LOG_EVERY === 0) {

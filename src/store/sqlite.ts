@@ -42,6 +42,7 @@ export function openSqlite(path: string, { readOnly = false }: EngineOptions = {
   return {
     dialect: DIALECT,
     notices: null,
+    pool: () => null,
     rows: reader.rows,
     many: ({ sqlite }, shared, rows, { size, filler }) => {
       const found: Row[] = [];
