@@ -23,19 +23,19 @@ const sources = (
 ).join('\n');
 
 /** In the sources, a string literal starts with a metric's name, followed by nothing, a value or labels. */
-const METRICS = allOf(/['"`](delegations_[a-z_]+)(?=['"` {])/g, sources).filter(
+const METRICS = allOf(/['"`]((?:delegations|process)_[a-z_]+)(?=['"` {])/g, sources).filter(
   (name) => name !== 'delegations_session',
 );
 /** A histogram has three kinds of series. */
-const familyOf = (name: string) => name.replace(/^(delegations_request_duration_seconds)_(bucket|sum|count)$/, '$1');
-const metricsIn = (text: string) => [...new Set(allOf(/\b(delegations_[a-z_]+)/g, text).map(familyOf))];
+const familyOf = (name: string) => name.replace(/^(\w+_duration_seconds)_(bucket|sum|count)$/, '$1');
+const metricsIn = (text: string) => [...new Set(allOf(/\b((?:delegations|process)_[a-z_]+)/g, text).map(familyOf))];
 const unknownIn = (text: string) => metricsIn(text).filter((name) => !METRICS.includes(name));
 
 interface Rule {
   readonly alert: string;
   readonly expr: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string; readonly description: string };
+  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook_url: string };
 }
 const { groups } = (await yaml('deploy/prometheus/rules.yaml')) as { groups: { rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
@@ -52,6 +52,7 @@ const dashboard = JSON.parse(await read('deploy/grafana/dashboard.json')) as {
   templating: { list: { name: string; query: unknown }[] };
 };
 const operating = await read('docs/operating.md');
+const runbook = await read('docs/runbook.md');
 
 test('the rendered metrics are those in the sources', () => {
   const followerStatus: FollowerStatus = {
@@ -64,17 +65,24 @@ test('the rendered metrics are those in the sources', () => {
     secondsLeft: null,
     providers: [{ name: '1', healthy: true, cause: null }],
     providerFailures: { '1': { timeout: 1 } },
-    calls: { eth_getLogs: 1 },
+    rpc: { '1/1': { calls: { eth_getLogs: { ok: 1 } }, latency: { counts: [1], sum: 1, total: 1 } } },
     events: { reorg: 1 },
     audited: 1,
     compared: 1,
     standby: false,
     failures: 1,
   };
-  const text = createMetrics().render({ store: { bytes: 1, chains: [] }, followers: [followerStatus] });
+  const stats = { cpuSeconds: 1, residentBytes: 1, startTime: 1, openFiles: 1 };
+  const text = createMetrics().render({
+    store: { bytes: 1, chains: [] },
+    followers: [followerStatus],
+    health: { limiterShared: true, replicaFresh: true },
+    workers: { alive: 1, restarts: 0 },
+    processes: [{ name: 'api', stats, pool: { size: 8, running: 1 } }],
+  });
   const rendered = allOf(/^# TYPE (\S+)/gm, text);
   expect(rendered.length).toBeGreaterThan(10);
-  expect(rendered.filter((name) => !METRICS.includes(name))).toEqual([]);
+  expect(rendered.sort()).toEqual(METRICS.sort());
 });
 
 describe('alerts', () => {
@@ -88,6 +96,30 @@ describe('alerts', () => {
       expect(['critical', 'warning']).toContain(labels.severity);
       expect(annotations.summary.length).toBeGreaterThan(10);
       expect(annotations.description.length).toBeGreaterThan(annotations.summary.length);
+    }
+  });
+
+  test('each have a section in the runbook, and a link to it', () => {
+    const sections = runbook.split(/^## /m).slice(1);
+    expect(sections.map((section) => section.split('\n')[0])).toBeArrayOfSize(rules.length);
+    for (const { alert, labels, annotations } of rules) {
+      const section = sections.find((one) => one.startsWith(`${alert}\n`));
+      expect(section, alert).toContain(labels.severity === 'critical' ? '**Critical.**' : '**Warning.**');
+      expect(annotations.runbook_url).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+    }
+    for (const link of allOf(/\]\(#(\w+)\)/g, runbook))
+      expect(rules.map(({ alert }) => alert.toLowerCase())).toContain(link);
+    expect(unknownIn(runbook)).toEqual([]);
+  });
+
+  test.skipIf(Bun.which('promtool') === null)('pass promtool, with their tests', () => {
+    const folder = `${import.meta.dir}/prometheus`;
+    for (const args of [
+      ['check', 'rules', 'rules.yaml'],
+      ['test', 'rules', 'rules.test.yaml'],
+    ]) {
+      const { exitCode, stdout, stderr } = Bun.spawnSync(['promtool', ...args], { cwd: folder });
+      expect(exitCode, `${stdout}${stderr}`).toBe(0);
     }
   });
 

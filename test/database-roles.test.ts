@@ -88,9 +88,9 @@ describe('two followers and two APIs', () => {
   test('open no more connections than DATABASE_POOL', async () => {
     const database = await server.createDatabase();
     const api = start('api', database, { DATABASE_POOL: '2' });
-    const [url] = await eventually('listening', async () => {
-      const found = says(api, 'listening').map((line) => String(JSON.parse(line).url));
-      return found.length === 1 && found;
+    const { url, metrics } = await eventually('listening', async () => {
+      const [line] = says(api, 'listening');
+      return line !== undefined && (JSON.parse(line) as { url: string; metrics: string });
     });
     const admin = new SQL(database, { max: 1, connection: { application_name: 'test' } });
     const counts: number[] = [];
@@ -104,6 +104,10 @@ describe('two followers and two APIs', () => {
     // Two, and one that listens.
     expect(Math.max(...counts)).toBeGreaterThan(0);
     expect(Math.max(...counts)).toBeLessThanOrEqual(3);
+    const text = await (await fetch(metrics)).text();
+    expect(text).toContain('delegations_database_pool_size{process="api"} 2\n');
+    expect(text).toMatch(/^delegations_database_pool_in_use\{process="api"\} [0-2]$/m);
+    expect(text).toMatch(/^delegations_database_pool_waiting\{process="api"\} \d+$/m);
     await admin.close();
   }, 120_000);
 });

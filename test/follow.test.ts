@@ -107,7 +107,15 @@ describe('delegations serve, following', () => {
         const text = await (await fetch(served.metricsUrl)).text();
         return /^delegations_follower_events_total\{chain="1",type="reorg"\} 3$/m.test(text) && text;
       });
-      expect(metrics).toMatch(/^delegations_rpc_calls_total\{chain="1",method="eth_getLogs"\} \d+$/m);
+      const calls = 'delegations_rpc_calls_total{chain="1",provider="1/1",method="eth_getLogs",outcome="ok"}';
+      expect(metrics).toMatch(new RegExp(`^${RegExp.escape(calls)} [1-9]`, 'm'));
+      const [, requests] =
+        /^delegations_rpc_request_duration_seconds_count\{chain="1",provider="1\/1"\} (\d+)$/m.exec(metrics) ?? [];
+      expect(Number(requests)).toBeGreaterThan(10);
+      expect(metrics).toMatch(/^delegations_build_info\{version="\d+\.\d+\.\d+",bun="[\d.]+"\} 1$/m);
+      for (const name of ['api', 'follower'])
+        for (const measure of ['cpu_seconds_total', 'resident_memory_bytes', 'start_time_seconds', 'open_fds'])
+          expect(metrics).toMatch(new RegExp(`^process_${measure}\\{process="${name}"\\} [\\d.]+$`, 'm'));
       expect(metrics).toContain('delegations_provider_healthy{chain="1",provider="1/1"} 1');
     } finally {
       expect(await served.stop()).toBe(0);

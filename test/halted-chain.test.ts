@@ -101,7 +101,7 @@ test('reports how much of the final history a second node has confirmed', async 
           secondsLeft: null,
           providers: Array.from({ length: nodes }, (_, at) => ({ name: `1/${at + 1}`, healthy: true, cause: null })),
           providerFailures: {},
-          calls: {},
+          rpc: {},
           events: {},
           audited: 0,
           compared: 0,

@@ -62,6 +62,9 @@ describe('serve --workers', () => {
       return text.includes('route="/registry/v2/check/all",status="429"} 175');
     });
     expect(await metric(served, 'delegations_workers')).toBe(2);
+    const metrics = await (await fetch(served.metricsUrl)).text();
+    for (const name of ['parent', 'worker-1', 'worker-2'])
+      expect(metrics).toMatch(new RegExp(`^process_resident_memory_bytes\\{process="${name}"\\} [1-9]`, 'm'));
     expect(await metric(served, 'delegations_limiter_fallback_total')).toBe(0);
     expect(await served.stop()).toBe(0);
   });

@@ -2,6 +2,7 @@
 
 import type { FollowerEvent } from './context.ts';
 import type { FailureCause } from './failure-cause.ts';
+import type { RpcStats } from './rpc-stats.ts';
 
 export interface ProviderStatus {
   readonly name: string;
@@ -25,8 +26,7 @@ export interface FollowerStatus {
   readonly providers: readonly ProviderStatus[];
   /** Failures by provider and cause. */
   readonly providerFailures: Readonly<Record<string, Readonly<Partial<Record<FailureCause, number>>>>>;
-  /** JSON-RPC calls by method. */
-  readonly calls: Readonly<Record<string, number>>;
+  readonly rpc: RpcStats;
   /** Events by type. */
   readonly events: Readonly<Partial<Record<FollowerEvent['type'], number>>>;
   /** Finalized blocks that were audited. */

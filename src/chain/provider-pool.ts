@@ -7,7 +7,7 @@ import { type FailureCause, findCause, isConnectionCause } from './failure-cause
 import { createNode, type Node } from './node.ts';
 import { createRedactor, type Redact } from './redact.ts';
 import { registryFilter } from './registry-filter.ts';
-import { createRpc, RPC_DEFAULTS, RpcError, type RpcOptions } from './rpc.ts';
+import { createRpc, RPC_DEFAULTS, RpcError, type RpcListener, type RpcOptions } from './rpc.ts';
 import { createScanner, type Scanner } from './scanner.ts';
 
 export interface Provider {
@@ -39,7 +39,9 @@ export interface ProviderFailure {
   readonly at: number;
 }
 
-export interface PoolOptions extends Partial<RpcOptions> {
+export interface PoolOptions extends Partial<Omit<RpcOptions, 'listener'>> {
+  /** The listener to the calls of a provider. */
+  readonly listenerOf?: (provider: string) => RpcListener;
   /** Called for each failure of a provider. */
   readonly onFailure?: (provider: string, failure: ProviderFailure) => void;
   /** Called when a provider is healthy again. */
@@ -88,13 +90,15 @@ export function createProviderPool(
   random: () => number = Math.random,
 ): ProviderPool {
   const { chainId } = network;
-  const { onFailure = () => {}, onRecovery = () => {}, ...rpcOptions } = options;
+  const { onFailure = () => {}, onRecovery = () => {}, listenerOf, ...rpcOptions } = options;
   const filter = registryFilter(network);
   const redact = createRedactor(urls);
   const all = urls.map((url, position): Entry => {
-    const node = createNode(createRpc(url, { ...RPC_DEFAULTS, ...rpcOptions }));
+    const name = `${chainId}/${position + 1}`;
+    const listener = listenerOf === undefined ? {} : { listener: listenerOf(name) };
+    const node = createNode(createRpc(url, { ...RPC_DEFAULTS, ...rpcOptions, ...listener }));
     return {
-      name: `${chainId}/${position + 1}`,
+      name,
       node,
       scanner: createScanner(node, filter),
       penalty: 0,

@@ -37,11 +37,17 @@ export class RpcError extends Error {
   }
 }
 
+export interface RpcListener {
+  /** Called with the method and the error, if any, of every call. */
+  onCall(method: string, error: RpcError | null): void;
+  /** Called after every HTTP request, which can be a batch of calls. */
+  onRequest(seconds: number): void;
+}
+
 export interface RpcOptions {
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Called with the method of every call. */
-  readonly onCall?: (method: string) => void;
+  readonly listener?: RpcListener;
 }
 
 export const RPC_DEFAULTS: RpcOptions = { timeoutMs: 20_000, maxBytes: 64 * 1024 * 1024 };
@@ -62,16 +68,14 @@ const MAX_BATCH = 50;
 /** After this many rejected batches in a row, calls are sent one by one. */
 const MAX_REJECTED_BATCHES = 3;
 
-export function createRpc(url: string, { timeoutMs, maxBytes, onCall }: RpcOptions = RPC_DEFAULTS): Rpc {
+export function createRpc(url: string, { timeoutMs, maxBytes, listener }: RpcOptions = RPC_DEFAULTS): Rpc {
   let id = 0;
   let rejectedBatches = 0;
   const redact = createRedactor([url]);
-  const toRequest = ({ method, params }: RpcCall) => {
-    onCall?.(method);
-    return { jsonrpc: '2.0', id: ++id, method, params };
-  };
+  const toRequest = ({ method, params }: RpcCall) => ({ jsonrpc: '2.0', id: ++id, method, params });
 
-  async function post(body: unknown): Promise<HttpResponse> {
+  async function post(requests: readonly RpcRequest[], body: unknown): Promise<HttpResponse> {
+    const began = performance.now();
     try {
       const response = await fetch(url, {
         method: 'POST',
@@ -91,14 +95,29 @@ export function createRpc(url: string, { timeoutMs, maxBytes, onCall }: RpcOptio
       if (json === undefined) throw new RpcError('malformed', 'The response is not JSON');
       return { json, httpStatus };
     } catch (error) {
-      throw error instanceof RpcError ? error : toConnectionError(error, timeoutMs);
+      const failure = error instanceof RpcError ? error : toConnectionError(error, timeoutMs);
+      for (const { method } of requests) listener?.onCall(method, failure);
+      throw failure;
+    } finally {
+      listener?.onRequest((performance.now() - began) / 1000);
+    }
+  }
+
+  function read(response: unknown, httpStatus: number | null, request: RpcRequest): unknown {
+    try {
+      const result = readResult(response, httpStatus, request, redact);
+      listener?.onCall(request.method, null);
+      return result;
+    } catch (error) {
+      listener?.onCall(request.method, error as RpcError);
+      throw error;
     }
   }
 
   async function call(method: string, params: readonly unknown[]): Promise<unknown> {
     const request = toRequest({ method, params });
-    const { json, httpStatus } = await post(request);
-    return readResult(json, httpStatus, request, redact);
+    const { json, httpStatus } = await post([request], request);
+    return read(json, httpStatus, request);
   }
 
   async function callOneByOne(calls: readonly RpcCall[]): Promise<unknown[]> {
@@ -109,7 +128,7 @@ export function createRpc(url: string, { timeoutMs, maxBytes, onCall }: RpcOptio
 
   async function postBatch(calls: readonly RpcCall[]): Promise<unknown[]> {
     const requests = calls.map(toRequest);
-    const { json, httpStatus } = await post(requests);
+    const { json, httpStatus } = await post(requests, requests);
     if (!Array.isArray(json)) {
       // The provider does not support batches, or has a temporary failure. Single calls show which.
       const results = await callOneByOne(calls);
@@ -118,7 +137,17 @@ export function createRpc(url: string, { timeoutMs, maxBytes, onCall }: RpcOptio
     }
     rejectedBatches = 0;
     const byId = new Map(json.map((one) => [(one as { id?: unknown } | null)?.id, one]));
-    return requests.map((request) => readResult(byId.get(request.id), httpStatus, request, redact));
+    const failures: unknown[] = [];
+    const results = requests.map((request) => {
+      try {
+        return read(byId.get(request.id), httpStatus, request);
+      } catch (error) {
+        failures.push(error);
+        return undefined;
+      }
+    });
+    if (failures.length > 0) throw failures[0];
+    return results;
   }
 
   return {

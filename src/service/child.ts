@@ -24,6 +24,8 @@ export interface ChildOptions {
 export interface Child {
   send(message: unknown): void;
   readonly isAlive: boolean;
+  /** Null while it does not run. */
+  readonly pid: number | null;
   /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<void>;
   /** Resolves with the first exit code, or the reason why there is none. */
@@ -111,6 +113,9 @@ export function startChild(options: ChildOptions): Child {
     },
     get isAlive() {
       return current !== null;
+    },
+    get pid() {
+      return current?.pid ?? null;
     },
     async stop() {
       stopped = true;

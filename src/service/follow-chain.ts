@@ -7,6 +7,7 @@ import { createFollower, type Follower } from '../chain/follower.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { holdLease } from '../chain/lease.ts';
 import { createProviderPool } from '../chain/provider-pool.ts';
+import { createRpcStats } from '../chain/rpc-stats.ts';
 import { runFollower } from '../chain/run-follower.ts';
 import type { Question } from '../registry/check.ts';
 import type { Network } from '../registry/network.ts';
@@ -37,7 +38,7 @@ type ProviderFailures = Record<string, Partial<Record<FailureCause, number>>>;
 
 export function followChain({ network, chain, store, log, signal }: FollowChainOptions): FollowedChain {
   const { chainId } = network;
-  const calls: Record<string, number> = {};
+  const rpc = createRpcStats();
   const events: Partial<Record<FollowerEvent['type'], number>> = {};
   let failures = 0;
   /** Since the last successful tick: ticks that failed, leases that were released because of that, and leases not renewed. */
@@ -46,9 +47,7 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
   const providerFailures: ProviderFailures = {};
   const providerLog = createProviderLog(chainId, log, Date.now);
   const providers = createProviderPool(network, chain.rpcUrls, {
-    onCall: (method) => {
-      calls[method] = (calls[method] ?? 0) + 1;
-    },
+    listenerOf: rpc.listener,
     onFailure(provider, failure) {
       const counts = providerFailures[provider] ?? {};
       providerFailures[provider] = { ...counts, [failure.cause]: (counts[failure.cause] ?? 0) + 1 };
@@ -154,7 +153,7 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
           cause: failure?.cause ?? null,
         })),
         providerFailures,
-        calls,
+        rpc: rpc.stats,
         events,
         audited: running?.auditor.blocks ?? 0,
         compared: running?.auditor.answers ?? 0,

@@ -13,6 +13,7 @@ import { createErrorLog, openLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { publishFollowerStatus } from './notices.ts';
+import { readProcessStats } from './process-stats.ts';
 import { startProgressReport } from './progress.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
@@ -45,7 +46,7 @@ export async function followChains(environment: Environment): Promise<void> {
     if (type === 'denied') for (const one of denied) onDenied(...one);
   });
   const notices = store.notices && publishFollowerStatus(store.notices, followerStatus, onDenied, onError);
-  const progress = startProgressReport(followerStatus, counted.take, log);
+  const progress = startProgressReport(followerStatus, store.pool, counted.take, log);
   await waitForStopSignal(log);
   stopping.abort();
   progress.stop();
@@ -73,7 +74,10 @@ async function startFollowerMetrics(
       chainIds: new Set(config.chains.keys()),
       ...createFreshness(config),
       metrics,
-      view: () => ({ followers: followerStatus() }),
+      view: () => ({
+        followers: followerStatus(),
+        processes: [{ name: 'follower', stats: readProcessStats(process.pid), pool: store.pool() }],
+      }),
       onError,
     });
   } catch (error) {

@@ -2,14 +2,18 @@
 
 import type { DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { PoolStatus } from '../store/engine.ts';
 import { startChild } from './child.ts';
 import type { Environment } from './config.ts';
 import type { Log } from './log.ts';
-import type { Counts, Metrics } from './metrics.ts';
+import type { Metrics, ProcessMetrics } from './metrics.ts';
+import { readProcessStats } from './process-stats.ts';
+import type { FollowerReport } from './progress.ts';
 
 export interface FollowerProcess {
   /** The last status that the process sent. */
   followerStatus(): readonly FollowerStatus[];
+  metrics(): ProcessMetrics;
   stop(): Promise<void>;
 }
 
@@ -25,7 +29,8 @@ export function startFollowerProcess(
   environment: Environment,
 ): FollowerProcess {
   let chains: readonly FollowerStatus[] = [];
-  const { stop } = startChild({
+  let pool: PoolStatus | null = null;
+  const child = startChild({
     name: 'follower',
     args: ['follow'],
     environment,
@@ -33,16 +38,20 @@ export function startFollowerProcess(
     unresponsiveMs: UNRESPONSIVE_MS,
     stopTimeoutMs: STOP_TIMEOUT_MS,
     onExit: () => {
-      chains = [];
+      [chains, pool] = [[], null];
     },
-    onMessage(message, child) {
-      const status = message as { type?: string; chains?: readonly FollowerStatus[]; counts?: Counts };
+    onMessage(message, { send }) {
+      const status = message as Partial<FollowerReport>;
       if (status.type !== 'follower-status' || status.chains === undefined) return;
-      chains = status.chains;
+      [chains, pool] = [status.chains, status.pool ?? null];
       if (status.counts !== undefined) metrics.add(status.counts);
       const denied = takeDenied();
-      if (denied.length > 0) child.send({ type: 'denied', denied });
+      if (denied.length > 0) send({ type: 'denied', denied });
     },
   });
-  return { followerStatus: () => chains, stop };
+  return {
+    followerStatus: () => chains,
+    metrics: () => ({ name: 'follower', stats: child.pid === null ? null : readProcessStats(child.pid), pool }),
+    stop: child.stop,
+  };
 }

@@ -1,7 +1,11 @@
 // Counts requests and fallbacks, and renders all metrics in the Prometheus text format.
 
+import { version } from '../../package.json' with { type: 'json' };
 import type { FollowerStatus } from '../chain/follower-status.ts';
+import { RPC_BUCKETS } from '../chain/rpc-stats.ts';
 import type { ChainStatus } from '../http/status.ts';
+import type { PoolStatus } from '../store/engine.ts';
+import type { ProcessStats } from './process-stats.ts';
 
 /** Upper bounds of the latency buckets, in seconds: a check takes microseconds, a long list seconds. */
 const BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
@@ -49,6 +53,17 @@ export interface MetricsView {
   readonly followers: readonly FollowerStatus[];
   readonly health?: Health;
   readonly workers?: { readonly alive: number; readonly restarts: number };
+  readonly processes?: readonly ProcessMetrics[];
+}
+
+/** A process of this service. */
+export interface ProcessMetrics {
+  /** Such as `api`, `follower` or `worker-1`. */
+  readonly name: string;
+  /** Null if the process has exited, or the system does not tell. */
+  readonly stats: ProcessStats | null;
+  /** Null if the process has no connections to a database, or has not reported them yet. */
+  readonly pool: PoolStatus | null;
 }
 
 export interface StoreMetrics {
@@ -117,7 +132,7 @@ export function createMetrics(): Metrics {
       [limiterFallbacks, replicaFallbacks, droppedLogLines] = [0, 0, 0];
       return taken;
     },
-    render({ store, followers, health, workers }) {
+    render({ store, followers, health, workers, processes = [] }) {
       const lines: string[] = [];
       const family: Family = (name, type, help, rows) =>
         void lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...rows);
@@ -138,16 +153,7 @@ export function createMetrics(): Metrics {
         latency,
         'histogram',
         'Time until the response was ready to send.',
-        [...latencies].flatMap(([route, { counts, sum, total }]) => {
-          let below = 0;
-          const ends = counts.map((count, position) => {
-            below += count;
-            return `${latency}_bucket{route="${route}",le="${BUCKETS[position]}"} ${below}`;
-          });
-          const label = `{route="${route}"}`;
-          const rest = [`${latency}_bucket{route="${route}",le="+Inf"} ${total}`, `${latency}_sum${label} ${sum}`];
-          return [...ends, ...rest, `${latency}_count${label} ${total}`];
-        }),
+        [...latencies].flatMap(([route, one]) => histogramRows(latency, `route="${route}"`, BUCKETS, one)),
       );
       const { limiterShared = null, replicaFresh = null } = health ?? {};
       if (limiterShared !== null) {
@@ -168,6 +174,10 @@ export function createMetrics(): Metrics {
         const help = 'Worker restarts.';
         single('delegations_worker_restarts_total', 'counter', help, workers.restarts);
       }
+      family('delegations_build_info', 'gauge', 'Version of the program and of its runtime.', [
+        `delegations_build_info{version="${version}",bun="${Bun.version}"} 1`,
+      ]);
+      renderProcesses(family, processes);
       renderFollowers(family, followers);
       single('delegations_store_up', 'gauge', '1 while the store is reachable.', store === null ? 0 : 1);
       if (store === null) return `${lines.join('\n')}\n`;
@@ -209,6 +219,48 @@ export function createMetrics(): Metrics {
 
 type Family = (name: string, type: 'counter' | 'gauge' | 'histogram', help: string, rows: Iterable<string>) => void;
 
+function histogramRows(
+  name: string,
+  labels: string,
+  buckets: readonly number[],
+  { counts, sum, total }: Latency,
+): readonly string[] {
+  let below = 0;
+  const ends = counts.map((count, position) => {
+    below += count;
+    return `${name}_bucket{${labels},le="${buckets[position]}"} ${below}`;
+  });
+  const rest = [`${name}_bucket{${labels},le="+Inf"} ${total}`, `${name}_sum{${labels}} ${sum}`];
+  return [...ends, ...rest, `${name}_count{${labels}} ${total}`];
+}
+
+function renderProcesses(family: Family, processes: readonly ProcessMetrics[]): void {
+  const metric = (
+    name: string,
+    type: 'counter' | 'gauge',
+    help: string,
+    of: (one: ProcessMetrics) => number | null | undefined,
+  ) => {
+    const rows = processes.flatMap((one) => {
+      const value = of(one) ?? null;
+      return value === null ? [] : [`${name}{process="${one.name}"} ${value}`];
+    });
+    if (rows.length > 0) family(name, type, help, rows);
+  };
+  metric('process_cpu_seconds_total', 'counter', 'User and system CPU time.', ({ stats }) => stats?.cpuSeconds);
+  metric('process_resident_memory_bytes', 'gauge', 'Resident memory.', ({ stats }) => stats?.residentBytes);
+  metric('process_start_time_seconds', 'gauge', 'Start time in unix seconds.', ({ stats }) => stats?.startTime);
+  metric('process_open_fds', 'gauge', 'Open file descriptors.', ({ stats }) => stats?.openFiles);
+  const pool = 'PostgreSQL connections';
+  metric('delegations_database_pool_size', 'gauge', `Maximum number of ${pool}.`, (one) => one.pool?.size);
+  metric('delegations_database_pool_in_use', 'gauge', `${pool} in use.`, (one) =>
+    one.pool ? Math.min(one.pool.running, one.pool.size) : null,
+  );
+  metric('delegations_database_pool_waiting', 'gauge', `Requests that wait for one of the ${pool}.`, (one) =>
+    one.pool ? Math.max(0, one.pool.running - one.pool.size) : null,
+  );
+}
+
 /** Metrics from the status of the followers. */
 function renderFollowers(family: Family, chains: readonly FollowerStatus[]): void {
   if (chains.length === 0) return;
@@ -227,8 +279,25 @@ function renderFollowers(family: Family, chains: readonly FollowerStatus[]): voi
   counter('delegations_follower_events_total', 'Reorgs, repairs, mismatches, halts and resumptions.', ({ events }) =>
     Object.entries(events).map(([type, count]) => [`,type="${type}"`, count]),
   );
-  counter('delegations_rpc_calls_total', 'JSON-RPC calls to providers.', ({ calls }) =>
-    Object.entries(calls).map(([method, count]) => [`,method="${method}"`, count]),
+  counter('delegations_rpc_calls_total', 'JSON-RPC calls to providers by outcome.', ({ rpc }) =>
+    Object.entries(rpc).flatMap(([provider, { calls }]) =>
+      Object.entries(calls).flatMap(([method, outcomes]) =>
+        Object.entries(outcomes).map(
+          ([outcome, count]) => [`,provider="${provider}",method="${method}",outcome="${outcome}"`, count] as const,
+        ),
+      ),
+    ),
+  );
+  const duration = 'delegations_rpc_request_duration_seconds';
+  family(
+    duration,
+    'histogram',
+    'Time of HTTP requests to providers; a batch of calls is one request.',
+    chains.flatMap(({ chainId, rpc }) =>
+      Object.entries(rpc).flatMap(([provider, { latency }]) =>
+        histogramRows(duration, `chain="${chainId}",provider="${provider}"`, RPC_BUCKETS, latency),
+      ),
+    ),
   );
   counter('delegations_provider_failures_total', 'Failures of a provider by cause.', ({ providerFailures }) =>
     Object.entries(providerFailures).flatMap(([provider, causes]) =>

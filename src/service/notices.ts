@@ -49,7 +49,7 @@ export function publishFollowerStatus(
   const active = () =>
     followerStatus()
       .filter(({ standby }) => !standby)
-      .map((status) => ({ ...status, calls: {}, events: {}, providerFailures: {} }));
+      .map((status) => ({ ...status, rpc: {}, events: {}, providerFailures: {} }));
   const timer = setInterval(() => publish(notices, STATUS_CHANNEL, active(), onError), PUBLISH_MS);
   return { stop: () => clearInterval(timer) };
 }

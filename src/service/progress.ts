@@ -2,6 +2,7 @@
 
 import { backfillShare, type FollowerStatus, formatStatus } from '../chain/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
+import type { PoolStatus } from '../store/engine.ts';
 import type { Log } from './log.ts';
 import type { Counts } from './metrics.ts';
 
@@ -10,8 +11,17 @@ const LOG_EVERY = 5;
 /** A chain that is closer to its head has no progress to report. */
 const BEHIND_BLOCKS = 100;
 
+/** What a follower process sends to its parent. */
+export interface FollowerReport {
+  readonly type: 'follower-status';
+  readonly chains: readonly FollowerStatus[];
+  readonly pool: PoolStatus | null;
+  readonly counts: Counts;
+}
+
 export function startProgressReport(
   followerStatus: () => readonly FollowerStatus[],
+  pool: () => PoolStatus | null,
   takeCounts: () => Counts,
   log: Log,
 ): { stop(): void } {
@@ -20,7 +30,13 @@ export function startProgressReport(
   let drawn = 0;
   const timer = setInterval(() => {
     const all = followerStatus();
-    if (process.send !== undefined) process.send({ type: 'follower-status', chains: all, counts: takeCounts() });
+    if (process.send !== undefined)
+      process.send({
+        type: 'follower-status',
+        chains: all,
+        pool: pool(),
+        counts: takeCounts(),
+      } satisfies FollowerReport);
     const behind = all.filter(({ block, tip }) => tip !== null && tip - (block ?? 0) > BEHIND_BLOCKS);
     if (onTerminal) drawn = draw(behind, drawn);
     else if (turn % LOG_EVERY === 0) {

@@ -3,10 +3,11 @@
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
-import { startFollowerProcess } from './follower-process.ts';
+import { type FollowerProcess, startFollowerProcess } from './follower-process.ts';
 import { createErrorLog, type Log, openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
+import { readProcessStats } from './process-stats.ts';
 import { startApi } from './start-api.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
@@ -40,9 +41,17 @@ export async function startService(environment: Environment, options: ServiceOpt
     sandbox,
   });
   try {
-    const view = () => ({ followers: followerStatus(), health: api.health() });
+    const view = () => ({
+      followers: followerStatus(),
+      health: api.health(),
+      processes: [
+        { name: 'api', stats: readProcessStats(process.pid), pool: api.store.pool() },
+        ...(follower === null ? [] : [follower.metrics()]),
+      ],
+    });
+    let follower: FollowerProcess | null = null;
     const metricsServer = startMetrics({ ...config, ...api, metrics, view, onError: createErrorLog(log) });
-    const follower = followed.length > 0 ? startFollowerProcess(log, metrics, api.takeDenied, environment) : null;
+    if (followed.length > 0) follower = startFollowerProcess(log, metrics, api.takeDenied, environment);
     if (follower !== null) followerStatus = follower.followerStatus;
     log('info', 'listening', { url: api.url, metrics: metricsServer.url, chainIds: [...api.chainIds] });
     return {

@@ -3,11 +3,13 @@
 import type { DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import type { Limit, Limiter } from '../http/limiter.ts';
+import type { PoolStatus } from '../store/engine.ts';
 import { startChild } from './child.ts';
 import type { Environment } from './config.ts';
 import type { LimitName } from './limits.ts';
 import type { Log } from './log.ts';
-import type { Health, Metrics } from './metrics.ts';
+import type { Health, Metrics, ProcessMetrics } from './metrics.ts';
+import { readProcessStats } from './process-stats.ts';
 import { UsageError } from './usage-error.ts';
 import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
 
@@ -31,6 +33,7 @@ export interface Worker {
   readonly isAlive: boolean;
   /** From the last report; null before the first. */
   readonly health: Health | null;
+  metrics(): ProcessMetrics;
   sendStatus(chains: readonly FollowerStatus[]): void;
   stop(): Promise<void>;
 }
@@ -44,6 +47,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const { number, environment, follows, drainMs, log, limiterOf, metrics, denied, onExit } = options;
   const listening = Promise.withResolvers<void>();
   let health: Health | null = null;
+  let pool: PoolStatus | null = null;
   const child = startChild({
     name: `worker ${number}`,
     args: ['worker', '--number', String(number), ...(follows ? ['--follows'] : [])],
@@ -60,7 +64,7 @@ export function startWorker(options: WorkerOptions): Worker {
         send({ type: 'limit-result', id: message.id, result } as ToWorker);
       } else {
         metrics.add(message.counts);
-        health = message.health;
+        [health, pool] = [message.health, message.pool];
         for (const [chainId, no, unread] of message.denied) {
           for (const question of no) denied.add(chainId, question);
           for (const question of unread) denied.add(chainId, question, 'unread');
@@ -77,6 +81,11 @@ export function startWorker(options: WorkerOptions): Worker {
     get health() {
       return health;
     },
+    metrics: () => ({
+      name: `worker-${number}`,
+      stats: child.pid === null ? null : readProcessStats(child.pid),
+      pool: child.pid === null ? null : pool,
+    }),
     sendStatus: (chains) => child.send({ type: 'follower-status', chains } satisfies ToWorker),
     stop: child.stop,
   };

@@ -14,6 +14,7 @@ import type { LimitName } from './limits.ts';
 import { createErrorLog, openLog } from './log.ts';
 import { createMetrics, type Health } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
+import { readProcessStats } from './process-stats.ts';
 import { startWorker } from './start-worker.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 import { REPORT_MS } from './worker-messages.ts';
@@ -37,7 +38,8 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   let delayMs = 0;
   try {
     // Creates or migrates the store once, before all workers open it.
-    store = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' });
+    const primary = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' });
+    store = primary;
     const port = reservePort(config);
     let restarts = 0;
     const workers = Array.from({ length: count }, (_, position) =>
@@ -72,7 +74,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
     started.push(() => clearInterval(timer));
     const metricsServer = startMetrics({
       ...config,
-      store,
+      store: primary,
       chainIds: new Set(NETWORKS.keys()),
       ...createFreshness(config),
       metrics,
@@ -80,6 +82,11 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
       view: () => ({
         followers: followerStatus(),
         health: combineHealth(workers.flatMap(({ health }) => health ?? [])),
+        processes: [
+          { name: 'parent', stats: readProcessStats(process.pid), pool: primary.pool() },
+          ...(follower === null ? [] : [follower.metrics()]),
+          ...workers.map((worker) => worker.metrics()),
+        ],
         workers: { alive: workers.filter(({ isAlive }) => isAlive).length, restarts },
       }),
     });

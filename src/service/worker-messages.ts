@@ -3,6 +3,7 @@
 import type { DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import type { Limit, LimitResult } from '../http/limiter.ts';
+import type { PoolStatus } from '../store/engine.ts';
 import type { LimitName } from './limits.ts';
 import type { Counts, Health } from './metrics.ts';
 
@@ -26,5 +27,6 @@ export type FromWorker =
       readonly type: 'report';
       readonly counts: Counts;
       readonly health: Health;
+      readonly pool: PoolStatus | null;
       readonly denied: ReturnType<DeniedSample['take']>;
     };

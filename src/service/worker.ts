@@ -29,7 +29,13 @@ export async function runWorker(environment: Environment, number: number, follow
     group: parent.windows,
   });
   const report = () =>
-    parent.send({ type: 'report', counts: metrics.take(), health: api.health(), denied: api.takeDenied() });
+    parent.send({
+      type: 'report',
+      counts: metrics.take(),
+      health: api.health(),
+      pool: api.store.pool(),
+      denied: api.takeDenied(),
+    });
   parent.send({ type: 'listening' });
   const timer = setInterval(report, REPORT_MS);
   await waitForStopSignal(log);

@@ -62,11 +62,21 @@ export interface EngineOptions {
   readonly role?: Role;
 }
 
+/** The connections of one process to a database server. */
+export interface PoolStatus {
+  /** The maximum number of connections. */
+  readonly size: number;
+  /** Requests that use a connection, or wait for one. */
+  readonly running: number;
+}
+
 /** Statements have parameters $1, $2, … in both engines. */
 export interface Engine {
   readonly dialect: Dialect;
   /** Null if the database has no notifications. */
   readonly notices: Notices | null;
+  /** Null if the database has no connections. */
+  pool(): PoolStatus | null;
   rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
   /**
    * Reads for many rows. SQLite gets `chunk.size` rows per statement, with their cells after the shared parameters, and the last

@@ -22,6 +22,7 @@ export async function openStore(url: string, options: EngineOptions = {}): Promi
     return {
       id,
       notices: engine.notices,
+      pool: engine.pool,
       ...createReads(engine, hash),
       ...createWrites(engine, hash),
       close: () => engine.close(),

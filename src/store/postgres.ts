@@ -74,13 +74,16 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   const connectAll = () => ({ first: connect(1), others: connect(Math.max(1, connections - 1)) });
   let pools = connectAll();
   let isFirstBusy = false;
+  let running = 0;
   const onConnection = async <T>(send: (pool: SQL) => Promise<T>): Promise<T> => {
-    if (isFirstBusy) return send(pools.others);
-    isFirstBusy = true;
+    const isFirst = !isFirstBusy;
+    if (isFirst) isFirstBusy = true;
+    running++;
     try {
-      return await send(pools.first);
+      return await send(isFirst ? pools.first : pools.others);
     } finally {
-      isFirstBusy = false;
+      running--;
+      if (isFirst) isFirstBusy = false;
     }
   };
   const closePools = ({ first, others }: typeof pools, timeout: number) =>
@@ -158,6 +161,7 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   return {
     dialect: DIALECT,
     notices,
+    pool: () => ({ size: connections, running }),
     rows: (sql, params) => request.short((pool) => readRows(pool, sql, params)),
     many: ({ postgres }, shared, rows) =>
       request.short((pool) => pool.unsafe(postgres, [...shared, ...toColumns(rows)]).values() as Promise<Row[]>),

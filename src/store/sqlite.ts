@@ -43,6 +43,7 @@ export function openSqlite(path: string, { readOnly = false, mustExist = false }
   return {
     dialect: DIALECT,
     notices: null,
+    pool: () => null,
     rows: reader.rows,
     many: ({ sqlite }, shared, rows, { size, filler }) => {
       const found: Row[] = [];

@@ -5,6 +5,7 @@ import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/de
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Version } from '../registry/versions.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { PoolStatus } from './engine.ts';
 import type { Halt } from './halt.ts';
 import type { Notices } from './notices.ts';
 
@@ -175,6 +176,8 @@ export interface Store {
   readonly id: string;
   /** Null on SQLite. */
   readonly notices: Notices | null;
+  /** Null if the database has no connections. */
+  pool(): PoolStatus | null;
   /** The newest state, or null for a chain that was never claimed. */
   chain(chainId: number): Awaitable<ChainState | null>;
   chains(): Awaitable<ChainState[]>;

@@ -20,7 +20,7 @@ import { createRegrants } from './regrants.ts';
 import { createRevocationReads } from './revocations.ts';
 import { createStateReader } from './state-reader.ts';
 
-export type Reads = Omit<Store, keyof Writes | 'id' | 'notices' | 'close'>;
+export type Reads = Omit<Store, keyof Writes | 'id' | 'notices' | 'pool' | 'close'>;
 
 export function createReads(engine: Engine, hash: IndexHash): Reads {
   const readWithState = createStateReader(engine);
