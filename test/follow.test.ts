@@ -121,6 +121,12 @@ describe('delegations serve, following', () => {
       expect(await served.stop()).toBe(0);
       await live.stop();
     }
+    const told: LogLine[] = [];
+    for await (const line of served.lines) told.push(line);
+    const caught = told.filter(({ message }) => message === 'caught up');
+    expect(caught).toMatchObject([
+      { level: 'info', chainId: 1, block: expect.any(Number), seconds: expect.any(Number) },
+    ]);
   }, 120_000);
 
   test('the cause of each provider failure is in the log, in networks and in the metrics, and so is its recovery', async () => {

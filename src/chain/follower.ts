@@ -48,6 +48,8 @@ export interface Follower {
   /** Blocks per `eth_getLogs` call, at present. */
   readonly rangeSize: number;
   readonly state: ChainState | null;
+  /** The chain's newest block, from a provider. Null before the first tick: the stored one can be old. */
+  readonly tip: number | null;
   /** Logs written since the start. */
   readonly logs: number;
 }
@@ -70,6 +72,7 @@ export function createFollower(options: FollowerOptions): Follower {
     },
   });
   let logs = 0;
+  let latest: number | null = null;
   const revocations = createRevocations(context);
   const commit = createCommit(context, (count, mayHaveRevocations) => {
     logs += count;
@@ -114,6 +117,7 @@ export function createFollower(options: FollowerOptions): Follower {
     const { chainId: found, header } = await first.node.headerAndChainId('latest');
     if (found !== chainId) throw new WrongChain(found);
     if (header === null) throw new RpcError('malformed', 'no latest block');
+    latest = header.number;
     return header;
   }
 
@@ -161,6 +165,9 @@ export function createFollower(options: FollowerOptions): Follower {
     },
     get state() {
       return context.state;
+    },
+    get tip() {
+      return latest;
     },
     get logs() {
       return logs;

@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts';
 import type { ChainConfig } from './chain-config.ts';
 import type { Log } from './log.ts';
 import { createFailureFilter, createProviderLog } from './outage-log.ts';
+import { createProgressRate } from './progress-rate.ts';
 
 export interface FollowedChain {
   readonly chainId: number;
@@ -121,8 +122,7 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
     return outcome;
   });
 
-  let before = { at: Date.now(), logs: 0, block: 0 };
-  let rates = { logs: 0, blocks: 0 };
+  const measure = createProgressRate();
   return {
     chainId,
     sampleQuestions(denied, unread) {
@@ -131,22 +131,20 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
     },
     stopped,
     status() {
-      const { firstBlock = null, head = null, tip = null } = running?.follower.state ?? {};
-      const now = { at: Date.now(), logs: running?.follower.logs ?? 0, block: head?.number ?? 0 };
-      const seconds = (now.at - before.at) / 1000;
-      if (seconds >= 1) {
-        rates = { logs: (now.logs - before.logs) / seconds, blocks: (now.block - before.block) / seconds };
-        before = now;
-      }
-      const remaining = tip === null || head === null ? null : tip - head.number;
+      const { firstBlock = null, head = null } = running?.follower.state ?? {};
+      const { tip = null, logs = 0 } = running?.follower ?? {};
+      // Before its first commit, a chain starts below its first block.
+      const base = firstBlock === null ? null : firstBlock - 1;
+      const rates = measure(Date.now(), head?.number ?? base, logs);
+      const remaining = tip === null || head === null ? null : Math.max(0, tip - head.number);
       return {
         chainId,
         firstBlock,
         block: head?.number ?? null,
         tip,
-        logs: now.logs,
+        logs,
         logsPerSecond: rates.logs,
-        secondsLeft: remaining === null || rates.blocks <= 0 ? null : remaining / rates.blocks,
+        secondsLeft: remaining === null || !rates.blocks || rates.blocks < 0 ? null : remaining / rates.blocks,
         providers: providers.all.map(({ name, failure }) => ({
           name,
           healthy: failure === null,

@@ -7,8 +7,8 @@ import type { Log } from './log.ts';
 import type { Counts } from './metrics.ts';
 
 const SEND_MS = 1000;
-const LOG_EVERY = 5;
-/** A chain that is closer to its head has no progress to report. */
+const LOG_MS = 30_000;
+/** A chain that was caught up and is no further behind than this has no progress to report. */
 const BEHIND_BLOCKS = 100;
 
 /** What a follower process sends to its parent. */
@@ -25,40 +25,70 @@ export function startProgressReport(
   takeCounts: () => Counts,
   log: Log,
 ): { stop(): void } {
-  const onTerminal = process.stderr.isTTY === true;
-  let turn = 0;
-  let drawn = 0;
+  const write = process.stderr.isTTY === true ? (text: string) => void process.stderr.write(text) : null;
+  const report = createProgressReport(log, write);
   const timer = setInterval(() => {
-    const all = followerStatus();
+    const chains = followerStatus();
     if (process.send !== undefined)
-      process.send({
-        type: 'follower-status',
-        chains: all,
-        pool: pool(),
-        counts: takeCounts(),
-      } satisfies FollowerReport);
-    const behind = all.filter(({ block, tip }) => tip !== null && tip - (block ?? 0) > BEHIND_BLOCKS);
-    if (onTerminal) drawn = draw(behind, drawn);
-    else if (turn % LOG_EVERY === 0) {
-      for (const one of behind) {
-        const { chainId, block, tip, logs, logsPerSecond, secondsLeft } = one;
-        const percent = Number((100 * backfillShare(one)).toFixed(2));
-        const rounded = {
-          logsPerSecond: Math.round(logsPerSecond),
-          secondsLeft: secondsLeft && Math.round(secondsLeft),
-        };
-        log('info', 'backfill progress', { chainId, block, head: tip, percent, logs, ...rounded });
-      }
-    }
-    turn++;
+      process.send({ type: 'follower-status', chains, pool: pool(), counts: takeCounts() } satisfies FollowerReport);
+    report(chains, performance.now());
   }, SEND_MS);
   return { stop: () => clearInterval(timer) };
 }
 
-/** Overwrites the previous lines; returns the number of lines. */
-function draw(chains: readonly FollowerStatus[], before: number): number {
-  const lines = chains.map((one) => formatStatus(NETWORKS.get(one.chainId)?.name ?? String(one.chainId), one));
-  const up = before > 0 ? `\x1b[${before}A\x1b[J` : '';
-  if (lines.length > 0 || before > 0) process.stderr.write(`${up}${lines.map((line) => `${line}\n`).join('')}`);
-  return lines.length;
+/** `write` writes to the terminal; null without one. The result is called about once a second. */
+export function createProgressReport(log: Log, write: ((text: string) => void) | null) {
+  /** When a chain began to catch up, in milliseconds, and when that was last logged. Absent while it is caught up. */
+  const catchingUp = new Map<number, { readonly since: number; loggedAt: number }>();
+  const known = new Set<number>();
+  let drawn = 0;
+
+  const update = (status: FollowerStatus, nowMs: number) => {
+    const { chainId, block, tip, standby } = status;
+    if (standby) {
+      catchingUp.delete(chainId);
+      known.delete(chainId);
+      return;
+    }
+    const isFirst = !known.has(chainId);
+    known.add(chainId);
+    const isBehind = block === null || tip === null || tip - block > BEHIND_BLOCKS;
+    if (isFirst || (isBehind && !catchingUp.has(chainId)))
+      catchingUp.set(chainId, { since: nowMs, loggedAt: Number.NEGATIVE_INFINITY });
+    const started = catchingUp.get(chainId);
+    if (started === undefined) return;
+    if (block !== null && tip !== null && block >= tip) {
+      catchingUp.delete(chainId);
+      const seconds = Math.round((nowMs - started.since) / 1000);
+      log('info', 'caught up', { chainId, block, logs: status.logs, seconds });
+    } else if (write === null && nowMs - started.loggedAt >= LOG_MS) {
+      started.loggedAt = nowMs;
+      logProgress(log, status);
+    }
+  };
+
+  return (chains: readonly FollowerStatus[], nowMs: number): void => {
+    for (const status of chains) update(status, nowMs);
+    if (write === null) return;
+    const lines = chains
+      .filter(({ chainId }) => catchingUp.has(chainId))
+      .map((status) => `${formatStatus(NETWORKS.get(status.chainId)?.name ?? String(status.chainId), status)}\n`);
+    // Overwrites the previous lines.
+    const up = drawn > 0 ? `\x1b[${drawn}A\x1b[J` : '';
+    if (lines.length > 0 || drawn > 0) write(`${up}${lines.join('')}`);
+    drawn = lines.length;
+  };
+}
+
+function logProgress(log: Log, status: FollowerStatus): void {
+  const { chainId, block, tip, logs, logsPerSecond, secondsLeft } = status;
+  log('info', 'backfill progress', {
+    chainId,
+    block,
+    head: tip,
+    percent: Number((100 * backfillShare(status)).toFixed(2)),
+    logs,
+    logsPerSecond: Math.round(logsPerSecond),
+    secondsLeft: secondsLeft && Math.round(secondsLeft),
+  });
 }
