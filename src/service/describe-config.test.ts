@@ -30,6 +30,7 @@ test('a start logs version, store, chains with their first blocks, and the limit
       store: 'postgres://me:***@db.example/delegations',
       chains: { 1: 15_590_000, 10: 'registry deployment', 137: 5 },
       anonymousLimit: '25/10s',
+      keyLimit: 'off',
     },
   ]);
 });

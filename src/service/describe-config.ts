@@ -3,6 +3,7 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { nearest } from '../api/query.ts';
 import { publishedFirstBlock } from '../chain/first-block.ts';
+import type { Limit } from '../http/limiter.ts';
 import { type Finality, NETWORKS, type Network } from '../registry/network.ts';
 import { exposedPaths } from '../store/sqlite.ts';
 import { CHAIN_VARIABLES } from './chain-config.ts';
@@ -101,7 +102,7 @@ function misspelling(name: string): string | null {
 }
 
 /** For the log line of a start. */
-function startFields({ databaseUrl, chains, anonymousLimit }: Config) {
+function startFields({ databaseUrl, chains, anonymousLimit, keyLimit }: Config) {
   return {
     version,
     store: maskUrls(databaseUrl),
@@ -111,9 +112,12 @@ function startFields({ databaseUrl, chains, anonymousLimit }: Config) {
         startBlock ?? publishedFirstBlock(NETWORKS.get(chainId) as Network) ?? 'registry deployment',
       ]),
     ),
-    anonymousLimit: anonymousLimit === null ? 'off' : `${anonymousLimit.most}/${anonymousLimit.seconds}s`,
+    anonymousLimit: limitText(anonymousLimit),
+    keyLimit: limitText(keyLimit),
   };
 }
+
+const limitText = (limit: Limit | null) => (limit === null ? 'off' : `${limit.most}/${limit.seconds}s`);
 
 /** Logs what is about to run, and every warning. */
 export function logStart(log: Log, environment: Environment, config: Config, follows: boolean): void {
