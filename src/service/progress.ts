@@ -27,12 +27,15 @@ export function startProgressReport(
 ): { stop(): void } {
   const write = process.stderr.isTTY === true ? (text: string) => void process.stderr.write(text) : null;
   const report = createProgressReport(log, write);
-  const timer = setInterval(() => {
+  const send = () => {
     const chains = followerStatus();
     if (process.send !== undefined)
       process.send({ type: 'follower-status', chains, pool: pool(), counts: takeCounts() } satisfies FollowerReport);
-    report(chains, performance.now());
-  }, SEND_MS);
+    return chains;
+  };
+  // At once, so that the API never shows an indexed chain without its providers.
+  send();
+  const timer = setInterval(() => report(send(), performance.now()), SEND_MS);
   return { stop: () => clearInterval(timer) };
 }
 
