@@ -17,6 +17,15 @@ export interface Developers {
   readonly origins: () => readonly string[];
   /** How many active keys a wallet may have. */
   readonly quota: number;
+  readonly onKeyChange?: (change: KeyChange) => void;
+}
+
+/** A wallet created, rotated or revoked one of its keys. */
+export interface KeyChange {
+  readonly type: 'created' | 'rotated' | 'revoked';
+  readonly keyId: number;
+  /** The key that replaces it. */
+  readonly newKeyId?: number;
 }
 
 type Handler = (request: Request, developers: Developers, now: number) => Promise<Response>;
@@ -141,6 +150,7 @@ async function createKey(request: Request, developers: Developers, now: number):
   const expiresAt = typeof days === 'number' ? now + days * DAY_SECONDS : null;
   const created = await accounts.create({ label: text, owner, expiresAt, now, quota });
   if (created === null) throw new Problem('too-many-keys', `A wallet can have ${quota} active keys. Revoke one first.`);
+  developers.onKeyChange?.({ type: 'created', keyId: created.record.id });
   return json({ key: created.text, record: shown(created.record, now) }, 201);
 }
 
@@ -158,11 +168,13 @@ async function rotateKey(request: Request, developers: Developers, now: number):
   const { id } = await ownKey(request, developers, now);
   const created = await developers.accounts.rotate(id, now, OVERLAP_SECONDS);
   if (created === null) throw new Problem('not-found', 'You have no active key with this id.');
+  developers.onKeyChange?.({ type: 'rotated', keyId: id, newKeyId: created.record.id });
   return json({ key: created.text, record: shown(created.record, now) }, 201);
 }
 
 async function revokeKey(request: Request, developers: Developers, now: number): Promise<Response> {
   const { id } = await ownKey(request, developers, now);
   await developers.accounts.revoke(id, now);
+  developers.onKeyChange?.({ type: 'revoked', keyId: id });
   return json({ id, revoked: true });
 }

@@ -6,6 +6,7 @@ import { createSignIn } from '../accounts/sign-in.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { createAdmission } from '../http/admission.ts';
+import type { KeyChange } from '../http/developers.ts';
 import { clockBehind, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
 import { startServer } from '../http/server.ts';
@@ -95,7 +96,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
     const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
     const signIn = await createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now: service.now });
-    const developers = { accounts, signIn, origins: () => origins, quota: config.keysPerWallet };
+    const onKeyChange = ({ type, ...change }: KeyChange) => log('info', `key ${type}`, { ...change, by: 'wallet' });
+    const developers = { accounts, signIn, origins: () => origins, quota: config.keysPerWallet, onKeyChange };
     const { publicUrl: _, ...settings } = config;
     const logRequest = createRequestLog(config.requestLog, log, keys.idOf);
     let isStopping = false;
