@@ -78,19 +78,39 @@ describe('delegations serve', () => {
   for (const which of ['PORT', 'METRICS_PORT']) {
     test(`exits with a message when ${which} is in use`, async () => {
       const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
+      const { port } = taken;
       const environment = {
         DATABASE_URL: `sqlite:${temporaryPath('port.db')}`,
         HOST: '127.0.0.1',
         PORT: '0',
         METRICS_PORT: '0',
-        [which]: String(taken.port),
+        [which]: String(port),
       };
       const { stderr, code } = await runCommand(['serve'], environment);
       await taken.stop(true);
       expect([stderr.trim(), code]).toEqual([
-        'The port is already in use. Set PORT or METRICS_PORT to another one.',
+        `${which}=${port}: the port is already in use on 127.0.0.1. Set ${which} to another one.`,
         2,
       ]);
+    });
+  }
+
+  for (const name of ['HOST', 'METRICS_HOST']) {
+    test(`exits with a message when this machine does not have ${name}`, async () => {
+      for (const args of [['serve'], ['serve', '--workers', '2']]) {
+        const environment = {
+          DATABASE_URL: `sqlite:${temporaryPath('host.db')}`,
+          HOST: '127.0.0.1',
+          PORT: '0',
+          METRICS_PORT: '0',
+          [name]: '192.0.2.1',
+        };
+        const { stderr, code } = await runCommand(args, environment);
+        expect([stderr.trim(), code]).toEqual([
+          `${name}=192.0.2.1: this machine does not have that address. Example: ${name}=0.0.0.0`,
+          2,
+        ]);
+      }
     });
   }
 
@@ -105,7 +125,7 @@ describe('delegations serve', () => {
     });
     expect([second.code, second.stderr.trim()]).toEqual([
       2,
-      'The port is already in use. Set PORT or METRICS_PORT to another one.',
+      `PORT=${port}: the port is already in use on 127.0.0.1. Set PORT to another one.`,
     ]);
     await served.stop();
   });

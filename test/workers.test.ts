@@ -181,7 +181,10 @@ describe('serve --workers', () => {
     };
     for (const args of [['serve'], ['serve', '--workers', '2']]) {
       const { code, stderr } = await runCommand(args, environment);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('The port is already in use')]);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining(`PORT=${environment.PORT}: the port is already in use`),
+      ]);
     }
     const refused = await runCommand(['serve', '--workers', '0'], environment);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--workers')]);

@@ -12,7 +12,7 @@ import { archiveLines } from '../store/export-archive.ts';
 import { openStore } from '../store/open.ts';
 import { type Command, requireNetwork } from './command.ts';
 import { readLines } from './lines.ts';
-import { writeOut } from './output.ts';
+import { writeOut, writeWhole } from './output.ts';
 
 export const exportCommand: Command = {
   name: 'export',
@@ -49,7 +49,7 @@ async function runExport(environment: Environment, chainId: number): Promise<voi
         process.stderr.write(`Exported ${next.value.logs} logs in ${next.value.blocks} blocks.\n`);
         return;
       }
-      await writeOut(next.value);
+      await writeWhole(next.value);
     }
   } finally {
     await store.close();

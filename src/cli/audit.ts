@@ -40,8 +40,8 @@ async function runAudit(call: Invocation): Promise<void> {
     const onProgress = (block: number, last: number, logs: number) =>
       showStatus(block === last ? '' : `block ${block} of ${last}, ${logs} logs`);
     const report = await auditIndex({ network, rpcUrls, store, from, to, pairs, onProgress });
-    await writeOut(call.isSet('json') ? `${JSON.stringify(report)}\n` : formatReport(report));
     if (report.missing + report.surplus + report.wrong.length > 0) process.exitCode = 1;
+    await writeOut(call.isSet('json') ? `${JSON.stringify(report)}\n` : formatReport(report));
   } finally {
     await store.close();
   }

@@ -14,7 +14,7 @@ import { UsageError } from '../service/usage-error.ts';
 import type { Store } from '../store/store.ts';
 import type { Invocation } from './command.ts';
 import { asBytes, type CsvRow, decodeCell, quoteCell, readCsv } from './csv.ts';
-import { writeOut } from './output.ts';
+import { writeWhole } from './output.ts';
 import { checkPinned, createPinnedBlocks, type PinnedBlocks } from './pinned-block.ts';
 import { NO_SERVICE, type Source } from './query-target.ts';
 import { askWithinLimit, chainIdOf, given, readOr, readRights, scopeOf, versionOf } from './question-options.ts';
@@ -74,7 +74,7 @@ export async function checkFile(call: Invocation, source: Source, file: string):
       text += `${row.text}${missing},${result},${error === '' ? '' : quoteCell(asBytes(error))}\n`;
     }
     rows += data.length;
-    await writeOut(Buffer.from(text, 'latin1'));
+    await writeWhole(Buffer.from(text, 'latin1'));
     progress.show(rows, bytes);
   }
   if (read === null) throw new UsageError('The CSV is empty. Its header must name the columns, such as from,to');

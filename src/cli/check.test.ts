@@ -322,7 +322,32 @@ describe('failures', () => {
     broken.stop(true);
   }, 60_000);
 
-  test('a closed pipe and a full disk are errors and end the program', async () => {
+  test('a reader that closes the pipe is not an error: the exit code is the result', async () => {
+    const main = `${process.execPath} ${MAIN}`;
+    for (const [command, code] of [
+      [`check --from ${COLD} --to ${HOT}`, 0],
+      [`check --from ${HOT} --to ${COLD}`, 1],
+      [`list ${COLD}`, 0],
+      [`list ${COLD} --json`, 0],
+      ['networks', 0],
+      ['keys list', 0],
+      ['completion bash', 0],
+      ['--help', 0],
+      // The key would be lost.
+      ['keys create --label lost', 2],
+    ] as const) {
+      // The reader is gone before anything is written.
+      const script = `sleep 0.3; ${main} ${command}; echo "$?" >&2`;
+      const child = Bun.spawn(['bash', '-c', `(${script}) | true`], {
+        env: { ...process.env, DATABASE_URL: url, MAX_LAG_1: '86400' },
+        stderr: 'pipe',
+      });
+      const lines = (await new Response(child.stderr).text()).trim().split('\n');
+      expect([command, Number(lines.at(-1))]).toEqual([command, code]);
+    }
+  }, 60_000);
+
+  test('a closed pipe and a full disk are errors where the output must be complete', async () => {
     const file = join(folder, 'piped.csv');
     writeFileSync(file, `from,to\n${`${COLD},${HOT}\n`.repeat(50_000)}`);
     const main = `${process.execPath} ${MAIN}`;

@@ -92,8 +92,8 @@ async function checkOne(response: Response, asJson: boolean): Promise<void> {
   const explained = await jsonOf<Explanation>(response);
   const { result } = explained;
   if (typeof result !== 'boolean' && !/^\d+$/.test(String(result))) throw new UsageError(NO_SERVICE);
-  await writeOut(asJson ? `${JSON.stringify(explained)}\n` : formatExplanation(explained));
   if (!isGranted(explained)) process.exitCode = 1;
+  await writeOut(asJson ? `${JSON.stringify(explained)}\n` : formatExplanation(explained));
 }
 
 function formatExplanation({ result, delegations, block }: Explanation): string {

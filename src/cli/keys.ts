@@ -4,9 +4,10 @@ import { type Accounts, type CreatedKey, isActive, type KeyRecord, openAccounts 
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { LIMIT_RULE, parseLimit } from '../http/limiter.ts';
 import { readConfig } from '../service/config.ts';
+import { createLog } from '../service/log.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
-import { writeOut } from './output.ts';
+import { writeOut, writeWhole } from './output.ts';
 import { dateOf, tableOf } from './question-options.ts';
 
 type Action = (typeof ACTIONS)[number];
@@ -74,16 +75,20 @@ async function runAction(
       const days = call.number('expires');
       if (days === 0) throw new UsageError('--expires must be at least 1 day.');
       const expiresAt = days === undefined ? null : now + days * DAY_SECONDS;
-      return show((await accounts.create({ label, expiresAt, now })) as CreatedKey, asJson);
+      const created = (await accounts.create({ label, expiresAt, now })) as CreatedKey;
+      logChange('key created', { keyId: created.record.id });
+      return show(created, asJson);
     }
     case 'rotate': {
       const created = await accounts.rotate({ id, now, overlapSeconds: (call.number('overlap') ?? 24) * HOUR_SECONDS });
       if (typeof created === 'string') throw new UsageError(`No active key with id ${id}. See delegations keys list.`);
+      logChange('key rotated', { keyId: id, newKeyId: created.record.id });
       return show(created, asJson);
     }
     case 'revoke': {
       if (!(await accounts.revoke(id, now)))
         throw new UsageError(`No active key with id ${id}. See delegations keys list.`);
+      logChange('key revoked', { keyId: id });
       await writeOut(asJson ? `${JSON.stringify({ id, revoked: true })}\n` : `Key ${id} revoked.\n`);
       return;
     }
@@ -138,13 +143,20 @@ async function setLimit(id: number, text: string | undefined, asJson: boolean, a
     limit === null
       ? { off: 'no limit', default: 'the default limit' }[text]
       : `at most ${limit.most} requests in any ${limit.seconds} seconds`;
+  logChange('key limited', { keyId: id, limit: text });
   await writeOut(asJson ? `${JSON.stringify({ id, rateLimit })}\n` : `Key ${id}: ${shown}.\n`);
 }
 
+/** For the log of whatever runs this command. On a terminal, the result says the same. */
+function logChange(message: string, fields: object): void {
+  if (process.stderr.isTTY) return;
+  createLog('info', (line) => void process.stderr.write(line))('info', message, { ...fields, by: 'operator' });
+}
+
 async function show({ record, text }: CreatedKey, asJson: boolean): Promise<void> {
-  if (asJson) await writeOut(`${JSON.stringify({ ...record, key: text })}\n`);
+  if (asJson) await writeWhole(`${JSON.stringify({ ...record, key: text })}\n`);
   else {
-    await writeOut(`${text}\n`);
+    await writeWhole(`${text}\n`);
     process.stderr.write(`Key ${record.id}, “${record.label}”. Copy it now: it will not be shown again.\n`);
   }
 }

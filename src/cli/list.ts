@@ -67,8 +67,8 @@ async function writeJson(call: Invocation, { ask }: Source): Promise<void> {
     bytes += chunk.length;
     await writeOut(chunk);
   }
-  await writeOut('\n');
   if (bytes <= '[]'.length) process.exitCode = 1;
+  await writeOut('\n');
 }
 
 const PAGE_SIZE = 1000;
@@ -94,8 +94,8 @@ async function writeTable(call: Invocation, { ask }: Source): Promise<void> {
     path = next === undefined ? null : path.slice(0, path.indexOf('?')) + next;
   }
   if (rows > 0) return;
-  await writeOut('No delegations.\n');
   process.exitCode = 1;
+  await writeOut('No delegations.\n');
 }
 
 function cellsOf(row: DelegationRecord, wallet: string): string[] {

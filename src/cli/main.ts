@@ -4,6 +4,7 @@ import { writeSync } from 'node:fs';
 import { version } from '../../package.json' with { type: 'json' };
 import { nearest } from '../api/query.ts';
 import { RpcError } from '../chain/rpc.ts';
+import { ListenError } from '../http/listener.ts';
 import { alignColumns } from '../service/align-columns.ts';
 import { ConfigError, VARIABLES } from '../service/config.ts';
 import { flushLog } from '../service/log.ts';
@@ -46,21 +47,18 @@ try {
   else if (name === undefined) fail(`Missing command.\n\n${HELP}`);
   else fail(`Unknown command: ${name}.${suggestion(name)} See delegations --help.`);
 } catch (error) {
-  // Exit code 2, never 1, which means no.
-  fail(errorMessage(error));
+  // A reader that has seen enough, such as head, is not an error. The exit code is the command's own.
+  if ((error as { code?: unknown }).code !== 'EPIPE') fail(errorMessage(error));
 }
 // A write that nobody reads would keep the process alive.
 if (!(await flushLog())) process.exit();
 
-/** Null if the reader of the output is gone: then there is nobody to tell. */
-function errorMessage(error: unknown): string | null {
+function errorMessage(error: unknown): string {
   const { message, name: kind } = error as Error;
   const code = String((error as { code?: unknown }).code);
   if (error instanceof ConfigError) return `Invalid configuration:\n${message}`;
-  if ([StoreError, UsageError, RpcError, ArchiveError].some((one) => error instanceof one)) return message;
+  if ([StoreError, UsageError, RpcError, ArchiveError, ListenError].some((one) => error instanceof one)) return message;
   if (code.startsWith('ERR_PARSE_ARGS')) return `${message.split(/[.\n]/)[0]}. See delegations ${name} --help.`;
-  if (code === 'EPIPE') return null;
-  if (code === 'EADDRINUSE') return 'The port is already in use. Set PORT or METRICS_PORT to another one.';
   if (kind === 'AbortError' || /^(ConnectionClosed|ECONNRESET)$/.test(code))
     return 'The service closed the connection before the response was complete.';
   if (/^E[A-Z]+$/.test(code)) return message;
@@ -75,10 +73,11 @@ function suggestion(word: string): string {
   return near === null ? '' : ` Did you mean ${near}?`;
 }
 
-function fail(message: string | null): void {
+/** Exit code 2, never 1, which means no. */
+function fail(message: string): void {
   process.exitCode = 2;
   try {
-    if (message !== null) writeSync(2, `${message}\n`);
+    writeSync(2, `${message}\n`);
   } catch {
     // Standard error is closed.
   }

@@ -24,8 +24,8 @@ ${SOURCE_ABOUT}`,
       const all = await jsonOf<NetworkRecord[]>(await source.ask(urlFor(NETWORKS_OPERATION, {})));
       if (!Array.isArray(all)) throw new UsageError(NO_SERVICE);
       const text = all.length === 0 ? 'No chains yet.' : tableOf(NAMES, all.map(cellsOf));
-      await writeOut(`${call.isSet('json') ? JSON.stringify(all) : text}\n`);
       if (all.length === 0 || all.some(({ ready }) => !ready)) process.exitCode = 1;
+      await writeOut(`${call.isSet('json') ? JSON.stringify(all) : text}\n`);
     } finally {
       await source.close();
     }

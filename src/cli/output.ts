@@ -1,10 +1,11 @@
-// Writes the output of commands. A closed pipe is an error (exit code 2), never a "no" (exit code 1).
+// Writes the output of commands.
 
 import { writeSync } from 'node:fs';
+import { UsageError } from '../service/usage-error.ts';
 
 const STDOUT = 1;
 
-/** Resolves once everything is written. */
+/** Resolves once everything is written. A command that has an exit code sets it first: the reader may close the pipe. */
 export async function writeOut(output: string | Uint8Array): Promise<void> {
   const bytes = typeof output === 'string' ? Buffer.from(output) : output;
   for (let done = 0; done < bytes.length; ) {
@@ -16,4 +17,12 @@ export async function writeOut(output: string | Uint8Array): Promise<void> {
       await Bun.sleep(1);
     }
   }
+}
+
+/** For output that is useless in part: a closed pipe is an error. */
+export async function writeWhole(output: string | Uint8Array): Promise<void> {
+  await writeOut(output).catch((error) => {
+    if ((error as { code?: string }).code !== 'EPIPE') throw error;
+    throw new UsageError('The pipe was closed before the output was complete.');
+  });
 }

@@ -20,6 +20,15 @@ export interface Developers {
   readonly quota: number;
   /** The client's address, behind trusted proxies too. */
   readonly clientOf: (request: Request, socket: () => string) => string;
+  readonly onKeyChange?: (change: KeyChange) => void;
+}
+
+/** A wallet created, rotated or revoked one of its keys. */
+export interface KeyChange {
+  readonly type: 'created' | 'rotated' | 'revoked';
+  readonly keyId: number;
+  /** The key that replaces it. */
+  readonly newKeyId?: number;
 }
 
 type Handler = (request: Request, developers: Developers, now: number, socket: () => string) => Promise<Response>;
@@ -172,6 +181,7 @@ async function createKey(request: Request, developers: Developers, now: number):
       'too-many-keys',
       `A wallet can have ${quota} active keys, rotated keys that still work included. Revoke one first.`,
     );
+  developers.onKeyChange?.({ type: 'created', keyId: created.record.id });
   return json({ key: created.text, record: shown(created.record, now) }, 201);
 }
 
@@ -198,11 +208,13 @@ async function rotateKey(request: Request, developers: Developers, now: number):
       `A wallet can have ${quota} active keys, and the old key would stay active for a day. Revoke a key first, or rotate without an overlap.`,
     );
   if (created === 'inactive') throw new Problem('not-found', NO_ACTIVE_KEY);
+  developers.onKeyChange?.({ type: 'rotated', keyId: id, newKeyId: created.record.id });
   return json({ key: created.text, record: shown(created.record, now) }, 201);
 }
 
 async function revokeKey(request: Request, developers: Developers, now: number): Promise<Response> {
   const { id } = await ownKey(request, developers, now);
   await developers.accounts.revoke(id, now);
+  developers.onKeyChange?.({ type: 'revoked', keyId: id });
   return json({ id, revoked: true });
 }

@@ -17,6 +17,46 @@ export async function drain(server: Server<unknown>, seconds: number): Promise<v
   await server.stop(true);
 }
 
+/** The address or port cannot be used. The message names the variables that set them. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/** Calls Bun.serve; its errors name neither the host nor the variable. */
+export function listen<S>(serve: () => S, address: ListenAddress): S {
+  try {
+    return serve();
+  } catch (error) {
+    throw listenError(error, address);
+  }
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  /** The variables that set them. */
+  readonly names: readonly [host: string, port: string];
+}
+
+function listenError(error: unknown, { host, port, names: [hostName, portName] }: ListenAddress): unknown {
+  const { code, message } = error as { code?: string; message: string };
+  switch (code) {
+    case 'EADDRINUSE':
+      return new ListenError(
+        `${portName}=${port}: the port is already in use on ${host}. Set ${portName} to another one.`,
+      );
+    case 'EACCES':
+      return new ListenError(`${portName}=${port}: ports below 1024 need privileges. Set ${portName} to a higher one.`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new ListenError(
+        `${hostName}=${host}: this machine does not have that address. Example: ${hostName}=0.0.0.0`,
+      );
+    default:
+      return code === undefined ? error : new ListenError(`${hostName}=${host}, ${portName}=${port}: ${message}`);
+  }
+}
+
 /** Puts an IPv6 address in brackets. */
 export const serverUrl = ({
   hostname = '',

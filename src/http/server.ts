@@ -1,7 +1,7 @@
 // Starts the HTTP server of the API.
 
 import { type AppOptions, createApp } from './app.ts';
-import { drain, type RunningServer, serverUrl } from './listener.ts';
+import { drain, listen, type RunningServer, serverUrl } from './listener.ts';
 
 export interface ServerOptions extends AppOptions {
   readonly host: string;
@@ -17,17 +17,19 @@ export interface ServerOptions extends AppOptions {
 export function startServer(options: ServerOptions): RunningServer {
   const { host, port, sharesPort = false, idleTimeout, drainTimeout } = options;
   const app = createApp(options);
-  const server = Bun.serve({
-    hostname: host,
-    port,
-    development: false,
-    // Only for workers: another service on the same port would take some of the connections.
-    reusePort: sharesPort,
-    idleTimeout,
-    maxRequestBodySize: 16 * 1024,
-    fetch: (request, socket) => app.fetch(request, () => socket.requestIP(request)?.address ?? ''),
-    // The app handles its own errors. An error that gets here happened after the response started, so it can only be cut off.
-    error: () => new Response(null, { status: 500 }),
-  });
+  const serve = () =>
+    Bun.serve({
+      hostname: host,
+      port,
+      development: false,
+      // Only for workers: another service on the same port would take some of the connections.
+      reusePort: sharesPort,
+      idleTimeout,
+      maxRequestBodySize: 16 * 1024,
+      fetch: (request, socket) => app.fetch(request, () => socket.requestIP(request)?.address ?? ''),
+      // The app handles its own errors. An error that gets here happened after the response started, so it can only be cut off.
+      error: () => new Response(null, { status: 500 }),
+    });
+  const server = listen(serve, { host, port, names: ['HOST', 'PORT'] });
   return { url: serverUrl(server), stop: () => drain(server, drainTimeout) };
 }

@@ -7,6 +7,7 @@ import { createDeniedSample, type DeniedSample } from '../chain/denied-sample.ts
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { createAdmission } from '../http/admission.ts';
 import { clientAddress } from '../http/client-address.ts';
+import type { KeyChange } from '../http/developers.ts';
 import { clockBehind, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
 import { createLongLists } from '../http/long-lists.ts';
@@ -98,11 +99,13 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
     const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
     const signIn = await createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now: service.now });
+    const onKeyChange = ({ type, ...change }: KeyChange) => log('info', `key ${type}`, { ...change, by: 'wallet' });
     const developers = {
       accounts,
       signIn,
       origins: () => origins,
       quota: config.keysPerWallet,
+      onKeyChange,
       clientOf: (request: Request, socket: () => string) =>
         clientAddress(socket(), request.headers.get('x-forwarded-for'), config.proxies),
     };

@@ -2,7 +2,7 @@
 
 import { createDeniedSample } from '../chain/denied-sample.ts';
 import { createLimiter, type Limit, type Limiter } from '../http/limiter.ts';
-import { serverUrl } from '../http/listener.ts';
+import { listen, serverUrl } from '../http/listener.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -114,7 +114,8 @@ function combineHealth(healths: readonly Health[]): Health {
 
 /** Workers share the port with each other only. Binding it alone first fails if another service uses it. */
 function reservePort({ host, port }: Config): number {
-  const probe = Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() });
+  const serve = () => Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response() });
+  const probe = listen(serve, { host, port, names: ['HOST', 'PORT'] });
   const found = Number(new URL(serverUrl(probe)).port);
   void probe.stop(true);
   return found;
