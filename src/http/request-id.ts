@@ -10,10 +10,18 @@ export function requestIdOf(request: Request): string {
   return given !== null && CLEAN.test(given) ? given : `${PREFIX}-${(++made).toString(36)}`;
 }
 
-const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
+const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 
-/** The trace id of a W3C `traceparent` header; null without a valid one. */
-export function traceIdOf(request: Request): string | null {
+export interface TraceParent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly isSampled: boolean;
+}
+
+/** The W3C `traceparent` header; null without a valid one. */
+export function readTraceParent(request: Request): TraceParent | null {
   const given = request.headers.get('traceparent');
-  return given === null ? null : (TRACE_PARENT.exec(given)?.[1] ?? null);
+  const [, traceId, spanId, flags = '0'] = (given !== null && TRACE_PARENT.exec(given)) || [];
+  if (traceId === undefined || spanId === undefined) return null;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }

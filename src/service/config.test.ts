@@ -24,6 +24,7 @@ test('an empty environment gives the defaults', () => {
     metricsHost: '127.0.0.1',
     metricsPort: 9090,
     logLevel: 'info',
+    telemetry: null,
     requestLog: { leastStatus: 0, oneOf: Number.POSITIVE_INFINITY },
     idleTimeout: 30,
     answerTimeout: 600,

@@ -6,6 +6,7 @@ import type { LongListLimits } from '../http/long-lists.ts';
 import { CHAIN_VARIABLES, type ChainConfigs, type ReportFault, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { LOG_ALL_REQUESTS, type RequestLogRule, readRequestLogRule } from './request-log.ts';
+import { readTelemetry, TELEMETRY_VARIABLES, type TelemetryConfig } from './telemetry-config.ts';
 
 export interface Config extends ChainConfigs {
   readonly databaseUrl: string;
@@ -43,6 +44,8 @@ export interface Config extends ChainConfigs {
   /** Whether a wallet can create its own keys, and how many. */
   readonly selfServiceKeys: boolean;
   readonly keysPerWallet: number;
+  /** Null if nothing is exported. */
+  readonly telemetry: TelemetryConfig | null;
 }
 
 const REDIS_FALLBACKS = ['process', 'off'] as const;
@@ -101,6 +104,7 @@ export const VARIABLES = [
   ['ANSWER_TIMEOUT', '600', 'maximum seconds for a streamed list'],
   ['DRAIN_DELAY', '0', 'seconds that a stopping process still accepts requests while /ready is 503, 0 to 300'],
   ['DRAIN_TIMEOUT', '20', 'seconds that requests in flight get after that, 1 to 600'],
+  ...TELEMETRY_VARIABLES,
   ...CHAIN_VARIABLES,
 ] as const;
 
@@ -228,6 +232,7 @@ export function readConfig(environment: Environment): Config {
     publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,
     selfServiceKeys: selfService === 'on',
     keysPerWallet: whole('KEYS_PER_WALLET', 5, 1000, '5', 1),
+    telemetry: readTelemetry(environment, fault),
     ...readChains(environment, fault),
   };
   if (faults.length > 0) throw new ConfigError(faults);

@@ -1,23 +1,29 @@
-// Serves /metrics on a port of its own.
+// Serves /metrics on a port of its own, and exports the same metrics if the operator has an OpenTelemetry collector.
 
 import { drain, listen, type RunningServer, serverUrl } from '../http/listener.ts';
 import type { Service } from '../http/service.ts';
 import { chainStatuses } from '../http/status.ts';
+import { withTimeout } from '../store/with-timeout.ts';
 import type { Metrics, MetricsView, StoreMetrics } from './metrics.ts';
+import type { TelemetryConfig } from './telemetry-config.ts';
 
 export interface MetricsOptions
   extends Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox' | 'onError'> {
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly metrics: Metrics;
+  readonly telemetry: TelemetryConfig | null;
   /** Everything but the store's metrics. */
   readonly view: () => Omit<MetricsView, 'store'>;
 }
 
 const DRAIN_SECONDS = 5;
+/** For the last export. */
+const EXPORT_TIMEOUT_MS = 2000;
 
 export function startMetrics(options: MetricsOptions): RunningServer {
   const { metricsHost, metricsPort, metrics, view } = options;
+  const render = async () => metrics.render({ ...view(), store: await storeMetrics(options) });
   const serve = () =>
     Bun.serve({
       hostname: metricsHost,
@@ -26,7 +32,7 @@ export function startMetrics(options: MetricsOptions): RunningServer {
       reusePort: false,
       routes: {
         '/metrics': async () =>
-          new Response(metrics.render({ ...view(), store: await storeMetrics(options) }), {
+          new Response(await render(), {
             headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
           }),
       },
@@ -34,7 +40,21 @@ export function startMetrics(options: MetricsOptions): RunningServer {
     });
   const address = { host: metricsHost, port: metricsPort, names: ['METRICS_HOST', 'METRICS_PORT'] } as const;
   const server = listen(serve, address);
-  return { url: `${serverUrl(server)}/metrics`, stop: () => drain(server, DRAIN_SECONDS) };
+  const exporting = startExport(options, render);
+  return {
+    url: `${serverUrl(server)}/metrics`,
+    async stop() {
+      await exporting.then((one) => one && withTimeout(EXPORT_TIMEOUT_MS, one.stop())).catch(options.onError);
+      await drain(server, DRAIN_SECONDS);
+    },
+  };
+}
+
+/** Loads the exporter only if metrics are exported. */
+async function startExport({ telemetry, onError = () => {} }: MetricsOptions, render: () => Promise<string>) {
+  if (telemetry === null || telemetry.metricsUrl === null) return null;
+  const { startMetricsExport } = await import('./otlp-metrics.ts');
+  return startMetricsExport(telemetry.metricsUrl, telemetry, render, onError);
 }
 
 /** Null while the store is unreachable, so that the other metrics are still served. */

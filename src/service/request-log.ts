@@ -2,7 +2,7 @@
 
 import { bodyOf } from '../api/sized-response.ts';
 import type { Answered } from '../http/app.ts';
-import { traceIdOf } from '../http/request-id.ts';
+import { readTraceParent } from '../http/request-id.ts';
 import type { Log } from './log.ts';
 
 /** Which requests are logged: those with at least this status, and one of so many others. */
@@ -48,7 +48,7 @@ export function createRequestLog(
     const { id, method, route, status } = answered;
     const key = request.headers.get('x-api-key');
     const keyId = key === null ? undefined : (keyIdOf(key) ?? undefined);
-    const traceId = traceIdOf(request) ?? undefined;
+    const traceId = readTraceParent(request)?.traceId;
     const aborted = isComplete ? undefined : true;
     // JSON leaves out what is undefined.
     log('info', 'request', { id, method, route, status, seconds, bytes, keyId, traceId, aborted });

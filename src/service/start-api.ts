@@ -25,6 +25,7 @@ import { createErrorLog, type Log } from './log.ts';
 import type { Health, Metrics } from './metrics.ts';
 import { subscribeToFollowerStatus } from './notices.ts';
 import { createRequestLog } from './request-log.ts';
+import type { TelemetryConfig } from './telemetry-config.ts';
 
 export interface ApiOptions {
   readonly config: Config;
@@ -111,6 +112,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     };
     const { publicUrl: _, ...settings } = config;
     const logRequest = createRequestLog(config.requestLog, log, keys.idOf);
+    const traces = await openTraces(config.telemetry, onError);
+    // Exports the last spans, but does not wait long for the collector.
+    if (traces !== null) started.push(() => withTimeout(FLUSH_TIMEOUT_MS, traces.stop()).catch(onError));
     let isStopping = false;
     const server = startServer({
       ...settings,
@@ -128,6 +132,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       onAnswer(answered, request, response) {
         metrics.observe(answered.route, answered.status, answered.seconds);
         logRequest(answered, request, response);
+        traces?.record(answered, request, response);
       },
     });
     started.push(server.stop);
@@ -150,6 +155,13 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     await stop();
     throw error;
   }
+}
+
+/** Loads the exporter only if traces are exported. */
+async function openTraces(telemetry: TelemetryConfig | null, onError: (error: unknown) => void) {
+  if (telemetry === null || telemetry.tracesUrl === null) return null;
+  const { createTraces } = await import('./otlp-traces.ts');
+  return createTraces(telemetry.tracesUrl, telemetry, onError);
 }
 
 /** The remote status wins: it comes from the process that holds the lease. */
