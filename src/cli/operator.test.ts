@@ -65,6 +65,7 @@ describe('delegations config', () => {
       DATABASE_URL: 'postgres://me:secret4@db.example/delegations?sslpassword=secret5',
       REDIS_URL: 'redis://:secret6@redis.example:6379/1',
       MAX_LAG_1: '100',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer secret7',
       RPC_URL: 'https://node.example',
       RPC_URLS_10: 'https://node.example',
       ANONYMOUS_LIMITS: 'off',
@@ -74,6 +75,7 @@ describe('delegations config', () => {
     for (const line of [
       /^DATABASE_URL +postgres:\/\/me:\*\*\*@db.example\/delegations\?\*\*\* +set$/m,
       /^REDIS_URL +redis:\/\/:\*\*\*@redis.example:6379\/1 +set$/m,
+      /^OTEL_EXPORTER_OTLP_HEADERS +\*\*\* +set$/m,
       /^PORT +8080 +default$/m,
       /^RPC_URL_1 +https:\/\/\*\*\*@node.example\/\*\*\*,https:\/\/other.example\/ +set$/m,
       /^START_BLOCK_1 +15590000 +network$/m,

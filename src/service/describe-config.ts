@@ -17,6 +17,8 @@ export interface Setting {
   readonly source: 'set' | 'default' | 'network';
 }
 
+/** Secret as a whole. */
+const SECRETS: readonly string[] = ['OTEL_EXPORTER_OTLP_HEADERS'];
 const CHAIN_NAMES = CHAIN_VARIABLES.map(([name]) => name.replace('<chainId>', ''));
 const PLAIN = VARIABLES.filter(([name]) => !name.includes('<chainId>'));
 const ofChain = (name: string) => CHAIN_NAMES.find((prefix) => name.startsWith(prefix)) !== undefined;
@@ -42,7 +44,7 @@ export function describeConfig(environment: Environment, config: Config): Settin
   const plain = PLAIN.map(
     ([name, otherwise]): Setting =>
       environment[name]
-        ? { name, value: maskUrls(environment[name]), source: 'set' }
+        ? { name, value: SECRETS.includes(name) ? '***' : maskUrls(environment[name]), source: 'set' }
         : { name, value: otherwise, source: 'default' },
   );
   const chains = [...new Set([...config.chains.keys(), ...config.maxLag.keys()])].sort((a, b) => a - b);
