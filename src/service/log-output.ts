@@ -11,6 +11,8 @@ export interface LogOutput {
 
 /** PIPE_BUF on Linux: a write up to this size is atomic, so lines of several processes on one pipe do not mix. */
 const ATOMIC_BYTES = 4096;
+/** Lines are collected this long: the hand-over to another thread costs more than a request. */
+const COLLECT_MS = 5;
 /** What may wait for a slow reader or a full disk. */
 const MAX_WAITING_BYTES = 1 << 20;
 /** After an error, such as a full disk. */
@@ -35,11 +37,14 @@ export function createLogOutput(fd: number, onRoomAgain: () => void): LogOutput 
     if (open !== '') batches.push(Buffer.from(open));
     [open, openBytes] = ['', 0];
   };
-  const next = () => {
-    if (batches.length === 0) closeBatch();
+  const writeAll = () => {
+    closeBatch();
     const [batch] = batches;
-    isScheduled = batch !== undefined;
     if (batch !== undefined) writeBatch(batch);
+  };
+  const schedule = () => {
+    isScheduled = true;
+    setTimeout(writeAll, COLLECT_MS);
   };
   const writeBatch = (batch: Buffer) => {
     writingSince = performance.now();
@@ -59,7 +64,10 @@ export function createLogOutput(fd: number, onRoomAgain: () => void): LogOutput 
       // A disk that has just become full takes a part.
       if (written < batch.length) return writeBatch(batch.subarray(written));
       batches.shift();
-      next();
+      const [next] = batches;
+      if (next !== undefined) return writeBatch(next);
+      isScheduled = false;
+      if (open !== '') schedule();
     });
   };
   // What is left when the process exits without a flush. A stalled output would block the exit.
@@ -82,10 +90,7 @@ export function createLogOutput(fd: number, onRoomAgain: () => void): LogOutput 
       open += line;
       openBytes += size;
       waitingBytes += size;
-      if (!isScheduled) {
-        isScheduled = true;
-        setImmediate(next);
-      }
+      if (!isScheduled) schedule();
       return true;
     },
     async flush() {
