@@ -2,31 +2,20 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
-import { address, COLD, delegation, HOT, hash } from './support/fixtures.ts';
+import { COLD, HOT } from './support/fixtures.ts';
+import { fillLongList } from './support/long-list.ts';
 import { childrenOf, isAlive } from './support/process-tree.ts';
 import { type LogLine, removeServed, type ServeProcess, startServe } from './support/serve-process.ts';
 
 /** More than the buffers between server and reader hold: about 18 MB. */
 const COUNT = 60_000;
-const A_BLOCK = 30_000;
 const CHECK = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
 
 let url = '';
 beforeAll(async () => {
   url = `sqlite:${temporaryPath('drain.db')}`;
-  const store = await openStore(url);
-  let state = await store.claim(1, 1);
-  for (let number = 1, id = 0; id < COUNT; number++) {
-    const logs = Array.from({ length: A_BLOCK }, (_, logIndex) => {
-      const one = delegation('ERC721', { from: address(0x10000 + (id % 1000)), tokenId: BigInt(id) });
-      return { logIndex, transactionHash: hash(id++), event: { type: 'granted', delegation: one } as const };
-    });
-    const head = { number, hash: hash(number, 7), timestamp: Math.floor(Date.now() / 1000), logs };
-    ({ state } = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks: [head], head }));
-  }
-  await store.close();
+  await fillLongList(url, COUNT, 1000);
 }, 120_000);
 afterAll(removeServed);
 

@@ -9,7 +9,7 @@ import type { Halt } from '../src/store/halt.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
-import { block, COLD, granted, HOT, timeOf } from './support/fixtures.ts';
+import { block, COLD, FOLLOWER_STATUS, granted, HOT, timeOf } from './support/fixtures.ts';
 import { runCommand } from './support/serve-process.ts';
 import { serviceOf } from './support/serving.ts';
 
@@ -92,21 +92,12 @@ test('reports how much of the final history a second node has confirmed', async 
     const followerStatus = (nodes: number) => ({
       followerStatus: (): FollowerStatus[] => [
         {
-          chainId: 1,
+          ...FOLLOWER_STATUS,
           firstBlock: 100,
           block: 105,
           tip: 105,
           logs: 1,
-          logsPerSecond: 0,
-          secondsLeft: null,
           providers: Array.from({ length: nodes }, (_, at) => ({ name: `1/${at + 1}`, healthy: true, cause: null })),
-          providerFailures: {},
-          rpc: {},
-          events: {},
-          audited: 0,
-          compared: 0,
-          standby: false,
-          failures: 0,
         },
       ],
     });

@@ -3,14 +3,13 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
-import { address, delegation, HOT, hash } from './support/fixtures.ts';
+import { address, HOT } from './support/fixtures.ts';
+import { fillLongList } from './support/long-list.ts';
 import { ownMemory } from './support/memory.ts';
 import { type ServeProcess, startServe } from './support/serve-process.ts';
 
 const COUNT = 300_000;
-const A_BLOCK = 30_000;
 /** A reader that stalls this long is disconnected. */
 const IDLE_SECONDS = 12;
 /** Less than the lists of the stalled readers would take. */
@@ -20,18 +19,7 @@ let served: ServeProcess;
 
 beforeAll(async () => {
   const url = `sqlite:${temporaryPath('long.db')}`;
-  const store = await openStore(url);
-  let state = await store.claim(1, 1);
-  for (let number = 1, id = 0; id < COUNT; number++) {
-    const logs = Array.from({ length: A_BLOCK }, (_, logIndex) => {
-      const from = address(0x10000 + (id % 100_000));
-      const one = delegation('ERC721', { from, tokenId: BigInt(id) });
-      return { logIndex, transactionHash: hash(id++), event: { type: 'granted', delegation: one } as const };
-    });
-    const head = { number, hash: hash(number, 7), timestamp: Math.floor(Date.now() / 1000), logs };
-    ({ state } = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks: [head], head }));
-  }
-  await store.close();
+  await fillLongList(url, COUNT, 100_000);
   served = await startServe(url, { MAX_LAG_1: '86400', IDLE_TIMEOUT: String(IDLE_SECONDS), LONG_LIST_ROWS: 'off' });
 }, 600_000);
 afterAll(() => served.stop());

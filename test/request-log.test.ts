@@ -7,13 +7,13 @@ import { createErrorLog, createLog } from '../src/service/log.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
-import { address, block, COLD, delegation, granted, HOT, hash, timeOf } from './support/fixtures.ts';
+import { block, COLD, granted, HOT, timeOf } from './support/fixtures.ts';
+import { fillLongList } from './support/long-list.ts';
 import { type LogLine, removeServed, type ServeProcess, startServe } from './support/serve-process.ts';
 import { appOf } from './support/serving.ts';
 
 /** About 17 MB as a list, which is more than the buffers between server and reader hold. */
 const COUNT = 60_000;
-const A_BLOCK = 30_000;
 const CHECK = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
 const LIST = `/registry/v2/${HOT}?detail=full`;
 const ROUTE = '/registry/v2/check/all';
@@ -23,17 +23,7 @@ let key = '';
 let keyId = 0;
 beforeAll(async () => {
   url = `sqlite:${temporaryPath('requests.db')}`;
-  const store = await openStore(url);
-  let state = await store.claim(1, 1);
-  for (let number = 1, id = 0; id < COUNT; number++) {
-    const logs = Array.from({ length: A_BLOCK }, (_, logIndex) => {
-      const one = delegation('ERC721', { from: address(0x10000 + (id % 1000)), tokenId: BigInt(id) });
-      return { logIndex, transactionHash: hash(id++), event: { type: 'granted', delegation: one } as const };
-    });
-    const head = { number, hash: hash(number, 7), timestamp: Math.floor(Date.now() / 1000), logs };
-    ({ state } = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks: [head], head }));
-  }
-  await store.close();
+  await fillLongList(url, COUNT, 1000);
   const accounts = await openAccounts(url);
   const created = await accounts.create({ label: 'one', now: Math.floor(Date.now() / 1000) });
   [key, keyId] = [created?.text ?? '', created?.record.id ?? 0];

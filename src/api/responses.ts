@@ -2,6 +2,7 @@
 
 import type { VERSIONS, Version } from '../registry/versions.ts';
 import { HALT_CODE } from './problems.ts';
+import { PROVIDER_CAUSES } from './provider-causes.ts';
 import {
   arrayOf,
   boolean,
@@ -89,29 +90,7 @@ export type Explanation = {
 export const isGranted = ({ result }: Pick<Explanation, 'result'>): boolean =>
   result !== false && String(result) !== '0';
 
-/** The compiler checks that these are all the causes that a follower has. */
-const PROVIDER_CAUSE = oneOfStrings(
-  'dns',
-  'tls',
-  'connection-refused',
-  'connection-lost',
-  'timeout',
-  'http-3xx',
-  'http-401',
-  'http-402',
-  'http-403',
-  'http-404',
-  'http-4xx',
-  'http-5xx',
-  'rate-limited',
-  'rpc-error',
-  'bad-response',
-  'wrong-chain',
-  'syncing',
-  'behind',
-  'inconsistent',
-  'wrong-data',
-);
+const PROVIDER_CAUSE = oneOfStrings(...PROVIDER_CAUSES);
 
 export const NETWORK = named(
   'Network',

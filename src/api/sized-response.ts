@@ -27,5 +27,20 @@ export function streamResponse(
   return response;
 }
 
-/** Undefined for a response without a body. */
-export const bodyOf = (response: Response): string | StreamedBody | undefined => (response as Sized)[BODY];
+/** Calls back when the body has been sent: at once, or at the end of a stream. The body of a HEAD is not sent. */
+export function onBodySent(
+  method: string,
+  response: Response,
+  onSent: (bytes: number, isComplete: boolean) => void,
+): void {
+  const body = method === 'HEAD' ? undefined : (response as Sized)[BODY];
+  if (typeof body !== 'object') {
+    onSent(body === undefined ? 0 : Buffer.byteLength(body), true);
+    return;
+  }
+  const { onEnd } = body;
+  body.onEnd = (isComplete) => {
+    onEnd(isComplete);
+    onSent(body.bytes, isComplete);
+  };
+}

@@ -1,37 +1,10 @@
-// Names the cause of a provider's failure. The names are a closed set: they are metric labels, and safe to publish.
+// Finds the cause of a provider's failure.
 
+import { CONNECTION_CAUSES, type ProviderCause } from '../api/provider-causes.ts';
 import { Inconsistent, Lagging, Syncing, Untrusted, WrongChain } from './errors.ts';
 import { RpcError } from './rpc.ts';
 
-/** No usable response, whatever was asked: a later response shows that the provider has recovered. */
-const CONNECTION_CAUSES = [
-  'dns',
-  'tls',
-  'connection-refused',
-  'connection-lost',
-  'timeout',
-  'http-3xx',
-  'http-401',
-  'http-402',
-  'http-403',
-  'http-404',
-  'http-4xx',
-  'http-5xx',
-  'rate-limited',
-] as const;
-
-export const FAILURE_CAUSES = [
-  ...CONNECTION_CAUSES,
-  'rpc-error',
-  'bad-response',
-  'wrong-chain',
-  'syncing',
-  'behind',
-  'inconsistent',
-  'wrong-data',
-] as const;
-
-export type FailureCause = (typeof FAILURE_CAUSES)[number];
+export type FailureCause = ProviderCause;
 
 export const isConnectionCause = (cause: FailureCause): boolean =>
   CONNECTION_CAUSES.some((connection) => connection === cause);

@@ -1,6 +1,7 @@
 // Counts the JSON-RPC calls to the providers of a chain by outcome, and how long their requests take.
 
 import { type FailureCause, findCause } from './failure-cause.ts';
+import { countLatency, emptyLatency, type Latency } from './latency.ts';
 import type { RpcListener } from './rpc.ts';
 
 /** Upper bounds of the latency buckets, in seconds. */
@@ -13,7 +14,7 @@ export interface ProviderStats {
   /** By method, then by outcome. */
   readonly calls: Readonly<Record<string, Readonly<Partial<Record<'ok' | FailureCause, number>>>>>;
   /** HTTP requests by bucket; a batch is one request. */
-  readonly latency: { readonly counts: readonly number[]; readonly sum: number; readonly total: number };
+  readonly latency: Readonly<Latency>;
 }
 
 export function createRpcStats() {
@@ -22,7 +23,7 @@ export function createRpcStats() {
     stats: stats as RpcStats,
     listener(provider: string): RpcListener {
       const calls: Record<string, Record<string, number>> = {};
-      const latency: Latency = { counts: RPC_BUCKETS.map(() => 0), sum: 0, total: 0 };
+      const latency = emptyLatency(RPC_BUCKETS);
       stats[provider] = { calls, latency };
       return {
         onCall(method, error) {
@@ -30,19 +31,8 @@ export function createRpcStats() {
           const outcomes = calls[method] ?? {};
           calls[method] = { ...outcomes, [outcome]: (outcomes[outcome] ?? 0) + 1 };
         },
-        onRequest(seconds) {
-          const bucket = RPC_BUCKETS.findIndex((end) => seconds <= end);
-          if (bucket >= 0) latency.counts[bucket] = (latency.counts[bucket] ?? 0) + 1;
-          latency.sum += seconds;
-          latency.total++;
-        },
+        onRequest: (seconds) => countLatency(latency, RPC_BUCKETS, seconds),
       };
     },
   };
-}
-
-interface Latency {
-  readonly counts: number[];
-  sum: number;
-  total: number;
 }

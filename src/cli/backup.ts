@@ -3,6 +3,7 @@
 import { readConfig } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { backUpSqlite } from '../store/backup.ts';
+import { sqlitePath } from '../store/sqlite.ts';
 import type { Command } from './command.ts';
 import { writeOut } from './output.ts';
 
@@ -16,8 +17,8 @@ file in the place of the database, without the old -wal and -shm files. For Post
   operands: [1, 1],
   examples: ['delegations backup /backups/delegations-$(date +%F).db'],
   async run({ environment, operands: [file = ''] }) {
-    const path = /^sqlite:(.+)$/.exec(readConfig(environment).databaseUrl)?.[1];
-    if (path === undefined) throw new UsageError('DATABASE_URL is a PostgreSQL database. Use pg_dump to back it up.');
+    const path = sqlitePath(readConfig(environment).databaseUrl);
+    if (path === null) throw new UsageError('DATABASE_URL is a PostgreSQL database. Use pg_dump to back it up.');
     const bytes = backUpSqlite(path, file);
     await writeOut(`Wrote ${file}, ${(bytes / 1e6).toFixed(1)} MB.\n`);
   },

@@ -33,6 +33,8 @@ export interface AdmissionDecision {
 export interface Admission {
   /** `socket` returns the peer address; it is only called if needed. */
   admit(request: Request, budget: Budget, socket: () => string): Awaitable<AdmissionDecision>;
+  /** The client's address, behind trusted proxies too. */
+  addressOf(request: Request, socket: () => string): string;
   /** Who sent an admitted request. */
   callerOf(request: Request, budget: Budget, socket: () => string): Caller;
 }
@@ -121,6 +123,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   return {
+    addressOf,
     callerOf(request, budget, socket) {
       const key = keyOf(request, budget);
       return { id: key ?? addressOf(request, socket), hasKey: key !== null };

@@ -21,7 +21,7 @@ export interface Setting {
 const SECRETS: readonly string[] = ['OTEL_EXPORTER_OTLP_HEADERS'];
 const CHAIN_NAMES = CHAIN_VARIABLES.map(([name]) => name.replace('<chainId>', ''));
 const PLAIN = VARIABLES.filter(([name]) => !name.includes('<chainId>'));
-const ofChain = (name: string) => CHAIN_NAMES.find((prefix) => name.startsWith(prefix)) !== undefined;
+const ofChain = (name: string) => CHAIN_NAMES.some((prefix) => name.startsWith(prefix));
 
 /** Hides user, password, path and query: each of them can be a key. A database keeps its name. */
 export function maskUrls(text: string): string {

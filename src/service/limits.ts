@@ -54,10 +54,12 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
   return {
     limiterOfKey(rateLimit) {
       if (rateLimit === null) return defaultOfKeys;
+      const known = ofKeys.get(rateLimit);
+      if (known !== undefined) return known;
       const limit = rateLimit === 'off' ? null : parseLimit(rateLimit);
       // An unreadable limit, from a newer version perhaps, must not lift the default.
       if (limit === null) return rateLimit === 'off' ? null : defaultOfKeys;
-      const limiter = ofKeys.get(rateLimit) ?? create('key', limit);
+      const limiter = create('key', limit);
       ofKeys.set(rateLimit, limiter);
       return limiter;
     },

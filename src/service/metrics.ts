@@ -2,6 +2,7 @@
 
 import { version } from '../../package.json' with { type: 'json' };
 import type { FollowerStatus } from '../chain/follower-status.ts';
+import { countLatency, emptyLatency, type Latency } from '../chain/latency.ts';
 import { RPC_BUCKETS } from '../chain/rpc-stats.ts';
 import type { ChainStatus } from '../http/status.ts';
 import type { PoolStatus } from '../store/engine.ts';
@@ -14,16 +15,10 @@ const BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1,
 export interface Counts {
   /** By route, then by status. */
   readonly requests: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly latencies: Readonly<Record<string, Latency>>;
+  readonly latencies: Readonly<Record<string, Readonly<Latency>>>;
   readonly limiterFallbacks: number;
   readonly replicaFallbacks: number;
   readonly droppedLogLines: number;
-}
-
-interface Latency {
-  readonly counts: readonly number[];
-  readonly sum: number;
-  readonly total: number;
 }
 
 export interface Metrics {
@@ -73,7 +68,7 @@ export interface StoreMetrics {
 
 export function createMetrics(): Metrics {
   let requests = new Map<string, Map<string | number, number>>();
-  let latencies = new Map<string, { counts: number[]; sum: number; total: number }>();
+  let latencies = new Map<string, Latency>();
   let [limiterFallbacks, replicaFallbacks, droppedLogLines] = [0, 0, 0];
 
   const addRequests = (route: string, status: string | number, count: number) => {
@@ -87,7 +82,7 @@ export function createMetrics(): Metrics {
   const latencyOf = (route: string) => {
     let latency = latencies.get(route);
     if (latency === undefined) {
-      latency = { counts: BUCKETS.map(() => 0), sum: 0, total: 0 };
+      latency = emptyLatency(BUCKETS);
       latencies.set(route, latency);
     }
     return latency;
@@ -96,11 +91,7 @@ export function createMetrics(): Metrics {
   return {
     observe(route, status, seconds) {
       addRequests(route, status, 1);
-      const latency = latencyOf(route);
-      const bucket = BUCKETS.findIndex((end) => seconds <= end);
-      if (bucket >= 0) latency.counts[bucket] = (latency.counts[bucket] ?? 0) + 1;
-      latency.sum += seconds;
-      latency.total++;
+      countLatency(latencyOf(route), BUCKETS, seconds);
     },
     countLimiterFallback: () => void limiterFallbacks++,
     countReplicaFallback: () => void replicaFallbacks++,

@@ -1,6 +1,6 @@
 // Exports a span for each request.
 
-import { bodyOf } from '../api/sized-response.ts';
+import { onBodySent } from '../api/sized-response.ts';
 import type { Answered } from '../http/app.ts';
 import { readTraceParent } from '../http/request-id.ts';
 import { attributes, nanos, post, resourceOf, SCOPE } from './otlp.ts';
@@ -68,13 +68,7 @@ export function createTraces(url: string, config: TelemetryConfig, onError: (err
           status: status >= 500 ? { code: ERROR_STATUS } : {},
         });
       };
-      const body = method === 'HEAD' ? undefined : bodyOf(response);
-      if (typeof body !== 'object') return add(body === undefined ? 0 : Buffer.byteLength(body));
-      const { onEnd } = body;
-      body.onEnd = (isComplete) => {
-        onEnd(isComplete);
-        add(body.bytes);
-      };
+      onBodySent(method, response, add);
     },
     async stop() {
       clearInterval(timer);

@@ -1,25 +1,7 @@
 import { expect, test } from 'bun:test';
-import type { FollowerStatus } from '../chain/follower-status.ts';
+import { FOLLOWER_STATUS } from '../../test/support/fixtures.ts';
 import { createProgressReport } from './progress.ts';
 import { createProgressRate } from './progress-rate.ts';
-
-const STATUS: FollowerStatus = {
-  chainId: 1,
-  firstBlock: 1,
-  block: null,
-  tip: null,
-  logs: 0,
-  logsPerSecond: 0,
-  secondsLeft: null,
-  providers: [],
-  providerFailures: {},
-  rpc: {},
-  events: {},
-  audited: 0,
-  compared: 0,
-  standby: false,
-  failures: 0,
-};
 
 function report(write: ((text: string) => void) | null = null) {
   const lines: { level: string; message: string }[] = [];
@@ -34,7 +16,7 @@ test('the log has progress at once and every 30 seconds, before a provider answe
     // A provider answers after 50 seconds; the head is reached after 150; a short lag is normal.
     const block = second < 50 ? null : 1000 + second;
     const tip = second < 50 ? null : second < 150 ? 5000 : 1000 + second + (second % 3);
-    run([{ ...STATUS, block, tip, logs: second }], 1000 * second);
+    run([{ ...FOLLOWER_STATUS, block, tip, logs: second }], 1000 * second);
     for (const { message } of lines) at.push([second, message]);
     if (lines[0]?.message === 'caught up')
       expect(lines).toMatchObject([{ level: 'info', chainId: 1, block: 1150, logs: 150, seconds: 150 }]);
@@ -47,15 +29,15 @@ test('the log has progress at once and every 30 seconds, before a provider answe
 test('a chain that needs no backfill is caught up at once, one that falls behind says so again, and a standby says nothing', () => {
   const { run, lines } = report();
   const messages = () => lines.splice(0).map(({ message }) => message);
-  run([{ ...STATUS, block: 9, tip: 9 }], 0);
+  run([{ ...FOLLOWER_STATUS, block: 9, tip: 9 }], 0);
   expect(messages()).toEqual(['caught up']);
-  run([{ ...STATUS, block: 9, tip: 200 }], 1000);
-  run([{ ...STATUS, block: 190, tip: 200 }], 2000);
+  run([{ ...FOLLOWER_STATUS, block: 9, tip: 200 }], 1000);
+  run([{ ...FOLLOWER_STATUS, block: 190, tip: 200 }], 2000);
   expect(messages()).toEqual(['backfill progress']);
-  run([{ ...STATUS, block: 201, tip: 201 }], 3000);
+  run([{ ...FOLLOWER_STATUS, block: 201, tip: 201 }], 3000);
   expect(messages()).toEqual(['caught up']);
-  run([{ ...STATUS, standby: true }], 4000);
-  run([{ ...STATUS, standby: true, block: 1, tip: 900 }], 40_000);
+  run([{ ...FOLLOWER_STATUS, standby: true }], 4000);
+  run([{ ...FOLLOWER_STATUS, standby: true, block: 1, tip: 900 }], 40_000);
   expect(messages()).toEqual([]);
 });
 
@@ -64,14 +46,14 @@ test('a terminal shows a line for each chain every time, until it is caught up',
   const { run, lines } = report((text) => {
     shown = text;
   });
-  run([STATUS], 0);
+  run([FOLLOWER_STATUS], 0);
   expect(shown).toContain('block – of –');
   for (let second = 1; second < 10; second++) {
     shown = '';
-    run([{ ...STATUS, block: second, tip: 5000 }], 1000 * second);
+    run([{ ...FOLLOWER_STATUS, block: second, tip: 5000 }], 1000 * second);
     expect(shown).toContain(`block ${second} of 5000`);
   }
-  run([{ ...STATUS, block: 5000, tip: 5000 }], 10_000);
+  run([{ ...FOLLOWER_STATUS, block: 5000, tip: 5000 }], 10_000);
   expect(shown).not.toContain('block');
   expect(lines.map(({ message }) => message)).toEqual(['caught up']);
 });

@@ -1,6 +1,6 @@
 // Logs requests, as LOG_REQUESTS says: a line when the body has been sent, without anything about what was asked.
 
-import { bodyOf } from '../api/sized-response.ts';
+import { onBodySent } from '../api/sized-response.ts';
 import type { Answered } from '../http/app.ts';
 import { readTraceParent } from '../http/request-id.ts';
 import type { Log } from './log.ts';
@@ -55,15 +55,10 @@ export function createRequestLog(
   };
   return (answered, request, response) => {
     if (!isLogged(answered)) return;
-    const body = answered.method === 'HEAD' ? undefined : bodyOf(response);
-    if (typeof body !== 'object') {
-      write(answered, request, body === undefined ? 0 : Buffer.byteLength(body), answered.seconds, true);
-      return;
-    }
     const readyAt = performance.now();
-    body.onEnd = (isComplete) => {
+    onBodySent(answered.method, response, (bytes, isComplete) => {
       const seconds = answered.seconds + (performance.now() - readyAt) / 1000;
-      write(answered, request, body.bytes, seconds, isComplete);
-    };
+      write(answered, request, bytes, seconds, isComplete);
+    });
   };
 }

@@ -6,7 +6,6 @@ import { createSignIn } from '../accounts/sign-in.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { createAdmission } from '../http/admission.ts';
-import { clientAddress } from '../http/client-address.ts';
 import type { KeyChange } from '../http/developers.ts';
 import { clockBehind, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
@@ -107,8 +106,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       origins: () => origins,
       quota: config.keysPerWallet,
       onKeyChange,
-      clientOf: (request: Request, socket: () => string) =>
-        clientAddress(socket(), request.headers.get('x-forwarded-for'), config.proxies),
+      clientOf: admission.addressOf,
     };
     const { publicUrl: _, ...settings } = config;
     const logRequest = createRequestLog(config.requestLog, log, keys.idOf);

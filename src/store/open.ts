@@ -7,7 +7,7 @@ import { createIndexHash } from './index-hash.ts';
 import { openPostgres } from './postgres.ts';
 import { createReads } from './read/reads.ts';
 import { migrate, requireSchema } from './schema.ts';
-import { openSqlite } from './sqlite.ts';
+import { openSqlite, sqlitePath } from './sqlite.ts';
 import type { Store } from './store.ts';
 import { createWrites } from './write/writes.ts';
 
@@ -35,8 +35,8 @@ export async function openStore(url: string, options: EngineOptions = {}): Promi
 }
 
 export function openEngine(url: string, options: EngineOptions) {
-  const path = /^sqlite:(.+)$/.exec(url)?.[1];
-  if (path !== undefined && path !== ':memory:') return openSqlite(path, options);
+  const path = sqlitePath(url);
+  if (path !== null && path !== ':memory:') return openSqlite(path, options);
   if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options);
   // The URL may contain a password, so the message does not repeat it.
   throw new StoreError(

@@ -128,10 +128,13 @@ function openFile(path: string, readOnly: boolean): Database {
   }
 }
 
+/** The file of a SQLite store; null for the URL of another database. */
+export const sqlitePath = (url: string): string | null => /^sqlite:(.+)$/.exec(url)?.[1] ?? null;
+
 /** Throws if this is the URL of a SQLite store that does not exist. */
 export function requireFile(url: string): void {
-  const path = /^sqlite:(.+)$/.exec(url)?.[1];
-  if (path === undefined || existsSync(path)) return;
+  const path = sqlitePath(url);
+  if (path === null || existsSync(path)) return;
   throw new StoreError(
     'bad-store',
     `There is no store at ${resolve(path)}. Start the service first, or set DATABASE_URL to its database.`,
@@ -151,8 +154,8 @@ export function createFile(path: string): void {
 
 /** The files of a store that others than its owner can read or write. */
 export function exposedPaths(url: string): { readonly path: string; readonly mode: string }[] {
-  const file = /^sqlite:(.+)$/.exec(url)?.[1];
-  if (file === undefined) return [];
+  const file = sqlitePath(url);
+  if (file === null) return [];
   return [file, `${file}-wal`, `${file}-shm`]
     .map((path) => ({ path: resolve(path), mode: (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777 }))
     .filter(({ mode }) => (mode & 0o077) !== 0)

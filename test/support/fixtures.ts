@@ -1,6 +1,7 @@
 // Short constructors for the data that tests put into a store.
 
 import type { KeyRecord } from '../../src/accounts/accounts.ts';
+import type { FollowerStatus } from '../../src/chain/follower-status.ts';
 import type { Address, Bytes32, Delegation, Kind } from '../../src/registry/delegation.ts';
 import { KINDS, NO_RIGHTS } from '../../src/registry/delegation.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
@@ -98,4 +99,23 @@ export const KEY_RECORD: KeyRecord = {
   lastUsedAt: null,
   rateLimit: null,
   windowId: null,
+};
+
+/** A follower that has just started. */
+export const FOLLOWER_STATUS: FollowerStatus = {
+  chainId: 1,
+  firstBlock: 1,
+  block: null,
+  tip: null,
+  logs: 0,
+  logsPerSecond: 0,
+  secondsLeft: null,
+  providers: [],
+  providerFailures: {},
+  rpc: {},
+  events: {},
+  audited: 0,
+  compared: 0,
+  standby: false,
+  failures: 0,
 };
