@@ -7,6 +7,7 @@ import { COMMANDS } from '../src/cli/commands.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { VARIABLES } from '../src/service/config.ts';
 import { createMetrics } from '../src/service/metrics.ts';
+import { findPromtool } from '../test/support/programs.ts';
 
 const ROOT = `${import.meta.dir}/..`;
 const read = (path: string) => Bun.file(`${ROOT}/${path}`).text();
@@ -112,13 +113,14 @@ describe('alerts', () => {
     expect(unknownIn(runbook)).toEqual([]);
   });
 
-  test.skipIf(Bun.which('promtool') === null)('pass promtool, with their tests', () => {
+  test('pass promtool, with their tests', () => {
+    const promtool = findPromtool();
     const folder = `${import.meta.dir}/prometheus`;
     for (const args of [
       ['check', 'rules', 'rules.yaml'],
       ['test', 'rules', 'rules.test.yaml'],
     ]) {
-      const { exitCode, stdout, stderr } = Bun.spawnSync(['promtool', ...args], { cwd: folder });
+      const { exitCode, stdout, stderr } = Bun.spawnSync([promtool, ...args], { cwd: folder });
       expect(exitCode, `${stdout}${stderr}`).toBe(0);
     }
   });

@@ -265,8 +265,10 @@ describe('a contract wallet', () => {
   });
   afterAll(() => accounts.close());
 
+  let disputes: number[] = [];
   const signInWith = (nodes: Record<number, readonly string[]>) =>
     createSignIn({
+      onDispute: (chainId) => disputes.push(chainId),
       sessions: accounts.sessions,
       origins: () => [ORIGIN],
       nodes: new Map(Object.entries(nodes).map(([chainId, urls]) => [Number(chainId), urls])),
@@ -299,6 +301,7 @@ describe('a contract wallet', () => {
   test('is signed in only if every node that answers agrees', async () => {
     const [yes, no] = [walletNode(), walletNode({ call: () => INVALID })];
     const gone = 'http://127.0.0.1:1';
+    disputes = [];
     const outcomes = async (...urls: string[]) => attempt(await signInWith({ 1: urls }));
     const signedIn = `eip155:1:${WALLET.toLowerCase()}`;
     expect([await outcomes(yes, yes), await outcomes(yes, gone)]).toEqual([signedIn, signedIn]);
@@ -306,6 +309,7 @@ describe('a contract wallet', () => {
       expect.stringContaining('disagree'),
       expect.stringContaining('disagree'),
     ]);
+    expect(disputes).toEqual([1, 1]);
     expect(await outcomes(no, gone)).toContain('not from the wallet');
     expect(await outcomes(gone)).toContain('No provider of chain 1 answered');
   });

@@ -12,6 +12,8 @@ export interface SignInOptions {
   readonly nodes: ReadonlyMap<number, readonly string[]>;
   /** Unix seconds. */
   readonly now: () => number;
+  /** Told when the providers of a chain disagree about a signature: one of them lies, or is behind. */
+  readonly onDispute?: (chainId: number) => void;
 }
 
 /** Why a sign-in failed, shown to the user. */
@@ -44,7 +46,7 @@ const MAX_PER_CALLER = 8;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 /** Loads viem here, because it takes longer to load than the rest of most commands. */
-export async function createSignIn({ sessions, origins, nodes, now }: SignInOptions): Promise<SignIn> {
+export async function createSignIn({ sessions, origins, nodes, now, onDispute }: SignInOptions): Promise<SignIn> {
   const { isHex, recoverMessageAddress } = await import('viem');
   const { createSiweMessage, parseSiweMessage } = await import('viem/siwe');
   const verifyContract = await createContractVerifier(nodes);
@@ -99,7 +101,10 @@ export async function createSignIn({ sessions, origins, nodes, now }: SignInOpti
     try {
       const verdict = await verifyContract(signed);
       if (verdict === 'unanswered') throw retryLater(`No provider of chain ${chainId} answered.`);
-      if (verdict === 'disputed') throw retryLater(`The providers of chain ${chainId} disagree about this signature.`);
+      if (verdict === 'disputed') {
+        onDispute?.(chainId);
+        throw retryLater(`The providers of chain ${chainId} disagree about this signature.`);
+      }
       return verdict === 'valid';
     } finally {
       for (const name of [chainId, caller]) {

@@ -98,7 +98,13 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     // Without PUBLIC_URL, the origins are known once the server listens.
     let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
     const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
-    const signIn = await createSignIn({ sessions: accounts.sessions, origins: () => origins, nodes, now: service.now });
+    const signIn = await createSignIn({
+      sessions: accounts.sessions,
+      origins: () => origins,
+      nodes,
+      now: service.now,
+      onDispute: (chainId) => log('error', 'providers disagree about the signature of a sign-in', { chainId }),
+    });
     const onKeyChange = ({ type, ...change }: KeyChange) => log('info', `key ${type}`, { ...change, by: 'wallet' });
     const developers = {
       accounts,

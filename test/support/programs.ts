@@ -1,6 +1,7 @@
 // Finds programs that npm does not have. On Debian, as root, it installs them; elsewhere the error names the package.
 
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** Debian packages by program name. */
 const PACKAGES = { chromium: 'chromium', nginx: 'nginx-light', 'redis-server': 'redis-server', wrk: 'wrk' } as const;
@@ -25,9 +26,34 @@ export function findProgram(name: Program): string {
   return installed;
 }
 
+/** Returns the path of promtool. Debian's package would start Prometheus, so it is unpacked and not installed. */
+export function findPromtool(): string {
+  const folder = join(import.meta.dir, '../../node_modules/.cache/prometheus');
+  const unpacked = join(folder, 'usr/bin/promtool');
+  const found = Bun.which('promtool') ?? Bun.which(unpacked);
+  if (found !== null) return found;
+  if (!existsSync('/usr/bin/apt-get')) {
+    throw new Error(
+      "promtool is missing. Install it first: it is part of Prometheus, on Debian in the package 'prometheus'.",
+    );
+  }
+  console.error("promtool is missing and these tests need it: unpacking Debian's prometheus into node_modules/.cache.");
+  mkdirSync(folder, { recursive: true });
+  if (process.getuid?.() === 0) apt('update');
+  run(['apt-get', '--quiet', 'download', 'prometheus'], folder);
+  const [archive] = new Bun.Glob('prometheus_*.deb').scanSync(folder);
+  run(['dpkg-deb', '--extract', join(folder, archive ?? ''), folder]);
+  return unpacked;
+}
+
 function apt(...args: string[]): void {
-  const { exitCode, stderr } = Bun.spawnSync(['apt-get', '--quiet', ...args], {
+  run(['apt-get', '--quiet', ...args]);
+}
+
+function run(command: string[], cwd?: string): void {
+  const { exitCode, stderr } = Bun.spawnSync(command, {
+    ...(cwd === undefined ? {} : { cwd }),
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
   });
-  if (exitCode !== 0) throw new Error(`apt-get ${args.join(' ')} failed: ${stderr.toString().slice(-500)}`);
+  if (exitCode !== 0) throw new Error(`${command.join(' ')} failed: ${stderr.toString().slice(-500)}`);
 }
