@@ -17,9 +17,11 @@ import { postgresDatabase } from './support/postgres-database.ts';
 
 const bulk = { LOAD_OPEN, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
 const common = {
-  'a check of v1': checkNowStatement(PLAIN)(1, 2).sql,
-  'a check of v2': checkNowStatement(DETAILED)(2, 2).sql,
-  'a check as of a block': checkAtStatement(PLAIN)(2, 2).sql,
+  'a check of v1': checkNowStatement(PLAIN)(0, 2).sql,
+  'a check of v2': checkNowStatement(DETAILED)(2, 0).sql,
+  'a check as of a block': checkAtStatement(PLAIN)(2, 0).sql,
+  'a check of both versions': checkNowStatement(PLAIN)(4, 2).sql,
+  'a check of both versions as of a block': checkAtStatement(PLAIN)(4, 2).sql,
   'a list': listStatement(PLAIN)(1).sql,
   'an incoming list': listStatement(DETAILED)(2, 'incoming').sql,
   'an outgoing list': listStatement(PLAIN)(2, 'outgoing').sql,
