@@ -44,6 +44,8 @@ export interface Config extends ChainConfigs {
   /** Whether a wallet can create its own keys, and how many. */
   readonly selfServiceKeys: boolean;
   readonly keysPerWallet: number;
+  /** Whether token gates are answered, which calls token contracts through the providers. */
+  readonly ownership: boolean;
   /** Null if nothing is exported. */
   readonly telemetry: TelemetryConfig | null;
 }
@@ -100,6 +102,7 @@ export const VARIABLES = [
   ['PUBLIC_URL', 'http://localhost:PORT', 'origin that callers use; sign-in messages must name it'],
   ['SELF_SERVICE_KEYS', 'on', 'whether a wallet can create its own keys at /developers: on or off'],
   ['KEYS_PER_WALLET', '5', 'maximum number of active keys per wallet, rotated keys in their overlap included'],
+  ['OWNERSHIP', 'off', "whether /registry/any/holders reads who owns tokens from the chains' providers: on or off"],
   ['IDLE_TIMEOUT', '30', 'seconds before an idle connection is closed, 8 to 255'],
   ['ANSWER_TIMEOUT', '600', 'maximum seconds for a streamed list'],
   ['DRAIN_DELAY', '0', 'seconds that a stopping process still accepts requests while /ready is 503, 0 to 300'],
@@ -207,6 +210,9 @@ export function readConfig(environment: Environment): Config {
   const selfService = text('SELF_SERVICE_KEYS', 'on');
   if (selfService !== 'on' && selfService !== 'off') fault('SELF_SERVICE_KEYS', 'must be on or off', 'on');
 
+  const ownership = text('OWNERSHIP', 'off');
+  if (ownership !== 'on' && ownership !== 'off') fault('OWNERSHIP', 'must be on or off', 'on');
+
   const config = {
     databaseUrl,
     // A follower renews its lease while a long transaction runs.
@@ -232,6 +238,7 @@ export function readConfig(environment: Environment): Config {
     publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,
     selfServiceKeys: selfService === 'on',
     keysPerWallet: whole('KEYS_PER_WALLET', 5, 1000, '5', 1),
+    ownership: ownership === 'on',
     telemetry: readTelemetry(environment, fault),
     ...readChains(environment, fault),
   };
