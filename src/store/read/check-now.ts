@@ -18,24 +18,25 @@ import { asNumber, HEAD, isPairUnsettled } from './unsettled.ts';
 
 function encodeParams(chainId: number, question: Question, keys: readonly DelegationKey[], hash: IndexHash): Param[] {
   const cells: Param[] = [chainId];
-  if (keys.length > 0) cells.push(hash.cold(chainId, question.from), hash.hot(chainId, question.to));
+  if (keys.length === 0) return cells;
+  cells.push(hash.hot(chainId, question.to), encodeHex(question.from));
   for (const key of keys) cells.push(hash.key(key));
-  if (hasUnnamedRevocations(question.version)) cells.push(encodeHex(question.from), encodeHex(question.to));
+  if (hasUnnamedRevocations(question.version)) cells.push(encodeHex(question.to));
   return cells;
 }
 
 /** Returns the chain's row, then the spans. A hash may collide, so there may be spans of other delegations. */
 export const checkNowStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
   once((version: Version, keys: number) => {
-    const wallets = { from: `$${4 + keys}`, to: `$${5 + keys}`, hot: '$3' };
+    const wallets = { from: '$3', to: `$${4 + keys}`, hot: '$2' };
     const unsettled = hasUnnamedRevocations(version) ? asNumber(isPairUnsettled(wallets, HEAD)) : '0';
     const statement = stateStatement(['unsettled', ...KEY.names, ...held.names], (select) => {
       const chain = `SELECT ${select({ ...STATE, unsettled })} FROM chain c WHERE c.chain = $1`;
       // One SELECT per key: an IN or a join costs SQLite twice as much.
       const spans = params(4, keys).map(
         (key) => `SELECT ${select({ ...ofTable('s', KEY.names), ...held.expressions })}
-          FROM span s INDEXED BY span_open_pair ${held.joins}
-          WHERE s.cold = $2 AND s.hot = $3 AND s.key = ${key} /*pg AND s.key >= 0*/ AND s.until_block IS NULL
+          FROM span s INDEXED BY span_open_vault ${held.joins}
+          WHERE s.hot = $2 AND s.key = ${key} AND s.from_addr = $3 /*pg AND s.kind >= 0*/ AND s.until_block IS NULL
             AND s.chain = $1 AND s.version = ${version}`,
       );
       return [chain, ...spans].join('\n UNION ALL ');
