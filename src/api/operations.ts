@@ -2,7 +2,7 @@
 
 import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
 import { SCOPES, type Scope } from '../registry/scopes.ts';
-import { ALL_VERSIONS, hasRights, type VERSIONS, type Version } from '../registry/versions.ts';
+import { ALL_VERSIONS, hasRights, keepsPlace, type VERSIONS, type Version } from '../registry/versions.ts';
 import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, type ParamUse, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
@@ -196,8 +196,14 @@ type ListParams<V extends Version> = { readonly wallet: ReturnType<typeof inPath
 const CURSOR_NEEDS_LIMIT: Rule = (isGiven) =>
   isGiven('cursor') && !isGiven('limit') ? { parameter: 'limit', detail: 'is required with cursor' } : null;
 
+const INCOMING_FIRST =
+  'Incoming delegations, then outgoing ones. A delegation of a wallet to itself is listed once, among the incoming.';
+const orderText = (version: Version) =>
+  keepsPlace(version)
+    ? "Each part has the order of the contract's own lists: by the first grant of the delegation, so a renewed grant keeps its place."
+    : 'Each part has the oldest grant first.';
 const LIST_TEXT =
-  'Incoming and outgoing delegations, each once, oldest grant first. The whole list is sent, however long. With `limit` it comes in pages, and the `Link` header of each leads to the next. All pages are as of the block of the first.';
+  'The whole list is sent, however long. With `limit` it comes in pages, and the `Link` header of each leads to the next. All pages are as of the block of the first.';
 const RIGHTS_TEXT =
   'A delegation limited to a right looks like an unrestricted one unless you set `detail=full`. To decide whether a wallet may act, use a check.';
 
@@ -217,7 +223,9 @@ function defineList<V extends Version>(version: V) {
     path: `/registry/v${version}/{wallet}`,
     id: `listV${version}`,
     summary: `List the v${version} delegations of a wallet`,
-    description: hasRights(version) ? `${LIST_TEXT} ${RIGHTS_TEXT}` : LIST_TEXT,
+    description: [INCOMING_FIRST, orderText(version), LIST_TEXT, ...(hasRights(version) ? [RIGHTS_TEXT] : [])].join(
+      ' ',
+    ),
     params: params as unknown as ListParams<V>,
     rules: [ONE_POINT_IN_TIME, CURSOR_NEEDS_LIMIT],
     answer: {
