@@ -1,0 +1,95 @@
+// What real clients of this interface send, against the real process on a real socket.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { createKey } from '../src/accounts/key.ts';
+import { openStore } from '../src/store/open.ts';
+import { temporaryPath } from './support/engines.ts';
+import { block, COLD, granted, HOT } from './support/fixtures.ts';
+import { rawClient } from './support/raw-http.ts';
+import { runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
+
+const url = `sqlite:${temporaryPath('clients.db')}`;
+const V1 = `/registry/v1/check/all?delegate=${HOT}&vault=${COLD}`;
+const V2 = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
+const LIMITS = { ANONYMOUS_LIMIT: '25/3600s', TRUSTED_PROXIES: '127.0.0.1', MAX_LAG_1: '86400' };
+let served: ServeProcess;
+/** With UNKNOWN_KEYS=anonymous. */
+let lenient: ServeProcess;
+
+beforeAll(async () => {
+  const store = await openStore(url);
+  const { epoch } = await store.claim(1, 100);
+  const now = Math.floor(Date.now() / 1000);
+  const head = { ...block(101, [granted('ALL'), granted('ALL', { version: 1 })]), timestamp: now };
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+  await store.close();
+  served = await startServe(url, LIMITS);
+  lenient = await startServe(url, { ...LIMITS, UNKNOWN_KEYS: 'anonymous' });
+}, 60_000);
+afterAll(async () => {
+  await served.stop();
+  await lenient.stop();
+});
+
+let clients = 0;
+/** A caller that has not sent anything yet. */
+const newcomer = () => `198.51.100.${++clients}`;
+const ask = (to: ServeProcess, client: string, target: string, headers: Record<string, string> = {}) =>
+  fetch(to.url + target, { headers: { 'x-forwarded-for': client, ...headers } });
+const detailOf = async (response: Response) => ((await response.json()) as { detail: string }).detail;
+const newKey = async () =>
+  (await runCommand(['keys', 'create', '--label', 'client'], { DATABASE_URL: url })).stdout.trim();
+async function exhaust(to: ServeProcess, client: string) {
+  for (let turn = 0; turn < 25; turn++) await ask(to, client, V2);
+}
+
+describe('X-API-KEY', () => {
+  test('an empty key counts as none: a Go client always sends the header', async () => {
+    const client = newcomer();
+    const raw = rawClient(served.url);
+    for (const [turn, line] of ['X-API-KEY:', 'X-API-KEY: ', 'x-api-key:\t'].entries()) {
+      const answer = await raw.send(
+        `GET ${V2} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${client}\r\nUser-Agent: Go-http-client/1.1\r\n${line}\r\n\r\n`,
+      );
+      expect([line, answer?.status, answer?.body]).toEqual([line, 200, 'true']);
+      expect(answer?.headers.get('ratelimit')).toStartWith(`"anon";r=${24 - turn};`);
+      expect(answer?.headers.get('cache-control')).toStartWith('public');
+    }
+    raw.close();
+  });
+
+  test("another provider's key is 401, unless UNKNOWN_KEYS=anonymous: then it counts as none", async () => {
+    for (const foreign of ['9f3a7c1e-0b5d-4d8e-8a57-0d1c2b3a4f5e', createKey().text]) {
+      expect((await ask(served, newcomer(), V2, { 'x-api-key': foreign })).status).toBe(401);
+      const response = await ask(lenient, newcomer(), V2, { 'x-api-key': foreign });
+      expect([response.status, await response.text()]).toEqual([200, 'true']);
+      expect(response.headers.get('ratelimit')).toStartWith('"anon";r=24;');
+    }
+    const client = newcomer();
+    const key = await newKey();
+    await exhaust(lenient, client);
+    const refused = await ask(lenient, client, V2, { 'x-api-key': 'foreign' });
+    expect([refused.status, await detailOf(refused)]).toEqual([
+      429,
+      expect.stringMatching(/seconds\. The API key is unknown, malformed, expired or revoked\. See \/developers\.$/),
+    ]);
+    expect((await ask(lenient, client, V2, { 'x-api-key': key })).status).toBe(200);
+  }, 30_000);
+
+  test('the 429 of v1 does not promise that a key removes its limit', async () => {
+    const client = newcomer();
+    const key = await newKey();
+    await exhaust(served, client);
+    const withKey = await ask(served, client, V1, { 'x-api-key': key });
+    expect([withKey.status, await detailOf(withKey)]).toEqual([
+      429,
+      'Rate limit exceeded: at most 25 requests in any 3600 seconds. The API key is ignored here: v1 and the explorer do not take keys.',
+    ]);
+    expect(await detailOf(await ask(served, client, V1))).toEndWith(
+      'On v2, requests with an API key are not limited: see /developers.',
+    );
+    expect(await detailOf(await ask(served, client, V2))).toEndWith(
+      'Requests with an API key are not limited: see /developers.',
+    );
+  }, 30_000);
+});
