@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createKey } from '../src/accounts/key.ts';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
-import { block, COLD, granted, HOT } from './support/fixtures.ts';
+import { address, block, COLD, CONTRACT, granted, HOT } from './support/fixtures.ts';
 import { rawClient } from './support/raw-http.ts';
 import { runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 
@@ -12,6 +12,8 @@ const url = `sqlite:${temporaryPath('clients.db')}`;
 const V1 = `/registry/v1/check/all?delegate=${HOT}&vault=${COLD}`;
 const V2 = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
 const LIMITS = { ANONYMOUS_LIMIT: '25/3600s', TRUSTED_PROXIES: '127.0.0.1', MAX_LAG_1: '86400' };
+/** May act on one contract only. */
+const NARROW = address(0xa1);
 let served: ServeProcess;
 /** With UNKNOWN_KEYS=anonymous. */
 let lenient: ServeProcess;
@@ -20,7 +22,8 @@ beforeAll(async () => {
   const store = await openStore(url);
   const { epoch } = await store.claim(1, 100);
   const now = Math.floor(Date.now() / 1000);
-  const head = { ...block(101, [granted('ALL'), granted('ALL', { version: 1 })]), timestamp: now };
+  const events = [granted('ALL'), granted('ALL', { version: 1 }), granted('CONTRACT', { to: NARROW })];
+  const head = { ...block(101, events), timestamp: now };
   await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
   await store.close();
   served = await startServe(url, LIMITS);
@@ -33,7 +36,7 @@ afterAll(async () => {
 
 let clients = 0;
 /** A caller that has not sent anything yet. */
-const newcomer = () => `198.51.100.${++clients}`;
+const newcomer = () => `198.51.${Math.floor(++clients / 250)}.${(clients % 250) + 1}`;
 const ask = (to: ServeProcess, client: string, target: string, headers: Record<string, string> = {}) =>
   fetch(to.url + target, { headers: { 'x-forwarded-for': client, ...headers } });
 const detailOf = async (response: Response) => ((await response.json()) as { detail: string }).detail;
@@ -92,4 +95,53 @@ describe('X-API-KEY', () => {
       'Requests with an API key are not limited: see /developers.',
     );
   }, 30_000);
+});
+
+describe('a client that sends one set of parameters to every check', () => {
+  const TARGET = `contract=${CONTRACT}&tokenId=7`;
+  /** Each check, and the parameters of that set that it does not need. */
+  const CHECKS = [
+    ['v2', 'all', '', ['contract', 'tokenId']],
+    ['v2', 'contract', `contract=${CONTRACT}`, ['tokenId']],
+    ['v2', 'erc20', `contract=${CONTRACT}`, ['tokenId']],
+    ['v1', 'all', '', ['contract', 'tokenId']],
+    ['v1', 'contract', `contract=${CONTRACT}`, ['tokenId']],
+  ] as const;
+  const check = (version: string, scope: string, query: string) => {
+    const wallets = version === 'v1' ? `delegate=${HOT}&vault=${COLD}` : `to=${HOT}&from=${COLD}`;
+    return ask(served, newcomer(), `/registry/${version}/check/${scope}?${wallets}&numbers=string&${query}`);
+  };
+
+  for (const [version, scope, needed, stray] of CHECKS) {
+    test(`${version} ${scope} ignores ${stray.join(' and ')}, whatever the value`, async () => {
+      const expected = await (await check(version, scope, needed)).text();
+      for (const name of stray) {
+        for (const value of ['', 'null', 'undefined', '0x12', '-1', '1e3', '%ff', `7&${name}=8`, CONTRACT]) {
+          const response = await check(version, scope, `${needed}&${name}=${value}`);
+          expect([name, value, response.status, await response.text()]).toEqual([name, value, 200, expected]);
+        }
+      }
+      expect((await check(version, scope, TARGET)).status).toBe(200);
+    });
+
+    test(`${version} ${scope} still rejects typos, other names, and faults in what it needs`, async () => {
+      const typos = ['tokenid=7', 'Contract=0x', 'contracts=0x', 'token=7', 'tokenIds=7', 'amount=1'];
+      for (const stray of [...typos, ...(needed === '' ? [] : ['contract=null']), 'chainId=x']) {
+        const query = stray.startsWith('contract=') ? stray : `${needed}&${stray}`;
+        const response = await check(version, scope, query);
+        const { errors } = (await response.json()) as { errors: { parameter: string }[] };
+        expect([response.status, errors.map(({ parameter }) => parameter)]).toEqual([400, [stray.split('=')[0] ?? '']]);
+      }
+    });
+  }
+
+  test('a check that needs them refuses bad ones, and an ignored contract never widens the answer', async () => {
+    expect((await check('v2', 'erc721', 'contract=null&tokenId=7')).status).toBe(400);
+    expect((await check('v2', 'erc721', `contract=${CONTRACT}&tokenId=undefined`)).status).toBe(400);
+    const narrow = `to=${NARROW}&from=${COLD}&contract=${CONTRACT}`;
+    const answers = ['contract', 'all'].map(async (scope) =>
+      (await ask(served, newcomer(), `/registry/v2/check/${scope}?${narrow}`)).text(),
+    );
+    expect(await Promise.all(answers)).toEqual(['true', 'false']);
+  });
 });

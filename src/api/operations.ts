@@ -79,6 +79,12 @@ function checkParams<V extends Version, S extends ScopeOf<V>>(version: V, scope:
   return Object.fromEntries(names.map((name) => [name, CHECK_PARAMS[name]])) as CheckParams<V, S>;
 }
 
+/** Live clients send one set of parameters to every check. The wider question can only be stricter. */
+function ignoredBy(scope: Scope): readonly string[] {
+  const { needsContract, needsTokenId } = SCOPES[scope];
+  return [...(needsContract ? [] : ['contract']), ...(needsTokenId ? [] : ['tokenId'])];
+}
+
 interface Wallets {
   readonly from: string;
   readonly to: string;
@@ -127,6 +133,11 @@ function checkBody<V extends Version, S extends Scope>(version: V, scope: S) {
 function defineCheck<V extends Version, S extends ScopeOf<V>>(version: V, scope: S) {
   const { wallets } = VERSIONS[version];
   const { summary, description } = CHECK_TEXTS[scope];
+  const ignored = ignoredBy(scope);
+  const ignoredText =
+    ignored.length === 0
+      ? ''
+      : ` Ignores ${ignored.map((name) => `\`${name}\``).join(' and ')}, which it does not need.`;
   return {
     ...ofVersion(version),
     kind: 'check',
@@ -135,8 +146,9 @@ function defineCheck<V extends Version, S extends ScopeOf<V>>(version: V, scope:
     path: `/registry/v${version}/check/${scope}`,
     id: `check${scope.charAt(0).toUpperCase()}${scope.slice(1)}V${version}`,
     summary: summary(wallets),
-    description: description(wallets),
+    description: description(wallets) + ignoredText,
     params: checkParams(version, scope),
+    ignored,
     rules: [ONE_POINT_IN_TIME],
     answer: {
       description: SCOPES[scope].answersBalance ? 'The balance.' : '`true` or `false`.',

@@ -59,6 +59,12 @@ export function scopeOf(
     const named = scopes.find((scope) => scope === type);
     if (named === undefined)
       throw new UsageError(`--type ${type} does not exist in v${version}. Use one of ${scopes.join(', ')}.`);
+    // The API would ignore them and answer about the wider scope, which nobody who names a contract wants to know.
+    const { needsContract, needsTokenId } = SCOPES[named];
+    if (contract !== undefined && !needsContract)
+      throw new UsageError(`--contract is not allowed in a check of type ${named}`);
+    if (tokenId !== undefined && !needsTokenId)
+      throw new UsageError(`--token-id is not allowed in a check of type ${named}`);
     return named;
   }
   if (tokenId === undefined) return contract === undefined ? 'all' : 'contract';
