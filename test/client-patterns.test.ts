@@ -3,9 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createKey } from '../src/accounts/key.ts';
 import { openStore } from '../src/store/open.ts';
+import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
 import { address, block, COLD, CONTRACT, granted, HOT } from './support/fixtures.ts';
-import { rawClient } from './support/raw-http.ts';
+import { type RawAnswer, rawClient } from './support/raw-http.ts';
 import { runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 
 const url = `sqlite:${temporaryPath('clients.db')}`;
@@ -144,4 +145,81 @@ describe('a client that sends one set of parameters to every check', () => {
     );
     expect(await Promise.all(answers)).toEqual(['true', 'false']);
   });
+});
+
+describe('a browser on another origin', () => {
+  /** What tracing SDKs, API gateways and HTTP clients add to every request of a page. */
+  const TRACING = {
+    'sentry-trace': '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-1',
+    baggage: 'sentry-environment=production',
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    tracestate: 'vendor=value',
+    newrelic: 'eyJ2IjpbMCwxXX0=',
+    'x-datadog-trace-id': '1234567890',
+    'x-datadog-origin': 'rum',
+    b3: '80f198ee56343ba864fe8b2a57d3eff7-e457b5a2e4d86bd1-1',
+    'x-amzn-trace-id': 'Root=1-5759e988-bd862e3fe1be46a994272793',
+    'x-requested-with': 'XMLHttpRequest',
+    'x-sdk-version': '0.6.0',
+    'content-type': 'application/json',
+    authorization: 'Bearer of-the-page',
+  };
+
+  test('may send any header, and reads the answer, its headers, its problems and its 304', async () => {
+    const key = await newKey();
+    const page = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () =>
+        new Response('<!doctype html><link rel="icon" href="data:,">', { headers: { 'content-type': 'text/html' } }),
+    });
+    const browser = await startBrowser();
+    try {
+      const tab = await browser.newPage();
+      const complaints: string[] = [];
+      tab.on('console', (message) => complaints.push(message.text()));
+      await tab.goto(page.url.href);
+      const read = async (path: string, headers: Record<string, string>) =>
+        (await tab.evaluate(
+          `fetch(${JSON.stringify(served.url + path)}, { cache: 'no-store', headers: ${JSON.stringify(headers)} }).then(async (response) => ({
+            status: response.status, text: await response.text(), block: response.headers.get('x-block-number'), etag: response.headers.get('etag'),
+          }), String)`,
+        )) as { status: number; text: string; block: string; etag: string };
+      const headers = { ...TRACING, 'x-api-key': key };
+      const answer = await read(V2, headers);
+      expect(answer).toEqual({ status: 200, text: 'true', block: '101', etag: expect.any(String) });
+      expect(await read(V1, TRACING)).toMatchObject({ status: 200, text: 'true' });
+      expect(await read(V2, { ...headers, 'if-none-match': answer.etag })).toMatchObject({ status: 304, text: '' });
+      expect(complaints).toEqual([]);
+      expect(await read(`${V2}&chainid=1`, headers)).toMatchObject({ status: 400 });
+      expect(await read(V2, { ...TRACING, 'x-api-key': 'foreign' })).toMatchObject({ status: 401 });
+    } finally {
+      await browser.close();
+      await page.stop(true);
+    }
+  }, 60_000);
+});
+
+test('a 304 has neither Content-Type nor Content-Length; a HEAD has those of its GET, and no body', async () => {
+  const raw = rawClient(served.url);
+  const send = (method: string, path: string, etag = '') =>
+    raw.send(
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${newcomer()}\r\n${etag && `If-None-Match: ${etag}\r\n`}\r\n`,
+      { head: method === 'HEAD' },
+    );
+  const NAMES = ['content-type', 'content-length', 'transfer-encoding', 'etag', 'x-block-number'];
+  const named = (answer: RawAnswer | null) => NAMES.map((name) => answer?.headers.get(name));
+  for (const path of [V2, `/registry/v2/${COLD}`, `/registry/v2/${COLD}?limit=1`, '/registry/v2/nobody', '/networks']) {
+    const [got, head] = [await send('GET', path), await send('HEAD', path)];
+    expect([path, head?.status, head?.body]).toEqual([path, got?.status, '']);
+    expect([path, ...named(head)]).toEqual([path, ...named(got)]);
+    const etag = got?.headers.get('etag');
+    if (etag === undefined) continue;
+    for (const method of ['GET', 'HEAD']) {
+      const unchanged = await send(method, path, etag);
+      expect([method, path, unchanged?.status]).toEqual([method, path, 304]);
+      expect(named(unchanged)).toEqual([undefined, undefined, undefined, etag, '101']);
+    }
+  }
+  raw.close();
 });

@@ -61,6 +61,10 @@ function cacheTime({ head, chainId }: ChainState, now: number): string {
   return seconds > 0 ? `max-age=${seconds}` : 'no-cache';
 }
 
+/** The 304 instead of an answer with these headers. It has no body, so it has no Content-Type: clients would parse it. */
+export const notModified = ({ 'content-type': _, ...headers }: Readonly<Record<string, string>>): Response =>
+  new Response(null, { status: 304, headers });
+
 /** Whether the request's If-None-Match names this tag. */
 export function matchesETag(request: Request, etag: string): boolean {
   const given = request.headers.get('if-none-match');

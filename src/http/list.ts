@@ -14,7 +14,7 @@ import { StoreError } from '../store/errors.ts';
 import type { HeldDelegation, ListQuery, LogPosition } from '../store/store.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { type Cursor, cursorText, readCursor } from './cursor.ts';
-import { blockHeaders, matchesETag } from './headers.ts';
+import { blockHeaders, matchesETag, notModified } from './headers.ts';
 import { detailedRecordText, recordText, typeOf } from './json.ts';
 import type { Caller, LongList } from './long-lists.ts';
 import { requireServed } from './served-chains.ts';
@@ -129,13 +129,12 @@ async function begin(
   const isHead = cursor === null && asOf.timestamp === undefined && (asOf.block ?? 'latest') === 'latest';
   headers['etag'] = `"${stamp.toString(36)}-${isHead ? 'head' : block.number}"`;
   const isKnown = matchesETag(request, headers['etag']);
-  const notModified = () => new Response(null, { status: 304, headers });
 
   // The first read comes before the status: a list that is refused must not start as a 200 or a 304.
   const scan = scanner(requested, read, service);
   if (limit === undefined) {
     const first = await scan(SCAN, undefined);
-    if (isKnown) return notModified();
+    if (isKnown) return notModified(headers);
     // Most lists are short, and a stream costs more than they do.
     if (first.next === null) return textResponse(`[${first.texts.join(',')}]`, { headers });
     const deadline = performance.now() + 1000 * service.answerTimeout;
@@ -149,7 +148,7 @@ async function begin(
     const nextCursor = cursorText({ at, after: next }, listIdentity(requested));
     headers['link'] = `<${nextUrl(requested.query, nextCursor)}>; rel="next"`;
   }
-  return isKnown ? notModified() : textResponse(body, { headers });
+  return isKnown ? notModified(headers) : textResponse(body, { headers });
 }
 
 /** The same query with another cursor, relative to the request's URL: a proxy may serve the API under any path. */
