@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createKey } from '../src/accounts/key.ts';
+import type { Bytes32 } from '../src/registry/delegation.ts';
+import { rightsOf } from '../src/registry/rights.ts';
 import { openStore } from '../src/store/open.ts';
 import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
@@ -15,6 +17,9 @@ const V2 = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
 const LIMITS = { ANONYMOUS_LIMIT: '25/3600s', TRUSTED_PROXIES: '127.0.0.1', MAX_LAG_1: '86400' };
 /** May act on one contract only. */
 const NARROW = address(0xa1);
+/** Has granted one token of each standard, and a right. */
+const GRANTER = address(0xa2);
+const VOTE = rightsOf('vote') as Bytes32;
 let served: ServeProcess;
 /** With UNKNOWN_KEYS=anonymous. */
 let lenient: ServeProcess;
@@ -23,7 +28,18 @@ beforeAll(async () => {
   const store = await openStore(url);
   const { epoch } = await store.claim(1, 100);
   const now = Math.floor(Date.now() / 1000);
-  const events = [granted('ALL'), granted('ALL', { version: 1 }), granted('CONTRACT', { to: NARROW })];
+  const from = { from: GRANTER };
+  const events = [
+    granted('ALL'),
+    granted('ALL', { version: 1 }),
+    granted('CONTRACT', { to: NARROW }),
+    granted('ALL', { ...from, rights: VOTE }),
+    granted('ERC721', from),
+    granted('ERC20', from),
+    granted('ERC1155', from),
+    granted('ERC721', { ...from, tokenId: 8n, rights: VOTE }),
+    granted('TOKEN', from),
+  ];
   const head = { ...block(101, events), timestamp: now };
   await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
   await store.close();
@@ -144,6 +160,51 @@ describe('a client that sends one set of parameters to every check', () => {
       (await ask(served, newcomer(), `/registry/v2/check/${scope}?${narrow}`)).text(),
     );
     expect(await Promise.all(answers)).toEqual(['true', 'false']);
+  });
+});
+
+describe('a client that filters a list by type', () => {
+  interface Row {
+    readonly type: string;
+    readonly standard?: string | null;
+    readonly tokenId: number | null;
+  }
+  const list = async (version: string, query: string) => {
+    const response = await ask(served, newcomer(), `/registry/${version}/${GRANTER}?${query}`);
+    return (await response.json()) as Row[];
+  };
+  const typesOf = async (version: string, query: string) => (await list(version, query)).map(({ type }) => type).sort();
+  const V2_TYPES = ['ALL', 'TOKEN', 'TOKEN', 'TOKEN', 'TOKEN'];
+
+  test('finds ERC721, ERC20 and ERC1155 with types=standard, and TOKEN without it', async () => {
+    expect(await typesOf('v2', '')).toEqual(V2_TYPES);
+    expect(await typesOf('v2', 'types=standard')).toEqual(['ALL', 'ERC1155', 'ERC20', 'ERC721', 'ERC721']);
+    expect(await typesOf('v2', 'types=standard&detail=full&limit=50')).toEqual(await typesOf('v2', 'types=standard'));
+    expect(await typesOf('v2', 'types=standard&type=TOKEN')).toEqual(['ERC1155', 'ERC20', 'ERC721', 'ERC721']);
+    // The v1 registry does not know the standard of a token.
+    expect(await typesOf('v1', 'types=standard')).toEqual(['TOKEN']);
+    const response = await ask(served, newcomer(), `/registry/v2/${GRANTER}?types=erc`);
+    expect([response.status, await detailOf(response)]).toEqual([400, 'types must be one of standard, not "erc"']);
+  });
+
+  test('gets only what is granted without a right with unrestricted=true', async () => {
+    expect(await typesOf('v2', 'unrestricted=true')).toEqual(['TOKEN', 'TOKEN', 'TOKEN']);
+    expect(await typesOf('v2', 'unrestricted=true&types=standard&limit=50')).toEqual(['ERC1155', 'ERC20', 'ERC721']);
+    expect(await typesOf('v2', 'unrestricted=false')).toEqual(V2_TYPES);
+    expect(await typesOf('v1', 'unrestricted=true')).toEqual(['TOKEN']);
+    expect(await typesOf('v2', `unrestricted=false&rights=${VOTE}`)).toEqual(['ALL', 'TOKEN']);
+    const response = await ask(served, newcomer(), `/registry/v2/${GRANTER}?unrestricted=true&rights=${VOTE}`);
+    expect([response.status, await detailOf(response)]).toEqual([400, 'unrestricted cannot be combined with rights']);
+  });
+
+  test('a cursor of the whole list is not one of the unrestricted list', async () => {
+    const page = await ask(served, newcomer(), `/registry/v2/${GRANTER}?limit=1`);
+    const cursor = /cursor=([\w-]+)/.exec(page.headers.get('link') ?? '')?.[1];
+    const status = async (query: string) =>
+      (await ask(served, newcomer(), `/registry/v2/${GRANTER}?limit=1&cursor=${cursor}${query}`)).status;
+    expect([await status(''), await status('&types=standard'), await status('&unrestricted=true')]).toEqual([
+      200, 200, 400,
+    ]);
   });
 });
 

@@ -183,9 +183,11 @@ const LIST_FILTERS = {
   direction: optional(p.direction),
   type: optional(p.type),
   contract: optional(p.contractFilter),
+  unrestricted: withDefault(p.unrestricted, 'false'),
 } as const;
 const LIST_OPTIONS = {
   detail: optional(p.detail),
+  types: optional(p.types),
   ...NUMBERS,
   limit: optional(p.limit),
   cursor: optional(p.cursor),
@@ -203,7 +205,7 @@ const CURSOR_NEEDS_LIMIT: Rule = (isGiven) =>
 const LIST_TEXT =
   'Incoming and outgoing delegations, each once, oldest grant first. The whole list is sent, however long. With `limit` it comes in pages, and the `Link` header of each leads to the next. All pages are as of the block of the first.';
 const RIGHTS_TEXT =
-  'A delegation limited to a right looks like an unrestricted one unless you set `detail=full`. To decide whether a wallet may act, use a check.';
+  'A delegation limited to a right looks like an unrestricted one unless you set `detail=full`; `unrestricted=true` leaves it out. To decide whether a wallet may act, use a check.';
 
 function defineList<V extends Version>(version: V) {
   const params = {

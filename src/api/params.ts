@@ -184,6 +184,15 @@ export const direction = choice(
 );
 export const type = choice(['ALL', 'CONTRACT', 'TOKEN'], 'List only delegations of this type.');
 
+export const types = choice(
+  ['standard'],
+  '`standard` writes the type of a token delegation as `ERC721`, `ERC20` or `ERC1155` instead of `TOKEN`. The v1 registry does not record the standard, so its tokens stay `TOKEN`.',
+);
+export const unrestricted = choice(
+  ['true', 'false'],
+  '`true` lists only delegations without a right. Use it if you do not look at rights. Every v1 delegation is unrestricted.',
+);
+
 export const MAX_PAGE_SIZE = 10_000;
 
 export const limit: Param<number> = {

@@ -25,7 +25,10 @@ import {
   unixSeconds,
 } from './shape.ts';
 
-const TYPE = oneOfStrings('NONE', 'ALL', 'CONTRACT', 'TOKEN');
+const TYPE = described(
+  oneOfStrings('NONE', 'ALL', 'CONTRACT', 'TOKEN', 'ERC721', 'ERC20', 'ERC1155'),
+  'With `types=standard`, a list has the standard of a token instead of `TOKEN`.',
+);
 const TARGET = { contract: nullable(checksumAddress), tokenId: nullable(uint256) } as const;
 
 /** What `detail=full` adds. */

@@ -31,6 +31,8 @@ export const typeOf = ({ kind }: Delegation): 'ALL' | 'CONTRACT' | 'TOKEN' =>
 interface Format {
   readonly mode: NumberMode;
   readonly chainId: number;
+  /** With the standard of a token as its type. */
+  readonly hasStandardTypes?: boolean;
 }
 
 const from = (row: Delegation) => addressText(row.from);
@@ -39,7 +41,7 @@ const to = (row: Delegation) => addressText(row.to);
 const WALLETS = { 1: { delegate: to, vault: from }, 2: { from, to } } as const satisfies { [V in Version]: object };
 
 const BASIC = {
-  type: (row: Delegation) => plainText(typeOf(row)),
+  type: (row: Delegation, { hasStandardTypes }: Format) => plainText(hasStandardTypes ? row.kind : typeOf(row)),
   contract: ({ contract }: Delegation) => (contract === null ? NULL : addressText(contract)),
   tokenId: ({ tokenId }: Delegation, { mode }: Format) => (tokenId === null ? NULL : uint256Text(tokenId, mode)),
 } as const;
