@@ -12,7 +12,6 @@ import {
   described,
   integer,
   literal,
-  lowerCaseAddress,
   named,
   nullable,
   number,
@@ -101,7 +100,7 @@ export const NETWORK = named(
     chainId: integer,
     name: nullable(string),
     testnet: nullable(boolean),
-    registries: object({ v1: nullable(lowerCaseAddress), v2: nullable(lowerCaseAddress) }),
+    registries: object({ v1: nullable(checksumAddress), v2: nullable(checksumAddress) }),
     ready: described(boolean, 'Whether the chain is answered at its head.'),
     firstBlock: nullable(count),
     partial: nullable(

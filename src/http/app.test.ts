@@ -230,6 +230,14 @@ describe('the API', () => {
       [8453, false, 'Base'],
     ]);
     expect(networks[0]).toMatchObject({ head: { number: 105 }, finalizedBlock: 102, lagSeconds: 10, firstBlock: 100 });
+    // With their EIP-55 checksums.
+    expect(networks.map(({ registries }) => registries)).toEqual([
+      {
+        v1: '0x00000000000076A84feF008CDAbe6409d2FE638B',
+        v2: '0x00000000000000447e69651d841bD8D104Bed493',
+      },
+      { v1: null, v2: '0x00000000000000447e69651d841bD8D104Bed493' },
+    ]);
   });
 
   test('is not ready while the store is away', async () => {
