@@ -82,6 +82,12 @@ function checkParams<V extends Registry, S extends ScopeOfRegistry<V>>(version: 
   return Object.fromEntries(names.map((name) => [name, CHECK_PARAMS[name]])) as CheckParams<V, S>;
 }
 
+/** Live clients send one set of parameters to every check. The wider question can only be stricter. */
+function ignoredBy(scope: Scope): readonly string[] {
+  const { needsContract, needsTokenId } = SCOPES[scope];
+  return [...(needsContract ? [] : ['contract']), ...(needsTokenId ? [] : ['tokenId'])];
+}
+
 interface Wallets {
   readonly from: string;
   readonly to: string;
@@ -132,6 +138,11 @@ function checkBody<V extends Registry, S extends Scope>(version: V, scope: S) {
 function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: V, scope: S) {
   const { wallets, segment } = REGISTRIES[version];
   const { summary, description } = CHECK_TEXTS[scope];
+  const ignored = ignoredBy(scope);
+  const ignoredText =
+    ignored.length === 0
+      ? ''
+      : ` Ignores ${ignored.map((name) => `\`${name}\``).join(' and ')}, which it does not need.`;
   return {
     ...ofRegistry(version),
     kind: 'check',
@@ -140,8 +151,9 @@ function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: 
     path: `/registry/${segment}/check/${scope}`,
     id: `check${capitalized(scope)}${capitalized(segment)}`,
     summary: summary(wallets),
-    description: description(wallets),
+    description: description(wallets) + ignoredText,
     params: checkParams(version, scope),
+    ignored,
     rules: [ONE_POINT_IN_TIME],
     answer: {
       description: SCOPES[scope].answersBalance ? 'The balance.' : '`true` or `false`.',
@@ -179,9 +191,11 @@ const LIST_FILTERS = {
   direction: optional(p.direction),
   type: optional(p.type),
   contract: optional(p.contractFilter),
+  unrestricted: withDefault(p.unrestricted, 'false'),
 } as const;
 const LIST_OPTIONS = {
   detail: optional(p.detail),
+  types: optional(p.types),
   ...NUMBERS,
   limit: optional(p.limit),
   cursor: optional(p.cursor),
@@ -205,7 +219,7 @@ const orderText = (version: Version) =>
 const LIST_TEXT =
   'The whole list is sent, however long. With `limit` it comes in pages, and the `Link` header of each leads to the next. All pages are as of the block of the first.';
 const RIGHTS_TEXT =
-  'A delegation limited to a right looks like an unrestricted one unless you set `detail=full`. To decide whether a wallet may act, use a check.';
+  'A delegation limited to a right looks like an unrestricted one unless you set `detail=full`; `unrestricted=true` leaves it out. To decide whether a wallet may act, use a check.';
 
 function defineList<V extends Version>(version: V) {
   const params = {
