@@ -72,9 +72,12 @@ export const EXAMPLES: readonly Example[] = [
   ]),
   example(
     LISTS[2],
-    'Unrestricted delegations to a wallet',
-    { wallet: VOTER, direction: 'incoming', rights: NO_RIGHTS },
-    [],
+    'Delegations without a right, with the standard of each token',
+    { wallet: COLD, unrestricted: 'true', types: 'standard' },
+    [
+      { type: 'CONTRACT', from: COLD, to: HOT, contract: NFT, tokenId: null },
+      { type: 'ERC20', from: COLD, to: HOT, contract: COIN, tokenId: null },
+    ],
   ),
   example(CHECKS[2].all, 'A right that was granted', { to: VOTER, from: COLD, rights: VOTE }, true),
   example(CHECKS[2].all, 'The same wallets without that right', { to: VOTER, from: COLD }, false),

@@ -122,14 +122,16 @@ export const block: Param<BlockChoice> = {
   },
 };
 
-const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/;
+/** The time may be absent. */
+const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /** JavaScript reads the 30th of February as the 2nd of March. */
 const isInCalendar = (year: number, month: number, day: number, hour: number) =>
   day <= new Date(Date.UTC(year, month, 0)).getUTCDate() && hour < 24;
 
 export const timestamp: Param<number> = {
-  description: 'Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z.',
+  description:
+    'Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC.',
   schema: { type: 'string' },
   example: '2026-01-01T00:00:00Z',
   read(text) {
@@ -140,9 +142,10 @@ export const timestamp: Param<number> = {
     const form = ISO_8601.exec(text);
     if (form === null) return new Fault(`must be Unix seconds or ISO 8601, not ${quoted(text)}`);
     const [, year, month, day, hour, zone] = form;
-    if (zone === undefined) return new Fault(`has no time zone; for UTC send ${text}Z`);
+    // JavaScript reads a date without a time as UTC too.
+    if (hour !== undefined && zone === undefined) return new Fault(`has no time zone; for UTC send ${text}Z`);
     const milliseconds = Date.parse(text);
-    const exists = isInCalendar(Number(year), Number(month), Number(day), Number(hour));
+    const exists = isInCalendar(Number(year), Number(month), Number(day), Number(hour ?? 0));
     return !exists || Number.isNaN(milliseconds) || milliseconds < 0
       ? new Fault(`is not a valid time: ${quoted(text)}`)
       : Math.floor(milliseconds / 1000);
@@ -183,6 +186,15 @@ export const direction = choice(
   'List only delegations to the wallet (incoming) or from it (outgoing).',
 );
 export const type = choice(['ALL', 'CONTRACT', 'TOKEN'], 'List only delegations of this type.');
+
+export const types = choice(
+  ['standard'],
+  '`standard` writes the type of a token delegation as `ERC721`, `ERC20` or `ERC1155` instead of `TOKEN`. The v1 registry does not record the standard, so its tokens stay `TOKEN`.',
+);
+export const unrestricted = choice(
+  ['true', 'false'],
+  '`true` lists only delegations without a right. Use it if you do not look at rights. Every v1 delegation is unrestricted.',
+);
 
 export const MAX_PAGE_SIZE = 10_000;
 

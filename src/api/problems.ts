@@ -45,7 +45,7 @@ export const PROBLEMS = {
   'bad-key': {
     status: 401,
     title: 'Invalid API key',
-    help: 'The `X-API-KEY` is unknown, malformed, expired or revoked, or was sent twice. Without a key, requests are answered within the rate limit.',
+    help: 'The `X-API-KEY` is unknown, malformed, expired or revoked, or was sent twice. An empty one counts as none. Without a key, requests are answered within the rate limit.',
   },
   'signed-out': { status: 401, title: 'Not signed in', help: 'On `/developers`: sign in with a wallet first.' },
   'sign-in-refused': {

@@ -13,7 +13,6 @@ import {
   type Fields,
   integer,
   literal,
-  lowerCaseAddress,
   named,
   nullable,
   number,
@@ -27,7 +26,10 @@ import {
   unixSeconds,
 } from './shape.ts';
 
-const TYPE = oneOfStrings('NONE', 'ALL', 'CONTRACT', 'TOKEN');
+const TYPE = described(
+  oneOfStrings('NONE', 'ALL', 'CONTRACT', 'TOKEN', 'ERC721', 'ERC20', 'ERC1155'),
+  'With `types=standard`, a list has the standard of a token instead of `TOKEN`.',
+);
 const TARGET = { contract: nullable(checksumAddress), tokenId: nullable(uint256) } as const;
 
 /** What `detail=full` adds. */
@@ -101,7 +103,7 @@ export const NETWORK = named(
     chainId: integer,
     name: nullable(string),
     testnet: nullable(boolean),
-    registries: object({ v1: nullable(lowerCaseAddress), v2: nullable(lowerCaseAddress) }),
+    registries: object({ v1: nullable(checksumAddress), v2: nullable(checksumAddress) }),
     ready: described(boolean, 'Whether the chain is answered at its head.'),
     firstBlock: nullable(count),
     partial: nullable(

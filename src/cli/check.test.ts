@@ -103,6 +103,10 @@ for (const [where, run] of [
           ['check', '--from', COLD, '--to', HOT, '--type', 'erc20', '--v1'],
           '--type erc20 does not exist in v1. Use one of all, contract, token',
         ],
+        [
+          ['check', '--from', COLD, '--to', HOT, '--type', 'all', '--contract', CONTRACT],
+          '--contract is not allowed in a check of type all',
+        ],
         [['check', '--from', COLD, '--to', HOT, '--block', '99'], 'from block 100 on'],
         [['check', '--from', COLD, '--to', HOT, '--chain', '137'], '137 is not served'],
         [['check', '--from', COLD, '--to', HOT, '--form', COLD], 'Unknown option: --form. Did you mean --from?'],
@@ -218,7 +222,7 @@ describe('check --csv', () => {
     const faults = [
       '137 is not served',
       'contract is not allowed',
-      'tokenId is not allowed',
+      'token-id is not allowed',
       'rights are not supported',
     ];
     for (const [turn, fault] of faults.entries()) expect(lines[turn + 1]).toContain(fault);

@@ -16,11 +16,13 @@ export const OPTION_OF = {
   block: 'block',
   timestamp: 'time',
   direction: 'direction',
+  unrestricted: 'unrestricted',
   // An operand.
   wallet: null,
   // The commands ask for every detail, for exact numbers, and page by page.
   explain: null,
   detail: null,
+  types: null,
   numbers: null,
   limit: null,
   cursor: null,

@@ -21,7 +21,7 @@ export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
   chain: { value: '<id>', about: 'chain id [1]' },
   v1: { about: 'query the v1 registry [v2]' },
   block: { value: '<block>', about: 'at this block, or finalized [newest block]' },
-  time: { value: '<time>', about: 'at this time, such as 2026-01-01T00:00:00Z' },
+  time: { value: '<time>', about: 'at this time, such as 2026-01-01T00:00:00Z or 2026-01-01 (midnight UTC)' },
 };
 
 export const versionOf = (call: Invocation): Version => (call.isSet('v1') ? 1 : 2);
@@ -32,9 +32,7 @@ export const chainIdOf = (call: Invocation): number => call.number(OPTION_OF.cha
 export function whenOf(call: Invocation): Pick<CheckOptions, 'chainId' | 'block' | 'timestamp'> {
   const [block, time] = [given(call, 'block'), given(call, 'timestamp')];
   if (block !== undefined && time !== undefined) throw new UsageError('--block and --time cannot be combined.');
-  // A date means its start, in UTC.
-  const timestamp = time !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(time) ? `${time}T00:00:00Z` : time;
-  return { chainId: chainIdOf(call), block, timestamp };
+  return { chainId: chainIdOf(call), block, timestamp: time };
 }
 
 /** A rights string such as vote, or its bytes32 form, as bytes32. */
@@ -59,6 +57,12 @@ export function scopeOf(
     const named = scopes.find((scope) => scope === type);
     if (named === undefined)
       throw new UsageError(`--type ${type} does not exist in v${version}. Use one of ${scopes.join(', ')}.`);
+    // The API would ignore them and answer about the wider scope, which nobody who names a contract wants to know.
+    const { needsContract, needsTokenId } = SCOPES[named];
+    if (contract !== undefined && !needsContract)
+      throw new UsageError(`--contract is not allowed in a check of type ${named}`);
+    if (tokenId !== undefined && !needsTokenId)
+      throw new UsageError(`--token-id is not allowed in a check of type ${named}`);
     return named;
   }
   if (tokenId === undefined) return contract === undefined ? 'all' : 'contract';

@@ -22,6 +22,9 @@ export const CORS = {
   'access-control-expose-headers': EXPOSED.join(', '),
 };
 
+/** Null without a key. An empty header counts as none: some clients always send it. */
+export const apiKeyOf = ({ headers }: Request): string | null => headers.get('x-api-key') || null;
+
 /** The request that is answered: its operation's budget, and the requested `timestamp`. */
 interface AnsweredRequest {
   readonly request: Request;
@@ -34,7 +37,7 @@ export function blockHeaders(chain: ChainState, block: AnswerBlock, now: number,
   const { request, budget, timestamp } = answered;
   const takesKey = budget === 'keyed';
   // A shared cache would also answer callers whose key is not active.
-  const scope = takesKey && request.headers.get('x-api-key') !== null ? 'private' : 'public';
+  const scope = takesKey && apiKeyOf(request) !== null ? 'private' : 'public';
   const headers: Record<string, string> = {
     ...CORS,
     'content-type': JSON_TYPE,
@@ -57,6 +60,10 @@ function cacheTime({ head, chainId }: ChainState, now: number): string {
   const seconds = Math.floor(Math.min(due, blockSeconds));
   return seconds > 0 ? `max-age=${seconds}` : 'no-cache';
 }
+
+/** The 304 instead of an answer with these headers. It has no body, so it has no Content-Type: clients would parse it. */
+export const notModified = ({ 'content-type': _, ...headers }: Readonly<Record<string, string>>): Response =>
+  new Response(null, { status: 304, headers });
 
 /** Whether the request's If-None-Match names this tag. */
 export function matchesETag(request: Request, etag: string): boolean {

@@ -31,6 +31,8 @@ export const typeOf = ({ kind }: Delegation): 'ALL' | 'CONTRACT' | 'TOKEN' =>
 interface Format {
   readonly mode: NumberMode;
   readonly chainId: number;
+  /** With the standard of a token as its type. */
+  readonly hasStandardTypes?: boolean;
 }
 
 const [V1, V2] = [1, 2].map(integerText) as [JsonText<1>, JsonText<2>];
@@ -44,7 +46,7 @@ const WALLETS = {
 } as const satisfies { [R in Registry]: object };
 
 const BASIC = {
-  type: (row: Delegation) => plainText(typeOf(row)),
+  type: (row: Delegation, { hasStandardTypes }: Format) => plainText(hasStandardTypes ? row.kind : typeOf(row)),
   contract: ({ contract }: Delegation) => (contract === null ? NULL : addressText(contract)),
   tokenId: ({ tokenId }: Delegation, { mode }: Format) => (tokenId === null ? NULL : uint256Text(tokenId, mode)),
 } as const;

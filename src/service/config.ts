@@ -1,5 +1,6 @@
 // Reads the configuration from the environment, once, and reports all faults together before anything starts.
 
+import { UNKNOWN_KEYS, type UnknownKeys } from '../http/admission.ts';
 import { readProxies, type TrustedProxies } from '../http/client-address.ts';
 import { LIMIT_RULE, type Limit, parseLimit } from '../http/limiter.ts';
 import type { LongListLimits } from '../http/long-lists.ts';
@@ -38,6 +39,8 @@ export interface Config extends ChainConfigs {
   readonly longListLimits: LongListLimits;
   /** For each key of the operator, and for all keys of a wallet together; null means no limit. */
   readonly keyLimit: Limit | null;
+  /** What happens to requests with a key that is not active. */
+  readonly unknownKeys: UnknownKeys;
   readonly proxies: TrustedProxies;
   /** The origin that callers use; null if not configured. */
   readonly publicUrl: string | null;
@@ -95,6 +98,11 @@ export const VARIABLES = [
   ],
   ['ANONYMOUS_LIMIT', '25/10s', 'rate limit for each caller without a key: <requests>/<seconds>s, or off'],
   ['KEY_LIMIT', 'off', 'rate limit for each API key; the keys of one wallet share it: <requests>/<seconds>s, or off'],
+  [
+    'UNKNOWN_KEYS',
+    'refuse',
+    'requests with an unknown, expired or revoked key: refuse (401) or anonymous (as without a key)',
+  ],
   ['LONG_LISTS', '4', 'lists of more than 250 delegations in flight for each caller without a key, in each process'],
   ['LONG_LISTS_PER_KEY', '16', 'the same for each key'],
   ['LONG_LIST_ROWS', '20000', 'delegations per second that long lists read for each caller without a key, or off'],
@@ -190,6 +198,8 @@ export function readConfig(environment: Environment): Config {
   };
   const anonymousLimit = limit('ANONYMOUS_LIMIT', '25/10s', '25/10s');
   const keyLimit = limit('KEY_LIMIT', 'off', '1000/10s');
+  const unknownKeys = UNKNOWN_KEYS.find((one) => one === text('UNKNOWN_KEYS', 'refuse'));
+  if (unknownKeys === undefined) fault('UNKNOWN_KEYS', `must be ${UNKNOWN_KEYS.join(' or ')}`, 'anonymous');
   const rowsText = text('LONG_LIST_ROWS', '20000');
   const longListRows = rowsText === 'off' ? null : readRows(rowsText);
   if (longListRows === undefined)
@@ -233,6 +243,7 @@ export function readConfig(environment: Environment): Config {
     drainTimeout: whole('DRAIN_TIMEOUT', 20, 600, '20', 1),
     anonymousLimit,
     keyLimit,
+    unknownKeys: unknownKeys ?? 'refuse',
     longListLimits,
     proxies: proxies ?? NO_PROXIES,
     publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,

@@ -76,7 +76,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     started.push(() => withTimeout(FLUSH_TIMEOUT_MS, keys.stop()).catch(onError));
     const limits = createLimits(config, log, metrics, group);
     started.push(limits.close);
-    const admission = createAdmission({ ...limits, keys, proxies: config.proxies });
+    const admission = createAdmission({ ...limits, keys, unknownKeys: config.unknownKeys, proxies: config.proxies });
 
     const chainIds = new Set(options.followed);
     const service = { store, chainIds, sandbox, ...createFreshness(config) };

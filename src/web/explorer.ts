@@ -85,7 +85,7 @@ function pointInTime(text: string | undefined): Pick<CheckOptions, 'block' | 'ti
   const when = text?.trim() ?? '';
   if (when === '' || when === 'now') return {};
   if (/^\d+$/.test(when) || when === 'finalized') return { block: when };
-  return { timestamp: /^\d{4}-\d{2}-\d{2}$/.test(when) ? `${when}T00:00:00Z` : when };
+  return { timestamp: when };
 }
 
 const notice = (text: string, kind: 'no' | 'trouble' = 'trouble'): Html =>
