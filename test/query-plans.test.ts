@@ -7,20 +7,31 @@ import { postgresSql, SETTINGS } from '../src/store/postgres.ts';
 import { checkAtStatement } from '../src/store/read/check-at.ts';
 import { checkManyStatement } from '../src/store/read/check-many-statement.ts';
 import { checkNowStatement } from '../src/store/read/check-now.ts';
+import { HELD } from '../src/store/read/held.ts';
 import { DETAILED, PLAIN } from '../src/store/read/held-columns.ts';
 import { listStatement } from '../src/store/read/list.ts';
 import { END_OPEN_PAIR, END_OPEN_WALLET, FIND_OPEN_PAIR, FIND_OPEN_WALLET } from '../src/store/write/end-open-spans.ts';
-import { LOAD_OPEN } from '../src/store/write/span-rows.ts';
+import { DELETE_AFTER, DELETE_EMPTY, END_BEFORE } from '../src/store/write/end-pair.ts';
+import { ROLL_BACK } from '../src/store/write/rollback.ts';
+import { LOAD_OPEN, LOAD_PLACE } from '../src/store/write/span-rows.ts';
 import { newChain } from './support/chain.ts';
 import { block, granted } from './support/fixtures.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
 
-const bulk = { LOAD_OPEN, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
+const bulk = { LOAD_OPEN, LOAD_PLACE, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
 const common = {
-  'a check of v1': checkNowStatement(PLAIN)(1, 2).sql,
-  'a check of v2': checkNowStatement(DETAILED)(2, 2).sql,
-  'a check as of a block': checkAtStatement(PLAIN)(2, 2).sql,
+  'a check of v1': checkNowStatement(PLAIN)(0, 2).sql,
+  'a check of v2': checkNowStatement(DETAILED)(2, 0).sql,
+  'a check as of a block': checkAtStatement(PLAIN)(2, 0).sql,
+  'a check of both versions': checkNowStatement(PLAIN)(4, 2).sql,
+  'a check of both versions as of a block': checkAtStatement(PLAIN)(4, 2).sql,
+  'the grants of a v1 pair': HELD,
+  ...Object.fromEntries(
+    [...END_BEFORE, DELETE_EMPTY, ...DELETE_AFTER].map((sql, at) => [`the end of a pair ${at}`, sql]),
+  ),
+  'a rollback': ROLL_BACK[1] as string,
   'a list': listStatement(PLAIN)(1).sql,
+  'a list of v2': listStatement(PLAIN)(2).sql,
   'an incoming list': listStatement(DETAILED)(2, 'incoming').sql,
   'an outgoing list': listStatement(PLAIN)(2, 'outgoing').sql,
 };

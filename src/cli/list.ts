@@ -24,7 +24,7 @@ export const list: Command = {
   name: 'list',
   summary: 'list the delegations from and to a wallet',
   usage: '<wallet> [options]',
-  about: `Lists the delegations of a wallet, oldest first. Exit code: 0 at least one, 1 none, 2 error.
+  about: `Lists the delegations of a wallet: incoming, then outgoing, each by the first grant. Exit code: 0 at least one, 1 none, 2 error.
 
 ${SOURCE_ABOUT} ${STALE_ABOUT}`,
   operands: [1, 1],

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
+import { address, block, COLD, CONTRACT, ended, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -162,6 +162,21 @@ describe('the API', () => {
     await own.apply({ chainId: 1, epoch, after: state.head, blocks: [granting], head: granting });
     const after = await tags();
     expect(after.map((tag, turn) => tag === emptyBlock[turn])).toEqual([false, false, false, false]);
+    await own.close();
+  });
+
+  test("the first row of a v2 list is the contract's first: an incoming grant that keeps its place when renewed", async () => {
+    const own = await openStore(`sqlite:${temporaryPath('first-row.db')}`);
+    const { epoch } = await own.claim(1, 100);
+    const [vault, other] = [granted('ALL', { from: address(7) }), granted('ALL', { from: address(8) })];
+    const blocks = [
+      block(100, [granted('ALL', { from: HOT, to: address(9) }), vault, other]),
+      block(101, [ended('ALL', { from: address(7) })]),
+      block(102, [vault]),
+    ];
+    await own.apply({ chainId: 1, epoch, after: null, blocks, head: blocks[2] as (typeof blocks)[number] });
+    const response = await appOf(own, timeOf(102)).fetch(new Request(`${ORIGIN}/registry/v2/${HOT}`));
+    expect(((await response.json()) as { from: string }[])[0]?.from).toBe(address(7));
     await own.close();
   });
 

@@ -11,7 +11,7 @@ import { type StreamedBody, streamResponse, textResponse } from '../api/sized-re
 import { type Address, type Bytes32, type Delegation, NO_RIGHTS } from '../registry/delegation.ts';
 import { hasRights, type Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
-import type { HeldDelegation, ListQuery, LogPosition } from '../store/store.ts';
+import type { HeldDelegation, ListPage, ListPosition, ListQuery } from '../store/store.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { type Cursor, cursorText, readCursor } from './cursor.ts';
 import { blockHeaders, matchesETag, notModified } from './headers.ts';
@@ -179,11 +179,9 @@ function pin({ list: { chainId }, asOf, cursor }: Requested, { store }: Service)
 }
 
 /** Reads a stretch of the list, from a position on. */
-type Scan = (limit: number, after: LogPosition | undefined) => Promise<Stretch>;
-interface Stretch {
-  readonly delegations: readonly HeldDelegation[];
+type Scan = (limit: number, after: ListPosition | undefined) => Promise<Stretch>;
+interface Stretch extends Omit<ListPage<HeldDelegation>, 'delegations'> {
   readonly texts: readonly JsonText<object>[];
-  readonly next: LogPosition | null;
 }
 
 function scanner({ list, filter, format }: Requested, at: ListQuery['at'], service: Service): Scan {
@@ -197,11 +195,11 @@ function scanner({ list, filter, format }: Requested, at: ListQuery['at'], servi
     const query = { ...base, limit, ...(after ? { after } : {}) };
     const about = { chainId, to: wallet.wallet };
     if (isDetailed) {
-      const found = await reportUnread(about, service, store.listDetailed(query));
-      return { ...found, texts: found.delegations.map((one) => detailedRecordText(one, written)) };
+      const { delegations, ...found } = await reportUnread(about, service, store.listDetailed(query));
+      return { ...found, texts: delegations.map((one) => detailedRecordText(one, written)) };
     }
-    const found = await reportUnread(about, service, store.list(query));
-    return { ...found, texts: found.delegations.map((one) => recordText(one, written)) };
+    const { delegations, ...found } = await reportUnread(about, service, store.list(query));
+    return { ...found, texts: delegations.map((one) => recordText(one, written)) };
   };
 }
 
@@ -218,14 +216,14 @@ async function page(
   scan: Scan,
   beginLong: () => LongList,
   limit: number,
-  from: LogPosition | undefined,
+  from: ListPosition | undefined,
   signal: AbortSignal,
 ) {
   // Each stretch is joined at once: many small strings that live long are collected late.
   const parts: string[] = [];
   let [room, scanned] = [limit, 0];
-  let last: LogPosition | null = null;
-  let next: LogPosition | null | undefined = from;
+  let last: ListPosition | null = null;
+  let next: ListPosition | null | undefined = from;
   let long: LongList | null = null;
   try {
     // One more than the page size, to know whether there is a next page.
@@ -233,15 +231,11 @@ async function page(
       if (signal.aborted) break;
       const read: () => Promise<Stretch> = scan.bind(null, stretch, next);
       if (scanned > 0) long ??= beginLong();
-      const {
-        texts,
-        delegations,
-        next: following,
-      }: Stretch = await (long === null ? read() : long.read(stretch, read));
+      const { texts, positionOf, next: following }: Stretch = await (long === null ? read() : long.read(stretch, read));
       const taken = texts.slice(0, room);
       if (taken.length > 0) parts.push(taken.join(','));
       room -= taken.length;
-      last = delegations[taken.length - 1]?.since ?? last;
+      if (taken.length > 0) last = positionOf(taken.length - 1);
       if (texts.length > taken.length) return { body: `[${parts.join(',')}]`, next: last };
       scanned += stretch;
       next = following;
@@ -263,7 +257,7 @@ function stream(
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let ready: Stretch | null = first;
-  let after: LogPosition | null = null;
+  let after: ListPosition | null = null;
   let written = 0;
   let cancelled = false;
 

@@ -1,6 +1,6 @@
 // The store's interface: every read and write. SQLite and PostgreSQL behave exactly as described here.
 
-import type { Question } from '../registry/check.ts';
+import type { AnyQuestion, Question } from '../registry/check.ts';
 import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Version } from '../registry/versions.ts';
@@ -113,6 +113,14 @@ export interface LogPosition {
   readonly logIndex: number;
 }
 
+/** A place in a list: incoming delegations come first, each side in the order of `first`, then of `since`. */
+export interface ListPosition {
+  readonly side: 'incoming' | 'outgoing';
+  /** The first grant of the delegation, or `since` in a version that does not keep places. */
+  readonly first: LogPosition;
+  readonly since: LogPosition;
+}
+
 /** A delegation with the log that began it. */
 export interface HeldDelegation extends Delegation {
   readonly since: LogPosition;
@@ -153,7 +161,7 @@ export interface ListQuery {
    */
   readonly at: { readonly block: number; readonly revision: number; readonly stamp?: number; readonly seen?: number };
   /** The end of the previous page. */
-  readonly after?: LogPosition;
+  readonly after?: ListPosition;
   /** How many delegations to read; `matches` may leave fewer. */
   readonly limit: number;
   readonly matches?: (delegation: Delegation) => boolean;
@@ -161,8 +169,10 @@ export interface ListQuery {
 
 export interface ListPage<D extends HeldDelegation> {
   readonly delegations: readonly D[];
+  /** The position of one of these delegations, to continue after it. */
+  positionOf(index: number): ListPosition;
   /** The start of the next page; null at the end. A page can be short or empty and still have a next one. */
-  readonly next: LogPosition | null;
+  readonly next: ListPosition | null;
 }
 
 export interface BlockAt extends BlockRef {
@@ -204,12 +214,19 @@ export interface Store {
   rebuild(chainId: number): Promise<void>;
 
   /** The granting delegations that hold at the head, or held at the end of a block. */
-  check(chainId: number, question: Question, block?: number): Promise<CheckResult<HeldDelegation>>;
+  check(chainId: number, question: Question | AnyQuestion, block?: number): Promise<CheckResult<HeldDelegation>>;
   /** The same with the time and transaction of each. */
-  explain(chainId: number, question: Question, block?: number): Promise<CheckResult<DetailedDelegation>>;
+  explain(chainId: number, question: Question | AnyQuestion, block?: number): Promise<CheckResult<DetailedDelegation>>;
   /** Answers many questions as of one block, in order; null where a revocation of the wallet is not settled. */
-  checkMany(chainId: number, questions: readonly Question[], at: ListQuery['at']): Promise<(boolean | bigint | null)[]>;
-  /** One page of a wallet's delegations as of a block, oldest first. */
+  checkMany(
+    chainId: number,
+    questions: readonly (Question | AnyQuestion)[],
+    at: ListQuery['at'],
+  ): Promise<(boolean | bigint | null)[]>;
+  /**
+   * One page of a wallet's delegations as of a block: incoming, then outgoing, each in the order of their places. A delegation to
+   * itself is listed once, among the incoming.
+   */
   list(query: ListQuery): Promise<ListPage<HeldDelegation>>;
   listDetailed(query: ListQuery): Promise<ListPage<DetailedDelegation>>;
   /** The newest kept block at or before the time. No delegation changed between the two. */
