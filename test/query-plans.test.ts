@@ -20,9 +20,11 @@ import { postgresDatabase } from './support/postgres-database.ts';
 
 const bulk = { LOAD_OPEN, LOAD_PLACE, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
 const common = {
-  'a check of v1': checkNowStatement(PLAIN)(1, 2).sql,
-  'a check of v2': checkNowStatement(DETAILED)(2, 2).sql,
-  'a check as of a block': checkAtStatement(PLAIN)(2, 2).sql,
+  'a check of v1': checkNowStatement(PLAIN)(0, 2).sql,
+  'a check of v2': checkNowStatement(DETAILED)(2, 0).sql,
+  'a check as of a block': checkAtStatement(PLAIN)(2, 0).sql,
+  'a check of both versions': checkNowStatement(PLAIN)(4, 2).sql,
+  'a check of both versions as of a block': checkAtStatement(PLAIN)(4, 2).sql,
   'the grants of a v1 pair': HELD,
   ...Object.fromEntries(
     [...END_BEFORE, DELETE_EMPTY, ...DELETE_AFTER].map((sql, at) => [`the end of a pair ${at}`, sql]),

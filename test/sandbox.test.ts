@@ -80,6 +80,7 @@ test('gives the printed answers, which the contracts confirm, keeps producing bl
     if (operation?.kind !== 'check') continue;
     const { question } = splitQuestion(operation, readRequest(operation, {}, search.slice(1)));
     const at = `0x${Number(response.headers.get('x-block-number')).toString(16)}`;
+    if (question.version === 'any') continue;
     const data = await rpc.call('eth_call', [{ to: registries[question.version], data: encodeCheck(question) }, at]);
     expect([url, String(decodeAnswer(question, String(data)))]).toEqual([url, answer]);
     checks++;

@@ -55,6 +55,16 @@ const FAULTS = [
 ];
 
 export const EXAMPLES: readonly Example[] = [
+  example(CHECKS.any.all, 'Neither registry has the whole wallet', WALLETS, false),
+  example(CHECKS.any.contract, 'A contract that is delegated in v1 and in v2', { ...WALLETS, contract: NFT }, true),
+  example(CHECKS.any.erc721, 'Any token of a delegated contract', { ...WALLETS, contract: NFT, tokenId: 1 }, true),
+  example(
+    CHECKS.any.erc1155,
+    'A v1 grant has no amount: the balance has no limit',
+    { ...WALLETS, contract: NFT, tokenId: 7, numbers: 'string' },
+    String(MAX_UINT256),
+  ),
+  example(CHECKS.any.erc20, 'An amount that is delegated in v2', { ...WALLETS, contract: COIN }, 250_000_000),
   example(LISTS[2], 'All delegations of a wallet', { wallet: COLD }, [
     { type: 'CONTRACT', from: COLD, to: HOT, contract: NFT, tokenId: null },
     { type: 'TOKEN', from: COLD, to: HOT, contract: COIN, tokenId: null },

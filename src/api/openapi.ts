@@ -1,12 +1,12 @@
 // Makes the OpenAPI document from the declarations of the operations.
 
 import { version } from '../../package.json' with { type: 'json' };
-import { ALL_VERSIONS } from '../registry/versions.ts';
 import { EXAMPLES, type Example } from './examples.ts';
 import { HEADERS, type HeaderName } from './headers.ts';
 import type { Budget, OperationBase, ParamUse } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { hasRetryAfter, PROBLEM_TYPES, PROBLEMS, type ProblemType, problemUri } from './problems.ts';
+import { REGISTRY_SEGMENTS } from './registries.ts';
 import { anyOf, type Fields, type JsonSchema, literal, named, object, type Shape, string } from './shape.ts';
 
 /** Problems of every operation. */
@@ -144,7 +144,10 @@ export const openApi = (): JsonSchema => ({
   servers: [{ url: '/', description: 'This service' }],
   security: [],
   tags: [
-    ...ALL_VERSIONS.toReversed().map((one) => ({ name: `v${one}`, description: `The v${one} registry.` })),
+    ...REGISTRY_SEGMENTS.map((name) => ({
+      name,
+      description: name === 'any' ? 'Both registries: a grant in either counts.' : `The ${name} registry.`,
+    })),
     { name: 'status', description: 'The status of the service.' },
   ],
   paths: Object.fromEntries(OPERATIONS.map((operation) => [operation.path, pathItem(operation)])),

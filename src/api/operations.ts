@@ -1,19 +1,13 @@
 // The operations of the API. Routing, validation, types, OpenAPI, /docs and URLs are derived from these declarations.
 
 import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
-import { SCOPES, type Scope, type ScopeOf, scopesOf } from '../registry/scopes.ts';
-import {
-  ALL_VERSIONS,
-  hasRights,
-  hasUnnamedRevocations,
-  keepsPlace,
-  VERSIONS,
-  type Version,
-} from '../registry/versions.ts';
+import { SCOPES, type Scope } from '../registry/scopes.ts';
+import { ALL_VERSIONS, hasRights, keepsPlace, type VERSIONS, type Version } from '../registry/versions.ts';
 import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, type ParamUse, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import type { ProblemType } from './problems.ts';
+import { REGISTRIES, type Registry, type ScopeOfRegistry, scopesOfRegistry } from './registries.ts';
 import { BALANCE, DELEGATION, DETAILED_DELEGATION, explanation, HEALTH, NETWORK, READINESS } from './responses.ts';
 import { anyObject, anyOf, arrayOf, boolean, described } from './shape.ts';
 
@@ -40,18 +34,20 @@ const REGISTRY_PROBLEMS = [
   'not-yet-indexed',
 ] as const satisfies readonly ProblemType[];
 
-/** What operations of a version share. */
-const ofVersion = (version: Version) =>
-  ({
+/** What operations of a registry share. */
+const ofRegistry = (registry: Registry) => {
+  const { segment, takesKey, hasUnnamedRevocations } = REGISTRIES[registry];
+  return {
     method: 'GET',
-    tag: `v${version}`,
-    budget: VERSIONS[version].takesKey ? 'keyed' : 'anonymous',
-    problems: [...REGISTRY_PROBLEMS, ...(hasUnnamedRevocations(version) ? (['revocation-unread'] as const) : [])],
-  }) as const satisfies Partial<OperationBase>;
+    tag: segment,
+    budget: takesKey ? 'keyed' : 'anonymous',
+    problems: [...REGISTRY_PROBLEMS, ...(hasUnnamedRevocations ? (['revocation-unread'] as const) : [])],
+  } as const satisfies Partial<OperationBase>;
+};
 
 // Checks
 
-type WalletName<V extends Version = Version> = (typeof VERSIONS)[V]['wallets']['from' | 'to'];
+type WalletName<V extends Registry = Registry> = (typeof REGISTRIES)[V]['wallets']['from' | 'to'];
 
 const WALLET_PARAMS = {
   to: required(p.hotWallet, 'delegate'),
@@ -64,23 +60,23 @@ const RIGHTS_PARAM = { rights: withDefault(p.rights, NO_RIGHTS) } as const;
 const CHECK_OPTIONS = { ...COMMON_PARAMS, ...NUMBERS, explain: withDefault(p.explain, 'false') } as const;
 const CHECK_PARAMS = { ...WALLET_PARAMS, ...TARGET_PARAMS, ...RIGHTS_PARAM, ...CHECK_OPTIONS } as const;
 
-type CheckParamName<V extends Version, S extends Scope> =
+type CheckParamName<V extends Registry, S extends Scope> =
   | WalletName<V>
   | ((typeof SCOPES)[S]['needsContract'] extends true ? 'contract' : never)
   | ((typeof SCOPES)[S]['needsTokenId'] extends true ? 'tokenId' : never)
-  | ((typeof VERSIONS)[V]['hasRights'] extends true ? 'rights' : never)
+  | ((typeof REGISTRIES)[V]['hasRights'] extends true ? 'rights' : never)
   | keyof typeof CHECK_OPTIONS;
-type CheckParams<V extends Version, S extends Scope> = Pick<typeof CHECK_PARAMS, CheckParamName<V, S>>;
+type CheckParams<V extends Registry, S extends Scope> = Pick<typeof CHECK_PARAMS, CheckParamName<V, S>>;
 
-function checkParams<V extends Version, S extends ScopeOf<V>>(version: V, scope: S): CheckParams<V, S> {
-  const { wallets } = VERSIONS[version];
+function checkParams<V extends Registry, S extends ScopeOfRegistry<V>>(version: V, scope: S): CheckParams<V, S> {
+  const { wallets, hasRights } = REGISTRIES[version];
   const { needsContract, needsTokenId } = SCOPES[scope];
   const names = [
     wallets.to,
     wallets.from,
     ...(needsContract ? ['contract'] : []),
     ...(needsTokenId ? ['tokenId'] : []),
-    ...(hasRights(version) ? ['rights'] : []),
+    ...(hasRights ? ['rights'] : []),
     ...Object.keys(CHECK_OPTIONS),
   ] as CheckParamName<V, S>[];
   return Object.fromEntries(names.map((name) => [name, CHECK_PARAMS[name]])) as CheckParams<V, S>;
@@ -90,6 +86,8 @@ interface Wallets {
   readonly from: string;
   readonly to: string;
 }
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const UNLIMITED = 'If the whole wallet or contract is delegated, the balance is 2^256-1, as in the registry.';
 
@@ -126,21 +124,21 @@ const CHECK_TEXTS: Readonly<
 
 type ValueShape<S extends Scope> = (typeof SCOPES)[S]['answersBalance'] extends true ? typeof BALANCE : typeof boolean;
 
-function checkBody<V extends Version, S extends Scope>(version: V, scope: S) {
+function checkBody<V extends Registry, S extends Scope>(version: V, scope: S) {
   const value = (SCOPES[scope].answersBalance ? BALANCE : boolean) as ValueShape<S>;
   return anyOf(value, described(explanation(version, value), 'With `explain=true`.'));
 }
 
-function defineCheck<V extends Version, S extends ScopeOf<V>>(version: V, scope: S) {
-  const { wallets } = VERSIONS[version];
+function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: V, scope: S) {
+  const { wallets, segment } = REGISTRIES[version];
   const { summary, description } = CHECK_TEXTS[scope];
   return {
-    ...ofVersion(version),
+    ...ofRegistry(version),
     kind: 'check',
     version,
     scope,
-    path: `/registry/v${version}/check/${scope}`,
-    id: `check${scope.charAt(0).toUpperCase()}${scope.slice(1)}V${version}`,
+    path: `/registry/${segment}/check/${scope}`,
+    id: `check${capitalized(scope)}${capitalized(segment)}`,
     summary: summary(wallets),
     description: description(wallets),
     params: checkParams(version, scope),
@@ -154,22 +152,25 @@ function defineCheck<V extends Version, S extends ScopeOf<V>>(version: V, scope:
   } as const satisfies OperationBase & { readonly version: V; readonly scope: S };
 }
 
-type CheckOf<V extends Version, S extends ScopeOf<V>> = ReturnType<typeof defineCheck<V, S>>;
-export type CheckOperation = { [V in Version]: { [S in ScopeOf<V>]: CheckOf<V, S> }[ScopeOf<V>] }[Version];
+type CheckOf<V extends Registry, S extends ScopeOfRegistry<V>> = ReturnType<typeof defineCheck<V, S>>;
+export type CheckOperation = {
+  [V in Registry]: { [S in ScopeOfRegistry<V>]: CheckOf<V, S> }[ScopeOfRegistry<V>];
+}[Registry];
 
-const checksOf = <V extends Version>(version: V) =>
-  Object.fromEntries(scopesOf(version).map((scope) => [scope, defineCheck(version, scope)])) as {
-    [S in ScopeOf<V>]: CheckOf<V, S>;
+const checksOf = <V extends Registry>(version: V) =>
+  Object.fromEntries(scopesOfRegistry(version).map((scope) => [scope, defineCheck(version, scope)])) as {
+    [S in ScopeOfRegistry<V>]: CheckOf<V, S>;
   };
 
-/** By version and scope. */
-export const CHECKS: { readonly [V in Version]: { readonly [S in ScopeOf<V>]: CheckOf<V, S> } } = {
+/** By registry and scope. */
+export const CHECKS: { readonly [V in Registry]: { readonly [S in ScopeOfRegistry<V>]: CheckOf<V, S> } } = {
   1: checksOf(1),
   2: checksOf(2),
+  any: checksOf('any'),
 };
 
-/** The check of a scope that a version is known to have. */
-export const checkOf = (version: Version, scope: Scope): CheckOperation =>
+/** The check of a scope that a registry is known to have. */
+export const checkOf = (version: Registry, scope: Scope): CheckOperation =>
   (CHECKS[version] as Partial<Record<Scope, CheckOperation>>)[scope] as CheckOperation;
 
 // Lists
@@ -214,7 +215,7 @@ function defineList<V extends Version>(version: V) {
     ...(hasRights(version) ? RIGHTS_FILTER : {}),
     ...LIST_OPTIONS,
   };
-  const shared = ofVersion(version);
+  const shared = ofRegistry(version);
   return {
     ...shared,
     kind: 'list',
@@ -308,11 +309,14 @@ export type Operation =
   | typeof READY_OPERATION
   | typeof OPENAPI_OPERATION;
 
-/** The newest version first. */
-export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = ALL_VERSIONS.toReversed().flatMap((version) => [
-  LISTS[version],
-  ...(Object.values(CHECKS[version]) as CheckOperation[]),
-]);
+/** Both registries first, then the newest version. */
+export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = [
+  ...Object.values(CHECKS.any),
+  ...ALL_VERSIONS.toReversed().flatMap((version) => [
+    LISTS[version],
+    ...(Object.values(CHECKS[version]) as CheckOperation[]),
+  ]),
+];
 
 export const OPERATIONS: readonly Operation[] = [
   ...REGISTRY_OPERATIONS,

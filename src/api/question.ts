@@ -1,9 +1,9 @@
 // The question that a check asks of the registry, from the request's parameters.
 
-import type { Question } from '../registry/check.ts';
-import { VERSIONS } from '../registry/versions.ts';
+import type { AnyQuestion, Question } from '../registry/check.ts';
 import type { RequestOf } from './operation.ts';
 import type { CheckOperation } from './operations.ts';
+import { REGISTRIES } from './registries.ts';
 
 type CheckRequest = RequestOf<CheckOperation>;
 
@@ -14,7 +14,7 @@ export type QuestionParam = Exclude<keyof CheckRequest, keyof ReturnType<typeof 
 export function splitQuestion({ version, scope }: CheckOperation, request: CheckRequest) {
   const { to, from, delegate, vault, contract, tokenId, rights, ...options } = request;
   const given = { to, from, delegate, vault };
-  const { wallets } = VERSIONS[version];
+  const { wallets } = REGISTRIES[version];
   const question = {
     version,
     scope,
@@ -24,6 +24,6 @@ export function splitQuestion({ version, scope }: CheckOperation, request: Check
     ...(tokenId === undefined ? {} : { tokenId }),
     ...(rights === undefined ? {} : { rights }),
   };
-  // The operation's parameters are those that its scope and version need.
-  return { question: question as Question, options };
+  // The operation's parameters are those that its scope and registry need.
+  return { question: question as Question | AnyQuestion, options };
 }

@@ -1,8 +1,8 @@
 // The bodies that the API answers with.
 
-import type { VERSIONS, Version } from '../registry/versions.ts';
 import { HALT_CODE } from './problems.ts';
 import { PROVIDER_CAUSES } from './provider-causes.ts';
+import type { REGISTRIES, Registry } from './registries.ts';
 import {
   arrayOf,
   boolean,
@@ -10,6 +10,7 @@ import {
   checksumAddress,
   count,
   described,
+  type Fields,
   integer,
   literal,
   lowerCaseAddress,
@@ -17,6 +18,7 @@ import {
   nullable,
   number,
   object,
+  oneOfIntegers,
   oneOfStrings,
   type Shape,
   string,
@@ -37,31 +39,32 @@ const DETAIL = {
   since: object({ block: count, timestamp: unixSeconds, transactionHash: bytes32, logIndex: count }),
 } as const;
 
-/** The wallets of a record, by the names and in the order of each version. */
+/** The wallets of a record, by the names and in the order of each version. A record of either registry names its version. */
 const WALLETS = {
   1: { delegate: checksumAddress, vault: checksumAddress },
   2: { from: checksumAddress, to: checksumAddress },
-} as const satisfies { readonly [V in Version]: Readonly<Record<WalletName<V>, Shape<string>>> };
+  any: { version: oneOfIntegers(1, 2), from: checksumAddress, to: checksumAddress },
+} as const satisfies { readonly [V in Registry]: Readonly<Record<WalletName<V>, Shape<string>>> & Fields };
 
-type WalletName<V extends Version> = (typeof VERSIONS)[V]['wallets']['from' | 'to'];
+type WalletName<V extends Registry> = (typeof REGISTRIES)[V]['wallets']['from' | 'to'];
 
-const record = <const W extends Readonly<Record<string, Shape<string>>>>(wallets: W) =>
-  object({ type: TYPE, ...wallets, ...TARGET });
-const detailed = <const W extends Readonly<Record<string, Shape<string>>>>(wallets: W) =>
-  object({ type: TYPE, ...wallets, ...TARGET, ...DETAIL });
+const record = <const W extends Fields>(wallets: W) => object({ type: TYPE, ...wallets, ...TARGET });
+const detailed = <const W extends Fields>(wallets: W) => object({ type: TYPE, ...wallets, ...TARGET, ...DETAIL });
 
 export const DELEGATION = {
   1: named('DelegationV1', record(WALLETS[1])),
   2: named('DelegationV2', record(WALLETS[2])),
-} as const satisfies { readonly [V in Version]: unknown };
+  any: named('Delegation', record(WALLETS.any)),
+} as const satisfies { readonly [V in Registry]: unknown };
 
 export const DETAILED_DELEGATION = {
   1: named('DetailedDelegationV1', detailed(WALLETS[1])),
   2: named('DetailedDelegationV2', detailed(WALLETS[2])),
-} as const satisfies { readonly [V in Version]: unknown };
+  any: named('DetailedDelegation', detailed(WALLETS.any)),
+} as const satisfies { readonly [V in Registry]: unknown };
 
 /** A delegation with `detail=full`, of any version. */
-export type DelegationRecord = TypeOf<(typeof DETAILED_DELEGATION)[Version]>;
+export type DelegationRecord = TypeOf<(typeof DETAILED_DELEGATION)[Registry]>;
 
 export const coldWalletOf = (record: DelegationRecord): string => ('vault' in record ? record.vault : record.from);
 export const hotWalletOf = (record: DelegationRecord): string => ('delegate' in record ? record.delegate : record.to);
@@ -77,14 +80,14 @@ export const BLOCK = named(
 );
 
 /** The answer to a check with `explain=true`. */
-export const explanation = <V extends Version, Result extends Shape<boolean | number | string>>(
+export const explanation = <V extends Registry, Result extends Shape<boolean | number | string>>(
   version: V,
   result: Result,
 ) => object({ result, delegations: arrayOf(DETAILED_DELEGATION[version]), block: BLOCK });
 
 export type Explanation = {
-  [V in Version]: TypeOf<ReturnType<typeof explanation<V, Shape<boolean | number | string>>>>;
-}[Version];
+  [V in Registry]: TypeOf<ReturnType<typeof explanation<V, Shape<boolean | number | string>>>>;
+}[Registry];
 
 /** Whether anything is granted: a balance of 0 is a no. */
 export const isGranted = ({ result }: Pick<Explanation, 'result'>): boolean =>

@@ -76,6 +76,9 @@ export const literal = <const T extends string | number>(value: T) =>
 export const oneOfStrings = <const T extends readonly string[]>(...values: T) =>
   shape<T[number]>({ type: 'string', enum: values });
 
+export const oneOfIntegers = <const T extends readonly number[]>(...values: T) =>
+  shape<T[number]>({ type: 'integer', enum: values });
+
 export const nullable = <S extends Shape<unknown>>(of: S) =>
   shape<TypeOf<S> | null>({ oneOf: [of.schema, { type: 'null' }] }, [of]);
 export const arrayOf = <S extends Shape<unknown>>(of: S) =>

@@ -5,7 +5,7 @@ import type { CheckOperation } from '../api/operations.ts';
 import { splitQuestion } from '../api/question.ts';
 import { readRequest } from '../api/request.ts';
 import { textResponse } from '../api/sized-response.ts';
-import { answer, type Question } from '../registry/check.ts';
+import { type AnyQuestion, answer, partsOf, type Question } from '../registry/check.ts';
 import type { CheckResult, DetailedDelegation, HeldDelegation } from '../store/store.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { blockHeaders, matchesETag } from './headers.ts';
@@ -29,7 +29,9 @@ export async function answerCheck(
   const { result, reach } = await reportUnread({ chainId, to: question.to }, service, reading);
   const now = service.now();
   requireFresh(result.chain, reach, now, service);
-  if (result.granting.length === 0) service.onDenied?.(chainId, question);
+  if (result.granting.length === 0 && service.onDenied !== undefined) {
+    for (const part of partsOf(question)) service.onDenied(chainId, part);
+  }
 
   const headers = blockHeaders(result.chain, result.block, now, { request, budget: operation.budget, timestamp });
   const value = answer(question, result.granting);
@@ -50,7 +52,7 @@ const etagOf = (body: string) => `"${Bun.hash.wyhash(body).toString(36)}"`;
 /** Of nearly all answers. */
 const ETAGS = new Map(['true', 'false'].map((body) => [body, etagOf(body)]));
 
-function read(chainId: number, question: Question, asOf: AsOf, isExplained: boolean, { store }: Service) {
+function read(chainId: number, question: Question | AnyQuestion, asOf: AsOf, isExplained: boolean, { store }: Service) {
   const at: (block?: number) => Promise<CheckResult<HeldDelegation>> = isExplained
     ? (block) => store.explain(chainId, question, block)
     : (block) => store.check(chainId, question, block);

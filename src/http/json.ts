@@ -12,10 +12,10 @@ import {
   writerFor,
 } from '../api/json-text.ts';
 import type { NumberMode } from '../api/params.ts';
+import type { Registry } from '../api/registries.ts';
 import { BLOCK, DELEGATION, DETAILED_DELEGATION, explanation } from '../api/responses.ts';
 import { anyOf, boolean, uint256 } from '../api/shape.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
-import type { Version } from '../registry/versions.ts';
 import type { AnswerBlock, DetailedDelegation } from '../store/store.ts';
 
 export const uint256Text = (value: bigint, mode: NumberMode) =>
@@ -33,10 +33,15 @@ interface Format {
   readonly chainId: number;
 }
 
+const [V1, V2] = [1, 2].map(integerText) as [JsonText<1>, JsonText<2>];
 const from = (row: Delegation) => addressText(row.from);
 const to = (row: Delegation) => addressText(row.to);
 /** The wallets, by the names of each version. */
-const WALLETS = { 1: { delegate: to, vault: from }, 2: { from, to } } as const satisfies { [V in Version]: object };
+const WALLETS = {
+  1: { delegate: to, vault: from },
+  2: { from, to },
+  any: { version: ({ version }: Delegation) => (version === 1 ? V1 : V2), from, to },
+} as const satisfies { [R in Registry]: object };
 
 const BASIC = {
   type: (row: Delegation) => plainText(typeOf(row)),
@@ -48,9 +53,11 @@ const record = writerFor<Delegation, Format>();
 const RECORD = {
   1: record(DELEGATION[1], { ...BASIC, ...WALLETS[1] }),
   2: record(DELEGATION[2], { ...BASIC, ...WALLETS[2] }),
-} as const satisfies { [V in Version]: unknown };
+  any: record(DELEGATION.any, { ...BASIC, ...WALLETS.any }),
+} as const satisfies { [R in Registry]: unknown };
 
-export const recordText = (row: Delegation, format: Format) => RECORD[row.version](row, format);
+export const recordText = (row: Delegation, format: Format, registry: Registry = row.version) =>
+  RECORD[registry](row, format);
 
 const detailed = writerFor<DetailedDelegation, Format>();
 const DETAIL = {
@@ -72,11 +79,12 @@ const DETAIL = {
 const DETAILED_RECORD = {
   1: detailed(DETAILED_DELEGATION[1], { ...DETAIL, ...WALLETS[1] }),
   2: detailed(DETAILED_DELEGATION[2], { ...DETAIL, ...WALLETS[2] }),
-} as const satisfies { [V in Version]: unknown };
+  any: detailed(DETAILED_DELEGATION.any, { ...DETAIL, ...WALLETS.any }),
+} as const satisfies { [R in Registry]: unknown };
 
 /** A record with `detail=full`. */
-export const detailedRecordText = (row: DetailedDelegation, format: Format) =>
-  DETAILED_RECORD[row.version](row, format);
+export const detailedRecordText = (row: DetailedDelegation, format: Format, registry: Registry = row.version) =>
+  DETAILED_RECORD[registry](row, format);
 
 /** The value that a check answers with. */
 export const valueText = (value: boolean | bigint, mode: NumberMode): JsonText<boolean | number | string> =>
@@ -103,8 +111,12 @@ const EXPLANATIONS = {
     ...EXPLANATION,
     delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD[2](row, format))),
   }),
-} as const satisfies { [V in Version]: unknown };
+  any: explained(explanation('any', RESULT), {
+    ...EXPLANATION,
+    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD.any(row, format))),
+  }),
+} as const satisfies { [R in Registry]: unknown };
 
 /** The answer to a check with `explain=true`. */
-export const explanationText = (version: Version, answer: Explained, format: Format) =>
-  EXPLANATIONS[version](answer, format);
+export const explanationText = (registry: Registry, answer: Explained, format: Format) =>
+  EXPLANATIONS[registry](answer, format);

@@ -13,7 +13,7 @@ import {
   MAX_UINT256,
   NO_RIGHTS,
 } from './delegation.ts';
-import { ALL_SCOPES, SCOPES, type Scope, type ScopeOf } from './scopes.ts';
+import { ALL_SCOPES, SCOPES, type Scope, type ScopeOf, V1_SCOPE } from './scopes.ts';
 import { hasRights, VERSIONS, type Version } from './versions.ts';
 
 interface Pair {
@@ -40,8 +40,30 @@ export type QuestionOf<V extends Version> = {
 
 export type Question = { [V in Version]: QuestionOf<V> }[Version];
 
-/** The delegations each of which, if it holds, grants what is asked: six at most. */
-export function grantingKeys(question: Question): DelegationKey[] {
+/** A question to both registries: a grant in either counts. A v1 grant has no right, so it counts for every right. */
+export type AnyQuestion = {
+  [S in ScopeOf<2>]: { readonly version: 'any'; readonly scope: S } & Pair & RightsOf<2> & TargetOf<S>;
+}[ScopeOf<2>];
+
+/** The questions to each registry that a question consists of, the newest version first. */
+export function partsOf(question: Question | AnyQuestion): Question[] {
+  if (question.version !== 'any') return [question];
+  const { from, to, scope } = question;
+  const { needsContract, needsTokenId } = SCOPES[V1_SCOPE[scope]];
+  const inV1 = {
+    version: 1,
+    scope: V1_SCOPE[scope],
+    from,
+    to,
+    ...(needsContract && 'contract' in question ? { contract: question.contract } : {}),
+    ...(needsTokenId && 'tokenId' in question ? { tokenId: question.tokenId } : {}),
+  };
+  return [{ ...question, version: 2 }, inV1 as Question];
+}
+
+/** The delegations each of which, if it holds, grants what is asked: nine at most, the newest version first. */
+export function grantingKeys(question: Question | AnyQuestion): DelegationKey[] {
+  if (question.version === 'any') return partsOf(question).flatMap(grantingKeys);
   const { version, from } = question;
   if (!('rights' in question)) return keysWithRights(question, null);
   if ((VERSIONS[version].neverGrants as readonly string[]).includes(from)) return [];
@@ -60,7 +82,7 @@ function keysWithRights(question: Question, rights: Bytes32 | null): DelegationK
 }
 
 /** What is wrong with a question, in words, or null for a good one. */
-export function faultOfQuestion(question: Question): string | null {
+export function faultOfQuestion(question: Question | AnyQuestion): string | null {
   const { from, to } = question;
   if (!isAddress(from)) return `from ${from} is not a lower-case address`;
   if (!isAddress(to)) return `to ${to} is not a lower-case address`;
@@ -85,10 +107,13 @@ export function questionFor({ version, kind, from, to, contract, tokenId, rights
 }
 
 /** True when the scope is answered by a balance, not by yes or no. */
-export const asksBalance = ({ scope }: Question): boolean => SCOPES[scope].answersBalance;
+export const asksBalance = ({ scope }: Pick<Question, 'scope'>): boolean => SCOPES[scope].answersBalance;
 
 /** The registry's answer, given those of the granting delegations that hold. */
-export function answer(question: Question, granting: readonly Pick<Delegation, 'amount'>[]): boolean | bigint {
+export function answer(
+  question: Question | AnyQuestion,
+  granting: readonly Pick<Delegation, 'amount'>[],
+): boolean | bigint {
   if (!asksBalance(question)) return granting.length > 0;
   let balance = 0n;
   for (const { amount } of granting) {

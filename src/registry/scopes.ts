@@ -66,6 +66,15 @@ export type ScopeOf<V extends Version> = {
   [S in Scope]: V extends keyof (typeof SCOPES)[S]['selectors'] ? S : never;
 }[Scope];
 
+/** The v1 scope that covers what a v2 scope asks about. A v1 token has no standard, and an ERC-20 has no token id. */
+export const V1_SCOPE = {
+  all: 'all',
+  contract: 'contract',
+  erc721: 'token',
+  erc1155: 'token',
+  erc20: 'contract',
+} as const satisfies { readonly [S in ScopeOf<2>]: ScopeOf<1> };
+
 export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];
 
 export const selectorOf = (version: Version, scope: Scope): string | undefined =>

@@ -1,6 +1,6 @@
 // The store's interface: every read and write. SQLite and PostgreSQL behave exactly as described here.
 
-import type { Question } from '../registry/check.ts';
+import type { AnyQuestion, Question } from '../registry/check.ts';
 import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Version } from '../registry/versions.ts';
@@ -214,11 +214,15 @@ export interface Store {
   rebuild(chainId: number): Promise<void>;
 
   /** The granting delegations that hold at the head, or held at the end of a block. */
-  check(chainId: number, question: Question, block?: number): Promise<CheckResult<HeldDelegation>>;
+  check(chainId: number, question: Question | AnyQuestion, block?: number): Promise<CheckResult<HeldDelegation>>;
   /** The same with the time and transaction of each. */
-  explain(chainId: number, question: Question, block?: number): Promise<CheckResult<DetailedDelegation>>;
+  explain(chainId: number, question: Question | AnyQuestion, block?: number): Promise<CheckResult<DetailedDelegation>>;
   /** Answers many questions as of one block, in order; null where a revocation of the wallet is not settled. */
-  checkMany(chainId: number, questions: readonly Question[], at: ListQuery['at']): Promise<(boolean | bigint | null)[]>;
+  checkMany(
+    chainId: number,
+    questions: readonly (Question | AnyQuestion)[],
+    at: ListQuery['at'],
+  ): Promise<(boolean | bigint | null)[]>;
   /**
    * One page of a wallet's delegations as of a block: incoming, then outgoing, each in the order of their places. A delegation to
    * itself is listed once, among the incoming.

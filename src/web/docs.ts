@@ -5,7 +5,7 @@ import { describeParam } from '../api/openapi.ts';
 import type { OperationBase } from '../api/operation.ts';
 import { OPERATIONS, REGISTRY_OPERATIONS } from '../api/operations.ts';
 import { PROBLEMS } from '../api/problems.ts';
-import { ALL_VERSIONS, type Version } from '../registry/versions.ts';
+import { REGISTRY_SEGMENTS } from '../api/registries.ts';
 import { type Html, html, prose } from './html.ts';
 import { renderPage } from './page.ts';
 
@@ -41,21 +41,19 @@ JSON, and true for the block that its headers name. <a href="/openapi.json">Open
 }
 
 const anchorOf = ({ id }: OperationBase) => `operation-${id}`;
-const operationsOf = (version: Version) => REGISTRY_OPERATIONS.filter((one) => one.version === version);
-/** The newest first. */
-const VERSIONS_SHOWN = ALL_VERSIONS.toReversed();
+const operationsOf = (segment: string) => REGISTRY_OPERATIONS.filter(({ tag }) => tag === segment);
 
 function navigation(): Html {
   const links = (items: readonly (readonly [string, string])[]) =>
     html`<ul>${items.map(([anchor, text]) => html`<li><a href="#${anchor}">${prose(text)}</a></li>`)}</ul>`;
-  const versions = VERSIONS_SHOWN.map((version) => {
-    const lead = `/registry/v${version}/`;
-    const operations = operationsOf(version).map((one) => [anchorOf(one), one.path.replace(lead, '')] as const);
+  const registries = REGISTRY_SEGMENTS.map((segment) => {
+    const lead = `/registry/${segment}/`;
+    const operations = operationsOf(segment).map((one) => [anchorOf(one), one.path.replace(lead, '')] as const);
     return html`<strong>${lead}</strong>${links(operations)}
 `;
   });
   return html`<strong>Guide</strong>${links(GUIDE)}
-${versions}<strong>More</strong>${links([
+${registries}<strong>More</strong>${links([
     ['other', 'Other paths'],
     ['problems', 'Problems'],
     ['parser', 'HTTP errors'],
@@ -151,6 +149,6 @@ export const docsText = (): string =>
   renderPage(
     { title: 'API reference', path: '/docs', navigation: navigation() },
     html`${guide()}
-${VERSIONS_SHOWN.map((version) => html`<h2>v${version}</h2>${operationsOf(version).map(section)}`)}
+${REGISTRY_SEGMENTS.map((segment) => html`<h2>${segment}</h2>${operationsOf(segment).map(section)}`)}
 ${otherPaths()}${problems()}${parser()}`,
   );

@@ -1,8 +1,7 @@
 // Checks a question as of a block.
 
-import { grantingKeys, type Question } from '../../registry/check.ts';
+import { type AnyQuestion, grantingKeys, type Question } from '../../registry/check.ts';
 import type { DelegationKey } from '../../registry/delegation.ts';
-import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import type { Param } from '../engine.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { params } from '../rows/bulk.ts';
@@ -10,6 +9,7 @@ import { decodeFlag, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
 import { encodeKey } from '../rows/key-columns.ts';
 import type { CheckResult, HeldDelegation } from '../store.ts';
 import { ANSWER_BLOCK, ANSWER_BLOCK_NAMES, answerBlockDecoder } from './answer-block.ts';
+import { countV1 } from './check-now.ts';
 import type { HeldColumns } from './held-columns.ts';
 import { once } from './once.ts';
 import { requireIndexed, unsettledRevocation } from './refusals.ts';
@@ -18,7 +18,7 @@ import { asNumber, isPairUnsettled } from './unsettled.ts';
 
 function encodeParams(
   chainId: number,
-  { from, to }: Question,
+  { from, to }: Question | AnyQuestion,
   block: number,
   keys: readonly DelegationKey[],
   hash: IndexHash,
@@ -33,12 +33,12 @@ function encodeParams(
 
 /** Returns a row for each delegation that held, with the position of its key; one row without any where none held. */
 export const checkAtStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
-  once((version: Version, keys: number) => {
+  once((keysOfV2: number, keysOfV1: number) => {
     const span = 'chain, amount, since_block, since_log';
-    const pair = `hot = $2 AND chain = $1 AND version = ${version} AND from_addr = $3 AND to_addr = $4`;
-    const spans = Array.from({ length: keys }, (_, position) => {
+    const pair = `hot = $2 AND chain = $1 AND from_addr = $3 AND to_addr = $4`;
+    const spans = Array.from({ length: keysOfV2 + keysOfV1 }, (_, position) => {
       const [hash, kind, contract, tokenId, rights] = params(6 + 5 * position, 5);
-      const key = `${pair} AND key = ${hash} /*pg AND kind >= 0*/ AND kind = ${kind}
+      const key = `${pair} AND version = ${position < keysOfV2 ? 2 : 1} AND key = ${hash} /*pg AND kind >= 0*/ AND kind = ${kind}
         AND contract = ${contract} AND token_id = ${tokenId} AND rights = ${rights}`;
       // Spans of one delegation never overlap: of the closed ones only the first to end after the block can hold at it.
       return `SELECT ${position} AS position, ${span} FROM span INDEXED BY span_open_vault
@@ -48,9 +48,7 @@ export const checkAtStatement = <D extends HeldDelegation>(held: HeldColumns<D>)
           WHERE ${key} AND until_block > $5 AND since_block < until_block ORDER BY until_block LIMIT 1) AS ended${position} WHERE since_block <= $5`;
     });
     const none = `SELECT 0 AS position, ${span} FROM span WHERE ${pair} AND 1 = 0`;
-    const unsettled = hasUnnamedRevocations(version)
-      ? asNumber(isPairUnsettled({ from: '$3', to: '$4', hot: '$2' }, '$5'))
-      : '0';
+    const unsettled = keysOfV1 > 0 ? asNumber(isPairUnsettled({ from: '$3', to: '$4', hot: '$2' }, '$5')) : '0';
     const names = ['unsettled', ...ANSWER_BLOCK_NAMES, 'position', ...held.names] as const;
     const statement = stateStatement(
       names,
@@ -69,11 +67,12 @@ export function createCheckAt<D extends HeldDelegation>(
   read: StateReader,
   hash: IndexHash,
   held: HeldColumns<D>,
-): (chainId: number, question: Question, block: number) => Promise<CheckResult<D>> {
+): (chainId: number, question: Question | AnyQuestion, block: number) => Promise<CheckResult<D>> {
   const statementFor = checkAtStatement(held);
   return async (chainId, question, block) => {
     const keys = grantingKeys(question);
-    const statement = statementFor(question.version, keys.length);
+    const keysOfV1 = countV1(keys);
+    const statement = statementFor(keys.length - keysOfV1, keysOfV1);
     const cells = encodeParams(chainId, question, block, keys, hash);
     const { rows, state, head } = await read(chainId, statement, cells);
     requireIndexed(chainId, block, state.firstBlock, head.number);

@@ -1,6 +1,6 @@
 // Checks many questions as of one block in a few statements, and proves afterwards that history did not change meanwhile.
 
-import { answer, faultOfQuestion, grantingKeys, type Question } from '../../registry/check.ts';
+import { type AnyQuestion, answer, faultOfQuestion, grantingKeys, type Question } from '../../registry/check.ts';
 import type { Delegation } from '../../registry/delegation.ts';
 import { ALL_VERSIONS, hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import type { Engine, Param } from '../engine.ts';
@@ -26,6 +26,8 @@ const UNSETTLED_VAULTS = `SELECT DISTINCT r.vault ${unsettledBy('$2')}`;
 const UNSETTLED_PAIR = `SELECT 1 FROM chain WHERE chain = $1
   AND ${isPairUnsettled({ hot: '$3', from: '$4', to: '$5' }, '$2')}`;
 
+const hasV1 = ({ version }: Question | AnyQuestion) => version === 'any' || hasUnnamedRevocations(version);
+
 /** The part of a delegation that `answer` looks at. */
 type Granted = Pick<Delegation, 'amount'>;
 type Lookups = Readonly<Record<Version, Param[][]>>;
@@ -49,7 +51,7 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
     );
   };
 
-  function encodeLookups(chainId: number, questions: readonly Question[]): Lookups {
+  function encodeLookups(chainId: number, questions: readonly (Question | AnyQuestion)[]): Lookups {
     const lookups: Lookups = { 1: [], 2: [] };
     for (const [position, question] of questions.entries()) {
       const fault = faultOfQuestion(question);
@@ -60,7 +62,7 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
         from: encodeHex(question.from),
         to: encodeHex(question.to),
       };
-      for (const key of grantingKeys(question)) lookups[question.version].push(encodeLookup(cells, hash.key(key), key));
+      for (const key of grantingKeys(question)) lookups[key.version].push(encodeLookup(cells, hash.key(key), key));
     }
     return lookups;
   }
@@ -90,15 +92,16 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
   /** The positions of questions whose answer depends on a revocation that is not settled. */
   async function findUnsettled(
     chainId: number,
-    questions: readonly Question[],
+    questions: readonly (Question | AnyQuestion)[],
     block: number,
   ): Promise<ReadonlySet<number>> {
     const found = new Set<number>();
-    if (!questions.some(({ version }) => hasUnnamedRevocations(version))) return found;
+    if (!questions.some(hasV1)) return found;
     const rows = await engine.rows(UNSETTLED_VAULTS, [chainId, block]);
     const vaults = new Set<string>(rows.map(([vault]) => decodeHex(vault)));
-    for (const [position, { version, from, to }] of vaults.size === 0 ? [] : questions.entries()) {
-      if (!hasUnnamedRevocations(version) || !vaults.has(from)) continue;
+    for (const [position, question] of vaults.size === 0 ? [] : questions.entries()) {
+      const { from, to } = question;
+      if (!hasV1(question) || !vaults.has(from)) continue;
       const pair = [hash.hot(chainId, to), encodeHex(from), encodeHex(to)];
       if ((await engine.rows(UNSETTLED_PAIR, [chainId, block, ...pair])).length > 0) found.add(position);
     }

@@ -1,6 +1,6 @@
 // Checks one question, at the head or as of a block.
 
-import { faultOfQuestion, type Question } from '../../registry/check.ts';
+import { type AnyQuestion, faultOfQuestion, type Question } from '../../registry/check.ts';
 import { StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import type { CheckResult, HeldDelegation } from '../store.ts';
@@ -14,7 +14,7 @@ export function createCheck<D extends HeldDelegation>(
   read: StateReader,
   hash: IndexHash,
   held: HeldColumns<D>,
-): (chainId: number, question: Question, block?: number) => Promise<CheckResult<D>> {
+): (chainId: number, question: Question | AnyQuestion, block?: number) => Promise<CheckResult<D>> {
   const checkNow = createCheckNow(read, hash, held);
   const checkAt = createCheckAt(read, hash, held);
   return async (chainId, question, block) => {
