@@ -121,6 +121,8 @@ describe('a client that sends one set of parameters to every check', () => {
     ['v2', 'all', '', ['contract', 'tokenId']],
     ['v2', 'contract', `contract=${CONTRACT}`, ['tokenId']],
     ['v2', 'erc20', `contract=${CONTRACT}`, ['tokenId']],
+    ['any', 'all', '', ['contract', 'tokenId']],
+    ['any', 'contract', `contract=${CONTRACT}`, ['tokenId']],
     ['v1', 'all', '', ['contract', 'tokenId']],
     ['v1', 'contract', `contract=${CONTRACT}`, ['tokenId']],
   ] as const;

@@ -7,6 +7,7 @@ import { postgresSql, SETTINGS } from '../src/store/postgres.ts';
 import { checkAtStatement } from '../src/store/read/check-at.ts';
 import { checkManyStatement } from '../src/store/read/check-many-statement.ts';
 import { checkNowStatement } from '../src/store/read/check-now.ts';
+import { counterpartStatement } from '../src/store/read/counterparts.ts';
 import { HELD } from '../src/store/read/held.ts';
 import { DETAILED, PLAIN } from '../src/store/read/held-columns.ts';
 import { listStatement } from '../src/store/read/list.ts';
@@ -35,8 +36,20 @@ const common = {
   'an incoming list': listStatement(DETAILED)(2, 'incoming').sql,
   'an outgoing list': listStatement(PLAIN)(2, 'outgoing').sql,
 };
+const counterparts = Object.fromEntries(
+  (['vaults', 'delegates'] as const).flatMap((side) =>
+    [
+      [6, 3],
+      [0, 1],
+    ].map(([v2 = 0, v1 = 0]) => {
+      const sqlOf = (dialect: 'sqlite' | 'postgres') => counterpartStatement(dialect, side, v2, v1).sql;
+      return [`${side} by ${v2 + v1} keys`, { sqlite: sqlOf('sqlite'), postgres: postgresSql(sqlOf('postgres')) }];
+    }),
+  ),
+);
 const STATEMENTS: Record<string, { sqlite: string; postgres: string }> = {
   ...bulk,
+  ...counterparts,
   'many checks': checkManyStatement(2, false),
   ...Object.fromEntries(
     Object.entries(common).map(([name, sql]) => [name, { sqlite: sql, postgres: postgresSql(sql) }]),

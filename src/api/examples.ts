@@ -51,7 +51,10 @@ const V1_WALLETS = { delegate: HOT, vault: COLD };
 /** Rejected parameters. */
 const FAULTS = [
   { parameter: 'chainid', detail: 'is not a known parameter; did you mean chainId?' },
-  { parameter: 'rights', detail: `must be a bytes32 (0x and 64 hex digits); "vote" as bytes32 is ${VOTE}` },
+  {
+    parameter: 'rights',
+    detail: `must be a bytes32 (0x and 64 hex digits); "vote" as bytes32 is ${VOTE}, or send text:vote`,
+  },
 ];
 
 export const EXAMPLES: readonly Example[] = [
@@ -79,7 +82,7 @@ export const EXAMPLES: readonly Example[] = [
       { type: 'ERC20', from: COLD, to: HOT, contract: COIN, tokenId: null },
     ],
   ),
-  example(CHECKS[2].all, 'A right that was granted', { to: VOTER, from: COLD, rights: VOTE }, true),
+  example(CHECKS[2].all, 'A right that was granted', { to: VOTER, from: COLD, rights: 'text:vote' }, true),
   example(CHECKS[2].all, 'The same wallets without that right', { to: VOTER, from: COLD }, false),
   {
     operation: CHECKS[2].all.id,

@@ -65,7 +65,9 @@ describe('rights', () => {
   });
 
   test('given as a text are refused with their bytes32 form', () => {
-    expect(read(p.rights, 'vote')).toBe(`must be a bytes32 (0x and 64 hex digits); "vote" as bytes32 is ${vote}`);
+    expect(read(p.rights, 'vote')).toBe(
+      `must be a bytes32 (0x and 64 hex digits); "vote" as bytes32 is ${vote}, or send text:vote`,
+    );
     expect(read(p.rights, 'x'.repeat(33))).not.toContain('as bytes32');
     expect(read(p.rights, '0x1234')).toContain('must be a bytes32');
   });

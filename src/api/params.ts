@@ -1,7 +1,7 @@
 // The kinds of values that parameters take: what each means, what is accepted, and how it is read.
 
 import { type Address, type Bytes32, isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
-import { rightsOf } from '../registry/rights.ts';
+import { rightsOf, TEXT_PREFIX } from '../registry/rights.ts';
 import { hasChecksum } from './checksum.ts';
 import type { JsonSchema } from './shape.ts';
 
@@ -82,28 +82,39 @@ export const tokenId: Param<bigint> = {
 
 function readRights(text: string): Bytes32 | Fault {
   if (text === '') return NO_RIGHTS;
+  if (text.startsWith(TEXT_PREFIX)) return readRightsText(text.slice(TEXT_PREFIX.length));
   const lower = text.toLowerCase();
   if (text.startsWith('0x') && isBytes32(lower)) return lower;
   const form = text.startsWith('0x') ? null : rightsOf(text);
   return new Fault(
-    `must be a bytes32 (0x and 64 hex digits)${form ? `; ${quoted(text)} as bytes32 is ${form}` : `, not ${quoted(text)}`}`,
+    form === null
+      ? `must be a bytes32 (0x and 64 hex digits) or a text such as text:vote, not ${quoted(text)}`
+      : `must be a bytes32 (0x and 64 hex digits); ${quoted(text)} as bytes32 is ${form}, or send ${TEXT_PREFIX}${text}`,
   );
 }
 
-const RIGHTS_SCHEMA = { type: 'string', pattern: '^(0x[0-9a-fA-F]{64})?$' };
+/** Without the prefix. An empty text would mean no right, and a NUL is what a shorter text is padded with. */
+function readRightsText(text: string): Bytes32 | Fault {
+  if (text === '') return new Fault('must have a text after text:, such as text:vote');
+  if (/\p{Cc}/u.test(text)) return new Fault('must not have control characters');
+  return rightsOf(text) ?? new Fault('must be at most 32 bytes of text');
+}
+
+const RIGHTS_FORMS = '0x[0-9a-fA-F]{64}|text:.{1,32}';
 const RIGHTS_EXAMPLE = `0x${'766f7465'.padEnd(64, '0')}`;
 
 export const rights: Param<Bytes32> = {
   description:
-    'A rights string as bytes32. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count.',
-  schema: RIGHTS_SCHEMA,
+    'A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count.',
+  schema: { type: 'string', pattern: `^(${RIGHTS_FORMS})?$` },
   example: RIGHTS_EXAMPLE,
   read: readRights,
 };
 
 export const rightsFilter: Param<Bytes32> = {
-  description: 'List only delegations with exactly these rights. All zero lists only unrestricted ones.',
-  schema: { type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' },
+  description:
+    'List only delegations with exactly this right, as bytes32 or as text: `text:vote`. All zero lists only unrestricted ones.',
+  schema: { type: 'string', pattern: `^(${RIGHTS_FORMS})$` },
   example: RIGHTS_EXAMPLE,
   read: (text) => (text === '' ? new Fault('is empty; omit it, or send 0x and 64 zeros') : readRights(text)),
 };
@@ -175,7 +186,7 @@ export const numbers = choice(
 export type NumberMode = (typeof numbers.choices)[number];
 export const detail = choice(
   ['full'],
-  '`full` adds standard, rights, amount, chainId and since to each delegation. Without it, a delegation limited to a right looks like an unrestricted one.',
+  '`full` adds standard, rights (and what can be read of them), amount, chainId and since to each delegation. Without it, a delegation limited to a right looks like an unrestricted one.',
 );
 export const explain = choice(
   ['true', 'false'],

@@ -36,6 +36,11 @@ const TARGET = { contract: nullable(checksumAddress), tokenId: nullable(uint256)
 const DETAIL = {
   standard: nullable(oneOfStrings('ERC721', 'ERC20', 'ERC1155')),
   rights: nullable(bytes32),
+  rightsText: nullable(described(string, 'The rights, if they are printable text.')),
+  rightsName: nullable(described(string, 'The name, if the rights are 24 bytes of name and a 40-bit expiry.')),
+  expires: nullable(
+    described(unixSeconds, 'The expiry in such rights, in Unix seconds. The registry does not enforce it.'),
+  ),
   amount: nullable(uint256),
   chainId: integer,
   since: object({ block: count, timestamp: unixSeconds, transactionHash: bytes32, logIndex: count }),

@@ -4,7 +4,7 @@ import { direction } from '../api/params.ts';
 import { problemText } from '../api/problems.ts';
 import { coldWalletOf, type DelegationRecord, hotWalletOf } from '../api/responses.ts';
 import { type ListOptions, listUrl } from '../api/url.ts';
-import { rightsText } from '../registry/rights.ts';
+import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { optionName } from './option-names.ts';
@@ -110,7 +110,7 @@ function cellsOf(row: DelegationRecord, wallet: string): string[] {
     row.contract ?? '',
     String(row.tokenId ?? ''),
     String(row.amount ?? ''),
-    rightsText(row.rights) ?? '',
+    rightsLabel(row.rights, dateOf) ?? '',
     `${row.since.block}, ${dateOf(row.since.timestamp)}`,
   ];
 }

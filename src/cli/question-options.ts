@@ -2,7 +2,7 @@
 
 import { Fault, type Param } from '../api/params.ts';
 import type { CheckOptions } from '../api/url.ts';
-import { rightsOf } from '../registry/rights.ts';
+import { isRightsParam, rightsOf } from '../registry/rights.ts';
 import { ALL_SCOPES, SCOPES, type Scope, scopesOf } from '../registry/scopes.ts';
 import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
@@ -35,9 +35,9 @@ export function whenOf(call: Invocation): Pick<CheckOptions, 'chainId' | 'block'
   return { chainId: chainIdOf(call), block, timestamp: time };
 }
 
-/** A rights string such as vote, or its bytes32 form, as bytes32. */
+/** A right as the API takes it, from a text such as vote or text:vote, or bytes32. */
 export function readRights(text: string): string {
-  const rights = text.startsWith('0x') ? text : rightsOf(text);
+  const rights = isRightsParam(text) ? text : rightsOf(text);
   if (rights === null) throw new UsageError(`--rights must not be longer than 32 bytes, got ${text}`);
   return rights;
 }

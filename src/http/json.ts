@@ -14,8 +14,9 @@ import {
 import type { NumberMode } from '../api/params.ts';
 import type { Registry } from '../api/registries.ts';
 import { BLOCK, DELEGATION, DETAILED_DELEGATION, explanation } from '../api/responses.ts';
-import { anyOf, boolean, uint256 } from '../api/shape.ts';
+import { anyOf, boolean, string, uint256 } from '../api/shape.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
+import { type DecodedRights, decodeRights } from '../registry/rights.ts';
 import type { AnswerBlock, DetailedDelegation } from '../store/store.ts';
 
 export const uint256Text = (value: bigint, mode: NumberMode) =>
@@ -61,6 +62,14 @@ const RECORD = {
 export const recordText = (row: Delegation, format: Format, registry: Registry = row.version) =>
   RECORD[registry](row, format);
 
+let decoded: { readonly rights: string | null } & DecodedRights = { rights: null, ...decodeRights(null) };
+/** Three fields of a row need it, and rows with the same rights often follow each other: the last result is kept. */
+function decode(rights: string | null): DecodedRights {
+  if (decoded.rights !== rights) decoded = { rights, ...decodeRights(rights) };
+  return decoded;
+}
+const stringOrNull = (value: string | null) => (value === null ? NULL : stringify(string, value));
+
 const detailed = writerFor<DetailedDelegation, Format>();
 const DETAIL = {
   ...BASIC,
@@ -68,6 +77,12 @@ const DETAIL = {
   standard: ({ kind }: Delegation) =>
     kind === 'ERC721' || kind === 'ERC20' || kind === 'ERC1155' ? plainText(kind) : NULL,
   rights: ({ rights }: Delegation) => (rights === null ? NULL : plainText<string>(rights)),
+  rightsText: ({ rights }: Delegation) => stringOrNull(decode(rights).text),
+  rightsName: ({ rights }: Delegation) => stringOrNull(decode(rights).name),
+  expires({ rights }: Delegation) {
+    const { expires } = decode(rights);
+    return expires === null ? NULL : integerText(expires);
+  },
   amount: ({ amount }: Delegation, { mode }: Format) => (amount === null ? NULL : uint256Text(amount, mode)),
   chainId: (_row: Delegation, { chainId }: Format) => integerText(chainId),
   since: detailed(DETAILED_DELEGATION[2].fields.since, {

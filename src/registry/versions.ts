@@ -53,4 +53,8 @@ export const hasUnnamedRevocations = (
   version: Version,
 ): version is VersionWhere<{ readonly hasUnnamedRevocations: true }> => VERSIONS[version].hasUnnamedRevocations;
 
+/** The contract answers no about every grant from this wallet. */
+export const neverGrants = (version: Version, from: string): boolean =>
+  (VERSIONS[version].neverGrants as readonly string[]).includes(from);
+
 export const keepsPlace = (version: Version): boolean => VERSIONS[version].keepsPlace;
