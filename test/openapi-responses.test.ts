@@ -13,7 +13,7 @@ import { StoreError } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
-import { block, GOOD_VALUES, granted, HOT, KEY_RECORD, revocation, timeOf } from './support/fixtures.ts';
+import { address, block, GOOD_VALUES, granted, HOT, KEY_RECORD, revocation, timeOf } from './support/fixtures.ts';
 import { serviceOf } from './support/serving.ts';
 
 interface Documented {
@@ -78,7 +78,12 @@ beforeAll(async () => {
   const tokens = Array.from({ length: 5 }, (_, id) => granted('ERC721', { tokenId: BigInt(id) }));
   const v1 = [granted('ALL', { version: 1 }), granted('TOKEN', {})];
   const examples = EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const);
-  const all = [...examples, ...tokens, ...v1, granted('ERC20'), granted('ERC1155')];
+  // Two vaults and two delegates, so that there is a second page.
+  const others = [
+    granted('ALL', { from: address(9) }),
+    ...[2, 3].map((to) => granted('ALL', { from: HOT, to: address(to) })),
+  ];
+  const all = [...examples, ...tokens, ...v1, ...others, granted('ERC20'), granted('ERC1155')];
   store = await indexed('openapi.db', [block(100, all)], { partial: true });
   unresolved = await indexed('unresolved.db', [block(100, v1), revocation(101)]);
   backfilling = await indexed('backfilling.db', [block(100)], { tip: 5000 });

@@ -8,6 +8,7 @@ import { appOf } from '../../test/support/serving.ts';
 import type { App } from '../http/app.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { ANY_OPERATIONS } from './any-operations.ts';
 import { EXAMPLE_DELEGATIONS, EXAMPLES } from './examples.ts';
 import { openApi, openApiText } from './openapi.ts';
 import { OPERATIONS, REGISTRY_OPERATIONS } from './operations.ts';
@@ -33,7 +34,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('has an example for every operation, and every operation', () => {
-    const ids: string[] = REGISTRY_OPERATIONS.map(({ id }) => id);
+    const ids: string[] = [...ANY_OPERATIONS, ...REGISTRY_OPERATIONS].map(({ id }) => id);
     expect([...new Set(EXAMPLES.map(({ operation }) => operation))].sort()).toEqual(ids.sort());
     expect(Object.keys(openApi()['paths'] as object)).toEqual(
       expect.arrayContaining(OPERATIONS.map(({ path }) => path)),

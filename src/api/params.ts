@@ -47,6 +47,8 @@ const HOT_EXAMPLE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const CONTRACT_EXAMPLE = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
 export const listedWallet = addressParam('The wallet whose delegations are listed.', COLD_EXAMPLE);
+export const actingWallet = addressParam('The hot wallet that wants to act.', HOT_EXAMPLE);
+export const grantingWallet = addressParam('The cold wallet that issued the delegations.', COLD_EXAMPLE);
 export const hotWallet = addressParam('The hot wallet that wants to act.', HOT_EXAMPLE);
 export const coldWallet = addressParam('The cold wallet that issued the delegation.', COLD_EXAMPLE);
 export const contract = addressParam('The contract address.', CONTRACT_EXAMPLE);
@@ -63,6 +65,26 @@ export const chainId: Param<number> = {
     if (!DIGITS.test(text) || !Number.isSafeInteger(value))
       return new Fault(`must be a chain id in decimal digits, not ${quoted(text)}`);
     return value;
+  },
+};
+
+const MAX_CHAINS = 64;
+
+export const chainIds: Param<readonly number[] | 'served'> = {
+  description: 'The chain ids of the networks, separated by commas, or `served` for every served chain.',
+  schema: { type: 'string', pattern: '^(served|[0-9]+(,[0-9]+)*)$' },
+  example: '1',
+  read(text) {
+    if (text === 'served') return text;
+    const values: number[] = [];
+    for (const one of text.split(',', MAX_CHAINS + 1)) {
+      const value = chainId.read(one);
+      if (value instanceof Fault)
+        return new Fault(`must be chain ids in decimal digits, separated by commas, or "served", not ${quoted(text)}`);
+      if (values.includes(value)) return new Fault(`names chain ${value} more than once`);
+      values.push(value);
+    }
+    return values.length > MAX_CHAINS ? new Fault(`must not name more than ${MAX_CHAINS} chains`) : values;
   },
 };
 
@@ -206,8 +228,13 @@ export const unrestricted = choice(
   ['true', 'false'],
   '`true` lists only delegations without a right. Use it if you do not look at rights. Every v1 delegation is unrestricted.',
 );
+export const narrower = choice(
+  ['true', 'false'],
+  '`true` adds wallets whose delegations cover only a part of what is asked: some contracts, or some tokens.',
+);
 
 export const MAX_PAGE_SIZE = 10_000;
+export const DEFAULT_PAGE_SIZE = 1000;
 
 export const limit: Param<number> = {
   description: `Page size, 1 to ${MAX_PAGE_SIZE}. The Link header leads to the next page; a list ends where there is none. Filters can leave a page short or empty. Without a limit the whole list is sent.`,
@@ -218,6 +245,19 @@ export const limit: Param<number> = {
     if (DIGITS.test(text) && value >= 1 && value <= MAX_PAGE_SIZE) return value;
     return new Fault(`must be a number from 1 to ${MAX_PAGE_SIZE}, not ${quoted(text)}`);
   },
+};
+
+export const rowsPerPage: Param<number> = {
+  ...limit,
+  description: `Page size, 1 to ${MAX_PAGE_SIZE}. \`next\` and the Link header lead to the next page. A page can be short or empty and still have a next one.`,
+};
+
+/** Of several chains: it names the block of each. */
+export const pageCursor: Param<string> = {
+  description: 'Where the page starts: `next` of the previous page. All pages are as of the same blocks.',
+  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,3500}$' },
+  example: 'MDswOzB4ZjM5Zg',
+  read: (text) => (/^[\w-]{8,3500}$/.test(text) ? text : new Fault('is not a valid cursor')),
 };
 
 export const cursor: Param<string> = {

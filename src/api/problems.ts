@@ -1,6 +1,7 @@
 // Every problem that the API can answer with (RFC 9457): its status, its words, and the fields of its body.
 
 import {
+  anyObject,
   arrayOf,
   count,
   type Fields,
@@ -90,6 +91,12 @@ export const PROBLEMS = {
     status: 503,
     title: 'Service not ready',
     help: 'No chain is up to date, or the database is unavailable.',
+  },
+  'no-chain-answered': {
+    status: 503,
+    title: 'No chain answered',
+    help: 'None of the requested chains could answer. `chains` has the problem of each.',
+    fields: { chains: arrayOf(object({ chainId: integer, problem: anyObject })) },
   },
   'chain-not-ready': {
     status: 503,

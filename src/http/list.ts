@@ -5,7 +5,6 @@ import { type Budget, handled } from '../api/operation.ts';
 import type { ListOperation } from '../api/operations.ts';
 import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
-import { isIgnored } from '../api/query.ts';
 import { readRequest } from '../api/request.ts';
 import { type StreamedBody, streamResponse, textResponse } from '../api/sized-response.ts';
 import { type Address, type Bytes32, type Delegation, NO_RIGHTS } from '../registry/delegation.ts';
@@ -14,7 +13,7 @@ import { StoreError } from '../store/errors.ts';
 import type { HeldDelegation, ListPage, ListPosition, ListQuery } from '../store/store.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { type Cursor, cursorText, readCursor } from './cursor.ts';
-import { blockHeaders, matchesETag, notModified } from './headers.ts';
+import { blockHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
 import { detailedRecordText, recordText, typeOf } from './json.ts';
 import type { Caller, LongList } from './long-lists.ts';
 import { requireServed } from './served-chains.ts';
@@ -156,14 +155,6 @@ async function begin(
   return isKnown ? notModified(headers) : textResponse(body, { headers });
 }
 
-/** The same query with another cursor, relative to the request's URL: a proxy may serve the API under any path. */
-function nextUrl(query: string, cursor: string): string {
-  const next = new URLSearchParams(query);
-  for (const name of [...next.keys()]) if (isIgnored(name)) next.delete(name);
-  next.set('cursor', cursor);
-  return `?${next}`;
-}
-
 /** Everything that decides what is in a list: a cursor is valid in its own list only. */
 function listIdentity({ list, asOf, filter }: Pick<Requested, 'list' | 'asOf' | 'filter'>): string {
   const { chainId, version, wallet, direction } = list;
@@ -203,12 +194,12 @@ function scanner({ list, filter, format }: Requested, at: ListQuery['at'], servi
   };
 }
 
-function matcherOf({ type, contract, rights }: Filter): ((delegation: Delegation) => boolean) | null {
+export function matcherOf({ type, contract, rights }: Filter): ((delegation: Delegation) => boolean) | null {
   if (type === undefined && contract === undefined && rights === undefined) return null;
   return (delegation) =>
     (type === undefined || typeOf(delegation) === type) &&
     (contract === undefined || delegation.contract === contract) &&
-    (rights === undefined || delegation.rights === rights);
+    (rights === undefined || (delegation.rights ?? NO_RIGHTS) === rights);
 }
 
 /** Collects a page. The store reads a bounded number of delegations at a time, and a filter may leave few of them. */

@@ -3,7 +3,7 @@
 import { EXAMPLES, type Example } from '../api/examples.ts';
 import { describeParam } from '../api/openapi.ts';
 import type { OperationBase } from '../api/operation.ts';
-import { OPERATIONS, REGISTRY_OPERATIONS } from '../api/operations.ts';
+import { OPERATIONS } from '../api/operations.ts';
 import { PROBLEMS } from '../api/problems.ts';
 import { REGISTRY_SEGMENTS } from '../api/registries.ts';
 import { type Html, html, prose } from './html.ts';
@@ -42,7 +42,7 @@ JSON, and true for the block that its headers name. <a href="/openapi.json">Open
 }
 
 const anchorOf = ({ id }: OperationBase) => `operation-${id}`;
-const operationsOf = (segment: string) => REGISTRY_OPERATIONS.filter(({ tag }) => tag === segment);
+const operationsOf = (segment: string) => OPERATIONS.filter(({ tag }) => tag === segment);
 
 function navigation(): Html {
   const links = (items: readonly (readonly [string, string])[]) =>
