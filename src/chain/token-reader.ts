@@ -49,11 +49,15 @@ export interface TokenReader {
   balances(of: TokenContract, owners: readonly Address[], tokenId: bigint | null): Promise<BalancesRead>;
 }
 
+export type TokenReadOutcome = 'answered' | Unavailable['cause'];
+
 export interface TokenReaderOptions {
   /** Provider URLs by chain. */
   readonly nodes: ReadonlyMap<number, readonly string[]>;
   /** Called when two providers answer differently. */
   readonly onDispute?: (chainId: number, contract: Address, providers: readonly string[]) => void;
+  /** Called for every read, shared ones included. */
+  readonly onRead?: (outcome: TokenReadOutcome) => void;
   readonly limits?: Partial<TokenReaderLimits>;
 }
 
@@ -78,6 +82,8 @@ const LIMITS: TokenReaderLimits = {
   maxKept: 1000,
 };
 
+/** A read that waited until less time is left is not started. */
+const LEAST_MS = 50;
 /** With several providers, two must give the same answer. */
 const QUORUM = 2;
 /** How long to wait before providers that rejected the block are asked again: the newest block reaches some later. */
@@ -94,7 +100,7 @@ interface Chain {
   readonly budget: ReturnType<typeof createReadBudget>;
 }
 
-export function createTokenReader({ nodes, onDispute, limits }: TokenReaderOptions): TokenReader {
+export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenReaderOptions): TokenReader {
   const { requestMs, readMs, maxRunning, maxWaiting, maxKept } = { ...LIMITS, ...limits };
   const queue = { waiting: 0 };
   const chains = new Map(
@@ -171,10 +177,18 @@ export function createTokenReader({ nodes, onDispute, limits }: TokenReaderOptio
     const chain = chains.get(of.chainId);
     if (chain === undefined) return Promise.resolve({ type: 'unavailable', cause: 'no-provider', failures: [] });
     const deadline = performance.now() + readMs;
-    return chain.budget.run(async () => (performance.now() < deadline ? ask(chain, of, data, deadline) : OVERLOADED));
+    return chain.budget.run(async () =>
+      performance.now() + LEAST_MS < deadline ? ask(chain, of, data, deadline) : OVERLOADED,
+    );
   }
 
   async function read(of: TokenContract, data: readonly string[]): Promise<TokenData | Unavailable> {
+    const answer = await readShared(of, data);
+    onRead?.(answer.type === 'unavailable' ? answer.cause : 'answered');
+    return answer;
+  }
+
+  async function readShared(of: TokenContract, data: readonly string[]): Promise<TokenData | Unavailable> {
     const key = new Bun.CryptoHasher('sha256')
       .update([of.chainId, of.blockHash, of.contract, ...data].join())
       .digest('base64');

@@ -108,6 +108,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     });
     const tokens = createTokenReader({
       nodes,
+      onRead: metrics.countTokenRead,
       onDispute: (chainId, contract, providers) =>
         log('error', 'providers disagree about a token', { chainId, contract, providers }),
     });
