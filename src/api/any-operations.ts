@@ -3,6 +3,7 @@
 
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { BLOCK_HEADERS } from './headers.ts';
+import { HOLDERS_OPERATION } from './holders-operation.ts';
 import { inPath, type OperationBase, optional, type Rule, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
@@ -159,4 +160,4 @@ export const ANY_LIST = {
   },
 } as const satisfies OperationBase;
 
-export const ANY_OPERATIONS = [COUNTERPARTS.vaults, COUNTERPARTS.delegates, ANY_LIST] as const;
+export const ANY_OPERATIONS = [COUNTERPARTS.vaults, COUNTERPARTS.delegates, HOLDERS_OPERATION, ANY_LIST] as const;

@@ -3,6 +3,7 @@
 import type { Delegation } from '../registry/delegation.ts';
 import { MAX_UINT256, NO_RIGHTS } from '../registry/delegation.ts';
 import { ANY_LIST, COUNTERPARTS } from './any-operations.ts';
+import { HOLDERS_OPERATION } from './holders-operation.ts';
 import type { InputOf, ResponseOf } from './operation.ts';
 import { CHECKS, LISTS, type Operation } from './operations.ts';
 import { PROBLEMS, type ProblemType, problemUri } from './problems.ts';
@@ -114,6 +115,19 @@ export const EXAMPLES: readonly Example[] = [
       complete: true,
       delegates: [{ delegate: HOT, chainId: 1, narrower: false, grants: NFT_GRANTS }],
       ...ANSWERED,
+    },
+  ),
+  example(
+    HOLDERS_OPERATION,
+    'Does this wallet, or one that it may act for, own token 42?',
+    { wallet: HOT, contract: NFT, tokenId: 42 },
+    {
+      wallet: HOT,
+      holds: true,
+      chainId: 1,
+      block: BLOCK,
+      holders: [{ owner: COLD, balance: 1, delegations: NFT_GRANTS }],
+      next: null,
     },
   ),
   example(

@@ -266,3 +266,22 @@ export const cursor: Param<string> = {
   example: 'MTgwMDAwMDAuNDIuMTc5OTk5OTkuMy4x',
   read: (text) => (/^[\w-]{8,160}$/.test(text) ? text : new Fault('is not a valid cursor')),
 };
+
+export const tokenStandard = choice(
+  ['ERC721', 'ERC1155', 'ERC20'],
+  'The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`.',
+);
+
+/** Each takes a call of the contract. */
+export const MAX_HOLDERS = 100;
+
+export const holdersLimit: Param<number> = {
+  description: `How many wallets to ask for their balance on one page, besides the wallet itself: 1 to ${MAX_HOLDERS}.`,
+  schema: { type: 'integer', minimum: 1, maximum: MAX_HOLDERS },
+  example: String(MAX_HOLDERS),
+  read(text) {
+    const value = Number(text);
+    if (DIGITS.test(text) && value >= 1 && value <= MAX_HOLDERS) return value;
+    return new Fault(`must be a number from 1 to ${MAX_HOLDERS}, not ${quoted(text)}`);
+  },
+};

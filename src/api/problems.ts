@@ -65,6 +65,17 @@ export const PROBLEMS = {
     title: 'Before the first indexed block',
     help: 'The index starts after the requested block or time. What was delegated then is unknown, not empty.',
   },
+  'block-not-kept': {
+    status: 404,
+    title: 'Block hash not kept',
+    help: 'Token ownership is read by block hash, and the index has no hash of the requested block or time. It keeps those of recent blocks and of blocks with delegations. Use `latest` or `finalized`.',
+    fields: { chainId: integer, block: count },
+  },
+  'ownership-off': {
+    status: 404,
+    title: 'Token gates are off',
+    help: 'The operator of this service has not turned token gates on (`OWNERSHIP=on`).',
+  },
   'method-not-allowed': { status: 405, title: 'Method not allowed', help: 'The `Allow` header lists the methods.' },
   'too-many-keys': {
     status: 409,
@@ -77,6 +88,16 @@ export const PROBLEMS = {
     help: 'A reorg or a repair of the index changed the list. Start again without a cursor.',
   },
   'uri-too-long': { status: 414, title: 'URL too long', help: 'No valid request comes near the limit.' },
+  'not-a-token': {
+    status: 422,
+    title: 'Not a token contract',
+    help: 'The address has no contract, or the contract does not answer as the standard requires; `cause` says which. Check `chainId`, `contract` and `standard`.',
+    fields: {
+      chainId: integer,
+      contract: string,
+      cause: oneOfStrings('no-code', 'reverted', 'bad-return-data'),
+    },
+  },
   'too-many-requests': {
     status: 429,
     title: 'Too many requests',
@@ -133,6 +154,12 @@ export const PROBLEMS = {
     status: 503,
     title: 'Not indexed yet',
     help: 'The requested block or time is after the newest indexed block.',
+  },
+  'ownership-unavailable': {
+    status: 503,
+    title: 'Ownership unavailable',
+    help: 'Who owns the token at the indexed block is not known: too few providers answered for that block (`no-provider`), they disagree (`disputed`), or too many requests wait for them (`overloaded`). This is not a no. Retry after `Retry-After` seconds.',
+    fields: { chainId: integer, cause: oneOfStrings('no-provider', 'disputed', 'overloaded') },
   },
   'revocation-unread': {
     status: 503,

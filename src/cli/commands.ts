@@ -9,6 +9,7 @@ import type { Command } from './command.ts';
 import { completionOf } from './completion.ts';
 import { config } from './config.ts';
 import { follow } from './follow.ts';
+import { holders } from './holders.ts';
 import { keys } from './keys.ts';
 import { list } from './list.ts';
 import { networks } from './networks.ts';
@@ -23,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
   api,
   check,
   list,
+  holders,
   networks,
   keys,
   config,

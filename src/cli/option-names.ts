@@ -1,5 +1,6 @@
 // The names of the API's parameters on the command line.
 
+import type { HOLDERS_OPERATION } from '../api/holders-operation.ts';
 import type { ParamName } from '../api/operation.ts';
 import type { RegistryOperation } from '../api/operations.ts';
 
@@ -15,6 +16,7 @@ export const OPTION_OF = {
   chainId: 'chain',
   block: 'block',
   timestamp: 'time',
+  standard: 'standard',
   direction: 'direction',
   unrestricted: 'unrestricted',
   // An operand.
@@ -28,7 +30,7 @@ export const OPTION_OF = {
   cursor: null,
   // Of a list. The option --type names a check.
   type: null,
-} as const satisfies Readonly<Record<ParamName<RegistryOperation>, string | null>>;
+} as const satisfies Readonly<Record<ParamName<RegistryOperation | typeof HOLDERS_OPERATION>, string | null>>;
 
 /** As errors name it: --token-id for tokenId. */
 export function optionName(parameter: string): string {

@@ -22,7 +22,7 @@ import type { AnswerBlock, DetailedDelegation } from '../store/store.ts';
 export const uint256Text = (value: bigint, mode: NumberMode) =>
   (mode === 'string' ? `"${value}"` : `${value}`) as JsonText<number | string>;
 
-const addressText = (address: Address) => `"${checksummed(address)}"` as JsonText<string>;
+export const addressText = (address: Address) => `"${checksummed(address)}"` as JsonText<string>;
 
 /** The type as the interface names it: every token standard is a TOKEN. */
 export const typeOf = ({ kind }: Delegation): 'ALL' | 'CONTRACT' | 'TOKEN' =>
@@ -102,6 +102,9 @@ const DETAILED_RECORD = {
 /** A record with `detail=full`. */
 export const detailedRecordText = (row: DetailedDelegation, format: Format, registry: Registry = row.version) =>
   DETAILED_RECORD[registry](row, format);
+
+/** A record of either registry, with its version. */
+export const anyRecordText = DETAILED_RECORD.any;
 
 /** The value that a check answers with. */
 export const valueText = (value: boolean | bigint, mode: NumberMode): JsonText<boolean | number | string> =>

@@ -18,6 +18,7 @@ import { answerCheck } from './check.ts';
 import { answerCounterparts } from './counterparts.ts';
 import { DEVELOPER_PATHS, requireOwnPage } from './developers.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
+import { answerHolders } from './holders.ts';
 import { answerList } from './list.ts';
 import type { Service } from './service.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
@@ -44,6 +45,7 @@ const HANDLERS: {
     answerList(operation, path, query, request, service, caller),
   counterparts: answerCounterparts,
   'any-list': answerAnyList,
+  holders: answerHolders,
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),

@@ -67,6 +67,10 @@ function exampleRequests(): readonly (readonly [question: string, path: string])
       'How many Lantern tokens may Dan’s hot wallet use? (in units of 10^-18)',
       check('erc20', COLD.Dan, HOT.Dan, `&contract=${c(CONTRACTS.Lantern)}`),
     ],
+    [
+      'Does Cleo’s hot wallet, or a wallet it may act for, own token 42 of that collection?',
+      `/registry/any/holders/${c(HOT.Cleo)}?contract=${c(CONTRACTS['Harbour Lights'])}&tokenId=42`,
+    ],
     ['Which delegations has Ella’s cold wallet granted or received?', `/registry/v2/${c(COLD.Ella)}`],
   ];
 }

@@ -6,10 +6,10 @@ import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
 import { OWNER } from './evm-wallets.ts';
 
 export const TOKENS = {
-  Collection: `0x${'c1'.repeat(20)}`,
-  Cards: `0x${'c2'.repeat(20)}`,
-  Coin: `0x${'c3'.repeat(20)}`,
-  BadToken: `0x${'c4'.repeat(20)}`,
+  Collection: `0x${'71'.repeat(20)}`,
+  Cards: `0x${'72'.repeat(20)}`,
+  Coin: `0x${'73'.repeat(20)}`,
+  BadToken: `0x${'74'.repeat(20)}`,
 } as const satisfies Record<string, Address>;
 
 /** The ways of BadToken.sol, in its order. */
