@@ -160,3 +160,4 @@ export const ANY_LIST = {
 } as const satisfies OperationBase;
 
 export const ANY_OPERATIONS = [COUNTERPARTS.vaults, COUNTERPARTS.delegates, ANY_LIST] as const;
+export type AnyOperation = (typeof ANY_OPERATIONS)[number];

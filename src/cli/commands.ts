@@ -8,6 +8,7 @@ import { check } from './check.ts';
 import type { Command } from './command.ts';
 import { completionOf } from './completion.ts';
 import { config } from './config.ts';
+import { delegates, vaults } from './counterparts.ts';
 import { follow } from './follow.ts';
 import { keys } from './keys.ts';
 import { list } from './list.ts';
@@ -22,6 +23,8 @@ export const COMMANDS: readonly Command[] = [
   follow,
   api,
   check,
+  vaults,
+  delegates,
   list,
   networks,
   keys,

@@ -1,5 +1,6 @@
 // The names of the API's parameters on the command line.
 
+import type { AnyOperation } from '../api/any-operations.ts';
 import type { ParamName } from '../api/operation.ts';
 import type { RegistryOperation } from '../api/operations.ts';
 
@@ -17,6 +18,7 @@ export const OPTION_OF = {
   timestamp: 'time',
   direction: 'direction',
   unrestricted: 'unrestricted',
+  narrower: 'narrower',
   // An operand.
   wallet: null,
   // The commands ask for every detail, for exact numbers, and page by page.
@@ -28,7 +30,7 @@ export const OPTION_OF = {
   cursor: null,
   // Of a list. The option --type names a check.
   type: null,
-} as const satisfies Readonly<Record<ParamName<RegistryOperation>, string | null>>;
+} as const satisfies Readonly<Record<ParamName<RegistryOperation | AnyOperation>, string | null>>;
 
 /** As errors name it: --token-id for tokenId. */
 export function optionName(parameter: string): string {
