@@ -161,3 +161,4 @@ export const ANY_LIST = {
 } as const satisfies OperationBase;
 
 export const ANY_OPERATIONS = [COUNTERPARTS.vaults, COUNTERPARTS.delegates, HOLDERS_OPERATION, ANY_LIST] as const;
+export type AnyOperation = (typeof ANY_OPERATIONS)[number];

@@ -3,7 +3,7 @@
 import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
 import { SCOPES, type Scope } from '../registry/scopes.ts';
 import { ALL_VERSIONS, hasRights, keepsPlace, type VERSIONS, type Version } from '../registry/versions.ts';
-import { ANY_OPERATIONS } from './any-operations.ts';
+import { ANY_OPERATIONS, type AnyOperation } from './any-operations.ts';
 import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, type ParamUse, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
@@ -291,7 +291,7 @@ export const OPENAPI_OPERATION = {
 export type RegistryOperation = CheckOperation | ListOperation;
 export type Operation =
   | RegistryOperation
-  | (typeof ANY_OPERATIONS)[number]
+  | AnyOperation
   | typeof NETWORKS_OPERATION
   | typeof HEALTH_OPERATION
   | typeof READY_OPERATION

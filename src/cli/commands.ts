@@ -8,6 +8,7 @@ import { check } from './check.ts';
 import type { Command } from './command.ts';
 import { completionOf } from './completion.ts';
 import { config } from './config.ts';
+import { delegates, vaults } from './counterparts.ts';
 import { follow } from './follow.ts';
 import { holders } from './holders.ts';
 import { keys } from './keys.ts';
@@ -23,6 +24,8 @@ export const COMMANDS: readonly Command[] = [
   follow,
   api,
   check,
+  vaults,
+  delegates,
   list,
   holders,
   networks,

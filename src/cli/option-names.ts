@@ -1,6 +1,6 @@
 // The names of the API's parameters on the command line.
 
-import type { HOLDERS_OPERATION } from '../api/holders-operation.ts';
+import type { AnyOperation } from '../api/any-operations.ts';
 import type { ParamName } from '../api/operation.ts';
 import type { RegistryOperation } from '../api/operations.ts';
 
@@ -19,6 +19,7 @@ export const OPTION_OF = {
   standard: 'standard',
   direction: 'direction',
   unrestricted: 'unrestricted',
+  narrower: 'narrower',
   // An operand.
   wallet: null,
   // The commands ask for every detail, for exact numbers, and page by page.
@@ -30,7 +31,7 @@ export const OPTION_OF = {
   cursor: null,
   // Of a list. The option --type names a check.
   type: null,
-} as const satisfies Readonly<Record<ParamName<RegistryOperation | typeof HOLDERS_OPERATION>, string | null>>;
+} as const satisfies Readonly<Record<ParamName<RegistryOperation | AnyOperation>, string | null>>;
 
 /** As errors name it: --token-id for tokenId. */
 export function optionName(parameter: string): string {

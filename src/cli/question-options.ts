@@ -24,15 +24,27 @@ export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
   time: { value: '<time>', about: 'at this time, such as 2026-01-01T00:00:00Z or 2026-01-01 (midnight UTC)' },
 };
 
+/** For commands that ask both registries, and several chains at once. */
+const { v1: _, ...WITHOUT_VERSION } = TIME_OPTIONS;
+export const ANY_OPTIONS: Readonly<Record<string, Option>> = {
+  ...WITHOUT_VERSION,
+  chain: { value: '<ids>', about: 'chain ids, separated by commas, or served for all [1]' },
+};
+
 export const versionOf = (call: Invocation): Version => (call.isSet('v1') ? 1 : 2);
 
 export const chainIdOf = (call: Invocation): number => call.number(OPTION_OF.chainId) ?? 1;
 
 /** The parameters for the chain and the point in time. */
-export function whenOf(call: Invocation): Pick<CheckOptions, 'chainId' | 'block' | 'timestamp'> {
+export const whenOf = (call: Invocation): Pick<CheckOptions, 'chainId' | 'block' | 'timestamp'> => ({
+  chainId: chainIdOf(call),
+  ...timesOf(call),
+});
+
+export function timesOf(call: Invocation): Pick<CheckOptions, 'block' | 'timestamp'> {
   const [block, time] = [given(call, 'block'), given(call, 'timestamp')];
   if (block !== undefined && time !== undefined) throw new UsageError('--block and --time cannot be combined.');
-  return { chainId: chainIdOf(call), block, timestamp: time };
+  return { block, timestamp: time };
 }
 
 /** A right as the API takes it, from a text such as vote or text:vote, or bytes32. */

@@ -2,6 +2,7 @@
 
 import type { ANY_LIST } from '../api/any-operations.ts';
 import { handled } from '../api/operation.ts';
+import { badRequest } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { ALL_VERSIONS } from '../registry/versions.ts';
@@ -33,6 +34,8 @@ export function answerAnyList(operation: typeof ANY_LIST, call: Call): Promise<R
   } = readRequest(operation, call.path, query);
   handled(rest);
   const chainIds = requestedChains(chainId, block, service.chainIds);
+  if (unrestricted === 'true' && rights !== undefined)
+    throw badRequest([{ parameter: 'unrestricted', detail: 'cannot be combined with rights' }]);
   const matches = matcherOf({ type, contract, rights: unrestricted === 'true' ? NO_RIGHTS : rights });
   const section =
     ({ chainId: id, at }: PinnedChain, version: (typeof ALL_VERSIONS)[number]): Section =>
@@ -53,7 +56,7 @@ export function answerAnyList(operation: typeof ANY_LIST, call: Call): Promise<R
           ...(position === null ? {} : { after: position }),
         }),
       );
-      const format = { mode: numbers, chainId: id };
+      const format = { mode: numbers, chainId: id, hasStandardTypes: types === 'standard' };
       return {
         texts: page.delegations.map((row) => detailedRecordText(row, format, 'any')),
         next: page.next === null ? null : listPositionText(page.next),
