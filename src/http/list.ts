@@ -104,7 +104,8 @@ function readList(
   const asOf = { block, timestamp };
   const filter = { type, contract, rights };
   const place = cursor === undefined ? null : readCursor(cursor, listIdentity({ list, asOf, filter }));
-  if (cursor !== undefined && place === null)
+  const isOutside = place !== null && direction !== undefined && place.after.side !== direction;
+  if ((cursor !== undefined && place === null) || isOutside)
     throw badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);
   const format = { isDetailed: detail === 'full', mode: numbers };
   return { budget: operation.budget, list, asOf, filter, format, limit, cursor: place, query };
