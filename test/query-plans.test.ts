@@ -1,6 +1,7 @@
 // Tests that PostgreSQL reads spans by the same indexes that SQLite is given by name, whatever its statistics: none, as in a new
 // store, or those of a table with a single wallet.
 
+import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
 import { postgresSql, SETTINGS } from '../src/store/postgres.ts';
@@ -16,6 +17,7 @@ import { DELETE_AFTER, DELETE_EMPTY, END_BEFORE } from '../src/store/write/end-p
 import { ROLL_BACK } from '../src/store/write/rollback.ts';
 import { LOAD_OPEN, LOAD_PLACE } from '../src/store/write/span-rows.ts';
 import { newChain } from './support/chain.ts';
+import { temporaryPath } from './support/engines.ts';
 import { block, granted } from './support/fixtures.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
 
@@ -33,6 +35,8 @@ const common = {
   'a rollback': ROLL_BACK[1] as string,
   'a list': listStatement(PLAIN)(1).sql,
   'a list of v2': listStatement(PLAIN)(2).sql,
+  'a page of a list': listStatement(PLAIN)(2, undefined, 'incoming').sql,
+  'a page of a list after the incoming ones': listStatement(PLAIN)(2, undefined, 'outgoing').sql,
   'an incoming list': listStatement(DETAILED)(2, 'incoming').sql,
   'an outgoing list': listStatement(PLAIN)(2, 'outgoing').sql,
 };
@@ -58,6 +62,17 @@ const STATEMENTS: Record<string, { sqlite: string; postgres: string }> = {
 
 const namesIn = (text: string, pattern: RegExp) =>
   [...new Set([...text.matchAll(pattern)].map(([, name]) => name))].sort();
+
+test('SQLite reads lists in the order of their indexes, and sorts nothing', async () => {
+  const path = temporaryPath('plans.db');
+  await (await openStore(`sqlite:${path}`)).close();
+  const database = new Database(path, { readonly: true });
+  for (const [name, { sqlite }] of Object.entries(STATEMENTS).filter(([name]) => name.includes('list'))) {
+    const plan = database.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sqlite.replaceAll('$', '?')}`).all();
+    expect([name, plan.filter(({ detail }) => detail.includes('TEMP B-TREE'))]).toEqual([name, []]);
+  }
+  database.close();
+});
 
 test('every statement uses its intended indexes', async () => {
   const url = await postgresDatabase();

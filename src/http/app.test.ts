@@ -195,6 +195,14 @@ describe('the API', () => {
     expect(await statusOf(`/registry/v2/${address(5)}${next}`)).toBe(400);
     expect(await statusOf(`/registry/v1/${HOT}${next}`)).toBe(400);
     expect(await statusOf(`/registry/v2/${HOT}${next}&direction=incoming`)).toBe(400);
+    // A cursor whose side was changed: HOT has incoming delegations only.
+    const incoming = `/registry/v2/${HOT}?limit=2&direction=incoming`;
+    const text = new URLSearchParams(nextOf(await send(incoming))).get('cursor') ?? '';
+    const fields = Buffer.from(text, 'base64url').toString().split('.');
+    const changed = Buffer.from(fields.with(3, '1').join('.')).toString('base64url');
+    expect([await statusOf(`${incoming}&cursor=${text}`), await statusOf(`${incoming}&cursor=${changed}`)]).toEqual([
+      200, 400,
+    ]);
     const other = await openStore(`sqlite:${temporaryPath('other.db')}`);
     const { epoch } = await other.claim(1, 100);
     await other.apply({ chainId: 1, epoch, after: null, blocks: [], head: block(105) });

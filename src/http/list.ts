@@ -108,7 +108,8 @@ function readList(
     throw badRequest([{ parameter: 'unrestricted', detail: 'cannot be combined with rights' }]);
   const filter = { type, contract, rights: isUnrestricted && hasRights(version) ? NO_RIGHTS : rights };
   const place = cursor === undefined ? null : readCursor(cursor, listIdentity({ list, asOf, filter }));
-  if (cursor !== undefined && place === null)
+  const isOutside = place !== null && direction !== undefined && place.after.side !== direction;
+  if ((cursor !== undefined && place === null) || isOutside)
     throw badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);
   const format = { isDetailed: detail === 'full', mode: numbers, hasStandardTypes: types === 'standard' };
   return { budget: operation.budget, list, asOf, filter, format, limit, cursor: place, query };

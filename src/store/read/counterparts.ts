@@ -94,7 +94,7 @@ export const counterpartStatement = once((dialect: Dialect['name'], side: Side, 
   const ends = keys.length === 0 ? '' : `WITH RECURSIVE ${keys.map(({ ended }) => ended).join(',\n')}`;
   const { at } = row;
   return {
-    sql: `${ends} ${all} ORDER BY other, position LIMIT ${ROWS} + 1`,
+    sql: `${ends} ${all} ORDER BY other LIMIT ${ROWS} + 1`,
     at,
     requirePinned: pinnedRequirement(at),
     decodeHeld: DETAILED.decoder(at),
@@ -154,39 +154,44 @@ export function createCounterparts(
     statement.requirePinned(chainId, pinned.block, chain);
 
     /** The delegation of a row, if it held at the block and counts. */
-    const decodeGranting = (other: Address, row: Row): DetailedDelegation | null => {
+    const decodeGranting = (other: Address, position: number, row: Row): DetailedDelegation | undefined => {
       const since = decodeNumberOrNull(row[at.since_block]);
-      const key = keys[decodeNumber(row[at.position])];
-      if (since === null || since > pinned.block || key === undefined) return null;
+      const key = keys[position];
+      if (since === null || since > pinned.block || key === undefined) return undefined;
       const pair = side === 'vaults' ? { from: other, to: wallet } : { from: wallet, to: other };
-      return neverGrants(key.version, pair.from) ? null : decodeHeld({ ...key, ...pair }, row);
+      return neverGrants(key.version, pair.from) ? undefined : decodeHeld({ ...key, ...pair }, row);
     };
+    /** Of each counterpart, by the position of the key. */
     const found = new Map<Address, DetailedDelegation[]>();
     for (const row of rows) {
-      const other = decodeHex(row[at.other]);
-      const granting = found.get(other) ?? [];
-      const delegation = decodeGranting(other, row);
-      if (delegation !== null) granting.push(delegation);
-      found.set(other, granting);
+      const [other, position] = [decodeHex(row[at.other]), decodeNumber(row[at.position])];
+      let granting = found.get(other);
+      if (granting === undefined) {
+        granting = [];
+        found.set(other, granting);
+      }
+      const delegation = decodeGranting(other, position, row);
+      if (delegation !== undefined) granting[position] = delegation;
     }
-    return toPage([...found], rows.length < mostRows, limit);
+    return toPage(found, rows.length < mostRows, limit);
   };
 }
 
 /** Without the end of the list, the last counterpart may lack some of its rows and is left to the next page. */
 function toPage(
-  found: [wallet: Address, granting: DetailedDelegation[]][],
+  found: ReadonlyMap<Address, readonly DetailedDelegation[]>,
   isEnd: boolean,
   limit: number,
 ): CounterpartPage {
-  if (!isEnd) found.pop();
-  const complete = found.at(-1)?.[0];
-  if (!isEnd && complete === undefined)
+  const complete = [...found].slice(0, isEnd ? undefined : -1);
+  const end = complete.at(-1)?.[0];
+  if (!isEnd && end === undefined)
     throw new StoreError('failed', 'The database returned too many rows of one counterpart.');
-  const counterparts = found
-    .filter(([, granting]) => granting.length > 0)
-    .map(([wallet, granting]) => ({ wallet, granting }));
+  const counterparts = complete
+    // Positions without a delegation are left out.
+    .map(([wallet, granting]) => ({ wallet, granting: granting.flat() }))
+    .filter(({ granting }) => granting.length > 0);
   const last = counterparts[limit - 1]?.wallet;
-  if (last !== undefined && last !== complete) return { counterparts: counterparts.slice(0, limit), next: last };
-  return { counterparts, next: isEnd ? null : (complete ?? null) };
+  if (last !== undefined && last !== end) return { counterparts: counterparts.slice(0, limit), next: last };
+  return { counterparts, next: isEnd ? null : (end ?? null) };
 }

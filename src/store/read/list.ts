@@ -5,13 +5,14 @@ import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts'
 import type { Engine, Param, Row } from '../engine.ts';
 import { StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
+import { params } from '../rows/bulk.ts';
 import { decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
 import { type At, columns, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
 import type { HeldDelegation, ListPage, ListPosition, ListQuery } from '../store.ts';
 import type { HeldColumns } from './held-columns.ts';
 import { once } from './once.ts';
-import { AFTER_PINNED, encodePinned, PINNED_NAMES, pinnedColumns, pinnedRequirement } from './pinned.ts';
+import { AFTER_PINNED, encodePinned, pinnedColumns, pinnedRequirement } from './pinned.ts';
 import { requireBlockNumber } from './refusals.ts';
 import { ALL_DELEGATES, isBelowHead, mayHaveEnded, oneDelegate, unsettledBy } from './unsettled.ts';
 
@@ -23,25 +24,29 @@ const SIDES = {
   outgoing: { code: 1, hash: 'cold', own: 'from_addr', other: 'to_addr', index: 'from' },
 } as const;
 
-const sidesOf = (direction?: Side): readonly Side[] =>
-  direction === undefined ? ['incoming', 'outgoing'] : [direction];
+const BOTH = ['incoming', 'outgoing'] as const;
+const INCOMING = ['incoming'] as const;
+const OUTGOING = ['outgoing'] as const;
 
-const [WALLET, LIMIT] = [`$${AFTER_PINNED}`, `$${AFTER_PINNED + 1}`];
-/** The parameters of each side: the wallet's hash, and the position after which the side is read. */
-const sideParams = (turn: number) => Array.from({ length: 5 }, (_, at) => `$${AFTER_PINNED + 2 + 5 * turn + at}`);
+/** The sides that a page reads: after an outgoing delegation there are no incoming ones. */
+const sidesOf = (direction?: Side, after?: Side): readonly Side[] => {
+  if ((direction ?? after) === 'outgoing') return OUTGOING;
+  return direction === undefined ? BOTH : INCOMING;
+};
 
 const POSITION = ['first_block', 'first_log', 'since_block', 'since_log'] as const;
-const START = [-1, -1, -1, -1];
-const END = [Number.MAX_SAFE_INTEGER, -1, -1, -1];
+
+const [WALLET = '', LIMIT = ''] = params(AFTER_PINNED, 2);
+/** The hash of the wallet on each side. */
+const sideParam = (turn: number) => `$${AFTER_PINNED + 2 + turn}`;
+/** The position after which the first side is read. */
+const afterParams = (sides: number) => params(AFTER_PINNED + 2 + sides, POSITION.length);
 
 function encodeParams({ chainId, wallet, direction, at, after, limit }: ListQuery, hash: IndexHash): Param[] {
-  const cells = [...encodePinned(chainId, at), encodeHex(wallet), limit];
-  for (const side of sidesOf(direction)) {
-    cells.push(hash[SIDES[side].hash](chainId, wallet));
-    if (after === undefined || SIDES[after.side].code < SIDES[side].code) cells.push(...START);
-    else if (after.side !== side) cells.push(...END);
-    else cells.push(after.first.block, after.first.logIndex, after.since.block, after.since.logIndex);
-  }
+  const cells = encodePinned(chainId, at);
+  cells.push(encodeHex(wallet), limit);
+  for (const side of sidesOf(direction, after?.side)) cells.push(hash[SIDES[side].hash](chainId, wallet));
+  if (after !== undefined) cells.push(after.first.block, after.first.logIndex, after.since.block, after.since.logIndex);
   return cells;
 }
 
@@ -53,28 +58,39 @@ const HALVES = {
 
 /** Returns the chain's row, then the spans in the order of the list. */
 export const listStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
-  once((version: Version, direction?: Side) => {
-    const span = columns('side', 'first_block', 'first_log', 'until_block', ...KEY.names, ...held.names);
-    const row = columns(...PINNED_NAMES, ...span.names);
-    const sides = sidesOf(direction).map((side, turn) => ({ side, params: sideParams(turn) }));
-    const unsettled = sides.map(({ side, params: [hash = ''] }) =>
+  once((version: Version, direction?: Side, after?: Side) => {
+    const row = columns('side', 'first_block', 'first_log', 'until_block', ...KEY.names, ...held.names);
+    const { at } = row;
+    const sides = sidesOf(direction, after).map((side, turn) => ({ side, hash: sideParam(turn) }));
+    const unsettled = sides.map(({ side, hash }) =>
       side === 'incoming'
         ? mayHaveEnded(oneDelegate(hash, WALLET), '$2')
         : `(r.vault = ${WALLET} AND ${mayHaveEnded(ALL_DELEGATES, '$2')})`,
     );
-    const chain = `SELECT ${row.select(
-      pinnedColumns(
-        hasUnnamedRevocations(version)
-          ? `SELECT r.vault ${unsettledBy('$2')} AND (${unsettled.join(' OR ')}) LIMIT 1`
-          : null,
-      ),
-    )} FROM chain c WHERE c.chain = $1`;
-    const order = POSITION.join(', ');
+    const pinned = pinnedColumns(
+      hasUnnamedRevocations(version)
+        ? `SELECT r.vault ${unsettledBy('$2')} AND (${unsettled.join(' OR ')}) LIMIT 1`
+        : null,
+    );
+    // In columns of the spans: a column more costs something in each row.
+    const chain = `SELECT ${row.select({
+      side: pinned.is_rewritten,
+      first_block: pinned.indexed_from,
+      first_log: pinned.head_number,
+      from_addr: pinned.unsettled_vault,
+    })} FROM chain c WHERE c.chain = $1`;
+    const requirePinned = pinnedRequirement({
+      is_rewritten: at.side,
+      indexed_from: at.first_block,
+      head_number: at.first_log,
+      unsettled_vault: at.from_addr,
+    });
+    const order = POSITION.map((name) => `s.${name}`).join(', ');
     // Each scan is in the order of its index, so that SQLite merges the two halves and stops at the limit. Spans that did not
     // hold at the block are returned too: a page reads no more than its limit, however often a delegation changed.
-    const scan = ({ side, params: [hash, ...after] }: (typeof sides)[number], half: 'open' | 'closed') => {
+    const scan = ({ side, hash }: (typeof sides)[number], half: 'open' | 'closed') => {
       const { code, hash: column, own, other, index } = SIDES[side];
-      const selected = span.select({
+      const selected = row.select({
         side: String(code),
         ...ofTable('s', ['first_block', 'first_log', 'until_block', ...KEY.names]),
         ...held.expressions,
@@ -82,23 +98,20 @@ export const listStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
       return `/*pg (*/ SELECT ${selected} FROM span s INDEXED BY span_${half}_${index} ${held.joins}
         WHERE s.${column} = ${hash} /*pg AND s.${column} >= 0*/ AND s.chain = $1 AND s.version = ${version}
           AND s.${own} = ${WALLET} AND ${HALVES[half]} AND s.first_block <= $2
-          AND (${POSITION.map((name) => `s.${name}`).join(', ')}) > (${after.join(', ')})
+          ${side === after ? `AND (${order}) > (${afterParams(sides.length).join(', ')})` : ''}
           ${side === 'outgoing' && direction === undefined ? `AND s.${other} <> ${WALLET}` : ''}
-        /*pg ORDER BY ${POSITION.map((name) => `s.${name}`).join(', ')} LIMIT ${LIMIT})*/`;
+        /*pg ORDER BY ${order} LIMIT ${LIMIT})*/`;
     };
     // One side after the other, without a common order: outgoing delegations are not read before the incoming ones end.
     const lists = sides.map(
-      (
-        one,
-      ) => `SELECT ${row.select(ofTable(one.side, span.names))} FROM (${scan(one, 'open')} UNION ALL ${scan(one, 'closed')}
-        ORDER BY ${order} LIMIT ${LIMIT}) AS ${one.side}`,
+      (one) => `SELECT * FROM (${scan(one, 'open')} UNION ALL ${scan(one, 'closed')}
+        ORDER BY ${POSITION.join(', ')} LIMIT ${LIMIT}) AS ${one.side}`,
     );
     const sql = `${[chain, ...lists].join('\n UNION ALL ')} LIMIT ${LIMIT} + 1`;
-    const { at } = row;
     return {
       sql,
       at,
-      requirePinned: pinnedRequirement(at),
+      requirePinned,
       isAfter: rowComparison(at),
       decodePosition: positionDecoder(at),
       decodeKey: keyDecoder(at),
@@ -106,9 +119,14 @@ export const listStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
     };
   });
 
-function requireList({ wallet, at, limit }: ListQuery): void {
+function requireList({ wallet, direction, at, after, limit }: ListQuery): void {
   if (!isAddress(wallet)) throw new StoreError('bad-question', `wallet ${wallet} is not a lower-case address`);
   requireBlockNumber(at.block);
+  if (after !== undefined && after.side !== (direction ?? after.side))
+    throw new StoreError(
+      'bad-question',
+      `a position among the ${after.side} delegations is not in a list of ${direction} ones`,
+    );
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new StoreError('bad-question', `limit ${limit} is not 1 or more`);
 }
@@ -126,7 +144,8 @@ const positionDecoder =
 const rowComparison = ({ side, ...position }: PositionColumns) => {
   const order = [side, ...POSITION.map((name) => position[name])];
   return (row: Row, before: Row): boolean => {
-    for (const column of order) {
+    for (let turn = 0; turn < order.length; turn++) {
+      const column = order[turn] as number;
       const distance = decodeNumber(row[column]) - decodeNumber(before[column]);
       if (distance !== 0) return distance > 0;
     }
@@ -142,8 +161,8 @@ export function createList<D extends HeldDelegation>(
   const statementFor = listStatement(held);
   return async (query) => {
     requireList(query);
-    const { chainId, version, direction, at: pinned, limit, matches } = query;
-    const statement = statementFor(version, direction);
+    const { chainId, version, direction, at: pinned, after, limit, matches } = query;
+    const statement = statementFor(version, direction, after?.side);
     const { at, decodePosition } = statement;
     const [chain = [], ...spans] = await engine.rows(statement.sql, encodeParams(query, hash));
     statement.requirePinned(chainId, pinned.block, chain);
