@@ -3,47 +3,20 @@
 import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
 import { SCOPES, type Scope } from '../registry/scopes.ts';
 import { ALL_VERSIONS, hasRights, type VERSIONS, type Version } from '../registry/versions.ts';
+import { BATCH_OPERATION } from './batch-operation.ts';
 import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, type ParamUse, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
-import type { ProblemType } from './problems.ts';
 import { REGISTRIES, type Registry, type ScopeOfRegistry, scopesOfRegistry } from './registries.ts';
+import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
 import { BALANCE, DELEGATION, DETAILED_DELEGATION, explanation, HEALTH, NETWORK, READINESS } from './responses.ts';
 import { anyObject, anyOf, arrayOf, boolean, described } from './shape.ts';
 
 /** What every operation of a registry takes. */
 const COMMON_PARAMS = {
   chainId: withDefault(p.chainId, 1),
-  block: optional(p.block),
-  timestamp: optional(p.timestamp),
+  ...AS_OF_PARAMS,
 } as const;
-const NUMBERS = { numbers: withDefault(p.numbers, 'number') } as const;
-
-const ONE_POINT_IN_TIME: Rule = (isGiven) =>
-  isGiven('block') && isGiven('timestamp') ? { parameter: 'timestamp', detail: 'cannot be combined with block' } : null;
-
-const REGISTRY_PROBLEMS = [
-  'bad-request',
-  'unknown-chain',
-  'not-indexed',
-  'not-ready',
-  'chain-not-ready',
-  'chain-stale',
-  'clock-skew',
-  'chain-halted',
-  'not-yet-indexed',
-] as const satisfies readonly ProblemType[];
-
-/** What operations of a registry share. */
-const ofRegistry = (registry: Registry) => {
-  const { segment, takesKey, hasUnnamedRevocations } = REGISTRIES[registry];
-  return {
-    method: 'GET',
-    tag: segment,
-    budget: takesKey ? 'keyed' : 'anonymous',
-    problems: [...REGISTRY_PROBLEMS, ...(hasUnnamedRevocations ? (['revocation-unread'] as const) : [])],
-  } as const satisfies Partial<OperationBase>;
-};
 
 // Checks
 
@@ -58,7 +31,7 @@ const WALLET_PARAMS = {
 const TARGET_PARAMS = { contract: required(p.contract), tokenId: required(p.tokenId) } as const;
 const RIGHTS_PARAM = { rights: withDefault(p.rights, NO_RIGHTS) } as const;
 const CHECK_OPTIONS = { ...COMMON_PARAMS, ...NUMBERS, explain: withDefault(p.explain, 'false') } as const;
-const CHECK_PARAMS = { ...WALLET_PARAMS, ...TARGET_PARAMS, ...RIGHTS_PARAM, ...CHECK_OPTIONS } as const;
+export const CHECK_PARAMS = { ...WALLET_PARAMS, ...TARGET_PARAMS, ...RIGHTS_PARAM, ...CHECK_OPTIONS } as const;
 
 type CheckParamName<V extends Registry, S extends Scope> =
   | WalletName<V>
@@ -293,9 +266,11 @@ export const OPENAPI_OPERATION = {
   budget: 'page',
 } as const satisfies OperationBase;
 
+export type BatchOperation = typeof BATCH_OPERATION;
 export type RegistryOperation = CheckOperation | ListOperation;
 export type Operation =
   | RegistryOperation
+  | BatchOperation
   | typeof NETWORKS_OPERATION
   | typeof HEALTH_OPERATION
   | typeof READY_OPERATION
@@ -312,6 +287,7 @@ export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = [
 
 export const OPERATIONS: readonly Operation[] = [
   ...REGISTRY_OPERATIONS,
+  BATCH_OPERATION,
   NETWORKS_OPERATION,
   HEALTH_OPERATION,
   READY_OPERATION,

@@ -33,6 +33,15 @@ export interface AdmissionDecision {
 export interface Admission {
   /** `socket` returns the peer address; it is only called if needed. */
   admit(request: Request, budget: Budget, socket: () => string): Awaitable<AdmissionDecision>;
+  /** Counts the questions of a batch, all or none. The batch itself was admitted as the first of them. */
+  admitQuestions(
+    request: Request,
+    budget: Budget,
+    socket: () => string,
+    questions: number,
+  ): Awaitable<AdmissionDecision>;
+  /** A batch with more questions would be refused, so there is no need to read them. */
+  mostQuestions(request: Request, budget: Budget): number;
   /** The client's address, behind trusted proxies too. */
   addressOf(request: Request, socket: () => string): string;
   /** Who sent an admitted request. */
@@ -53,8 +62,15 @@ export function createAdmission(options: AdmissionOptions): Admission {
     limiterOfKey(null) === null
       ? ' Requests with an API key are not limited: see /developers.'
       : ' Requests with an API key have their own limit: see /developers.';
-  const toDecision = (name: string, limiter: Limiter, result: LimitResult) =>
-    decide(name, limiter, result, name === 'anon' ? anonymousHelp : '');
+  /** Consumes from the window of a client. A batch of several questions was counted as one request before. */
+  function consume(name: string, limiter: Limiter, client: string, questions: number): Awaitable<AdmissionDecision> {
+    const help = name === 'anon' ? anonymousHelp : '';
+    if (questions > limiter.limit.most) return refuseBatch(name, limiter, help);
+    const result = limiter.consume(client, performance.now(), costOf(questions));
+    return result instanceof Promise
+      ? result.then((one) => decide(name, limiter, one, help))
+      : decide(name, limiter, result, help);
+  }
   const addressOf = (request: Request, socket: () => string) =>
     clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
 
@@ -63,21 +79,17 @@ export function createAdmission(options: AdmissionOptions): Admission {
     limiter: Limiter | null,
     request: Request,
     socket: () => string,
+    questions = 1,
   ): Promise<AdmissionDecision> {
-    if (limiter === null) return UNLIMITED;
-    return toDecision(name, limiter, await limiter.consume(addressOf(request, socket), performance.now()));
+    return limiter === null ? UNLIMITED : consume(name, limiter, addressOf(request, socket), questions);
   }
 
   /** The keys of one wallet share a window. A key with a limit of its own has its own window, shared with the keys it replaced. */
-  function limitKey({ id, windowId, owner, rateLimit }: KeyRecord): Awaitable<AdmissionDecision> {
+  function limitKey({ id, windowId, owner, rateLimit }: KeyRecord, questions: number): Awaitable<AdmissionDecision> {
     const limiter = limiterOfKey(rateLimit);
     if (limiter === null) return UNLIMITED;
     const isShared = owner !== null && rateLimit === null;
-    const name = isShared ? 'owner' : 'key';
-    const result = limiter.consume(isShared ? owner : `#${windowId ?? id}`, performance.now());
-    return result instanceof Promise
-      ? result.then((one) => toDecision(name, limiter, one))
-      : toDecision(name, limiter, result);
+    return consume(isShared ? 'owner' : 'key', limiter, isShared ? owner : `#${windowId ?? id}`, questions);
   }
 
   /** Decisions in progress by key: concurrent requests with the same key share one lookup. */
@@ -100,6 +112,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     known: false | null,
     request: Request,
     socket: () => string,
+    questions: number,
   ): Promise<AdmissionDecision> {
     const anon = () => limited('anon', anonymous, request, socket);
     if (known === null) {
@@ -107,19 +120,31 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (lookup.refusal !== null) return lookup;
       let found: KeyRecord | false;
       try {
-        found = await keys.lookUp(key);
+        found = await keys.lookUp(key, costOf(questions));
       } catch {
         const { headers, refusal } = await anon();
         const problem = new Problem('not-ready', 'The API key cannot be verified now.', { retryAfter: 5 });
         return { headers, refusal: refusal ?? problem };
       }
-      if (found !== false) return limitKey(found);
+      if (found !== false) return limitKey(found, questions);
     }
     const { headers, refusal } = await anon();
     const problem = new Problem('bad-key', 'The API key is unknown, malformed, expired or revoked.', {
       headers: CHALLENGE,
     });
     return { headers, refusal: refusal ?? problem };
+  }
+
+  function admitCaller(
+    request: Request,
+    budget: Budget,
+    socket: () => string,
+    questions: number,
+  ): Awaitable<AdmissionDecision> {
+    const key = keyOf(request, budget);
+    if (key === null) return limited('anon', anonymous, request, socket, questions);
+    const known = keys.known(key, costOf(questions));
+    return known ? limitKey(known, questions) : withKey(key, known, request, socket, questions);
   }
 
   return {
@@ -132,12 +157,22 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (budget === 'free') return UNLIMITED;
       if (budget === 'page') return limited('pages', pages, request, socket);
       if (budget === 'lookup') return limited('lookups', lookups, request, socket);
-      const key = keyOf(request, budget);
-      if (key === null) return limited('anon', anonymous, request, socket);
-      const known = keys.known(key);
-      return known ? limitKey(known) : withKey(key, known, request, socket);
+      return admitCaller(request, budget, socket, 1);
     },
+    admitQuestions: (request, budget, socket, questions) =>
+      questions > 1 ? admitCaller(request, budget, socket, questions) : UNLIMITED,
+    mostQuestions: (request, budget) =>
+      (keyOf(request, budget) === null ? anonymous?.limit.most : undefined) ?? Number.POSITIVE_INFINITY,
   };
+}
+
+/** How many requests are still to be counted: a batch was admitted as one. */
+const costOf = (questions: number) => (questions === 1 ? 1 : questions - 1);
+
+/** No window has room for so many questions. */
+function refuseBatch(name: string, { limit }: Limiter, help: string): AdmissionDecision {
+  const detail = `Too many questions: each counts as a request, and at most ${limit.most} are allowed in any ${limit.seconds} seconds${SCOPES[name] ?? ''}. Send at most ${limit.most} in a batch.${help}`;
+  return { headers: {}, refusal: new Problem('too-many-requests', detail, { retryAfter: limit.seconds }) };
 }
 
 const keyOf = (request: Request, budget: Budget) => (budget === 'keyed' ? request.headers.get('x-api-key') : null);

@@ -1,16 +1,17 @@
 // The API, apart from the process that listens: a request goes in, a response comes out.
 
+import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
 import type { Awaitable } from '../store/awaitable.ts';
-import { StoreError } from '../store/errors.ts';
 import { type AdmissionDecision, UNLIMITED } from './admission.ts';
-import { providerTrouble } from './as-of.ts';
+import { MAX_PLAIN_BYTES, requireBodyWithin } from './body.ts';
 import { CORS } from './headers.ts';
 import { problemResponse } from './problem-response.ts';
 import { requestIdOf } from './request-id.ts';
 import { findRoute, type Match } from './routes.ts';
 import type { Service } from './service.ts';
+import { toProblem } from './to-problem.ts';
 
 export interface AppOptions extends Service {
   readonly onAnswer?: (answer: Answered, request: Request, response: Response) => void;
@@ -34,7 +35,6 @@ export interface App {
 
 const PREFLIGHT = {
   ...CORS,
-  'access-control-allow-methods': 'GET, HEAD, OPTIONS',
   'access-control-allow-headers': 'X-API-KEY, If-None-Match, Content-Type, X-Request-Id, traceparent',
   'access-control-max-age': '86400',
 };
@@ -49,15 +49,17 @@ export function createApp(options: AppOptions): App {
       const began = performance.now();
       const { path, query } = splitUrl(request.url);
       const match = findRoute(path);
-      const received: Received = { request, id: requestIdOf(request), match, query, socket };
+      const received: Received = { request, id: requestIdOf(request), match, query, socket, limits: UNLIMITED.headers };
       const { id } = received;
       // Browsers send preflights by themselves: they are not counted.
       const admission = request.method === 'OPTIONS' ? UNLIMITED : admit(received, options);
       const admitted = admission instanceof Promise ? await admission : admission;
+      received.limits = admitted.headers;
       const response = admitted.refusal
         ? problemResponse(admitted.refusal, new Headers(CORS))
         : await answered(received, options);
-      for (const name in admitted.headers) response.headers.set(name, admitted.headers[name] ?? '');
+      const { limits } = received;
+      for (const name in limits) response.headers.set(name, limits[name] ?? '');
       response.headers.set('x-request-id', id);
       if (sandbox) response.headers.set('x-sandbox', 'true');
       if (onAnswer !== undefined) {
@@ -78,6 +80,8 @@ interface Received {
   readonly query: string;
   /** Gives the peer's address. */
   readonly socket: () => string;
+  /** The rate limit headers of the response. */
+  limits: AdmissionDecision['headers'];
 }
 
 const routeName = (match: Match | null) => match?.route.path ?? 'other';
@@ -107,10 +111,10 @@ function answer(received: Received, service: Service): Awaitable<Response> {
   const { request, match, query, socket } = received;
   const { method, url } = request;
   // Preflights always pass, so that a browser lets the page see the problem itself.
-  if (method === 'OPTIONS')
-    return new Response(null, { status: 204, headers: { ...PREFLIGHT, allow: allowedMethods(match) } });
+  if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders(match) });
   if (url.length > MAX_URL_LENGTH)
     throw new Problem('uri-too-long', `The URL is longer than ${MAX_URL_LENGTH} characters.`);
+  if (method !== 'GET' && match?.route.takesBody !== true) requireBodyWithin(request, MAX_PLAIN_BYTES);
   if (match === null) throw new Problem('not-found', 'No such path. See /docs for all paths.');
   const { route, path } = match;
   if (!route.methods.includes(method === 'HEAD' ? 'GET' : method)) {
@@ -124,42 +128,36 @@ function answer(received: Received, service: Service): Awaitable<Response> {
     const asked = { request: new Request(`http://page${target}`, { headers }), match: findRoute(own), query: ownQuery };
     return answered({ ...received, ...asked }, service);
   };
-  return route.answer({ request, socket, path, query, service, ask });
+  const count = (questions: number) => countQuestions(received, route.budget, service, questions);
+  return route.answer({ request, socket, path, query, service, ask, count });
+}
+
+/** Counts the questions of a batch against the limit of its caller. */
+async function countQuestions(
+  received: Received,
+  budget: Budget,
+  { admission }: Service,
+  questions: number,
+): Promise<void> {
+  const { request, socket } = received;
+  const decision = (await admission?.admitQuestions(request, budget, socket, questions)) ?? UNLIMITED;
+  received.limits = { ...received.limits, ...decision.headers };
+  if (decision.refusal !== null) throw decision.refusal;
 }
 
 const READS: readonly string[] = ['GET'];
+
+/** Pages of other sites may read, and may send what an operation of the API takes. */
+const preflightHeaders = (match: Match | null) => ({
+  ...PREFLIGHT,
+  'access-control-allow-methods': match?.route.takesBody ? allowedMethods(match) : allowedMethods(null),
+  allow: allowedMethods(match),
+});
 
 const allowedMethods = (match: Match | null) => {
   const methods = match?.route.methods ?? READS;
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 };
 
-/** Turns any error into a problem. */
-function asProblem(error: unknown, { id, match }: Received, service: Service): Problem {
-  const failed = { id, route: routeName(match) };
-  if (error instanceof Problem) return error;
-  if (error instanceof StoreError) {
-    const retryAfter = 5;
-    switch (error.code) {
-      case 'unavailable':
-        service.onError?.(error, failed);
-        return new Problem('not-ready', 'The database is unavailable.', { retryAfter });
-      case 'not-started':
-        return new Problem('chain-not-ready', `${error.message}${providerTrouble(service, error.chainId)}`, {
-          retryAfter,
-        });
-      case 'before-first':
-        return new Problem('not-indexed', error.message);
-      case 'beyond-head':
-        return new Problem('not-yet-indexed', error.message, { retryAfter });
-      case 'rewritten':
-        return new Problem('cursor-gone', `${error.message} Start again without a cursor.`);
-      case 'revocation-unread':
-        return new Problem('revocation-unread', error.message, { retryAfter });
-      default:
-        break;
-    }
-  }
-  service.onError?.(error, failed);
-  return new Problem('internal', "The request failed. The operator's log has the cause.");
-}
+const asProblem = (error: unknown, { id, match }: Received, service: Service): Problem =>
+  toProblem(error, service, { id, route: routeName(match) });

@@ -12,6 +12,7 @@ import { docsText } from '../web/docs.ts';
 import { EXPLORER_FIELDS, renderExplorer } from '../web/explorer.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
 import { renderStatus } from '../web/status.ts';
+import { answerBatch } from './batch.ts';
 import { answerCheck } from './check.ts';
 import { DEVELOPER_PATHS, requireOwnPage } from './developers.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
@@ -31,6 +32,8 @@ export interface Call {
   readonly service: Service;
   /** Asks the API itself, without a limit: the page that asks is already counted, the explorer as a request to the API. */
   readonly ask: (url: string) => Promise<Response>;
+  /** Counts the questions of a batch. Throws a problem if they exceed the rate limit. */
+  readonly count: (questions: number) => Promise<void>;
 }
 
 export interface Route {
@@ -38,6 +41,8 @@ export interface Route {
   readonly budget: Budget;
   /** HEAD goes with GET, and OPTIONS with everything. */
   readonly methods: readonly string[];
+  /** An operation that reads a body, which other sites may send. */
+  readonly takesBody?: boolean;
   answer(call: Call): Awaitable<Response>;
 }
 
@@ -56,6 +61,15 @@ const HANDLERS: {
   check: (operation, { query, request, service }) => answerCheck(operation, query, request, service),
   list: (operation, { path, query, request, service, socket }) =>
     answerList(operation, path, query, request, service, () => callerOf(request, operation.budget, socket, service)),
+  batch: (operation, { request, query, service, socket, count }) =>
+    answerBatch(operation, {
+      query,
+      request,
+      service,
+      count,
+      caller: () => callerOf(request, operation.budget, socket, service),
+      mostQuestions: service.admission?.mostQuestions(request, operation.budget) ?? Number.POSITIVE_INFINITY,
+    }),
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),
@@ -65,7 +79,8 @@ const HANDLERS: {
 function operationRoute<Kind extends Operation['kind']>(operation: OperationOf<Kind>): Route {
   const { path, budget, method } = operation;
   const handler = HANDLERS[operation.kind as Kind];
-  return { path, budget, methods: [method], answer: (call) => handler(operation, call) };
+  const takesBody = 'requestBody' in operation;
+  return { path, budget, methods: [method], takesBody, answer: (call) => handler(operation, call) };
 }
 
 const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page'): Route => ({
