@@ -3,12 +3,12 @@
 import type { AnyQuestion, Question } from '../registry/check.ts';
 import type { Scope } from '../registry/scopes.ts';
 import { MAX_QUESTIONS } from './batch-operation.ts';
-import { createJsonReader, isObject, JsonError, JsonNumber, type JsonValue } from './json-reader.ts';
-import { type Declaration, required, withDefault } from './operation.ts';
+import { createJsonReader, isObject, JsonError, JsonNumber, type JsonObject, type JsonValue } from './json-reader.ts';
+import { type Declaration, type RequestOf, required, withDefault } from './operation.ts';
 import { CHECK_PARAMS, checkOf } from './operations.ts';
 import * as p from './params.ts';
 import { badRequest, type ParameterFault, Problem } from './problems.ts';
-import { MAX_FAULTS, nameFault, shorten } from './query.ts';
+import { MAX_FAULTS, nameFault, type Query, shorten } from './query.ts';
 import { REGISTRIES, type Registry, scopesOfRegistry } from './registries.ts';
 import { knownNames, readValues } from './request.ts';
 
@@ -94,6 +94,7 @@ const QUESTION_PARAMS = {
   rights,
 } as const;
 type QuestionParam = keyof typeof QUESTION_PARAMS;
+type ReadQuestion = Partial<RequestOf<{ params: typeof QUESTION_PARAMS; rules: [] }>> & { readonly chainId: number };
 
 /** A question has the names of v2 for its wallets, or their synonyms, whatever its version. */
 function declare(registry: Registry, scope: Scope): Declaration {
@@ -120,45 +121,50 @@ const isIgnored = (name: string) => name === 'contract' || name === 'tokenId';
 export function readQuestion(value: JsonValue): ChainQuestion {
   if (!isObject(value)) throw new Problem('bad-request', 'The question must be a JSON object.');
   const { registry, scope, declaration } = readKind(value.values);
-  const known = knownNames(declaration);
-  const values = new Map<string, string>();
+  const query = toQuery(value, knownNames(declaration));
+  const { chainId, from, to, contract, tokenId, rights } = readValues(declaration, {}, query) as ReadQuestion;
+  const question: Record<string, unknown> = { version: registry, scope, from, to };
+  // The declaration has the parameters that the scope and the registry need.
+  if (contract !== undefined) question['contract'] = contract;
+  if (tokenId !== undefined) question['tokenId'] = tokenId;
+  if (rights !== undefined) question['rights'] = rights;
+  return { chainId, question: question as unknown as ChainQuestion['question'] };
+}
+
+/** The fields as the query of a single check. */
+function toQuery({ values: fields, repeated }: JsonObject, known: ReadonlySet<string>): Query {
   const faults: ParameterFault[] = [];
   const add = (name: string, detail: string) => {
     if (faults.length < MAX_FAULTS) faults.push({ parameter: shorten(name), detail });
   };
-  for (const name of value.repeated) add(name, 'is given more than once');
+  for (const name of repeated) add(name, 'is given more than once');
+  const values = new Map<string, string>();
   let isReadable = true;
-  for (const [name, field] of value.values) {
-    if (field === null) continue;
-    const text = toText(field);
+  fields.forEach((field, name) => {
+    if (field === null) return;
     if (!known.has(name)) {
       if (!isIgnored(name)) add(name, nameFault(name, known, faults.length === 0));
-    } else if (text instanceof p.Fault) {
+      return;
+    }
+    const text = toText(field);
+    if (typeof text === 'string') values.set(name, text);
+    else {
       isReadable = false;
       add(name, text.detail);
-    } else values.set(name, text);
-  }
+    }
+  });
+  // Otherwise such a field would be reported as missing too.
   if (!isReadable) throw badRequest(faults);
-  const read = readValues(declaration, {}, { values, faults }) as Readonly<Record<QuestionParam, unknown>>;
-  const { version: _version, check: _check, chainId, ...rest } = read;
-  // The declaration has the parameters that the scope and the registry need.
-  return { chainId, question: { ...rest, version: registry, scope } } as ChainQuestion;
+  return { values, faults };
 }
 
 /** What a question asks, and of which registry. */
-function readKind(values: ReadonlyMap<string, JsonValue>) {
+function readKind(fields: ReadonlyMap<string, JsonValue>) {
   const faults: ParameterFault[] = [];
-  const read = <T>(name: string, param: p.Param<T>, absent: T | p.Fault): T | null => {
-    const field = values.get(name) ?? null;
-    const text = field === null ? null : toText(field);
-    const value = text === null ? absent : text instanceof p.Fault ? text : param.read(text);
-    if (!(value instanceof p.Fault)) return value;
-    faults.push({ parameter: name, detail: value.detail });
-    return null;
-  };
-  const version = read('version', p.registry, 'any');
-  const scope = read('check', p.scope, new p.Fault('is required'));
-  if (version === null || scope === null) throw badRequest(faults);
+  const version = readField('version', p.registry, fields, faults) ?? 'any';
+  const scope = readField('check', p.scope, fields, faults);
+  if (scope === null && faults.length === 0) faults.push({ parameter: 'check', detail: 'is required' });
+  if (scope === null || faults.length > 0) throw badRequest(faults);
   const registry = version === 'any' ? version : version === '1' ? 1 : 2;
   const declarations = DECLARATIONS.get(registry);
   const declaration = declarations?.get(scope);
@@ -166,6 +172,22 @@ function readKind(values: ReadonlyMap<string, JsonValue>) {
   const choices = [...(declarations?.keys() ?? [])].join(', ');
   const detail = `must be one of ${choices} in ${REGISTRIES[registry].segment}, not "${scope}"`;
   throw badRequest([{ parameter: 'check', detail }]);
+}
+
+/** Null if the field is absent or wrong. */
+function readField<T>(
+  name: string,
+  param: p.Param<T>,
+  fields: ReadonlyMap<string, JsonValue>,
+  faults: ParameterFault[],
+): T | null {
+  const field = fields.get(name) ?? null;
+  if (field === null) return null;
+  const text = toText(field);
+  const value = typeof text === 'string' ? param.read(text) : text;
+  if (!(value instanceof p.Fault)) return value;
+  faults.push({ parameter: name, detail: value.detail });
+  return null;
 }
 
 const DIGITS = /^[0-9]+$/;

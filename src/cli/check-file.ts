@@ -29,6 +29,16 @@ interface Answered {
   readonly error: string;
 }
 
+/** Rows whose answers are on their way, while the next rows are read. */
+interface AskedBatch {
+  readonly data: readonly CsvRow[];
+  readonly answered: Promise<Answered[]>;
+  /** The header, before the first row. */
+  readonly lead: string;
+  /** Bytes of the file read so far. */
+  readonly bytes: number;
+}
+
 const KNOWN = ['from', 'to', 'type', 'contract', 'tokenId', 'rights', 'version', 'chainId'] as const;
 type ColumnName = (typeof KNOWN)[number];
 type Columns = Readonly<Partial<Record<ColumnName, number>>>;
@@ -54,24 +64,10 @@ export async function checkFile(call: Invocation, source: Source, file: string):
   const answers = source.store === null ? overHttp(source, blocks) : fromStore(source.store, blocks);
   let read: ((cells: readonly string[]) => Asked) | null = null;
   let [width, rows, troubled] = [0, 0, 0];
-  for await (const { rows: batch, bytes } of readCsv(stream as unknown as AsyncIterable<Uint8Array>)) {
-    let data = batch;
-    let text = '';
-    if (read === null) {
-      const [names, ...rest] = batch as [CsvRow, ...CsvRow[]];
-      width = names.cells.length;
-      read = readerOf(columnsOf(names.cells.map((name) => decodeCell(name) ?? name)), call);
-      data = rest;
-      text = `${names.text},result,error\n`;
-    }
-    const reader = read;
-    const answered = await answers(
-      data.map(({ cells }) =>
-        cells.length > width ? `the row has ${cells.length} cells, but the header has ${width}` : reader(cells),
-      ),
-    );
-    for (const [position, row] of data.entries()) {
-      const { result, error } = answered[position] as Answered;
+  const write = async ({ data, answered, lead, bytes }: AskedBatch) => {
+    let text = lead;
+    for (const [position, { result, error }] of (await answered).entries()) {
+      const row = data[position] as CsvRow;
       if (error !== '') troubled++;
       const missing = ','.repeat(Math.max(0, width - row.cells.length));
       text += `${row.text}${missing},${result},${error === '' ? '' : quoteCell(asBytes(error))}\n`;
@@ -79,7 +75,31 @@ export async function checkFile(call: Invocation, source: Source, file: string):
     rows += data.length;
     await writeWhole(Buffer.from(text, 'latin1'));
     progress.show(rows, bytes);
+  };
+  let written = Promise.resolve();
+  for await (const { rows: batch, bytes } of readCsv(stream as unknown as AsyncIterable<Uint8Array>)) {
+    let data = batch;
+    let lead = '';
+    if (read === null) {
+      const [names, ...rest] = batch as [CsvRow, ...CsvRow[]];
+      width = names.cells.length;
+      read = readerOf(columnsOf(names.cells.map((name) => decodeCell(name) ?? name)), call);
+      data = rest;
+      lead = `${names.text},result,error\n`;
+    }
+    const reader = read;
+    const answered = answers(
+      data.map(({ cells }) =>
+        cells.length > width ? `the row has ${cells.length} cells, but the header has ${width}` : reader(cells),
+      ),
+    );
+    // If writing the batch before it fails, nobody waits for this one.
+    answered.catch(() => {});
+    await written;
+    written = write({ data, answered, lead, bytes });
+    written.catch(() => {});
   }
+  await written;
   if (read === null) throw new UsageError('The CSV is empty. Its header must name the columns, such as from,to');
   progress.end(rows);
   await blocks.confirm();
@@ -260,8 +280,14 @@ const overHttp = ({ ask }: Source, blocks: PinnedBlocks): Answers =>
     return answered;
   });
 
-const questionText = (chainId: number, { scope, tokenId, ...rest }: { scope: string; tokenId?: bigint }) =>
-  JSON.stringify({ check: scope, chainId, ...rest, ...(tokenId === undefined ? {} : { tokenId: String(tokenId) }) });
+/** The JSON of a question: its values need no escapes. */
+function questionText(chainId: number, question: ChainQuestion['question']): string {
+  const { version, scope, from, to } = question;
+  const contract = 'contract' in question ? `,"contract":"${question.contract}"` : '';
+  const tokenId = 'tokenId' in question ? `,"tokenId":"${question.tokenId}"` : '';
+  const rights = 'rights' in question && question.rights !== NO_RIGHTS ? `,"rights":"${question.rights}"` : '';
+  return `{"version":"${version}","check":"${scope}","chainId":${chainId},"from":"${from}","to":"${to}"${contract}${tokenId}${rights}}`;
+}
 
 const NO_BATCHES = `The service at --url does not have POST ${BATCH_OPERATION.path}. Update the service, or query its database with DATABASE_URL.`;
 
