@@ -383,7 +383,7 @@ describe('what the HTTP parser answers before the API', () => {
     ['a length and chunks', health('Content-Length: 3\r\nTransfer-Encoding: chunked\r\n'), 400],
     ['a path that does not begin with a slash', 'GET health HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', 400],
-    ['a large body', 'POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n', 413],
+    ['a huge body', 'POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n', 413],
     ['large headers', health(`x: ${'y'.repeat(17_000)}\r\n`), 431],
     ['many headers', health(Array.from({ length: 240 }, (_, turn) => `x-${turn}: 1\r\n`).join('')), 431],
     ['a long address', `GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
@@ -419,6 +419,121 @@ describe('what the HTTP parser answers before the API', () => {
     const began = performance.now();
     expect(await client.send('GET /health HTT')).toBeNull();
     expect(performance.now() - began).toBeWithin(5000, 25_000);
+  });
+});
+
+describe('hostile bodies', () => {
+  const HEAD = 'POST /registry/any/check HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+  const ask = `{"check":"all","from":"${COLD}","to":"${HOT}"}`;
+  const whole = (body: string, head = HEAD) => `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`;
+  const batch: Pick<Hostile, 'statuses'> = { statuses: [400, 408, 413, 415] };
+  const faultOfBody = (answer: RawAnswer | null) =>
+    answer?.status === 200 && answer.body.startsWith('{"complete":') ? null : faultOf({ ...batch } as Hostile, answer);
+
+  test('4000 bodies with errors anywhere are each answered or refused in a documented way', async () => {
+    const random = createRandom(16);
+    const int = (below: number) => Math.floor(random() * below);
+    const pick = <T>(of: readonly T[]): T => of[int(of.length)] as T;
+    const pieces = [
+      '"',
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '\\',
+      'NaN',
+      '1e999',
+      '9'.repeat(400),
+      '\0',
+      '\xff',
+      '\u00e9',
+      'null',
+      '-',
+    ];
+    const rows = [
+      ask,
+      ask.replace('"all"', '"erc20"'),
+      ask.replace('}', ',"chainId":10}'),
+      '{}',
+      'null',
+      '[[[[[[[[[[]]]]]]]]]]',
+    ];
+    const client = rawClient(server.url);
+    const wrong: string[] = [];
+    const statuses = new Map<number, number>();
+    for (let turn = 0; turn < 4000; turn++) {
+      let body = `{"questions":[${Array.from({ length: int(4) }, () => pick(rows)).join(',')}]}`;
+      for (let edits = int(4); edits > 0; edits--) {
+        const at = int(body.length + 1);
+        body = body.slice(0, at) + pick(['', ...pieces]) + body.slice(at + int(4));
+      }
+      const head = HEAD.replace('application/json', pick(['application/json', 'application/json', 'text/html']));
+      const answer = await client.send(whole(body, head));
+      const fault = faultOfBody(answer);
+      if (fault !== null) wrong.push(`${JSON.stringify(body.slice(0, 300))} gave ${fault}`);
+      statuses.set(answer?.status ?? 0, (statuses.get(answer?.status ?? 0) ?? 0) + 1);
+    }
+    client.close();
+    console.log(`4000 hostile bodies: ${JSON.stringify([...statuses].sort())}`);
+    expect(wrong.slice(0, 5)).toEqual([]);
+    expect(failures).toEqual([]);
+  });
+
+  test('only a batch may have more than 16 KiB, with a length and in chunks', async () => {
+    const send = async (request: string) => {
+      const client = rawClient(server.url);
+      const answer = await client.send(request);
+      client.close();
+      return answer;
+    };
+    const large = 'x'.repeat(20_000);
+    for (const path of ['/health', '/developers/nonce', '/registry/v2/check/all', '/nope']) {
+      const answer = await send(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n`);
+      expect([path, answer?.status, JSON.parse(answer?.body ?? '').detail]).toEqual([
+        path,
+        413,
+        'The body is larger than 16 KiB.',
+      ]);
+    }
+    const chunked = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
+    const spaced = (body: string) => send(`${chunked}${chunk(body.slice(0, 9))}${chunk(body.slice(9))}0\r\n\r\n`);
+    expect((await spaced(`{"questions":[${ask}]}${' '.repeat(100_000)}`))?.body).toEndWith(
+      '"answers":[{"result":true}]}',
+    );
+    const tooLarge = await send(`${chunked}${chunk(large).repeat(450)}0\r\n\r\n`);
+    expect(tooLarge?.status).toBe(413);
+  });
+
+  test('a body that is slow or cut off ends, and the next request is answered', async () => {
+    const impatient = serving(store, timeOf(105), { chainIds: new Set([1, 10]), answerTimeout: 1 });
+    const client = rawClient(impatient.url);
+    const slow = await client.send(`${HEAD}Content-Length: 1000\r\n\r\n{"questions":[`);
+    expect([slow?.status, JSON.parse(slow?.body ?? '').detail]).toEqual([
+      408,
+      'The body did not arrive within 1 seconds.',
+    ]);
+    client.close();
+    const gone = rawClient(impatient.url);
+    void gone.send(`${HEAD}Content-Length: 1000\r\n\r\n{"questions":[`);
+    await Bun.sleep(100);
+    gone.close();
+    const next = rawClient(impatient.url);
+    expect((await next.send(whole(`{"questions":[${ask}]}`)))?.status).toBe(200);
+    next.close();
+    await impatient.stop();
+    expect(failures).toEqual([]);
+  });
+
+  test('a refused batch leaves the connection in step', async () => {
+    const client = rawClient(server.url);
+    for (const body of ['{"questions":5}', `{"questions":[${`${ask},`.repeat(200)}]}`]) {
+      expect((await client.send(whole(body)))?.status).toBe(400);
+      expect((await client.send('GET /health HTTP/1.1\r\nHost: x\r\n\r\n'))?.body).toBe('{"status":"ok"}');
+    }
+    client.close();
   });
 });
 

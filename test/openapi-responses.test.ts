@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import Ajv2020 from 'ajv/dist/2020.js';
+import { BATCH_OPERATION, MAX_BATCH_BYTES } from '../src/api/batch-operation.ts';
 import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
 import { openApi } from '../src/api/openapi.ts';
 import { requiredParams } from '../src/api/operation.ts';
@@ -13,7 +14,18 @@ import { StoreError } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
-import { address, block, COLD, GOOD_VALUES, granted, HOT, KEY_RECORD, revocation, timeOf } from './support/fixtures.ts';
+import {
+  address,
+  block,
+  COLD,
+  CONTRACT,
+  GOOD_VALUES,
+  granted,
+  HOT,
+  KEY_RECORD,
+  revocation,
+  timeOf,
+} from './support/fixtures.ts';
 import { serviceOf } from './support/serving.ts';
 import { BAD_TOKEN_ID, tokensOf } from './support/token-stub.ts';
 
@@ -23,14 +35,14 @@ interface Documented {
 }
 interface Document {
   readonly paths: Readonly<
-    Record<string, { readonly get: { readonly responses: Readonly<Record<string, Documented>> } }>
+    Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Documented>> }>>>
   >;
   readonly components: { readonly headers: Readonly<Record<string, { readonly schema: object }>> };
 }
 
 const DOCUMENT = openApi() as unknown as Document;
 const ajv = new Ajv2020({ strict: true, allErrors: true, validateFormats: false });
-ajv.addVocabulary(['components', 'x-request']);
+ajv.addVocabulary(['components', 'x-request', 'x-request-body']);
 ajv.addSchema({ $id: 'openapi', components: (DOCUMENT as { components: object }).components });
 
 /** References in a part of the document lead to the document. */
@@ -38,11 +50,14 @@ const compile = (schema: object) =>
   ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"openapi#/')));
 
 /** Headers of every HTTP response, which the document does not list. */
-const TRANSPORT = /^(content-type|content-length|date|access-control-.*)$/;
+const TRANSPORT = /^(content-type|content-length|connection|date|access-control-.*)$/;
+
+const documentedResponses = ({ path, method }: Operation) =>
+  DOCUMENT.paths[path]?.[method.toLowerCase()]?.responses ?? {};
 
 /** What the document says about a response that it does not hold; null for a response that fits. */
-async function misfit({ path }: Operation, response: Response): Promise<string | null> {
-  const documented = DOCUMENT.paths[path]?.get.responses[response.status];
+async function misfit(operation: Operation, response: Response): Promise<string | null> {
+  const documented = documentedResponses(operation)[response.status];
   if (documented === undefined) return `status ${response.status} is not documented`;
   for (const [name, value] of response.headers) {
     if (TRANSPORT.test(name)) continue;
@@ -57,7 +72,9 @@ async function misfit({ path }: Operation, response: Response): Promise<string |
   const schema = documented.content[type]?.schema;
   if (schema === undefined) return `content type ${type} is not documented`;
   const validate = compile(schema);
-  return validate(JSON.parse(body)) ? null : `${body.slice(0, 200)}: ${ajv.errorsText(validate.errors)}`;
+  for (const value of type === 'application/x-ndjson' ? body.trimEnd().split('\n') : [body])
+    if (!validate(JSON.parse(value))) return `${value.slice(0, 200)}: ${ajv.errorsText(validate.errors)}`;
+  return null;
 }
 
 let store: Store;
@@ -113,13 +130,27 @@ function requestOf(operation: Operation, more = '', init: RequestInit = {}): Req
     .filter((name) => name !== 'wallet')
     .map((name) => `${name}=${GOOD_VALUES[name]}`);
   const target = operation.path.replace('{wallet}', HOT);
-  return new Request(`http://localhost${target}?${[...query, ...(more === '' ? [] : [more])].join('&')}`, init);
+  const sent = operation.kind === 'batch' ? batchInit(init) : init;
+  return new Request(`http://localhost${target}?${[...query, ...(more === '' ? [] : [more])].join('&')}`, sent);
+}
+
+const GOOD_QUESTION = { from: COLD, to: HOT, contract: CONTRACT, tokenId: '7' };
+/** Questions of every kind. */
+const QUESTIONS = [
+  ...['all', 'contract', 'erc721', 'erc20', 'erc1155'].map((check) => ({ ...GOOD_QUESTION, check })),
+  { ...GOOD_QUESTION, check: 'token', version: 1 },
+];
+
+function batchInit(init: RequestInit): RequestInit {
+  if (init.method === 'GET') return init;
+  const body = JSON.stringify({ questions: QUESTIONS });
+  return { method: 'POST', body, ...init, headers: { 'content-type': 'application/json', ...init.headers } };
 }
 
 const failing = (error: Error): Store =>
   new Proxy(store, {
     get: (target, name) =>
-      ['check', 'explain', 'list', 'pin', 'chains', 'chain', 'blockAt'].includes(String(name))
+      ['check', 'checkMany', 'explain', 'list', 'pin', 'chains', 'chain', 'blockAt'].includes(String(name))
         ? () => Promise.reject(error)
         : Reflect.get(target, name),
   });
@@ -159,7 +190,9 @@ async function responsesOf(operation: Operation): Promise<[string, Response][]> 
     `${'x'.repeat(5000)}=1`,
   ])
     await ask(more.slice(0, 40), app, requestOf(operation, more));
-  await ask('POST', app, requestOf(operation, '', { method: 'POST' }));
+  const otherMethod = operation.method === 'GET' ? 'POST' : 'GET';
+  await ask(otherMethod, app, requestOf(operation, '', { method: otherMethod }));
+  if (operation.kind === 'batch') await askBatches(app, ask);
   await ask('an invalid key', app, requestOf(operation, '', { headers: { 'x-api-key': 'dk_nonsense' } }));
   const keyed = appAt(store, now, { admission: gateOf(1000, true) });
   await ask('an active key', keyed, requestOf(operation, '', { headers: { 'x-api-key': 'dk_active' } }));
@@ -181,6 +214,19 @@ async function responsesOf(operation: Operation): Promise<[string, Response][]> 
   return found;
 }
 
+/** What only the bodies of a batch can have. */
+async function askBatches(app: App, ask: (what: string, app: App, request: Request) => Promise<Response>) {
+  const send = (what: string, body: string | ReadableStream, headers: Record<string, string> = {}, of = app) =>
+    ask(what, of, requestOf(BATCH_OPERATION, '', { body, headers }));
+  const some = [...QUESTIONS, { ...GOOD_QUESTION, check: 'all', chainId: 10 }, { chainId: 137 }, 5];
+  for (const accept of ['application/json', 'application/x-ndjson'])
+    await send(`refused questions as ${accept}`, JSON.stringify({ questions: some }), { accept });
+  await send('no JSON', 'x');
+  await send('a large body', ' '.repeat(MAX_BATCH_BYTES + 1));
+  await send('a form', 'x=1', { 'content-type': 'application/x-www-form-urlencoded' });
+  await send('a slow body', new ReadableStream({}), {}, appAt(store, timeOf(105), { answerTimeout: 0.01 }));
+}
+
 describe('the OpenAPI document has every response of', () => {
   for (const operation of OPERATIONS) {
     test(operation.path, async () => {
@@ -189,7 +235,7 @@ describe('the OpenAPI document has every response of', () => {
         statuses.add(response.status);
         expect([what, await misfit(operation, response)]).toEqual([what, null]);
       }
-      const documented = Object.keys(DOCUMENT.paths[operation.path]?.get.responses ?? {}).map(Number);
+      const documented = Object.keys(documentedResponses(operation)).map(Number);
       // And none that cannot be had. A failure of these three cannot be provoked from here.
       const cannotFail = ['health', 'ready', 'openapi'].includes(operation.kind);
       expect(documented.filter((status) => !statuses.has(status))).toEqual(cannotFail ? [500] : []);

@@ -69,6 +69,35 @@ describe('serve --workers', () => {
     expect(await served.stop()).toBe(0);
   });
 
+  test('each question of a batch counts as a request, whole batches or none, on every worker', async () => {
+    const database = await filled(`sqlite:${temporaryPath('batches.db')}`);
+    const served = await startServe(database, LIMITED, 'serve', '--workers', '2');
+    const question = { check: 'all', from: COLD, to: HOT };
+    const send = (count: number) =>
+      fetch(`${served.url}/registry/any/check`, {
+        method: 'POST',
+        body: JSON.stringify({ questions: Array.from({ length: count }, () => question) }),
+        headers: { 'content-type': 'application/json', connection: 'close' },
+        keepalive: false,
+      });
+    const never = await send(26);
+    expect([never.status, ((await never.json()) as { detail: string }).detail]).toEqual([
+      429,
+      'Too many questions: each counts as a request, and at most 25 are allowed in any 10 seconds. Send at most 25 in a batch. Requests with an API key are not limited: see /developers.',
+    ]);
+    // It counted as one request. Two batches of 7 fit with their first questions of the others.
+    const responses = await Promise.all(Array.from({ length: 30 }, () => send(7)));
+    const accepted = responses.filter(({ status }) => status === 200).length;
+    const counted = 1 + 7 * accepted;
+    console.log(`two workers, 30 batches of 7: ${accepted} accepted`);
+    for (const response of responses) expect([200, 429]).toContain(response.status);
+    expect(counted).toBeLessThanOrEqual(25);
+    // What is left is less than what any batch still needs.
+    const left = responses.map(({ headers }) => Number(/;r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]));
+    expect(Math.min(...left)).toBe(0);
+    await served.stop();
+  });
+
   for (const { name, fresh } of ENGINES) {
     test(`on ${name}: a revoked key stops working on every worker within two seconds`, async () => {
       const database = await filled(await fresh());

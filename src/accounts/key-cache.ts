@@ -4,14 +4,14 @@ import { type Accounts, isActive, type KeyRecord } from './accounts.ts';
 import { isKey } from './key.ts';
 
 export interface KeyCache {
-  /** The key if it is active, false if it is not; null if that takes a lookup. */
-  known(text: string): KeyRecord | false | null;
+  /** The key if it is active, false if it is not; null if that takes a lookup. Counts `uses` of an active key. */
+  known(text: string, uses?: number): KeyRecord | false | null;
   /** Whether the key was found before, or is being looked up now. */
   isFamiliar(text: string): boolean;
   /** The id of a key that was found before; null for other texts. */
   idOf(text: string): number | null;
   /** Reads the key from the database. Concurrent calls for one key share a lookup. */
-  lookUp(text: string): Promise<KeyRecord | false>;
+  lookUp(text: string, uses?: number): Promise<KeyRecord | false>;
   stop(): Promise<void>;
 }
 
@@ -81,26 +81,26 @@ export function createKeyCache(
     return one;
   }
 
-  function decide({ record }: Lookup): KeyRecord | false {
+  function decide({ record }: Lookup, uses: number): KeyRecord | false {
     const seconds = now();
     if (record === null || !isActive(record, seconds)) return false;
-    addUses(record.id, Math.floor(seconds / DAY_SECONDS), 1);
+    addUses(record.id, Math.floor(seconds / DAY_SECONDS), uses);
     return record;
   }
 
   return {
-    known(text) {
+    known(text, uses = 1) {
       const one = found.get(text) ?? unknown.get(text);
       if (one === undefined && !isKey(text)) return false;
-      return one !== undefined && performance.now() - one.readAt < CACHE_MS ? decide(one) : null;
+      return one !== undefined && performance.now() - one.readAt < CACHE_MS ? decide(one, uses) : null;
     },
     isFamiliar: (text) => found.has(text) || pending.has(text),
     idOf: (text) => found.get(text)?.record?.id ?? null,
-    async lookUp(text) {
+    async lookUp(text, uses = 1) {
       const reading = pending.get(text) ?? read(text);
       pending.set(text, reading);
       try {
-        return decide(await reading);
+        return decide(await reading, uses);
       } finally {
         pending.delete(text);
       }

@@ -3,6 +3,7 @@
 import type { Delegation } from '../registry/delegation.ts';
 import { MAX_UINT256, NO_RIGHTS } from '../registry/delegation.ts';
 import { ANY_LIST, COUNTERPARTS } from './any-operations.ts';
+import { BATCH_OPERATION } from './batch-operation.ts';
 import { HOLDERS_OPERATION } from './holders-operation.ts';
 import type { InputOf, ResponseOf } from './operation.ts';
 import { CHECKS, LISTS, type Operation } from './operations.ts';
@@ -30,12 +31,17 @@ export const EXAMPLE_DELEGATIONS: readonly Delegation[] = [
   { ...v2, kind: 'ALL', to: lower(VOTER), rights: VOTE },
 ];
 
+/** The block that has them. */
+export const EXAMPLE_BLOCK = { number: 100, hash: `0x${'64'.padStart(64, '0')}`, timestamp: 1_700_001_000 } as const;
+
 export interface Example {
   /** The id of its operation. */
   readonly operation: string;
   readonly summary: string;
   /** Path and query. */
   readonly request: string;
+  /** The JSON of a request that has a body. */
+  readonly body?: object;
   readonly problem?: ProblemType;
   readonly answer: unknown;
 }
@@ -151,6 +157,37 @@ export const EXAMPLES: readonly Example[] = [
     String(MAX_UINT256),
   ),
   example(CHECKS.any.erc20, 'An amount that is delegated in v2', { ...WALLETS, contract: COIN }, 250_000_000),
+  {
+    operation: BATCH_OPERATION.id,
+    summary: 'Questions to both registries and to one of them, and a question that is refused',
+    request: `${BATCH_OPERATION.path}?numbers=string`,
+    body: {
+      questions: [
+        { check: 'contract', ...WALLETS, contract: NFT },
+        { version: 2, check: 'erc20', ...WALLETS, contract: COIN },
+        { version: 1, check: 'token', ...WALLETS, contract: NFT, tokenId: '9007199254740993' },
+        { check: 'erc721', ...WALLETS, contract: NFT },
+      ],
+    },
+    answer: {
+      complete: false,
+      chains: [{ chainId: 1, block: EXAMPLE_BLOCK }],
+      answers: [
+        { result: true },
+        { result: '250000000' },
+        { result: true },
+        {
+          problem: {
+            type: problemUri('bad-request'),
+            title: PROBLEMS['bad-request'].title,
+            status: 400,
+            detail: 'tokenId is required',
+            errors: [{ parameter: 'tokenId', detail: 'is required' }],
+          },
+        },
+      ],
+    } satisfies ResponseOf<typeof BATCH_OPERATION>,
+  },
   example(LISTS[2], 'All delegations of a wallet', { wallet: COLD }, [
     { type: 'CONTRACT', from: COLD, to: HOT, contract: NFT, tokenId: null },
     { type: 'TOKEN', from: COLD, to: HOT, contract: COIN, tokenId: null },

@@ -59,7 +59,10 @@ function examplesOf({ id }: OperationBase, status: number): JsonSchema {
   const statusOf = ({ problem }: Example) => (problem === undefined ? 200 : PROBLEMS[problem].status);
   const examples = EXAMPLES.filter((one) => one.operation === id && statusOf(one) === status).map(
     // The tests send each x-request.
-    ({ summary, request, answer }, index) => [`example${index + 1}`, { summary, 'x-request': request, value: answer }],
+    ({ summary, request, body, answer }, index) => [
+      `example${index + 1}`,
+      { summary, 'x-request': request, ...(body === undefined ? {} : { 'x-request-body': body }), value: answer },
+    ],
   );
   return examples.length === 0 ? {} : { examples: Object.fromEntries(examples) };
 }
@@ -93,12 +96,15 @@ const parameter = (operation: OperationBase, name: string, use: ParamUse): JsonS
   ...(use.required ? { example: use.param.example } : {}),
 });
 
+const contentOf = (shapes: Readonly<Record<string, Shape<unknown>>>): JsonSchema =>
+  Object.fromEntries(Object.entries(shapes).map(([type, { schema }]) => [type, { schema }]));
+
 function pathItem(operation: OperationBase): JsonSchema {
-  const { id, tag, summary, description, params, answer, budget } = operation;
+  const { id, method, tag, summary, description, params, requestBody, answer, budget } = operation;
   const varies: readonly HeaderName[] = budget === 'keyed' ? ['Vary'] : [];
   const headers = headerRefs([...answer.headers, ...varies, ...commonHeaders(operation)]);
   return {
-    get: {
+    [method.toLowerCase()]: {
       operationId: id,
       tags: [tag],
       // With a key or without one.
@@ -106,11 +112,23 @@ function pathItem(operation: OperationBase): JsonSchema {
       summary,
       description,
       parameters: Object.entries(params).map(([name, use]) => parameter(operation, name, use)),
+      ...(requestBody === undefined
+        ? {}
+        : {
+            requestBody: {
+              description: requestBody.description,
+              required: true,
+              content: contentOf(requestBody.content),
+            },
+          }),
       responses: {
         200: {
           description: answer.description,
           headers,
-          content: { 'application/json': { schema: answer.body.schema, ...examplesOf(operation, 200) } },
+          content: {
+            'application/json': { schema: answer.body.schema, ...examplesOf(operation, 200) },
+            ...(answer.line === undefined ? {} : contentOf({ 'application/x-ndjson': answer.line })),
+          },
         },
         ...(answer.hasETag ? { 304: { description: 'Not modified since the ETag in `If-None-Match`.', headers } } : {}),
         ...Object.fromEntries(
@@ -124,12 +142,18 @@ function pathItem(operation: OperationBase): JsonSchema {
   };
 }
 
-/** Every schema that a response refers to. */
+/** Every schema that a request or a response refers to. */
 function schemas(): JsonSchema {
   const problems = new Set(OPERATIONS.flatMap((operation) => [...problemsByStatus(operation).values()].flat()));
-  const shapes = [...OPERATIONS.map(({ answer }) => answer.body), ...[...problems].map(problemShape)];
+  const shapes = [...(OPERATIONS as readonly OperationBase[]).flatMap(shapesOf), ...[...problems].map(problemShape)];
   return Object.assign({}, ...shapes.map(({ definitions }) => definitions));
 }
+
+const shapesOf = ({ requestBody, answer }: OperationBase): Shape<unknown>[] => [
+  ...Object.values(requestBody?.content ?? {}),
+  answer.body,
+  ...(answer.line === undefined ? [] : [answer.line]),
+];
 
 export const openApi = (): JsonSchema => ({
   openapi: '3.1.0',

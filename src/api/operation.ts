@@ -42,23 +42,37 @@ export type Budget = 'keyed' | 'anonymous' | 'page' | 'lookup' | 'free';
 /** A rule about several parameters. Gets the names that are given. */
 export type Rule = (isGiven: (name: string) => boolean) => ParameterFault | null;
 
-export interface OperationBase {
-  /** Operations of one kind have one handler. */
-  readonly kind: string;
-  /** The name of the operation in generated clients. */
-  readonly id: string;
-  readonly method: 'GET';
-  readonly path: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly description: string;
+/** The parameters of an operation. */
+export interface Declaration {
   readonly params: Params;
   readonly rules: readonly Rule[];
   /** Query parameters of related operations, which clients send to this one too: they have no meaning here. */
   readonly ignored?: readonly string[];
+}
+
+/** What an operation reads from the body of a request. */
+export interface RequestBody {
+  readonly description: string;
+  /** The shape of the body, by content type. */
+  readonly content: Readonly<Record<string, Shape<unknown>>>;
+}
+
+export interface OperationBase extends Declaration {
+  /** Operations of one kind have one handler. */
+  readonly kind: string;
+  /** The name of the operation in generated clients. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly requestBody?: RequestBody;
   readonly answer: {
     readonly description: string;
     readonly body: Shape<unknown>;
+    /** The shape of each line, if the answer can also be sent as lines of JSON. */
+    readonly line?: Shape<unknown>;
     readonly headers: readonly HeaderName[];
     /** Answers 304 to `If-None-Match`. */
     readonly hasETag: boolean;
@@ -68,7 +82,7 @@ export interface OperationBase {
   readonly budget: Budget;
 }
 
-type UseOf<O extends OperationBase, Name> = O extends unknown
+type UseOf<O extends Declaration, Name> = O extends unknown
   ? Name extends keyof O['params']
     ? O['params'][Name]
     : null
@@ -77,10 +91,10 @@ type ValueOf<Use> =
   Use extends RequiredParam<infer T> ? T : Use extends OptionalParam<infer T, infer Default> ? T | Default : undefined;
 
 /** The names of the parameters of an operation, or of any of several. */
-export type ParamName<O extends OperationBase> = O extends unknown ? keyof O['params'] & string : never;
+export type ParamName<O extends Declaration> = O extends unknown ? keyof O['params'] & string : never;
 
 /** Every parameter of an operation. Of several operations: undefined for those that an operation does not have. */
-export type RequestOf<O extends OperationBase> = { readonly [Name in ParamName<O>]: ValueOf<UseOf<O, Name>> };
+export type RequestOf<O extends Declaration> = { readonly [Name in ParamName<O>]: ValueOf<UseOf<O, Name>> };
 
 /** The body of a 200. */
 export type ResponseOf<O extends OperationBase> = TypeOf<O['answer']['body']>;
@@ -104,5 +118,5 @@ export type OptionsOf<O extends OperationBase, Except extends string> = {
  */
 export function handled(_rest: Readonly<Record<string, never>>): void {}
 
-export const requiredParams = ({ params }: OperationBase): string[] =>
+export const requiredParams = ({ params }: Declaration): string[] =>
   Object.keys(params).filter((name) => params[name]?.required);

@@ -4,6 +4,7 @@ import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
 import { SCOPES, type Scope } from '../registry/scopes.ts';
 import { ALL_VERSIONS, hasRights, keepsPlace, type VERSIONS, type Version } from '../registry/versions.ts';
 import { ANY_OPERATIONS, type AnyOperation } from './any-operations.ts';
+import { BATCH_OPERATION } from './batch-operation.ts';
 import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, type ParamUse, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
@@ -31,7 +32,7 @@ const WALLET_PARAMS = {
 const TARGET_PARAMS = { contract: required(p.contract), tokenId: required(p.tokenId) } as const;
 const RIGHTS_PARAM = { rights: withDefault(p.rights, NO_RIGHTS) } as const;
 const CHECK_OPTIONS = { ...COMMON_PARAMS, ...NUMBERS, explain: withDefault(p.explain, 'false') } as const;
-const CHECK_PARAMS = { ...WALLET_PARAMS, ...TARGET_PARAMS, ...RIGHTS_PARAM, ...CHECK_OPTIONS } as const;
+export const CHECK_PARAMS = { ...WALLET_PARAMS, ...TARGET_PARAMS, ...RIGHTS_PARAM, ...CHECK_OPTIONS } as const;
 
 type CheckParamName<V extends Registry, S extends Scope> =
   | WalletName<V>
@@ -288,10 +289,12 @@ export const OPENAPI_OPERATION = {
   budget: 'page',
 } as const satisfies OperationBase;
 
+export type BatchOperation = typeof BATCH_OPERATION;
 export type RegistryOperation = CheckOperation | ListOperation;
 export type Operation =
   | RegistryOperation
   | AnyOperation
+  | BatchOperation
   | typeof NETWORKS_OPERATION
   | typeof HEALTH_OPERATION
   | typeof READY_OPERATION
@@ -309,6 +312,7 @@ export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = [
 export const OPERATIONS: readonly Operation[] = [
   ...ANY_OPERATIONS,
   ...REGISTRY_OPERATIONS,
+  BATCH_OPERATION,
   NETWORKS_OPERATION,
   HEALTH_OPERATION,
   READY_OPERATION,

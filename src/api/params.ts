@@ -2,6 +2,7 @@
 
 import { type Address, type Bytes32, isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { rightsOf, TEXT_PREFIX } from '../registry/rights.ts';
+import { ALL_SCOPES } from '../registry/scopes.ts';
 import { hasChecksum } from './checksum.ts';
 import type { JsonSchema } from './shape.ts';
 
@@ -201,6 +202,14 @@ function choice<const Choices extends readonly string[]>(
   };
 }
 
+export const registry = choice(
+  ['any', '1', '2'],
+  'The registry to ask: `1`, `2`, or `any` (the default): a grant in either counts.',
+);
+export const scope = choice(
+  ALL_SCOPES,
+  'What is asked, as in `/registry/…/check/{check}`. `token` is for version 1; `erc721`, `erc1155` and `erc20` are for the others.',
+);
 export const numbers = choice(
   ['string', 'number'],
   'How token ids and balances are written: `number`, a JSON integer with every digit, or `string`.',

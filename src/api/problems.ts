@@ -14,7 +14,7 @@ import {
   unixSeconds,
 } from './shape.ts';
 
-const ERRORS = arrayOf(object({ parameter: string, detail: string }));
+export const PARAMETER_FAULTS = arrayOf(object({ parameter: string, detail: string }));
 const INDEXED = { chainId: integer, indexedBlock: count, indexedTimestamp: unixSeconds } as const;
 const AGE = { ...INDEXED, ageSeconds: integer, maxAgeSeconds: integer } as const;
 
@@ -35,13 +35,13 @@ export const PROBLEMS = {
     status: 400,
     title: 'Invalid request',
     help: '`errors` names each rejected parameter and what is wrong with it.',
-    fields: { errors: optional(ERRORS) },
+    fields: { errors: optional(PARAMETER_FAULTS) },
   },
   'unknown-chain': {
     status: 400,
     title: 'Chain not served',
     help: 'This service does not follow the chain, or the chain has no registry of this version. `chainIds` lists the chains that it can answer for.',
-    fields: { errors: ERRORS, chainIds: arrayOf(integer) },
+    fields: { errors: PARAMETER_FAULTS, chainIds: arrayOf(integer) },
   },
   'bad-key': {
     status: 401,
@@ -77,6 +77,11 @@ export const PROBLEMS = {
     help: 'The operator of this service has not turned token gates on (`OWNERSHIP=on`).',
   },
   'method-not-allowed': { status: 405, title: 'Method not allowed', help: 'The `Allow` header lists the methods.' },
+  'request-timeout': {
+    status: 408,
+    title: 'Request timeout',
+    help: 'The body of the request did not arrive in time.',
+  },
   'too-many-keys': {
     status: 409,
     title: 'Too many API keys',
@@ -87,7 +92,17 @@ export const PROBLEMS = {
     title: 'Cursor expired',
     help: 'A reorg or a repair of the index changed the list. Start again without a cursor.',
   },
+  'content-too-large': {
+    status: 413,
+    title: 'Content too large',
+    help: 'The body is larger than the operation accepts. Only a batch may have more than 16 KiB.',
+  },
   'uri-too-long': { status: 414, title: 'URL too long', help: 'No valid request comes near the limit.' },
+  'unsupported-media-type': {
+    status: 415,
+    title: 'Unsupported media type',
+    help: 'The `Content-Type` of the body is not one that the operation accepts.',
+  },
   'not-a-token': {
     status: 422,
     title: 'Not a token contract',
@@ -101,7 +116,7 @@ export const PROBLEMS = {
   'too-many-requests': {
     status: 429,
     title: 'Too many requests',
-    help: 'Without a key the limit is 25 requests in any 10 seconds, unless the operator set another. Long lists are also limited in how many are in flight at once. Retry after `Retry-After` seconds.',
+    help: 'Without a key the limit is 25 requests in any 10 seconds, unless the operator set another. Each question of a batch counts as a request. Long lists and large batches are also limited in how many are in flight at once. Retry after `Retry-After` seconds.',
   },
   internal: {
     status: 500,
@@ -237,11 +252,23 @@ export async function problemText(
   response: Response,
   nameOf: (parameter: string) => string = (name) => name,
 ): Promise<string> {
-  const { detail, errors } = (await response.json().catch(() => ({}))) as {
-    detail?: string;
-    errors?: readonly ParameterFault[];
-  };
-  if (errors !== undefined)
-    return errors.map(({ parameter, detail }) => faultText({ parameter: nameOf(parameter), detail })).join('; ');
-  return detail ?? `HTTP status ${response.status}`;
+  const body = (await response.json().catch(() => ({}))) as Partial<ProblemBody>;
+  return describeProblem(body, nameOf) ?? `HTTP status ${response.status}`;
+}
+
+/** The body of a problem, as far as all problems have it. */
+export interface ProblemBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly errors?: readonly ParameterFault[];
+}
+
+export function describeProblem(
+  { errors, detail }: Partial<ProblemBody>,
+  nameOf: (parameter: string) => string = (name) => name,
+): string | undefined {
+  if (errors === undefined) return detail;
+  return errors.map(({ parameter, detail }) => faultText({ parameter: nameOf(parameter), detail })).join('; ');
 }

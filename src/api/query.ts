@@ -51,17 +51,20 @@ export function parseQuery(query: string, known: ReadonlySet<string>, ignored: R
   return { values, faults };
 }
 
-const MAX_FAULTS = 20;
+export const MAX_FAULTS = 20;
 
-function queryFault(name: string | null, value: string | null, known: ReadonlySet<string>, listKnown: boolean): string {
-  if (name === null || value === null) return 'is not valid percent-encoded UTF-8';
+const queryFault = (name: string | null, value: string | null, known: ReadonlySet<string>, listKnown: boolean) =>
+  name === null || value === null ? 'is not valid percent-encoded UTF-8' : nameFault(name, known, listKnown);
+
+/** What is wrong with a name that is not known, or that was already given. */
+export function nameFault(name: string, known: ReadonlySet<string>, listKnown: boolean): string {
   if (known.has(name)) return 'is given more than once';
   const near = nearest(name, known);
   if (near !== null) return `is not a known parameter; did you mean ${near}?`;
   return listKnown ? `is not a known parameter; known are ${[...known].join(', ')}` : 'is not a known parameter';
 }
 
-const shorten = (text: string) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
+export const shorten = (text: string) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
 
 function decode(text: string): string | null {
   if (!text.includes('%') && !text.includes('+')) return text;

@@ -1,9 +1,9 @@
 // Reads a request's parameters as its operation declares them. All faults are reported at once.
 
-import type { OperationBase, RequestOf } from './operation.ts';
+import type { Declaration, RequestOf } from './operation.ts';
 import { Fault, type Param } from './params.ts';
 import { badRequest, type ParameterFault } from './problems.ts';
-import { parseQuery } from './query.ts';
+import { parseQuery, type Query } from './query.ts';
 
 /** An operation's parameters in the order in which they are read. */
 interface Plan {
@@ -16,9 +16,9 @@ interface Plan {
   readonly ignored: ReadonlySet<string>;
 }
 
-const plans = new Map<OperationBase, Plan>();
+const plans = new Map<Declaration, Plan>();
 
-function planOf(operation: OperationBase): Plan {
+function planOf(operation: Declaration): Plan {
   let plan = plans.get(operation);
   if (plan === undefined) {
     plan = createPlan(operation);
@@ -27,7 +27,7 @@ function planOf(operation: OperationBase): Plan {
   return plan;
 }
 
-function createPlan({ params, ignored = [] }: OperationBase): Plan {
+function createPlan({ params, ignored = [] }: Declaration): Plan {
   const inPath: [string, Param<unknown>][] = [];
   const withSynonym: [string, Param<unknown>, string][] = [];
   const required: [string, Param<unknown>][] = [];
@@ -48,13 +48,22 @@ function createPlan({ params, ignored = [] }: OperationBase): Plan {
 }
 
 /** Every parameter of the operation by name. Throws a bad-request problem that names all faults. */
-export function readRequest<O extends OperationBase>(
+export const readRequest = <O extends Declaration>(
   operation: O,
   path: Readonly<Record<string, string>>,
   query: string,
+): RequestOf<O> => readValues(operation, path, parseQuery(query, planOf(operation).known, planOf(operation).ignored));
+
+/** The names that a request of the operation may have. */
+export const knownNames = (operation: Declaration): ReadonlySet<string> => planOf(operation).known;
+
+/** The same from values that are already separated, with the faults that were found on the way. */
+export function readValues<O extends Declaration>(
+  operation: O,
+  path: Readonly<Record<string, string>>,
+  { values, faults }: Query,
 ): RequestOf<O> {
   const plan = planOf(operation);
-  const { values, faults } = parseQuery(query, plan.known, plan.ignored);
   const request: Record<string, unknown> = {};
   const read = (name: string, param: Param<unknown>, text: string | undefined, missing = 'is required'): unknown => {
     const value = text === undefined ? new Fault(missing) : param.read(text);

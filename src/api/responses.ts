@@ -1,9 +1,10 @@
 // The bodies that the API answers with.
 
-import { HALT_CODE } from './problems.ts';
+import { HALT_CODE, PARAMETER_FAULTS } from './problems.ts';
 import { PROVIDER_CAUSES } from './provider-causes.ts';
 import type { REGISTRIES, Registry } from './registries.ts';
 import {
+  anyOf,
   arrayOf,
   boolean,
   bytes32,
@@ -19,6 +20,7 @@ import {
   object,
   oneOfIntegers,
   oneOfStrings,
+  optional,
   type Shape,
   string,
   type TypeOf,
@@ -84,6 +86,60 @@ export const BALANCE = named(
 export const BLOCK = named(
   'Block',
   object({ number: count, hash: nullable(bytes32), timestamp: nullable(unixSeconds) }),
+);
+
+const PROBLEM_FIELDS = object({
+  type: string,
+  title: string,
+  status: integer,
+  detail: string,
+  errors: optional(PARAMETER_FAULTS),
+});
+
+/** A problem inside an answer: the body that the problem has as a response of its own. */
+export const PROBLEM = named(
+  'Problem',
+  described(
+    { ...PROBLEM_FIELDS, schema: { ...PROBLEM_FIELDS.schema, additionalProperties: true } },
+    'As in a refusal.',
+  ),
+);
+
+/** What an answer about several chains says of each: the block that it is true for, or why there is none. */
+export const CHAIN_ANSWER = anyOf(
+  object({
+    chainId: integer,
+    block: BLOCK,
+    indexedFrom: optional(
+      described(count, 'The first indexed block, if the registry may be older. Earlier grants are unknown.'),
+    ),
+  }),
+  object({ chainId: integer, problem: PROBLEM }),
+);
+
+/** The answer to one question of a batch. */
+const BATCH_RESULT = anyOf(object({ result: anyOf(boolean, BALANCE) }), object({ problem: PROBLEM }));
+const COMPLETE = described(boolean, 'Whether every question was answered.');
+const BATCH_CHAINS = described(arrayOf(CHAIN_ANSWER), 'The chains of the questions, in the order of their first one.');
+
+export const BATCH = named(
+  'Batch',
+  object({
+    complete: COMPLETE,
+    chains: BATCH_CHAINS,
+    answers: described(arrayOf(BATCH_RESULT), 'In the order of the questions.'),
+  }),
+);
+
+/** A line of a batch that is sent as NDJSON. */
+export const BATCH_LINE = named(
+  'BatchLine',
+  anyOf(
+    described(object({ chains: BATCH_CHAINS }), 'The first line.'),
+    BATCH_RESULT,
+    described(object({ complete: COMPLETE }), 'The last line, if all answers were sent.'),
+    described(object({ error: PROBLEM }), 'The last line, if the rest could not be answered.'),
+  ),
 );
 
 /** The answer to a check with `explain=true`. */

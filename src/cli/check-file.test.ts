@@ -3,9 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
-import { address, block, COLD, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
+import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
 import { MAIN, runCommand } from '../../test/support/serve-process.ts';
 import { appOf, serving } from '../../test/support/serving.ts';
+import { createAdmission } from '../http/admission.ts';
+import { createLimiter } from '../http/limiter.ts';
 import type { RunningServer } from '../http/listener.ts';
 import type { Bytes32 } from '../registry/delegation.ts';
 import { rightsOf } from '../registry/rights.ts';
@@ -78,6 +80,35 @@ for (const engine of ENGINES) {
         expect([byOption.code, answersOf(byOption.stdout)]).toEqual([2, [['', why]]]);
       }, 30_000);
 
+      test(`both registries can be checked, by option and by column, from ${source}`, async () => {
+        // A v1 grant has no right, and counts for every right.
+        const single = await check('--from', COLD, '--to', HOT, '--any', '--rights', 'mint');
+        expect([single.code, single.stdout]).toEqual([0, expect.stringContaining('  v1 ALL, since block 101')]);
+        const rows = `from,to,version,type,contract,rights\n${PAIR},any,,,\n${PAIR},2,,,\n${PAIR},ANY,erc20,${CONTRACT},\n`;
+        const byColumn = await check('--csv', fileOf(rows));
+        const unlimited = String(2n ** 256n - 1n);
+        expect([byColumn.code, answersOf(byColumn.stdout)]).toEqual([
+          0,
+          [
+            ['true', ''],
+            ['false', ''],
+            [unlimited, ''],
+          ],
+        ]);
+        for (const args of [[], ['--rights', 'mint']]) {
+          const byOption = await check('--csv', fileOf(`from,to\n${PAIR}\n${HOT},${COLD}\n`), '--any', ...args);
+          expect([byOption.code, answersOf(byOption.stdout)]).toEqual([
+            0,
+            [
+              ['true', ''],
+              ['false', ''],
+            ],
+          ]);
+        }
+        const both = await check('--csv', fileOf(`from,to\n${PAIR}\n`), '--any', '--v1');
+        expect([both.code, both.stderr]).toEqual([2, '--any and --v1 cannot be combined.\n']);
+      }, 60_000);
+
       test(`rights in any script equal those of a single check, as column and as option, from ${source}`, async () => {
         const column = await check(
           '--csv',
@@ -98,7 +129,7 @@ for (const engine of ENGINES) {
         const { code, stdout } = await check('--csv', fileOf(latin1));
         expect([code, answersOf(stdout)]).toEqual([2, [['', 'rights is not valid UTF-8']]]);
         const odd = await check('--csv', fileOf(`from,to,version,größe\n${PAIR},zwölf,1\n`));
-        expect(odd.stdout).toContain(',"version must be 1 or 2, got zwölf"\n');
+        expect(odd.stdout).toContain(',"version must be 1, 2 or any, got zwölf"\n');
         expect(odd.stderr).toContain('Columns copied unchanged: größe');
       }, 30_000);
 
@@ -177,23 +208,26 @@ for (const engine of ENGINES) {
       return { ...done, requests, answers: answersOf(done.stdout).map(([result]) => result) };
     }
 
-    const HOTS = Array.from({ length: 64 }, (_, turn) => address(0x1000 + turn));
-    /** The request of the chosen block, one for each row, and that of the block again. */
-    const REQUESTS = HOTS.length + 2;
+    const HOTS = Array.from({ length: 3000 }, (_, turn) => address(0x1000 + turn));
+    /** The request of the chosen block, two batches of rows, and the block again. */
+    const REQUESTS = 4;
+    const MIDWAY = 3;
     const REORG = 'Chain 1 had a reorg at block 102 while the file was being checked.';
 
     test('midway stops the command: two branches are never mixed', async () => {
       const world = await growing(HOTS);
       const change = () => world.grow([now(102, [], 1)], { rollbackTo: 101 });
-      const { code, stderr } = await checkDuring(world, HOTS, { at: 34, change });
+      const { code, stderr, answers } = await checkDuring(world, HOTS, { at: MIDWAY, change });
       expect(code).toBe(2);
+      expect(answers.length).toBeLessThan(HOTS.length);
+      expect(answers.filter((result) => result !== 'true')).toEqual([]);
       expect(stderr).toContain(`${REORG} Discard the output and run the command again.`);
     });
 
     test('that leaves no hash of the block also stops it', async () => {
       const world = await growing(HOTS);
       const change = () => world.grow([now(103, [], 1)], { rollbackTo: 101 });
-      const { code, stderr } = await checkDuring(world, HOTS, { at: 34, change });
+      const { code, stderr } = await checkDuring(world, HOTS, { at: MIDWAY, change });
       expect([code, stderr.includes(REORG)]).toEqual([2, true]);
     });
 
@@ -218,7 +252,7 @@ for (const engine of ENGINES) {
       const world = await growing([], { before: [now(100), now(101, [granted('ALL', { to: HOT })])] });
       const change = () => world.grow([now(103)], { verified: 103 });
       const rows = HOTS.map(() => HOT);
-      const { code, stderr, answers } = await checkDuring(world, rows, { at: 34, change });
+      const { code, stderr, answers } = await checkDuring(world, rows, { at: MIDWAY, change });
       expect([code, stderr.includes('reorg')]).toEqual([0, false]);
       expect(answers).toEqual(rows.map(() => 'true'));
     });
@@ -266,7 +300,50 @@ for (const engine of ENGINES) {
   });
 }
 
+describe('a service without batches', () => {
+  test('is named as the reason, and no row is answered', async () => {
+    for (const status of [404, 405]) {
+      const problem = { type: `/docs#problem-${status === 404 ? 'not-found' : 'method-not-allowed'}`, detail: 'No.' };
+      const server = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        fetch: ({ method }) =>
+          method === 'POST'
+            ? Response.json(problem, { status })
+            : new Response('false', { headers: { 'x-block-number': '9', 'x-block-hash': `0x${'9'.repeat(64)}` } }),
+      });
+      const file = fileOf(`from,to\n${PAIR}\n`);
+      const { code, stdout, stderr } = await runCommand(['check', '--csv', file, '--url', String(server.url)]);
+      await server.stop(true);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain('The service at --url does not have POST /registry/any/check. Update the service');
+    }
+  });
+});
+
 describe('the rate limit of the service', () => {
+  test('decides how many rows are sent at once: each counts as a request', async () => {
+    const store = await openStore(`sqlite:${temporaryPath('small-batches.db')}`);
+    const { epoch } = await store.claim(1, 100);
+    const head = block(101, [granted('ALL')]);
+    await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+    const limit = (most: number) => createLimiter({ most, seconds: 1 });
+    const admission = createAdmission({
+      anonymous: limit(20),
+      pages: limit(20),
+      lookups: limit(20),
+      limiterOfKey: () => null,
+      keys: { known: () => false, isFamiliar: () => false, lookUp: async () => false },
+      proxies: { check: () => false } as never,
+    });
+    const served = serving(store, timeOf(101), { admission });
+    const file = fileOf(`from,to\n${`${PAIR}\n`.repeat(45)}`);
+    const { code, stdout } = await runCommand(['check', '--csv', file, '--url', served.url]);
+    await served.stop();
+    await store.close();
+    expect([code, answersOf(stdout)]).toEqual([0, Array.from({ length: 45 }, () => ['true', ''])]);
+  }, 30_000);
+
   test('is waited for, also by the first and the last request', async () => {
     const store = await openStore(`sqlite:${temporaryPath('limited.db')}`);
     const { epoch } = await store.claim(1, 100);

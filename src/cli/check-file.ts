@@ -1,29 +1,42 @@
 // Checks every row of a CSV file at one block, in constant memory.
 
 import { existsSync, statSync } from 'node:fs';
+import { BATCH_OPERATION } from '../api/batch-operation.ts';
+import type { ChainQuestion } from '../api/batch-question.ts';
+import type { ResponseOf } from '../api/operation.ts';
 import * as p from '../api/params.ts';
-import { problemText } from '../api/problems.ts';
-import { checkUrl } from '../api/url.ts';
+import { describeProblem, type ProblemBody } from '../api/problems.ts';
+import { REGISTRIES, type Registry } from '../api/registries.ts';
+import { urlFor } from '../api/url.ts';
 import { missingRegistry } from '../http/served-chains.ts';
 import type { Question } from '../registry/check.ts';
 import { isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { SCOPES } from '../registry/scopes.ts';
-import { ALL_VERSIONS, hasRights, type Version } from '../registry/versions.ts';
 import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Store } from '../store/store.ts';
 import type { Invocation } from './command.ts';
 import { asBytes, type CsvRow, decodeCell, quoteCell, readCsv } from './csv.ts';
 import { writeWhole } from './output.ts';
-import { checkPinned, createPinnedBlocks, type PinnedBlocks } from './pinned-block.ts';
+import { checkPinned, createPinnedBlocks, type PinnedBlock, type PinnedBlocks } from './pinned-block.ts';
 import { NO_SERVICE, type Source } from './query-target.ts';
-import { askWithinLimit, chainIdOf, given, readOr, readRights, scopeOf, versionOf } from './question-options.ts';
+import { askWithinLimit, chainIdOf, given, readOr, readRights, registryOf, scopeOf } from './question-options.ts';
 
 /** A row's question, or what is wrong with the row. */
-type Asked = { readonly chainId: number; readonly question: Question } | string;
+type Asked = ChainQuestion | string;
 interface Answered {
   readonly result: string;
   readonly error: string;
+}
+
+/** Rows whose answers are on their way, while the next rows are read. */
+interface AskedBatch {
+  readonly data: readonly CsvRow[];
+  readonly answered: Promise<Answered[]>;
+  /** The header, before the first row. */
+  readonly lead: string;
+  /** Bytes of the file read so far. */
+  readonly bytes: number;
 }
 
 const KNOWN = ['from', 'to', 'type', 'contract', 'tokenId', 'rights', 'version', 'chainId'] as const;
@@ -51,24 +64,10 @@ export async function checkFile(call: Invocation, source: Source, file: string):
   const answers = source.store === null ? overHttp(source, blocks) : fromStore(source.store, blocks);
   let read: ((cells: readonly string[]) => Asked) | null = null;
   let [width, rows, troubled] = [0, 0, 0];
-  for await (const { rows: batch, bytes } of readCsv(stream as unknown as AsyncIterable<Uint8Array>)) {
-    let data = batch;
-    let text = '';
-    if (read === null) {
-      const [names, ...rest] = batch as [CsvRow, ...CsvRow[]];
-      width = names.cells.length;
-      read = readerOf(columnsOf(names.cells.map((name) => decodeCell(name) ?? name)), call);
-      data = rest;
-      text = `${names.text},result,error\n`;
-    }
-    const reader = read;
-    const answered = await answers(
-      data.map(({ cells }) =>
-        cells.length > width ? `the row has ${cells.length} cells, but the header has ${width}` : reader(cells),
-      ),
-    );
-    for (const [position, row] of data.entries()) {
-      const { result, error } = answered[position] as Answered;
+  const write = async ({ data, answered, lead, bytes }: AskedBatch) => {
+    let text = lead;
+    for (const [position, { result, error }] of (await answered).entries()) {
+      const row = data[position] as CsvRow;
       if (error !== '') troubled++;
       const missing = ','.repeat(Math.max(0, width - row.cells.length));
       text += `${row.text}${missing},${result},${error === '' ? '' : quoteCell(asBytes(error))}\n`;
@@ -76,7 +75,31 @@ export async function checkFile(call: Invocation, source: Source, file: string):
     rows += data.length;
     await writeWhole(Buffer.from(text, 'latin1'));
     progress.show(rows, bytes);
+  };
+  let written = Promise.resolve();
+  for await (const { rows: batch, bytes } of readCsv(stream as unknown as AsyncIterable<Uint8Array>)) {
+    let data = batch;
+    let lead = '';
+    if (read === null) {
+      const [names, ...rest] = batch as [CsvRow, ...CsvRow[]];
+      width = names.cells.length;
+      read = readerOf(columnsOf(names.cells.map((name) => decodeCell(name) ?? name)), call);
+      data = rest;
+      lead = `${names.text},result,error\n`;
+    }
+    const reader = read;
+    const answered = answers(
+      data.map(({ cells }) =>
+        cells.length > width ? `the row has ${cells.length} cells, but the header has ${width}` : reader(cells),
+      ),
+    );
+    // If writing the batch before it fails, nobody waits for this one.
+    answered.catch(() => {});
+    await written;
+    written = write({ data, answered, lead, bytes });
+    written.catch(() => {});
   }
+  await written;
   if (read === null) throw new UsageError('The CSV is empty. Its header must name the columns, such as from,to');
   progress.end(rows);
   await blocks.confirm();
@@ -108,7 +131,7 @@ function readerOf(columns: Columns, call: Invocation): (cells: readonly string[]
   const rights = given(call, 'rights');
   const defaultRights = readOr('--rights', p.rights, readRights(rights ?? NO_RIGHTS));
   if (!isBytes32(defaultRights)) throw new UsageError(defaultRights);
-  const [version, chain] = [versionOf(call), chainIdOf(call)];
+  const [version, chain] = [registryOf(call), chainIdOf(call)];
   const defaults = { type: call.text('type'), contract: given(call, 'contract'), tokenId: given(call, 'tokenId') };
   /** The fast path: rows differ in their wallets only. */
   const isPlain =
@@ -154,14 +177,21 @@ interface Rest {
   readonly rights: string | undefined;
 }
 
+const REGISTRY_NAMES = new Map<string, Registry>([
+  ['1', 1],
+  ['2', 2],
+  ['any', 'any'],
+]);
+
 function readRest(pair: Pick<Question, 'from' | 'to'>, rest: Rest): Asked {
-  const version = ALL_VERSIONS.find((one) => `${one}` === rest.version.replace(/^v/i, ''));
-  if (version === undefined) return `version must be ${ALL_VERSIONS.join(' or ')}, got ${rest.version}`;
+  const version = REGISTRY_NAMES.get(rest.version.toLowerCase().replace(/^v/, ''));
+  if (version === undefined) return `version must be 1, 2 or any, got ${rest.version}`;
   const chainId = readOr('chainId', p.chainId, rest.chainId);
   if (typeof chainId === 'string') return chainId;
   const scope = scopeOf(rest.type?.toLowerCase(), version, rest.contract, rest.tokenId);
   const { needsContract, needsTokenId } = SCOPES[scope];
-  if (rest.rights !== undefined && !hasRights(version)) return `rights are not supported by v${version}`;
+  const { hasRights } = REGISTRIES[version];
+  if (rest.rights !== undefined && !hasRights) return `rights are not supported by v${version}`;
   const question: Record<string, unknown> = { version, scope, ...pair };
   if (needsContract) {
     const contract = readOr('contract', p.contract, rest.contract ?? '');
@@ -173,12 +203,12 @@ function readRest(pair: Pick<Question, 'from' | 'to'>, rest: Rest): Asked {
     if (typeof tokenId === 'string') return tokenId;
     question['tokenId'] = tokenId;
   }
-  if (hasRights(version)) {
+  if (hasRights) {
     const rights = readOr('rights', p.rights, readRights(rest.rights ?? NO_RIGHTS));
     if (!rights.startsWith('0x')) return rights;
     question['rights'] = rights;
   }
-  return { chainId, question: question as unknown as Question };
+  return { chainId, question: question as unknown as ChainQuestion['question'] };
 }
 
 type Answers = (asked: readonly Asked[]) => Promise<Answered[]>;
@@ -186,62 +216,105 @@ type Answers = (asked: readonly Asked[]) => Promise<Answered[]>;
 const fault = (error: string): Answered => ({ result: '', error });
 const UNREAD = 'a v1 revocation of this wallet is not settled yet';
 
-/** Answers from a store, a batch at a time. */
-function fromStore(store: Store, blocks: PinnedBlocks): Answers {
+interface OfChain {
+  readonly positions: number[];
+  readonly questions: ChainQuestion['question'][];
+}
+
+function groupByChain(asked: readonly Asked[]): ReadonlyMap<number, OfChain> {
+  const chains = new Map<number, OfChain>();
+  for (const [position, one] of asked.entries()) {
+    if (typeof one === 'string') continue;
+    const chain = chains.get(one.chainId) ?? { positions: [], questions: [] };
+    chains.set(one.chainId, chain);
+    chain.positions.push(position);
+    chain.questions.push(one.question);
+  }
+  return chains;
+}
+
+/** Answers chain by chain, each at its pinned block. */
+function byChain(
+  blocks: PinnedBlocks,
+  answerChain: (pinned: PinnedBlock, questions: OfChain['questions']) => Promise<Answered[]>,
+): Answers {
   return async (asked) => {
     const answered: Answered[] = asked.map((one) => fault(typeof one === 'string' ? one : ''));
-    const chains = new Map<number, { positions: number[]; questions: Question[] }>();
-    for (const [position, one] of asked.entries()) {
-      if (typeof one === 'string') continue;
-      const chain = chains.get(one.chainId) ?? { positions: [], questions: [] };
-      chains.set(one.chainId, chain);
-      chain.positions.push(position);
-      chain.questions.push(one.question);
-    }
-    for (const [chainId, { positions, questions }] of chains) {
+    for (const [chainId, { positions, questions }] of groupByChain(asked)) {
       const pinned = await blocks.of(chainId);
-      const found = typeof pinned === 'string' ? null : await checkPinned(store, pinned, questions);
-      for (const [turn, position] of positions.entries()) {
-        const { version } = questions[turn] as Question;
-        const value = found?.[turn] ?? null;
-        const refusal = typeof pinned === 'string' ? pinned : lackOf(chainId, version);
-        answered[position] =
-          refusal !== null || value === null ? fault(refusal ?? UNREAD) : { result: String(value), error: '' };
-      }
+      const found = typeof pinned === 'string' ? null : await answerChain(pinned, questions);
+      for (const [turn, position] of positions.entries()) answered[position] = found?.[turn] ?? fault(String(pinned));
     }
     return answered;
   };
 }
 
-/** Says as the API does that the chain has no registry of this version; null if it has one. */
-function lackOf(chainId: number, version: Version): string | null {
-  const lack = missingRegistry(chainId, version);
-  return lack === null ? null : `chainId ${lack}`;
-}
+/** Answers from a store, a batch at a time. */
+const fromStore = (store: Store, blocks: PinnedBlocks): Answers =>
+  byChain(blocks, async (pinned, questions) => {
+    const values = await checkPinned(store, pinned, questions);
+    return questions.map(({ version }, turn) => {
+      const value = values[turn] ?? null;
+      const lack = missingRegistry(pinned.chainId, version);
+      // As the API says it.
+      if (lack !== null) return fault(`chainId ${lack}`);
+      return value === null ? fault(UNREAD) : { result: String(value), error: '' };
+    });
+  });
 
-const AT_ONCE = 16;
-
-/** Answers from a service, a few requests at a time. */
-function overHttp({ ask }: Source, blocks: PinnedBlocks): Answers {
-  const answer = async (one: Asked): Promise<Answered> => {
-    if (typeof one === 'string') return fault(one);
-    const pinned = await blocks.of(one.chainId);
-    if (typeof pinned === 'string') return fault(pinned);
-    const response = await askWithinLimit(ask, checkUrl(one.question, { chainId: one.chainId, block: pinned.block }));
-    if (!response.ok) return fault(await problemText(response));
-    const result = await response.text();
-    if (!/^(true|false|\d{1,78})$/.test(result)) throw new UsageError(NO_SERVICE);
-    await blocks.requireSame(pinned, response);
-    return { result, error: '' };
-  };
-  return async (asked) => {
+/** Answers from a service, as many questions at a time as it accepts. */
+const overHttp = ({ ask }: Source, blocks: PinnedBlocks): Answers =>
+  byChain(blocks, async (pinned, questions) => {
+    const { chainId, block, batchSize } = pinned;
+    const path = urlFor(BATCH_OPERATION, { block, numbers: 'string' });
     const answered: Answered[] = [];
-    for (let from = 0; from < asked.length; from += AT_ONCE) {
-      answered.push(...(await Promise.all(asked.slice(from, from + AT_ONCE).map(answer))));
+    for (let from = 0; from < questions.length; from += batchSize) {
+      const slice = questions.slice(from, from + batchSize);
+      const body = `{"questions":[${slice.map((question) => questionText(chainId, question)).join(',')}]}`;
+      const response = await askWithinLimit(ask, path, body);
+      answered.push(...(await readAnswers(response, slice.length, pinned, blocks)));
     }
     return answered;
-  };
+  });
+
+/** The JSON of a question: its values need no escapes. */
+function questionText(chainId: number, question: ChainQuestion['question']): string {
+  const { version, scope, from, to } = question;
+  const contract = 'contract' in question ? `,"contract":"${question.contract}"` : '';
+  const tokenId = 'tokenId' in question ? `,"tokenId":"${question.tokenId}"` : '';
+  const rights = 'rights' in question && question.rights !== NO_RIGHTS ? `,"rights":"${question.rights}"` : '';
+  return `{"version":"${version}","check":"${scope}","chainId":${chainId},"from":"${from}","to":"${to}"${contract}${tokenId}${rights}}`;
 }
+
+const NO_BATCHES = `The service at --url does not have POST ${BATCH_OPERATION.path}. Update the service, or query its database with DATABASE_URL.`;
+
+async function readAnswers(
+  response: Response,
+  count: number,
+  pinned: PinnedBlock,
+  blocks: PinnedBlocks,
+): Promise<Answered[]> {
+  const body = (await response.json().catch(() => ({}))) as Partial<ProblemBody> & Partial<Batch>;
+  if (!response.ok) {
+    const isAbsent = response.status === 405 || (response.status === 404 && body.type?.endsWith('not-found'));
+    if (isAbsent) throw new UsageError(NO_BATCHES);
+    const error = describeProblem(body) ?? `HTTP status ${response.status}`;
+    return Array.from({ length: count }, () => fault(error));
+  }
+  const { chains, answers } = body;
+  if (!Array.isArray(answers) || answers.length !== count || !Array.isArray(chains)) throw new UsageError(NO_SERVICE);
+  const chain = (chains as Batch['chains']).find(({ chainId }) => chainId === pinned.chainId);
+  const block = chain !== undefined && 'block' in chain ? chain.block : null;
+  if (block !== null) await blocks.requireSame(pinned, block);
+  return (answers as Batch['answers']).map((answer) => {
+    if ('problem' in answer) return fault(describeProblem(answer.problem) ?? '');
+    const result = String(answer.result);
+    if (block === null || !/^(true|false|\d{1,78})$/.test(result)) throw new UsageError(NO_SERVICE);
+    return { result, error: '' };
+  });
+}
+
+type Batch = ResponseOf<typeof BATCH_OPERATION>;
 
 const BAR = 30;
 const DRAW_MS = 200;

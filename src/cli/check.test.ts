@@ -271,7 +271,8 @@ describe('check --csv', () => {
       fetch(request) {
         const { pathname, search, searchParams } = new URL(request.url);
         blocks.add(searchParams.get('block'));
-        return fetch(served.url + pathname + search);
+        const { method, headers, body } = request;
+        return fetch(served.url + pathname + search, { method, headers, body });
       },
     });
     const file = join(folder, 'http.csv');

@@ -12,10 +12,10 @@ import {
   dateOf,
   given,
   readRights,
+  registryOf,
   SCOPE_NAMES,
   scopeOf,
   TIME_OPTIONS,
-  versionOf,
   whenOf,
 } from './question-options.ts';
 
@@ -28,7 +28,8 @@ export const check: Command = {
 Exit code: 0 yes, 1 no, 2 error.
 
 With --csv, checks every row of a UTF-8 file (- for standard input) at one block. The header must name the columns from and to
-(or vault and delegate). It can also name type, contract, tokenId, rights, version and chainId, which override the options.
+(or vault and delegate). It can also name type, contract, tokenId, rights, version (1, 2 or any) and chainId, which override the
+options.
 Prints the same rows with two more columns, result and error; other columns are copied. All answers for a chain are from the
 same block, by hash. If a reorg replaces that block, the command stops with an error: discard its output and run it again.
 Exit code: 0 all rows answered, 2 some rows failed, or a reorg.
@@ -46,6 +47,7 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
     'token-id': { value: '<number>', about: 'token id' },
     rights: { value: '<rights>', about: 'required rights, such as vote; unrestricted delegations also match' },
     ...TIME_OPTIONS,
+    any: { about: 'query both registries: a grant in either counts' },
     csv: { value: '<file>', about: 'check every row of a file' },
     json: { about: 'print the answer as JSON, with the delegations that grant it' },
     ...SOURCE_OPTIONS,
@@ -70,7 +72,7 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
 };
 
 function urlOf(call: Invocation): string {
-  const version = versionOf(call);
+  const version = registryOf(call);
   const [from, to] = [given(call, 'from'), given(call, 'to')];
   if (from === undefined || to === undefined)
     throw new UsageError('--from and --to are required. See delegations check --help.');
@@ -99,9 +101,11 @@ async function checkOne(response: Response, asJson: boolean): Promise<void> {
 function formatExplanation({ result, delegations, block }: Explanation): string {
   const at = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateOf(block.timestamp)}`}`;
   const what = typeof result === 'boolean' ? (result ? 'yes' : 'no') : String(result);
-  const because = delegations.map(({ type, rights, since }) => {
+  const because = delegations.map((one) => {
+    const { type, rights, since } = one;
     const right = rightsLabel(rights, dateOf);
-    return `  ${type}${right === null ? '' : ` for ${right}`}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;
+    const version = 'version' in one ? `v${one.version} ` : '';
+    return `  ${version}${type}${right === null ? '' : ` for ${right}`}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;
   });
   return `${what} (${at})\n${because.join('')}`;
 }

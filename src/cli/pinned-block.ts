@@ -1,9 +1,10 @@
 // Pins the block of each chain for a CSV check, and makes sure by its hash that all rows are answered at that block.
 
+import { MAX_QUESTIONS } from '../api/batch-operation.ts';
 import { CHECKS } from '../api/operations.ts';
 import { problemText } from '../api/problems.ts';
 import { type CheckOptions, urlFor } from '../api/url.ts';
-import type { Question } from '../registry/check.ts';
+import type { AnyQuestion, Question } from '../registry/check.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
@@ -19,13 +20,21 @@ export interface PinnedBlock {
   readonly hash: string | null;
   /** The store's revision before the block was chosen. */
   readonly revision: number;
+  /** How many questions the service accepts at once. */
+  readonly batchSize: number;
+}
+
+/** The block that an answer names. */
+export interface NamedBlock {
+  readonly number: number;
+  readonly hash: string | null;
 }
 
 export interface PinnedBlocks {
   /** The pinned block of a chain, or the API's reason why there is none. */
   of(chainId: number): Promise<PinnedBlock | string>;
-  /** Throws if a response is not from the pinned block. */
-  requireSame(pinned: PinnedBlock, response: Response): Promise<void>;
+  /** Throws if an answer is not from the pinned block. */
+  requireSame(pinned: PinnedBlock, answered: NamedBlock): Promise<void>;
   /** Throws if a pinned block was replaced. Call it after the last row. */
   confirm(): Promise<void>;
 }
@@ -34,7 +43,7 @@ const ZERO = `0x${'0'.repeat(40)}`;
 const DISCARD = 'Discard the output and run the command again.';
 
 /** Checks questions in a store at the pinned block. Throws if history changed since it was pinned. */
-export async function checkPinned(store: Store, pinned: PinnedBlock, questions: readonly Question[]) {
+export async function checkPinned(store: Store, pinned: PinnedBlock, questions: readonly (Question | AnyQuestion)[]) {
   const { chainId, block } = pinned;
   try {
     return await store.checkMany(chainId, questions, pinned);
@@ -75,11 +84,10 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
         `Block ${block} of chain ${chainId} is not final and the service does not know its hash, so a reorg could not be detected. Use --block finalized, or omit --block for the newest block.`,
       );
     process.stderr.write(`Chain ${chainId}, at block ${block}${hash === null ? '' : ` (${hash})`}.\n`);
-    return { chainId, block, hash, revision };
+    return { chainId, block, hash, revision, batchSize: batchSizeOf(response) };
   }
 
-  async function requireSame({ chainId, block, hash }: PinnedBlock, response: Response): Promise<void> {
-    const answered = blockOf(response);
+  async function requireSame({ chainId, block, hash }: PinnedBlock, answered: NamedBlock): Promise<void> {
     if (answered.number !== block) throw new UsageError(NO_SERVICE);
     if (hash !== null && answered.hash === hash) return;
     // The hash of a final block may no longer be stored, but the block cannot be replaced. For other blocks a missing hash
@@ -105,14 +113,20 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
           throw new UsageError(
             `Block ${block} of chain ${chainId} could not be confirmed after the last row: ${await problemText(response)} ${DISCARD}`,
           );
-        await (store === null ? requireSame(pinned, response) : checkPinned(store, pinned, []));
+        await (store === null ? requireSame(pinned, blockOf(response)) : checkPinned(store, pinned, []));
       }
     },
   };
 }
 
-function blockOf({ headers }: Response): { number: number; hash: string | null } {
+function blockOf({ headers }: Response): NamedBlock {
   const number = Number(headers.get('x-block-number') ?? Number.NaN);
   if (!Number.isSafeInteger(number)) throw new UsageError(NO_SERVICE);
   return { number, hash: headers.get('x-block-hash') };
+}
+
+/** Each question counts as a request, so a limited caller may not send more at once than its limit. */
+function batchSizeOf({ headers }: Response): number {
+  const limit = /;q=(\d+)/.exec(headers.get('ratelimit-policy') ?? '')?.[1];
+  return Math.max(1, Math.min(Number(limit ?? MAX_QUESTIONS), MAX_QUESTIONS));
 }

@@ -15,7 +15,8 @@ import type { Invocation, Option } from './command.ts';
 import { optionName } from './option-names.ts';
 
 export interface Source {
-  ask(path: string): Promise<Response>;
+  /** Sends a GET, or a POST if there is a body, which is JSON. */
+  ask(path: string, body?: string): Promise<Response>;
   /** Null for a service. */
   readonly store: Store | null;
   close(): Promise<void>;
@@ -43,7 +44,7 @@ const SILENCE_MS = 30_000;
 export const NO_SERVICE = 'The server at --url is not a delegations service, or --url is not its root.';
 
 /** Aborts after a silence, not after a total time: a long list may take long. */
-async function fetchPatiently(url: string, headers: Record<string, string>): Promise<Response> {
+async function fetchPatiently(url: string, init: RequestInit): Promise<Response> {
   const silence = new AbortController();
   let timer: Timer | undefined;
   const wait = () => {
@@ -55,7 +56,7 @@ async function fetchPatiently(url: string, headers: Record<string, string>): Pro
   wait();
   const done = () => clearTimeout(timer);
   try {
-    const response = await fetch(url, { headers, signal: silence.signal });
+    const response = await fetch(url, { ...init, signal: silence.signal });
     wait();
     const watch = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
@@ -83,6 +84,11 @@ export async function openSource(call: Invocation, { usesProviders = false } = {
     : remote(url, call.text('key') ?? call.environment['DELEGATIONS_KEY']);
 }
 
+const requestInit = (headers: Record<string, string>, body: string | undefined): RequestInit =>
+  body === undefined
+    ? { headers }
+    : { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
+
 function remote(url: string, key: string | undefined): Source {
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw new UsageError(`--url must be an http or https URL, got ${url}. Example: --url http://localhost:8080`);
@@ -90,9 +96,9 @@ function remote(url: string, key: string | undefined): Source {
   const headers: Record<string, string> = key ? { 'x-api-key': key } : {};
   return {
     store: null,
-    async ask(path) {
+    async ask(path, body) {
       try {
-        return await fetchPatiently(base + path, headers);
+        return await fetchPatiently(base + path, requestInit(headers, body));
       } catch (error) {
         throw new UsageError(`${new URL(base).host} is unreachable: ${(error as Error).message}`);
       }
@@ -124,7 +130,11 @@ async function openLocal({ environment }: Invocation, usesProviders: boolean): P
     answerTimeout: config.answerTimeout,
     longLists: createLongLists(),
   });
-  return { store, ask: (path) => app.fetch(new Request(`http://store${path}`)), close: () => store.close() };
+  return {
+    store,
+    ask: (path, body) => app.fetch(new Request(`http://store${path}`, requestInit({}, body))),
+    close: () => store.close(),
+  };
 }
 
 /** The JSON of a successful response; throws the problem's text otherwise. Request numbers=string to keep big numbers exact. */

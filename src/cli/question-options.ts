@@ -1,9 +1,10 @@
 // Options and formatting that the querying commands share.
 
 import { Fault, type Param } from '../api/params.ts';
+import { type Registry, scopesOfRegistry } from '../api/registries.ts';
 import type { CheckOptions } from '../api/url.ts';
 import { isRightsParam, rightsOf } from '../registry/rights.ts';
-import { ALL_SCOPES, SCOPES, type Scope, scopesOf } from '../registry/scopes.ts';
+import { ALL_SCOPES, SCOPES, type Scope } from '../registry/scopes.ts';
 import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Invocation, Option } from './command.ts';
@@ -33,6 +34,13 @@ export const ANY_OPTIONS: Readonly<Record<string, Option>> = {
 
 export const versionOf = (call: Invocation): Version => (call.isSet('v1') ? 1 : 2);
 
+/** For commands that have --any. */
+export function registryOf(call: Invocation): Registry {
+  if (!call.isSet('any')) return versionOf(call);
+  if (call.isSet('v1')) throw new UsageError('--any and --v1 cannot be combined.');
+  return 'any';
+}
+
 export const chainIdOf = (call: Invocation): number => call.number(OPTION_OF.chainId) ?? 1;
 
 /** The parameters for the chain and the point in time. */
@@ -54,21 +62,26 @@ export function readRights(text: string): string {
   return rights;
 }
 
+/** As messages name it. */
+export const registryName = (registry: Registry) => (registry === 'any' ? 'both registries' : `v${registry}`);
+
 /** The names of all checks. */
 export const SCOPE_NAMES: readonly string[] = ALL_SCOPES;
 
 /** The check to ask. Without --type it follows from what is given, if only one check needs exactly that. */
 export function scopeOf(
   type: string | undefined,
-  version: Version,
+  registry: Registry,
   contract: string | undefined,
   tokenId: string | undefined,
 ): Scope {
-  const scopes = scopesOf(version);
+  const scopes: readonly Scope[] = scopesOfRegistry(registry);
   if (type !== undefined) {
     const named = scopes.find((scope) => scope === type);
     if (named === undefined)
-      throw new UsageError(`--type ${type} does not exist in v${version}. Use one of ${scopes.join(', ')}.`);
+      throw new UsageError(
+        `--type ${type} does not exist in ${registryName(registry)}. Use one of ${scopes.join(', ')}.`,
+      );
     // The API would ignore them and answer about the wider scope, which nobody who names a contract wants to know.
     const { needsContract, needsTokenId } = SCOPES[named];
     if (contract !== undefined && !needsContract)
@@ -88,9 +101,9 @@ const TRIES = 6;
 const MAX_WAIT_SECONDS = 60;
 
 /** Retries after a 429, as soon as Retry-After says. */
-export async function askWithinLimit(ask: Source['ask'], path: string): Promise<Response> {
+export async function askWithinLimit(ask: Source['ask'], path: string, body?: string): Promise<Response> {
   for (let left = TRIES; ; left--) {
-    const response = await ask(path);
+    const response = await ask(path, body);
     const wait = Number(response.headers.get('retry-after') ?? 0);
     if (response.status !== 429 || left === 0 || wait > MAX_WAIT_SECONDS) return response;
     await response.text();

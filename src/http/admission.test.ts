@@ -70,6 +70,68 @@ describe('limits', () => {
     expect(((await refused.json()) as { type: string }).type).toEndWith('too-many-requests');
   });
 
+  const batch = (client: string, count: number, headers: Record<string, string> = {}) =>
+    fetch(`${served.url}/registry/any/check`, {
+      method: 'POST',
+      body: JSON.stringify({ questions: Array.from({ length: count }, () => ({ check: 'all', from: COLD, to: HOT })) }),
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': client, ...headers },
+    });
+  const leftOf = ({ headers }: Response) => Number(/;r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+
+  test('each question of a batch counts as a request, and a batch is accepted whole or not at all', async () => {
+    const client = newcomer();
+    const first = await batch(client, 20);
+    expect([first.status, leftOf(first)]).toEqual([200, 5]);
+    // Counts as one request, as its questions were read.
+    const second = await batch(client, 6);
+    expect([second.status, leftOf(second)]).toEqual([429, 4]);
+    const wait = Number(second.headers.get('retry-after'));
+    expect(wait >= 1 && wait <= 10).toBe(true);
+    expect([(await batch(client, 4)).status, (await ask(client)).status]).toEqual([200, 429]);
+    const whole = newcomer();
+    expect([(await batch(whole, 25)).status, (await batch(whole, 1)).status]).toEqual([200, 429]);
+  });
+
+  test('more questions than the limit allows are a 429 that says so, and count as one request', async () => {
+    const client = newcomer();
+    for (const count of [26, 10_000]) {
+      const response = await batch(client, count);
+      const { detail } = (await response.json()) as { detail: string };
+      expect([response.status, detail]).toEqual([
+        429,
+        'Too many questions: each counts as a request, and at most 25 are allowed in any 10 seconds. Send at most 25 in a batch. Requests with an API key are not limited: see /developers.',
+      ]);
+    }
+    expect(leftOf(await ask(client))).toBe(22);
+    // No question, or a body that cannot be read, is a request too.
+    expect([(await batch(client, 0)).status, leftOf(await ask(client))]).toEqual([200, 20]);
+  });
+
+  test('with a key, a batch has its 10,000 questions, and each is a use of the key', async () => {
+    const { text } = await keys('create', '--label', 'batch');
+    const response = await batch(newcomer(), 10_000, { 'x-api-key': text });
+    expect([response.status, response.headers.get('ratelimit')]).toEqual([200, null]);
+    expect(((await response.json()) as { answers: unknown[] }).answers).toHaveLength(10_000);
+    expect((await batch(newcomer(), 2, { 'x-api-key': 'dk_nonsense' })).status).toBe(401);
+  });
+
+  test('a key with a limit has it for questions too', async () => {
+    const { id, key } = JSON.parse((await keys('create', '--label', 'few', '--json')).text) as {
+      id: number;
+      key: string;
+    };
+    expect((await keys('limit', String(id), '100/10s')).code).toBe(0);
+    const headers = { 'x-api-key': key };
+    const [first, never] = [await batch(newcomer(), 60, headers), await batch(newcomer(), 101, headers)];
+    expect([first.status, leftOf(first), never.status]).toEqual([200, 40, 429]);
+    expect(((await never.json()) as { detail: string }).detail).toContain(
+      'at most 100 are allowed in any 10 seconds with this API key',
+    );
+    const second = await batch(newcomer(), 40, headers);
+    expect([second.status, (await batch(newcomer(), 39, headers)).status]).toEqual([429, 429]);
+    expect((await batch(newcomer(), 37, headers)).status).toBe(200);
+  });
+
   test('requests that are spread out pass, and after the time that a refusal names one fits again', async () => {
     const client = newcomer();
     const seen: string[] = [];

@@ -39,6 +39,15 @@ export interface AdmissionDecision {
 export interface Admission {
   /** `socket` returns the peer address; it is only called if needed. */
   admit(request: Request, budget: Budget, socket: () => string): Awaitable<AdmissionDecision>;
+  /** Counts the questions of a batch, all or none. The batch itself was admitted as the first of them. */
+  admitQuestions(
+    request: Request,
+    budget: Budget,
+    socket: () => string,
+    questions: number,
+  ): Awaitable<AdmissionDecision>;
+  /** A batch with more questions would be refused, so there is no need to read them. */
+  mostQuestions(request: Request, budget: Budget): number;
   /** The client's address, behind trusted proxies too. */
   addressOf(request: Request, socket: () => string): string;
   /** Who sent an admitted request. */
@@ -58,7 +67,6 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const { anonymous, pages, lookups, limiterOfKey, keys, unknownKeys = 'refuse', proxies } = options;
   const keysAre =
     limiterOfKey(null) === null ? 'with an API key are not limited' : 'with an API key have their own limit';
-  /** What a caller over the anonymous limit can do. */
   const help = {
     noKey: ` Requests ${keysAre}: see /developers.`,
     noKeyOnV1: ` On v2, requests ${keysAre}: see /developers.`,
@@ -67,6 +75,20 @@ export function createAdmission(options: AdmissionOptions): Admission {
   };
   /** Requests whose key is not active but counts as none. */
   const withIgnoredKey = new WeakSet<Request>();
+  /** Consumes from the window of a client. A batch of several questions was counted as one request before. */
+  function consume(
+    name: string,
+    limiter: Limiter,
+    client: string,
+    questions: number,
+    helpText: string,
+  ): Awaitable<AdmissionDecision> {
+    if (questions > limiter.limit.most) return refuseBatch(name, limiter, helpText);
+    const result = limiter.consume(client, performance.now(), costOf(questions));
+    return result instanceof Promise
+      ? result.then((one) => decide(name, limiter, one, helpText))
+      : decide(name, limiter, result, helpText);
+  }
   const addressOf = (request: Request, socket: () => string) =>
     clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
 
@@ -76,19 +98,17 @@ export function createAdmission(options: AdmissionOptions): Admission {
     request: Request,
     socket: () => string,
     helpText = '',
+    questions = 1,
   ): Promise<AdmissionDecision> {
-    if (limiter === null) return UNLIMITED;
-    return decide(name, limiter, await limiter.consume(addressOf(request, socket), performance.now()), helpText);
+    return limiter === null ? UNLIMITED : consume(name, limiter, addressOf(request, socket), questions, helpText);
   }
 
   /** The keys of one wallet share a window. A key with a limit of its own has its own window, shared with the keys it replaced. */
-  function limitKey({ id, windowId, owner, rateLimit }: KeyRecord): Awaitable<AdmissionDecision> {
+  function limitKey({ id, windowId, owner, rateLimit }: KeyRecord, questions: number): Awaitable<AdmissionDecision> {
     const limiter = limiterOfKey(rateLimit);
     if (limiter === null) return UNLIMITED;
     const isShared = owner !== null && rateLimit === null;
-    const name = isShared ? 'owner' : 'key';
-    const result = limiter.consume(isShared ? owner : `#${windowId ?? id}`, performance.now());
-    return result instanceof Promise ? result.then((one) => decide(name, limiter, one)) : decide(name, limiter, result);
+    return consume(isShared ? 'owner' : 'key', limiter, isShared ? owner : `#${windowId ?? id}`, questions, '');
   }
 
   /** Decisions in progress by key: concurrent requests with the same key share one lookup. */
@@ -111,20 +131,21 @@ export function createAdmission(options: AdmissionOptions): Admission {
     known: false | null,
     request: Request,
     socket: () => string,
+    questions: number,
   ): Promise<AdmissionDecision> {
-    const anon = (helpText?: string) => limited('anon', anonymous, request, socket, helpText);
+    const anon = (helpText?: string) => limited('anon', anonymous, request, socket, helpText, questions);
     if (known === null) {
       const lookup = await mayLookUp(key, request, socket);
       if (lookup.refusal !== null) return lookup;
       let found: KeyRecord | false;
       try {
-        found = await keys.lookUp(key);
+        found = await keys.lookUp(key, costOf(questions));
       } catch {
         const { headers, refusal } = await anon();
         const problem = new Problem('not-ready', 'The API key cannot be verified now.', { retryAfter: 5 });
         return { headers, refusal: refusal ?? problem };
       }
-      if (found !== false) return limitKey(found);
+      if (found !== false) return limitKey(found, questions);
     }
     if (unknownKeys === 'anonymous') {
       withIgnoredKey.add(request);
@@ -135,29 +156,56 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return { headers, refusal: refusal ?? problem };
   }
 
+  /** The key that counts. */
+  const keyOf = (request: Request, budget: Budget) =>
+    budget !== 'keyed' || withIgnoredKey.has(request) ? null : apiKeyOf(request);
+
+  function admitCaller(
+    request: Request,
+    budget: Budget,
+    socket: () => string,
+    questions: number,
+  ): Awaitable<AdmissionDecision> {
+    const key = keyOf(request, budget);
+    if (key === null) return limited('anon', anonymous, request, socket, helpFor(request, budget), questions);
+    const known = keys.known(key, costOf(questions));
+    return known ? limitKey(known, questions) : withKey(key, known, request, socket, questions);
+  }
+
+  /** What a caller over the anonymous limit can do. */
+  function helpFor(request: Request, budget: Budget): string {
+    const hasKey = apiKeyOf(request) !== null;
+    if (budget === 'anonymous') return hasKey ? help.ignoredKey : help.noKeyOnV1;
+    return hasKey ? help.badKey : help.noKey;
+  }
+
   return {
     addressOf,
     callerOf(request, budget, socket) {
-      const key = withIgnoredKey.has(request) ? null : keyOf(request, budget);
+      const key = keyOf(request, budget);
       return { id: key ?? addressOf(request, socket), hasKey: key !== null };
     },
     admit(request, budget, socket) {
       if (budget === 'free') return UNLIMITED;
       if (budget === 'page') return limited('pages', pages, request, socket);
       if (budget === 'lookup') return limited('lookups', lookups, request, socket);
-      if (budget === 'anonymous') {
-        const helpText = apiKeyOf(request) === null ? help.noKeyOnV1 : help.ignoredKey;
-        return limited('anon', anonymous, request, socket, helpText);
-      }
-      const key = apiKeyOf(request);
-      if (key === null) return limited('anon', anonymous, request, socket, help.noKey);
-      const known = keys.known(key);
-      return known ? limitKey(known) : withKey(key, known, request, socket);
+      return admitCaller(request, budget, socket, 1);
     },
+    admitQuestions: (request, budget, socket, questions) =>
+      questions > 1 ? admitCaller(request, budget, socket, questions) : UNLIMITED,
+    mostQuestions: (request, budget) =>
+      (keyOf(request, budget) === null ? anonymous?.limit.most : undefined) ?? Number.POSITIVE_INFINITY,
   };
 }
 
-const keyOf = (request: Request, budget: Budget) => (budget === 'keyed' ? apiKeyOf(request) : null);
+/** How many requests are still to be counted: a batch was admitted as one. */
+const costOf = (questions: number) => (questions === 1 ? 1 : questions - 1);
+
+/** No window has room for so many questions. */
+function refuseBatch(name: string, { limit }: Limiter, help: string): AdmissionDecision {
+  const detail = `Too many questions: each counts as a request, and at most ${limit.most} are allowed in any ${limit.seconds} seconds${SCOPES[name] ?? ''}. Send at most ${limit.most} in a batch.${help}`;
+  return { headers: {}, refusal: new Problem('too-many-requests', detail, { retryAfter: limit.seconds }) };
+}
 
 function decide(
   name: string,

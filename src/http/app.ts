@@ -1,9 +1,11 @@
 // The API, apart from the process that listens: a request goes in, a response comes out.
 
+import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { type AdmissionDecision, UNLIMITED } from './admission.ts';
+import { MAX_PLAIN_BYTES, requireBodyWithin } from './body.ts';
 import { CORS } from './headers.ts';
 import { problemOf } from './problem-of.ts';
 import { problemResponse } from './problem-response.ts';
@@ -34,7 +36,6 @@ export interface App {
 /** Any request header may be sent: tracing SDKs add theirs. `*` does not include Authorization. */
 const PREFLIGHT = {
   ...CORS,
-  'access-control-allow-methods': 'GET, HEAD, OPTIONS',
   'access-control-allow-headers': '*, Authorization',
   'access-control-max-age': '86400',
 };
@@ -49,15 +50,17 @@ export function createApp(options: AppOptions): App {
       const began = performance.now();
       const { path, query } = splitUrl(request.url);
       const match = findRoute(path);
-      const received: Received = { request, id: requestIdOf(request), match, query, socket };
+      const received: Received = { request, id: requestIdOf(request), match, query, socket, limits: UNLIMITED.headers };
       const { id } = received;
       // Browsers send preflights by themselves: they are not counted.
       const admission = request.method === 'OPTIONS' ? UNLIMITED : admit(received, options);
       const admitted = admission instanceof Promise ? await admission : admission;
+      received.limits = admitted.headers;
       const response = admitted.refusal
         ? problemResponse(admitted.refusal, new Headers(CORS))
         : await answered(received, options);
-      for (const name in admitted.headers) response.headers.set(name, admitted.headers[name] ?? '');
+      const { limits } = received;
+      for (const name in limits) response.headers.set(name, limits[name] ?? '');
       response.headers.set('x-request-id', id);
       if (sandbox) response.headers.set('x-sandbox', 'true');
       if (onAnswer !== undefined) {
@@ -78,6 +81,8 @@ interface Received {
   readonly query: string;
   /** Gives the peer's address. */
   readonly socket: () => string;
+  /** The rate limit headers of the response. */
+  limits: AdmissionDecision['headers'];
 }
 
 const routeName = (match: Match | null) => match?.route.path ?? 'other';
@@ -113,10 +118,10 @@ function answer(received: Received, service: Service): Awaitable<Response> {
   const { request, match, query, socket } = received;
   const { method, url } = request;
   // Preflights always pass, so that a browser lets the page see the problem itself.
-  if (method === 'OPTIONS')
-    return new Response(null, { status: 204, headers: { ...PREFLIGHT, allow: allowedMethods(match) } });
+  if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders(match) });
   if (url.length > MAX_URL_LENGTH)
     throw new Problem('uri-too-long', `The URL is longer than ${MAX_URL_LENGTH} characters.`);
+  if (method !== 'GET' && match?.route.takesBody !== true) requireBodyWithin(request, MAX_PLAIN_BYTES);
   if (match === null) throw new Problem('not-found', 'No such path. See /docs for all paths.');
   const { route, path } = match;
   if (!route.methods.includes(method === 'HEAD' ? 'GET' : method)) {
@@ -131,10 +136,31 @@ function answer(received: Received, service: Service): Awaitable<Response> {
     return answered({ ...received, ...asked }, service);
   };
   const caller = () => service.admission?.callerOf(request, route.budget, socket) ?? { id: socket(), hasKey: false };
-  return route.answer({ request, socket, path, query, service, caller, failed: failureOf(received), ask });
+  const count = (questions: number) => countQuestions(received, route.budget, service, questions);
+  return route.answer({ request, socket, path, query, service, caller, failed: failureOf(received), ask, count });
+}
+
+/** Counts the questions of a batch against the limit of its caller. */
+async function countQuestions(
+  received: Received,
+  budget: Budget,
+  { admission }: Service,
+  questions: number,
+): Promise<void> {
+  const { request, socket } = received;
+  const decision = (await admission?.admitQuestions(request, budget, socket, questions)) ?? UNLIMITED;
+  received.limits = { ...received.limits, ...decision.headers };
+  if (decision.refusal !== null) throw decision.refusal;
 }
 
 const READS: readonly string[] = ['GET'];
+
+/** Pages of other sites may read, and may send what an operation of the API takes. */
+const preflightHeaders = (match: Match | null) => ({
+  ...PREFLIGHT,
+  'access-control-allow-methods': match?.route.takesBody ? allowedMethods(match) : allowedMethods(null),
+  allow: allowedMethods(match),
+});
 
 const allowedMethods = (match: Match | null) => {
   const methods = match?.route.methods ?? READS;

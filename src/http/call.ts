@@ -15,6 +15,8 @@ export interface Call {
   readonly caller: () => Caller;
   /** What the log says of the request if it fails. */
   readonly failed: FailedRequest;
+  /** Counts the questions of a batch. Throws a problem if they exceed the rate limit. */
+  readonly count: (questions: number) => Promise<void>;
   /** Asks the API itself, without a limit: the page that asks is already counted, the explorer as a request to the API. */
   readonly ask: (url: string) => Promise<Response>;
 }

@@ -9,6 +9,7 @@ import { Fault, readAddress } from '../api/params.ts';
 import { Problem } from '../api/problems.ts';
 import { parseQuery, splitUrl } from '../api/query.ts';
 import { textResponse } from '../api/sized-response.ts';
+import { MAX_PLAIN_BYTES, readBody } from './body.ts';
 import { JSON_TYPE } from './headers.ts';
 
 export interface Developers {
@@ -91,8 +92,17 @@ async function requireWallet(request: Request, developers: Developers, now: numb
   return wallet;
 }
 
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 async function bodyOf(request: Request): Promise<Record<string, unknown>> {
-  const body = await request.json().catch(() => null);
+  const text = await readBody(request, MAX_PLAIN_BYTES);
+  const body = parseJson(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Problem('bad-request', 'The body must be a JSON object.');
   return body as Record<string, unknown>;

@@ -40,6 +40,56 @@ describe('the limiter', () => {
     );
   });
 
+  test('takes a cost whole or not at all, and says when it fits', () => {
+    const costs = fc.array(fc.tuple(fc.constantFrom(0, 1, 399, SPAN / 2, SPAN), fc.integer({ min: 1, max: 27 })), {
+      minLength: 1,
+      maxLength: 100,
+    });
+    fc.assert(
+      fc.property(costs, (requests) => {
+        const limiter = createLimiter(LIMIT);
+        const accepted: number[] = [];
+        let now = 1;
+        for (const [pause, cost] of requests) {
+          now += pause;
+          const recent = accepted.filter((time) => now - time < SPAN);
+          const result = limiter.consume('one', now, cost) as LimitResult;
+          expect(result.accepted).toBe(recent.length + cost <= LIMIT.most);
+          if (result.accepted) accepted.push(...Array.from({ length: cost }, () => now));
+          expect(result.remaining).toBe(LIMIT.most - recent.length - (result.accepted ? cost : 0));
+          if (result.accepted || cost > LIMIT.most) continue;
+          const later = now + 1000 * result.seconds;
+          const left = (at: number) => recent.filter((time) => at - time < SPAN).length;
+          expect([left(later) + cost <= LIMIT.most, left(later - 1) + cost <= LIMIT.most]).toEqual([true, false]);
+        }
+        expect(most(accepted)).toBeLessThanOrEqual(LIMIT.most);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('with more clients than its capacity, also those with costs, no client exceeds its limit', () => {
+    const arrivals = fc.array(
+      fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 900 }), fc.integer({ min: 1, max: 4 })),
+      { minLength: 1, maxLength: 300 },
+    );
+    fc.assert(
+      fc.property(arrivals, fc.integer({ min: 1, max: 5 }), (requests, capacity) => {
+        const limiter = createLimiter({ most: 4, seconds: 10 }, capacity);
+        const accepted = new Map<number, number[]>();
+        let now = 1;
+        for (const [client, pause, cost] of requests) {
+          now += pause;
+          if (!(limiter.consume(String(client), now, cost) as LimitResult).accepted) continue;
+          const times = Array.from({ length: cost }, () => now);
+          accepted.set(client, [...(accepted.get(client) ?? []), ...times]);
+        }
+        for (const times of accepted.values()) expect(most(times)).toBeLessThanOrEqual(4);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('with more clients than its capacity, no client exceeds its limit and the total is bounded', () => {
     const arrivals = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 900 })), {
       minLength: 1,

@@ -13,14 +13,17 @@ export interface LimitResult {
   readonly accepted: boolean;
   /** Requests left in the window. */
   readonly remaining: number;
-  /** Seconds until the oldest request leaves the window and `remaining` grows. */
+  /** Seconds until `remaining` grows; if the request was refused, until it fits. */
   readonly seconds: number;
 }
 
 export interface Limiter {
   readonly limit: Limit;
-  /** Counts a request if it is accepted. `now` is in milliseconds of a monotonic clock. */
-  consume(client: string, now: number): Awaitable<LimitResult>;
+  /**
+   * Counts a request as `cost` requests, at most the limit, if all of them fit; otherwise as none. `now` is in milliseconds of a
+   * monotonic clock.
+   */
+  consume(client: string, now: number, cost?: number): Awaitable<LimitResult>;
   /** Number of clients that are tracked. */
   readonly clients: number;
 }
@@ -43,6 +46,10 @@ const MAX_CLIENTS = 100_000;
 /** Windows of one /48: nobody can fill the table with the /64s of a few prefixes. */
 export const MAX_PER_PREFIX = 256;
 
+function add(times: number[], now: number, cost: number): void {
+  for (let left = cost; left > 0; left--) times.push(now);
+}
+
 export function createLimiter(limit: Limit, capacity = MAX_CLIENTS, perPrefix = MAX_PER_PREFIX): Limiter {
   const { most } = limit;
   const span = limit.seconds * 1000;
@@ -59,7 +66,9 @@ export function createLimiter(limit: Limit, capacity = MAX_CLIENTS, perPrefix = 
   const isExpired = (time: number | undefined, now: number) => time === undefined || now - time >= span;
 
   function current(times: number[], now: number): number[] {
-    while (times.length > 0 && isExpired(times[0], now)) times.shift();
+    let expired = 0;
+    while (expired < times.length && isExpired(times[expired], now)) expired++;
+    if (expired > 0) times.splice(0, expired);
     return times;
   }
 
@@ -86,13 +95,13 @@ export function createLimiter(limit: Limit, capacity = MAX_CLIENTS, perPrefix = 
   }
 
   /** Counts an accepted request of a client that has no window. */
-  function addNewcomer(client: string, before: readonly number[], now: number): void {
+  function addNewcomer(client: string, before: readonly number[], now: number, cost: number): void {
     const prefix = widerPrefix(client);
     const isFull = prefix !== null && (perPrefixCount.get(prefix) ?? 0) >= perPrefix;
     const name = isFull ? prefix : client;
     const times = windows.get(name) ?? (isFull ? [] : [...before]);
     const hasRoom = windows.has(name) || windows.size < capacity;
-    (hasRoom ? times : shared).push(now);
+    add(hasRoom ? times : shared, now, cost);
     if (hasRoom) setWindow(name, times);
   }
 
@@ -105,22 +114,24 @@ export function createLimiter(limit: Limit, capacity = MAX_CLIENTS, perPrefix = 
 
   return {
     limit,
-    consume(client, now) {
+    consume(client, now, cost = 1) {
       const own = windows.get(client);
       if (own === undefined) dropExpired(now);
       const times = own === undefined ? sharedTimes(client, now) : current(own, now);
       const oldest = times[0] ?? now;
       const count = times.length;
-      const accepted = count < most;
-      if (accepted && own === undefined) addNewcomer(client, times, now);
+      const accepted = count + cost <= most;
+      // So many must leave the window before the cost fits.
+      const leaves = accepted ? oldest : (times[count + cost - most - 1] ?? now);
+      if (accepted && own === undefined) addNewcomer(client, times, now, cost);
       else if (accepted && own !== undefined) {
-        own.push(now);
+        add(own, now, cost);
         setWindow(client, own);
       }
       return {
         accepted,
-        remaining: Math.max(0, most - count - (accepted ? 1 : 0)),
-        seconds: (oldest + span - now) / 1000,
+        remaining: Math.max(0, most - count - (accepted ? cost : 0)),
+        seconds: (leaves + span - now) / 1000,
       };
     },
     get clients() {

@@ -77,7 +77,8 @@ describe('long lists in flight', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
     expect(await refused.json()).toMatchObject({
       type: '/docs#problem-too-many-requests',
-      detail: 'At most 4 long lists can be read at once without an API key. Wait until one was sent.',
+      detail:
+        'At most 4 long lists and large batches can be in flight at once without an API key. Wait until one was sent.',
     });
     expect(await statusOf(app, `${LIST}?limit=1000`)).toBe(429);
     expect(await statusOf(app, `${LIST}?limit=100&type=ALL`)).toBe(429);

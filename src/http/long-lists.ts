@@ -1,4 +1,5 @@
-// Limits what long lists cost: how many a caller has in flight, how fast they are read, and how many reads run at a time.
+// Limits what long lists and large batches cost: how many a caller has in flight, how fast they are read, and how many reads run at
+// a time.
 
 import { Problem } from '../api/problems.ts';
 import { widerPrefix } from './client-address.ts';
@@ -19,7 +20,7 @@ export interface LongListLimits {
   readonly rowsPerSecond: number | null;
 }
 
-/** A list that takes more than one read. */
+/** A list or a batch that takes more than one read. */
 export interface LongList {
   /** Runs a read of so many delegations when it is its turn. Rejects if the list ended meanwhile. */
   read<T>(rows: number, run: () => Promise<T>): Promise<T>;
@@ -29,12 +30,13 @@ export interface LongList {
 
 export interface LongLists {
   /** Throws a problem if the caller, or the whole process, has too many in flight. */
-  begin(caller: Caller): LongList;
+  begin(caller: Caller, weight?: number): LongList;
   readonly inFlight: number;
 }
 
-/** Each list in flight holds one read in memory. Callers with and without a key cannot use up each other's share. */
+/** Each list in flight holds one read in memory, and a batch as much as BATCH_WEIGHT lists. Callers with and without a key cannot use up each other's share. */
 const MAX_IN_FLIGHT = 128;
+export const BATCH_WEIGHT = 8;
 /** A read keeps the process busy on SQLite, and a connection on PostgreSQL: checks must not wait for many of them. */
 const MAX_READS = 2;
 /** How far a caller may be ahead of the pace. */
@@ -78,15 +80,17 @@ export function createLongLists(
   }
 
   return {
-    begin({ id: callerId, hasKey }) {
+    begin({ id: callerId, hasKey }, weight = 1) {
       const id = hasKey ? callerId : (widerPrefix(callerId) ?? callerId);
       const kind = hasKey ? kinds.keyed : kinds.anonymous;
       const account = accountOf(kind.accounts, id);
       if (account.inFlight >= kind.most)
-        throw tooMany(`At most ${kind.most} long lists can be read at once ${kind.words}. Wait until one was sent.`);
-      if (kind.inFlight >= MAX_IN_FLIGHT)
+        throw tooMany(
+          `At most ${kind.most} long lists and large batches can be in flight at once ${kind.words}. Wait until one was sent.`,
+        );
+      if (kind.inFlight + weight > MAX_IN_FLIGHT)
         throw tooMany('The service is sending as many long lists as it can. Retry later.');
-      kind.inFlight++;
+      kind.inFlight += weight;
       account.inFlight++;
       let hasEnded = false;
       return {
@@ -100,7 +104,7 @@ export function createLongLists(
         end() {
           if (hasEnded) return;
           hasEnded = true;
-          kind.inFlight--;
+          kind.inFlight -= weight;
           account.inFlight--;
           if (account.inFlight === 0 && account.paidAt <= clock.now()) kind.accounts.delete(id);
         },

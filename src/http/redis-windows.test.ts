@@ -30,7 +30,7 @@ function openLimiter(limit: Limit, name: string) {
     windows,
     turns,
     away: () => away,
-    consume: (client: string) => limiter.consume(client, performance.now()) as Promise<LimitResult>,
+    consume: (client: string, cost = 1) => limiter.consume(client, performance.now(), cost) as Promise<LimitResult>,
   };
 }
 
@@ -46,6 +46,38 @@ describe('the window in Redis', () => {
     for (const { seconds } of verdicts) expect(seconds).toBeWithin(9, 10.001);
     expect((await one.consume('somebody else')).remaining).toBe(24);
     for (const { windows } of [one, other]) windows.close();
+  });
+
+  test('takes a cost whole or not at all, also from several processes at once', async () => {
+    const [one, other] = [openLimiter(LIMIT, 'costs'), openLimiter(LIMIT, 'costs')];
+    const verdicts = await Promise.all(
+      Array.from({ length: 40 }, (_, turn) => (turn % 2 === 0 ? one : other).consume('client', 7)),
+    );
+    // Three times 7 fit into 25, and 4 are left.
+    expect(verdicts.filter(({ accepted }) => accepted).map(({ remaining }) => remaining)).toEqual([18, 11, 4]);
+    for (const { accepted, remaining } of verdicts) if (!accepted) expect(remaining).toBe(4);
+    // A refused cost does not refuse a smaller one.
+    expect(await one.consume('client', 4)).toMatchObject({ accepted: true, remaining: 0 });
+    expect(await other.consume('client')).toMatchObject({ accepted: false, remaining: 0 });
+    // A /64 that shares the window of its /48 is counted in the same way.
+    const network = '2001:db8:5:1::/64';
+    expect(await one.consume(network, 25)).toMatchObject({ accepted: true, remaining: 0 });
+    expect((await other.consume(network)).accepted).toBe(false);
+    for (const { windows } of [one, other]) windows.close();
+  });
+
+  test('a refused cost names the time at which it fits', async () => {
+    const limit = { most: 5000, seconds: 10 };
+    const one = openLimiter(limit, 'later');
+    expect(await one.consume('client', 3000)).toMatchObject({ accepted: true, remaining: 2000 });
+    await Bun.sleep(300);
+    expect(await one.consume('client', 1999)).toMatchObject({ accepted: true, remaining: 1 });
+    // Frees up with the first 3000.
+    const [first, second] = [await one.consume('client', 3001), await one.consume('client', 3002)];
+    expect([first.accepted, second.accepted]).toEqual([false, false]);
+    expect(first.seconds).toBeLessThanOrEqual(9.71);
+    expect(second.seconds).toBeGreaterThan(first.seconds + 0.25);
+    one.windows.close();
   });
 
   test('any arrival pattern: never more than the limit in any window, and never refused below it', async () => {

@@ -22,12 +22,12 @@ const PING_MS = 5000;
  * KEYS[1]: the client's window, a list of the times of its accepted requests, oldest first, in microseconds of Redis' clock.
  * KEYS[2] and KEYS[3], for a /64 only: the /64s of its /48 that have a window, by the time of their newest request, and the window that
  * the other /64s share. A window that starts later begins with the shared requests.
- * ARGV: the maximum number of requests, the window in microseconds, and the maximum number of windows of a /48.
- * Returns: accepted (0 or 1), remaining requests, microseconds until the oldest request leaves the window.
+ * ARGV: the maximum number of requests, the window in microseconds, the maximum number of windows of a /48, and the cost.
+ * Returns: accepted (0 or 1), remaining requests, microseconds until that number grows, or until a refused cost fits.
  * If the clock was set back, the newest stored time is used instead, but not if it is ahead by more than a window.
  */
 const SCRIPT = `
-local most, span = tonumber(ARGV[1]), tonumber(ARGV[2])
+local most, span, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[4])
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local window, expires = KEYS[1], math.ceil(span / 1000)
@@ -48,15 +48,18 @@ while now - oldest >= span do
   oldest = tonumber(redis.call('LINDEX', window, 0) or now)
 end
 local count = redis.call('LLEN', window)
-if count >= most then return {0, 0, oldest + span - now} end
+if count + cost > most then
+  local leaves = tonumber(redis.call('LINDEX', window, count + cost - most - 1) or now)
+  return {0, math.max(0, most - count), leaves + span - now}
+end
 local time = string.format('%.0f', now)
-redis.call('RPUSH', window, time)
+for _ = 1, cost do redis.call('RPUSH', window, time) end
 redis.call('PEXPIRE', window, expires)
 if KEYS[2] and window == KEYS[1] then
   redis.call('ZADD', KEYS[2], time, KEYS[1])
   redis.call('PEXPIRE', KEYS[2], expires)
 end
-return {1, most - count - 1, oldest + span - now}`;
+return {1, most - count - cost, oldest + span - now}`;
 const DIGEST = new Bun.CryptoHasher('sha1').update(SCRIPT).digest('hex');
 
 /** `onChange` is called when Redis becomes unreachable, and when it is reachable again. */
@@ -121,11 +124,12 @@ export function createRedisWindows(
   return {
     windowOf(name, { most, seconds }) {
       const [count, span] = [String(most), String(seconds * 1e6)];
-      return async (clientId) => {
+      return async (clientId, cost) => {
         const keys = [`delegations:${name}:${clientId}`];
         const prefix = widerPrefix(clientId);
         if (prefix !== null) keys.push(`delegations:${name}:${prefix}:clients`, `delegations:${name}:${prefix}`);
-        const reply = await track(evaluate([String(keys.length), ...keys, count, span, String(MAX_PER_PREFIX)]));
+        const limits = [count, span, String(MAX_PER_PREFIX), String(cost)];
+        const reply = await track(evaluate([String(keys.length), ...keys, ...limits]));
         const [accepted, remaining, wait] = reply as [number, number, number];
         if (![accepted, remaining, wait].every(Number.isFinite)) throw new Error('Unexpected reply from Redis.');
         return { accepted: accepted === 1, remaining, seconds: wait / 1e6 };

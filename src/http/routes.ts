@@ -13,6 +13,7 @@ import { EXPLORER_FIELDS, renderExplorer } from '../web/explorer.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
 import { renderStatus } from '../web/status.ts';
 import { answerAnyList } from './any-list.ts';
+import { answerBatch } from './batch.ts';
 import type { Call } from './call.ts';
 import { answerCheck } from './check.ts';
 import { answerCounterparts } from './counterparts.ts';
@@ -28,6 +29,8 @@ export interface Route {
   readonly budget: Budget;
   /** HEAD goes with GET, and OPTIONS with everything. */
   readonly methods: readonly string[];
+  /** An operation that reads a body, which other sites may send. */
+  readonly takesBody?: boolean;
   answer(call: Call): Awaitable<Response>;
 }
 
@@ -46,6 +49,15 @@ const HANDLERS: {
   counterparts: answerCounterparts,
   'any-list': answerAnyList,
   holders: answerHolders,
+  batch: (operation, { request, query, service, caller, count }) =>
+    answerBatch(operation, {
+      query,
+      request,
+      service,
+      count,
+      caller,
+      mostQuestions: service.admission?.mostQuestions(request, operation.budget) ?? Number.POSITIVE_INFINITY,
+    }),
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),
@@ -55,7 +67,8 @@ const HANDLERS: {
 function operationRoute<Kind extends Operation['kind']>(operation: OperationOf<Kind>): Route {
   const { path, budget, method } = operation;
   const handler = HANDLERS[operation.kind as Kind];
-  return { path, budget, methods: [method], answer: (call) => handler(operation, call) };
+  const takesBody = 'requestBody' in operation;
+  return { path, budget, methods: [method], takesBody, answer: (call) => handler(operation, call) };
 }
 
 const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page'): Route => ({

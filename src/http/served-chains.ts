@@ -6,9 +6,14 @@ import { REGISTRIES, type Registry } from '../api/registries.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { Version } from '../registry/versions.ts';
 
-/** Says that a chain has no registry of this version; null if it has one. */
-export const missingRegistry = (chainId: number, version: Version): string | null =>
-  NETWORKS.get(chainId)?.registries[version] === undefined ? `${chainId} has no v${version} registry` : null;
+/** Says that a chain has none of these registries; null if it has one. */
+export function missingRegistry(chainId: number, registry: Registry): string | null {
+  const versions: readonly Version[] = REGISTRIES[registry].asks;
+  const registries = NETWORKS.get(chainId)?.registries;
+  return versions.some((version) => registries?.[version] !== undefined)
+    ? null
+    : `${chainId} has no v${versions[0]} registry`;
+}
 
 /** The chains of a request that names several. A block number is of one chain only. */
 export function requestedChains(
@@ -25,14 +30,9 @@ export function requestedChains(
 
 /** Throws a problem if the chain is not served or lacks the registry. */
 export function requireServed(chainId: number, registry: Registry, chainIds: ReadonlySet<number>): void {
-  const versions: readonly Version[] = REGISTRIES[registry].asks;
-  const missing = (id: number) => {
-    const reasons = versions.map((version) => missingRegistry(id, version));
-    return reasons.includes(null) ? null : reasons[0];
-  };
-  const detail = chainIds.has(chainId) ? missing(chainId) : `${chainId} is not served here`;
-  if (detail == null) return;
-  const served = [...chainIds].filter((id) => missing(id) === null);
+  const detail = chainIds.has(chainId) ? missingRegistry(chainId, registry) : `${chainId} is not served here`;
+  if (detail === null) return;
+  const served = [...chainIds].filter((id) => missingRegistry(id, registry) === null);
   throw new Problem('unknown-chain', `chainId ${detail}.`, {
     fields: { errors: [{ parameter: 'chainId', detail }], chainIds: served.sort((a, b) => a - b) },
   });

@@ -1,5 +1,6 @@
 // Starts the HTTP server of the API.
 
+import { MAX_BATCH_BYTES } from '../api/batch-operation.ts';
 import { type AppOptions, createApp } from './app.ts';
 import { drain, listen, type RunningServer, serverUrl } from './listener.ts';
 
@@ -25,7 +26,8 @@ export function startServer(options: ServerOptions): RunningServer {
       // Only for workers: another service on the same port would take some of the connections.
       reusePort: sharesPort,
       idleTimeout,
-      maxRequestBodySize: 16 * 1024,
+      // Of a batch. Other requests are limited by their routes.
+      maxRequestBodySize: MAX_BATCH_BYTES,
       fetch: (request, socket) => app.fetch(request, () => socket.requestIP(request)?.address ?? ''),
       // The app handles its own errors. An error that gets here happened after the response started, so it can only be cut off.
       error: () => new Response(null, { status: 500 }),

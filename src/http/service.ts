@@ -19,7 +19,7 @@ export interface Service {
   readonly maxLag: MaxLag;
   /** When this process saw the chains move. */
   readonly sightings: Sightings;
-  /** How many seconds sending a list may take. */
+  /** How many seconds sending a list or the answers of a batch may take. */
   readonly answerTimeout: number;
   readonly longLists: LongLists;
   /** Without it, nobody is limited. */

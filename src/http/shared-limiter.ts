@@ -2,8 +2,8 @@
 
 import type { Limit, Limiter, LimitResult } from './limiter.ts';
 
-/** Consumes a request from a window that several processes share. Rejects if the window is unreachable. */
-export type SharedWindow = (client: string) => Promise<LimitResult>;
+/** Consumes a cost from a window that several processes share. Rejects if the window is unreachable. */
+export type SharedWindow = (client: string, cost: number) => Promise<LimitResult>;
 
 export interface SharedLimiterOptions {
   readonly limit: Limit;
@@ -27,15 +27,16 @@ export function createSharedLimiter({ limit, windows, fallback, onFallback }: Sh
 
   return {
     limit,
-    async consume(client, now) {
+    async consume(client, now, cost = 1) {
       const until = refused.get(client);
       if (until !== undefined && now < until) return { accepted: false, remaining: 0, seconds: (until - now) / 1000 };
       refused.delete(client);
       for (const [position, consume] of windows.entries()) {
         if (now >= (retryAt[position] ?? 0)) {
           try {
-            const result = await consume(client);
-            if (!result.accepted) {
+            const result = await consume(client, cost);
+            // A smaller cost may fit.
+            if (!result.accepted && cost === 1) {
               if (refused.size >= MAX_REFUSED) refused.clear();
               refused.set(client, now + 1000 * result.seconds);
             }
@@ -46,7 +47,7 @@ export function createSharedLimiter({ limit, windows, fallback, onFallback }: Sh
         }
         if (position === 0) onFallback();
       }
-      return fallback?.consume(client, now) ?? { accepted: true, remaining: limit.most, seconds: limit.seconds };
+      return fallback?.consume(client, now, cost) ?? { accepted: true, remaining: limit.most, seconds: limit.seconds };
     },
     get clients() {
       return refused.size;

@@ -60,7 +60,8 @@ export function startWorker(options: WorkerOptions): Worker {
       const message = received as FromWorker;
       if (message.type === 'listening') listening.resolve();
       else if (message.type === 'consume') {
-        const result = limiterOf(message.name, message.limit).consume(message.client, performance.now());
+        const { name, limit, client, cost } = message;
+        const result = limiterOf(name, limit).consume(client, performance.now(), cost);
         send({ type: 'limit-result', id: message.id, result } as ToWorker);
       } else {
         metrics.add(message.counts);

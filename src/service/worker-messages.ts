@@ -22,6 +22,7 @@ export type FromWorker =
       readonly name: LimitName;
       readonly limit: Limit;
       readonly client: string;
+      readonly cost: number;
     }
   | {
       readonly type: 'report';

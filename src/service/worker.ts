@@ -56,12 +56,12 @@ function connectParent() {
     if (message.type === 'follower-status') chains = message.chains;
     else pending.get(message.id)?.(message.result);
   });
-  const windows: GroupWindows = (name, limit) => async (client) => {
+  const windows: GroupWindows = (name, limit) => async (client, cost) => {
     const id = ++lastId;
     const { promise, resolve } = Promise.withResolvers<LimitResult>();
     pending.set(id, resolve);
     try {
-      send({ type: 'consume', id, name, limit, client });
+      send({ type: 'consume', id, name, limit, client, cost });
       return await withTimeout(LIMIT_TIMEOUT_MS, promise);
     } finally {
       pending.delete(id);

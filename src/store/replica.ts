@@ -116,6 +116,7 @@ export function withReplica(primary: Store, url: string, options: ReplicaOptions
     pin: onReplica((from, ...args) => from.pin(...args)),
     check: onReplica((from, ...args) => from.check(...args)),
     explain: onReplica((from, ...args) => from.explain(...args)),
+    checkMany: onReplica((from, ...args) => from.checkMany(...args)),
     list: onReplica((from, ...args) => from.list(...args)),
     listDetailed: onReplica((from, ...args) => from.listDetailed(...args)),
     vaults: onReplica((from, ...args) => from.vaults(...args)),

@@ -62,6 +62,20 @@ for (const engine of ENGINES) {
       expect(await many(102)).toEqual([false]);
     });
 
+    test('many questions are refused by a store that is behind their revision, or has another history', async () => {
+      const chain = await newChain();
+      await chain.add([block(100), block(101, [granted('ALL')])]);
+      const { stamp, chain: state } = await store.pin(chain.chainId);
+      const at = { block: 101, revision: state.revision, stamp };
+      const many = (other: object) => store.checkMany(chain.chainId, [asksAll], { ...at, ...other });
+      expect(await many({})).toEqual([true]);
+      // As a replica would be that has not got the newest commit yet.
+      expect((await failure(many({ revision: state.revision + 1 }))).code).toBe('rewritten');
+      expect((await failure(many({ seen: state.revision + 1 }))).code).toBe('rewritten');
+      // As after a restored backup.
+      expect((await failure(many({ stamp: stamp + 1 }))).code).toBe('rewritten');
+    });
+
     test('many questions at the head are of that block, also where a commit comes between', async () => {
       const chain = await newChain();
       await chain.add([block(100), block(101, [granted('ALL')])]);

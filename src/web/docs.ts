@@ -1,8 +1,9 @@
 // /docs: the API reference, derived from the declarations of the operations. One page without scripts or external resources.
 
+import { BATCH_OPERATION, MAX_BATCH_BYTES, MAX_QUESTIONS, QUESTION_SCHEMA } from '../api/batch-operation.ts';
 import { EXAMPLES, type Example } from '../api/examples.ts';
 import { describeParam } from '../api/openapi.ts';
-import type { OperationBase } from '../api/operation.ts';
+import type { OperationBase, RequestBody } from '../api/operation.ts';
 import { OPERATIONS } from '../api/operations.ts';
 import { PROBLEMS } from '../api/problems.ts';
 import { REGISTRY_SEGMENTS } from '../api/registries.ts';
@@ -15,12 +16,14 @@ const GUIDE = [
   ['time', 'Points in time'],
   ['fresh', 'Freshness and caching'],
   ['lists', 'Long lists'],
+  ['batch', 'Many questions at once'],
   ['numbers', 'Large numbers'],
 ] as const;
 
 function guide(): Html {
   return html`<h1>API reference</h1>
-<p>May this hot wallet act for that cold wallet, now or at block N? Every request is a <code>GET</code>. Every answer is
+<p>May this hot wallet act for that cold wallet, now or at block N? Every request is a <code>GET</code>, but for the
+<a href="#batch">batch</a>. Every answer is
 JSON, and true for the block that its headers name. <a href="/openapi.json">OpenAPI 3.1</a> ·
 <a href="/networks">Networks</a></p>
 <h2 id="start">Requests</h2>
@@ -37,6 +40,8 @@ JSON, and true for the block that its headers name. <a href="/openapi.json">Open
 <p>${prose('`X-Block-Number`, `X-Block-Hash` and `X-Block-Timestamp` name the block of the answer. If a chain is stale, requests for its head are a 503 with `Retry-After`; finalized blocks are still answered. Send the `ETag` back in `If-None-Match`, and an unchanged answer is a 304.')}</p>
 <h2 id="lists">Long lists</h2>
 <p>${prose('Anyone can delegate to anyone, so a list can be very long. It is streamed whole, or comes in pages of `limit` delegations with `Link: <…>; rel="next"`. All pages are as of one block. If a reorg replaces that block, the next page is a 409, and a streamed list ends without its closing bracket.')}</p>
+<h2 id="batch">Many questions at once</h2>
+<p>${prose(`\`POST ${BATCH_OPERATION.path}\` answers up to ${MAX_QUESTIONS.toLocaleString('en')} questions of any kind, version and chain, in order. All questions of a chain are answered as of one block. A question that cannot be answered has a \`problem\` instead of a \`result\`, and \`complete\` is then \`false\`. With \`Accept: application/x-ndjson\` the answers are streamed as lines: the last line is \`{"complete":…}\`, or \`{"error":…}\` if a reorg replaced the block meanwhile. A response without either is cut off. Without a key, each question counts as a request.`)}</p>
 <h2 id="numbers">Large numbers</h2>
 <p>${prose('Token ids and balances are JSON integers with every digit, up to 2^256-1. JavaScript’s `JSON.parse` rounds integers above 2^53: use `numbers=string` there.')}</p>`;
 }
@@ -76,17 +81,27 @@ function parameters(operation: OperationBase): Html {
   return table(['Parameter', 'Meaning'], rows);
 }
 
+/** The fields of a question in a body. */
+function questionFields({ description }: RequestBody): Html {
+  const rows = Object.entries(QUESTION_SCHEMA.properties).map(
+    ([name, field]) => html`<tr><td><code>${name}</code></td><td>${prose(field.description)}</td></tr>`,
+  );
+  return html`<p>${prose(description)}</p>${table(['Field of a question', 'Meaning'], rows)}`;
+}
+
 /** The service's default address. */
 const HERE = 'http://localhost:8080';
 
-function example({ summary, request, answer }: Example): Html {
-  const body = JSON.stringify(answer, null, typeof answer === 'object' ? 2 : undefined);
-  return html`<h4>${summary}</h4><pre><code>curl '${HERE}${request}'</code></pre><pre><code>${body}</code></pre>`;
+const indented = (value: unknown) => JSON.stringify(value, null, typeof value === 'object' ? 2 : undefined);
+
+function example({ summary, request, body, answer }: Example): Html {
+  const sent = body === undefined ? '' : ` -H 'Content-Type: application/json' -d '${indented(body)}'`;
+  return html`<h4>${summary}</h4><pre><code>curl '${HERE}${request}'${sent}</code></pre><pre><code>${indented(answer)}</code></pre>`;
 }
 
-/** A form with the required parameters. A path with a parameter cannot be a form's action. */
-function form({ path, params }: OperationBase): Html {
-  if (path.includes('{')) return html``;
+/** A form with the required parameters. A form cannot send JSON, and a path with a parameter cannot be its action. */
+function form({ path, params, method }: OperationBase): Html {
+  if (path.includes('{') || method !== 'GET') return html``;
   const fields = Object.entries(params)
     .filter(([name, use]) => use.required || name === 'chainId')
     .map(
@@ -101,6 +116,7 @@ function section(operation: OperationBase): Html {
   return html`<section id="${anchorOf(operation)}"><h3>${prose(operation.summary)}</h3>
 <p class="path"><span class="method">${operation.method}</span>${operation.path}</p>
 <p>${prose(operation.description)}</p>
+${operation.requestBody === undefined ? html`` : questionFields(operation.requestBody)}
 ${parameters(operation)}
 ${EXAMPLES.filter((one) => one.operation === operation.id).map(example)}
 ${form(operation)}</section>`;
@@ -123,7 +139,7 @@ ${table(['Status and type', 'Meaning'], rows)}`;
 /** What the HTTP server answers before the API. A test sends each of them. */
 const PARSER: readonly (readonly [string, string])[] = [
   ['400', 'Malformed HTTP: a broken request line or header, an invalid length, HTTP/1.1 without a Host.'],
-  ['413', 'A body of more than 16 KiB. No operation takes one.'],
+  ['413', `A body of more than ${MAX_BATCH_BYTES / 1024 / 1024} MiB.`],
   ['431', 'More than 16 KiB of headers (with the URL), or more than 200 headers.'],
   ['505', 'A version other than HTTP/1.0 or 1.1, or a space in the URL.'],
   ['closed', 'An unknown method, or headers that are not complete within about ten seconds.'],

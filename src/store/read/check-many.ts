@@ -13,12 +13,14 @@ import { CHUNK, checkManyStatement, encodeLookup, FOUND } from './check-many-sta
 import { historyChanged, requireIndexed } from './refusals.ts';
 import { isPairUnsettled, unsettledBy } from './unsettled.ts';
 
+const STATE_SQL = 'SELECT head_number, revision FROM chain WHERE chain = $1';
 const PROOF = columns('first_block', 'head_number', 'is_rewritten');
-/** $1 is the chain, $2 the block, $3 the revision. */
+/** $1 is the chain, $2 the block, $3 the revision, $4 its stamp or -1. */
 const PROOF_SQL = `SELECT ${PROOF.select({
   first_block: 'c.first_block',
   head_number: 'c.head_number',
-  is_rewritten: `EXISTS (SELECT 1 FROM rewrite w WHERE w.chain = $1 AND w.revision > $3 AND w.from_block <= $2)`,
+  is_rewritten: `EXISTS (SELECT 1 FROM rewrite w WHERE w.chain = $1 AND w.revision > $3 AND w.from_block <= $2)
+    OR (NOT EXISTS (SELECT 1 FROM revision v WHERE v.chain = $1 AND v.revision = $3 AND v.stamp = $4) AND $4 >= 0)`,
 })} FROM chain c WHERE c.chain = $1`;
 
 const UNSETTLED_VAULTS = `SELECT DISTINCT r.vault ${unsettledBy('$2')}`;
@@ -35,12 +37,15 @@ type Lookups = Readonly<Record<Version, Param[][]>>;
 export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMany'] {
   const checkMany: Store['checkMany'] = async (chainId, questions, at) => {
     const lookups = encodeLookups(chainId, questions);
-    const [[headBefore] = []] = await engine.rows('SELECT head_number FROM chain WHERE chain = $1', [chainId]);
+    const [[headBefore, revision] = []] = await engine.rows(STATE_SQL, [chainId]);
+    // A replica may be behind, and catch up before the proof.
+    if (revision !== undefined && decodeNumber(revision) < (at.seen ?? at.revision))
+      throw historyChanged(chainId, at.block);
     const isHead = decodeNumberOrNull(headBefore) === at.block;
     const granting = await readGranting(chainId, lookups, at.block, isHead);
     // Before the proof: a revocation that is settled meanwhile rewrites history.
     const unsettled = await findUnsettled(chainId, questions, at.block);
-    const [proof = []] = await engine.rows(PROOF_SQL, [chainId, at.block, at.revision]);
+    const [proof = []] = await engine.rows(PROOF_SQL, [chainId, at.block, at.revision, at.stamp ?? -1]);
     const head = decodeNumberOrNull(proof[PROOF.at.head_number]);
     requireIndexed(chainId, at.block, decodeNumberOrNull(proof[PROOF.at.first_block]), head);
     if (decodeFlag(proof[PROOF.at.is_rewritten])) throw historyChanged(chainId, at.block);

@@ -1,0 +1,72 @@
+// POST /registry/any/check: many questions in one request.
+
+import type { OperationBase } from './operation.ts';
+import * as p from './params.ts';
+import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
+import { BATCH, BATCH_LINE } from './responses.ts';
+import { arrayOf, type JsonSchema, named, object, type Shape } from './shape.ts';
+
+export const MAX_QUESTIONS = 10_000;
+export const MAX_BATCH_BYTES = 8 * 1024 * 1024;
+
+const NUMBER_TEXT = { type: 'string', pattern: '^[0-9]+$' };
+const SAFE_INTEGER = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+
+/** The schema of a field: what the parameter of a check takes, and other JSON types that mean the same. */
+const field = ({ schema, description }: p.Param<unknown>, ...others: JsonSchema[]) => ({
+  ...(others.length === 0 ? schema : { anyOf: [schema, ...others] }),
+  description,
+});
+
+/** A question as a caller writes it; `readQuestion` reads it. */
+export const QUESTION_SCHEMA = {
+  type: 'object',
+  properties: {
+    version: { ...field(p.registry, { type: 'integer', enum: [1, 2] }), default: 'any' },
+    check: field(p.scope),
+    chainId: { ...field(p.chainId, NUMBER_TEXT), default: 1 },
+    from: field(p.coldWallet),
+    to: field(p.hotWallet),
+    vault: { ...field(p.coldWallet), description: 'Another name for `from`, together with `delegate`.' },
+    delegate: { ...field(p.hotWallet), description: 'Another name for `to`, together with `vault`.' },
+    contract: field(p.contract),
+    tokenId: field(p.tokenId, SAFE_INTEGER),
+    rights: field(p.rights),
+  },
+  required: ['check'],
+  additionalProperties: false,
+};
+const QUESTION: Shape<unknown> = named('Question', { schema: QUESTION_SCHEMA, definitions: {} });
+const QUESTIONS = arrayOf(QUESTION);
+
+export const BATCH_OPERATION = {
+  ...ofRegistry('any'),
+  method: 'POST',
+  kind: 'batch',
+  version: 'any',
+  id: 'checkBatch',
+  path: '/registry/any/check',
+  summary: `Check up to ${MAX_QUESTIONS.toLocaleString('en')} questions in one request`,
+  description:
+    'Each question is for one registry or both, for any chain, and of any kind. All questions of a chain are answered as of one block, which the answer names. The answers are in the order of the questions. A question that cannot be answered has a problem instead of a result: look at each. If no chain can answer, the response is the problem of the first. Send `Accept: application/x-ndjson` to get a line for each answer as soon as it is known: the last line is `{"complete":…}`, and a response without it is cut off. Without a key, each question counts as a request.',
+  params: { ...AS_OF_PARAMS, ...NUMBERS },
+  rules: [ONE_POINT_IN_TIME],
+  requestBody: {
+    description:
+      'An object with `questions`, or one question per line as `application/x-ndjson`. A `tokenId` above 2^53-1 must be a string.',
+    content: {
+      'application/json': object({
+        questions: { ...QUESTIONS, schema: { ...QUESTIONS.schema, maxItems: MAX_QUESTIONS } },
+      }),
+      'application/x-ndjson': QUESTION,
+    },
+  },
+  answer: {
+    description: 'The answers. As `application/x-ndjson`, the schema is that of a line.',
+    body: BATCH,
+    line: BATCH_LINE,
+    headers: ['X-As-Of-Timestamp'],
+    hasETag: false,
+  },
+  problems: [...ofRegistry('any').problems, 'request-timeout', 'content-too-large', 'unsupported-media-type'],
+} as const satisfies OperationBase & { readonly version: 'any' };

@@ -1,0 +1,123 @@
+// The strict JSON reader against JSON.parse, and what JSON.parse hides: digits and repeated names.
+
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { createJsonReader, isObject, JsonError, JsonNumber, type JsonValue } from './json-reader.ts';
+
+const read = (text: string): JsonValue => {
+  const reader = createJsonReader(text);
+  const value = reader.readValue();
+  reader.requireEnd();
+  return value;
+};
+
+/** As JSON.parse would return it. */
+function plain(value: JsonValue): unknown {
+  if (value instanceof JsonNumber) return Number(value.text);
+  if (typeof value !== 'object' || value === null) return value;
+  if (isObject(value)) return Object.fromEntries([...value.values].map(([name, one]) => [name, plain(one)]));
+  return (value as readonly JsonValue[]).map(plain);
+}
+
+/** What a reader makes of a text; null if it is not JSON. */
+const attempt = (parse: () => unknown) => {
+  try {
+    return { value: parse() };
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof JsonError) return null;
+    throw error;
+  }
+};
+
+describe('the JSON reader', () => {
+  test('reads what JSON.parse reads, with any spaces', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 4 }), fc.constantFrom(0, 1, '\t'), (text, indent) => {
+        const spaced = JSON.stringify(JSON.parse(text), null, indent);
+        for (const one of [text, spaced]) expect(plain(read(one))).toEqual(JSON.parse(one));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('accepts a broken text exactly if JSON.parse does', () => {
+    const pieces = [
+      '"',
+      '\\',
+      '{',
+      '}',
+      '[',
+      ']',
+      ':',
+      ',',
+      '0',
+      '1',
+      '-',
+      '.',
+      'e',
+      'n',
+      '\n',
+      '\0',
+      '\u00e9',
+      '\\u00',
+    ];
+    const edit = fc.tuple(fc.nat(), fc.nat({ max: 2 }), fc.constantFrom('', ...pieces));
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 3 }), fc.array(edit, { minLength: 1, maxLength: 3 }), (text, edits) => {
+        let broken = text;
+        for (const [place, removed, added] of edits) {
+          const at = place % (broken.length + 1);
+          broken = broken.slice(0, at) + added + broken.slice(at + removed);
+        }
+        const [ours, theirs] = [attempt(() => read(broken)), attempt(() => JSON.parse(broken))];
+        expect([broken, ours === null]).toEqual([broken, theirs === null]);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test('keeps every digit of a number', () => {
+    for (const text of ['9007199254740993', '-0', '1.0000000000000000001', '1e400', '9'.repeat(5000)])
+      expect(read(text)).toEqual(new JsonNumber(text));
+  });
+
+  test('shows repeated names, and keeps their first value', () => {
+    const value = read('{"to":"a","from":"b","to":"c"}');
+    expect(isObject(value) && [value.values.get('to'), value.repeated]).toEqual(['a', ['to']]);
+  });
+
+  test('takes __proto__ for a name like any other', () => {
+    const value = read('{"__proto__":{"to":"a"}}');
+    expect(isObject(value) && [...value.values.keys()]).toEqual(['__proto__']);
+  });
+
+  test('refuses deep nesting, however long', () => {
+    for (const open of ['[', '{"a":']) {
+      expect(() => read(open.repeat(1_000_000))).toThrow('nested more than 8 deep');
+    }
+  });
+
+  test('says where the text is wrong', () => {
+    for (const [text, message] of [
+      ['{"a":NaN}', 'expected a value, found "N" at position 5'],
+      ['{"a":1', 'expected "}", found the end'],
+      ['{a:1}', 'expected a string, found "a" at position 1'],
+      ['"abc', 'the string at position 0 is not closed'],
+      ['"a\nb"', 'the string at position 0 has an invalid character or escape'],
+      ['[1,]', 'expected a value, found "]" at position 3'],
+      ['1 2', 'expected the end, found "2" at position 2'],
+    ])
+      expect(() => read(text as string)).toThrow(message as string);
+  });
+
+  test('takes time that grows with the length only', () => {
+    const began = performance.now();
+    for (const text of [
+      `"${'\\"'.repeat(1_000_000)}"`,
+      `"${'\\\\'.repeat(1_000_000)}"`,
+      `[${'"a",'.repeat(500_000)}"a"]`,
+    ])
+      expect(() => read(text)).not.toThrow();
+    console.log(`6 MB of hostile strings: ${(performance.now() - began).toFixed(0)} ms`);
+  });
+});

@@ -1,0 +1,335 @@
+// Answers a batch: many questions, each chain as of one block, as one JSON object or as a stream of lines.
+
+import { MAX_BATCH_BYTES } from '../api/batch-operation.ts';
+import { type BatchFormat, type ChainQuestion, readQuestion, splitBatch } from '../api/batch-question.ts';
+import { arrayText, stringify } from '../api/json-text.ts';
+import { handled } from '../api/operation.ts';
+import type { BatchOperation } from '../api/operations.ts';
+import type { NumberMode } from '../api/params.ts';
+import { Problem } from '../api/problems.ts';
+import { readRequest } from '../api/request.ts';
+import { CHAIN_ANSWER } from '../api/responses.ts';
+import { type StreamedBody, streamResponse, textResponse } from '../api/sized-response.ts';
+import { partsOf } from '../registry/check.ts';
+import { StoreError } from '../store/errors.ts';
+import { unsettledRevocation } from '../store/read/refusals.ts';
+import type { AnswerBlock, ListQuery } from '../store/store.ts';
+import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
+import { announcedBytes, BODY_SECONDS, MAX_PLAIN_BYTES, readBody } from './body.ts';
+import { CORS, JSON_TYPE } from './headers.ts';
+import { valueText } from './json.ts';
+import { BATCH_WEIGHT, type Caller, type LongList } from './long-lists.ts';
+import { problemOf } from './problem-of.ts';
+import { problemBody } from './problem-response.ts';
+import { requireServed } from './served-chains.ts';
+import type { Service } from './service.ts';
+
+/** How many questions are read or answered without a break: other requests wait for them. */
+const SLICE = 500;
+/** Attempts, as history may change between the first and the last question. */
+const TRIES = 5;
+
+export interface BatchCall {
+  readonly query: string;
+  readonly request: Request;
+  readonly service: Service;
+  readonly caller: () => Caller;
+  /** Reading can stop after one question more than this. */
+  readonly mostQuestions: number;
+  /** Counts the questions. Throws a problem if they exceed the rate limit. */
+  readonly count: (questions: number) => Promise<void>;
+}
+
+/** A question, or why it is refused. */
+type Row = ChainQuestion | Problem;
+
+/** A chain of the batch: the block at which its questions are answered, or why they are not. */
+type Pin = { readonly at: ListQuery['at']; readonly block: AnswerBlock; readonly indexedFrom: number | null } | Problem;
+
+interface Batch {
+  readonly rows: readonly Row[];
+  /** The chains of the questions, in the order of their first one. */
+  readonly chainIds: ReadonlySet<number>;
+  readonly asOf: AsOf;
+  readonly mode: NumberMode;
+  readonly service: Service;
+  /** Waits for a turn to read so many questions; null for a small batch. */
+  readonly long: LongList | null;
+}
+
+export async function answerBatch(operation: BatchOperation, call: BatchCall): Promise<Response> {
+  const { query, request, service } = call;
+  const { block, timestamp, numbers: mode, ...rest } = readRequest(operation, {}, query);
+  handled(rest);
+  const formats = formatsOf(request);
+  const isSmall = (announcedBytes(request) ?? Number.POSITIVE_INFINITY) <= MAX_PLAIN_BYTES;
+  const long = isSmall ? null : service.longLists.begin(call.caller(), BATCH_WEIGHT);
+  let isStreamed = false;
+  try {
+    const body = await readBody(request, MAX_BATCH_BYTES, Math.min(BODY_SECONDS, service.answerTimeout));
+    const { rows, chainIds } = await readRows(body, formats.request, call);
+    await call.count(rows.length);
+    const batch: Batch = { rows, chainIds, asOf: { block, timestamp }, mode, service, long };
+    const headers: Record<string, string> = { ...CORS, 'cache-control': 'no-store', vary: 'X-API-KEY' };
+    if (timestamp !== undefined) headers['x-as-of-timestamp'] = String(timestamp);
+    if (formats.response === 'json') {
+      headers['content-type'] = JSON_TYPE;
+      return textResponse(await retried(() => answerWhole(batch)), { headers });
+    }
+    headers['content-type'] = 'application/x-ndjson';
+    const begun = await retried(() => beginLines(batch));
+    const sent: StreamedBody = { bytes: 0, onEnd() {} };
+    isStreamed = true;
+    return streamResponse(stream(batch, begun, sent), sent, { headers });
+  } finally {
+    if (!isStreamed) long?.end();
+  }
+}
+
+const TYPES = new Map<string, BatchFormat>([
+  ['application/json', 'json'],
+  ['application/x-ndjson', 'ndjson'],
+]);
+
+/** The response has the format of the request, unless `Accept` names the other. */
+function formatsOf({ headers }: Request): Readonly<Record<'request' | 'response', BatchFormat>> {
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const request = TYPES.get(type);
+  if (request === undefined) {
+    const detail = `Content-Type must be ${[...TYPES.keys()].join(' or ')}, not ${JSON.stringify(type.slice(0, 80))}.`;
+    throw new Problem('unsupported-media-type', detail);
+  }
+  const accepted = headers.get('accept')?.toLowerCase() ?? '';
+  const named = [...TYPES].filter(([name]) => accepted.includes(name)).map(([, format]) => format);
+  return { request, response: named.length === 1 ? (named[0] as BatchFormat) : request };
+}
+
+/** Lets other requests go first. */
+const pause = () => new Promise(setImmediate);
+
+async function readRows(
+  body: string,
+  format: BatchFormat,
+  { service, mostQuestions }: BatchCall,
+): Promise<Pick<Batch, 'rows' | 'chainIds'>> {
+  const rows: Row[] = [];
+  const chainIds = new Set<number>();
+  for (const value of splitBatch(body, format)) {
+    if (rows.length % SLICE === SLICE - 1) await pause();
+    try {
+      const row = value instanceof Problem ? value : readQuestion(value);
+      if (!(row instanceof Problem)) {
+        requireServed(row.chainId, row.question.version, service.chainIds);
+        chainIds.add(row.chainId);
+      }
+      rows.push(row);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      rows.push(error);
+    }
+    if (rows.length > mostQuestions) break;
+  }
+  return { rows, chainIds };
+}
+
+/** History changed after the block of a chain was chosen. */
+const isRewritten = (error: unknown) =>
+  error instanceof StoreError && (error.code === 'rewritten' || error.code === 'beyond-head');
+
+const REWRITTEN = 'The chain is being reorganized. Send the batch again.';
+
+async function retried<T>(run: () => Promise<T>): Promise<T> {
+  for (let left = TRIES; ; left--) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isRewritten(error)) throw error;
+      if (left === 1) throw new Problem('not-yet-indexed', REWRITTEN, { retryAfter: 5 });
+    }
+  }
+}
+
+async function pinChains({ chainIds, asOf, service }: Batch): Promise<ReadonlyMap<number, Pin>> {
+  const pins = new Map<number, Pin>();
+  for (const chainId of chainIds) pins.set(chainId, await pinChain(chainId, asOf, service));
+  const [first] = pins.values();
+  if (first instanceof Problem && [...pins.values()].every((pin) => pin instanceof Problem)) throw first;
+  return pins;
+}
+
+async function pinChain(chainId: number, asOf: AsOf, service: Service): Promise<Pin> {
+  const { store } = service;
+  try {
+    const { result, reach } = await readAsOf(store, chainId, asOf, (at) => store.pin(chainId, at));
+    const { chain, stamp, block } = result;
+    requireFresh(chain, reach, service.now(), service);
+    const at = { block: block.number, revision: chain.revision, stamp };
+    // Refuses a block that is not indexed.
+    await store.checkMany(chainId, [], at);
+    return { at, block, indexedFrom: chain.partial ? chain.firstBlock : null };
+  } catch (error) {
+    const problem = problemOf(error, service);
+    if (problem.type === 'internal' || (error instanceof StoreError && error.code === 'rewritten')) throw error;
+    return problem;
+  }
+}
+
+const chainsText = (pins: ReadonlyMap<number, Pin>) =>
+  arrayText(
+    [...pins].map(([chainId, pin]) =>
+      pin instanceof Problem
+        ? stringify(CHAIN_ANSWER, { chainId, problem: problemBody(pin) })
+        : stringify(CHAIN_ANSWER, {
+            chainId,
+            block: { number: pin.block.number, hash: pin.block.hash, timestamp: pin.block.timestamp },
+            ...(pin.indexedFrom === null ? {} : { indexedFrom: pin.indexedFrom }),
+          }),
+    ),
+  );
+
+interface Slice {
+  readonly texts: readonly string[];
+  /** Whether each of its questions was answered. */
+  readonly complete: boolean;
+}
+
+const refusal = (problem: Problem) => `{"problem":${JSON.stringify(problemBody(problem))}}`;
+
+/** Answers the questions from a position on, with one read for each chain. */
+async function answerSlice(batch: Batch, pins: ReadonlyMap<number, Pin>, from: number): Promise<Slice> {
+  const { rows, long } = batch;
+  const slice = rows.slice(from, from + SLICE);
+  const texts: string[] = [];
+  const positions = new Map<number, number[]>();
+  for (const [position, row] of slice.entries()) {
+    if (row instanceof Problem) {
+      texts[position] = refusal(row);
+      continue;
+    }
+    const known = positions.get(row.chainId);
+    if (known === undefined) positions.set(row.chainId, [position]);
+    else known.push(position);
+  }
+  for (const [chainId, of] of positions) {
+    const pin = pins.get(chainId) as Pin;
+    const read = () =>
+      answerChain(
+        batch,
+        chainId,
+        pin,
+        of.map((position) => slice[position] as ChainQuestion),
+      );
+    const answered = await (long === null ? read() : long.read(of.length, read));
+    for (const [turn, position] of of.entries()) texts[position] = answered[turn] as string;
+  }
+  return { texts, complete: texts.every((text) => text.startsWith('{"result"')) };
+}
+
+/** The answers to questions about one chain. */
+async function answerChain(
+  { mode, service }: Batch,
+  chainId: number,
+  pin: Pin,
+  rows: readonly ChainQuestion[],
+): Promise<string[]> {
+  if (pin instanceof Problem) {
+    const text = refusal(pin);
+    return rows.map(() => text);
+  }
+  const { store, onDenied, onUnread } = service;
+  const values = await store.checkMany(
+    chainId,
+    rows.map(({ question }) => question),
+    pin.at,
+  );
+  return rows.map(({ question }, turn) => {
+    const value = values[turn] ?? null;
+    if (value === null) {
+      const { from, to } = question;
+      onUnread?.(chainId, { version: 1, scope: 'all', from, to });
+      return refusal(problemOf(unsettledRevocation(from), service));
+    }
+    if (onDenied !== undefined && (value === false || value === 0n)) {
+      for (const part of partsOf(question)) onDenied(chainId, part);
+    }
+    return `{"result":${valueText(value, mode)}}`;
+  });
+}
+
+async function answerWhole(batch: Batch): Promise<string> {
+  const pins = await pinChains(batch);
+  const parts: string[] = [];
+  let complete = true;
+  for (let from = 0; from < batch.rows.length; from += SLICE) {
+    const slice = await answerSlice(batch, pins, from);
+    parts.push(slice.texts.join(','));
+    complete &&= slice.complete;
+  }
+  return `{"complete":${complete},"chains":${chainsText(pins)},"answers":[${parts.join(',')}]}`;
+}
+
+interface BegunLines {
+  readonly pins: ReadonlyMap<number, Pin>;
+  readonly first: Slice;
+}
+
+/** The first slice comes before the status: a batch that is refused must not start as a 200. */
+async function beginLines(batch: Batch): Promise<BegunLines> {
+  const pins = await pinChains(batch);
+  return { pins, first: await answerSlice(batch, pins, 0) };
+}
+
+/** Streams the answers with one slice in memory. */
+function stream(batch: Batch, { pins, first }: BegunLines, sent: StreamedBody): ReadableStream<Uint8Array> {
+  const { rows, service, long } = batch;
+  const encoder = new TextEncoder();
+  const deadline = performance.now() + 1000 * service.answerTimeout;
+  let [next, complete, isEnded, isCancelled] = [0, true, false, false];
+
+  async function nextLines(): Promise<string> {
+    if (performance.now() > deadline) throw new Error('Batch not sent within the answer timeout.');
+    const slice = next === 0 ? first : await answerSlice(batch, pins, next);
+    complete &&= slice.complete;
+    const lines = [...slice.texts];
+    if (next === 0) lines.unshift(`{"chains":${chainsText(pins)}}`);
+    next += SLICE;
+    if (next >= rows.length) {
+      lines.push(`{"complete":${complete}}`);
+      isEnded = true;
+    }
+    return `${lines.join('\n')}\n`;
+  }
+
+  function errorLine(error: unknown): string {
+    isEnded = true;
+    const problem = isRewritten(error)
+      ? new Problem('not-yet-indexed', REWRITTEN, { retryAfter: 5 })
+      : problemOf(error, service);
+    return `{"error":${JSON.stringify(problemBody(problem))}}\n`;
+  }
+
+  const end = (isComplete: boolean) => {
+    long?.end();
+    sent.onEnd(isComplete);
+  };
+  return new ReadableStream({
+    async pull(controller) {
+      let isComplete = true;
+      const text = await nextLines().catch((error) => {
+        isComplete = false;
+        return isCancelled ? '' : errorLine(error);
+      });
+      if (isCancelled) return;
+      const bytes = encoder.encode(text);
+      sent.bytes += bytes.length;
+      controller.enqueue(bytes);
+      if (!isEnded) return;
+      controller.close();
+      end(isComplete);
+    },
+    cancel() {
+      isCancelled = true;
+      end(false);
+    },
+  });
+}
