@@ -42,8 +42,10 @@ export async function readAsOf<T extends { readonly chain: ChainState; readonly 
     if (timestamp === undefined) {
       const at = await finalized(store, chainId);
       const result = await read(at);
-      // The read may come from a replica that is behind and has another block at this height.
-      if ((result.chain.verified ?? -1) >= at) return { result, reach: at };
+      const verified = result.chain.verified ?? -1;
+      // The read may come from a replica that is behind and has another block at this height. A newer block may be finalized
+      // meanwhile: then the hash of this one may not be kept any more.
+      if (verified === at || (verified > at && result.block.hash !== null)) return { result, reach: at };
       continue;
     }
     const found = await store.blockAt(chainId, timestamp);
