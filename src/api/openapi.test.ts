@@ -3,11 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { block, timeOf } from '../../test/support/fixtures.ts';
+import { block, COLD, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
+import { tokensOf } from '../../test/support/token-stub.ts';
 import type { App } from '../http/app.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { ANY_OPERATIONS } from './any-operations.ts';
 import { EXAMPLE_DELEGATIONS, EXAMPLES } from './examples.ts';
 import { openApi, openApiText } from './openapi.ts';
 import { OPERATIONS, REGISTRY_OPERATIONS } from './operations.ts';
@@ -33,7 +35,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('has an example for every operation, and every operation', () => {
-    const ids: string[] = REGISTRY_OPERATIONS.map(({ id }) => id);
+    const ids: string[] = [...ANY_OPERATIONS, ...REGISTRY_OPERATIONS].map(({ id }) => id);
     expect([...new Set(EXAMPLES.map(({ operation }) => operation))].sort()).toEqual(ids.sort());
     expect(Object.keys(openApi()['paths'] as object)).toEqual(
       expect.arrayContaining(OPERATIONS.map(({ path }) => path)),
@@ -52,7 +54,7 @@ describe('the examples of the document', () => {
       EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const),
     );
     await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
-    app = appOf(store, timeOf(100));
+    app = appOf(store, timeOf(100), { tokens: tokensOf(EXAMPLE_DELEGATIONS[0]?.from ?? COLD) });
   });
   afterAll(() => store.close());
 

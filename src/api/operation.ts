@@ -54,6 +54,8 @@ export interface OperationBase {
   readonly description: string;
   readonly params: Params;
   readonly rules: readonly Rule[];
+  /** Query parameters of related operations, which clients send to this one too: they have no meaning here. */
+  readonly ignored?: readonly string[];
   readonly answer: {
     readonly description: string;
     readonly body: Shape<unknown>;

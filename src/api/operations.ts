@@ -3,47 +3,20 @@
 import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
 import { SCOPES, type Scope } from '../registry/scopes.ts';
 import { ALL_VERSIONS, hasRights, keepsPlace, type VERSIONS, type Version } from '../registry/versions.ts';
+import { ANY_OPERATIONS, type AnyOperation } from './any-operations.ts';
 import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, type ParamUse, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
-import type { ProblemType } from './problems.ts';
 import { REGISTRIES, type Registry, type ScopeOfRegistry, scopesOfRegistry } from './registries.ts';
+import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
 import { BALANCE, DELEGATION, DETAILED_DELEGATION, explanation, HEALTH, NETWORK, READINESS } from './responses.ts';
 import { anyObject, anyOf, arrayOf, boolean, described } from './shape.ts';
 
 /** What every operation of a registry takes. */
 const COMMON_PARAMS = {
   chainId: withDefault(p.chainId, 1),
-  block: optional(p.block),
-  timestamp: optional(p.timestamp),
+  ...AS_OF_PARAMS,
 } as const;
-const NUMBERS = { numbers: withDefault(p.numbers, 'number') } as const;
-
-const ONE_POINT_IN_TIME: Rule = (isGiven) =>
-  isGiven('block') && isGiven('timestamp') ? { parameter: 'timestamp', detail: 'cannot be combined with block' } : null;
-
-const REGISTRY_PROBLEMS = [
-  'bad-request',
-  'unknown-chain',
-  'not-indexed',
-  'not-ready',
-  'chain-not-ready',
-  'chain-stale',
-  'clock-skew',
-  'chain-halted',
-  'not-yet-indexed',
-] as const satisfies readonly ProblemType[];
-
-/** What operations of a registry share. */
-const ofRegistry = (registry: Registry) => {
-  const { segment, takesKey, hasUnnamedRevocations } = REGISTRIES[registry];
-  return {
-    method: 'GET',
-    tag: segment,
-    budget: takesKey ? 'keyed' : 'anonymous',
-    problems: [...REGISTRY_PROBLEMS, ...(hasUnnamedRevocations ? (['revocation-unread'] as const) : [])],
-  } as const satisfies Partial<OperationBase>;
-};
 
 // Checks
 
@@ -80,6 +53,12 @@ function checkParams<V extends Registry, S extends ScopeOfRegistry<V>>(version: 
     ...Object.keys(CHECK_OPTIONS),
   ] as CheckParamName<V, S>[];
   return Object.fromEntries(names.map((name) => [name, CHECK_PARAMS[name]])) as CheckParams<V, S>;
+}
+
+/** Live clients send one set of parameters to every check. The wider question can only be stricter. */
+function ignoredBy(scope: Scope): readonly string[] {
+  const { needsContract, needsTokenId } = SCOPES[scope];
+  return [...(needsContract ? [] : ['contract']), ...(needsTokenId ? [] : ['tokenId'])];
 }
 
 interface Wallets {
@@ -132,6 +111,11 @@ function checkBody<V extends Registry, S extends Scope>(version: V, scope: S) {
 function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: V, scope: S) {
   const { wallets, segment } = REGISTRIES[version];
   const { summary, description } = CHECK_TEXTS[scope];
+  const ignored = ignoredBy(scope);
+  const ignoredText =
+    ignored.length === 0
+      ? ''
+      : ` Ignores ${ignored.map((name) => `\`${name}\``).join(' and ')}, which it does not need.`;
   return {
     ...ofRegistry(version),
     kind: 'check',
@@ -140,8 +124,9 @@ function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: 
     path: `/registry/${segment}/check/${scope}`,
     id: `check${capitalized(scope)}${capitalized(segment)}`,
     summary: summary(wallets),
-    description: description(wallets),
+    description: description(wallets) + ignoredText,
     params: checkParams(version, scope),
+    ignored,
     rules: [ONE_POINT_IN_TIME],
     answer: {
       description: SCOPES[scope].answersBalance ? 'The balance.' : '`true` or `false`.',
@@ -179,9 +164,11 @@ const LIST_FILTERS = {
   direction: optional(p.direction),
   type: optional(p.type),
   contract: optional(p.contractFilter),
+  unrestricted: withDefault(p.unrestricted, 'false'),
 } as const;
 const LIST_OPTIONS = {
   detail: optional(p.detail),
+  types: optional(p.types),
   ...NUMBERS,
   limit: optional(p.limit),
   cursor: optional(p.cursor),
@@ -205,7 +192,7 @@ const orderText = (version: Version) =>
 const LIST_TEXT =
   'The whole list is sent, however long. With `limit` it comes in pages, and the `Link` header of each leads to the next. All pages are as of the block of the first.';
 const RIGHTS_TEXT =
-  'A delegation limited to a right looks like an unrestricted one unless you set `detail=full`. To decide whether a wallet may act, use a check.';
+  'A delegation limited to a right looks like an unrestricted one unless you set `detail=full`; `unrestricted=true` leaves it out. To decide whether a wallet may act, use a check.';
 
 function defineList<V extends Version>(version: V) {
   const params = {
@@ -304,6 +291,7 @@ export const OPENAPI_OPERATION = {
 export type RegistryOperation = CheckOperation | ListOperation;
 export type Operation =
   | RegistryOperation
+  | AnyOperation
   | typeof NETWORKS_OPERATION
   | typeof HEALTH_OPERATION
   | typeof READY_OPERATION
@@ -319,6 +307,7 @@ export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = [
 ];
 
 export const OPERATIONS: readonly Operation[] = [
+  ...ANY_OPERATIONS,
   ...REGISTRY_OPERATIONS,
   NETWORKS_OPERATION,
   HEALTH_OPERATION,

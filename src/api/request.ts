@@ -1,6 +1,6 @@
 // Reads a request's parameters as its operation declares them. All faults are reported at once.
 
-import type { OperationBase, ParamUse, RequestOf } from './operation.ts';
+import type { OperationBase, RequestOf } from './operation.ts';
 import { Fault, type Param } from './params.ts';
 import { badRequest, type ParameterFault } from './problems.ts';
 import { parseQuery } from './query.ts';
@@ -13,6 +13,7 @@ interface Plan {
   readonly optional: readonly (readonly [name: string, param: Param<unknown>, defaultValue: unknown])[];
   /** The names that the query may have. */
   readonly known: ReadonlySet<string>;
+  readonly ignored: ReadonlySet<string>;
 }
 
 const plans = new Map<OperationBase, Plan>();
@@ -20,18 +21,18 @@ const plans = new Map<OperationBase, Plan>();
 function planOf(operation: OperationBase): Plan {
   let plan = plans.get(operation);
   if (plan === undefined) {
-    plan = createPlan(Object.entries(operation.params));
+    plan = createPlan(operation);
     plans.set(operation, plan);
   }
   return plan;
 }
 
-function createPlan(uses: readonly (readonly [string, ParamUse])[]): Plan {
+function createPlan({ params, ignored = [] }: OperationBase): Plan {
   const inPath: [string, Param<unknown>][] = [];
   const withSynonym: [string, Param<unknown>, string][] = [];
   const required: [string, Param<unknown>][] = [];
   const optional: [string, Param<unknown>, unknown][] = [];
-  for (const [name, use] of uses) {
+  for (const [name, use] of Object.entries(params)) {
     if (use.in === 'path') inPath.push([name, use.param]);
     else if (!use.required) optional.push([name, use.param, use.default]);
     else if (use.synonym !== undefined) withSynonym.push([name, use.param, use.synonym]);
@@ -43,7 +44,7 @@ function createPlan(uses: readonly (readonly [string, ParamUse])[]): Plan {
     ...withSynonym.map(([, , synonym]) => synonym),
     ...optional.map(([name]) => name),
   ]);
-  return { inPath, withSynonym, required, optional, known };
+  return { inPath, withSynonym, required, optional, known, ignored: new Set(ignored) };
 }
 
 /** Every parameter of the operation by name. Throws a bad-request problem that names all faults. */
@@ -53,7 +54,7 @@ export function readRequest<O extends OperationBase>(
   query: string,
 ): RequestOf<O> {
   const plan = planOf(operation);
-  const { values, faults } = parseQuery(query, plan.known);
+  const { values, faults } = parseQuery(query, plan.known, plan.ignored);
   const request: Record<string, unknown> = {};
   const read = (name: string, param: Param<unknown>, text: string | undefined, missing = 'is required'): unknown => {
     const value = text === undefined ? new Fault(missing) : param.read(text);

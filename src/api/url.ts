@@ -1,10 +1,11 @@
 // Builds the URLs of the API.
 
 import type { Scope } from '../registry/scopes.ts';
-import { VERSIONS, type Version } from '../registry/versions.ts';
+import type { Version } from '../registry/versions.ts';
 import type { InputOf, OptionsOf } from './operation.ts';
 import { type CheckOperation, checkOf, LISTS, type ListOperation, type Operation } from './operations.ts';
 import type { QuestionParam } from './question.ts';
+import { REGISTRIES, type Registry } from './registries.ts';
 
 type Values = Readonly<Record<string, string | number | bigint | undefined>>;
 
@@ -26,7 +27,7 @@ function buildUrl({ path }: Pick<Operation, 'path'>, values: Values): string {
 
 /** A question whose values are not checked yet. */
 export interface UncheckedQuestion {
-  readonly version: Version;
+  readonly version: Registry;
   readonly scope: Scope;
   readonly from: string;
   readonly to: string;
@@ -42,7 +43,7 @@ export type ListOptions = OptionsOf<ListOperation, 'wallet'>;
 /** The URL of a question, under the names that its version has for the wallets. */
 export function checkUrl(question: UncheckedQuestion, options: CheckOptions = {}): string {
   const { version, scope, from, to, contract, tokenId, rights } = question;
-  const { wallets } = VERSIONS[version];
+  const { wallets } = REGISTRIES[version];
   const values = { [wallets.to]: to, [wallets.from]: from, contract, tokenId, rights, ...options };
   return buildUrl(checkOf(version, scope), values);
 }

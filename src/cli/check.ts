@@ -2,7 +2,7 @@
 
 import { type Explanation, isGranted } from '../api/responses.ts';
 import { checkUrl } from '../api/url.ts';
-import { rightsText } from '../registry/rights.ts';
+import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { checkFile } from './check-file.ts';
 import type { Command, Invocation } from './command.ts';
@@ -100,7 +100,7 @@ function formatExplanation({ result, delegations, block }: Explanation): string 
   const at = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateOf(block.timestamp)}`}`;
   const what = typeof result === 'boolean' ? (result ? 'yes' : 'no') : String(result);
   const because = delegations.map(({ type, rights, since }) => {
-    const right = rightsText(rights);
+    const right = rightsLabel(rights, dateOf);
     return `  ${type}${right === null ? '' : ` for ${right}`}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;
   });
   return `${what} (${at})\n${because.join('')}`;

@@ -7,6 +7,7 @@ import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
+import { apiKeyOf } from './headers.ts';
 import type { Limiter, LimitResult } from './limiter.ts';
 import type { Caller } from './long-lists.ts';
 
@@ -20,8 +21,13 @@ export interface AdmissionOptions {
   /** For requests with a key whose stored limit is this; null means no limit. */
   readonly limiterOfKey: (rateLimit: string | null) => Limiter | null;
   readonly keys: Pick<KeyCache, 'known' | 'isFamiliar' | 'lookUp'>;
+  /** Whether a request with a key that is not active is a 401, or counts as one without a key. */
+  readonly unknownKeys?: UnknownKeys;
   readonly proxies: TrustedProxies;
 }
+
+export const UNKNOWN_KEYS = ['refuse', 'anonymous'] as const;
+export type UnknownKeys = (typeof UNKNOWN_KEYS)[number];
 
 /** Whether a request is admitted, and the rate limit headers of its response. */
 export interface AdmissionDecision {
@@ -45,16 +51,22 @@ const SCOPES: Readonly<Record<string, string>> = {
   key: ' with this API key',
   owner: ' for all API keys of this wallet together',
 };
+const BAD_KEY = 'The API key is unknown, malformed, expired or revoked.';
 const CHALLENGE = { 'www-authenticate': 'ApiKey realm="registry", header="X-API-KEY"' };
 
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { anonymous, pages, lookups, limiterOfKey, keys, proxies } = options;
-  const anonymousHelp =
-    limiterOfKey(null) === null
-      ? ' Requests with an API key are not limited: see /developers.'
-      : ' Requests with an API key have their own limit: see /developers.';
-  const toDecision = (name: string, limiter: Limiter, result: LimitResult) =>
-    decide(name, limiter, result, name === 'anon' ? anonymousHelp : '');
+  const { anonymous, pages, lookups, limiterOfKey, keys, unknownKeys = 'refuse', proxies } = options;
+  const keysAre =
+    limiterOfKey(null) === null ? 'with an API key are not limited' : 'with an API key have their own limit';
+  /** What a caller over the anonymous limit can do. */
+  const help = {
+    noKey: ` Requests ${keysAre}: see /developers.`,
+    noKeyOnV1: ` On v2, requests ${keysAre}: see /developers.`,
+    ignoredKey: ' The API key is ignored here: v1 and the explorer do not take keys.',
+    badKey: ` ${BAD_KEY} See /developers.`,
+  };
+  /** Requests whose key is not active but counts as none. */
+  const withIgnoredKey = new WeakSet<Request>();
   const addressOf = (request: Request, socket: () => string) =>
     clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
 
@@ -63,9 +75,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
     limiter: Limiter | null,
     request: Request,
     socket: () => string,
+    helpText = '',
   ): Promise<AdmissionDecision> {
     if (limiter === null) return UNLIMITED;
-    return toDecision(name, limiter, await limiter.consume(addressOf(request, socket), performance.now()));
+    return decide(name, limiter, await limiter.consume(addressOf(request, socket), performance.now()), helpText);
   }
 
   /** The keys of one wallet share a window. A key with a limit of its own has its own window, shared with the keys it replaced. */
@@ -75,9 +88,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const isShared = owner !== null && rateLimit === null;
     const name = isShared ? 'owner' : 'key';
     const result = limiter.consume(isShared ? owner : `#${windowId ?? id}`, performance.now());
-    return result instanceof Promise
-      ? result.then((one) => toDecision(name, limiter, one))
-      : toDecision(name, limiter, result);
+    return result instanceof Promise ? result.then((one) => decide(name, limiter, one)) : decide(name, limiter, result);
   }
 
   /** Decisions in progress by key: concurrent requests with the same key share one lookup. */
@@ -101,7 +112,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     request: Request,
     socket: () => string,
   ): Promise<AdmissionDecision> {
-    const anon = () => limited('anon', anonymous, request, socket);
+    const anon = (helpText?: string) => limited('anon', anonymous, request, socket, helpText);
     if (known === null) {
       const lookup = await mayLookUp(key, request, socket);
       if (lookup.refusal !== null) return lookup;
@@ -115,38 +126,44 @@ export function createAdmission(options: AdmissionOptions): Admission {
       }
       if (found !== false) return limitKey(found);
     }
-    const { headers, refusal } = await anon();
-    const problem = new Problem('bad-key', 'The API key is unknown, malformed, expired or revoked.', {
-      headers: CHALLENGE,
-    });
+    if (unknownKeys === 'anonymous') {
+      withIgnoredKey.add(request);
+      return anon(help.badKey);
+    }
+    const { headers, refusal } = await anon(help.badKey);
+    const problem = new Problem('bad-key', BAD_KEY, { headers: CHALLENGE });
     return { headers, refusal: refusal ?? problem };
   }
 
   return {
     addressOf,
     callerOf(request, budget, socket) {
-      const key = keyOf(request, budget);
+      const key = withIgnoredKey.has(request) ? null : keyOf(request, budget);
       return { id: key ?? addressOf(request, socket), hasKey: key !== null };
     },
     admit(request, budget, socket) {
       if (budget === 'free') return UNLIMITED;
       if (budget === 'page') return limited('pages', pages, request, socket);
       if (budget === 'lookup') return limited('lookups', lookups, request, socket);
-      const key = keyOf(request, budget);
-      if (key === null) return limited('anon', anonymous, request, socket);
+      if (budget === 'anonymous') {
+        const helpText = apiKeyOf(request) === null ? help.noKeyOnV1 : help.ignoredKey;
+        return limited('anon', anonymous, request, socket, helpText);
+      }
+      const key = apiKeyOf(request);
+      if (key === null) return limited('anon', anonymous, request, socket, help.noKey);
       const known = keys.known(key);
       return known ? limitKey(known) : withKey(key, known, request, socket);
     },
   };
 }
 
-const keyOf = (request: Request, budget: Budget) => (budget === 'keyed' ? request.headers.get('x-api-key') : null);
+const keyOf = (request: Request, budget: Budget) => (budget === 'keyed' ? apiKeyOf(request) : null);
 
 function decide(
   name: string,
   { limit }: Limiter,
   { accepted, remaining, seconds }: LimitResult,
-  help: string,
+  help = '',
 ): AdmissionDecision {
   // Rounded up, but not for clock noise below a millisecond.
   const wait = Math.min(limit.seconds, Math.max(1, Math.ceil(seconds - 0.001)));

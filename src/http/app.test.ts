@@ -95,7 +95,14 @@ describe('the API', () => {
     const again = await send(CHECK, { headers: { 'if-none-match': `"other", W/${etag}` } });
     expect(again.status).toBe(304);
     expect(again.headers.get('x-block-number')).toBe('105');
+    expect(again.headers.has('content-type')).toBe(false);
     expect(await again.text()).toBe('');
+    const list = `/registry/v2/${COLD}`;
+    for (const path of [list, `${list}?limit=1`]) {
+      const tag = (await send(path)).headers.get('etag') ?? '';
+      const unchanged = await send(path, { headers: { 'if-none-match': tag } });
+      expect([unchanged.status, unchanged.headers.has('content-type')]).toEqual([304, false]);
+    }
   });
 
   test('explains what grants', async () => {
@@ -130,7 +137,7 @@ describe('the API', () => {
         204,
         '*',
         'GET, HEAD, OPTIONS',
-        'X-API-KEY, If-None-Match, Content-Type, X-Request-Id, traceparent',
+        '*, Authorization',
         '86400',
       ]);
     }
@@ -246,6 +253,14 @@ describe('the API', () => {
       [8453, false, 'Base'],
     ]);
     expect(networks[0]).toMatchObject({ head: { number: 105 }, finalizedBlock: 102, lagSeconds: 10, firstBlock: 100 });
+    // With their EIP-55 checksums.
+    expect(networks.map(({ registries }) => registries)).toEqual([
+      {
+        v1: '0x00000000000076A84feF008CDAbe6409d2FE638B',
+        v2: '0x00000000000000447e69651d841bD8D104Bed493',
+      },
+      { v1: null, v2: '0x00000000000000447e69651d841bD8D104Bed493' },
+    ]);
   });
 
   test('is not ready while the store is away', async () => {

@@ -3,10 +3,9 @@
 import { Problem } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
 import type { Awaitable } from '../store/awaitable.ts';
-import { StoreError } from '../store/errors.ts';
 import { type AdmissionDecision, UNLIMITED } from './admission.ts';
-import { providerTrouble } from './as-of.ts';
 import { CORS } from './headers.ts';
+import { problemOf } from './problem-of.ts';
 import { problemResponse } from './problem-response.ts';
 import { requestIdOf } from './request-id.ts';
 import { findRoute, type Match } from './routes.ts';
@@ -32,10 +31,11 @@ export interface App {
   fetch(request: Request, socket?: () => string): Promise<Response>;
 }
 
+/** Any request header may be sent: tracing SDKs add theirs. `*` does not include Authorization. */
 const PREFLIGHT = {
   ...CORS,
   'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-  'access-control-allow-headers': 'X-API-KEY, If-None-Match, Content-Type, X-Request-Id, traceparent',
+  'access-control-allow-headers': '*, Authorization',
   'access-control-max-age': '86400',
 };
 const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -84,7 +84,10 @@ const routeName = (match: Match | null) => match?.route.path ?? 'other';
 
 function admit(received: Received, options: AppOptions): Awaitable<AdmissionDecision> {
   const { request, match, socket } = received;
-  const failed = (error: unknown): AdmissionDecision => ({ headers: {}, refusal: asProblem(error, received, options) });
+  const failed = (error: unknown): AdmissionDecision => ({
+    headers: {},
+    refusal: problemOf(error, options, failureOf(received)),
+  });
   try {
     const admission = options.admission?.admit(request, match?.route.budget ?? 'page', socket) ?? UNLIMITED;
     return admission instanceof Promise ? admission.catch(failed) : admission;
@@ -93,13 +96,16 @@ function admit(received: Received, options: AppOptions): Awaitable<AdmissionDeci
   }
 }
 
+/** What the log says of a request that failed. */
+const failureOf = ({ id, match }: Received) => ({ id, route: routeName(match) });
+
 const noAddress = () => '';
 
 async function answered(received: Received, service: Service): Promise<Response> {
   try {
     return await answer(received, service);
   } catch (error) {
-    return problemResponse(asProblem(error, received, service), new Headers(CORS));
+    return problemResponse(problemOf(error, service, failureOf(received)), new Headers(CORS));
   }
 }
 
@@ -124,7 +130,8 @@ function answer(received: Received, service: Service): Awaitable<Response> {
     const asked = { request: new Request(`http://page${target}`, { headers }), match: findRoute(own), query: ownQuery };
     return answered({ ...received, ...asked }, service);
   };
-  return route.answer({ request, socket, path, query, service, ask });
+  const caller = () => service.admission?.callerOf(request, route.budget, socket) ?? { id: socket(), hasKey: false };
+  return route.answer({ request, socket, path, query, service, caller, failed: failureOf(received), ask });
 }
 
 const READS: readonly string[] = ['GET'];
@@ -133,33 +140,3 @@ const allowedMethods = (match: Match | null) => {
   const methods = match?.route.methods ?? READS;
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 };
-
-/** Turns any error into a problem. */
-function asProblem(error: unknown, { id, match }: Received, service: Service): Problem {
-  const failed = { id, route: routeName(match) };
-  if (error instanceof Problem) return error;
-  if (error instanceof StoreError) {
-    const retryAfter = 5;
-    switch (error.code) {
-      case 'unavailable':
-        service.onError?.(error, failed);
-        return new Problem('not-ready', 'The database is unavailable.', { retryAfter });
-      case 'not-started':
-        return new Problem('chain-not-ready', `${error.message}${providerTrouble(service, error.chainId)}`, {
-          retryAfter,
-        });
-      case 'before-first':
-        return new Problem('not-indexed', error.message);
-      case 'beyond-head':
-        return new Problem('not-yet-indexed', error.message, { retryAfter });
-      case 'rewritten':
-        return new Problem('cursor-gone', `${error.message} Start again without a cursor.`);
-      case 'revocation-unread':
-        return new Problem('revocation-unread', error.message, { retryAfter });
-      default:
-        break;
-    }
-  }
-  service.onError?.(error, failed);
-  return new Problem('internal', "The request failed. The operator's log has the cause.");
-}

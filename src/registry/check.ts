@@ -47,6 +47,8 @@ export type AnyQuestion = {
 
 type WithoutPair<Q> = Q extends Pair ? Omit<Q, keyof Pair> : never;
 
+export type AnyTarget = WithoutPair<AnyQuestion>;
+
 /** What a question asks about, whoever the two wallets are. */
 export type Target = WithoutPair<Question | AnyQuestion>;
 

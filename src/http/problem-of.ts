@@ -1,0 +1,39 @@
+// Turns any error into a problem.
+
+import { Problem } from '../api/problems.ts';
+import { StoreError } from '../store/errors.ts';
+import { providerTrouble } from './as-of.ts';
+import type { Service } from './service.ts';
+
+/** `failed` names the request in the log. */
+export function problemOf(
+  error: unknown,
+  service: Service,
+  failed: Parameters<NonNullable<Service['onError']>>[1],
+): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof StoreError) {
+    const retryAfter = 5;
+    switch (error.code) {
+      case 'unavailable':
+        service.onError?.(error, failed);
+        return new Problem('not-ready', 'The database is unavailable.', { retryAfter });
+      case 'not-started':
+        return new Problem('chain-not-ready', `${error.message}${providerTrouble(service, error.chainId)}`, {
+          retryAfter,
+        });
+      case 'before-first':
+        return new Problem('not-indexed', error.message);
+      case 'beyond-head':
+        return new Problem('not-yet-indexed', error.message, { retryAfter });
+      case 'rewritten':
+        return new Problem('cursor-gone', `${error.message} Start again without a cursor.`);
+      case 'revocation-unread':
+        return new Problem('revocation-unread', error.message, { retryAfter });
+      default:
+        break;
+    }
+  }
+  service.onError?.(error, failed);
+  return new Problem('internal', "The request failed. The operator's log has the cause.");
+}
