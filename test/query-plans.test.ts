@@ -42,12 +42,10 @@ const common = {
 };
 const counterparts = Object.fromEntries(
   (['vaults', 'delegates'] as const).flatMap((side) =>
-    [
-      [6, 3],
-      [0, 1],
-    ].map(([v2 = 0, v1 = 0]) => {
-      const sqlOf = (dialect: 'sqlite' | 'postgres') => counterpartStatement(dialect, side, v2, v1).sql;
-      return [`${side} by ${v2 + v1} keys`, { sqlite: sqlOf('sqlite'), postgres: postgresSql(sqlOf('postgres')) }];
+    [true, false].map((isHead) => {
+      const sqlOf = (dialect: 'sqlite' | 'postgres') => counterpartStatement(dialect, side, 6, 3, isHead).sql;
+      const statement = { sqlite: sqlOf('sqlite'), postgres: postgresSql(sqlOf('postgres')) };
+      return [`${side} ${isHead ? 'at the head' : 'as of a block'}`, statement];
     }),
   ),
 );

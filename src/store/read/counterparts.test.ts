@@ -166,6 +166,17 @@ for (const engine of ENGINES) {
       }
     });
 
+    test('a grant that ended right after the block of a question still counts at it', async () => {
+      const chain = await newChain(store);
+      await chain.add([block(101, [granted('ALL')])]);
+      // The store knows 101 as the head.
+      expect(await wallets(chain, EVERYTHING, { at: 101 })).toEqual([COLD]);
+      await chain.add([block(102, [ended('ALL')])]);
+      expect([await wallets(chain, EVERYTHING, { at: 101 }), await wallets(chain, EVERYTHING)]).toEqual([[COLD], []]);
+      await chain.add([block(102, [], 1)], { rollbackTo: 101 });
+      expect(await wallets(chain, EVERYTHING)).toEqual([COLD]);
+    });
+
     test('an unsettled revocation that may decide the answer is an error, and one of another pair is not', async () => {
       const chain = await newChain(store);
       const other = address(12);

@@ -17,7 +17,7 @@ import { DETAILED } from './held-columns.ts';
 import { once } from './once.ts';
 import { AFTER_PINNED, encodePinned, PINNED_NAMES, pinnedColumns, pinnedRequirement } from './pinned.ts';
 import { requireBlockNumber } from './refusals.ts';
-import { ALL_DELEGATES, isBelowHead, mayHaveEnded, oneDelegate, unsettledBy } from './unsettled.ts';
+import { ALL_DELEGATES, mayHaveEnded, oneDelegate, unsettledBy } from './unsettled.ts';
 
 /** `own` is the column of the wallet, `other` that of the counterparts. PostgreSQL picks the index by `condition`. */
 const SIDES = {
@@ -48,58 +48,61 @@ const keyParams = (position: number) => params(AFTER_PINNED + 4 + KEY_PARAMS * p
 const rowsPerCounterpart = (keys: number) => 2 * keys;
 
 /**
- * Returns the chain's row, then rows ordered by counterpart. A row may have no span, or one that did not hold at the block: it says
+ * Returns the chain's row, then rows ordered by counterpart. As of the head no closed span can hold, and none is read. A row may have no span, or one that did not hold at the block: it says
  * that the counterpart was looked at, so that a page reads a bounded number of rows whatever it finds.
  */
-export const counterpartStatement = once((dialect: Dialect['name'], side: Side, keysOfV2: number, keysOfV1: number) => {
-  const { hash, own, other, index, condition, unsettled } = SIDES[side];
-  const row = columns(...PINNED_NAMES, 'other', 'position', ...DETAILED.names);
-  const chain = `SELECT ${row.select({
-    ...pinnedColumns(
-      keysOfV1 > 0 ? `SELECT r.vault ${unsettledBy('$2')} AND ${unsettled(HASH, WALLET)} LIMIT 1` : null,
-    ),
-    // Before every address.
-    other: "''",
-  })} FROM chain c WHERE c.chain = $1`;
-  const keys = Array.from({ length: keysOfV2 + keysOfV1 }, (_, position) => {
-    const [key = '', kind, contract, tokenId, rights] = keyParams(position);
-    const isKey = (span: string) =>
-      `${span}.${hash} = ${HASH} AND ${span}.key = ${key} /*pg AND ${span}.${condition}*/`;
-    const isExact = (span: string) => `${isKey(span)} AND ${span}.chain /*pg + 0*/ = $1
+export const counterpartStatement = once(
+  (dialect: Dialect['name'], side: Side, keysOfV2: number, keysOfV1: number, isHead: boolean) => {
+    const { hash, own, other, index, condition, unsettled } = SIDES[side];
+    const row = columns(...PINNED_NAMES, 'other', 'position', ...DETAILED.names);
+    const chain = `SELECT ${row.select({
+      ...pinnedColumns(
+        keysOfV1 > 0 ? `SELECT r.vault ${unsettledBy('$2')} AND ${unsettled(HASH, WALLET)} LIMIT 1` : null,
+      ),
+      // Before every address.
+      other: "''",
+    })} FROM chain c WHERE c.chain = $1`;
+    const keys = Array.from({ length: keysOfV2 + keysOfV1 }, (_, position) => {
+      const [key = '', kind, contract, tokenId, rights] = keyParams(position);
+      const isKey = (span: string) =>
+        `${span}.${hash} = ${HASH} AND ${span}.key = ${key} /*pg AND ${span}.${condition}*/`;
+      const isExact = (span: string) => `${isKey(span)} AND ${span}.chain /*pg + 0*/ = $1
         AND ${span}.version = ${position < keysOfV2 ? 2 : 1} AND ${span}.${own} = ${WALLET} AND ${span}.kind = ${kind}
         AND ${span}.contract = ${contract} AND ${span}.token_id = ${tokenId} AND ${span}.rights = ${rights}`;
-    // Finds one counterpart at a time, which skips all spans of a pair at once.
-    const next = (after: string) => `(SELECT n.${other} FROM span n INDEXED BY span_closed_${index}
+      // Finds one counterpart at a time, which skips all spans of a pair at once.
+      const next = (after: string) => `(SELECT n.${other} FROM span n INDEXED BY span_closed_${index}
         WHERE ${isKey('n')} AND n.until_block IS NOT NULL AND n.${other} > ${after} ORDER BY n.${other} LIMIT 1)`;
-    // Nothing has ended after the head.
-    const ended = `ended${position} (other, turn) AS (SELECT ${next(AFTER)}, 1 WHERE ${isBelowHead('$2')}
+      const ended = `ended${position} (other, turn) AS (SELECT ${next(AFTER)}, 1
         UNION ALL SELECT ${next(`ended${position}.other`)}, turn + 1 FROM ended${position} WHERE other IS NOT NULL AND turn < ${ROWS})`;
-    const select = (address: string) =>
-      `SELECT ${row.select({ other: address, position: String(position), ...DETAILED.expressions })}`;
-    const open = `${select(`s.${other}`)} FROM span s INDEXED BY span_open_${index} ${DETAILED.joins}
+      const select = (address: string) =>
+        `SELECT ${row.select({ other: address, position: String(position), ...DETAILED.expressions })}`;
+      const open = `${select(`s.${other}`)} FROM span s INDEXED BY span_open_${index} ${DETAILED.joins}
         WHERE ${isExact('s')} AND s.until_block IS NULL AND s.${other} > ${AFTER}`;
-    // Spans of one delegation never overlap: of the closed ones only the first to end after the block can hold at it.
-    const last = (what: string) => `(SELECT ${what} FROM span e INDEXED BY span_closed_${index}
+      // Spans of one delegation never overlap: of the closed ones only the first to end after the block can hold at it.
+      const last = (what: string) => `(SELECT ${what} FROM span e INDEXED BY span_closed_${index}
         WHERE ${isExact('e')} AND e.${other} = v.other AND e.until_block > $2 AND e.since_block < e.until_block
         ORDER BY e.until_block LIMIT 1)`;
-    const joined =
-      dialect === 'sqlite'
-        ? `LEFT JOIN span s ON s.rowid = ${last('e.rowid')}`
-        : `LEFT JOIN LATERAL ${last('e.*')} AS s ON true`;
-    const closed = `${select('v.other')} FROM ended${position} v ${joined} ${DETAILED.joins} WHERE v.other IS NOT NULL`;
-    const scans = [open, closed].map((scan) => `/*pg (*/ ${scan} /*pg ORDER BY other LIMIT ${ROWS})*/`);
-    return { ended, scans };
-  });
-  const all = [chain, ...keys.flatMap(({ scans }) => scans)].join('\n UNION ALL ');
-  const ends = keys.length === 0 ? '' : `WITH RECURSIVE ${keys.map(({ ended }) => ended).join(',\n')}`;
-  const { at } = row;
-  return {
-    sql: `${ends} ${all} ORDER BY other LIMIT ${ROWS} + 1`,
-    at,
-    requirePinned: pinnedRequirement(at),
-    decodeHeld: DETAILED.decoder(at),
-  };
-});
+      const joined =
+        dialect === 'sqlite'
+          ? `LEFT JOIN span s ON s.rowid = ${last('e.rowid')}`
+          : `LEFT JOIN LATERAL ${last('e.*')} AS s ON true`;
+      const closed = `${select('v.other')} FROM ended${position} v ${joined} ${DETAILED.joins} WHERE v.other IS NOT NULL`;
+      const scans = (isHead ? [open] : [open, closed]).map(
+        (scan) => `/*pg (*/ ${scan} /*pg ORDER BY other LIMIT ${ROWS})*/`,
+      );
+      return { ended, scans };
+    });
+    const all = [chain, ...keys.flatMap(({ scans }) => scans)].join('\n UNION ALL ');
+    const ends = isHead ? '' : `WITH RECURSIVE ${keys.map(({ ended }) => ended).join(',\n')}`;
+    const { at } = row;
+    return {
+      sql: `${ends} ${all} ORDER BY other LIMIT ${ROWS} + 1`,
+      at,
+      requirePinned: pinnedRequirement(at),
+      decodeHeld: DETAILED.decoder(at),
+    };
+  },
+);
 
 /** Stands for both wallets where only the rest of a key matters. */
 const ANYONE: Address = `0x${'f'.repeat(40)}`;
@@ -142,39 +145,56 @@ export function createCounterparts(
   hash: IndexHash,
   side: Side,
 ): (query: CounterpartQuery) => Promise<CounterpartPage> {
+  /** The newest known head of each chain. */
+  const heads = new Map<number, number>();
   return async (query) => {
     requireQuery(query);
-    const { chainId, wallet, target, at: pinned, limit } = query;
+    const { chainId, target, at: pinned, limit } = query;
     const keys = keysOf(target);
     const keysOfV1 = countV1(keys);
-    const statement = counterpartStatement(engine.dialect.name, side, keys.length - keysOfV1, keysOfV1);
-    const { at, decodeHeld } = statement;
     const mostRows = limit + rowsPerCounterpart(keys.length);
-    const [chain = [], ...rows] = await engine.rows(statement.sql, encodeParams(side, query, keys, mostRows, hash));
-    statement.requirePinned(chainId, pinned.block, chain);
-
-    /** The delegation of a row, if it held at the block and counts. */
-    const decodeGranting = (other: Address, position: number, row: Row): DetailedDelegation | undefined => {
-      const since = decodeNumberOrNull(row[at.since_block]);
-      const key = keys[position];
-      if (since === null || since > pinned.block || key === undefined) return undefined;
-      const pair = side === 'vaults' ? { from: other, to: wallet } : { from: wallet, to: other };
-      return neverGrants(key.version, pair.from) ? undefined : decodeHeld({ ...key, ...pair }, row);
+    const cells = encodeParams(side, query, keys, mostRows, hash);
+    const read = async (isHead: boolean) => {
+      const statement = counterpartStatement(engine.dialect.name, side, keys.length - keysOfV1, keysOfV1, isHead);
+      const [chain = [], ...rows] = await engine.rows(statement.sql, cells);
+      statement.requirePinned(chainId, pinned.block, chain);
+      heads.set(chainId, decodeNumber(chain[statement.at.head_number]));
+      return { statement, rows };
     };
-    /** Of each counterpart, by the position of the key. */
-    const found = new Map<Address, DetailedDelegation[]>();
-    for (const row of rows) {
-      const [other, position] = [decodeHex(row[at.other]), decodeNumber(row[at.position])];
-      let granting = found.get(other);
-      if (granting === undefined) {
-        granting = [];
-        found.set(other, granting);
-      }
-      const delegation = decodeGranting(other, position, row);
-      if (delegation !== undefined) granting[position] = delegation;
-    }
-    return toPage(found, rows.length < mostRows, limit);
+    const isBelowHead = () => pinned.block < (heads.get(chainId) ?? 0);
+    const wasBelowHead = isBelowHead();
+    let found = await read(!wasBelowHead);
+    // The head has moved on, and what held at the block may have ended since.
+    if (!wasBelowHead && isBelowHead()) found = await read(false);
+    const granting = decodeGranting(side, query, keys, found.statement, found.rows);
+    return toPage(granting, found.rows.length < mostRows, limit);
   };
+}
+
+/** The delegations of each counterpart that held at the block, each at the position of its key. */
+function decodeGranting(
+  side: Side,
+  { wallet, at: pinned }: CounterpartQuery,
+  keys: readonly DelegationKey[],
+  { at, decodeHeld }: ReturnType<typeof counterpartStatement>,
+  rows: readonly Row[],
+): Map<Address, DetailedDelegation[]> {
+  const found = new Map<Address, DetailedDelegation[]>();
+  for (const row of rows) {
+    const other = decodeHex(row[at.other]);
+    const position = decodeNumber(row[at.position]);
+    const since = decodeNumberOrNull(row[at.since_block]);
+    const key = keys[position] as DelegationKey;
+    let granting = found.get(other);
+    if (granting === undefined) {
+      granting = [];
+      found.set(other, granting);
+    }
+    const pair = side === 'vaults' ? { from: other, to: wallet } : { from: wallet, to: other };
+    if (since !== null && since <= pinned.block && !neverGrants(key.version, pair.from))
+      granting[position] = decodeHeld({ ...key, ...pair }, row);
+  }
+  return found;
 }
 
 /** Without the end of the list, the last counterpart may lack some of its rows and is left to the next page. */
