@@ -70,7 +70,7 @@ export async function benchLists(bench: Bench): Promise<Section[]> {
       {
         title: 'Lists',
         about:
-          'All delegations that a wallet has granted: type, wallets, contract and token of each. Ours returns checksummed addresses, oldest first, with an API key, all headers and the request log. Ponder runs a plain query and returns lower-case addresses in no order, which is less work. Four lists are read concurrently; the last column is the latency of one at a time.',
+          'All delegations that a wallet has granted: type, wallets, contract and token of each. Ours returns checksummed addresses, in order, with an API key, all headers and the request log. Ponder runs a plain query and returns lower-case addresses in no order, which is less work. Four lists are read concurrently; the last column is the latency of one at a time.',
         columns: ['List', 'lists/s', 'CPU', 'of which database', 'vs ours on SQLite', 'latency'],
         rows,
         notes,

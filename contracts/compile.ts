@@ -33,6 +33,8 @@ export function compileContracts(): Record<string, Artifact> {
   return Object.fromEntries(
     Object.values(output.contracts as Record<string, Record<string, { evm: { deployedBytecode: { object: string } } }>>)
       .flatMap((contracts) => Object.entries(contracts))
+      // An interface has no code.
+      .filter(([, { evm }]) => evm.deployedBytecode.object !== '')
       .map(([name, { evm }]) => [name, { code: `0x${evm.deployedBytecode.object}` }]),
   );
 }

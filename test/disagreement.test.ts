@@ -294,6 +294,22 @@ test('a message is redacted before it is shortened', async () => {
   await node.stop();
 });
 
+test('a message of 100,000 characters is shortened in linear time', async () => {
+  const node = startFakeNode();
+  for (const said of ['x'.repeat(100_000), 'x-'.repeat(50_000), '0xff-'.repeat(20_000)]) {
+    node.fault = () => {
+      throw new Refusal(3, `execution reverted: ${said}`);
+    };
+    const error = (await createRpc(node.url)
+      .call('eth_blockNumber', [])
+      .catch((caught: Error) => caught)) as Error;
+    expect(error.message).toStartWith('eth_blockNumber: execution reverted: ');
+    expect(error.message.length).toBeLessThan(300);
+  }
+  await node.stop();
+  // In quadratic time it takes minutes.
+}, 20_000);
+
 inWorld(
   'a second node that hangs does not delay the first',
   { blocks: 40, nodes: 2, timeoutMs: 200 },

@@ -1,6 +1,7 @@
 // A span that ends in the block where it began was never active at the end of a block: the store must not keep or return it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { questionFor } from '../src/registry/check.ts';
 import { openEngine, openStore } from '../src/store/open.ts';
 import { migrate } from '../src/store/schema.ts';
 import type { Store } from '../src/store/store.ts';
@@ -11,8 +12,8 @@ import { block, COLD, delegation, ended, granted, HOT, settlement } from './supp
 
 const EMPTY_SPANS = 'SELECT count(*) AS number FROM span WHERE since_block = until_block';
 /** Copies a span with its start moved to the block that ended it. */
-const ADD_EMPTY = `INSERT INTO span SELECT chain, until_block, 99, cold, hot, key, version, kind, from_addr, to_addr,
-  contract, token_id, rights, amount, until_block FROM span WHERE until_block IS NOT NULL`;
+const addEmpty = (places = '') => `INSERT INTO span SELECT chain, until_block, 99, cold, hot, key, version, kind,
+  from_addr, to_addr, contract, token_id, rights, amount, until_block${places} FROM span WHERE until_block IS NOT NULL`;
 
 for (const engine of ENGINES) {
   describe(`empty spans on ${engine.name}`, () => {
@@ -43,7 +44,7 @@ for (const engine of ENGINES) {
       // The empty span is first in the table, and so first among equals.
       await behind(url, `CREATE TABLE kept AS SELECT * FROM span WHERE chain = ${chain.chainId}`);
       await behind(url, `DELETE FROM span WHERE chain = ${chain.chainId}`);
-      await behind(url, ADD_EMPTY.replace('FROM span', 'FROM kept'));
+      await behind(url, addEmpty(', first_block, first_log').replace('FROM span', 'FROM kept'));
       await behind(url, 'INSERT INTO span SELECT * FROM kept');
       expect(await emptySpans()).toBeGreaterThan(0);
       expect(await chain.answers(asksAll, 104, 105, 109, 110)).toEqual([false, true, true, false]);
@@ -53,15 +54,42 @@ for (const engine of ENGINES) {
       expect(await chain.list(110)).toEqual([]);
     });
 
+    test('a first v2 grant that ended in its own block keeps its place, and never held', async () => {
+      const chain = await newChain(store);
+      const token = (tokenId: bigint) => delegation('ERC721', { tokenId });
+      const grant = (tokenId: bigint) => granted('ERC721', token(tokenId));
+      await chain.add([block(105, [grant(1n), ended('ERC721', token(1n)), grant(2n)]), block(106)]);
+      await chain.add([block(110, [grant(1n)]), block(120)]);
+      const ids = async (at: number) => (await chain.list(at)).map(({ tokenId }) => tokenId);
+      const asks = questionFor(token(1n));
+      const expectRight = async () => {
+        expect([await ids(105), await ids(109), await ids(110)]).toEqual([[2n], [2n], [1n, 2n]]);
+        expect(await chain.answers(asks, 104, 105, 109, 110)).toEqual([false, false, false, true]);
+        const at = { block: 105, revision: chain.state.revision };
+        expect(await store.checkMany(chain.chainId, [asks], at)).toEqual([false]);
+      };
+      await expectRight();
+      // The place survives a rollback to the block of the first grant, and later ones.
+      for (const rollbackTo of [106, 105]) {
+        await chain.add([block(109, [], rollbackTo), block(110, [grant(1n)], rollbackTo)], { rollbackTo });
+        await expectRight();
+      }
+      await store.rebuild(chain.chainId);
+      await chain.repair([block(105, [grant(1n), ended('ERC721', token(1n)), grant(2n)])]);
+      await expectRight();
+    });
+
     test('a migration removes the empty spans of an older version', async () => {
       const old = await engine.fresh();
       const first = await openEngine(old, {});
       await migrate(first, 1);
       await first.close();
       await behind(old, "INSERT INTO span VALUES (1, 5, 0, 1, 1, 1, 2, 1, '', '', '', '', '', NULL, 9)");
-      await behind(old, ADD_EMPTY);
+      await behind(old, addEmpty());
       expect(await emptySpans(old)).toBe(1);
-      await (await openStore(old)).close();
+      const second = await openEngine(old, {});
+      await migrate(second, 2);
+      await second.close();
       expect(await behind(old, 'SELECT since_block FROM span')).toHaveLength(1);
       expect(await emptySpans(old)).toBe(0);
     });

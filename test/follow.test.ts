@@ -485,6 +485,11 @@ describe('delegations serve, following', () => {
     const followed = async () => {
       const served = await startServe(`sqlite:${path}`, settingsOf(live.url));
       await caughtUp(served, live);
+      // Only final blocks are audited, and they are verified after the head was reached.
+      await eventually('verified', async () => {
+        const [one] = (await (await fetch(`${served.url}/networks`)).json()) as { finalizedBlock: number | null }[];
+        return (one?.finalizedBlock ?? 0) > FIRST + 40;
+      });
       await served.stop();
     };
     await followed();

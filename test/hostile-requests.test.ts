@@ -208,7 +208,7 @@ function generator(seed: number) {
                 '-1',
                 '1.5',
                 'yesterday',
-                '2026-01-01',
+                '2026-1-1',
                 '2026-01-01T00:00:00',
                 '2026-13-45T99:99:99Z',
                 '9'.repeat(15),
@@ -231,10 +231,14 @@ function generator(seed: number) {
     },
     () => {
       const operation = pick(OPERATIONS);
-      const name = pick(['numbers', 'explain', 'detail', 'direction', 'type', 'limit', 'cursor', 'rights', 'contract']);
+      const name = pick([
+        ...['numbers', 'explain', 'detail', 'direction', 'type', 'limit', 'cursor', 'rights', 'contract'],
+        ...['types', 'unrestricted'],
+      ]);
       const value = pick(['1', 'TRUE', '-1', '0', '10001', 'a'.repeat(200), percented(8), '%00']);
       const query = requiredOf(operation).filter(([known]) => known !== name);
-      const fine = operation.kind === 'list' && name === 'limit' && value === '1';
+      const isIgnored = 'ignored' in operation && operation.ignored.includes(name);
+      const fine = isIgnored || (operation.kind === 'list' && name === 'limit' && value === '1');
       return {
         what: 'option',
         request: line(target(operation, [...query, [name, value]])),

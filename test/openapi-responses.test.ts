@@ -15,6 +15,7 @@ import { openStore } from '../src/store/open.ts';
 import type { BlockInput, Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
 import {
+  address,
   block,
   COLD,
   CONTRACT,
@@ -26,6 +27,7 @@ import {
   timeOf,
 } from './support/fixtures.ts';
 import { serviceOf } from './support/serving.ts';
+import { BAD_TOKEN_ID, tokensOf } from './support/token-stub.ts';
 
 interface Documented {
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;
@@ -94,7 +96,12 @@ beforeAll(async () => {
   const tokens = Array.from({ length: 5 }, (_, id) => granted('ERC721', { tokenId: BigInt(id) }));
   const v1 = [granted('ALL', { version: 1 }), granted('TOKEN', {})];
   const examples = EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const);
-  const all = [...examples, ...tokens, ...v1, granted('ERC20'), granted('ERC1155')];
+  // Two vaults and two delegates, so that there is a second page.
+  const others = [
+    granted('ALL', { from: address(9) }),
+    ...[2, 3].map((to) => granted('ALL', { from: HOT, to: address(to) })),
+  ];
+  const all = [...examples, ...tokens, ...v1, ...others, granted('ERC20'), granted('ERC1155')];
   store = await indexed('openapi.db', [block(100, all)], { partial: true });
   unresolved = await indexed('unresolved.db', [block(100, v1), revocation(101)]);
   backfilling = await indexed('backfilling.db', [block(100)], { tip: 5000 });
@@ -115,7 +122,7 @@ const gateOf = (limit: number, isActive = false) =>
   });
 
 const appAt = (of: Store, now: number, more: Partial<AppOptions> = {}): App =>
-  createApp(serviceOf(of, now, { chainIds: new Set([1, 10]), ...more }));
+  createApp(serviceOf(of, now, { chainIds: new Set([1, 10]), tokens: tokensOf(COLD), ...more }));
 
 /** A request of an operation with its required parameters. */
 function requestOf(operation: Operation, more = '', init: RequestInit = {}): Request {
@@ -168,6 +175,8 @@ async function responsesOf(operation: Operation): Promise<[string, Response][]> 
     'detail=full',
     'detail=full&numbers=string',
     'limit=1',
+    'tokenId=7',
+    `tokenId=${BAD_TOKEN_ID}`,
     'block=101',
     'block=finalized',
     `timestamp=${timeOf(101)}`,
@@ -194,8 +203,12 @@ async function responsesOf(operation: Operation): Promise<[string, Response][]> 
   await ask('revocation not resolved', appAt(unresolved, now), requestOf(operation));
   await ask('backfilling', appAt(backfilling, now + 1000), requestOf(operation));
   await ask('halted', appAt(halted, now), requestOf(operation));
-  const next = /<\?(.+)>/.exec((await app.fetch(requestOf(operation, 'limit=1'))).headers.get('link') ?? '')?.[1];
-  if (next !== undefined) await ask('a cursor of another history', appAt(backfilling, now), requestOf(operation, next));
+  const cursor = /[?&]cursor=([\w-]+)/.exec(
+    (await app.fetch(requestOf(operation, 'limit=1'))).headers.get('link') ?? '',
+  )?.[1];
+  const page = `limit=1&cursor=${cursor}`;
+  if (cursor !== undefined)
+    await ask('a cursor of another history', appAt(backfilling, now), requestOf(operation, page));
   await ask('database unavailable', appAt(failing(new StoreError('unavailable', 'away')), now), requestOf(operation));
   await ask('failure', appAt(failing(new Error('broken')), now), requestOf(operation));
   return found;

@@ -1,33 +1,59 @@
 // Tests that PostgreSQL reads spans by the same indexes that SQLite is given by name, whatever its statistics: none, as in a new
 // store, or those of a table with a single wallet.
 
+import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
 import { postgresSql, SETTINGS } from '../src/store/postgres.ts';
 import { checkAtStatement } from '../src/store/read/check-at.ts';
 import { checkManyStatement } from '../src/store/read/check-many-statement.ts';
 import { checkNowStatement } from '../src/store/read/check-now.ts';
+import { counterpartStatement } from '../src/store/read/counterparts.ts';
+import { HELD } from '../src/store/read/held.ts';
 import { DETAILED, PLAIN } from '../src/store/read/held-columns.ts';
 import { listStatement } from '../src/store/read/list.ts';
 import { END_OPEN_PAIR, END_OPEN_WALLET, FIND_OPEN_PAIR, FIND_OPEN_WALLET } from '../src/store/write/end-open-spans.ts';
-import { LOAD_OPEN } from '../src/store/write/span-rows.ts';
+import { DELETE_AFTER, DELETE_EMPTY, END_BEFORE } from '../src/store/write/end-pair.ts';
+import { ROLL_BACK } from '../src/store/write/rollback.ts';
+import { LOAD_OPEN, LOAD_PLACE } from '../src/store/write/span-rows.ts';
 import { newChain } from './support/chain.ts';
+import { temporaryPath } from './support/engines.ts';
 import { block, granted } from './support/fixtures.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
 
-const bulk = { LOAD_OPEN, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
+const bulk = { LOAD_OPEN, LOAD_PLACE, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
 const common = {
   'a check of v1': checkNowStatement(PLAIN)(0, 2).sql,
   'a check of v2': checkNowStatement(DETAILED)(2, 0).sql,
   'a check as of a block': checkAtStatement(PLAIN)(2, 0).sql,
   'a check of both versions': checkNowStatement(PLAIN)(4, 2).sql,
   'a check of both versions as of a block': checkAtStatement(PLAIN)(4, 2).sql,
+  'the grants of a v1 pair': HELD,
+  ...Object.fromEntries(
+    [...END_BEFORE, DELETE_EMPTY, ...DELETE_AFTER].map((sql, at) => [`the end of a pair ${at}`, sql]),
+  ),
+  'a rollback': ROLL_BACK[1] as string,
   'a list': listStatement(PLAIN)(1).sql,
+  'a list of v2': listStatement(PLAIN)(2).sql,
+  'a page of a list': listStatement(PLAIN)(2, undefined, 'incoming').sql,
+  'a page of a list after the incoming ones': listStatement(PLAIN)(2, undefined, 'outgoing').sql,
   'an incoming list': listStatement(DETAILED)(2, 'incoming').sql,
   'an outgoing list': listStatement(PLAIN)(2, 'outgoing').sql,
 };
+const counterparts = Object.fromEntries(
+  (['vaults', 'delegates'] as const).flatMap((side) =>
+    [
+      [6, 3],
+      [0, 1],
+    ].map(([v2 = 0, v1 = 0]) => {
+      const sqlOf = (dialect: 'sqlite' | 'postgres') => counterpartStatement(dialect, side, v2, v1).sql;
+      return [`${side} by ${v2 + v1} keys`, { sqlite: sqlOf('sqlite'), postgres: postgresSql(sqlOf('postgres')) }];
+    }),
+  ),
+);
 const STATEMENTS: Record<string, { sqlite: string; postgres: string }> = {
   ...bulk,
+  ...counterparts,
   'many checks': checkManyStatement(2, false),
   ...Object.fromEntries(
     Object.entries(common).map(([name, sql]) => [name, { sqlite: sql, postgres: postgresSql(sql) }]),
@@ -36,6 +62,17 @@ const STATEMENTS: Record<string, { sqlite: string; postgres: string }> = {
 
 const namesIn = (text: string, pattern: RegExp) =>
   [...new Set([...text.matchAll(pattern)].map(([, name]) => name))].sort();
+
+test('SQLite reads lists in the order of their indexes, and sorts nothing', async () => {
+  const path = temporaryPath('plans.db');
+  await (await openStore(`sqlite:${path}`)).close();
+  const database = new Database(path, { readonly: true });
+  for (const [name, { sqlite }] of Object.entries(STATEMENTS).filter(([name]) => name.includes('list'))) {
+    const plan = database.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sqlite.replaceAll('$', '?')}`).all();
+    expect([name, plan.filter(({ detail }) => detail.includes('TEMP B-TREE'))]).toEqual([name, []]);
+  }
+  database.close();
+});
 
 test('every statement uses its intended indexes', async () => {
   const url = await postgresDatabase();

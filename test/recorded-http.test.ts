@@ -54,11 +54,13 @@ for (const recording of REPLAYED) {
         }
         for (const wallet of new Set([...recording.vaults, ...recording.delegates])) {
           for (const version of [1, 2] as const) {
+            // The v1 contract has its lists by type: only what is in them is compared.
+            const joined = (texts: string[]) => (version === 1 ? texts.sort() : texts).join(';');
             asked.push({
               path: listUrl(version, wallet, { detail: 'full', numbers: 'string', ...moment }),
               block,
-              truth: recordedList(checkpoint, version, wallet).join(';'),
-              read: (text) => delegationsOf(text, version).map(asText).sort().join(';'),
+              truth: joined(recordedList(checkpoint, version, wallet)),
+              read: (text) => joined(delegationsOf(text, version).map(asText)),
             });
           }
         }

@@ -199,7 +199,7 @@ describe('a reorg while a list is read', () => {
       store: {
         ...store,
         async list(query) {
-          if (query.after !== undefined && query.after.logIndex > 800) await reorg();
+          if (query.after !== undefined && query.after.since.logIndex > 800) await reorg();
           return store.list(query);
         },
       },

@@ -10,7 +10,9 @@ import { readRequest } from '../src/api/request.ts';
 import { decodeAnswer, encodeCheck } from '../src/chain/registry-calls.ts';
 import { createRpc } from '../src/chain/rpc.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
+import { COLD, CONTRACTS, HOT } from '../src/sandbox/wallets.ts';
 import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
+import { runCommand } from './support/serve-process.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'delegations-sandbox-test-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -53,6 +55,41 @@ async function expectNothingLeft(processes: readonly number[], folder: string): 
   await until('all files are gone', () => readdirSync(folder).length === 0);
 }
 
+/** The token gates in docs/integrating.md, which name the sandbox's wallets, give what is shown there. */
+async function expectDocumentedGates(origin: string): Promise<void> {
+  const docs = readFileSync(join(import.meta.dir, '../docs/integrating.md'), 'utf8');
+  const examples = [...docs.matchAll(/curl 'http:\/\/localhost:8080(\/registry\/any\/holders\/\S+)'\n(.+)\n/g)];
+  expect(examples.length).toBeGreaterThanOrEqual(2);
+  for (const [, path = '', shown = ''] of examples) {
+    const text = await (await fetch(origin + path)).text();
+    const [holds, balance] = [/"holds":\w+/, /"balance":"?\d+"?/].map((part) => part.exec(shown)?.[0] ?? '?');
+    expect(text).toContain(holds as string);
+    expect(text).toContain(balance as string);
+  }
+}
+
+/** The command answers as the API does. */
+async function expectHolders(origin: string): Promise<void> {
+  const lights = ['--contract', CONTRACTS['Harbour Lights'], '--url', origin];
+  const yes = await runCommand(['holders', HOT.Cleo, '--token-id', '42', ...lights]);
+  expect([yes.code, yes.stderr]).toEqual([0, '']);
+  expect(yes.stdout).toMatch(
+    /^yes \(at block \d+, \S+Z\)\nOWNER +BALANCE +BY +SINCE\n0x\w+ +1 +v2 ERC721 +\d+, \S+Z\n$/,
+  );
+  const itself = await runCommand(['holders', COLD.Ben, '--json', ...lights]);
+  expect([itself.code, JSON.parse(itself.stdout)]).toMatchObject([0, { holders: [{ balance: '2', delegations: [] }] }]);
+  const no = await runCommand(['holders', HOT.Cleo, '--token-id', '11', ...lights]);
+  expect([no.code, no.stdout]).toEqual([1, expect.stringMatching(/^no \(at block \d+, \S+Z\)\n$/)]);
+  const notAToken = await runCommand(['holders', HOT.Cleo, '--contract', COLD.Ada, '--url', origin]);
+  expect([notAToken.code, notAToken.stderr]).toEqual([2, expect.stringContaining('has no contract at that block')]);
+  const incomplete = await runCommand(['holders', HOT.Cleo, '--standard', 'ERC1155', ...lights]);
+  expect([incomplete.code, incomplete.stderr]).toEqual([
+    2,
+    expect.stringContaining('--token-id is required with standard=ERC1155'),
+  ]);
+  expect((await runCommand(['holders', HOT.Cleo])).stderr).toContain('--contract is required');
+}
+
 test('gives the printed answers, which the contracts confirm, keeps producing blocks, and cleans up after Ctrl-C', async () => {
   const sandbox = start();
   await sandbox.ready();
@@ -72,6 +109,12 @@ test('gives the printed answers, which the contracts confirm, keeps producing bl
   let checks = 0;
   for (const { url, answer } of printed) {
     const response = await fetch(url);
+    // The next block has another number.
+    if (url.includes('/holders/')) {
+      expect(await response.json()).toMatchObject({ holds: true, holders: [{ balance: 1 }] });
+      expect(answer).toMatch(/^\{"wallet":"0x\w+","holds":true,/);
+      continue;
+    }
     expect([url, await response.text()]).toEqual([url, answer]);
     expect(response.headers.get('x-sandbox')).toBe('true');
     // The contract agrees at the block that the answer names.
@@ -86,6 +129,9 @@ test('gives the printed answers, which the contracts confirm, keeps producing bl
     checks++;
   }
   expect(checks).toBeGreaterThanOrEqual(4);
+  const { origin } = new URL(printed[0]?.url ?? '');
+  await expectDocumentedGates(origin);
+  await expectHolders(origin);
   expect(new Set(printed.map(({ answer }) => answer)).size).toBeGreaterThan(2);
   for (const [, link = ''] of text.matchAll(/^ {4}(http:\S+\/\w+) /gm)) expect((await fetch(link)).status).toBe(200);
   await until('something happens', () => /^ {2}· /m.test(sandbox.text()));

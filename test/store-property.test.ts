@@ -2,11 +2,21 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type AnyQuestion, answer, asksBalance, partsOf, type Question } from '../src/registry/check.ts';
+import { type AnyQuestion, answer, asksBalance, partsOf, type Question, type Target } from '../src/registry/check.ts';
 import { type Address, type Bytes32, type Delegation, MAX_UINT256 } from '../src/registry/delegation.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
-import type { BlockInput, BlockRef, ListQuery, LogInput, LogPosition, Settlement, Store } from '../src/store/store.ts';
+import type {
+  BlockInput,
+  BlockRef,
+  Counterpart,
+  CounterpartPage,
+  ListPosition,
+  ListQuery,
+  LogInput,
+  Settlement,
+  Store,
+} from '../src/store/store.ts';
 import { eventOfCall } from './support/calls.ts';
 import { ENGINES } from './support/engines.ts';
 import {
@@ -24,7 +34,9 @@ import { createModel, type Model } from './support/model.ts';
 
 const RUNS = { SQLite: 2000, PostgreSQL: 200 };
 /** For longer runs: see CONTRIBUTING.md. */
-const { PROPERTY_RUNS, PROPERTY_SEED } = process.env;
+const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_QUESTIONS } = process.env;
+/** How many questions are asked at each block about the vaults and delegates of every wallet. */
+const QUESTIONS = Number(PROPERTY_QUESTIONS ?? 1);
 
 interface TrueBlock extends BlockRef {
   readonly calls: readonly LifeCall[];
@@ -43,6 +55,8 @@ const FIRST = 10;
 const DIRECTIONS = [undefined, undefined, 'incoming', 'outgoing'] as const;
 let hashes = 0;
 let chains = 0;
+/** Comparisons of a vault or delegate that is listed, or not, with the check of the pair. */
+let memberships = 0;
 
 /** A true chain, and the steps that a follower applies to the store. */
 async function createLife(store: Store) {
@@ -120,6 +134,46 @@ async function createLife(store: Store) {
     await store.settle(chainId, epoch, half);
     await store.settle(chainId, epoch, settlements);
     for (const gap of open) gap.readAt = readAt ?? gap.block.number;
+  };
+
+  /** Whether each wallet is listed as a counterpart of each other one exactly when the check of the pair says yes. */
+  const compareCounterparts = async (
+    { from: _, to: __, ...target }: Question | AnyQuestion,
+    block: number,
+    revision: number,
+    model: Model,
+    mayRefusePair: (from: Address, to: Address) => boolean,
+  ) => {
+    const limit = block % 2 === 0 ? 1 : 10;
+    for (const wallet of WALLETS) {
+      for (const side of ['vaults', 'delegates'] as const) {
+        const pairOf = (other: Address) =>
+          side === 'vaults' ? { from: other, to: wallet } : { from: wallet, to: other };
+        const found: Counterpart[] = [];
+        try {
+          for (let after: Address | null | undefined; after !== null; ) {
+            const query = { chainId, wallet, target: target as Target, at: { block, revision }, limit };
+            const page: CounterpartPage = await store[side](after ? { ...query, after } : query);
+            expect(page.counterparts.length).toBeLessThanOrEqual(limit);
+            found.push(...page.counterparts);
+            after = page.next;
+          }
+        } catch (error) {
+          if (!(error instanceof StoreError) || error.code !== 'revocation-unread') throw error;
+          const mayRefuse = WALLETS.some((other) => mayRefusePair(pairOf(other).from, pairOf(other).to));
+          expect(target.version !== 2 && mayRefuse).toBe(true);
+          continue;
+        }
+        const questionOf = (other: Address) => ({ ...target, ...pairOf(other) }) as Question | AnyQuestion;
+        const truth = WALLETS.filter((other) => truthOf(model, questionOf(other)));
+        expect(found.map((one) => one.wallet)).toEqual(truth.toSorted());
+        memberships += WALLETS.length;
+        for (const { wallet: other, granting } of found) {
+          const single = await store.explain(chainId, questionOf(other), block);
+          expect(granting).toEqual(single.granting);
+        }
+      }
+    }
   };
 
   return {
@@ -209,11 +263,7 @@ async function createLife(store: Store) {
         await Promise.all(
           asked.map(async ({ wallet, version }) => {
             const direction = DIRECTIONS[block % DIRECTIONS.length];
-            const truth = [...held.values()].filter(
-              ({ from, to, version: of }) =>
-                of === version &&
-                ((from === wallet && direction !== 'incoming') || (to === wallet && direction !== 'outgoing')),
-            );
+            const truth = model.list(version, wallet, direction).flatMap((one) => held.get(textOf(one)) ?? []);
             const mayRefuse =
               version === 1 &&
               WALLETS.some(
@@ -226,8 +276,14 @@ async function createLife(store: Store) {
             if (found === 'refused') return;
             const line = (delegation: (typeof truth)[number]) =>
               `${textOf(delegation)} since ${delegation.since.block}.${delegation.since.logIndex}`;
-            expect(found.map(line).sort()).toEqual(truth.map(line).sort());
+            expect(found.map(line)).toEqual(truth.map(line));
           }),
+        );
+        await Promise.all(
+          questionsFor(block)
+            .map((_, turn, all) => all[(turn + block) % all.length] as Question | AnyQuestion)
+            .slice(0, QUESTIONS)
+            .map((question) => compareCounterparts(question, block, revision, model, mayRefusePair)),
         );
         for (const question of questionsFor(block)) {
           const { to, from } = question;
@@ -263,7 +319,7 @@ async function everything(store: Store, query: Omit<ListQuery, 'limit'>, mayRefu
   // Mostly one page, for speed; every fourth block in pages of three.
   const limit = query.at.block % 4 === 0 ? 3 : 100;
   try {
-    for (let after: LogPosition | null | undefined; after !== null; ) {
+    for (let after: ListPosition | null | undefined; after !== null; ) {
       const page = await store.list({ ...query, limit, ...(after ? { after } : {}) });
       found.push(...page.delegations);
       after = page.next;
@@ -309,6 +365,7 @@ function truthOf(model: Model, question: Question | AnyQuestion): boolean | bigi
 for (const engine of ENGINES) {
   describe(`random chains on ${engine.name}`, () => {
     test('grants, revocations, reorgs, repairs and rebuilds match the model after every step', async () => {
+      memberships = 0;
       const store = await openStore(await engine.fresh());
       const numRuns = PROPERTY_RUNS === undefined ? RUNS[engine.name] : Number(PROPERTY_RUNS);
       await fc.assert(
@@ -321,7 +378,7 @@ for (const engine of ENGINES) {
         }),
         { numRuns, seed: Number(PROPERTY_SEED ?? 1), examples: ONCE_WRONG.map((steps) => [steps]) },
       );
-      console.log(`${engine.name}: ${numRuns} random lives, 0 differences`);
+      console.log(`${engine.name}: ${numRuns} random lives, ${memberships} memberships, 0 differences`);
       await store.close();
     });
   });

@@ -2,7 +2,9 @@
 
 import type { Delegation } from '../registry/delegation.ts';
 import { MAX_UINT256, NO_RIGHTS } from '../registry/delegation.ts';
+import { ANY_LIST, COUNTERPARTS } from './any-operations.ts';
 import { BATCH_OPERATION } from './batch-operation.ts';
+import { HOLDERS_OPERATION } from './holders-operation.ts';
 import type { InputOf, ResponseOf } from './operation.ts';
 import { CHECKS, LISTS, type Operation } from './operations.ts';
 import { PROBLEMS, type ProblemType, problemUri } from './problems.ts';
@@ -57,10 +59,94 @@ const V1_WALLETS = { delegate: HOT, vault: COLD };
 /** Rejected parameters. */
 const FAULTS = [
   { parameter: 'chainid', detail: 'is not a known parameter; did you mean chainId?' },
-  { parameter: 'rights', detail: `must be a bytes32 (0x and 64 hex digits); "vote" as bytes32 is ${VOTE}` },
+  {
+    parameter: 'rights',
+    detail: `must be a bytes32 (0x and 64 hex digits); "vote" as bytes32 is ${VOTE}, or send text:vote`,
+  },
 ];
 
+/** The block of all delegations, and of the answers. */
+const BLOCK = { number: 100, hash: `0x${'64'.padStart(64, '0')}`, timestamp: 1_700_001_000 };
+const ANSWERED = { chains: [{ chainId: 1, block: BLOCK }], next: null };
+const sinceLog = (logIndex: number) => ({
+  block: BLOCK.number,
+  timestamp: BLOCK.timestamp,
+  transactionHash: `0x${(BLOCK.number * 1000 + logIndex).toString(16).padStart(64, '0')}`,
+  logIndex,
+});
+/** A delegation of the whole wallet or of a contract, with every field in order. */
+const record = (
+  version: 1 | 2,
+  to: string,
+  contract: string | null,
+  [rights, rightsText]: readonly [string | null, string | null],
+  logIndex: number,
+) => ({
+  type: contract === null ? ('ALL' as const) : ('CONTRACT' as const),
+  version,
+  from: COLD,
+  to,
+  contract,
+  tokenId: null,
+  standard: null,
+  rights,
+  rightsText,
+  rightsName: null,
+  expires: null,
+  amount: null,
+  chainId: 1,
+  since: sinceLog(logIndex),
+});
+/** The grants of the contract, in v2 and v1. */
+const NFT_GRANTS = [record(2, HOT, NFT, [NO_RIGHTS, null], 1), record(1, HOT, NFT, [null, null], 0)];
+
 export const EXAMPLES: readonly Example[] = [
+  example(
+    COUNTERPARTS.vaults,
+    'For whom may this wallet act on a contract?',
+    { wallet: HOT, contract: NFT },
+    {
+      wallet: HOT,
+      complete: true,
+      vaults: [{ vault: COLD, chainId: 1, narrower: false, grants: NFT_GRANTS }],
+      ...ANSWERED,
+    },
+  ),
+  example(
+    COUNTERPARTS.delegates,
+    'Who may act for this wallet on a contract?',
+    { wallet: COLD, contract: NFT },
+    {
+      wallet: COLD,
+      complete: true,
+      delegates: [{ delegate: HOT, chainId: 1, narrower: false, grants: NFT_GRANTS }],
+      ...ANSWERED,
+    },
+  ),
+  example(
+    HOLDERS_OPERATION,
+    'Does this wallet, or one that it may act for, own token 42?',
+    { wallet: HOT, contract: NFT, tokenId: 42 },
+    {
+      wallet: HOT,
+      holds: true,
+      chainId: 1,
+      block: BLOCK,
+      holders: [{ owner: COLD, balance: 1, delegations: NFT_GRANTS }],
+      next: null,
+    },
+  ),
+  example(
+    ANY_LIST,
+    'All delegations of a wallet in both registries',
+    { wallet: VOTER },
+    {
+      wallet: VOTER,
+      complete: true,
+      delegations: [record(2, VOTER, null, [VOTE, 'vote'], 3)],
+      ...ANSWERED,
+    },
+  ),
   example(CHECKS.any.all, 'Neither registry has the whole wallet', WALLETS, false),
   example(CHECKS.any.contract, 'A contract that is delegated in v1 and in v2', { ...WALLETS, contract: NFT }, true),
   example(CHECKS.any.erc721, 'Any token of a delegated contract', { ...WALLETS, contract: NFT, tokenId: 1 }, true),
@@ -109,11 +195,14 @@ export const EXAMPLES: readonly Example[] = [
   ]),
   example(
     LISTS[2],
-    'Unrestricted delegations to a wallet',
-    { wallet: VOTER, direction: 'incoming', rights: NO_RIGHTS },
-    [],
+    'Delegations without a right, with the standard of each token',
+    { wallet: COLD, unrestricted: 'true', types: 'standard' },
+    [
+      { type: 'CONTRACT', from: COLD, to: HOT, contract: NFT, tokenId: null },
+      { type: 'ERC20', from: COLD, to: HOT, contract: COIN, tokenId: null },
+    ],
   ),
-  example(CHECKS[2].all, 'A right that was granted', { to: VOTER, from: COLD, rights: VOTE }, true),
+  example(CHECKS[2].all, 'A right that was granted', { to: VOTER, from: COLD, rights: 'text:vote' }, true),
   example(CHECKS[2].all, 'The same wallets without that right', { to: VOTER, from: COLD }, false),
   {
     operation: CHECKS[2].all.id,

@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { block, timeOf } from '../../test/support/fixtures.ts';
+import { block, COLD, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
+import { tokensOf } from '../../test/support/token-stub.ts';
 import type { App } from '../http/app.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -52,7 +53,7 @@ describe('the examples of the document', () => {
       EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const),
     );
     await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
-    app = appOf(store, timeOf(100));
+    app = appOf(store, timeOf(100), { tokens: tokensOf(EXAMPLE_DELEGATIONS[0]?.from ?? COLD) });
   });
   afterAll(() => store.close());
 

@@ -46,6 +46,8 @@ export type Rule = (isGiven: (name: string) => boolean) => ParameterFault | null
 export interface Declaration {
   readonly params: Params;
   readonly rules: readonly Rule[];
+  /** Query parameters of related operations, which clients send to this one too: they have no meaning here. */
+  readonly ignored?: readonly string[];
 }
 
 /** What an operation reads from the body of a request. */

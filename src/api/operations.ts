@@ -2,7 +2,8 @@
 
 import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
 import { SCOPES, type Scope } from '../registry/scopes.ts';
-import { ALL_VERSIONS, hasRights, type VERSIONS, type Version } from '../registry/versions.ts';
+import { ALL_VERSIONS, hasRights, keepsPlace, type VERSIONS, type Version } from '../registry/versions.ts';
+import { ANY_OPERATIONS, type AnyOperation } from './any-operations.ts';
 import { BATCH_OPERATION } from './batch-operation.ts';
 import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, type ParamUse, type Rule, required, withDefault } from './operation.ts';
@@ -55,6 +56,12 @@ function checkParams<V extends Registry, S extends ScopeOfRegistry<V>>(version: 
   return Object.fromEntries(names.map((name) => [name, CHECK_PARAMS[name]])) as CheckParams<V, S>;
 }
 
+/** Live clients send one set of parameters to every check. The wider question can only be stricter. */
+function ignoredBy(scope: Scope): readonly string[] {
+  const { needsContract, needsTokenId } = SCOPES[scope];
+  return [...(needsContract ? [] : ['contract']), ...(needsTokenId ? [] : ['tokenId'])];
+}
+
 interface Wallets {
   readonly from: string;
   readonly to: string;
@@ -105,6 +112,11 @@ function checkBody<V extends Registry, S extends Scope>(version: V, scope: S) {
 function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: V, scope: S) {
   const { wallets, segment } = REGISTRIES[version];
   const { summary, description } = CHECK_TEXTS[scope];
+  const ignored = ignoredBy(scope);
+  const ignoredText =
+    ignored.length === 0
+      ? ''
+      : ` Ignores ${ignored.map((name) => `\`${name}\``).join(' and ')}, which it does not need.`;
   return {
     ...ofRegistry(version),
     kind: 'check',
@@ -113,8 +125,9 @@ function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: 
     path: `/registry/${segment}/check/${scope}`,
     id: `check${capitalized(scope)}${capitalized(segment)}`,
     summary: summary(wallets),
-    description: description(wallets),
+    description: description(wallets) + ignoredText,
     params: checkParams(version, scope),
+    ignored,
     rules: [ONE_POINT_IN_TIME],
     answer: {
       description: SCOPES[scope].answersBalance ? 'The balance.' : '`true` or `false`.',
@@ -152,9 +165,11 @@ const LIST_FILTERS = {
   direction: optional(p.direction),
   type: optional(p.type),
   contract: optional(p.contractFilter),
+  unrestricted: withDefault(p.unrestricted, 'false'),
 } as const;
 const LIST_OPTIONS = {
   detail: optional(p.detail),
+  types: optional(p.types),
   ...NUMBERS,
   limit: optional(p.limit),
   cursor: optional(p.cursor),
@@ -169,10 +184,16 @@ type ListParams<V extends Version> = { readonly wallet: ReturnType<typeof inPath
 const CURSOR_NEEDS_LIMIT: Rule = (isGiven) =>
   isGiven('cursor') && !isGiven('limit') ? { parameter: 'limit', detail: 'is required with cursor' } : null;
 
+const INCOMING_FIRST =
+  'Incoming delegations, then outgoing ones. A delegation of a wallet to itself is listed once, among the incoming.';
+const orderText = (version: Version) =>
+  keepsPlace(version)
+    ? "Each part has the order of the contract's own lists: by the first grant of the delegation, so a renewed grant keeps its place."
+    : 'Each part has the oldest grant first.';
 const LIST_TEXT =
-  'Incoming and outgoing delegations, each once, oldest grant first. The whole list is sent, however long. With `limit` it comes in pages, and the `Link` header of each leads to the next. All pages are as of the block of the first.';
+  'The whole list is sent, however long. With `limit` it comes in pages, and the `Link` header of each leads to the next. All pages are as of the block of the first.';
 const RIGHTS_TEXT =
-  'A delegation limited to a right looks like an unrestricted one unless you set `detail=full`. To decide whether a wallet may act, use a check.';
+  'A delegation limited to a right looks like an unrestricted one unless you set `detail=full`; `unrestricted=true` leaves it out. To decide whether a wallet may act, use a check.';
 
 function defineList<V extends Version>(version: V) {
   const params = {
@@ -190,7 +211,9 @@ function defineList<V extends Version>(version: V) {
     path: `/registry/v${version}/{wallet}`,
     id: `listV${version}`,
     summary: `List the v${version} delegations of a wallet`,
-    description: hasRights(version) ? `${LIST_TEXT} ${RIGHTS_TEXT}` : LIST_TEXT,
+    description: [INCOMING_FIRST, orderText(version), LIST_TEXT, ...(hasRights(version) ? [RIGHTS_TEXT] : [])].join(
+      ' ',
+    ),
     params: params as unknown as ListParams<V>,
     rules: [ONE_POINT_IN_TIME, CURSOR_NEEDS_LIMIT],
     answer: {
@@ -270,6 +293,7 @@ export type BatchOperation = typeof BATCH_OPERATION;
 export type RegistryOperation = CheckOperation | ListOperation;
 export type Operation =
   | RegistryOperation
+  | AnyOperation
   | BatchOperation
   | typeof NETWORKS_OPERATION
   | typeof HEALTH_OPERATION
@@ -286,6 +310,7 @@ export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = [
 ];
 
 export const OPERATIONS: readonly Operation[] = [
+  ...ANY_OPERATIONS,
   ...REGISTRY_OPERATIONS,
   BATCH_OPERATION,
   NETWORKS_OPERATION,

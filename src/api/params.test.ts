@@ -65,7 +65,9 @@ describe('rights', () => {
   });
 
   test('given as a text are refused with their bytes32 form', () => {
-    expect(read(p.rights, 'vote')).toBe(`must be a bytes32 (0x and 64 hex digits); "vote" as bytes32 is ${vote}`);
+    expect(read(p.rights, 'vote')).toBe(
+      `must be a bytes32 (0x and 64 hex digits); "vote" as bytes32 is ${vote}, or send text:vote`,
+    );
     expect(read(p.rights, 'x'.repeat(33))).not.toContain('as bytes32');
     expect(read(p.rights, '0x1234')).toContain('must be a bytes32');
   });
@@ -87,6 +89,8 @@ describe('a point in time', () => {
       '2026-01-01T01:00:00+01:00',
       '2026-01-01T00:00Z',
       '2026-01-01T00:00:00.999Z',
+      // A date is midnight UTC.
+      '2026-01-01',
     ]) {
       expect(read(p.timestamp, text)).toBe(moment);
     }
@@ -102,12 +106,14 @@ describe('a point in time', () => {
       '2026-02-30T00:00:00Z',
       '2025-02-29T00:00:00Z',
       '2026-01-01T24:00:00Z',
+      '2026-02-30',
+      '2026-13-01',
     ]) {
       expect(read(p.timestamp, text)).toContain('not a valid time');
     }
     expect(read(p.timestamp, '2024-02-29T23:59:59Z')).toBe(1_709_251_199);
     expect(read(p.timestamp, '1767225600000')).toContain('milliseconds');
-    for (const text of ['', 'now', '2026-01-01', '-5'])
+    for (const text of ['', 'now', '2026-1-1', '20260101T00', '2026-01', '-5', '2026-01-01Z'])
       expect(read(p.timestamp, text)).toContain('must be Unix seconds');
   });
 });

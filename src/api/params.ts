@@ -1,7 +1,7 @@
 // The kinds of values that parameters take: what each means, what is accepted, and how it is read.
 
 import { type Address, type Bytes32, isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
-import { rightsOf } from '../registry/rights.ts';
+import { rightsOf, TEXT_PREFIX } from '../registry/rights.ts';
 import { ALL_SCOPES } from '../registry/scopes.ts';
 import { hasChecksum } from './checksum.ts';
 import type { JsonSchema } from './shape.ts';
@@ -48,6 +48,8 @@ const HOT_EXAMPLE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const CONTRACT_EXAMPLE = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
 export const listedWallet = addressParam('The wallet whose delegations are listed.', COLD_EXAMPLE);
+export const actingWallet = addressParam('The hot wallet that wants to act.', HOT_EXAMPLE);
+export const grantingWallet = addressParam('The cold wallet that issued the delegations.', COLD_EXAMPLE);
 export const hotWallet = addressParam('The hot wallet that wants to act.', HOT_EXAMPLE);
 export const coldWallet = addressParam('The cold wallet that issued the delegation.', COLD_EXAMPLE);
 export const contract = addressParam('The contract address.', CONTRACT_EXAMPLE);
@@ -67,6 +69,26 @@ export const chainId: Param<number> = {
   },
 };
 
+const MAX_CHAINS = 64;
+
+export const chainIds: Param<readonly number[] | 'served'> = {
+  description: 'The chain ids of the networks, separated by commas, or `served` for every served chain.',
+  schema: { type: 'string', pattern: '^(served|[0-9]+(,[0-9]+)*)$' },
+  example: '1',
+  read(text) {
+    if (text === 'served') return text;
+    const values: number[] = [];
+    for (const one of text.split(',', MAX_CHAINS + 1)) {
+      const value = chainId.read(one);
+      if (value instanceof Fault)
+        return new Fault(`must be chain ids in decimal digits, separated by commas, or "served", not ${quoted(text)}`);
+      if (values.includes(value)) return new Fault(`names chain ${value} more than once`);
+      values.push(value);
+    }
+    return values.length > MAX_CHAINS ? new Fault(`must not name more than ${MAX_CHAINS} chains`) : values;
+  },
+};
+
 const MOST_DIGITS = 78;
 
 export const tokenId: Param<bigint> = {
@@ -83,28 +105,39 @@ export const tokenId: Param<bigint> = {
 
 function readRights(text: string): Bytes32 | Fault {
   if (text === '') return NO_RIGHTS;
+  if (text.startsWith(TEXT_PREFIX)) return readRightsText(text.slice(TEXT_PREFIX.length));
   const lower = text.toLowerCase();
   if (text.startsWith('0x') && isBytes32(lower)) return lower;
   const form = text.startsWith('0x') ? null : rightsOf(text);
   return new Fault(
-    `must be a bytes32 (0x and 64 hex digits)${form ? `; ${quoted(text)} as bytes32 is ${form}` : `, not ${quoted(text)}`}`,
+    form === null
+      ? `must be a bytes32 (0x and 64 hex digits) or a text such as text:vote, not ${quoted(text)}`
+      : `must be a bytes32 (0x and 64 hex digits); ${quoted(text)} as bytes32 is ${form}, or send ${TEXT_PREFIX}${text}`,
   );
 }
 
-const RIGHTS_SCHEMA = { type: 'string', pattern: '^(0x[0-9a-fA-F]{64})?$' };
+/** Without the prefix. An empty text would mean no right, and a NUL is what a shorter text is padded with. */
+function readRightsText(text: string): Bytes32 | Fault {
+  if (text === '') return new Fault('must have a text after text:, such as text:vote');
+  if (/\p{Cc}/u.test(text)) return new Fault('must not have control characters');
+  return rightsOf(text) ?? new Fault('must be at most 32 bytes of text');
+}
+
+const RIGHTS_FORMS = '0x[0-9a-fA-F]{64}|text:.{1,32}';
 const RIGHTS_EXAMPLE = `0x${'766f7465'.padEnd(64, '0')}`;
 
 export const rights: Param<Bytes32> = {
   description:
-    'A rights string as bytes32. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count.',
-  schema: RIGHTS_SCHEMA,
+    'A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count.',
+  schema: { type: 'string', pattern: `^(${RIGHTS_FORMS})?$` },
   example: RIGHTS_EXAMPLE,
   read: readRights,
 };
 
 export const rightsFilter: Param<Bytes32> = {
-  description: 'List only delegations with exactly these rights. All zero lists only unrestricted ones.',
-  schema: { type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' },
+  description:
+    'List only delegations with exactly this right, as bytes32 or as text: `text:vote`. All zero lists only unrestricted ones.',
+  schema: { type: 'string', pattern: `^(${RIGHTS_FORMS})$` },
   example: RIGHTS_EXAMPLE,
   read: (text) => (text === '' ? new Fault('is empty; omit it, or send 0x and 64 zeros') : readRights(text)),
 };
@@ -123,14 +156,16 @@ export const block: Param<BlockChoice> = {
   },
 };
 
-const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/;
+/** The time may be absent. */
+const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /** JavaScript reads the 30th of February as the 2nd of March. */
 const isInCalendar = (year: number, month: number, day: number, hour: number) =>
   day <= new Date(Date.UTC(year, month, 0)).getUTCDate() && hour < 24;
 
 export const timestamp: Param<number> = {
-  description: 'Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z.',
+  description:
+    'Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC.',
   schema: { type: 'string' },
   example: '2026-01-01T00:00:00Z',
   read(text) {
@@ -141,9 +176,10 @@ export const timestamp: Param<number> = {
     const form = ISO_8601.exec(text);
     if (form === null) return new Fault(`must be Unix seconds or ISO 8601, not ${quoted(text)}`);
     const [, year, month, day, hour, zone] = form;
-    if (zone === undefined) return new Fault(`has no time zone; for UTC send ${text}Z`);
+    // JavaScript reads a date without a time as UTC too.
+    if (hour !== undefined && zone === undefined) return new Fault(`has no time zone; for UTC send ${text}Z`);
     const milliseconds = Date.parse(text);
-    const exists = isInCalendar(Number(year), Number(month), Number(day), Number(hour));
+    const exists = isInCalendar(Number(year), Number(month), Number(day), Number(hour ?? 0));
     return !exists || Number.isNaN(milliseconds) || milliseconds < 0
       ? new Fault(`is not a valid time: ${quoted(text)}`)
       : Math.floor(milliseconds / 1000);
@@ -181,7 +217,7 @@ export const numbers = choice(
 export type NumberMode = (typeof numbers.choices)[number];
 export const detail = choice(
   ['full'],
-  '`full` adds standard, rights, amount, chainId and since to each delegation. Without it, a delegation limited to a right looks like an unrestricted one.',
+  '`full` adds standard, rights (and what can be read of them), amount, chainId and since to each delegation. Without it, a delegation limited to a right looks like an unrestricted one.',
 );
 export const explain = choice(
   ['true', 'false'],
@@ -193,7 +229,21 @@ export const direction = choice(
 );
 export const type = choice(['ALL', 'CONTRACT', 'TOKEN'], 'List only delegations of this type.');
 
+export const types = choice(
+  ['standard'],
+  '`standard` writes the type of a token delegation as `ERC721`, `ERC20` or `ERC1155` instead of `TOKEN`. The v1 registry does not record the standard, so its tokens stay `TOKEN`.',
+);
+export const unrestricted = choice(
+  ['true', 'false'],
+  '`true` lists only delegations without a right. Use it if you do not look at rights. Every v1 delegation is unrestricted.',
+);
+export const narrower = choice(
+  ['true', 'false'],
+  '`true` adds wallets whose delegations cover only a part of what is asked: some contracts, or some tokens.',
+);
+
 export const MAX_PAGE_SIZE = 10_000;
+export const DEFAULT_PAGE_SIZE = 1000;
 
 export const limit: Param<number> = {
   description: `Page size, 1 to ${MAX_PAGE_SIZE}. The Link header leads to the next page; a list ends where there is none. Filters can leave a page short or empty. Without a limit the whole list is sent.`,
@@ -206,9 +256,41 @@ export const limit: Param<number> = {
   },
 };
 
+export const rowsPerPage: Param<number> = {
+  ...limit,
+  description: `Page size, 1 to ${MAX_PAGE_SIZE}. \`next\` and the Link header lead to the next page. A page can be short or empty and still have a next one.`,
+};
+
+/** Of several chains: it names the block of each. */
+export const pageCursor: Param<string> = {
+  description: 'Where the page starts: `next` of the previous page. All pages are as of the same blocks.',
+  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,3500}$' },
+  example: 'MDswOzB4ZjM5Zg',
+  read: (text) => (/^[\w-]{8,3500}$/.test(text) ? text : new Fault('is not a valid cursor')),
+};
+
 export const cursor: Param<string> = {
   description: 'Where the page starts, from the Link header of the previous page. All pages are as of the same block.',
   schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,160}$' },
   example: 'MTgwMDAwMDAuNDIuMTc5OTk5OTkuMy4x',
   read: (text) => (/^[\w-]{8,160}$/.test(text) ? text : new Fault('is not a valid cursor')),
+};
+
+export const tokenStandard = choice(
+  ['ERC721', 'ERC1155', 'ERC20'],
+  'The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`.',
+);
+
+/** Each takes a call of the contract. */
+export const MAX_HOLDERS = 100;
+
+export const holdersLimit: Param<number> = {
+  description: `How many wallets to ask for their balance on one page, besides the wallet itself: 1 to ${MAX_HOLDERS}.`,
+  schema: { type: 'integer', minimum: 1, maximum: MAX_HOLDERS },
+  example: String(MAX_HOLDERS),
+  read(text) {
+    const value = Number(text);
+    if (DIGITS.test(text) && value >= 1 && value <= MAX_HOLDERS) return value;
+    return new Fault(`must be a number from 1 to ${MAX_HOLDERS}, not ${quoted(text)}`);
+  },
 };

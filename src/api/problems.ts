@@ -1,6 +1,7 @@
 // Every problem that the API can answer with (RFC 9457): its status, its words, and the fields of its body.
 
 import {
+  anyObject,
   arrayOf,
   count,
   type Fields,
@@ -45,7 +46,7 @@ export const PROBLEMS = {
   'bad-key': {
     status: 401,
     title: 'Invalid API key',
-    help: 'The `X-API-KEY` is unknown, malformed, expired or revoked, or was sent twice. Without a key, requests are answered within the rate limit.',
+    help: 'The `X-API-KEY` is unknown, malformed, expired or revoked, or was sent twice. An empty one counts as none. Without a key, requests are answered within the rate limit.',
   },
   'signed-out': { status: 401, title: 'Not signed in', help: 'On `/developers`: sign in with a wallet first.' },
   'sign-in-refused': {
@@ -63,6 +64,17 @@ export const PROBLEMS = {
     status: 404,
     title: 'Before the first indexed block',
     help: 'The index starts after the requested block or time. What was delegated then is unknown, not empty.',
+  },
+  'block-not-kept': {
+    status: 404,
+    title: 'Block hash not kept',
+    help: 'Token ownership is read by block hash, and the index has no hash of the requested block or time. It keeps those of recent blocks and of blocks with delegations. Use `latest` or `finalized`.',
+    fields: { chainId: integer, block: count },
+  },
+  'ownership-off': {
+    status: 404,
+    title: 'Token gates are off',
+    help: 'The operator of this service has not turned token gates on (`OWNERSHIP=on`).',
   },
   'method-not-allowed': { status: 405, title: 'Method not allowed', help: 'The `Allow` header lists the methods.' },
   'request-timeout': {
@@ -91,6 +103,16 @@ export const PROBLEMS = {
     title: 'Unsupported media type',
     help: 'The `Content-Type` of the body is not one that the operation accepts.',
   },
+  'not-a-token': {
+    status: 422,
+    title: 'Not a token contract',
+    help: 'The address has no contract, or the contract does not answer as the standard requires; `cause` says which. Check `chainId`, `contract` and `standard`.',
+    fields: {
+      chainId: integer,
+      contract: string,
+      cause: oneOfStrings('no-code', 'reverted', 'bad-return-data'),
+    },
+  },
   'too-many-requests': {
     status: 429,
     title: 'Too many requests',
@@ -105,6 +127,12 @@ export const PROBLEMS = {
     status: 503,
     title: 'Service not ready',
     help: 'No chain is up to date, or the database is unavailable.',
+  },
+  'no-chain-answered': {
+    status: 503,
+    title: 'No chain answered',
+    help: 'None of the requested chains could answer. `chains` has the problem of each.',
+    fields: { chains: arrayOf(object({ chainId: integer, problem: anyObject })) },
   },
   'chain-not-ready': {
     status: 503,
@@ -141,6 +169,12 @@ export const PROBLEMS = {
     status: 503,
     title: 'Not indexed yet',
     help: 'The requested block or time is after the newest indexed block.',
+  },
+  'ownership-unavailable': {
+    status: 503,
+    title: 'Ownership unavailable',
+    help: 'Who owns the token at the indexed block is not known: too few providers answered for that block (`no-provider`), they disagree (`disputed`), or too many requests wait for them (`overloaded`). This is not a no. Retry after `Retry-After` seconds.',
+    fields: { chainId: integer, cause: oneOfStrings('no-provider', 'disputed', 'overloaded') },
   },
   'revocation-unread': {
     status: 503,

@@ -20,12 +20,15 @@ export function splitUrl(url: string): Target {
 /** Cache busters and campaign tags are accepted and have no meaning. */
 export const isIgnored = (name: string) => name === '_' || name.startsWith('utm_');
 
+const NO_NAMES: ReadonlySet<string> = new Set();
+
 export interface Query {
   readonly values: ReadonlyMap<string, string>;
   readonly faults: ParameterFault[];
 }
 
-export function parseQuery(query: string, known: ReadonlySet<string>): Query {
+/** Names in `ignored` have no meaning here, whatever their value and however often they are given. */
+export function parseQuery(query: string, known: ReadonlySet<string>, ignored: ReadonlySet<string> = NO_NAMES): Query {
   const values = new Map<string, string>();
   const faults: ParameterFault[] = [];
   if (query === '') return { values, faults };
@@ -39,6 +42,7 @@ export function parseQuery(query: string, known: ReadonlySet<string>): Query {
       values.set(name, value);
       continue;
     }
+    if (name !== null && ignored.has(name)) continue;
     const parameter = shorten(name ?? part);
     if (faults.some((fault) => fault.parameter === parameter)) continue;
     if (faults.length === MAX_FAULTS) break;

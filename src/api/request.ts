@@ -1,6 +1,6 @@
 // Reads a request's parameters as its operation declares them. All faults are reported at once.
 
-import type { Declaration, ParamUse, RequestOf } from './operation.ts';
+import type { Declaration, RequestOf } from './operation.ts';
 import { Fault, type Param } from './params.ts';
 import { badRequest, type ParameterFault } from './problems.ts';
 import { parseQuery, type Query } from './query.ts';
@@ -13,6 +13,7 @@ interface Plan {
   readonly optional: readonly (readonly [name: string, param: Param<unknown>, defaultValue: unknown])[];
   /** The names that the query may have. */
   readonly known: ReadonlySet<string>;
+  readonly ignored: ReadonlySet<string>;
 }
 
 const plans = new Map<Declaration, Plan>();
@@ -20,18 +21,18 @@ const plans = new Map<Declaration, Plan>();
 function planOf(operation: Declaration): Plan {
   let plan = plans.get(operation);
   if (plan === undefined) {
-    plan = createPlan(Object.entries(operation.params));
+    plan = createPlan(operation);
     plans.set(operation, plan);
   }
   return plan;
 }
 
-function createPlan(uses: readonly (readonly [string, ParamUse])[]): Plan {
+function createPlan({ params, ignored = [] }: Declaration): Plan {
   const inPath: [string, Param<unknown>][] = [];
   const withSynonym: [string, Param<unknown>, string][] = [];
   const required: [string, Param<unknown>][] = [];
   const optional: [string, Param<unknown>, unknown][] = [];
-  for (const [name, use] of uses) {
+  for (const [name, use] of Object.entries(params)) {
     if (use.in === 'path') inPath.push([name, use.param]);
     else if (!use.required) optional.push([name, use.param, use.default]);
     else if (use.synonym !== undefined) withSynonym.push([name, use.param, use.synonym]);
@@ -43,7 +44,7 @@ function createPlan(uses: readonly (readonly [string, ParamUse])[]): Plan {
     ...withSynonym.map(([, , synonym]) => synonym),
     ...optional.map(([name]) => name),
   ]);
-  return { inPath, withSynonym, required, optional, known };
+  return { inPath, withSynonym, required, optional, known, ignored: new Set(ignored) };
 }
 
 /** Every parameter of the operation by name. Throws a bad-request problem that names all faults. */
@@ -51,10 +52,13 @@ export const readRequest = <O extends Declaration>(
   operation: O,
   path: Readonly<Record<string, string>>,
   query: string,
-): RequestOf<O> => readValues(operation, path, parseQuery(query, planOf(operation).known));
+): RequestOf<O> => {
+  const { known, ignored } = planOf(operation);
+  return readValues(operation, path, parseQuery(query, known, ignored));
+};
 
-/** The names that a request of the operation may have. */
-export const knownNames = (operation: Declaration): ReadonlySet<string> => planOf(operation).known;
+/** The names that a request of the operation may have, and those that it ignores. */
+export const namesOf = (operation: Declaration): Pick<Plan, 'known' | 'ignored'> => planOf(operation);
 
 /** The same from values that are already separated, with the faults that were found on the way. */
 export function readValues<O extends Declaration>(

@@ -14,7 +14,6 @@ import {
   type Fields,
   integer,
   literal,
-  lowerCaseAddress,
   named,
   nullable,
   number,
@@ -29,13 +28,21 @@ import {
   unixSeconds,
 } from './shape.ts';
 
-const TYPE = oneOfStrings('NONE', 'ALL', 'CONTRACT', 'TOKEN');
+const TYPE = described(
+  oneOfStrings('NONE', 'ALL', 'CONTRACT', 'TOKEN', 'ERC721', 'ERC20', 'ERC1155'),
+  'With `types=standard`, a list has the standard of a token instead of `TOKEN`.',
+);
 const TARGET = { contract: nullable(checksumAddress), tokenId: nullable(uint256) } as const;
 
 /** What `detail=full` adds. */
 const DETAIL = {
   standard: nullable(oneOfStrings('ERC721', 'ERC20', 'ERC1155')),
   rights: nullable(bytes32),
+  rightsText: nullable(described(string, 'The rights, if they are printable text.')),
+  rightsName: nullable(described(string, 'The name, if the rights are 24 bytes of name and a 40-bit expiry.')),
+  expires: nullable(
+    described(unixSeconds, 'The expiry in such rights, in Unix seconds. The registry does not enforce it.'),
+  ),
   amount: nullable(uint256),
   chainId: integer,
   since: object({ block: count, timestamp: unixSeconds, transactionHash: bytes32, logIndex: count }),
@@ -157,7 +164,7 @@ export const NETWORK = named(
     chainId: integer,
     name: nullable(string),
     testnet: nullable(boolean),
-    registries: object({ v1: nullable(lowerCaseAddress), v2: nullable(lowerCaseAddress) }),
+    registries: object({ v1: nullable(checksumAddress), v2: nullable(checksumAddress) }),
     ready: described(boolean, 'Whether the chain is answered at its head.'),
     firstBlock: nullable(count),
     partial: nullable(

@@ -57,11 +57,6 @@ export const checksumAddress = shape<string>({
   pattern: '^0x[0-9a-fA-F]{40}$',
   description: 'With its EIP-55 checksum.',
 });
-export const lowerCaseAddress = shape<string>({
-  type: 'string',
-  pattern: '^0x[0-9a-f]{40}$',
-  description: 'In lower case.',
-});
 /** An integer with every digit, or its decimal text with `numbers=string`. */
 export const uint256 = shape<number | string>({
   oneOf: [

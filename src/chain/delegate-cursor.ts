@@ -29,7 +29,7 @@ export function createDelegateCursor({ network, store }: FollowerContext) {
       const { vault, block, logIndexes } = revocation;
       const before = { block: block.number, logIndex: logIndexes.at(-1) ?? 0 };
       const after = positions.get(keyOf(revocation)) ?? -1;
-      const found = await store.delegates({ chainId: network.chainId, vault, before, at, after, limit });
+      const found = await store.v1Delegates({ chainId: network.chainId, vault, before, at, after, limit });
       const delegates = [...new Set([...requested, ...found.map(({ delegate }) => delegate)])];
       return { revocation, delegates, isLast: found.length < limit, position: found.at(-1)?.place ?? after };
     },

@@ -59,6 +59,10 @@ const toTag = (block: BlockTag) => (typeof block === 'number' ? `0x${block.toStr
 export const isCallFailure = ({ code, message }: RpcError) =>
   code === 3 || /revert|out of gas|gas required|gas limit/i.test(message);
 
+/** The contract rejected the call. A call that ran out of gas may succeed on another node. */
+export const isRevert = (error: RpcError) =>
+  error.rpcCode === 3 || (/revert|invalid opcode/i.test(error.message) && !/\bgas\b/i.test(error.message));
+
 export function createNode(rpc: Rpc): Node {
   const getLogs = async (filter: LogFilter, where: object) =>
     parseLogs(await rpc.call('eth_getLogs', [{ address: filter.address, topics: filter.topics, ...where }]));

@@ -229,12 +229,12 @@ const MAX_TEXT = 100_000;
 
 /**
  * The node's message, on one line and shortened: some nodes repeat the request's URL, or keys. An HTML page is left out. Redacted
- * before it is shortened, so that no part of a key remains.
+ * before it is shortened, so that no part of a key remains. Anyone can write a long revert reason: each expression is linear.
  */
 function toMessage(text: string, redact: Redact): string {
   if (/^\s*</.test(text)) return '';
-  return redact(text.slice(0, MAX_TEXT).replace(/\w+:\/\/\S+/g, '…'))
-    .replace(/\b(?!0x)(?=[\w-]*\d)[\w-]{32,}/g, '…')
+  return redact(text.slice(0, MAX_TEXT).replace(/\w{1,20}:\/\/\S+/g, '…'))
+    .replace(/[\w-]{32,}/g, (word) => (/^0x[0-9a-f]*$/i.test(word) || !/\d/.test(word) ? word : '…'))
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
     .slice(0, MAX_MESSAGE);

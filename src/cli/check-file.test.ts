@@ -144,7 +144,9 @@ for (const engine of ENGINES) {
           expect([args, code, answersOf(stdout)]).toEqual([args, 0, [['true', '']]]);
         }
         const single = await check('--from', COLD, '--to', HOT, '--rights', '0x1234');
-        expect(single.stderr).toContain('rights must be a bytes32 (0x and 64 hex digits), not "0x1234"');
+        expect(single.stderr).toContain(
+          'rights must be a bytes32 (0x and 64 hex digits) or a text such as text:vote, not "0x1234"',
+        );
         for (const rows of [`from,to\n${PAIR}\n`, `from,to,rights\n${PAIR},vote\n`]) {
           const bad = await check('--csv', fileOf(rows), '--rights', '0x1234');
           expect([bad.code, bad.stdout, bad.stderr]).toEqual([2, '', single.stderr]);

@@ -190,9 +190,6 @@ function readRest(pair: Pick<Question, 'from' | 'to'>, rest: Rest): Asked {
   if (typeof chainId === 'string') return chainId;
   const scope = scopeOf(rest.type?.toLowerCase(), version, rest.contract, rest.tokenId);
   const { needsContract, needsTokenId } = SCOPES[scope];
-  // As the API does, refuse what the check does not take.
-  if (rest.contract !== undefined && !needsContract) return `contract is not allowed in a check of type ${scope}`;
-  if (rest.tokenId !== undefined && !needsTokenId) return `tokenId is not allowed in a check of type ${scope}`;
   const { hasRights } = REGISTRIES[version];
   if (rest.rights !== undefined && !hasRights) return `rights are not supported by v${version}`;
   const question: Record<string, unknown> = { version, scope, ...pair };

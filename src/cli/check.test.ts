@@ -60,6 +60,23 @@ for (const [where, run] of [
       expect([then.code, then.stdout.startsWith('no (at block 105')]).toEqual([1, true]);
     });
 
+    test('vaults and delegates list wallets of both registries, and set their exit code', async () => {
+      const found = await run('vaults', HOT);
+      expect([found.code, found.stderr]).toEqual([0, '']);
+      expect(found.stdout).toMatch(new RegExp(`^CHAIN .*\\n1 +${checksummed(COLD)} +v2 +ALL .* 106, `));
+      expect((await run('vaults', address(6))).stdout).toContain(`${checksummed(COLD)}  v1`);
+      const none = await run('vaults', STRANGER);
+      expect([none.code, none.stdout]).toEqual([1, 'No vaults.\n']);
+      const token = ['vaults', address(5), '--contract', CONTRACT, '--token-id', '7', '--rights', 'vote'];
+      expect((await run(...token)).stdout).toMatch(/v2 +ERC721 .* 7 +vote/);
+      const both = await run('delegates', COLD, '--json');
+      expect(JSON.parse(both.stdout).delegates).toHaveLength(2);
+      const wrong = await run('delegates', COLD, '--token-id', '7');
+      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--contract is required')]);
+      const chain = await run('vaults', HOT, '--chain', '1,x');
+      expect([chain.code, chain.stderr]).toEqual([2, expect.stringContaining('--chain must be chain ids')]);
+    }, 60_000);
+
     test('every scope, rights as text, the v1 registry, and balances with every digit', async () => {
       const token = [
         'check',
@@ -102,6 +119,10 @@ for (const [where, run] of [
         [
           ['check', '--from', COLD, '--to', HOT, '--type', 'erc20', '--v1'],
           '--type erc20 does not exist in v1. Use one of all, contract, token',
+        ],
+        [
+          ['check', '--from', COLD, '--to', HOT, '--type', 'all', '--contract', CONTRACT],
+          '--contract is not allowed in a check of type all',
         ],
         [['check', '--from', COLD, '--to', HOT, '--block', '99'], 'from block 100 on'],
         [['check', '--from', COLD, '--to', HOT, '--chain', '137'], '137 is not served'],
@@ -218,7 +239,7 @@ describe('check --csv', () => {
     const faults = [
       '137 is not served',
       'contract is not allowed',
-      'tokenId is not allowed',
+      'token-id is not allowed',
       'rights are not supported',
     ];
     for (const [turn, fault] of faults.entries()) expect(lines[turn + 1]).toContain(fault);

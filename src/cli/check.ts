@@ -2,7 +2,7 @@
 
 import { type Explanation, isGranted } from '../api/responses.ts';
 import { checkUrl } from '../api/url.ts';
-import { rightsText } from '../registry/rights.ts';
+import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { checkFile } from './check-file.ts';
 import type { Command, Invocation } from './command.ts';
@@ -103,7 +103,7 @@ function formatExplanation({ result, delegations, block }: Explanation): string 
   const what = typeof result === 'boolean' ? (result ? 'yes' : 'no') : String(result);
   const because = delegations.map((one) => {
     const { type, rights, since } = one;
-    const right = rightsText(rights);
+    const right = rightsLabel(rights, dateOf);
     const version = 'version' in one ? `v${one.version} ` : '';
     return `  ${version}${type}${right === null ? '' : ` for ${right}`}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;
   });

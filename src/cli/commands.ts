@@ -8,7 +8,9 @@ import { check } from './check.ts';
 import type { Command } from './command.ts';
 import { completionOf } from './completion.ts';
 import { config } from './config.ts';
+import { delegates, vaults } from './counterparts.ts';
 import { follow } from './follow.ts';
+import { holders } from './holders.ts';
 import { keys } from './keys.ts';
 import { list } from './list.ts';
 import { networks } from './networks.ts';
@@ -22,7 +24,10 @@ export const COMMANDS: readonly Command[] = [
   follow,
   api,
   check,
+  vaults,
+  delegates,
   list,
+  holders,
   networks,
   keys,
   config,

@@ -4,7 +4,7 @@ import { direction } from '../api/params.ts';
 import { problemText } from '../api/problems.ts';
 import { coldWalletOf, type DelegationRecord, hotWalletOf } from '../api/responses.ts';
 import { type ListOptions, listUrl } from '../api/url.ts';
-import { rightsText } from '../registry/rights.ts';
+import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { optionName } from './option-names.ts';
@@ -24,12 +24,13 @@ export const list: Command = {
   name: 'list',
   summary: 'list the delegations from and to a wallet',
   usage: '<wallet> [options]',
-  about: `Lists the delegations of a wallet, oldest first. Exit code: 0 at least one, 1 none, 2 error.
+  about: `Lists the delegations of a wallet: incoming, then outgoing, each by the first grant. Exit code: 0 at least one, 1 none, 2 error.
 
 ${SOURCE_ABOUT} ${STALE_ABOUT}`,
   operands: [1, 1],
   options: {
     direction: { value: '<direction>', about: 'incoming or outgoing [both]', choices: direction.choices },
+    unrestricted: { about: 'leave out delegations that are limited to a right' },
     ...TIME_OPTIONS,
     json: { about: 'stream the list as JSON with all fields' },
     ...SOURCE_OPTIONS,
@@ -53,6 +54,7 @@ const urlOf = (call: Invocation, options: ListOptions = {}): string =>
   listUrl(versionOf(call), call.operands[0] ?? '', {
     ...whenOf(call),
     direction: given(call, 'direction'),
+    unrestricted: call.isSet('unrestricted') ? 'true' : undefined,
     detail: 'full',
     ...options,
   });
@@ -108,7 +110,7 @@ function cellsOf(row: DelegationRecord, wallet: string): string[] {
     row.contract ?? '',
     String(row.tokenId ?? ''),
     String(row.amount ?? ''),
-    rightsText(row.rights) ?? '',
+    rightsLabel(row.rights, dateOf) ?? '',
     `${row.since.block}, ${dateOf(row.since.timestamp)}`,
   ];
 }

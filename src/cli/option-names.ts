@@ -1,5 +1,6 @@
 // The names of the API's parameters on the command line.
 
+import type { AnyOperation } from '../api/any-operations.ts';
 import type { ParamName } from '../api/operation.ts';
 import type { RegistryOperation } from '../api/operations.ts';
 
@@ -15,18 +16,22 @@ export const OPTION_OF = {
   chainId: 'chain',
   block: 'block',
   timestamp: 'time',
+  standard: 'standard',
   direction: 'direction',
+  unrestricted: 'unrestricted',
+  narrower: 'narrower',
   // An operand.
   wallet: null,
   // The commands ask for every detail, for exact numbers, and page by page.
   explain: null,
   detail: null,
+  types: null,
   numbers: null,
   limit: null,
   cursor: null,
   // Of a list. The option --type names a check.
   type: null,
-} as const satisfies Readonly<Record<ParamName<RegistryOperation>, string | null>>;
+} as const satisfies Readonly<Record<ParamName<RegistryOperation | AnyOperation>, string | null>>;
 
 /** As errors name it: --token-id for tokenId. */
 export function optionName(parameter: string): string {

@@ -1,6 +1,7 @@
 // What a command queries: a running service over HTTP, or a database directly, through the same API.
 
 import { problemText } from '../api/problems.ts';
+import { createTokenReader } from '../chain/token-reader.ts';
 import { createApp } from '../http/app.ts';
 import { createLongLists } from '../http/long-lists.ts';
 import { NETWORKS } from '../registry/network.ts';
@@ -75,9 +76,12 @@ async function fetchPatiently(url: string, init: RequestInit): Promise<Response>
   }
 }
 
-export async function openSource(call: Invocation): Promise<Source> {
+/** `usesProviders`: without a service, the command also reads from the chains' providers. */
+export async function openSource(call: Invocation, { usesProviders = false } = {}): Promise<Source> {
   const url = call.text('url') ?? (call.environment['DELEGATIONS_URL'] || undefined);
-  return url === undefined ? openLocal(call) : remote(url, call.text('key') ?? call.environment['DELEGATIONS_KEY']);
+  return url === undefined
+    ? openLocal(call, usesProviders)
+    : remote(url, call.text('key') ?? call.environment['DELEGATIONS_KEY']);
 }
 
 const requestInit = (headers: Record<string, string>, body: string | undefined): RequestInit =>
@@ -103,11 +107,12 @@ function remote(url: string, key: string | undefined): Source {
   };
 }
 
-async function openLocal({ environment }: Invocation): Promise<Source> {
+async function openLocal({ environment }: Invocation, usesProviders: boolean): Promise<Source> {
   // Other variables are not used here, so their faults do not matter.
-  const needed = Object.entries(environment).filter(([name]) =>
-    /^(DATABASE_URL|ANSWER_TIMEOUT|MAX_LAG_.*)$/.test(name),
-  );
+  const names = usesProviders
+    ? /^(DATABASE_URL|ANSWER_TIMEOUT|MAX_LAG_.*|RPC_URL_.*)$/
+    : /^(DATABASE_URL|ANSWER_TIMEOUT|MAX_LAG_.*)$/;
+  const needed = Object.entries(environment).filter(([name]) => names.test(name));
   const config = readConfig(Object.fromEntries(needed));
   const store = await openStore(config.databaseUrl, { readOnly: true }).catch((error) => {
     if (!(error instanceof StoreError)) throw error;
@@ -116,9 +121,11 @@ async function openLocal({ environment }: Invocation): Promise<Source> {
     );
   });
   const chainIds = new Set((await store.chains()).map(({ chainId }) => chainId).filter((id) => NETWORKS.has(id)));
+  const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
   const app = createApp({
     store,
     chainIds,
+    ...(usesProviders ? { tokens: createTokenReader({ nodes }) } : {}),
     ...createFreshness(config),
     answerTimeout: config.answerTimeout,
     longLists: createLongLists(),

@@ -3,7 +3,7 @@
 import { Fault, type Param } from '../api/params.ts';
 import { type Registry, scopesOfRegistry } from '../api/registries.ts';
 import type { CheckOptions } from '../api/url.ts';
-import { rightsOf } from '../registry/rights.ts';
+import { isRightsParam, rightsOf } from '../registry/rights.ts';
 import { ALL_SCOPES, SCOPES, type Scope } from '../registry/scopes.ts';
 import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
@@ -22,7 +22,14 @@ export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
   chain: { value: '<id>', about: 'chain id [1]' },
   v1: { about: 'query the v1 registry [v2]' },
   block: { value: '<block>', about: 'at this block, or finalized [newest block]' },
-  time: { value: '<time>', about: 'at this time, such as 2026-01-01T00:00:00Z' },
+  time: { value: '<time>', about: 'at this time, such as 2026-01-01T00:00:00Z or 2026-01-01 (midnight UTC)' },
+};
+
+/** For commands that ask both registries, and several chains at once. */
+const { v1: _, ...WITHOUT_VERSION } = TIME_OPTIONS;
+export const ANY_OPTIONS: Readonly<Record<string, Option>> = {
+  ...WITHOUT_VERSION,
+  chain: { value: '<ids>', about: 'chain ids, separated by commas, or served for all [1]' },
 };
 
 export const versionOf = (call: Invocation): Version => (call.isSet('v1') ? 1 : 2);
@@ -37,17 +44,20 @@ export function registryOf(call: Invocation): Registry {
 export const chainIdOf = (call: Invocation): number => call.number(OPTION_OF.chainId) ?? 1;
 
 /** The parameters for the chain and the point in time. */
-export function whenOf(call: Invocation): Pick<CheckOptions, 'chainId' | 'block' | 'timestamp'> {
+export const whenOf = (call: Invocation): Pick<CheckOptions, 'chainId' | 'block' | 'timestamp'> => ({
+  chainId: chainIdOf(call),
+  ...timesOf(call),
+});
+
+export function timesOf(call: Invocation): Pick<CheckOptions, 'block' | 'timestamp'> {
   const [block, time] = [given(call, 'block'), given(call, 'timestamp')];
   if (block !== undefined && time !== undefined) throw new UsageError('--block and --time cannot be combined.');
-  // A date means its start, in UTC.
-  const timestamp = time !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(time) ? `${time}T00:00:00Z` : time;
-  return { chainId: chainIdOf(call), block, timestamp };
+  return { block, timestamp: time };
 }
 
-/** A rights string such as vote, or its bytes32 form, as bytes32. */
+/** A right as the API takes it, from a text such as vote or text:vote, or bytes32. */
 export function readRights(text: string): string {
-  const rights = text.startsWith('0x') ? text : rightsOf(text);
+  const rights = isRightsParam(text) ? text : rightsOf(text);
   if (rights === null) throw new UsageError(`--rights must not be longer than 32 bytes, got ${text}`);
   return rights;
 }
@@ -72,6 +82,12 @@ export function scopeOf(
       throw new UsageError(
         `--type ${type} does not exist in ${registryName(registry)}. Use one of ${scopes.join(', ')}.`,
       );
+    // The API would ignore them and answer about the wider scope, which nobody who names a contract wants to know.
+    const { needsContract, needsTokenId } = SCOPES[named];
+    if (contract !== undefined && !needsContract)
+      throw new UsageError(`--contract is not allowed in a check of type ${named}`);
+    if (tokenId !== undefined && !needsTokenId)
+      throw new UsageError(`--token-id is not allowed in a check of type ${named}`);
     return named;
   }
   if (tokenId === undefined) return contract === undefined ? 'all' : 'contract';

@@ -223,7 +223,7 @@ describe('authentication', () => {
     await Bun.sleep(2000);
     const client = newcomer();
     const { createKey } = await import('../accounts/key.ts');
-    const bad = [createKey().text, 'dk_nonsense', '', expired.key, key, `${key}, ${key}`];
+    const bad = [createKey().text, 'dk_nonsense', 'x', expired.key, key, `${key}, ${key}`];
     for (const [turn, one] of bad.entries()) {
       const response = await ask(client, V2, { 'x-api-key': one });
       expect([one, response.status]).toEqual([one, 401]);

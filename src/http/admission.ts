@@ -7,6 +7,7 @@ import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
+import { apiKeyOf } from './headers.ts';
 import type { Limiter, LimitResult } from './limiter.ts';
 import type { Caller } from './long-lists.ts';
 
@@ -20,8 +21,13 @@ export interface AdmissionOptions {
   /** For requests with a key whose stored limit is this; null means no limit. */
   readonly limiterOfKey: (rateLimit: string | null) => Limiter | null;
   readonly keys: Pick<KeyCache, 'known' | 'isFamiliar' | 'lookUp'>;
+  /** Whether a request with a key that is not active is a 401, or counts as one without a key. */
+  readonly unknownKeys?: UnknownKeys;
   readonly proxies: TrustedProxies;
 }
+
+export const UNKNOWN_KEYS = ['refuse', 'anonymous'] as const;
+export type UnknownKeys = (typeof UNKNOWN_KEYS)[number];
 
 /** Whether a request is admitted, and the rate limit headers of its response. */
 export interface AdmissionDecision {
@@ -54,23 +60,22 @@ const SCOPES: Readonly<Record<string, string>> = {
   key: ' with this API key',
   owner: ' for all API keys of this wallet together',
 };
+const BAD_KEY = 'The API key is unknown, malformed, expired or revoked.';
 const CHALLENGE = { 'www-authenticate': 'ApiKey realm="registry", header="X-API-KEY"' };
 
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { anonymous, pages, lookups, limiterOfKey, keys, proxies } = options;
-  const anonymousHelp =
-    limiterOfKey(null) === null
-      ? ' Requests with an API key are not limited: see /developers.'
-      : ' Requests with an API key have their own limit: see /developers.';
-  /** Consumes from the window of a client. A batch of several questions was counted as one request before. */
-  function consume(name: string, limiter: Limiter, client: string, questions: number): Awaitable<AdmissionDecision> {
-    const help = name === 'anon' ? anonymousHelp : '';
-    if (questions > limiter.limit.most) return refuseBatch(name, limiter, help);
-    const result = limiter.consume(client, performance.now(), costOf(questions));
-    return result instanceof Promise
-      ? result.then((one) => decide(name, limiter, one, help))
-      : decide(name, limiter, result, help);
-  }
+  const { anonymous, pages, lookups, limiterOfKey, keys, unknownKeys = 'refuse', proxies } = options;
+  const keysAre =
+    limiterOfKey(null) === null ? 'with an API key are not limited' : 'with an API key have their own limit';
+  /** What a caller over the anonymous limit can do. */
+  const help = {
+    noKey: ` Requests ${keysAre}: see /developers.`,
+    noKeyOnV1: ` On v2, requests ${keysAre}: see /developers.`,
+    ignoredKey: ' The API key is ignored here: v1 and the explorer do not take keys.',
+    badKey: ` ${BAD_KEY} See /developers.`,
+  };
+  /** Requests whose key is not active but counts as none. */
+  const withIgnoredKey = new WeakSet<Request>();
   const addressOf = (request: Request, socket: () => string) =>
     clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
 
@@ -79,9 +84,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
     limiter: Limiter | null,
     request: Request,
     socket: () => string,
+    helpText = '',
     questions = 1,
   ): Promise<AdmissionDecision> {
-    return limiter === null ? UNLIMITED : consume(name, limiter, addressOf(request, socket), questions);
+    if (limiter === null) return UNLIMITED;
+    return consume(name, limiter, addressOf(request, socket), questions, helpText);
   }
 
   /** The keys of one wallet share a window. A key with a limit of its own has its own window, shared with the keys it replaced. */
@@ -114,7 +121,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     socket: () => string,
     questions: number,
   ): Promise<AdmissionDecision> {
-    const anon = () => limited('anon', anonymous, request, socket);
+    const anon = (helpText?: string) => limited('anon', anonymous, request, socket, helpText, questions);
     if (known === null) {
       const lookup = await mayLookUp(key, request, socket);
       if (lookup.refusal !== null) return lookup;
@@ -128,10 +135,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
       }
       if (found !== false) return limitKey(found, questions);
     }
-    const { headers, refusal } = await anon();
-    const problem = new Problem('bad-key', 'The API key is unknown, malformed, expired or revoked.', {
-      headers: CHALLENGE,
-    });
+    if (unknownKeys === 'anonymous') {
+      withIgnoredKey.add(request);
+      return anon(help.badKey);
+    }
+    const { headers, refusal } = await anon(help.badKey);
+    const problem = new Problem('bad-key', BAD_KEY, { headers: CHALLENGE });
     return { headers, refusal: refusal ?? problem };
   }
 
@@ -141,16 +150,22 @@ export function createAdmission(options: AdmissionOptions): Admission {
     socket: () => string,
     questions: number,
   ): Awaitable<AdmissionDecision> {
-    const key = keyOf(request, budget);
-    if (key === null) return limited('anon', anonymous, request, socket, questions);
+    const key = apiKeyOf(request);
+    if (budget === 'anonymous') {
+      const helpText = key === null ? help.noKeyOnV1 : help.ignoredKey;
+      return limited('anon', anonymous, request, socket, helpText, questions);
+    }
+    if (key === null) return limited('anon', anonymous, request, socket, help.noKey, questions);
     const known = keys.known(key, costOf(questions));
     return known ? limitKey(known, questions) : withKey(key, known, request, socket, questions);
   }
+  const keyOfCaller = (request: Request, budget: Budget) =>
+    withIgnoredKey.has(request) ? null : keyOf(request, budget);
 
   return {
     addressOf,
     callerOf(request, budget, socket) {
-      const key = keyOf(request, budget);
+      const key = keyOfCaller(request, budget);
       return { id: key ?? addressOf(request, socket), hasKey: key !== null };
     },
     admit(request, budget, socket) {
@@ -162,12 +177,26 @@ export function createAdmission(options: AdmissionOptions): Admission {
     admitQuestions: (request, budget, socket, questions) =>
       questions > 1 ? admitCaller(request, budget, socket, questions) : UNLIMITED,
     mostQuestions: (request, budget) =>
-      (keyOf(request, budget) === null ? anonymous?.limit.most : undefined) ?? Number.POSITIVE_INFINITY,
+      (keyOfCaller(request, budget) === null ? anonymous?.limit.most : undefined) ?? Number.POSITIVE_INFINITY,
   };
 }
 
 /** How many requests are still to be counted: a batch was admitted as one. */
 const costOf = (questions: number) => (questions === 1 ? 1 : questions - 1);
+
+function consume(
+  name: string,
+  limiter: Limiter,
+  client: string,
+  questions: number,
+  help = '',
+): Awaitable<AdmissionDecision> {
+  if (questions > limiter.limit.most) return refuseBatch(name, limiter, help);
+  const result = limiter.consume(client, performance.now(), costOf(questions));
+  return result instanceof Promise
+    ? result.then((one) => decide(name, limiter, one, help))
+    : decide(name, limiter, result, help);
+}
 
 /** No window has room for so many questions. */
 function refuseBatch(name: string, { limit }: Limiter, help: string): AdmissionDecision {
@@ -175,13 +204,13 @@ function refuseBatch(name: string, { limit }: Limiter, help: string): AdmissionD
   return { headers: {}, refusal: new Problem('too-many-requests', detail, { retryAfter: limit.seconds }) };
 }
 
-const keyOf = (request: Request, budget: Budget) => (budget === 'keyed' ? request.headers.get('x-api-key') : null);
+const keyOf = (request: Request, budget: Budget) => (budget === 'keyed' ? apiKeyOf(request) : null);
 
 function decide(
   name: string,
   { limit }: Limiter,
   { accepted, remaining, seconds }: LimitResult,
-  help: string,
+  help = '',
 ): AdmissionDecision {
   // Rounded up, but not for clock noise below a millisecond.
   const wait = Math.min(limit.seconds, Math.max(1, Math.ceil(seconds - 0.001)));

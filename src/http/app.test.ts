@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
+import { address, block, COLD, CONTRACT, ended, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -95,7 +95,14 @@ describe('the API', () => {
     const again = await send(CHECK, { headers: { 'if-none-match': `"other", W/${etag}` } });
     expect(again.status).toBe(304);
     expect(again.headers.get('x-block-number')).toBe('105');
+    expect(again.headers.has('content-type')).toBe(false);
     expect(await again.text()).toBe('');
+    const list = `/registry/v2/${COLD}`;
+    for (const path of [list, `${list}?limit=1`]) {
+      const tag = (await send(path)).headers.get('etag') ?? '';
+      const unchanged = await send(path, { headers: { 'if-none-match': tag } });
+      expect([unchanged.status, unchanged.headers.has('content-type')]).toEqual([304, false]);
+    }
   });
 
   test('explains what grants', async () => {
@@ -130,7 +137,7 @@ describe('the API', () => {
         204,
         '*',
         'GET, HEAD, OPTIONS',
-        'X-API-KEY, If-None-Match, Content-Type, X-Request-Id, traceparent',
+        '*, Authorization',
         '86400',
       ]);
     }
@@ -158,6 +165,21 @@ describe('the API', () => {
     await own.close();
   });
 
+  test("the first row of a v2 list is the contract's first: an incoming grant that keeps its place when renewed", async () => {
+    const own = await openStore(`sqlite:${temporaryPath('first-row.db')}`);
+    const { epoch } = await own.claim(1, 100);
+    const [vault, other] = [granted('ALL', { from: address(7) }), granted('ALL', { from: address(8) })];
+    const blocks = [
+      block(100, [granted('ALL', { from: HOT, to: address(9) }), vault, other]),
+      block(101, [ended('ALL', { from: address(7) })]),
+      block(102, [vault]),
+    ];
+    await own.apply({ chainId: 1, epoch, after: null, blocks, head: blocks[2] as (typeof blocks)[number] });
+    const response = await appOf(own, timeOf(102)).fetch(new Request(`${ORIGIN}/registry/v2/${HOT}`));
+    expect(((await response.json()) as { from: string }[])[0]?.from).toBe(address(7));
+    await own.close();
+  });
+
   test('a list that would be refused is no 304', async () => {
     const headers = { 'if-none-match': '*' };
     expect((await send(`/registry/v2/${HOT}`, { headers })).status).toBe(304);
@@ -173,6 +195,14 @@ describe('the API', () => {
     expect(await statusOf(`/registry/v2/${address(5)}${next}`)).toBe(400);
     expect(await statusOf(`/registry/v1/${HOT}${next}`)).toBe(400);
     expect(await statusOf(`/registry/v2/${HOT}${next}&direction=incoming`)).toBe(400);
+    // A cursor whose side was changed: HOT has incoming delegations only.
+    const incoming = `/registry/v2/${HOT}?limit=2&direction=incoming`;
+    const text = new URLSearchParams(nextOf(await send(incoming))).get('cursor') ?? '';
+    const fields = Buffer.from(text, 'base64url').toString().split('.');
+    const changed = Buffer.from(fields.with(3, '1').join('.')).toString('base64url');
+    expect([await statusOf(`${incoming}&cursor=${text}`), await statusOf(`${incoming}&cursor=${changed}`)]).toEqual([
+      200, 400,
+    ]);
     const other = await openStore(`sqlite:${temporaryPath('other.db')}`);
     const { epoch } = await other.claim(1, 100);
     await other.apply({ chainId: 1, epoch, after: null, blocks: [], head: block(105) });
@@ -223,6 +253,14 @@ describe('the API', () => {
       [8453, false, 'Base'],
     ]);
     expect(networks[0]).toMatchObject({ head: { number: 105 }, finalizedBlock: 102, lagSeconds: 10, firstBlock: 100 });
+    // With their EIP-55 checksums.
+    expect(networks.map(({ registries }) => registries)).toEqual([
+      {
+        v1: '0x00000000000076A84feF008CDAbe6409d2FE638B',
+        v2: '0x00000000000000447e69651d841bD8D104Bed493',
+      },
+      { v1: null, v2: '0x00000000000000447e69651d841bD8D104Bed493' },
+    ]);
   });
 
   test('is not ready while the store is away', async () => {

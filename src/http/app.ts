@@ -7,11 +7,11 @@ import type { Awaitable } from '../store/awaitable.ts';
 import { type AdmissionDecision, UNLIMITED } from './admission.ts';
 import { MAX_PLAIN_BYTES, requireBodyWithin } from './body.ts';
 import { CORS } from './headers.ts';
+import { problemOf } from './problem-of.ts';
 import { problemResponse } from './problem-response.ts';
 import { requestIdOf } from './request-id.ts';
 import { findRoute, type Match } from './routes.ts';
 import type { Service } from './service.ts';
-import { toProblem } from './to-problem.ts';
 
 export interface AppOptions extends Service {
   readonly onAnswer?: (answer: Answered, request: Request, response: Response) => void;
@@ -33,9 +33,10 @@ export interface App {
   fetch(request: Request, socket?: () => string): Promise<Response>;
 }
 
+/** Any request header may be sent: tracing SDKs add theirs. `*` does not include Authorization. */
 const PREFLIGHT = {
   ...CORS,
-  'access-control-allow-headers': 'X-API-KEY, If-None-Match, Content-Type, X-Request-Id, traceparent',
+  'access-control-allow-headers': '*, Authorization',
   'access-control-max-age': '86400',
 };
 const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -88,7 +89,10 @@ const routeName = (match: Match | null) => match?.route.path ?? 'other';
 
 function admit(received: Received, options: AppOptions): Awaitable<AdmissionDecision> {
   const { request, match, socket } = received;
-  const failed = (error: unknown): AdmissionDecision => ({ headers: {}, refusal: asProblem(error, received, options) });
+  const failed = (error: unknown): AdmissionDecision => ({
+    headers: {},
+    refusal: problemOf(error, options, failureOf(received)),
+  });
   try {
     const admission = options.admission?.admit(request, match?.route.budget ?? 'page', socket) ?? UNLIMITED;
     return admission instanceof Promise ? admission.catch(failed) : admission;
@@ -97,13 +101,16 @@ function admit(received: Received, options: AppOptions): Awaitable<AdmissionDeci
   }
 }
 
+/** What the log says of a request that failed. */
+const failureOf = ({ id, match }: Received) => ({ id, route: routeName(match) });
+
 const noAddress = () => '';
 
 async function answered(received: Received, service: Service): Promise<Response> {
   try {
     return await answer(received, service);
   } catch (error) {
-    return problemResponse(asProblem(error, received, service), new Headers(CORS));
+    return problemResponse(problemOf(error, service, failureOf(received)), new Headers(CORS));
   }
 }
 
@@ -128,8 +135,9 @@ function answer(received: Received, service: Service): Awaitable<Response> {
     const asked = { request: new Request(`http://page${target}`, { headers }), match: findRoute(own), query: ownQuery };
     return answered({ ...received, ...asked }, service);
   };
+  const caller = () => service.admission?.callerOf(request, route.budget, socket) ?? { id: socket(), hasKey: false };
   const count = (questions: number) => countQuestions(received, route.budget, service, questions);
-  return route.answer({ request, socket, path, query, service, ask, count });
+  return route.answer({ request, socket, path, query, service, caller, count, failed: failureOf(received), ask });
 }
 
 /** Counts the questions of a batch against the limit of its caller. */
@@ -158,6 +166,3 @@ const allowedMethods = (match: Match | null) => {
   const methods = match?.route.methods ?? READS;
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 };
-
-const asProblem = (error: unknown, { id, match }: Received, service: Service): Problem =>
-  toProblem(error, service, { id, route: routeName(match) });

@@ -8,7 +8,7 @@ import { textResponse } from '../api/sized-response.ts';
 import { type AnyQuestion, answer, partsOf, type Question } from '../registry/check.ts';
 import type { CheckResult, DetailedDelegation, HeldDelegation } from '../store/store.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
-import { blockHeaders, matchesETag } from './headers.ts';
+import { blockHeaders, matchesETag, notModified } from './headers.ts';
 import { explanationText, valueText } from './json.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
@@ -40,9 +40,7 @@ export async function answerCheck(
     : valueText(value, mode);
   // The tag is a hash of the body.
   headers['etag'] = ETAGS.get(body) ?? etagOf(body);
-  return matchesETag(request, headers['etag'])
-    ? new Response(null, { status: 304, headers })
-    : textResponse(body, { headers });
+  return matchesETag(request, headers['etag']) ? notModified(headers) : textResponse(body, { headers });
 }
 
 /** Explained answers are read in detail. */

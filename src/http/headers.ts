@@ -2,6 +2,7 @@
 
 import { BLOCK_HEADERS, type HeaderName } from '../api/headers.ts';
 import type { Budget } from '../api/operation.ts';
+import { isIgnored } from '../api/query.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { AnswerBlock, ChainState } from '../store/store.ts';
 
@@ -22,6 +23,9 @@ export const CORS = {
   'access-control-expose-headers': EXPOSED.join(', '),
 };
 
+/** Null without a key. An empty header counts as none: some clients always send it. */
+export const apiKeyOf = ({ headers }: Request): string | null => headers.get('x-api-key') || null;
+
 /** The request that is answered: its operation's budget, and the requested `timestamp`. */
 interface AnsweredRequest {
   readonly request: Request;
@@ -32,21 +36,37 @@ interface AnsweredRequest {
 /** The headers of an answer that is true as of a block. */
 export function blockHeaders(chain: ChainState, block: AnswerBlock, now: number, answered: AnsweredRequest) {
   const { request, budget, timestamp } = answered;
-  const takesKey = budget === 'keyed';
-  // A shared cache would also answer callers whose key is not active.
-  const scope = takesKey && request.headers.get('x-api-key') !== null ? 'private' : 'public';
-  const headers: Record<string, string> = {
-    ...CORS,
-    'content-type': JSON_TYPE,
-    'cache-control': `${scope}, ${cacheTime(chain, now)}`,
-    'x-block-number': String(block.number),
-  };
-  if (takesKey) headers['vary'] = 'X-API-KEY';
+  const headers = answerHeaders(request, budget, cacheTime(chain, now));
+  headers['x-block-number'] = String(block.number);
   if (block.hash !== null) headers['x-block-hash'] = block.hash;
   if (block.timestamp !== null) headers['x-block-timestamp'] = String(block.timestamp);
   if (chain.partial) headers['x-indexed-from'] = String(chain.firstBlock);
   if (timestamp !== undefined) headers['x-as-of-timestamp'] = String(timestamp);
   return headers;
+}
+
+/** The headers of an answer about several chains. */
+export const manyChainsHeaders = (request: Request, budget: Budget) => answerHeaders(request, budget, 'no-cache');
+
+function answerHeaders(request: Request, budget: Budget, cache: string): Record<string, string> {
+  const takesKey = budget === 'keyed';
+  // A shared cache would also answer callers whose key is not active.
+  const scope = takesKey && apiKeyOf(request) !== null ? 'private' : 'public';
+  const headers: Record<string, string> = {
+    ...CORS,
+    'content-type': JSON_TYPE,
+    'cache-control': `${scope}, ${cache}`,
+  };
+  if (takesKey) headers['vary'] = 'X-API-KEY';
+  return headers;
+}
+
+/** The same query with another cursor, relative to the request's URL: a proxy may serve the API under any path. */
+export function nextUrl(query: string, cursor: string): string {
+  const next = new URLSearchParams(query);
+  for (const name of [...next.keys()]) if (isIgnored(name)) next.delete(name);
+  next.set('cursor', cursor);
+  return `?${next}`;
 }
 
 /** Caches may keep an answer until the chain's next block is due. */
@@ -57,6 +77,10 @@ function cacheTime({ head, chainId }: ChainState, now: number): string {
   const seconds = Math.floor(Math.min(due, blockSeconds));
   return seconds > 0 ? `max-age=${seconds}` : 'no-cache';
 }
+
+/** The 304 instead of an answer with these headers. It has no body, so it has no Content-Type: clients would parse it. */
+export const notModified = ({ 'content-type': _, ...headers }: Readonly<Record<string, string>>): Response =>
+  new Response(null, { status: 304, headers });
 
 /** Whether the request's If-None-Match names this tag. */
 export function matchesETag(request: Request, etag: string): boolean {

@@ -73,7 +73,12 @@ describe('JSON on the wire', () => {
 });
 
 describe('a cursor', () => {
-  const cursor = { at: { block: 18_000_000, revision: 42, stamp: 7 }, after: { block: 17_999_999, logIndex: 3 } };
+  const after = {
+    side: 'outgoing',
+    first: { block: 17_999_998, logIndex: 300 },
+    since: { block: 17_999_999, logIndex: 3 },
+  } as const;
+  const cursor = { at: { block: 18_000_000, revision: 42, stamp: 7 }, after };
 
   test('comes back for its own list, and for no other', () => {
     const text = cursorText(cursor, 'list one');
@@ -89,6 +94,11 @@ describe('a cursor', () => {
     ]) {
       expect(readCursor(cursorText({ ...cursor, at }, 'list'), 'list')).toBeNull();
     }
+  });
+
+  test('of the older form, without a side, is none', () => {
+    const old = [18_000_000, 42, 7, 17_999_999, 3, Bun.hash.xxHash32('list')].join('.');
+    expect(readCursor(Buffer.from(old).toString('base64url'), 'list')).toBeNull();
   });
 
   test('that was tampered with is none', () => {

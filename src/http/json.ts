@@ -14,14 +14,15 @@ import {
 import type { NumberMode } from '../api/params.ts';
 import type { Registry } from '../api/registries.ts';
 import { BLOCK, DELEGATION, DETAILED_DELEGATION, explanation } from '../api/responses.ts';
-import { anyOf, boolean, uint256 } from '../api/shape.ts';
+import { anyOf, boolean, string, uint256 } from '../api/shape.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
+import { type DecodedRights, decodeRights } from '../registry/rights.ts';
 import type { AnswerBlock, DetailedDelegation } from '../store/store.ts';
 
 export const uint256Text = (value: bigint, mode: NumberMode) =>
   (mode === 'string' ? `"${value}"` : `${value}`) as JsonText<number | string>;
 
-const addressText = (address: Address) => `"${checksummed(address)}"` as JsonText<string>;
+export const addressText = (address: Address) => `"${checksummed(address)}"` as JsonText<string>;
 
 /** The type as the interface names it: every token standard is a TOKEN. */
 export const typeOf = ({ kind }: Delegation): 'ALL' | 'CONTRACT' | 'TOKEN' =>
@@ -31,6 +32,8 @@ export const typeOf = ({ kind }: Delegation): 'ALL' | 'CONTRACT' | 'TOKEN' =>
 interface Format {
   readonly mode: NumberMode;
   readonly chainId: number;
+  /** With the standard of a token as its type. */
+  readonly hasStandardTypes?: boolean;
 }
 
 const [V1, V2] = [1, 2].map(integerText) as [JsonText<1>, JsonText<2>];
@@ -44,7 +47,7 @@ const WALLETS = {
 } as const satisfies { [R in Registry]: object };
 
 const BASIC = {
-  type: (row: Delegation) => plainText(typeOf(row)),
+  type: (row: Delegation, { hasStandardTypes }: Format) => plainText(hasStandardTypes ? row.kind : typeOf(row)),
   contract: ({ contract }: Delegation) => (contract === null ? NULL : addressText(contract)),
   tokenId: ({ tokenId }: Delegation, { mode }: Format) => (tokenId === null ? NULL : uint256Text(tokenId, mode)),
 } as const;
@@ -59,6 +62,14 @@ const RECORD = {
 export const recordText = (row: Delegation, format: Format, registry: Registry = row.version) =>
   RECORD[registry](row, format);
 
+let decoded: { readonly rights: string | null } & DecodedRights = { rights: null, ...decodeRights(null) };
+/** Three fields of a row need it, and rows with the same rights often follow each other: the last result is kept. */
+function decode(rights: string | null): DecodedRights {
+  if (decoded.rights !== rights) decoded = { rights, ...decodeRights(rights) };
+  return decoded;
+}
+const stringOrNull = (value: string | null) => (value === null ? NULL : stringify(string, value));
+
 const detailed = writerFor<DetailedDelegation, Format>();
 const DETAIL = {
   ...BASIC,
@@ -66,6 +77,12 @@ const DETAIL = {
   standard: ({ kind }: Delegation) =>
     kind === 'ERC721' || kind === 'ERC20' || kind === 'ERC1155' ? plainText(kind) : NULL,
   rights: ({ rights }: Delegation) => (rights === null ? NULL : plainText<string>(rights)),
+  rightsText: ({ rights }: Delegation) => stringOrNull(decode(rights).text),
+  rightsName: ({ rights }: Delegation) => stringOrNull(decode(rights).name),
+  expires({ rights }: Delegation) {
+    const { expires } = decode(rights);
+    return expires === null ? NULL : integerText(expires);
+  },
   amount: ({ amount }: Delegation, { mode }: Format) => (amount === null ? NULL : uint256Text(amount, mode)),
   chainId: (_row: Delegation, { chainId }: Format) => integerText(chainId),
   since: detailed(DETAILED_DELEGATION[2].fields.since, {
@@ -85,6 +102,9 @@ const DETAILED_RECORD = {
 /** A record with `detail=full`. */
 export const detailedRecordText = (row: DetailedDelegation, format: Format, registry: Registry = row.version) =>
   DETAILED_RECORD[registry](row, format);
+
+/** A record of either registry, with its version. */
+export const anyRecordText = DETAILED_RECORD.any;
 
 /** The value that a check answers with. */
 export const valueText = (value: boolean | bigint, mode: NumberMode): JsonText<boolean | number | string> =>

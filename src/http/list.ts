@@ -5,16 +5,15 @@ import { type Budget, handled } from '../api/operation.ts';
 import type { ListOperation } from '../api/operations.ts';
 import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
-import { isIgnored } from '../api/query.ts';
 import { readRequest } from '../api/request.ts';
 import { type StreamedBody, streamResponse, textResponse } from '../api/sized-response.ts';
-import type { Address, Bytes32, Delegation } from '../registry/delegation.ts';
-import type { Version } from '../registry/versions.ts';
+import { type Address, type Bytes32, type Delegation, NO_RIGHTS } from '../registry/delegation.ts';
+import { hasRights, type Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
-import type { HeldDelegation, ListQuery, LogPosition } from '../store/store.ts';
+import type { HeldDelegation, ListPage, ListPosition, ListQuery } from '../store/store.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { type Cursor, cursorText, readCursor } from './cursor.ts';
-import { blockHeaders, matchesETag } from './headers.ts';
+import { blockHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
 import { detailedRecordText, recordText, typeOf } from './json.ts';
 import type { Caller, LongList } from './long-lists.ts';
 import { requireServed } from './served-chains.ts';
@@ -39,7 +38,7 @@ interface Requested {
   };
   readonly asOf: AsOf;
   readonly filter: Filter;
-  readonly format: { readonly isDetailed: boolean; readonly mode: NumberMode };
+  readonly format: { readonly isDetailed: boolean; readonly mode: NumberMode; readonly hasStandardTypes: boolean };
   /** The page size; undefined for the whole list. */
   readonly limit: number | undefined;
   readonly cursor: Cursor | null;
@@ -91,7 +90,9 @@ function readList(
     type,
     contract,
     rights,
+    unrestricted,
     detail,
+    types,
     numbers,
     limit,
     cursor,
@@ -102,11 +103,15 @@ function readList(
   requireServed(chainId, version, service.chainIds);
   const list = { chainId, version, wallet, direction };
   const asOf = { block, timestamp };
-  const filter = { type, contract, rights };
+  const isUnrestricted = unrestricted === 'true';
+  if (isUnrestricted && rights !== undefined)
+    throw badRequest([{ parameter: 'unrestricted', detail: 'cannot be combined with rights' }]);
+  const filter = { type, contract, rights: isUnrestricted && hasRights(version) ? NO_RIGHTS : rights };
   const place = cursor === undefined ? null : readCursor(cursor, listIdentity({ list, asOf, filter }));
-  if (cursor !== undefined && place === null)
+  const isOutside = place !== null && direction !== undefined && place.after.side !== direction;
+  if ((cursor !== undefined && place === null) || isOutside)
     throw badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);
-  const format = { isDetailed: detail === 'full', mode: numbers };
+  const format = { isDetailed: detail === 'full', mode: numbers, hasStandardTypes: types === 'standard' };
   return { budget: operation.budget, list, asOf, filter, format, limit, cursor: place, query };
 }
 
@@ -129,13 +134,12 @@ async function begin(
   const isHead = cursor === null && asOf.timestamp === undefined && (asOf.block ?? 'latest') === 'latest';
   headers['etag'] = `"${stamp.toString(36)}-${isHead ? 'head' : block.number}"`;
   const isKnown = matchesETag(request, headers['etag']);
-  const notModified = () => new Response(null, { status: 304, headers });
 
   // The first read comes before the status: a list that is refused must not start as a 200 or a 304.
   const scan = scanner(requested, read, service);
   if (limit === undefined) {
     const first = await scan(SCAN, undefined);
-    if (isKnown) return notModified();
+    if (isKnown) return notModified(headers);
     // Most lists are short, and a stream costs more than they do.
     if (first.next === null) return textResponse(`[${first.texts.join(',')}]`, { headers });
     const deadline = performance.now() + 1000 * service.answerTimeout;
@@ -149,15 +153,7 @@ async function begin(
     const nextCursor = cursorText({ at, after: next }, listIdentity(requested));
     headers['link'] = `<${nextUrl(requested.query, nextCursor)}>; rel="next"`;
   }
-  return isKnown ? notModified() : textResponse(body, { headers });
-}
-
-/** The same query with another cursor, relative to the request's URL: a proxy may serve the API under any path. */
-function nextUrl(query: string, cursor: string): string {
-  const next = new URLSearchParams(query);
-  for (const name of [...next.keys()]) if (isIgnored(name)) next.delete(name);
-  next.set('cursor', cursor);
-  return `?${next}`;
+  return isKnown ? notModified(headers) : textResponse(body, { headers });
 }
 
 /** Everything that decides what is in a list: a cursor is valid in its own list only. */
@@ -175,39 +171,36 @@ function pin({ list: { chainId }, asOf, cursor }: Requested, { store }: Service)
 }
 
 /** Reads a stretch of the list, from a position on. */
-type Scan = (limit: number, after: LogPosition | undefined) => Promise<Stretch>;
-interface Stretch {
-  readonly delegations: readonly HeldDelegation[];
+type Scan = (limit: number, after: ListPosition | undefined) => Promise<Stretch>;
+interface Stretch extends Omit<ListPage<HeldDelegation>, 'delegations'> {
   readonly texts: readonly JsonText<object>[];
-  readonly next: LogPosition | null;
 }
 
 function scanner({ list, filter, format }: Requested, at: ListQuery['at'], service: Service): Scan {
   const { store } = service;
   const { direction, ...wallet } = list;
   const { chainId } = wallet;
-  const { isDetailed, mode } = format;
+  const { isDetailed, ...written } = { ...format, chainId };
   const matches = matcherOf(filter);
   const base = { ...wallet, at, ...(direction ? { direction } : {}), ...(matches ? { matches } : {}) };
-  const written = { mode, chainId };
   return async (limit, after) => {
     const query = { ...base, limit, ...(after ? { after } : {}) };
     const about = { chainId, to: wallet.wallet };
     if (isDetailed) {
-      const found = await reportUnread(about, service, store.listDetailed(query));
-      return { ...found, texts: found.delegations.map((one) => detailedRecordText(one, written)) };
+      const { delegations, ...found } = await reportUnread(about, service, store.listDetailed(query));
+      return { ...found, texts: delegations.map((one) => detailedRecordText(one, written)) };
     }
-    const found = await reportUnread(about, service, store.list(query));
-    return { ...found, texts: found.delegations.map((one) => recordText(one, written)) };
+    const { delegations, ...found } = await reportUnread(about, service, store.list(query));
+    return { ...found, texts: delegations.map((one) => recordText(one, written)) };
   };
 }
 
-function matcherOf({ type, contract, rights }: Filter): ((delegation: Delegation) => boolean) | null {
+export function matcherOf({ type, contract, rights }: Filter): ((delegation: Delegation) => boolean) | null {
   if (type === undefined && contract === undefined && rights === undefined) return null;
   return (delegation) =>
     (type === undefined || typeOf(delegation) === type) &&
     (contract === undefined || delegation.contract === contract) &&
-    (rights === undefined || delegation.rights === rights);
+    (rights === undefined || (delegation.rights ?? NO_RIGHTS) === rights);
 }
 
 /** Collects a page. The store reads a bounded number of delegations at a time, and a filter may leave few of them. */
@@ -215,14 +208,14 @@ async function page(
   scan: Scan,
   beginLong: () => LongList,
   limit: number,
-  from: LogPosition | undefined,
+  from: ListPosition | undefined,
   signal: AbortSignal,
 ) {
   // Each stretch is joined at once: many small strings that live long are collected late.
   const parts: string[] = [];
   let [room, scanned] = [limit, 0];
-  let last: LogPosition | null = null;
-  let next: LogPosition | null | undefined = from;
+  let last: ListPosition | null = null;
+  let next: ListPosition | null | undefined = from;
   let long: LongList | null = null;
   try {
     // One more than the page size, to know whether there is a next page.
@@ -230,15 +223,11 @@ async function page(
       if (signal.aborted) break;
       const read: () => Promise<Stretch> = scan.bind(null, stretch, next);
       if (scanned > 0) long ??= beginLong();
-      const {
-        texts,
-        delegations,
-        next: following,
-      }: Stretch = await (long === null ? read() : long.read(stretch, read));
+      const { texts, positionOf, next: following }: Stretch = await (long === null ? read() : long.read(stretch, read));
       const taken = texts.slice(0, room);
       if (taken.length > 0) parts.push(taken.join(','));
       room -= taken.length;
-      last = delegations[taken.length - 1]?.since ?? last;
+      if (taken.length > 0) last = positionOf(taken.length - 1);
       if (texts.length > taken.length) return { body: `[${parts.join(',')}]`, next: last };
       scanned += stretch;
       next = following;
@@ -260,7 +249,7 @@ function stream(
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let ready: Stretch | null = first;
-  let after: LogPosition | null = null;
+  let after: ListPosition | null = null;
   let written = 0;
   let cancelled = false;
 

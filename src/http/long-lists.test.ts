@@ -6,7 +6,7 @@ import { block, COLD, CONTRACT, ended, granted, HOT, KEY_RECORD, timeOf } from '
 import { serviceOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { createAdmission } from './admission.ts';
+import { createAdmission, type UnknownKeys } from './admission.ts';
 import { type App, createApp } from './app.ts';
 import { readProxies } from './client-address.ts';
 import { createLimiter } from './limiter.ts';
@@ -29,7 +29,11 @@ afterAll(() => store.close());
 
 const limiter = () => createLimiter({ most: 10_000, seconds: 10 });
 /** Callers are told apart by address, and two keys are active. */
-const appWith = (more: Partial<Parameters<typeof createApp>[0]> = {}, trusted = '') =>
+const appWith = (
+  more: Partial<Parameters<typeof createApp>[0]> = {},
+  trusted = '',
+  unknownKeys: UnknownKeys = 'refuse',
+) =>
   createApp(
     serviceOf(store, timeOf(103), {
       admission: createAdmission({
@@ -38,6 +42,7 @@ const appWith = (more: Partial<Parameters<typeof createApp>[0]> = {}, trusted = 
         lookups: limiter(),
         limiterOfKey: () => null,
         keys: { known: (key) => KEYS.includes(key) && KEY_RECORD, isFamiliar: () => true, lookUp: async () => false },
+        unknownKeys,
         proxies: readProxies(trusted) as NonNullable<ReturnType<typeof readProxies>>,
       }),
       ...more,
@@ -55,6 +60,15 @@ const open = (count: number, ...[app, path, caller]: Parameters<typeof send>) =>
 const lengthOf = async (response: Response) => ((await response.json()) as unknown[]).length;
 
 describe('long lists in flight', () => {
+  test('with made-up keys, if those count as none, are as many as without a key', async () => {
+    const app = appWith({}, '', 'anonymous');
+    const lists = await Promise.all(['a', 'b', 'c', 'd'].map((key) => send(app, LIST, { key })));
+    expect(lists.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await statusOf(app, LIST, { key: 'e' })).toBe(429);
+    expect(await statusOf(app, LIST, { key: KEYS[0] ?? '' })).toBe(200);
+    for (const list of lists) await list.body?.cancel();
+  });
+
   test('without a key 4 for each address: the fifth is 429 with a time to retry, others and short lists are answered', async () => {
     const app = appWith();
     const lists = await open(4, app, LIST);

@@ -12,29 +12,17 @@ import { docsText } from '../web/docs.ts';
 import { EXPLORER_FIELDS, renderExplorer } from '../web/explorer.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
 import { renderStatus } from '../web/status.ts';
+import { answerAnyList } from './any-list.ts';
 import { answerBatch } from './batch.ts';
+import type { Call } from './call.ts';
 import { answerCheck } from './check.ts';
+import { answerCounterparts } from './counterparts.ts';
 import { DEVELOPER_PATHS, requireOwnPage } from './developers.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
+import { answerHolders } from './holders.ts';
 import { answerList } from './list.ts';
-import type { Caller } from './long-lists.ts';
 import type { Service } from './service.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
-
-/** A request as a route's handler gets it. */
-export interface Call {
-  readonly request: Request;
-  /** Returns the peer's address. */
-  readonly socket: () => string;
-  /** The values of the path's parameters. */
-  readonly path: Readonly<Record<string, string>>;
-  readonly query: string;
-  readonly service: Service;
-  /** Asks the API itself, without a limit: the page that asks is already counted, the explorer as a request to the API. */
-  readonly ask: (url: string) => Promise<Response>;
-  /** Counts the questions of a batch. Throws a problem if they exceed the rate limit. */
-  readonly count: (questions: number) => Promise<void>;
-}
 
 export interface Route {
   readonly path: string;
@@ -51,25 +39,17 @@ type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly
 const OPENAPI_TEXT = openApiText();
 const OPENAPI_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' };
 
-const callerOf = (request: Request, budget: Budget, socket: () => string, { admission }: Service): Caller =>
-  admission?.callerOf(request, budget, socket) ?? { id: socket(), hasKey: false };
-
 /** How operations of each kind are answered. */
 const HANDLERS: {
   readonly [Kind in Operation['kind']]: (operation: OperationOf<Kind>, call: Call) => Awaitable<Response>;
 } = {
   check: (operation, { query, request, service }) => answerCheck(operation, query, request, service),
-  list: (operation, { path, query, request, service, socket }) =>
-    answerList(operation, path, query, request, service, () => callerOf(request, operation.budget, socket, service)),
-  batch: (operation, { request, query, service, socket, count }) =>
-    answerBatch(operation, {
-      query,
-      request,
-      service,
-      count,
-      caller: () => callerOf(request, operation.budget, socket, service),
-      mostQuestions: service.admission?.mostQuestions(request, operation.budget) ?? Number.POSITIVE_INFINITY,
-    }),
+  list: (operation, { path, query, request, service, caller }) =>
+    answerList(operation, path, query, request, service, caller),
+  counterparts: answerCounterparts,
+  'any-list': answerAnyList,
+  holders: answerHolders,
+  batch: answerBatch,
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),

@@ -1,6 +1,7 @@
 // Which chains and registries the service answers for.
 
-import { Problem } from '../api/problems.ts';
+import type { BlockChoice } from '../api/params.ts';
+import { badRequest, Problem } from '../api/problems.ts';
 import { REGISTRIES, type Registry } from '../api/registries.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { Version } from '../registry/versions.ts';
@@ -12,6 +13,24 @@ export function missingRegistry(chainId: number, registry: Registry): string | n
   return versions.some((version) => registries?.[version] !== undefined)
     ? null
     : `${chainId} has no v${versions[0]} registry`;
+}
+
+/** A block number is of one chain only. */
+export function requireOneChain(block: BlockChoice | undefined, chains: number): void {
+  if (chains > 1 && typeof block === 'number')
+    throw badRequest([{ parameter: 'block', detail: 'must not be a number with several chains; use timestamp' }]);
+}
+
+/** The chains of a request that names several. */
+export function requestedChains(
+  chainId: readonly number[] | 'served',
+  block: BlockChoice | undefined,
+  chainIds: ReadonlySet<number>,
+): readonly number[] {
+  const requested = chainId === 'served' ? [...chainIds].sort((a, b) => a - b) : chainId;
+  requireOneChain(block, requested.length);
+  for (const one of requested) requireServed(one, 'any', chainIds);
+  return requested;
 }
 
 /** Throws a problem if the chain is not served or lacks the registry. */

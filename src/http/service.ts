@@ -1,6 +1,7 @@
 // What handlers are given.
 
 import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { TokenReader } from '../chain/token-reader.ts';
 import type { Question, QuestionOf } from '../registry/check.ts';
 import type { Store } from '../store/store.ts';
 import type { Admission } from './admission.ts';
@@ -35,6 +36,8 @@ export interface Service {
   readonly keyLimit?: Limit | null;
   /** The status of the followers, if this process knows it. */
   readonly followerStatus?: () => readonly FollowerStatus[];
+  /** Reads who owns tokens; absent if the operator has not turned token gates on. */
+  readonly tokens?: TokenReader;
   /** Called for each check that was answered with no. */
   readonly onDenied?: (chainId: number, question: Question) => void;
   /** Called for each question refused because a revocation is not resolved. */

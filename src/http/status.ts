@@ -1,12 +1,14 @@
 // The status of the chains: /networks for callers, /ready and /health for orchestrators.
 
+import { checksummed } from '../api/checksum.ts';
 import { stringify } from '../api/json-text.ts';
 import { HEALTH_OPERATION, NETWORKS_OPERATION, READY_OPERATION } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
 import type { Exact, Shape, TypeOf } from '../api/shape.ts';
 import { textResponse } from '../api/sized-response.ts';
 import { backfillShare, type FollowerStatus } from '../chain/follower-status.ts';
-import { NETWORKS } from '../registry/network.ts';
+import { NETWORKS, type Network } from '../registry/network.ts';
+import type { Version } from '../registry/versions.ts';
 import { describeHalt } from '../store/halt.ts';
 import type { ChainState } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
@@ -51,7 +53,7 @@ async function networkRecords(service: Service) {
         chainId,
         name: network?.name ?? null,
         testnet: network?.testnet ?? null,
-        registries: { v1: network?.registries[1] ?? null, v2: network?.registries[2] ?? null },
+        registries: { v1: registryAddress(network, 1), v2: registryAddress(network, 2) },
         ready: chain?.ready ?? false,
         firstBlock: chain?.state.firstBlock ?? null,
         partial: chain?.state.partial ?? null,
@@ -66,6 +68,11 @@ async function networkRecords(service: Service) {
         clockBehindSeconds: chain?.clockBehindSeconds ?? 0,
       };
     });
+}
+
+function registryAddress(network: Network | undefined, version: Version): string | null {
+  const address = network?.registries[version];
+  return address === undefined ? null : checksummed(address);
 }
 
 /** Null if this process has no status of the follower. */

@@ -14,7 +14,7 @@ import {
   NO_RIGHTS,
 } from './delegation.ts';
 import { ALL_SCOPES, SCOPES, type Scope, type ScopeOf, V1_SCOPE } from './scopes.ts';
-import { hasRights, VERSIONS, type Version } from './versions.ts';
+import { hasRights, neverGrants, type VERSIONS, type Version } from './versions.ts';
 
 interface Pair {
   /** The cold wallet that would have granted. */
@@ -45,6 +45,13 @@ export type AnyQuestion = {
   [S in ScopeOf<2>]: { readonly version: 'any'; readonly scope: S } & Pair & RightsOf<2> & TargetOf<S>;
 }[ScopeOf<2>];
 
+type WithoutPair<Q> = Q extends Pair ? Omit<Q, keyof Pair> : never;
+
+export type AnyTarget = WithoutPair<AnyQuestion>;
+
+/** What a question asks about, whoever the two wallets are. */
+export type Target = WithoutPair<Question | AnyQuestion>;
+
 /** The questions to each registry that a question consists of, the newest version first. */
 export function partsOf(question: Question | AnyQuestion): Question[] {
   if (question.version !== 'any') return [question];
@@ -66,7 +73,7 @@ export function grantingKeys(question: Question | AnyQuestion): DelegationKey[] 
   if (question.version === 'any') return partsOf(question).flatMap(grantingKeys);
   const { version, from } = question;
   if (!('rights' in question)) return keysWithRights(question, null);
-  if ((VERSIONS[version].neverGrants as readonly string[]).includes(from)) return [];
+  if (neverGrants(version, from)) return [];
   const unrestricted = keysWithRights(question, NO_RIGHTS);
   return question.rights === NO_RIGHTS ? unrestricted : [...unrestricted, ...keysWithRights(question, question.rights)];
 }

@@ -9,6 +9,8 @@ interface VersionRow {
   readonly hasUnnamedRevocations: boolean;
   /** The lists of a wallet that the contract itself returns. */
   readonly lists: readonly ('outgoing' | 'incoming')[];
+  /** A delegation that is granted again, after a revocation too, keeps its place in the contract's lists. */
+  readonly keepsPlace: boolean;
   /** The contract answers no about grants from these wallets, whatever its logs say. */
   readonly neverGrants: readonly string[];
   /** The API's operations of this version accept an API key. */
@@ -21,6 +23,7 @@ export const VERSIONS = {
     hasRights: false,
     hasUnnamedRevocations: true,
     lists: ['outgoing'],
+    keepsPlace: false,
     neverGrants: [],
     takesKey: false,
   },
@@ -29,6 +32,7 @@ export const VERSIONS = {
     hasRights: true,
     hasUnnamedRevocations: false,
     lists: ['outgoing', 'incoming'],
+    keepsPlace: true,
     neverGrants: [`0x${'0'.repeat(40)}`, `0x${'0'.repeat(39)}1`],
     takesKey: true,
   },
@@ -48,3 +52,9 @@ export const hasRights = (version: Version): version is VersionWhere<{ readonly 
 export const hasUnnamedRevocations = (
   version: Version,
 ): version is VersionWhere<{ readonly hasUnnamedRevocations: true }> => VERSIONS[version].hasUnnamedRevocations;
+
+/** The contract answers no about every grant from this wallet. */
+export const neverGrants = (version: Version, from: string): boolean =>
+  (VERSIONS[version].neverGrants as readonly string[]).includes(from);
+
+export const keepsPlace = (version: Version): boolean => VERSIONS[version].keepsPlace;

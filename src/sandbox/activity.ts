@@ -6,6 +6,7 @@ import { NETWORKS, type Network } from '../registry/network.ts';
 import { rightsOf } from '../registry/rights.ts';
 import { deploySmartWallet } from './evm.ts';
 import { encodeCall, encodeExecute, type RegistryCall } from './registry-call.ts';
+import { deployTokens } from './tokens.ts';
 import { ACTIVE, COLD, CONTRACTS, HOT, labelOf, OTHER, SMART } from './wallets.ts';
 
 const VOTE = rightsOf('vote') as Bytes32;
@@ -40,7 +41,7 @@ const HISTORY: readonly (readonly [day: number, call: RegistryCall])[] = [
 const RANDOM_CALLS = 40;
 
 export interface Activity {
-  /** Makes the history, from a Unix time in seconds until now. */
+  /** Deploys the tokens and makes the history, from a Unix time in seconds until now. */
   makeHistory(startedAt: number): Promise<void>;
   /** Sends a random transaction, and describes it. */
   step(): Promise<string>;
@@ -96,6 +97,8 @@ export function createActivity(rpc: Rpc, random: () => number): Activity {
 
   return {
     async makeHistory(startedAt) {
+      await prepare(OTHER.Relay);
+      await deployTokens(rpc);
       const background = Array.from({ length: RANDOM_CALLS }, () => [random() * HISTORY_DAYS, randomCall()] as const);
       const all = [...HISTORY, ...background].sort(([a], [b]) => a - b);
       let last = startedAt;

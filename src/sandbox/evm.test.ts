@@ -5,11 +5,15 @@ import { artifactsText } from '../../contracts/compile.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { ALL_CHECKS } from '../../test/support/every-answer.ts';
 import { prepareWallets, registryAnswers, SMART, send } from '../../test/support/evm-wallets.ts';
-import { WALLETS } from '../../test/support/lives.ts';
+import { CONTRACTS, IDS, RIGHTS, WALLETS } from '../../test/support/lives.ts';
 import { createRandom } from '../../test/support/random.ts';
 import { startServe } from '../../test/support/serve-process.ts';
 import { randomCalls } from '../../test/support/world.ts';
-import { checkUrl } from '../api/url.ts';
+import { COUNTERPARTS } from '../api/any-operations.ts';
+import { checkUrl, urlFor } from '../api/url.ts';
+import type { Rpc } from '../chain/rpc.ts';
+import { type AnyQuestion, type AnyTarget, asksBalance, partsOf } from '../registry/check.ts';
+import { MAX_UINT256 } from '../registry/delegation.ts';
 import { type Evm, startEvm } from './evm.ts';
 import type { RegistryCall } from './registry-call.ts';
 
@@ -23,6 +27,76 @@ afterAll(() => evm.stop());
 test('the committed artifacts are what the contracts compile to (npm run contracts writes them)', async () => {
   expect(await Bun.file(`${import.meta.dir}/../../contracts/artifacts.json`).text()).toBe(artifactsText());
 });
+
+/** How many questions to either registry each round asks. EVM_QUESTIONS=14 asks about every target. */
+const ANY_QUESTIONS = Number(process.env['EVM_QUESTIONS'] ?? 2);
+
+const TARGETS: readonly AnyTarget[] = RIGHTS.flatMap((rights): AnyTarget[] => [
+  { version: 'any', scope: 'all', rights },
+  ...CONTRACTS.flatMap((contract): AnyTarget[] => [
+    { version: 'any', scope: 'contract', contract, rights },
+    ...IDS.map((id): AnyTarget => ({ version: 'any', scope: 'erc721', contract, tokenId: BigInt(id), rights })),
+  ]),
+]);
+const BALANCE_TARGETS: readonly AnyTarget[] = RIGHTS.flatMap((rights) =>
+  CONTRACTS.flatMap((contract): AnyTarget[] => [
+    { version: 'any', scope: 'erc20', contract, rights },
+    ...IDS.map((id): AnyTarget => ({ version: 'any', scope: 'erc1155', contract, tokenId: BigInt(id), rights })),
+  ]),
+);
+
+/** What the contracts answer, taken together: a v1 grant is unlimited. */
+async function anyTruths(rpc: Rpc, questions: readonly AnyQuestion[], tag: string): Promise<(boolean | bigint)[]> {
+  const parts = questions.flatMap(partsOf);
+  const answers = await registryAnswers(rpc, parts, tag);
+  return questions.map((question, position) => {
+    const [v2, v1] = answers.slice(2 * position);
+    return v1 === true ? (asksBalance(question) ? MAX_UINT256 : true) : (v2 as boolean | bigint);
+  });
+}
+
+/** Compares some vaults, delegates and checks of either registry with the contracts. */
+async function compareAny(rpc: Rpc, url: string, tag: string, random: () => number) {
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+  const wrong: string[] = [];
+  let compared = 0;
+  const get = async (path: string): Promise<unknown> => {
+    const response = await fetch(url + path);
+    if (response.headers.get('x-block-number') !== String(Number(tag))) wrong.push(`${path} is of another block`);
+    return response.json();
+  };
+  const compare = (path: string, found: unknown, truth: unknown) => {
+    compared++;
+    if (String(found) !== String(truth)) wrong.push(`${path} gave ${found}, not ${truth}`);
+  };
+  const asked = ANY_QUESTIONS >= TARGETS.length ? TARGETS : Array.from({ length: ANY_QUESTIONS }, () => pick(TARGETS));
+  for (const { version: _, scope, ...target } of asked) {
+    for (const side of ['vaults', 'delegates'] as const) {
+      for (const wallet of WALLETS) {
+        const path = urlFor(COUNTERPARTS[side], { wallet, ...target });
+        const body = (await get(path)) as Record<string, { vault: string; delegate: string }[]>;
+        const listed = (body[side] ?? []).map(({ vault, delegate }) => (vault ?? delegate).toLowerCase());
+        const questions = WALLETS.map((other) => {
+          const [from, to] = side === 'vaults' ? [other, wallet] : [wallet, other];
+          return { version: 'any', scope, ...target, from, to } as AnyQuestion;
+        });
+        const truths = await anyTruths(rpc, questions, tag);
+        for (const [at, other] of WALLETS.entries()) compare(`${path} ${other}`, listed.includes(other), truths[at]);
+        if (new Set(listed).size < listed.length) wrong.push(`${path} lists a wallet twice`);
+      }
+    }
+  }
+  const questions = Array.from({ length: 8 * ANY_QUESTIONS }, () => {
+    const target = pick([...TARGETS, ...BALANCE_TARGETS]);
+    return { ...target, from: pick(WALLETS), to: pick(WALLETS) } as AnyQuestion;
+  });
+  const truths = await anyTruths(rpc, questions, tag);
+  for (const [at, question] of questions.entries()) {
+    const path = checkUrl(question, { numbers: 'string' });
+    compare(path, await get(path), truths[at]);
+  }
+  return { compared, wrong };
+}
 
 describe('delegations serve against the registries', () => {
   test('random transactions with reorgs: thousands of checks over HTTP are what the contracts answer at that block', async () => {
@@ -41,7 +115,7 @@ describe('delegations serve against the registries', () => {
       MAX_LAG_1: '3600',
     });
     const questions = ALL_CHECKS.map(({ question }) => question);
-    let [compared, reorgs, smart] = [0, 0, 0];
+    let [compared, reorgs, smart, memberships] = [0, 0, 0, 0];
     const wrong: string[] = [];
     let highest = 0;
     const height = async () => Number(await rpc.call('eth_blockNumber', []));
@@ -97,15 +171,20 @@ describe('delegations serve against the registries', () => {
             if (!isRight) wrong.push(`round ${round}: ${checkUrl(question)} gave ${text}, not ${truths[position]}`);
           }),
         );
+        const inAny = await compareAny(rpc, served.url, tip.number, random);
+        memberships += inAny.compared;
+        wrong.push(...inAny.wrong.map((one) => `round ${round}: ${one}`));
       }
     } finally {
       await served.stop();
     }
+    console.log(`${memberships} vaults, delegates and checks of either registry against the contracts`);
     console.log(
       `${compared} checks over HTTP against the contracts, ${reorgs} reorgs, ${smart} calls by a smart account: ${wrong.length} wrong`,
     );
     expect(wrong.slice(0, 3)).toEqual([]);
     expect(compared).toBeGreaterThanOrEqual(5000);
+    expect(memberships).toBeGreaterThan(60 * ANY_QUESTIONS);
     expect(Math.min(reorgs, smart)).toBeGreaterThan(10);
   }, 280_000);
 });

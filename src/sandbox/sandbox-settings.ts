@@ -14,6 +14,7 @@ export function sandboxSettings(environment: Environment): Environment {
     HOST: environment['HOST'] || '127.0.0.1',
     METRICS_PORT: environment['METRICS_PORT'] || '0',
     LOG_LEVEL: environment['LOG_LEVEL'] || 'warn',
+    OWNERSHIP: environment['OWNERSHIP'] || 'on',
     // Placeholders, until the local chain and its folder exist.
     DATABASE_URL: 'sqlite:-',
     RPC_URL_1: 'http://127.0.0.1',

@@ -2,7 +2,6 @@
 
 import { checksummed as c } from '../api/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
-import { rightsOf } from '../registry/rights.ts';
 import { alignColumns } from '../service/align-columns.ts';
 import type { RunningService } from '../service/run-service.ts';
 import { COLD, CONTRACTS, HOT, OTHER, SMART } from './wallets.ts';
@@ -61,12 +60,16 @@ function exampleRequests(): readonly (readonly [question: string, path: string])
       check('all', COLD.Finn, OTHER['Old phone'], `&timestamp=${twoWeeksAgo}T00:00:00Z`),
     ],
     [
-      'May the agent vote for Harbour DAO? (“vote” as bytes32 rights)',
-      check('all', SMART['Harbour DAO'], OTHER['Vote agent'], `&rights=${rightsOf('vote')}`),
+      'May the agent vote for Harbour DAO?',
+      check('all', SMART['Harbour DAO'], OTHER['Vote agent'], '&rights=text:vote'),
     ],
     [
       'How many Lantern tokens may Dan’s hot wallet use? (in units of 10^-18)',
       check('erc20', COLD.Dan, HOT.Dan, `&contract=${c(CONTRACTS.Lantern)}`),
+    ],
+    [
+      'Does Cleo’s hot wallet, or a wallet it may act for, own token 42 of that collection?',
+      `/registry/any/holders/${c(HOT.Cleo)}?contract=${c(CONTRACTS['Harbour Lights'])}&tokenId=42`,
     ],
     ['Which delegations has Ella’s cold wallet granted or received?', `/registry/v2/${c(COLD.Ella)}`],
   ];

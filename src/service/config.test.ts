@@ -33,10 +33,12 @@ test('an empty environment gives the defaults', () => {
     anonymousLimit: { most: 25, seconds: 10 },
     longListLimits: { perAddress: 4, perKey: 16, rowsPerSecond: 20_000 },
     keyLimit: null,
+    unknownKeys: 'refuse',
     proxies: expect.anything(),
     publicUrl: null,
     selfServiceKeys: true,
     keysPerWallet: 5,
+    ownership: false,
     chains: new Map(),
     maxLag: new Map(),
   });
@@ -62,6 +64,11 @@ test('the limit for callers without a key can be changed or switched off', () =>
   for (const bad of ['0/10s', '25/0s', '25', '99999/10s']) expect(() => readConfig({ ANONYMOUS_LIMIT: bad })).toThrow();
 });
 
+test('token gates are off unless they are turned on', () => {
+  expect(readConfig({}).ownership).toBe(false);
+  expect(readConfig({ OWNERSHIP: 'on' }).ownership).toBe(true);
+});
+
 test('the maximum lag is set per chain', () => {
   expect(readConfig({ MAX_LAG_137: '30' }).maxLag).toEqual(new Map([[137, 30]]));
 });
@@ -79,9 +86,11 @@ test('all faults are reported at once, each with its variable and an example', (
     DRAIN_DELAY: '301',
     ANONYMOUS_LIMIT: '25 a second',
     TRUSTED_PROXIES: '10.0.0.0/40',
+    UNKNOWN_KEYS: 'allow',
     PUBLIC_URL: 'delegations.example',
     SELF_SERVICE_KEYS: 'perhaps',
     KEYS_PER_WALLET: '0',
+    OWNERSHIP: 'yes',
     MAX_LAG_1: '-5',
     MAX_LAG_99: '5',
   };

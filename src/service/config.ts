@@ -1,5 +1,6 @@
 // Reads the configuration from the environment, once, and reports all faults together before anything starts.
 
+import { UNKNOWN_KEYS, type UnknownKeys } from '../http/admission.ts';
 import { readProxies, type TrustedProxies } from '../http/client-address.ts';
 import { LIMIT_RULE, type Limit, parseLimit } from '../http/limiter.ts';
 import type { LongListLimits } from '../http/long-lists.ts';
@@ -38,12 +39,16 @@ export interface Config extends ChainConfigs {
   readonly longListLimits: LongListLimits;
   /** For each key of the operator, and for all keys of a wallet together; null means no limit. */
   readonly keyLimit: Limit | null;
+  /** What happens to requests with a key that is not active. */
+  readonly unknownKeys: UnknownKeys;
   readonly proxies: TrustedProxies;
   /** The origin that callers use; null if not configured. */
   readonly publicUrl: string | null;
   /** Whether a wallet can create its own keys, and how many. */
   readonly selfServiceKeys: boolean;
   readonly keysPerWallet: number;
+  /** Whether token gates are answered, which calls token contracts through the providers. */
+  readonly ownership: boolean;
   /** Null if nothing is exported. */
   readonly telemetry: TelemetryConfig | null;
 }
@@ -93,6 +98,11 @@ export const VARIABLES = [
   ],
   ['ANONYMOUS_LIMIT', '25/10s', 'rate limit for each caller without a key: <requests>/<seconds>s, or off'],
   ['KEY_LIMIT', 'off', 'rate limit for each API key; the keys of one wallet share it: <requests>/<seconds>s, or off'],
+  [
+    'UNKNOWN_KEYS',
+    'refuse',
+    'requests with an unknown, expired or revoked key: refuse (401) or anonymous (as without a key)',
+  ],
   ['LONG_LISTS', '4', 'lists of more than 250 delegations in flight for each caller without a key, in each process'],
   ['LONG_LISTS_PER_KEY', '16', 'the same for each key'],
   ['LONG_LIST_ROWS', '20000', 'delegations per second that long lists read for each caller without a key, or off'],
@@ -100,6 +110,7 @@ export const VARIABLES = [
   ['PUBLIC_URL', 'http://localhost:PORT', 'origin that callers use; sign-in messages must name it'],
   ['SELF_SERVICE_KEYS', 'on', 'whether a wallet can create its own keys at /developers: on or off'],
   ['KEYS_PER_WALLET', '5', 'maximum number of active keys per wallet, rotated keys in their overlap included'],
+  ['OWNERSHIP', 'off', "whether /registry/any/holders reads who owns tokens from the chains' providers: on or off"],
   ['IDLE_TIMEOUT', '30', 'seconds before an idle connection is closed, 8 to 255'],
   ['ANSWER_TIMEOUT', '600', 'maximum seconds for a streamed list'],
   ['DRAIN_DELAY', '0', 'seconds that a stopping process still accepts requests while /ready is 503, 0 to 300'],
@@ -187,6 +198,8 @@ export function readConfig(environment: Environment): Config {
   };
   const anonymousLimit = limit('ANONYMOUS_LIMIT', '25/10s', '25/10s');
   const keyLimit = limit('KEY_LIMIT', 'off', '1000/10s');
+  const unknownKeys = UNKNOWN_KEYS.find((one) => one === text('UNKNOWN_KEYS', 'refuse'));
+  if (unknownKeys === undefined) fault('UNKNOWN_KEYS', `must be ${UNKNOWN_KEYS.join(' or ')}`, 'anonymous');
   const rowsText = text('LONG_LIST_ROWS', '20000');
   const longListRows = rowsText === 'off' ? null : readRows(rowsText);
   if (longListRows === undefined)
@@ -206,6 +219,9 @@ export function readConfig(environment: Environment): Config {
   if (!isOrigin) fault('PUBLIC_URL', 'must be an origin without a path', 'https://delegations.example');
   const selfService = text('SELF_SERVICE_KEYS', 'on');
   if (selfService !== 'on' && selfService !== 'off') fault('SELF_SERVICE_KEYS', 'must be on or off', 'on');
+
+  const ownership = text('OWNERSHIP', 'off');
+  if (ownership !== 'on' && ownership !== 'off') fault('OWNERSHIP', 'must be on or off', 'on');
 
   const config = {
     databaseUrl,
@@ -227,11 +243,13 @@ export function readConfig(environment: Environment): Config {
     drainTimeout: whole('DRAIN_TIMEOUT', 20, 600, '20', 1),
     anonymousLimit,
     keyLimit,
+    unknownKeys: unknownKeys ?? 'refuse',
     longListLimits,
     proxies: proxies ?? NO_PROXIES,
     publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,
     selfServiceKeys: selfService === 'on',
     keysPerWallet: whole('KEYS_PER_WALLET', 5, 1000, '5', 1),
+    ownership: ownership === 'on',
     telemetry: readTelemetry(environment, fault),
     ...readChains(environment, fault),
   };

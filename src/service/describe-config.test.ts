@@ -49,6 +49,8 @@ test('a start without a chain, or with a misspelt variable, logs a warning with 
   ]);
   // Another process follows.
   expect(startLog({}, false)).toEqual([start]);
+  const noProviders = warn('OWNERSHIP=on needs the providers in this process too. Set RPC_URL_<chainId>.');
+  expect(startLog({ OWNERSHIP: 'on' }, false)).toEqual([noProviders, start]);
   // Names of other programs.
   expect(startLog({ HOME: '/', PGHOST: 'x', NODE_ENV: 'production', KUBERNETES_PORT: '1' }, false)).toEqual([start]);
 });

@@ -80,6 +80,9 @@ export function configWarnings(environment: Environment, config: Config, follows
     ...(follows && config.chains.size === 0
       ? ['No chain is configured. Set RPC_URL_<chainId>, such as RPC_URL_1=https://node.example']
       : []),
+    ...(!follows && config.ownership && config.chains.size === 0
+      ? ['OWNERSHIP=on needs the providers in this process too. Set RPC_URL_<chainId>.']
+      : []),
     ...exposedPaths(config.databaseUrl).map(
       ({ path, mode }) =>
         `Other users of this machine can read the store (mode ${mode}). It has secrets: chmod 600 ${path}`,

@@ -4,6 +4,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { countLatency, emptyLatency, type Latency } from '../chain/latency.ts';
 import { RPC_BUCKETS } from '../chain/rpc-stats.ts';
+import type { TokenReadOutcome } from '../chain/token-reader.ts';
 import type { ChainStatus } from '../http/status.ts';
 import type { PoolStatus } from '../store/engine.ts';
 import type { ProcessStats } from './process-stats.ts';
@@ -19,6 +20,8 @@ export interface Counts {
   readonly limiterFallbacks: number;
   readonly replicaFallbacks: number;
   readonly droppedLogLines: number;
+  /** By outcome. */
+  readonly tokenReads: Readonly<Record<string, number>>;
 }
 
 export interface Metrics {
@@ -29,6 +32,8 @@ export interface Metrics {
   countReplicaFallback(): void;
   /** Log lines were dropped because standard output is full, closed or not read. */
   countDroppedLogLines(lines: number): void;
+  /** A token gate was answered from shared or new calls, or there was no answer. */
+  countTokenRead(outcome: TokenReadOutcome): void;
   /** Adds the counts of another process. */
   add(counts: Counts): void;
   /** Returns the counts and resets them. */
@@ -70,6 +75,9 @@ export function createMetrics(): Metrics {
   let requests = new Map<string, Map<string | number, number>>();
   let latencies = new Map<string, Latency>();
   let [limiterFallbacks, replicaFallbacks, droppedLogLines] = [0, 0, 0];
+  let tokenReads = new Map<string, number>();
+  const addTokenReads = (outcome: string, count: number) =>
+    tokenReads.set(outcome, (tokenReads.get(outcome) ?? 0) + count);
 
   const addRequests = (route: string, status: string | number, count: number) => {
     let statuses = requests.get(route);
@@ -98,6 +106,7 @@ export function createMetrics(): Metrics {
     countDroppedLogLines(lines) {
       droppedLogLines += lines;
     },
+    countTokenRead: (outcome) => void addTokenReads(outcome, 1),
     add(counts) {
       for (const [route, statuses] of Object.entries(counts.requests))
         for (const [status, count] of Object.entries(statuses)) addRequests(route, status, count);
@@ -110,6 +119,7 @@ export function createMetrics(): Metrics {
       limiterFallbacks += counts.limiterFallbacks;
       replicaFallbacks += counts.replicaFallbacks;
       droppedLogLines += counts.droppedLogLines;
+      for (const [outcome, count] of Object.entries(counts.tokenReads)) addTokenReads(outcome, count);
     },
     take() {
       const taken = {
@@ -118,8 +128,9 @@ export function createMetrics(): Metrics {
         limiterFallbacks,
         replicaFallbacks,
         droppedLogLines,
+        tokenReads: Object.fromEntries(tokenReads),
       };
-      [requests, latencies] = [new Map(), new Map()];
+      [requests, latencies, tokenReads] = [new Map(), new Map(), new Map()];
       [limiterFallbacks, replicaFallbacks, droppedLogLines] = [0, 0, 0];
       return taken;
     },
@@ -155,6 +166,13 @@ export function createMetrics(): Metrics {
       single('delegations_limiter_fallback_total', 'counter', fallbacks, limiterFallbacks);
       const dropped = 'Log lines dropped because standard output is full, closed or not read.';
       single('delegations_log_dropped_lines_total', 'counter', dropped, droppedLogLines);
+      const reads = 'delegations_token_reads_total';
+      family(
+        reads,
+        'counter',
+        'Reads of token owners and balances by outcome.',
+        [...tokenReads].map(([outcome, count]) => `${reads}{outcome="${outcome}"} ${count}`),
+      );
       if (replicaFresh !== null) {
         single('delegations_replica_fresh', 'gauge', '1 while reads go to the replica.', replicaFresh ? 1 : 0);
         const help = 'Reads that went to the primary although there is a replica.';

@@ -5,6 +5,7 @@ import { createKeyCache } from '../accounts/key-cache.ts';
 import { createSignIn } from '../accounts/sign-in.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
+import { createTokenReader } from '../chain/token-reader.ts';
 import { createAdmission } from '../http/admission.ts';
 import type { KeyChange } from '../http/developers.ts';
 import { clockBehind, lagOf } from '../http/freshness.ts';
@@ -75,7 +76,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     started.push(() => withTimeout(FLUSH_TIMEOUT_MS, keys.stop()).catch(onError));
     const limits = createLimits(config, log, metrics, group);
     started.push(limits.close);
-    const admission = createAdmission({ ...limits, keys, proxies: config.proxies });
+    const admission = createAdmission({ ...limits, keys, unknownKeys: config.unknownKeys, proxies: config.proxies });
 
     const chainIds = new Set(options.followed);
     const service = { store, chainIds, sandbox, ...createFreshness(config) };
@@ -105,6 +106,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       now: service.now,
       onDispute: (chainId) => log('error', 'providers disagree about the signature of a sign-in', { chainId }),
     });
+    const tokens = createTokenReader({
+      nodes,
+      onRead: metrics.countTokenRead,
+      onDispute: (chainId, contract, providers) =>
+        log('error', 'providers disagree about a token', { chainId, contract, providers }),
+    });
     const onKeyChange = ({ type, ...change }: KeyChange) => log('info', `key ${type}`, { ...change, by: 'wallet' });
     const developers = {
       accounts,
@@ -124,6 +131,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       ...settings,
       ...service,
       ...(config.selfServiceKeys ? { developers } : {}),
+      ...(config.ownership ? { tokens } : {}),
       ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
       followerStatus: () => mergeFollowerStatus(options.followerStatus(), remote?.followerStatus() ?? []),
       admission,

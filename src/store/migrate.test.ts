@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { behind } from '../../test/support/behind.ts';
 import { FIRST, newChain } from '../../test/support/chain.ts';
 import { ENGINES } from '../../test/support/engines.ts';
-import { address, block, COLD, CONTRACT, granted, HOT, settlement } from '../../test/support/fixtures.ts';
+import { address, block, COLD, CONTRACT, ended, granted, HOT, settlement } from '../../test/support/fixtures.ts';
 import { answer, type Question } from '../registry/check.ts';
 import type { Engine, Param } from './engine.ts';
 import { StoreError } from './errors.ts';
@@ -85,6 +85,29 @@ for (const engine of ENGINES) {
       await store.close();
       expect(halts).toEqual([...SENTENCES.map(([, halt]) => ({ ...halt, since: expect.any(Number) }) as Halt), null]);
       for (const halt of halts) expect(halt?.since ?? before).toBeGreaterThanOrEqual(before);
+    });
+
+    test('the places of delegations are derived from their logs', async () => {
+      const [newUrl, url] = [await engine.fresh(), await engine.fresh()];
+      const made = await openStore(newUrl);
+      const chain = await newChain(made);
+      const token = (tokenId: bigint) => granted('ERC721', { tokenId });
+      await chain.add([
+        block(101, [token(1n), ended('ERC721', { tokenId: 1n }), token(2n), token(3n)]),
+        block(103, [ended('ERC721', { tokenId: 2n })]),
+        block(105, [token(2n), token(1n), granted('ALL', { from: HOT, to: COLD })]),
+      ]);
+      const { chainId } = chain;
+      const at = { block: 105, revision: chain.state.revision };
+      const [source, old] = [await openEngine(newUrl, {}), await ofFirstSchema(url)];
+      for (const [table, columns] of Object.entries(FIRST_COLUMNS)) await copy(source, old, table, columns);
+      for (const one of [source, old, made]) await one.close();
+      const store = await openStore(url);
+      // A cached list in the old order is outdated.
+      expect((await store.chain(chainId))?.revision).toBe(at.revision + 1);
+      const { delegations } = await store.list({ chainId, version: 2, wallet: COLD, at, limit: 10 });
+      expect(delegations.map(({ tokenId }) => tokenId)).toEqual([null, 1n, 2n, 3n]);
+      await store.close();
     });
 
     test('what the state had shown to be revoked, key by key, gives the same answers by pair, also when it is derived again', async () => {

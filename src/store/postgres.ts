@@ -43,6 +43,8 @@ export const SETTINGS = {
   // With a LIMIT, a bitmap of all matches would be built for a few rows.
   enable_bitmapscan: 'off',
   plan_cache_mode: 'force_generic_plan',
+  // Workers would return the parts of a list in any order.
+  max_parallel_workers_per_gather: '0',
   statement_timeout: String(READ_MS),
   idle_in_transaction_session_timeout: String(IDLE_MS),
 };

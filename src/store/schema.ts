@@ -8,7 +8,7 @@ import { type Migration, migrateTables, rejectNewer } from './migrate.ts';
 import { migrateHalts } from './migrate-halts.ts';
 import { decodeHex, decodeNumber, decodeUint } from './rows/cells.ts';
 import { DELEGATE_REVOKED } from './rows/log-row.ts';
-import { drawStamp } from './stamp.ts';
+import { drawStamp, stampRevision } from './stamp.ts';
 import { deriveChain } from './write/derive.ts';
 
 /**
@@ -149,7 +149,7 @@ const pairs = ({ integer, small, bytes, clustered }: Dialect): Migration => [
   'CREATE INDEX block_log_time ON block (chain, number) WHERE log_time = 1',
 ];
 
-/** The index hashes of wallets differ by chain. */
+/** The index hashes of wallets differ by chain. The last migration derives the spans, whose columns have changed since. */
 const hashesByChain = (): Migration => [
   async (tx) => {
     const [identity] = await tx.rows('SELECT secret FROM identity', []);
@@ -165,8 +165,66 @@ const hashesByChain = (): Migration => [
         hash.cold(chainId, decodeHex(vault)),
       ]);
     }
-    for (const [chain] of await tx.rows('SELECT chain FROM chain', []))
-      await deriveChain({ tx, chainId: decodeNumber(chain), hash });
+  },
+];
+
+const LIST_ORDER = 'chain, version, first_block, first_log, since_block, since_log';
+
+/**
+ * Every index on spans, by half. A span is in one half of each, so the open half is as small as the live set.
+ * - vault, delegate: one delegation, and the other wallets of a wallet by address
+ * - pair: everything from one v1 wallet to another, which v1 can end with one log
+ * - from, to: the list of a wallet, in its order
+ * - until: what ended above a block
+ *
+ * PostgreSQL gets a condition for each that is always true and that no other index has: see `ownConditions`.
+ */
+const spanIndexes = ({ name }: Dialect): string[] => {
+  const create = (index: string, columns: string, ...conditions: readonly string[]) =>
+    `CREATE INDEX span_${index} ON span (${columns}) WHERE ${conditions.join(' AND ')}`;
+  const own = (condition: string) => (name === 'postgres' ? [condition] : []);
+  return [
+    { half: 'open', is: 'until_block IS NULL', end: '' },
+    { half: 'closed', is: 'until_block IS NOT NULL', end: ', until_block' },
+  ]
+    .flatMap(({ half, is, end }) => [
+      create(`${half}_vault`, `hot, key, from_addr${end}`, is, ...own('kind >= 0')),
+      create(`${half}_delegate`, `cold, key, to_addr${end}`, is, ...own('first_log >= 0')),
+      create(`${half}_pair`, `cold, hot${end}`, is, 'version = 1', ...own('key >= 0')),
+      create(`${half}_from`, `cold, ${LIST_ORDER}`, is, ...own('cold >= 0')),
+      create(`${half}_to`, `hot, ${LIST_ORDER}`, is, ...own('hot >= 0')),
+    ])
+    .concat(create('until', 'chain, until_block', 'until_block IS NOT NULL', ...own('chain >= 0')));
+};
+
+/**
+ * A span has its place in lists: the first grant of its delegation, or its own grant where the version does not keep places. The
+ * spans are derived again, which fills it. A new revision makes the ETags of lists in the old order outdated.
+ */
+const places = (dialect: Dialect): Migration => [
+  // The table stays, because a reader's privileges are on it.
+  dialect.name === 'postgres' ? 'TRUNCATE span' : 'DELETE FROM span',
+  ...['open_pair', 'closed_pair', 'open_from', 'closed_from', 'open_to', 'closed_to', 'until'].map(
+    (index) => `DROP INDEX span_${index}`,
+  ),
+  ...['first_block', 'first_log'].map(
+    (column) => `ALTER TABLE span ADD COLUMN ${column} ${dialect.integer} NOT NULL DEFAULT 0`,
+  ),
+  ...spanIndexes(dialect),
+  async (tx) => {
+    const [identity] = await tx.rows('SELECT secret FROM identity', []);
+    if (identity === undefined) return;
+    const hash = createIndexHash(decodeUint(identity[0]));
+    for (const [chain, revision] of await tx.rows('SELECT chain, revision FROM chain', [])) {
+      const [chainId, next] = [decodeNumber(chain), decodeNumber(revision) + 1];
+      await deriveChain({ tx, chainId, hash });
+      await tx.run('UPDATE chain SET revision = $2, commits = commits + 1, stamp = $3 WHERE chain = $1', [
+        chainId,
+        next,
+        drawStamp(),
+      ]);
+      await stampRevision(tx, chainId, next);
+    }
   },
 ];
 
@@ -179,6 +237,7 @@ const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   halts,
   pairs,
   hashesByChain,
+  places,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -17,7 +17,7 @@ import {
 } from '../../test/support/fixtures.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { openStore } from './open.ts';
-import type { Store } from './store.ts';
+import type { HeldDelegation, ListPage, ListPosition, Store } from './store.ts';
 
 for (const engine of ENGINES) {
   describe(`a store on ${engine.name}`, () => {
@@ -277,25 +277,27 @@ for (const engine of ENGINES) {
       expect(at.number).toBe(101);
     });
 
-    test('pages of a list make the same list, oldest first, each delegation once', async () => {
+    test('pages of a list make the same list, incoming first, each delegation once', async () => {
       const chain = await newChain();
       const others = [1, 2, 3, 4, 5].map((of) => address(of + 10));
       const incoming = others.map((from) => granted('ALL', { from, to: COLD }));
       const outgoing = others.map((to) => granted('ALL', { to }));
-      await chain.add([block(101, [granted('ALL', { to: COLD }), ...incoming]), block(102, outgoing)]);
+      await chain.add([block(101, outgoing), block(102, [granted('ALL', { to: COLD }), ...incoming])]);
       await chain.add([block(103, [ended('ALL', { to: address(13) })])]);
       const whole = await chain.list(102);
       expect(whole).toHaveLength(11);
-      expect(whole.map(({ since }) => since)).toEqual(
-        whole.map(({ since }) => since).toSorted((a, b) => a.block - b.block || a.logIndex - b.logIndex),
-      );
+      const places = whole.map(({ since }) => [since.block, since.logIndex]);
+      const inOrder = (at: number, count: number) => Array.from({ length: count }, (_, logIndex) => [at, logIndex]);
+      expect(places).toEqual([...inOrder(102, 6), ...inOrder(101, 5)]);
       const at = { block: 102, revision: chain.state.revision };
       const base = { chainId: chain.chainId, version: 2, wallet: COLD, at, limit: 2 } as const;
       const paged = [];
-      for (let after: { block: number; logIndex: number } | null = { block: -1, logIndex: -1 }; after !== null; ) {
-        const page = await store.list({ ...base, after });
+      for (let after: ListPosition | null | undefined; after !== null; ) {
+        const page: ListPage<HeldDelegation> = await store.list(after ? { ...base, after } : base);
         expect(page.delegations.length).toBeLessThanOrEqual(2);
         paged.push(...page.delegations);
+        for (const [index, { since }] of page.delegations.entries())
+          expect(page.positionOf(index).since).toEqual(since);
         after = page.next;
       }
       expect(paged).toEqual([...whole]);
@@ -306,11 +308,58 @@ for (const engine of ENGINES) {
       expect((await store.list({ ...base, limit: 100, matches })).delegations).toHaveLength(1);
       const detailed = await store.listDetailed({ ...base, limit: 1 });
       expect(detailed.delegations[0]?.since).toEqual({
-        block: 101,
+        block: 102,
         logIndex: 0,
-        timestamp: timeOf(101),
-        transactionHash: hash(101_000),
+        timestamp: timeOf(102),
+        transactionHash: hash(102_000),
       });
+    });
+
+    test('a renewed v2 grant keeps its place in the list, and a renewed v1 grant comes last', async () => {
+      const chain = await newChain();
+      const [one, other] = [address(11), address(12)];
+      const v1 = { version: 1 } as const;
+      const grants = (fields: object) => [
+        granted('ALL', { to: one, ...fields }),
+        granted('ALL', { to: other, ...fields }),
+      ];
+      await chain.add([block(101, [...grants({}), ...grants(v1), granted('ERC20', { to: one })])]);
+      await chain.add([block(103, [ended('ALL', { to: one }), ended('ALL', { to: one, ...v1 })])]);
+      await chain.add([block(105, [granted('ALL', { to: one }), granted('ALL', { to: one, ...v1 })])]);
+      await chain.add([block(107, [granted('ERC20', { to: one, amount: 5n })])]);
+      const list = async (version: 1 | 2, at?: number): Promise<unknown[]> =>
+        (await chain.list(at, COLD, version)).map(({ kind, to, since }) => [kind, to, since.block]);
+      const first = [
+        ['ALL', one, 101],
+        ['ALL', other, 101],
+        ['ERC20', one, 101],
+      ];
+      expect([await list(2, 101), await list(2, 103)]).toEqual([first, first.slice(1)]);
+      expect(await list(2, 105)).toEqual([
+        ['ALL', one, 105],
+        ['ALL', other, 101],
+        ['ERC20', one, 101],
+      ]);
+      expect(await list(2)).toEqual([
+        ['ALL', one, 105],
+        ['ALL', other, 101],
+        ['ERC20', one, 107],
+      ]);
+      expect(await list(1)).toEqual([
+        ['ALL', other, 101],
+        ['ALL', one, 105],
+      ]);
+      // A page that ends between two spans of one delegation.
+      const at = { block: 101, revision: chain.state.revision };
+      const base = { chainId: chain.chainId, version: 2, wallet: COLD, at, limit: 1 } as const;
+      const found = [];
+      for (let after: ListPosition | null | undefined; after !== null; ) {
+        const page: ListPage<HeldDelegation> = await store.list(after ? { ...base, after } : base);
+        found.push(...page.delegations);
+        after = page.next;
+      }
+      const rows: unknown[] = found.map(({ kind, to, since }) => [kind, to, since.block]);
+      expect(rows).toEqual(first);
     });
 
     test('a list that was begun before history changed below its block ends with an error', async () => {

@@ -1,6 +1,6 @@
 // The store's interface: every read and write. SQLite and PostgreSQL behave exactly as described here.
 
-import type { AnyQuestion, Question } from '../registry/check.ts';
+import type { AnyQuestion, Question, Target } from '../registry/check.ts';
 import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Version } from '../registry/versions.ts';
@@ -113,6 +113,14 @@ export interface LogPosition {
   readonly logIndex: number;
 }
 
+/** A place in a list: incoming delegations come first, each side in the order of `first`, then of `since`. */
+export interface ListPosition {
+  readonly side: 'incoming' | 'outgoing';
+  /** The first grant of the delegation, or `since` in a version that does not keep places. */
+  readonly first: LogPosition;
+  readonly since: LogPosition;
+}
+
 /** A delegation with the log that began it. */
 export interface HeldDelegation extends Delegation {
   readonly since: LogPosition;
@@ -153,7 +161,7 @@ export interface ListQuery {
    */
   readonly at: { readonly block: number; readonly revision: number; readonly stamp?: number; readonly seen?: number };
   /** The end of the previous page. */
-  readonly after?: LogPosition;
+  readonly after?: ListPosition;
   /** How many delegations to read; `matches` may leave fewer. */
   readonly limit: number;
   readonly matches?: (delegation: Delegation) => boolean;
@@ -161,8 +169,31 @@ export interface ListQuery {
 
 export interface ListPage<D extends HeldDelegation> {
   readonly delegations: readonly D[];
+  /** The position of one of these delegations, to continue after it. */
+  positionOf(index: number): ListPosition;
   /** The start of the next page; null at the end. A page can be short or empty and still have a next one. */
-  readonly next: LogPosition | null;
+  readonly next: ListPosition | null;
+}
+
+export interface CounterpartQuery extends Pick<ListQuery, 'chainId' | 'wallet' | 'at'> {
+  readonly target: Target;
+  /** The `next` of the previous page. */
+  readonly after?: Address;
+  /** The most counterparts of a page. */
+  readonly limit: number;
+}
+
+/** The other wallet of a pair. */
+export interface Counterpart {
+  readonly wallet: Address;
+  /** At least one, the newest version and the widest kind first. */
+  readonly granting: readonly DetailedDelegation[];
+}
+
+export interface CounterpartPage {
+  readonly counterparts: readonly Counterpart[];
+  /** Continue after this wallet; null at the end. A page can be short or empty and still have a next one. */
+  readonly next: Address | null;
 }
 
 export interface BlockAt extends BlockRef {
@@ -213,9 +244,19 @@ export interface Store {
     questions: readonly (Question | AnyQuestion)[],
     at: ListQuery['at'],
   ): Promise<(boolean | bigint | null)[]>;
-  /** One page of a wallet's delegations as of a block, oldest first. */
+  /**
+   * One page of a wallet's delegations as of a block: incoming, then outgoing, each in the order of their places. A delegation to
+   * itself is listed once, among the incoming.
+   */
   list(query: ListQuery): Promise<ListPage<HeldDelegation>>;
   listDetailed(query: ListQuery): Promise<ListPage<DetailedDelegation>>;
+  /**
+   * The wallets that a wallet may act for: those for which a check of the pair says yes, once each, ordered by address, with the
+   * delegations that grant it.
+   */
+  vaults(query: CounterpartQuery): Promise<CounterpartPage>;
+  /** The same for the wallets that may act for a wallet. */
+  delegates(query: CounterpartQuery): Promise<CounterpartPage>;
   /** The newest kept block at or before the time. No delegation changed between the two. */
   blockAt(chainId: number, timestamp: number): Promise<BlockAt>;
   /** The newest kept block at or below a number. */
@@ -233,7 +274,7 @@ export interface Store {
   /** The oldest unsettled revocations of one wallet. */
   openRevocations(chainId: number, vault: Address, limit: number): Promise<Revocation[]>;
   /** The delegates that a v1 wallet granted something before a log and that had it at a block, ordered by place. */
-  delegates(query: DelegatesQuery): Promise<{ readonly delegate: Address; readonly place: number }[]>;
+  v1Delegates(query: V1DelegatesQuery): Promise<{ readonly delegate: Address; readonly place: number }[]>;
   /** Up to `limit` v1 delegations from one wallet to another that held at a block, widest first. */
   held(chainId: number, pair: Pick<DelegationKey, 'from' | 'to'>, at: number, limit: number): Promise<HeldDelegation[]>;
   /** The newest grant of each v1 delegation of a wallet after a log and up to a block, by delegation id. */
@@ -263,7 +304,7 @@ export interface Revocation {
   readonly readAt: number | null;
 }
 
-export interface DelegatesQuery {
+export interface V1DelegatesQuery {
   readonly chainId: number;
   readonly vault: Address;
   readonly before: LogPosition;

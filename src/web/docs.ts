@@ -29,12 +29,13 @@ JSON, and true for the block that its headers name. <a href="/openapi.json">Open
 <h2 id="start">Requests</h2>
 <p>${prose('In every operation `from` (or `vault`) is the cold wallet that issued the delegation, and `to` (or `delegate`) is the hot wallet that wants to act. A check answers with the bare value: `true`, `false`, or a balance.')}</p>
 <p>${prose('A broader delegation satisfies a narrower check. A delegation of the whole wallet counts for its contracts and tokens, and one of a contract counts for its tokens.')}</p>
-<p>${prose('To decide whether a wallet may act, use a check, not a list: a listed delegation may be limited to a right such as “vote”, which only `detail=full` shows.')}</p>
-<p>${prose('The query is validated strictly. An unknown, misspelled, repeated or malformed parameter is a 400 that names it, so `chainid=137` is never answered for mainnet. Only `_` and `utm_…` are ignored.')}</p>
+<p>${prose('To decide whether a wallet may act, use a check, not a list: a listed delegation may be limited to a right such as “vote”, which only `detail=full` shows. `unrestricted=true` leaves these out.')}</p>
+<p>${prose('`rights` takes a right as bytes32 or as text, `text:vote`. In full detail, `rightsText` is the right as text. `rightsName` and `expires` are those of a right that has 24 bytes of name and a 40-bit expiry, which the registry does not enforce.')}</p>
+<p>${prose('The query is validated strictly. An unknown, misspelled, repeated or malformed parameter is a 400 that names it, so `chainid=137` is never answered for mainnet. Only `_` and `utm_…` are ignored, and `contract` and `tokenId` on a check that does not need them.')}</p>
 <h2 id="limits">Rate limit and keys</h2>
 <p>${prose('Without a key the limit is 25 requests in any 10 seconds, v1 and v2 together, unless the operator set another. `RateLimit-Policy` and `RateLimit` on every answer say how many are left, and a 429 has `Retry-After`. On v2 an API key in `X-API-KEY` removes the limit, unless the operator limits keys too. An unknown, malformed, expired or revoked key is a 401.')}</p>
 <h2 id="time">Points in time</h2>
-<p>${prose('Every operation takes `block=<number>`, `block=finalized` or `timestamp=<Unix seconds, or ISO 8601 with a time zone>`, and answers as of the end of that block, or of the last block up to that time. A point that is not indexed yet is a 503, and one before the first indexed block is a 404. Neither is ever `false`.')}</p>
+<p>${prose('Every operation takes `block=<number>`, `block=finalized` or `timestamp=<Unix seconds, or ISO 8601 with a time zone>` (a date alone is midnight UTC), and answers as of the end of that block, or of the last block up to that time. A point that is not indexed yet is a 503, and one before the first indexed block is a 404. Neither is ever `false`.')}</p>
 <h2 id="fresh">Freshness and caching</h2>
 <p>${prose('`X-Block-Number`, `X-Block-Hash` and `X-Block-Timestamp` name the block of the answer. If a chain is stale, requests for its head are a 503 with `Retry-After`; finalized blocks are still answered. Send the `ETag` back in `If-None-Match`, and an unchanged answer is a 304.')}</p>
 <h2 id="lists">Long lists</h2>

@@ -7,7 +7,7 @@ import { type ParameterFault, problemText } from '../api/problems.ts';
 import { coldWalletOf, type DelegationRecord, type Explanation, hotWalletOf, isGranted } from '../api/responses.ts';
 import { type CheckOptions, checkUrl, type ListOptions, listUrl, type UncheckedQuestion } from '../api/url.ts';
 import { NETWORKS } from '../registry/network.ts';
-import { rightsOf, rightsText } from '../registry/rights.ts';
+import { isRightsParam, rightsLabel, rightsOf } from '../registry/rights.ts';
 import { SCOPES, type Scope, type ScopeOf } from '../registry/scopes.ts';
 import { ALL_VERSIONS, type Version } from '../registry/versions.ts';
 import { dateText, describeScope, walletLink } from './delegation.ts';
@@ -85,7 +85,7 @@ function pointInTime(text: string | undefined): Pick<CheckOptions, 'block' | 'ti
   const when = text?.trim() ?? '';
   if (when === '' || when === 'now') return {};
   if (/^\d+$/.test(when) || when === 'finalized') return { block: when };
-  return { timestamp: /^\d{4}-\d{2}-\d{2}$/.test(when) ? `${when}T00:00:00Z` : when };
+  return { timestamp: when };
 }
 
 const notice = (text: string, kind: 'no' | 'trouble' = 'trouble'): Html =>
@@ -174,7 +174,7 @@ function renderTable(
     : html`<p class="soft">Not all are shown: select a chain to see up to ${LIST_SIZE}, or use <a href="/docs#lists">the API</a>.</p>`;
   if (delegations.length === 0) return more;
   const cells = delegations.map((one) => {
-    const right = rightsText(one.rights);
+    const right = rightsLabel(one.rights, dateText);
     return html`<tr><td>${walletLink(other(one), `&chain=${chainId}`)}</td><td>${describeScope(one)}</td><td>${right === null ? html`<span class="soft">any</span>` : html`<span class="right">only “${right}”</span>`}</td><td>${dateText(one.since.timestamp)}<br><span class="soft">block ${one.since.block}</span></td></tr>`;
   });
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption>
@@ -220,7 +220,7 @@ async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<H
     contract: needsContract ? value('contract') : undefined,
     tokenId: needsTokenId ? value('tokenId') : undefined,
     // The API refuses an invalid right.
-    rights: rights === '' ? undefined : rights.startsWith('0x') ? rights : (rightsOf(rights) ?? rights),
+    rights: rights === '' ? undefined : isRightsParam(rights) ? rights : (rightsOf(rights) ?? rights),
   };
   const options = { chainId: value('chainId') || undefined, ...pointInTime(value('at')) };
   const line = html`<pre><code>curl '${origin}${checkUrl(question, options)}'</code></pre>`;
@@ -233,10 +233,10 @@ async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<H
   const when = `at block ${block.number}${block.timestamp === null ? '' : `, ${dateText(block.timestamp)}`}`;
   const amount = result === ANY_AMOUNT ? 'any amount' : `up to ${result} base units`;
   const said = !mayAct ? 'No' : typeof result === 'string' && result !== '0' ? `Yes, ${amount}` : 'Yes';
-  const grants = delegations.map(
-    (one) =>
-      html`<li>${describeScope(one)}${rightsText(one.rights) === null ? '' : html`, only for “${rightsText(one.rights) ?? ''}”`}, since ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`,
-  );
+  const grants = delegations.map((one) => {
+    const right = rightsLabel(one.rights, dateText);
+    return html`<li>${describeScope(one)}${right === null ? '' : html`, only for “${right}”`}, since ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`;
+  });
   const old = older ? html`<li>Granted in registry v1. Contracts that check only v2 do not see it.</li>` : html``;
   const why = mayAct ? html`<ul>${grants}${old}</ul>` : html`<p>No delegation in either registry grants this.</p>`;
   return html`<div class="notice ${mayAct ? 'yes' : 'no'}" role="status"><strong>${said}</strong>, ${when}.${why}</div>${line}`;

@@ -8,6 +8,11 @@ export interface Model {
   call(call: RegistryCall): void;
   /** All active delegations. */
   held(): Delegation[];
+  /**
+   * A wallet's active delegations: incoming, then outgoing; a delegation to itself only among the incoming. In v2 each has the
+   * place of its first grant ever, in v1 of its last grant.
+   */
+  list(version: 1 | 2, wallet: string, direction?: 'incoming' | 'outgoing'): Delegation[];
   v1(scope: 'all' | 'contract' | 'token', to: string, from: string, contract?: string, id?: string): boolean;
   v2(
     scope: 'all' | 'contract' | 'erc721' | 'erc20' | 'erc1155',
@@ -25,6 +30,7 @@ const text = (key: DelegationKey) =>
 /** Creates both registries, with initial delegations. */
 export function createModel(already: readonly Delegation[] = []): Model {
   const held = new Map(already.map((delegation) => [text(delegation), delegation]));
+  const places = new Map(already.map((delegation, place) => [text(delegation), place]));
 
   const key = (
     version: 1 | 2,
@@ -45,16 +51,23 @@ export function createModel(already: readonly Delegation[] = []): Model {
   });
   const set = (of: DelegationKey, value: unknown) => {
     const amount = typeof value === 'boolean' ? null : BigInt(value as string);
-    if (value === false || amount === 0n) held.delete(text(of));
-    else held.set(text(of), { ...of, amount });
+    if (value === false || amount === 0n) return end(of);
+    held.set(text(of), { ...of, amount });
+    if (!places.has(text(of))) places.set(text(of), calls);
+  };
+  const end = (of: DelegationKey) => {
+    held.delete(text(of));
+    if (of.version === 1) places.delete(text(of));
   };
   const endWhere = (matches: (delegation: Delegation) => boolean) => {
-    for (const [id, delegation] of held) if (delegation.version === 1 && matches(delegation)) held.delete(id);
+    for (const delegation of held.values()) if (delegation.version === 1 && matches(delegation)) end(delegation);
   };
   const has = (of: DelegationKey) => held.has(text(of));
 
+  let calls = already.length;
   const model: Model = {
     call([registry, caller, name, args]) {
+      calls++;
       const [a, b, c, d, e] = args;
       switch (`${registry}.${name}`) {
         case 'v1.delegateForAll':
@@ -84,6 +97,13 @@ export function createModel(already: readonly Delegation[] = []): Model {
       }
     },
     held: () => [...held.values()],
+    list(version, wallet, direction) {
+      const own = [...held.values()].filter((one) => one.version === version);
+      own.sort((one, other) => (places.get(text(one)) ?? 0) - (places.get(text(other)) ?? 0));
+      const incoming = direction === 'outgoing' ? [] : own.filter(({ to }) => to === wallet);
+      const outgoing = direction === 'incoming' ? [] : own.filter(({ from }) => from === wallet);
+      return [...new Set([...incoming, ...outgoing])];
+    },
     v1(scope, to, from, contract, id) {
       if (has(key(1, 'ALL', from, to))) return true;
       if (scope === 'all') return false;

@@ -69,7 +69,7 @@ const KINDS_V2 = { 1: 'ALL', 2: 'CONTRACT', 3: 'ERC721', 4: 'ERC20', 5: 'ERC1155
   Delegation['kind']
 >;
 
-/** The recorded lists of a wallet, both directions, as sorted texts. */
+/** The recorded lists of a wallet as texts: incoming, then outgoing, each in the order of the contract's array. */
 export function recordedList(checkpoint: Checkpoint, version: 1 | 2, wallet: Address): string[] {
   const rows: Delegation[] = [];
   const add = (kind: Delegation['kind'] | undefined, from: string, to: string, rest: Partial<Delegation>) => {
@@ -111,7 +111,7 @@ export function recordedList(checkpoint: Checkpoint, version: 1 | 2, wallet: Add
     }
   }
   // A wallet's delegation to itself is in both directions, and counts once.
-  return [...new Set(rows.map(asText))].sort();
+  return [...new Set(rows.map(asText))];
 }
 
 export const asText = ({ version, kind, from, to, contract, tokenId, rights, amount }: Delegation) =>

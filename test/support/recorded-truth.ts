@@ -12,7 +12,7 @@ export interface BlockTruth {
   readonly answers: readonly (boolean | bigint)[];
   /** Which questions are about a pair of wallets that this block, or the one after it, has a call or another answer for. */
   readonly isAtEdge: readonly boolean[];
-  /** A wallet's delegations in both directions, as sorted texts. */
+  /** A wallet's delegations in both directions, as texts, in their order. */
   list(version: 1 | 2, wallet: Address): readonly string[];
 }
 
@@ -50,13 +50,9 @@ function computeTruth(recording: Recording): RecordedTruth {
     const changed = new Set(calls.flatMap(([, caller, , [other]]) => [`${caller}${other}`, `${other}${caller}`]));
     for (const [turn, pair] of pairs.entries()) if (answers[turn] !== before[turn]) changed.add(pair);
     before = answers;
-    const held = model.held().map((one) => ({ one, text: asText(one) }));
     const lists = new Map<string, string[]>();
     for (const version of [1, 2] as const) {
-      for (const wallet of wallets) {
-        const own = held.filter(({ one }) => one.version === version && (one.from === wallet || one.to === wallet));
-        lists.set(`${version}${wallet}`, own.map(({ text }) => text).sort());
-      }
+      for (const wallet of wallets) lists.set(`${version}${wallet}`, model.list(version, wallet).map(asText));
     }
     return { block, answers, changed, lists };
   });

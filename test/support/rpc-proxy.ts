@@ -1,6 +1,6 @@
-// A proxy in front of a real node that counts calls and rejects those that the test chooses.
+// A proxy in front of a real node that counts calls, and rejects or changes those that the test chooses.
 
-interface RpcBody {
+export interface RpcBody {
   readonly id: number;
   readonly method: string;
   readonly params: readonly unknown[];
@@ -14,6 +14,10 @@ export interface RpcProxy {
   requests: number;
   /** Returns the error message for a call; null to forward it to the node. */
   refuses: (call: RpcBody) => string | null;
+  /** Returns a result in place of the node's; undefined for the node's own. */
+  lies: (call: RpcBody) => unknown;
+  /** Milliseconds before each response. */
+  delayMs: number;
   stop(): Promise<void>;
 }
 
@@ -27,14 +31,16 @@ export function startRpcProxy(nodeUrl: string): RpcProxy {
       const asked = Array.isArray(body) ? body : [body];
       proxy.requests++;
       proxy.calls += asked.length;
+      if (proxy.delayMs > 0) await Bun.sleep(proxy.delayMs);
       const refused = asked.map(proxy.refuses);
       const passed = asked.filter((_, position) => refused[position] === null);
       const told = passed.length === 0 ? [] : ((await ask(nodeUrl, passed)) as { id: number }[]);
-      const answers = asked.map(({ id }, position) => {
+      const answers = asked.map((call, position) => {
+        const { id } = call;
         const message = refused[position] ?? null;
-        return message === null
-          ? told.find((one) => one.id === id)
-          : { jsonrpc: '2.0', id, error: { code: -32_000, message } };
+        if (message !== null) return { jsonrpc: '2.0', id, error: { code: -32_000, message } };
+        const lie = proxy.lies(call);
+        return lie === undefined ? told.find((one) => one.id === id) : { jsonrpc: '2.0', id, result: lie };
       });
       return Response.json(Array.isArray(body) ? answers : answers[0]);
     },
@@ -44,6 +50,8 @@ export function startRpcProxy(nodeUrl: string): RpcProxy {
     calls: 0,
     requests: 0,
     refuses: () => null,
+    lies: () => undefined,
+    delayMs: 0,
     stop: () => server.stop(true),
   };
   return proxy;

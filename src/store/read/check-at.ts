@@ -23,8 +23,7 @@ function encodeParams(
   keys: readonly DelegationKey[],
   hash: IndexHash,
 ): Param[] {
-  const pair = [hash.cold(chainId, from), hash.hot(chainId, to), encodeHex(from), encodeHex(to)];
-  const cells: Param[] = [chainId, ...pair, block];
+  const cells: Param[] = [chainId, hash.hot(chainId, to), encodeHex(from), encodeHex(to), block];
   for (const key of keys) {
     const [kind, , , contract, tokenId, rights] = encodeKey(key);
     cells.push(hash.key(key), kind, contract, tokenId, rights);
@@ -36,27 +35,27 @@ function encodeParams(
 export const checkAtStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
   once((keysOfV2: number, keysOfV1: number) => {
     const span = 'chain, amount, since_block, since_log';
-    const pair = `cold = $2 AND hot = $3 AND chain = $1 AND from_addr = $4 AND to_addr = $5`;
+    const pair = `hot = $2 AND chain = $1 AND from_addr = $3 AND to_addr = $4`;
     const spans = Array.from({ length: keysOfV2 + keysOfV1 }, (_, position) => {
-      const [hash, kind, contract, tokenId, rights] = params(7 + 5 * position, 5);
-      const key = `${pair} AND version = ${position < keysOfV2 ? 2 : 1} AND key = ${hash} /*pg AND key >= 0*/ AND kind = ${kind}
+      const [hash, kind, contract, tokenId, rights] = params(6 + 5 * position, 5);
+      const key = `${pair} AND version = ${position < keysOfV2 ? 2 : 1} AND key = ${hash} /*pg AND kind >= 0*/ AND kind = ${kind}
         AND contract = ${contract} AND token_id = ${tokenId} AND rights = ${rights}`;
       // Spans of one delegation never overlap: of the closed ones only the first to end after the block can hold at it.
-      return `SELECT ${position} AS position, ${span} FROM span INDEXED BY span_open_pair
-          WHERE ${key} AND until_block IS NULL AND since_block <= $6
+      return `SELECT ${position} AS position, ${span} FROM span INDEXED BY span_open_vault
+          WHERE ${key} AND until_block IS NULL AND since_block <= $5
         UNION ALL
-        SELECT ${position} AS position, ${span} FROM (SELECT ${span} FROM span INDEXED BY span_closed_pair
-          WHERE ${key} AND until_block > $6 AND since_block < until_block ORDER BY until_block LIMIT 1) AS ended${position} WHERE since_block <= $6`;
+        SELECT ${position} AS position, ${span} FROM (SELECT ${span} FROM span INDEXED BY span_closed_vault
+          WHERE ${key} AND until_block > $5 AND since_block < until_block ORDER BY until_block LIMIT 1) AS ended${position} WHERE since_block <= $5`;
     });
     const none = `SELECT 0 AS position, ${span} FROM span WHERE ${pair} AND 1 = 0`;
-    const unsettled = keysOfV1 > 0 ? asNumber(isPairUnsettled({ from: '$4', to: '$5', hot: '$3' }, '$6')) : '0';
+    const unsettled = keysOfV1 > 0 ? asNumber(isPairUnsettled({ from: '$3', to: '$4', hot: '$2' }, '$5')) : '0';
     const names = ['unsettled', ...ANSWER_BLOCK_NAMES, 'position', ...held.names] as const;
     const statement = stateStatement(
       names,
       (
         select,
       ) => `SELECT ${select({ ...STATE, unsettled, ...ANSWER_BLOCK, position: 's.position', ...held.expressions })}
-        FROM chain c LEFT JOIN block b ON b.chain = $1 AND b.number = $6
+        FROM chain c LEFT JOIN block b ON b.chain = $1 AND b.number = $5
           LEFT JOIN (${spans.length === 0 ? none : spans.join('\n UNION ALL ')}) s ON s.chain = c.chain ${held.joins}
         WHERE c.chain = $1`,
     );

@@ -10,13 +10,12 @@ import { encodeKeyBetween, KEY_TYPES } from '../rows/key-columns.ts';
 import { once } from './once.ts';
 
 /** What the statement takes for each delegation: the position of its question, the index hashes, and the key. */
-const TYPES: ColumnTypes = { position: 'bigint', cold: 'bigint', hot: 'bigint', key: 'bigint', ...KEY_TYPES };
+const TYPES: ColumnTypes = { position: 'bigint', hot: 'bigint', key: 'bigint', ...KEY_TYPES };
 const NAMES = Object.keys(TYPES);
 
 /** The cells that all delegations of one question share. */
 export interface QuestionCells {
   readonly position: number;
-  readonly cold: number;
   readonly hot: number;
   readonly from: Uint8Array;
   readonly to: Uint8Array;
@@ -24,10 +23,10 @@ export interface QuestionCells {
 
 /** In the order of `TYPES`. */
 export const encodeLookup = (
-  { position, cold, hot, from, to }: QuestionCells,
+  { position, hot, from, to }: QuestionCells,
   keyHash: number,
   key: DelegationKey,
-): Param[] => [position, cold, hot, keyHash, ...encodeKeyBetween(key, from, to)];
+): Param[] => [position, hot, keyHash, ...encodeKeyBetween(key, from, to)];
 
 /** SQLite takes 256 delegations a statement; the last statement is filled up with rows that match nothing. */
 export const CHUNK: Chunk = {
@@ -43,15 +42,15 @@ export const checkManyStatement = once((version: Version, isHead: boolean): Bulk
   const isSpan = (span: string) =>
     `${NAMES.slice(1)
       .map((name) => `${span}.${name} = q.${name}`)
-      .join(' AND ')} AND ${span}.key >= 0 AND ${span}.chain = $1 AND ${span}.version = ${version}`;
+      .join(' AND ')} AND ${span}.kind >= 0 AND ${span}.chain = $1 AND ${span}.version = ${version}`;
   const found = FOUND.select({ position: 'q.position', amount: 's.amount' });
-  const open = `SELECT ${found} FROM q CROSS JOIN span s INDEXED BY span_open_pair
+  const open = `SELECT ${found} FROM q CROSS JOIN span s INDEXED BY span_open_vault
     WHERE ${isSpan('s')} AND s.until_block IS NULL AND s.since_block <= $2`;
   // As in a single check: of the closed spans only the first to end after the block can hold at it.
   const ended = (what: string, index: string) => `SELECT ${what} FROM span e ${index}
     WHERE ${isSpan('e')} AND e.until_block > $2 AND e.since_block < e.until_block ORDER BY e.until_block LIMIT 1`;
   const closed = `SELECT ${found} FROM q CROSS JOIN span s
-    WHERE s.rowid = (${ended('e.rowid', 'INDEXED BY span_closed_pair')}) AND s.since_block <= $2`;
+    WHERE s.rowid = (${ended('e.rowid', 'INDEXED BY span_closed_vault')}) AND s.since_block <= $2`;
   const rows = Array.from(
     { length: CHUNK.size },
     (_, row) => `(${params(3 + row * NAMES.length, NAMES.length).join(', ')})`,

@@ -63,7 +63,6 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
       if (fault !== null) throw new StoreError('bad-question', fault);
       const cells = {
         position,
-        cold: hash.cold(chainId, question.from),
         hot: hash.hot(chainId, question.to),
         from: encodeHex(question.from),
         to: encodeHex(question.to),

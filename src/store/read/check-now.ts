@@ -24,9 +24,10 @@ function encodeParams(
   hash: IndexHash,
 ): Param[] {
   const cells: Param[] = [chainId];
-  if (keys.length > 0) cells.push(hash.cold(chainId, question.from), hash.hot(chainId, question.to));
+  if (keys.length === 0) return cells;
+  cells.push(hash.hot(chainId, question.to), encodeHex(question.from));
   for (const key of keys) cells.push(hash.key(key));
-  if (hasV1) cells.push(encodeHex(question.from), encodeHex(question.to));
+  if (hasV1) cells.push(encodeHex(question.to));
   return cells;
 }
 
@@ -34,7 +35,7 @@ function encodeParams(
 export const checkNowStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
   once((keysOfV2: number, keysOfV1: number) => {
     const keys = keysOfV2 + keysOfV1;
-    const wallets = { from: `$${4 + keys}`, to: `$${5 + keys}`, hot: '$3' };
+    const wallets = { from: '$3', to: `$${4 + keys}`, hot: '$2' };
     const unsettled = keysOfV1 > 0 ? asNumber(isPairUnsettled(wallets, HEAD)) : '0';
     const statement = stateStatement(['unsettled', 'version', ...KEY.names, ...held.names], (select) => {
       const chain = `SELECT ${select({ ...STATE, unsettled })} FROM chain c WHERE c.chain = $1`;
@@ -42,8 +43,8 @@ export const checkNowStatement = <D extends HeldDelegation>(held: HeldColumns<D>
       const spans = params(4, keys).map((key, position) => {
         const version = position < keysOfV2 ? 2 : 1;
         return `SELECT ${select({ version: String(version), ...ofTable('s', KEY.names), ...held.expressions })}
-          FROM span s INDEXED BY span_open_pair ${held.joins}
-          WHERE s.cold = $2 AND s.hot = $3 AND s.key = ${key} /*pg AND s.key >= 0*/ AND s.until_block IS NULL
+          FROM span s INDEXED BY span_open_vault ${held.joins}
+          WHERE s.hot = $2 AND s.key = ${key} AND s.from_addr = $3 /*pg AND s.kind >= 0*/ AND s.until_block IS NULL
             AND s.chain = $1 AND s.version = ${version}`;
       });
       return [chain, ...spans].join('\n UNION ALL ');

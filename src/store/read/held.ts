@@ -14,14 +14,14 @@ const decodeKey = keyDecoder(ROW.at);
 const half = (name: 'open' | 'closed', until: string) => `SELECT ${ROW.sql} FROM span INDEXED BY span_${name}_pair
   WHERE cold = $1 AND hot = $2 /*pg AND key >= 0*/ AND chain /*pg + 0*/ = $3 AND version = 1 AND from_addr = $4 AND to_addr = $5
     AND since_block /*pg + 0*/ <= $6 AND until_block ${until}`;
-const SQL = `SELECT ${ROW.sql} FROM (${half('open', 'IS NULL')}
+export const HELD = `SELECT ${ROW.sql} FROM (${half('open', 'IS NULL')}
     UNION ALL ${half('closed', `> $6 AND ${isBelowHead('$6', '$3')}`)}) AS held ORDER BY kind LIMIT $7`;
 
 export const createHeld =
   (engine: Engine, hash: IndexHash): Store['held'] =>
   async (chainId, { from, to }, at, limit) => {
     const pair = [hash.cold(chainId, from), hash.hot(chainId, to), chainId, encodeHex(from), encodeHex(to)];
-    const rows = await engine.rows(SQL, [...pair, at, limit]);
+    const rows = await engine.rows(HELD, [...pair, at, limit]);
     return rows.map((row) => ({
       ...decodeKey(1, row),
       amount: null,

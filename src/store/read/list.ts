@@ -1,96 +1,157 @@
-// Lists a wallet's delegations as of a block, oldest first, a page at a time.
+// Lists a wallet's delegations as of a block, a page at a time: incoming, then outgoing, each in the order of places.
 
 import { isAddress } from '../../registry/delegation.ts';
 import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
-import type { Engine, Param } from '../engine.ts';
+import type { Engine, Param, Row } from '../engine.ts';
 import { StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
-import { decodeFlag, decodeHexOrNull, decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
-import { columns, ofTable } from '../rows/columns.ts';
+import { params } from '../rows/bulk.ts';
+import { decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
+import { type At, columns, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
-import type { HeldDelegation, ListPage, ListQuery } from '../store.ts';
+import type { HeldDelegation, ListPage, ListPosition, ListQuery } from '../store.ts';
 import type { HeldColumns } from './held-columns.ts';
 import { once } from './once.ts';
-import { historyChanged, requireBlockNumber, requireIndexed, unsettledRevocation } from './refusals.ts';
-import { ALL_DELEGATES, asNumber, isBelowHead, mayHaveEnded, oneDelegate, unsettledBy } from './unsettled.ts';
+import { AFTER_PINNED, encodePinned, pinnedColumns, pinnedRequirement } from './pinned.ts';
+import { requireBlockNumber } from './refusals.ts';
+import { ALL_DELEGATES, isBelowHead, mayHaveEnded, oneDelegate, unsettledBy } from './unsettled.ts';
 
-function encodeParams({ chainId, version, wallet, direction, at, after, limit }: ListQuery, hash: IndexHash): Param[] {
-  return [
-    chainId,
-    version,
-    encodeHex(wallet),
-    at.block,
-    at.revision,
-    after?.block ?? -1,
-    after?.logIndex ?? -1,
-    limit,
-    at.seen ?? at.revision,
-    at.stamp ?? -1,
-    ...(direction === 'incoming' ? [] : [hash.cold(chainId, wallet)]),
-    ...(direction === 'outgoing' ? [] : [hash.hot(chainId, wallet)]),
-  ];
+type Side = ListPosition['side'];
+
+/** In the order of a list. `own` is the wallet's column, `other` that of the other wallet. */
+const SIDES = {
+  incoming: { code: 0, hash: 'hot', own: 'to_addr', other: 'from_addr', index: 'to' },
+  outgoing: { code: 1, hash: 'cold', own: 'from_addr', other: 'to_addr', index: 'from' },
+} as const;
+
+const BOTH = ['incoming', 'outgoing'] as const;
+const INCOMING = ['incoming'] as const;
+const OUTGOING = ['outgoing'] as const;
+
+/** The sides that a page reads: after an outgoing delegation there are no incoming ones. */
+const sidesOf = (direction?: Side, after?: Side): readonly Side[] => {
+  if ((direction ?? after) === 'outgoing') return OUTGOING;
+  return direction === undefined ? BOTH : INCOMING;
+};
+
+const POSITION = ['first_block', 'first_log', 'since_block', 'since_log'] as const;
+
+const [WALLET = '', LIMIT = ''] = params(AFTER_PINNED, 2);
+/** The hash of the wallet on each side. */
+const sideParam = (turn: number) => `$${AFTER_PINNED + 2 + turn}`;
+/** The position after which the first side is read. */
+const afterParams = (sides: number) => params(AFTER_PINNED + 2 + sides, POSITION.length);
+
+function encodeParams({ chainId, wallet, direction, at, after, limit }: ListQuery, hash: IndexHash): Param[] {
+  const cells = encodePinned(chainId, at);
+  cells.push(encodeHex(wallet), limit);
+  for (const side of sidesOf(direction, after?.side)) cells.push(hash[SIDES[side].hash](chainId, wallet));
+  if (after !== undefined) cells.push(after.first.block, after.first.logIndex, after.since.block, after.since.logIndex);
+  return cells;
 }
 
 const HALVES = {
   open: 's.until_block IS NULL',
   // Nothing has ended after the head, so a list as of the head never reads closed spans.
-  closed: `s.until_block IS NOT NULL AND ${isBelowHead('$4')}`,
+  closed: `s.until_block IS NOT NULL AND ${isBelowHead('$2')}`,
 };
 
-/** The store is behind the revision $9, or history up to block $4 changed since revision $5, or $5 has another stamp than $10. */
-const IS_REWRITTEN = `c.revision < $9 OR EXISTS (SELECT 1 FROM rewrite w
-    WHERE w.chain = $1 AND w.revision > $5 AND w.from_block <= $4)
-  OR (NOT EXISTS (SELECT 1 FROM revision v WHERE v.chain = $1 AND v.revision = $5 AND v.stamp = $10) AND $10 >= 0)`;
-
-/** Returns the chain's row, then the spans. */
+/** Returns the chain's row, then the spans in the order of the list. */
 export const listStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
-  once((version: Version, direction?: 'incoming' | 'outgoing') => {
-    const row = columns(
-      'first_block',
-      'head_number',
-      'is_rewritten',
-      'unsettled_vault',
-      'until_block',
-      ...KEY.names,
-      ...held.names,
+  once((version: Version, direction?: Side, after?: Side) => {
+    const row = columns('side', 'first_block', 'first_log', 'until_block', ...KEY.names, ...held.names);
+    const { at } = row;
+    const sides = sidesOf(direction, after).map((side, turn) => ({ side, hash: sideParam(turn) }));
+    const unsettled = sides.map(({ side, hash }) =>
+      side === 'incoming'
+        ? mayHaveEnded(oneDelegate(hash, WALLET), '$2')
+        : `(r.vault = ${WALLET} AND ${mayHaveEnded(ALL_DELEGATES, '$2')})`,
     );
-    const [cold, hot] = ['$11', direction === undefined ? '$12' : '$11'];
-    const sides = (['from', 'to'] as const).filter((side) => direction !== (side === 'from' ? 'incoming' : 'outgoing'));
-    const unsettled = sides.map((side) =>
-      side === 'from'
-        ? `(r.vault = $3 AND ${mayHaveEnded(ALL_DELEGATES, '$4')})`
-        : mayHaveEnded(oneDelegate(hot, '$3'), '$4'),
+    const pinned = pinnedColumns(
+      hasUnnamedRevocations(version)
+        ? `SELECT r.vault ${unsettledBy('$2')} AND (${unsettled.join(' OR ')}) LIMIT 1`
+        : null,
     );
-    // Before every span in the order of the page.
+    // In columns of the spans: a column more costs something in each row.
     const chain = `SELECT ${row.select({
-      first_block: 'c.first_block',
-      head_number: 'c.head_number',
-      is_rewritten: asNumber(IS_REWRITTEN),
-      unsettled_vault: hasUnnamedRevocations(version)
-        ? `(SELECT r.vault ${unsettledBy('$4')} AND (${unsettled.join(' OR ')}) LIMIT 1)`
-        : 'NULL',
-      since_block: '-1',
-      since_log: '-1',
+      side: pinned.is_rewritten,
+      first_block: pinned.indexed_from,
+      first_log: pinned.head_number,
+      from_addr: pinned.unsettled_vault,
     })} FROM chain c WHERE c.chain = $1`;
-    const span = row.select({ until_block: 's.until_block', ...ofTable('s', KEY.names), ...held.expressions });
-    // Each scan is in the order of its index, so that SQLite merges them and stops at the limit.
-    const scan = (side: 'from' | 'to', half: 'open' | 'closed') => `/*pg (*/ SELECT ${span}
-      FROM span s INDEXED BY span_${half}_${side} ${held.joins}
-      WHERE ${side === 'from' ? `s.cold = ${cold} /*pg AND s.cold >= 0*/` : `s.hot = ${hot} /*pg AND s.hot >= 0*/`} AND s.chain = $1 AND s.version = $2
-        AND s.${side}_addr = $3 AND ${HALVES[half]} AND s.since_block <= $4 AND (s.since_block, s.since_log) > ($6, $7)
-        ${side === 'to' && direction === undefined ? 'AND s.from_addr <> $3' : ''}
-      /*pg ORDER BY s.since_block, s.since_log LIMIT $8)*/`;
-    const scans = sides.flatMap((side) => [scan(side, 'open'), scan(side, 'closed')]);
-    const sql = `${[chain, ...scans].join('\n UNION ALL ')} ORDER BY since_block, since_log LIMIT $8 + 1`;
-    return { sql, at: row.at, decodeKey: keyDecoder(row.at), decodeHeld: held.decoder(row.at) };
+    const requirePinned = pinnedRequirement({
+      is_rewritten: at.side,
+      indexed_from: at.first_block,
+      head_number: at.first_log,
+      unsettled_vault: at.from_addr,
+    });
+    const order = POSITION.map((name) => `s.${name}`).join(', ');
+    // Each scan is in the order of its index, so that SQLite merges the two halves and stops at the limit. Spans that did not
+    // hold at the block are returned too: a page reads no more than its limit, however often a delegation changed.
+    const scan = ({ side, hash }: (typeof sides)[number], half: 'open' | 'closed') => {
+      const { code, hash: column, own, other, index } = SIDES[side];
+      const selected = row.select({
+        side: String(code),
+        ...ofTable('s', ['first_block', 'first_log', 'until_block', ...KEY.names]),
+        ...held.expressions,
+      });
+      return `/*pg (*/ SELECT ${selected} FROM span s INDEXED BY span_${half}_${index} ${held.joins}
+        WHERE s.${column} = ${hash} /*pg AND s.${column} >= 0*/ AND s.chain = $1 AND s.version = ${version}
+          AND s.${own} = ${WALLET} AND ${HALVES[half]} AND s.first_block <= $2
+          ${side === after ? `AND (${order}) > (${afterParams(sides.length).join(', ')})` : ''}
+          ${side === 'outgoing' && direction === undefined ? `AND s.${other} <> ${WALLET}` : ''}
+        /*pg ORDER BY ${order} LIMIT ${LIMIT})*/`;
+    };
+    // One side after the other, without a common order: outgoing delegations are not read before the incoming ones end.
+    const lists = sides.map(
+      (one) => `SELECT * FROM (${scan(one, 'open')} UNION ALL ${scan(one, 'closed')}
+        ORDER BY ${POSITION.join(', ')} LIMIT ${LIMIT}) AS ${one.side}`,
+    );
+    const sql = `${[chain, ...lists].join('\n UNION ALL ')} LIMIT ${LIMIT} + 1`;
+    return {
+      sql,
+      at,
+      requirePinned,
+      isAfter: rowComparison(at),
+      decodePosition: positionDecoder(at),
+      decodeKey: keyDecoder(at),
+      decodeHeld: held.decoder(at),
+    };
   });
 
-function requireList({ wallet, at, limit }: ListQuery): void {
+function requireList({ wallet, direction, at, after, limit }: ListQuery): void {
   if (!isAddress(wallet)) throw new StoreError('bad-question', `wallet ${wallet} is not a lower-case address`);
   requireBlockNumber(at.block);
+  if (after !== undefined && after.side !== (direction ?? after.side))
+    throw new StoreError(
+      'bad-question',
+      `a position among the ${after.side} delegations is not in a list of ${direction} ones`,
+    );
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new StoreError('bad-question', `limit ${limit} is not 1 or more`);
 }
+
+type PositionColumns = At<'side' | (typeof POSITION)[number]>;
+
+const positionDecoder =
+  ({ side, first_block, first_log, since_block, since_log }: PositionColumns) =>
+  (row: Row): ListPosition => ({
+    side: decodeNumber(row[side]) === SIDES.incoming.code ? 'incoming' : 'outgoing',
+    first: { block: decodeNumber(row[first_block]), logIndex: decodeNumber(row[first_log]) },
+    since: { block: decodeNumber(row[since_block]), logIndex: decodeNumber(row[since_log]) },
+  });
+
+const rowComparison = ({ side, ...position }: PositionColumns) => {
+  const order = [side, ...POSITION.map((name) => position[name])];
+  return (row: Row, before: Row): boolean => {
+    for (let turn = 0; turn < order.length; turn++) {
+      const column = order[turn] as number;
+      const distance = decodeNumber(row[column]) - decodeNumber(before[column]);
+      if (distance !== 0) return distance > 0;
+    }
+    return false;
+  };
+};
 
 export function createList<D extends HeldDelegation>(
   engine: Engine,
@@ -100,23 +161,31 @@ export function createList<D extends HeldDelegation>(
   const statementFor = listStatement(held);
   return async (query) => {
     requireList(query);
-    const { chainId, version, direction, at: pinned, limit, matches } = query;
-    const { sql, at, decodeKey, decodeHeld } = statementFor(version, direction);
-    const [chain = [], ...spans] = await engine.rows(sql, encodeParams(query, hash));
-    if (decodeFlag(chain[at.is_rewritten])) throw historyChanged(chainId, pinned.block);
-    const [first, head] = [decodeNumberOrNull(chain[at.first_block]), decodeNumberOrNull(chain[at.head_number])];
-    requireIndexed(chainId, pinned.block, first, head);
-    const vault = decodeHexOrNull(chain[at.unsettled_vault]);
-    if (vault !== null) throw unsettledRevocation(vault);
+    const { chainId, version, direction, at: pinned, after, limit, matches } = query;
+    const statement = statementFor(version, direction, after?.side);
+    const { at, decodePosition } = statement;
+    const [chain = [], ...spans] = await engine.rows(statement.sql, encodeParams(query, hash));
+    statement.requirePinned(chainId, pinned.block, chain);
     const delegations: D[] = [];
+    const rows: Row[] = [];
+    let before: Row | undefined;
     for (const row of spans) {
+      // SQL promises no order of the two sides, and the position of the last row decides where the next page starts.
+      if (before !== undefined && !statement.isAfter(row, before))
+        throw new StoreError('failed', 'The database returned a list out of order.');
+      before = row;
       const until = decodeNumberOrNull(row[at.until_block]);
-      if (until !== null && until <= pinned.block) continue;
-      const delegation = decodeHeld(decodeKey(version, row), row);
-      if (matches === undefined || matches(delegation)) delegations.push(delegation);
+      if (decodeNumber(row[at.since_block]) > pinned.block || (until !== null && until <= pinned.block)) continue;
+      const delegation = statement.decodeHeld(statement.decodeKey(version, row), row);
+      if (matches !== undefined && !matches(delegation)) continue;
+      delegations.push(delegation);
+      rows.push(row);
     }
     const last = spans.length < limit ? undefined : spans.at(-1);
-    const next = last && { block: decodeNumber(last[at.since_block]), logIndex: decodeNumber(last[at.since_log]) };
-    return { delegations, next: next ?? null };
+    return {
+      delegations,
+      positionOf: (index) => decodePosition(rows[index] as Row),
+      next: last === undefined ? null : decodePosition(last),
+    };
   };
 }

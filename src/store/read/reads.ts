@@ -10,7 +10,7 @@ import { createBlockReads } from './blocks.ts';
 import { createChainReads } from './chains.ts';
 import { createCheck } from './check.ts';
 import { createCheckMany } from './check-many.ts';
-import { createDelegates } from './delegates.ts';
+import { createCounterparts } from './counterparts.ts';
 import { createHeld } from './held.ts';
 import { DETAILED, PLAIN } from './held-columns.ts';
 import { createList } from './list.ts';
@@ -19,6 +19,7 @@ import { createPin } from './pin.ts';
 import { createRegrants } from './regrants.ts';
 import { createRevocationReads } from './revocations.ts';
 import { createStateReader } from './state-reader.ts';
+import { createV1Delegates } from './v1-delegates.ts';
 
 export type Reads = Omit<Store, keyof Writes | 'id' | 'notices' | 'pool' | 'close'>;
 
@@ -32,11 +33,13 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     checkMany: createCheckMany(engine, hash),
     list: createList(engine, hash, PLAIN),
     listDetailed: createList(engine, hash, DETAILED),
+    vaults: createCounterparts(engine, hash, 'vaults'),
+    delegates: createCounterparts(engine, hash, 'delegates'),
     blockAt: createBlockAt(readWithState),
     ...createBlockReads(engine),
     logs: createLogs(engine),
     ...createRevocationReads(engine),
-    delegates: createDelegates(engine, hash),
+    v1Delegates: createV1Delegates(engine, hash),
     held: createHeld(engine, hash),
     regrants: createRegrants(engine),
     async size() {

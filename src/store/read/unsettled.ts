@@ -34,7 +34,7 @@ export const ALL_DELEGATES: Delegates = { spans: '1 = 1 /*pg AND p.cold >= 0*/',
 
 /**
  * True where a delegation that was granted before revocation `r` held at the block and it is unknown whether `r` ended it, or
- * where only the state of a later block showed that it did.
+ * where only the state of a later block showed that it did. The place of a v1 span is its own grant.
  */
 export function mayHaveEnded({ spans, pairs, index }: Delegates, block: string): string {
   const settled = (condition: string) => `EXISTS (SELECT 1 FROM v1_pair k WHERE k.chain = $1 AND k.vault = r.vault
@@ -44,7 +44,7 @@ export function mayHaveEnded({ spans, pairs, index }: Delegates, block: string):
     until: string,
   ) => `EXISTS (SELECT 1 FROM span p INDEXED BY span_${name}_${index}
     WHERE p.cold = r.cold AND ${spans} AND p.chain /*pg + 0*/ = $1 AND p.version = 1 AND p.from_addr = r.vault AND p.until_block ${until}
-      AND p.since_block /*pg + 0*/ <= r.block AND NOT ${settled(`k.delegate = p.to_addr AND k.read_block <= ${block}`)})`;
+      AND p.first_block <= r.block AND NOT ${settled(`k.delegate = p.to_addr AND k.read_block <= ${block}`)})`;
   // Nothing has ended after the head.
   const ended = block === HEAD ? '' : `OR (${isBelowHead(block)} AND ${half('closed', `> ${block}`)})`;
   return `(${half('open', 'IS NULL')} ${ended}

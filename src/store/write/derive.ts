@@ -9,12 +9,12 @@ import type { ChainWriter } from './chain-writer.ts';
 import { logPages } from './log-pages.ts';
 import { queueRevocations } from './queue-revocations.ts';
 import { groupByBlock, readSettledEnds } from './settled-ends.ts';
-import { loadOpenSpans, writeSpans } from './span-rows.ts';
+import { loadSpans, writeSpans } from './span-rows.ts';
 import { type AppliedBlock, createSpanSet, namedBy } from './span-set.ts';
 
 /** Applies blocks to the stored spans, which are as of the block before. Memory grows with the blocks, not with wallets. */
 export async function deriveBlocks(writer: ChainWriter, blocks: readonly AppliedBlock[]): Promise<void> {
-  const spans = createSpanSet(await loadOpenSpans(writer, namedBy(blocks).values()));
+  const spans = createSpanSet(await loadSpans(writer, namedBy(blocks)));
   for (const { number, logs } of blocks) for (const log of logs) spans.apply(number, log);
   await writeSpans(writer, spans.changes());
   await queueRevocations(writer, blocks);

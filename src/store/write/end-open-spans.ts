@@ -3,23 +3,17 @@
 
 import type { BulkStatement, Param } from '../engine.ts';
 import { decodeHex, encodeHex } from '../rows/cells.ts';
+import { endOpen, selectSpan } from './bulk-spans.ts';
 import type { ChainWriter } from './chain-writer.ts';
-import { endOpen, selectOpen } from './open-spans.ts';
 import type { WideEnd } from './span-set.ts';
 
 const WALLET = { chain: 'bigint', cold: 'bigint', version: 'smallint', from_addr: 'bytea' } as const;
-export const FIND_OPEN_WALLET = selectOpen('span_open_from', WALLET, 'from_addr');
+export const FIND_OPEN_WALLET = selectSpan('span_open_from', WALLET, 'from_addr');
 export const END_OPEN_WALLET = endOpen('span_open_from', WALLET);
 
-const PAIR = {
-  chain: 'bigint',
-  cold: 'bigint',
-  hot: 'bigint',
-  version: 'smallint',
-  from_addr: 'bytea',
-  to_addr: 'bytea',
-} as const;
-export const FIND_OPEN_PAIR = selectOpen('span_open_pair', PAIR, 'from_addr, to_addr');
+/** The index of pairs has v1 only. */
+const PAIR = { chain: 'bigint', cold: 'bigint', hot: 'bigint', from_addr: 'bytea', to_addr: 'bytea' } as const;
+export const FIND_OPEN_PAIR = selectSpan('span_open_pair', PAIR, 'from_addr, to_addr');
 export const END_OPEN_PAIR = endOpen('span_open_pair', PAIR);
 
 /** The cells of `WALLET` or `PAIR`, and the block at which the spans end. */
@@ -37,7 +31,7 @@ export async function endOpenSpans({ tx, chainId, hash }: ChainWriter, ends: rea
     const [cold, bytes] = [hash.cold(chainId, from), encodeHex(from)];
     if (to === null) wallets.set(from, { cells: [chainId, cold, 1, bytes], block });
     else if (!pairs.has(from + to))
-      pairs.set(from + to, { cells: [chainId, cold, hash.hot(chainId, to), 1, bytes, encodeHex(to)], block });
+      pairs.set(from + to, { cells: [chainId, cold, hash.hot(chainId, to), bytes, encodeHex(to)], block });
   }
   const endAll = async (all: ReadonlyMap<string, End>, find: BulkStatement, end: BulkStatement) => {
     for (let open = [...all.values()]; open.length > 0; ) {

@@ -14,16 +14,17 @@ const IS_PAIR =
   'cold = $1 AND hot = $2 /*pg AND key >= 0*/ AND chain /*pg + 0*/ = $3 AND version = 1 AND from_addr = $4 AND to_addr = $5';
 
 /** $6 and $7 are the log's position. */
-const END_BEFORE = [
+export const END_BEFORE = [
   'open_pair SET until_block = $6 WHERE until_block IS NULL',
   'closed_pair SET until_block = $6 WHERE until_block > $6',
 ].map(
   (half) => `UPDATE span INDEXED BY span_${half} AND ${IS_PAIR} AND (since_block /*pg + 0*/, since_log) < ($6, $7)`,
 );
 
-const DELETE_EMPTY = `DELETE FROM span INDEXED BY span_closed_pair WHERE until_block = $6 AND since_block = $6 AND ${IS_PAIR}`;
+export const DELETE_EMPTY = `DELETE FROM span INDEXED BY span_closed_pair WHERE until_block = $6
+  AND since_block /*pg + 0*/ = $6 AND ${IS_PAIR}`;
 
-const DELETE_AFTER = ['open_pair WHERE until_block IS NULL', 'closed_pair WHERE until_block IS NOT NULL'].map(
+export const DELETE_AFTER = ['open_pair WHERE until_block IS NULL', 'closed_pair WHERE until_block IS NOT NULL'].map(
   (half) =>
     `DELETE FROM span INDEXED BY span_${half} AND ${IS_PAIR} AND (since_block /*pg + 0*/, since_log) > ($6, $7)`,
 );
@@ -41,7 +42,7 @@ export async function endPair(writer: ChainWriter, from: Address, to: Address, a
   );
   if (rows.length === 0) return;
   for (const statement of DELETE_AFTER) await tx.run(statement, params);
-  const spans = createSpanSet([]);
+  const spans = createSpanSet({ open: [], places: new Map() });
   for (const { number, logs } of groupByBlock(rows.map(decodeLog), await readSettledEnds(tx, chainId, from))) {
     for (const log of logs.flatMap((one) => partOfPair(one, from, to))) spans.apply(number, log);
   }

@@ -4,9 +4,10 @@ import { encodeHex } from '../rows/cells.ts';
 import type { ChainWriter } from './chain-writer.ts';
 import type { AppliedBlock } from './span-set.ts';
 
+/** The place of a v1 span is its own grant. */
 const hasEarlier = (half: 'open' | 'closed', until: string) => `EXISTS (SELECT 1 FROM span INDEXED BY span_${half}_from
   WHERE cold = $4 /*pg AND cold >= 0*/ AND chain = $1 AND version = 1 AND from_addr = $2 AND until_block ${until}
-    AND (since_block, since_log) < ($3, $5))`;
+    AND (first_block, first_log) < ($3, $5))`;
 
 /** A revocation of a wallet that had granted nothing before it ended nothing. */
 const QUEUE = `INSERT INTO v1_read (chain, vault, block, cold, read_block) SELECT $1, $2, $3, $4, NULL

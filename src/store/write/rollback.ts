@@ -4,9 +4,9 @@ import { decodeHex } from '../rows/cells.ts';
 import type { ChainWriter } from './chain-writer.ts';
 import { deriveWallets } from './derive.ts';
 
-const STATEMENTS = [
+export const ROLL_BACK = [
   'DELETE FROM span WHERE chain = $1 AND since_block > $2',
-  'UPDATE span INDEXED BY span_until SET until_block = NULL WHERE chain = $1 AND until_block > $2',
+  'UPDATE span INDEXED BY span_until SET until_block = NULL WHERE chain = $1 /*pg AND chain >= 0*/ AND until_block > $2',
   'DELETE FROM log WHERE chain = $1 AND block > $2',
   'DELETE FROM block WHERE chain = $1 AND number > $2',
   'DELETE FROM v1_pair WHERE chain = $1 AND block > $2',
@@ -15,7 +15,7 @@ const STATEMENTS = [
 
 export async function rollBack(writer: ChainWriter, to: number): Promise<void> {
   const { tx, chainId } = writer;
-  for (const statement of STATEMENTS) await tx.run(statement, [chainId, to]);
+  for (const statement of ROLL_BACK) await tx.run(statement, [chainId, to]);
   // State that was read on the abandoned branch proves nothing on this one: what it ended is open again.
   const discarded = await tx.rows(
     `SELECT vault FROM v1_read WHERE chain = $1 AND read_block > $2

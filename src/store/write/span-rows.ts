@@ -1,16 +1,17 @@
-// Loads open spans, and writes spans that opened and closed.
+// Loads the spans of delegations, and writes spans that opened and closed.
 
-import type { DelegationKey } from '../../registry/delegation.ts';
-import type { Version } from '../../registry/versions.ts';
+import { type DelegationKey, delegationId } from '../../registry/delegation.ts';
+import { keepsPlace, type Version } from '../../registry/versions.ts';
 import type { BulkStatement, Param, Row } from '../engine.ts';
 import { arrayParams, insertInto } from '../rows/bulk.ts';
 import { decodeAmount, decodeNumber, encodeAmount } from '../rows/cells.ts';
 import { columns } from '../rows/columns.ts';
 import { encodeKey, KEY, KEY_TYPES, keyDecoder } from '../rows/key-columns.ts';
+import type { LogPosition } from '../store.ts';
+import { selectSpan } from './bulk-spans.ts';
 import type { ChainWriter } from './chain-writer.ts';
 import { endOpenSpans } from './end-open-spans.ts';
-import { selectOpen } from './open-spans.ts';
-import type { Span, SpanChanges } from './span-set.ts';
+import type { KnownSpans, Span, SpanChanges } from './span-set.ts';
 
 /** A delegation with its index hashes, in the order of `encodeIdentity`. */
 const IDENTITY_TYPES = {
@@ -31,8 +32,8 @@ const encodeIdentity = ({ chainId, hash }: ChainWriter, key: DelegationKey): Par
   ...encodeKey(key),
 ];
 
-const OPEN = columns('since_block', 'since_log', 'version', ...KEY.names, 'amount');
-export const LOAD_OPEN = selectOpen('span_open_pair', IDENTITY_TYPES, OPEN.sql);
+const OPEN = columns('since_block', 'since_log', 'first_block', 'first_log', 'version', ...KEY.names, 'amount');
+export const LOAD_OPEN = selectSpan('span_open_vault', IDENTITY_TYPES, OPEN.sql);
 const decodeKey = keyDecoder(OPEN.at);
 
 const decodeOpen = (row: Row): Span => ({
@@ -41,13 +42,35 @@ const decodeOpen = (row: Row): Span => ({
     amount: decodeAmount(row[OPEN.at.amount]),
   },
   since: { block: decodeNumber(row[OPEN.at.since_block]), logIndex: decodeNumber(row[OPEN.at.since_log]) },
+  first: { block: decodeNumber(row[OPEN.at.first_block]), logIndex: decodeNumber(row[OPEN.at.first_log]) },
   until: null,
   stored: true,
 });
 
-export async function loadOpenSpans(writer: ChainWriter, keys: Iterable<DelegationKey>): Promise<Span[]> {
-  const identities = [...keys].map((key) => encodeIdentity(writer, key));
-  return (await writer.tx.each(LOAD_OPEN, identities)).map(decodeOpen);
+/** All spans of a delegation have the same place, so any of them will do. */
+const PLACE = columns('first_block', 'first_log', 'version', ...KEY.names);
+export const LOAD_PLACE = selectSpan('span_closed_vault', IDENTITY_TYPES, PLACE.sql);
+const decodePlaceKey = keyDecoder(PLACE.at);
+
+/** `keys` by id. */
+export async function loadSpans(writer: ChainWriter, keys: ReadonlyMap<string, DelegationKey>): Promise<KnownSpans> {
+  const load = (statement: BulkStatement, of: Iterable<DelegationKey>) =>
+    writer.tx.each(
+      statement,
+      [...of].map((key) => encodeIdentity(writer, key)),
+    );
+  const open = (await load(LOAD_OPEN, keys.values())).map(decodeOpen);
+  const rest = new Map([...keys].filter(([, { version }]) => keepsPlace(version)));
+  for (const { delegation } of open) rest.delete(delegationId(delegation));
+  const places = new Map<string, LogPosition>();
+  for (const row of await load(LOAD_PLACE, rest.values())) {
+    const key = decodePlaceKey(decodeNumber(row[PLACE.at.version]) as Version, row);
+    places.set(delegationId(key), {
+      block: decodeNumber(row[PLACE.at.first_block]),
+      logIndex: decodeNumber(row[PLACE.at.first_log]),
+    });
+  }
+  return { open, places };
 }
 
 const INSERT_SPAN = insertInto('span', {
@@ -55,6 +78,8 @@ const INSERT_SPAN = insertInto('span', {
   amount: 'bytea',
   since_block: 'bigint',
   since_log: 'bigint',
+  first_block: 'bigint',
+  first_log: 'bigint',
   until_block: 'bigint',
 });
 
@@ -74,11 +99,13 @@ export async function writeSpans(writer: ChainWriter, { opened, closed, ends }: 
   );
   await tx.each(
     INSERT_SPAN,
-    opened.map(({ delegation, since, until }): Param[] => [
+    opened.map(({ delegation, since, first, until }): Param[] => [
       ...encodeIdentity(writer, delegation),
       encodeAmount(delegation.amount),
       since.block,
       since.logIndex,
+      first.block,
+      first.logIndex,
       until,
     ]),
   );

@@ -1,6 +1,7 @@
 // Computes from logs which spans open and close. Pure: no I/O.
 
 import { type Address, type Delegation, type DelegationKey, delegationId } from '../../registry/delegation.ts';
+import { keepsPlace } from '../../registry/versions.ts';
 import type { LogInput, LogPosition } from '../store.ts';
 
 /** The part of a log that affects spans. */
@@ -18,6 +19,8 @@ export interface AppliedBlock {
 export interface Span {
   readonly delegation: Delegation;
   readonly since: LogPosition;
+  /** The delegation's place in lists: its first grant, or `since` where the version does not keep places. */
+  readonly first: LogPosition;
   until: number | null;
   /** Already in the store. */
   readonly stored: boolean;
@@ -30,8 +33,12 @@ export interface WideEnd {
   readonly block: number;
 }
 
-/** A span that began and ended in one block never held at the end of a block, and is not stored. */
-const isEmpty = ({ since, until }: Span) => until === since.block;
+/**
+ * A span that began and ended in one block never held at the end of a block. It is stored only if it is the first of its
+ * delegation, to keep the place.
+ */
+const isStored = ({ delegation, since, first, until }: Span) =>
+  until !== since.block || (keepsPlace(delegation.version) && first === since);
 
 export interface SpanChanges {
   /** New spans, some of which may be closed already. */
@@ -49,13 +56,21 @@ export interface SpanSet {
   changes(): SpanChanges;
 }
 
-/** `open` must have the open span of every delegation that the logs name: see `namedBy`. */
-export function createSpanSet(open: Iterable<Span>): SpanSet {
+/** What the store has of delegations. */
+export interface KnownSpans {
+  readonly open: Iterable<Span>;
+  /** The places of delegations that are not open, by id. */
+  readonly places: ReadonlyMap<string, LogPosition>;
+}
+
+/** `known` must have what is stored about every delegation that the logs name: see `namedBy`. */
+export function createSpanSet(known: KnownSpans): SpanSet {
   // By version and wallet first, because v1 revokes a wallet's delegations together.
   const wallets = new Map<string, Map<string, Span>>();
   const opened: Span[] = [];
   const closed: Span[] = [];
   const ends: WideEnd[] = [];
+  const places = new Map(known.places);
 
   const walletOf = (key: Pick<DelegationKey, 'version' | 'from'>) => {
     const name = `${key.version}${key.from}`;
@@ -85,6 +100,7 @@ export function createSpanSet(open: Iterable<Span>): SpanSet {
     const span = wallet.get(id);
     if (span === undefined) return;
     wallet.delete(id);
+    if (keepsPlace(key.version)) places.set(id, span.first);
     close(span, block);
   };
   const grant = (delegation: Delegation, since: LogPosition) => {
@@ -94,12 +110,13 @@ export function createSpanSet(open: Iterable<Span>): SpanSet {
     // A repeated grant changes nothing, not even `since`.
     if (held !== undefined && held.delegation.amount === delegation.amount) return;
     if (held !== undefined) close(held, since.block);
-    const span: Span = { delegation, since, until: null, stored: false };
+    const first = keepsPlace(delegation.version) ? (held?.first ?? places.get(id) ?? since) : since;
+    const span: Span = { delegation, since, first, until: null, stored: false };
     wallet.set(id, span);
     opened.push(span);
   };
 
-  for (const span of open) walletOf(span.delegation).set(delegationId(span.delegation), span);
+  for (const span of known.open) walletOf(span.delegation).set(delegationId(span.delegation), span);
 
   return {
     apply(block, { logIndex, event, revoked, ended = [] }) {
@@ -117,14 +134,14 @@ export function createSpanSet(open: Iterable<Span>): SpanSet {
       }
     },
     changes: () => ({
-      opened: opened.filter((span) => !isEmpty(span)),
+      opened: opened.filter(isStored),
       closed,
       ends,
     }),
   };
 }
 
-/** The delegations that logs name one by one, by id. Their open spans must be loaded before the logs are applied. */
+/** The delegations that logs name one by one, by id. Their spans must be loaded before the logs are applied. */
 export function namedBy(blocks: Iterable<AppliedBlock>): Map<string, DelegationKey> {
   const keys = new Map<string, DelegationKey>();
   for (const { logs } of blocks) {

@@ -17,8 +17,8 @@ const half = (name: 'open' | 'closed', until: string) => `SELECT ${ROW.sql} FROM
 const SQL = `${half('open', 'IS NULL')} UNION ALL ${half('closed', `> $7 AND ${isBelowHead('$7', '$3')}`)} ORDER BY hot LIMIT 1`;
 
 /** Reads one delegate at a time by the index of pairs, which skips all grants to the same delegate at once. */
-export const createDelegates =
-  (engine: Engine, hash: IndexHash): Store['delegates'] =>
+export const createV1Delegates =
+  (engine: Engine, hash: IndexHash): Store['v1Delegates'] =>
   async ({ chainId, vault, before, at, after = -1, limit }) => {
     const found: { delegate: Address; place: number }[] = [];
     for (let place = after; found.length < limit; ) {

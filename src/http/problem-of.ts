@@ -3,9 +3,14 @@
 import { Problem } from '../api/problems.ts';
 import { StoreError } from '../store/errors.ts';
 import { providerTrouble } from './as-of.ts';
-import type { FailedRequest, Service } from './service.ts';
+import type { Service } from './service.ts';
 
-export function toProblem(error: unknown, service: Service, failed?: FailedRequest): Problem {
+/** `failed` names the request in the log. */
+export function problemOf(
+  error: unknown,
+  service: Service,
+  failed: Parameters<NonNullable<Service['onError']>>[1],
+): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreError) {
     const retryAfter = 5;

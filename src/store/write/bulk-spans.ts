@@ -1,25 +1,34 @@
-// Statements on open spans that take many rows of columns at once.
+// Statements on spans that take many rows of columns at once.
 
 import type { BulkStatement } from '../engine.ts';
 import { arrayParams, params } from '../rows/bulk.ts';
 import type { ColumnTypes } from '../rows/columns.ts';
 
-type OpenIndex = 'span_open_pair' | 'span_open_from';
+/** What a statement must say to use an index: its conditions, and for PostgreSQL the one that only this index has. */
+const INDEXES = {
+  span_open_vault: { is: 'until_block IS NULL', own: 'kind >= 0' },
+  span_closed_vault: { is: 'until_block IS NOT NULL', own: 'kind >= 0' },
+  span_open_pair: { is: 'until_block IS NULL AND version = 1', own: 'key >= 0' },
+  span_open_from: { is: 'until_block IS NULL', own: 'cold >= 0' },
+} as const;
+type SpanIndex = keyof typeof INDEXES;
+type OpenIndex = Exclude<SpanIndex, 'span_closed_vault'>;
 
-/** The condition that a span is open and equals the given columns, which PostgreSQL has as `k`. It keeps both on the index. */
-function isOpen(index: OpenIndex, types: ColumnTypes): BulkStatement {
+/** The condition that a span is in the index and equals the given columns, which PostgreSQL has as `k`. */
+function isIn(index: SpanIndex, types: ColumnTypes): BulkStatement {
   const names = Object.keys(types);
   const places = params(1, names.length);
+  const { is, own } = INDEXES[index];
   return {
-    sqlite: `until_block IS NULL AND ${names.map((name, position) => `${name} = ${places[position]}`).join(' AND ')}`,
-    postgres: `span.until_block IS NULL AND ${index === 'span_open_pair' ? 'span.key' : 'span.cold'} >= 0
+    sqlite: `${is} AND ${names.map((name, position) => `${name} = ${places[position]}`).join(' AND ')}`,
+    postgres: `span.${is} AND span.${own}
       AND ${names.map((name) => `span.${name}${name === 'chain' ? ' + 0' : ''} = k.${name}`).join(' AND ')}`,
   };
 }
 
-/** Selects one open span for each row. The LIMIT keeps PostgreSQL on the index. */
-export function selectOpen(index: OpenIndex, types: ColumnTypes, select: string): BulkStatement {
-  const { sqlite, postgres } = isOpen(index, types);
+/** Selects one span for each row. The LIMIT keeps PostgreSQL on the index. */
+export function selectSpan(index: SpanIndex, types: ColumnTypes, select: string): BulkStatement {
+  const { sqlite, postgres } = isIn(index, types);
   return {
     sqlite: `SELECT ${select} FROM span INDEXED BY ${index} WHERE ${sqlite} LIMIT 1`,
     postgres: `SELECT s.* FROM unnest(${arrayParams(Object.values(types))}) AS k (${Object.keys(types).join(', ')})
@@ -32,7 +41,7 @@ const MAX_ENDED = 50_000;
 
 /** Ends open spans. The last cell of a row is the block at which they end. */
 export function endOpen(index: OpenIndex, types: ColumnTypes): BulkStatement {
-  const { sqlite, postgres } = isOpen(index, types);
+  const { sqlite, postgres } = isIn(index, types);
   const names = Object.keys(types);
   const arrays = arrayParams([...Object.values(types), 'bigint']);
   return {

@@ -1,0 +1,164 @@
+// Operations that ask both registries, and several chains at once: for whom a wallet may act, who may act for it, and all of
+// its delegations. Each chain answers for itself, with its block or with its problem.
+
+import { NO_RIGHTS } from '../registry/delegation.ts';
+import { BLOCK_HEADERS } from './headers.ts';
+import { HOLDERS_OPERATION } from './holders-operation.ts';
+import { inPath, type OperationBase, optional, type Rule, withDefault } from './operation.ts';
+import * as p from './params.ts';
+import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
+import { BLOCK, DETAILED_DELEGATION } from './responses.ts';
+import {
+  anyObject,
+  anyOf,
+  arrayOf,
+  boolean,
+  checksumAddress,
+  described,
+  integer,
+  named,
+  nullable,
+  object,
+  type Shape,
+  string,
+} from './shape.ts';
+
+const CHAINS_PARAM = { chainId: withDefault(p.chainIds, [1]) } as const;
+const PAGE_PARAMS = {
+  limit: withDefault(p.rowsPerPage, p.DEFAULT_PAGE_SIZE),
+  cursor: optional(p.pageCursor),
+} as const;
+
+const CHAIN_PART = named(
+  'ChainPart',
+  anyOf(
+    object({ chainId: integer, block: BLOCK }),
+    object({
+      chainId: integer,
+      problem: described(anyObject, 'The problem that a request for this chain alone is refused with.'),
+    }),
+  ),
+);
+
+/** The fields of every body. */
+const ABOUT_CHAINS = {
+  wallet: checksumAddress,
+  complete: described(boolean, 'Whether every chain has answered. If not, `chains` says which has not, and why.'),
+} as const;
+const AFTER_ROWS = {
+  chains: arrayOf(CHAIN_PART),
+  next: nullable(described(string, 'The `cursor` of the next page. Null on the last page.')),
+} as const;
+
+const SHARED = {
+  ...ofRegistry('any'),
+  problems: [...ofRegistry('any').problems, 'cursor-gone', 'no-chain-answered'],
+} as const satisfies Partial<OperationBase>;
+
+const ANSWER = { headers: [...BLOCK_HEADERS, 'Link'], hasETag: true } as const satisfies Partial<
+  OperationBase['answer']
+>;
+
+const CHAINS_TEXT =
+  'Each chain answers for itself, with its block or with its problem: if at least one chain answers, the status is 200, and `complete` says whether all did.';
+
+const TOKEN_NEEDS_CONTRACT: Rule = (isGiven) =>
+  isGiven('tokenId') && !isGiven('contract') ? { parameter: 'contract', detail: 'is required with tokenId' } : null;
+
+/** The two sides of a delegation: which wallet is asked about, and which wallets are listed. */
+const SIDES = {
+  vaults: {
+    one: 'vault',
+    param: p.actingWallet,
+    summary: 'List the wallets that a wallet may act for',
+    description:
+      'The cold wallets for which this hot wallet may act: for everything, with `contract` on that contract, with `tokenId` on that ERC-721 token. A vault is listed exactly if that check of either registry is true, once, with the delegations that grant it, ordered by address.',
+  },
+  delegates: {
+    one: 'delegate',
+    param: p.grantingWallet,
+    summary: 'List the wallets that may act for a wallet',
+    description:
+      'The hot wallets that may act for this cold wallet: for everything, with `contract` on that contract, with `tokenId` on that ERC-721 token. A delegate is listed exactly if that check of either registry is true, once, with the delegations that grant it, ordered by address.',
+  },
+} as const;
+
+export type Side = keyof typeof SIDES;
+
+const NARROWER_TEXT =
+  'With `narrower=true`, wallets follow whose delegations cover only a part of what is asked. One with very many of them can be on several pages.';
+
+function defineCounterparts<S extends Side>(side: S) {
+  const { one, param, summary, description } = SIDES[side];
+  const row = object({
+    [one]: checksumAddress,
+    chainId: integer,
+    narrower: described(boolean, 'Whether the delegations cover only a part of what is asked.'),
+    grants: arrayOf(DETAILED_DELEGATION.any),
+  });
+  return {
+    ...SHARED,
+    kind: 'counterparts',
+    side,
+    /** The name of the listed wallet in a row. */
+    one,
+    path: `/registry/any/${side}/{wallet}`,
+    id: side,
+    summary,
+    description: `${description} ${NARROWER_TEXT} ${CHAINS_TEXT}`,
+    params: {
+      wallet: inPath(param),
+      contract: optional(p.contract),
+      tokenId: optional(p.tokenId),
+      rights: withDefault(p.rights, NO_RIGHTS),
+      narrower: withDefault(p.narrower, 'false'),
+      ...CHAINS_PARAM,
+      ...AS_OF_PARAMS,
+      ...NUMBERS,
+      ...PAGE_PARAMS,
+    },
+    rules: [ONE_POINT_IN_TIME, TOKEN_NEEDS_CONTRACT],
+    answer: {
+      ...ANSWER,
+      description: `The ${side}.`,
+      body: object({ ...ABOUT_CHAINS, [side]: arrayOf(row), ...AFTER_ROWS }) as Shape<object>,
+    },
+  } as const satisfies OperationBase & { readonly side: S; readonly one: string };
+}
+
+export const COUNTERPARTS = {
+  vaults: defineCounterparts('vaults'),
+  delegates: defineCounterparts('delegates'),
+} as const;
+export type CounterpartsOperation = (typeof COUNTERPARTS)[Side];
+
+export const ANY_LIST = {
+  ...SHARED,
+  kind: 'any-list',
+  path: '/registry/any/{wallet}',
+  id: 'listAny',
+  summary: 'List the delegations of a wallet in both registries and on several chains',
+  description: `Incoming and outgoing delegations in full detail, each with its version and chain. Chain by chain, v2 before v1, each in the order of its own list. ${CHAINS_TEXT}`,
+  params: {
+    wallet: inPath(p.listedWallet),
+    ...CHAINS_PARAM,
+    ...AS_OF_PARAMS,
+    direction: optional(p.direction),
+    type: optional(p.type),
+    contract: optional(p.contractFilter),
+    rights: optional(p.rightsFilter),
+    unrestricted: withDefault(p.unrestricted, 'false'),
+    types: optional(p.types),
+    ...NUMBERS,
+    ...PAGE_PARAMS,
+  },
+  rules: [ONE_POINT_IN_TIME],
+  answer: {
+    ...ANSWER,
+    description: 'The delegations.',
+    body: object({ ...ABOUT_CHAINS, delegations: arrayOf(DETAILED_DELEGATION.any), ...AFTER_ROWS }),
+  },
+} as const satisfies OperationBase;
+
+export const ANY_OPERATIONS = [COUNTERPARTS.vaults, COUNTERPARTS.delegates, HOLDERS_OPERATION, ANY_LIST] as const;
+export type AnyOperation = (typeof ANY_OPERATIONS)[number];

@@ -1,0 +1,131 @@
+// delegations vaults and delegations delegates: for whom a wallet may act, and who may act for it.
+
+import { COUNTERPARTS, type Side } from '../api/any-operations.ts';
+import type { DelegationRecord } from '../api/responses.ts';
+import { urlFor } from '../api/url.ts';
+import { rightsLabel } from '../registry/rights.ts';
+import { UsageError } from '../service/usage-error.ts';
+import type { Command, Invocation } from './command.ts';
+import { writeOut } from './output.ts';
+import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
+import { ANY_OPTIONS, dateOf, given, readRights, tableOf, timesOf } from './question-options.ts';
+
+interface Counterpart {
+  readonly vault?: string;
+  readonly delegate?: string;
+  readonly chainId: number;
+  readonly narrower: boolean;
+  readonly grants: readonly (DelegationRecord & { readonly version: number })[];
+}
+
+interface Page {
+  readonly vaults?: readonly Counterpart[];
+  readonly delegates?: readonly Counterpart[];
+  readonly chains: readonly { readonly chainId: number; readonly problem?: { readonly detail: string } }[];
+  readonly next: string | null;
+}
+
+const TEXTS = {
+  vaults: {
+    summary: 'list the wallets that a wallet may act for',
+    about: 'Lists the cold wallets for which the hot wallet may act',
+    example: '0x407…',
+  },
+  delegates: {
+    summary: 'list the wallets that may act for a wallet',
+    about: 'Lists the hot wallets that may act for the cold wallet',
+    example: '0xC01d…',
+  },
+} as const satisfies Readonly<Record<Side, object>>;
+
+const define = (side: Side): Command => ({
+  name: side,
+  summary: TEXTS[side].summary,
+  usage: '<wallet> [options]',
+  about: `${TEXTS[side].about}: for everything, or for a contract or an ERC-721 token. A grant in either registry counts. A wallet is listed
+exactly if the same check says yes.
+Exit code: 0 at least one, 1 none, 2 error, also if a chain did not answer.
+
+${SOURCE_ABOUT} ${STALE_ABOUT}`,
+  operands: [1, 1],
+  options: {
+    contract: { value: '<address>', about: 'contract address [the whole wallet]' },
+    'token-id': { value: '<number>', about: 'token id of an ERC-721 token; needs --contract' },
+    rights: { value: '<rights>', about: 'required rights, such as vote; unrestricted delegations also match' },
+    narrower: { about: 'also list wallets that granted only a part of it, such as single tokens' },
+    ...ANY_OPTIONS,
+    json: { about: 'print each page as a line of JSON' },
+    ...SOURCE_OPTIONS,
+  },
+  examples: [
+    `delegations ${side} ${TEXTS[side].example} --url http://localhost:8080`,
+    `delegations ${side} ${TEXTS[side].example} --contract 0x5FbD… --chain 1,137,8453`,
+    `delegations ${side} ${TEXTS[side].example} --rights vote --block 18000000`,
+  ],
+  async run(call) {
+    const source = await openSource(call);
+    let [rows, cursor]: [number, string | undefined] = [0, undefined];
+    try {
+      do {
+        const page: Page = await jsonOf<Page>(await source.ask(urlOf(side, call, cursor)));
+        const found = page[side];
+        if (!Array.isArray(found)) throw new UsageError(NO_SERVICE);
+        rows += found.length;
+        await writeOut(call.isSet('json') ? `${JSON.stringify(page)}\n` : tableText(side, found));
+        if (cursor === undefined) reportProblems(page);
+        cursor = page.next ?? undefined;
+      } while (cursor !== undefined);
+    } finally {
+      await source.close();
+    }
+    if (rows > 0) return;
+    process.exitCode ||= 1;
+    if (!call.isSet('json')) await writeOut(`No ${side}.\n`);
+  },
+});
+
+export const vaults = define('vaults');
+export const delegates = define('delegates');
+
+function urlOf(side: Side, call: Invocation, cursor: string | undefined): string {
+  const rights = given(call, 'rights');
+  return urlFor(COUNTERPARTS[side], {
+    wallet: call.operands[0] ?? '',
+    contract: given(call, 'contract'),
+    tokenId: given(call, 'tokenId'),
+    rights: rights === undefined ? undefined : readRights(rights),
+    narrower: call.isSet('narrower') ? 'true' : undefined,
+    chainId: given(call, 'chainId'),
+    ...timesOf(call),
+    numbers: 'string',
+    cursor,
+  });
+}
+
+/** A chain that did not answer is an error: nothing is known about it. */
+function reportProblems({ chains }: Page): void {
+  for (const { problem } of chains) {
+    if (problem === undefined) continue;
+    process.exitCode = 2;
+    console.error(problem.detail);
+  }
+}
+
+const NAMES = ['CHAIN', 'WALLET', 'REGISTRY', 'TYPE', 'CONTRACT', 'TOKEN', 'RIGHTS', 'SINCE'];
+
+function tableText(side: Side, found: readonly Counterpart[]): string {
+  if (found.length === 0) return '';
+  const rows = found.flatMap((one) =>
+    one.grants.map((grant) => [
+      String(one.chainId),
+      (side === 'vaults' ? one.vault : one.delegate) ?? '',
+      `v${grant.version}`,
+      grant.standard ?? grant.type,
+      grant.contract ?? '',
+      String(grant.tokenId ?? ''),
+      rightsLabel(grant.rights, dateOf) ?? '',
+      `${grant.since.block}, ${dateOf(grant.since.timestamp)}`,
+    ]),
+  );
+  return `${tableOf(NAMES, rows)}\n`;
+}

@@ -1,0 +1,103 @@
+// delegations holders: checks whether a wallet, or a wallet that it may act for, owns a token.
+
+import { HOLDERS_OPERATION } from '../api/holders-operation.ts';
+import type { InputOf, ResponseOf } from '../api/operation.ts';
+import { tokenStandard } from '../api/params.ts';
+import { urlFor } from '../api/url.ts';
+import { rightsLabel } from '../registry/rights.ts';
+import { UsageError } from '../service/usage-error.ts';
+import type { Command, Invocation } from './command.ts';
+import { writeOut } from './output.ts';
+import { jsonOf, NO_SERVICE, openSource, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
+import { askWithinLimit, dateOf, given, readRights, TIME_OPTIONS, tableOf, whenOf } from './question-options.ts';
+
+type Holders = ResponseOf<typeof HOLDERS_OPERATION>;
+
+const { v1: _, ...WHEN_OPTIONS } = TIME_OPTIONS;
+
+export const holders: Command = {
+  name: 'holders',
+  summary: 'check whether a wallet, or one that it may act for, owns a token',
+  usage: '<wallet> --contract <address> [options]',
+  about: `Prints which of a wallet and the wallets that it may act for own a token, at the block of the index, with the delegations of
+both registries. Exit code: 0 yes, 1 no, 2 error.
+
+Queries the service at --url, which needs OWNERSHIP=on. Without --url, uses the database of DATABASE_URL and the providers of
+RPC_URL_<chainId>. ${STALE_ABOUT}`,
+  operands: [1, 1],
+  options: {
+    contract: { value: '<address>', about: 'token contract' },
+    'token-id': { value: '<number>', about: 'token id of an ERC-721 or ERC-1155 token' },
+    standard: {
+      value: '<standard>',
+      about: 'ERC721, ERC1155 or ERC20 [ERC721 with --token-id, otherwise balanceOf]',
+      choices: tokenStandard.choices,
+    },
+    rights: { value: '<rights>', about: 'required rights, such as vote; unrestricted delegations also match' },
+    ...WHEN_OPTIONS,
+    json: { about: 'print the answer as JSON' },
+    ...SOURCE_OPTIONS,
+  },
+  examples: [
+    'delegations holders 0x407… --contract 0x5FbD… --token-id 42 --url http://localhost:8080',
+    'delegations holders 0x407… --contract 0x5FbD… && echo may enter',
+    'delegations holders 0x407… --contract 0xe7f1… --standard ERC20 --json',
+  ],
+  async run(call) {
+    const params = paramsOf(call);
+    const source = await openSource(call, { usesProviders: true });
+    try {
+      const answer = await readPages(params, (path) => askWithinLimit(source.ask, path));
+      if (answer.holds !== true) process.exitCode = 1;
+      await writeOut(call.isSet('json') ? `${JSON.stringify(answer)}\n` : formatHolders(answer));
+    } finally {
+      await source.close();
+    }
+  },
+};
+
+function paramsOf(call: Invocation): InputOf<typeof HOLDERS_OPERATION> {
+  const [contract, rights] = [given(call, 'contract'), given(call, 'rights')];
+  if (contract === undefined) throw new UsageError('--contract is required. See delegations holders --help.');
+  return {
+    wallet: call.operands[0] ?? '',
+    contract,
+    tokenId: given(call, 'tokenId'),
+    standard: given(call, 'standard'),
+    rights: rights === undefined ? undefined : readRights(rights),
+    ...whenOf(call),
+    numbers: 'string',
+  };
+}
+
+/** All pages as one. */
+async function readPages(
+  params: InputOf<typeof HOLDERS_OPERATION>,
+  ask: (path: string) => Promise<Response>,
+): Promise<Holders> {
+  const found: Holders['holders'][number][] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page: Holders = await jsonOf<Holders>(await ask(urlFor(HOLDERS_OPERATION, { ...params, cursor })));
+    if (!Array.isArray(page.holders)) throw new UsageError(NO_SERVICE);
+    found.push(...page.holders);
+    if (page.next === null) return { ...page, holds: found.length > 0, holders: found };
+    cursor = page.next;
+  }
+}
+
+const NAMES = ['OWNER', 'BALANCE', 'BY', 'SINCE'];
+
+function formatHolders({ holds, block, holders: found }: Holders): string {
+  const time = block.timestamp === null ? '' : `, ${dateOf(block.timestamp)}`;
+  const rows = found.flatMap(({ owner, balance, delegations }) =>
+    delegations.length === 0
+      ? [[owner, String(balance), 'itself', '']]
+      : delegations.map(({ version, type, standard, rights, since }) => {
+          const right = rightsLabel(rights, dateOf);
+          const by = `v${version} ${standard ?? type}${right === null ? '' : ` for ${right}`}`;
+          return [owner, String(balance), by, `${since.block}, ${dateOf(since.timestamp)}`];
+        }),
+  );
+  const table = rows.length === 0 ? '' : `${tableOf(NAMES, rows)}\n`;
+  return `${holds ? 'yes' : 'no'} (at block ${block.number}${time})\n${table}`;
+}

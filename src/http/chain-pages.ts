@@ -1,0 +1,183 @@
+// Answers with a page of rows from several chains. Each chain is read as of one block, which the cursor names, and answers for
+// itself: with its block, or with its problem.
+
+import { checksummed } from '../api/checksum.ts';
+import type { Budget } from '../api/operation.ts';
+import { badRequest, Problem } from '../api/problems.ts';
+import { textResponse } from '../api/sized-response.ts';
+import type { Address } from '../registry/delegation.ts';
+import { StoreError } from '../store/errors.ts';
+import type { AnswerBlock, ChainState } from '../store/store.ts';
+import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
+import type { Call } from './call.ts';
+import { type ChainPosition, type PinnedBlock, pageCursorText, readPageCursor } from './chain-cursor.ts';
+import { blockHeaders, manyChainsHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
+import type { LongList } from './long-lists.ts';
+import { problemOf } from './problem-of.ts';
+import { problemBody } from './problem-response.ts';
+import type { Service } from './service.ts';
+
+/** How many rows are read at once, and after how many a page is sent, however few a filter left. */
+const SCAN = 250;
+const MAX_SCANNED = 10_000;
+/** Attempts, as history may change while a chain is read. */
+const TRIES = 5;
+
+/** A chain with the block that it is read as of. */
+export interface PinnedChain {
+  readonly chainId: number;
+  readonly at: PinnedBlock & { readonly seen: number };
+  readonly block: AnswerBlock;
+  readonly state: ChainState;
+}
+
+/** Reads rows of one chain from a position on. `next` is null at the end. */
+export type Section = (limit: number, after: string | null) => Promise<Rows>;
+interface Rows {
+  readonly texts: readonly string[];
+  readonly next: string | null;
+}
+
+export interface PageRequest {
+  readonly budget: Budget;
+  readonly wallet: Address;
+  readonly chainIds: readonly number[];
+  readonly asOf: AsOf;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+  /** Everything that decides what is in the list. */
+  readonly identity: string;
+  /** As the caller sent it, for the link to the next page. */
+  readonly query: string;
+  /** The name of the rows in the body. */
+  readonly rows: string;
+  /** What is listed of a chain, in order. */
+  sectionsOf(chain: PinnedChain): readonly Section[];
+}
+
+type Part = PinnedChain | { readonly chainId: number; readonly problem: Problem };
+
+export async function answerChainPage(
+  page: PageRequest,
+  { request, service, caller, failed }: Pick<Call, 'request' | 'service' | 'caller' | 'failed'>,
+): Promise<Response> {
+  const { chainIds, limit } = page;
+  const cursor = page.cursor === undefined ? null : readPageCursor(page.cursor, page.identity, chainIds.length);
+  if (page.cursor !== undefined && cursor === null) throw badCursor();
+
+  const pin = async (chainId: number, pinned: PinnedBlock | null): Promise<PinnedChain> => {
+    const asOf = pinned === null ? page.asOf : { block: pinned.block };
+    const { result, reach } = await readAsOf(service.store, chainId, asOf, (at) => service.store.pin(chainId, at));
+    const { chain: state, block, stamp } = result;
+    requireFresh(state, reach, service.now(), service);
+    const at = pinned ?? { block: block.number, revision: state.revision, stamp };
+    // The block and the rows may be read from two replicas: the second must not be behind the first.
+    return { chainId, at: { ...at, seen: state.revision }, block, state };
+  };
+  const orProblem = (chainId: number) => (error: unknown) => ({ chainId, problem: problemOf(error, service, failed) });
+  const parts: Part[] = await Promise.all(
+    chainIds.map((chainId, index) => {
+      if (cursor === null) return pin(chainId, null).catch(orProblem(chainId));
+      const pinned = cursor.pins[index] ?? null;
+      return pinned === null ? { chainId, problem: startedWithout(chainId) } : pin(chainId, pinned);
+    }),
+  );
+
+  const texts: string[] = [];
+  let position: ChainPosition | null = cursor?.position ?? { chain: 0, section: 0, after: null };
+  let [scanned, attempt, keptTexts] = [0, 1, 0];
+  let long: LongList | null = null;
+  try {
+    while (position !== null && texts.length < limit && scanned < MAX_SCANNED && !request.signal.aborted) {
+      const at: ChainPosition = position;
+      const { chain, section, after } = at;
+      const part = parts[chain];
+      if (part === undefined) {
+        position = null;
+        break;
+      }
+      const read: Section | undefined = 'problem' in part ? undefined : page.sectionsOf(part)[section];
+      if (read === undefined) {
+        position = { chain: chain + 1, section: 0, after: null };
+        [attempt, keptTexts] = [1, texts.length];
+        continue;
+      }
+      const stretch = Math.min(limit - texts.length, SCAN);
+      // Only what goes on after a first read is long: many short parts are not.
+      if (after !== null && scanned > 0) long ??= service.longLists.begin(caller());
+      try {
+        const found: Rows = await (long === null
+          ? read(stretch, after)
+          : long.read(stretch, () => read(stretch, after)));
+        for (const text of found.texts) texts.push(text);
+        scanned += found.next === null ? found.texts.length : stretch;
+        position = found.next === null ? { chain, section: section + 1, after: null } : { ...at, after: found.next };
+      } catch (error) {
+        // A page that continues cannot take back what the pages before it have listed.
+        if (cursor !== null) throw error;
+        texts.length = keptTexts;
+        const isRewritten = error instanceof StoreError && error.code === 'rewritten';
+        const again = isRewritten && attempt++ < TRIES;
+        parts[chain] = again
+          ? await pin(part.chainId, null).catch(orProblem(part.chainId))
+          : orProblem(part.chainId)(isRewritten ? reorganizing(part.chainId) : error);
+        position = { chain, section: 0, after: null };
+      }
+    }
+  } finally {
+    long?.end();
+  }
+  // Chains without rows may follow.
+  const next = position === null || position.chain >= parts.length ? null : position;
+  return respond(page, parts, texts, next, request, service);
+}
+
+export const badCursor = () => badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);
+
+const startedWithout = (chainId: number) =>
+  new Problem('cursor-gone', `Chain ${chainId} did not answer when the list began. Start again without a cursor.`);
+const reorganizing = (chainId: number) =>
+  new Problem('not-yet-indexed', `Chain ${chainId} is being reorganized. Retry.`, { retryAfter: 5 });
+
+function respond(
+  { wallet, rows, identity, query, budget, asOf }: PageRequest,
+  parts: readonly Part[],
+  texts: readonly string[],
+  position: ChainPosition | null,
+  request: Request,
+  { now }: Service,
+): Response {
+  const answered = parts.flatMap((part) => ('problem' in part ? [] : [part]));
+  const [first] = answered;
+  if (first === undefined) throw noneAnswered(parts.flatMap((part) => ('problem' in part ? [part] : [])));
+  const pins = parts.map((part) => ('problem' in part ? null : part.at));
+  const next = position === null ? null : pageCursorText({ pins, position }, identity);
+  const chains = parts.map((part) =>
+    'problem' in part
+      ? { chainId: part.chainId, problem: problemBody(part.problem) }
+      : { chainId: part.chainId, block: blockOf(part.block) },
+  );
+  const about = `"wallet":"${checksummed(wallet)}","complete":${answered.length === parts.length}`;
+  const body = `{${about},"${rows}":[${texts.join(',')}],"chains":${JSON.stringify(chains)},"next":${JSON.stringify(next)}}`;
+  const headers =
+    parts.length === 1
+      ? blockHeaders(first.state, first.block, now(), { request, budget, timestamp: asOf.timestamp })
+      : manyChainsHeaders(request, budget);
+  headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
+  if (next !== null) headers['link'] = `<${nextUrl(query, next)}>; rel="next"`;
+  return matchesETag(request, headers['etag']) ? notModified(headers) : textResponse(body, { headers });
+}
+
+const blockOf = ({ number, hash, timestamp }: AnswerBlock) => ({ number, hash, timestamp });
+
+/** A single chain is refused as in any other request. */
+export function noneAnswered(failed: readonly { readonly chainId: number; readonly problem: Problem }[]): Problem {
+  const [only] = failed;
+  if (only !== undefined && failed.length === 1) return only.problem;
+  const chains = failed.map(({ chainId, problem }) => ({ chainId, problem: problemBody(problem) }));
+  const retryAfter = Math.min(60, ...failed.map(({ problem }) => problem.retryAfter ?? 60));
+  return new Problem('no-chain-answered', `None of the ${failed.length} chains answered.`, {
+    retryAfter,
+    fields: { chains },
+  });
+}

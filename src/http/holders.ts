@@ -1,0 +1,262 @@
+// Answers token gates: which of a wallet and the wallets that it may act for own a token, at the block of the index.
+
+import { HOLDER, HOLDERS, type HOLDERS_OPERATION } from '../api/holders-operation.ts';
+import { arrayText, booleanText, integerText, NULL, plainText, stringify, writerFor } from '../api/json-text.ts';
+import { handled } from '../api/operation.ts';
+import type { NumberMode } from '../api/params.ts';
+import { badRequest, Problem } from '../api/problems.ts';
+import { readRequest } from '../api/request.ts';
+import { BLOCK } from '../api/responses.ts';
+import { textResponse } from '../api/sized-response.ts';
+import type { NotAToken, Unavailable } from '../chain/token-reader.ts';
+import { type AnyQuestion, answer, asksBalance, partsOf, type Target } from '../registry/check.ts';
+import type { Address, Bytes32 } from '../registry/delegation.ts';
+import { StoreError } from '../store/errors.ts';
+import type { AnswerBlock, ChainState, DetailedDelegation } from '../store/store.ts';
+import { readAsOf, requireFresh } from './as-of.ts';
+import type { Call } from './call.ts';
+import { type PinnedBlock, pageCursorText, readPageCursor } from './chain-cursor.ts';
+import { badCursor } from './chain-pages.ts';
+import { blockHeaders, matchesETag, nextUrl } from './headers.ts';
+import { addressText, anyRecordText, uint256Text } from './json.ts';
+import { requireServed } from './served-chains.ts';
+import type { Service } from './service.ts';
+import { reportUnread } from './unread-revocation.ts';
+
+interface Holder {
+  readonly owner: Address;
+  readonly balance: bigint;
+  /** Empty for the wallet itself. */
+  readonly delegations: readonly DetailedDelegation[];
+}
+
+interface Page {
+  readonly holders: readonly Holder[];
+  /** The last vault of the page, if there are more. */
+  readonly next: Address | null;
+}
+
+/** The block that delegations and tokens are read at. */
+interface Pinned {
+  readonly state: ChainState;
+  readonly at: PinnedBlock & { readonly seen: number };
+  readonly block: AnswerBlock & { readonly hash: Bytes32 };
+}
+
+type Requested = ReturnType<typeof readHolders>;
+
+/** Attempts, as a reorg may replace the block between two reads. */
+const TRIES = 5;
+const RETRY_SECONDS = 5;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+
+export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: Call): Promise<Response> {
+  const { request, service } = call;
+  const requested = readHolders(operation, call);
+  const { chainId, wallet, target, asOf } = requested;
+  // An ERC-721 token has one owner.
+  const find = target.scope === 'erc721' ? findOwner : findBalances;
+  for (let attempt = 1; ; attempt++) {
+    const pinned = await pin(requested, service);
+    try {
+      const page = await reportUnread({ chainId, to: wallet }, service, find(requested, pinned, service));
+      const { state, block } = pinned;
+      const { budget } = operation;
+      const headers = blockHeaders(state, block, service.now(), { request, budget, timestamp: asOf.timestamp });
+      const next = page.next === null ? null : cursorAfter(page.next, pinned, requested);
+      const body = HOLDERS_TEXT({ ...page, next, wallet, block }, requested);
+      if (next !== null) headers['link'] = `<${nextUrl(call.query, next)}>; rel="next"`;
+      headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
+      return matchesETag(request, headers['etag'])
+        ? new Response(null, { status: 304, headers })
+        : textResponse(body, { headers });
+    } catch (error) {
+      const isRewritten = error instanceof StoreError && error.code === 'rewritten';
+      if (!isRewritten || requested.cursor !== null) throw error;
+      if (attempt === TRIES) {
+        const detail = `Chain ${chainId} is being reorganized. Retry.`;
+        throw new Problem('not-yet-indexed', detail, { retryAfter: RETRY_SECONDS });
+      }
+    }
+  }
+}
+
+function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service: { tokens, chainIds } }: Call) {
+  const request = readRequest(operation, path, query);
+  const { wallet, contract, tokenId, standard, rights, chainId, block, timestamp, numbers, limit, cursor, ...rest } =
+    request;
+  handled(rest);
+  if (tokens === undefined)
+    throw new Problem('ownership-off', 'The operator of this service has not turned token gates on (OWNERSHIP=on).');
+  requireServed(chainId, 'any', chainIds);
+  // Tokens are burned by sending them there.
+  if (wallet === ZERO_ADDRESS) throw badRequest([{ parameter: 'wallet', detail: 'must not be the zero address' }]);
+  const scope = scopeOf(tokenId, standard);
+  const identity = [chainId, wallet, scope, contract, tokenId, rights, block, timestamp].join();
+  const place = cursor === undefined ? null : readPageCursor(cursor, identity, 1);
+  const isPlace = place !== null && place.pins[0] !== null && POSITION.test(place.position.after ?? '');
+  if (cursor !== undefined && !isPlace) throw badCursor();
+  return {
+    tokens,
+    chainId,
+    wallet,
+    contract,
+    tokenId,
+    /** What an owner must have delegated to the wallet. */
+    target: { version: 'any', scope, contract, rights, ...(tokenId === undefined ? {} : { tokenId }) } as Target,
+    asOf: { block, timestamp },
+    mode: numbers,
+    limit,
+    identity,
+    cursor: place,
+  };
+}
+
+function scopeOf(tokenId: bigint | undefined, standard: 'ERC721' | 'ERC1155' | 'ERC20' | undefined) {
+  if (standard === 'ERC20' && tokenId !== undefined)
+    throw badRequest([{ parameter: 'tokenId', detail: 'cannot be combined with standard=ERC20' }]);
+  if (standard === 'ERC1155' && tokenId === undefined)
+    throw badRequest([{ parameter: 'tokenId', detail: 'is required with standard=ERC1155' }]);
+  if (standard === 'ERC20') return 'erc20';
+  if (standard === 'ERC1155') return 'erc1155';
+  return tokenId === undefined ? 'contract' : 'erc721';
+}
+
+/** Fixes the block. Its hash must be known, and with a cursor it must be the same block as before. */
+async function pin({ chainId, asOf, cursor }: Requested, service: Service): Promise<Pinned> {
+  const { store } = service;
+  const pinned = cursor?.pins[0] ?? null;
+  const { result, reach } = await readAsOf(store, chainId, pinned === null ? asOf : { block: pinned.block }, (at) =>
+    store.pin(chainId, at),
+  );
+  const { chain: state, block, stamp } = result;
+  requireFresh(state, reach, service.now(), service);
+  const { number, hash } = block;
+  // Tokens can change hands in blocks that are not kept, between the kept block and the time.
+  const isExact = pinned !== null || asOf.timestamp === undefined || reach === number;
+  if (hash === null || !isExact)
+    throw new Problem(
+      'block-not-kept',
+      `The index of chain ${chainId} has no hash of the requested block, so tokens cannot be read at it. Use block=latest or block=finalized.`,
+      { fields: { chainId, block: number } },
+    );
+  if (cursor !== null && cursor.position.after?.split('.')[0] !== shortHash(hash))
+    throw new Problem('cursor-gone', `A reorg replaced block ${number}. Start again without a cursor.`);
+  const at = pinned ?? { block: number, revision: state.revision, stamp };
+  return { state, at: { ...at, seen: state.revision }, block: { ...block, hash } };
+}
+
+const questionOf = ({ wallet, target }: Requested, owner: Address) =>
+  ({ ...target, from: owner, to: wallet }) as AnyQuestion;
+
+/** The start of the block's hash, and the last vault of the page. */
+const POSITION = /^[0-9a-f]{32}\.[0-9a-f]{40}$/;
+const shortHash = (hash: Bytes32) => hash.slice(2, 34);
+
+function cursorAfter(vault: Address, { at, block }: Pinned, { identity }: Requested): string {
+  const after = `${shortHash(block.hash)}.${vault.slice(2)}`;
+  return pageCursorText({ pins: [at], position: { chain: 0, section: 0, after } }, identity);
+}
+
+/** The owner of an ERC-721 token, if it is the wallet or has delegated the token to it. */
+async function findOwner(requested: Requested, { block }: Pinned, service: Service): Promise<Page> {
+  const { tokens, chainId, wallet, contract, tokenId = 0n } = requested;
+  const read = await tokens.ownerOf({ chainId, blockHash: block.hash, contract }, tokenId);
+  if (read.type === 'no-owner') return { holders: [], next: null };
+  if (read.type !== 'owner') throw unreadable(read, requested);
+  const { owner } = read;
+  if (owner === wallet) return { holders: [{ owner, balance: 1n, delegations: [] }], next: null };
+  const check = questionOf(requested, owner);
+  const result = await service.store.explain(chainId, check, block.number);
+  if (result.block.hash !== block.hash) throw new StoreError('rewritten', `Block ${block.number} was replaced.`);
+  const { granting: delegations } = result;
+  if (delegations.length > 0) return { holders: [{ owner, balance: 1n, delegations }], next: null };
+  for (const part of partsOf(check)) service.onDenied?.(chainId, part);
+  return { holders: [], next: null };
+}
+
+/** The balances of the wallet, on the first page, and of the wallets that it may act for. */
+async function findBalances(requested: Requested, { at, block }: Pinned, service: Service): Promise<Page> {
+  const { tokens, chainId, wallet, contract, tokenId = null, target, limit, cursor } = requested;
+  const after = cursor?.position.after?.split('.')[1];
+  const query = {
+    chainId,
+    wallet,
+    target,
+    at,
+    limit,
+    ...(after === undefined ? {} : { after: `0x${after}` as const }),
+  };
+  const { counterparts, next } = await service.store.vaults(query);
+  const vaults = counterparts.filter((one) => one.wallet !== wallet);
+  const owners = cursor === null ? [{ wallet, granting: [] }, ...vaults] : vaults;
+  const read = await tokens.balances(
+    { chainId, blockHash: block.hash, contract },
+    owners.map((one) => one.wallet),
+    tokenId,
+  );
+  if (read.type !== 'balances') throw unreadable(read, requested);
+  const holders = owners.flatMap(({ wallet: owner, granting: delegations }, position): Holder[] => {
+    const held = read.balances[position] as bigint;
+    const isLimited = delegations.length > 0 && asksBalance(target);
+    const granted = isLimited ? (answer(questionOf(requested, owner), delegations) as bigint) : held;
+    const balance = held < granted ? held : granted;
+    return balance > 0n ? [{ owner, balance, delegations }] : [];
+  });
+  return { holders, next };
+}
+
+const NOT_A_TOKEN = {
+  'no-code': 'has no contract at that block',
+  reverted: 'reverted the call',
+  'bad-return-data': 'returned data that is not what the standard requires',
+} as const satisfies Record<NotAToken['cause'], string>;
+
+const UNAVAILABLE = {
+  'no-provider': 'Too few providers answered for the indexed block',
+  disputed: 'The providers disagree',
+  overloaded: 'Too many requests wait for the providers',
+} as const satisfies Record<Unavailable['cause'], string>;
+
+function unreadable(read: NotAToken | Unavailable, { chainId, contract, target: { scope } }: Requested): Problem {
+  if (read.type === 'not-a-token') {
+    const { cause } = read;
+    const call = scope === 'erc721' ? 'ownerOf(uint256)' : `balanceOf(address${scope === 'erc1155' ? ',uint256' : ''})`;
+    const hint = scope === 'erc721' && cause === 'reverted' ? ' For an ERC-1155 token, send standard=ERC1155.' : '';
+    return new Problem('not-a-token', `${contract} on chain ${chainId} ${NOT_A_TOKEN[cause]} (${call}).${hint}`, {
+      fields: { chainId, contract, cause },
+    });
+  }
+  const { cause, failures } = read;
+  const which = failures.length === 0 ? '' : `: ${failures.join(', ')}`;
+  return new Problem('ownership-unavailable', `${UNAVAILABLE[cause]}${which}. Retry.`, {
+    retryAfter: RETRY_SECONDS,
+    fields: { chainId, cause },
+  });
+}
+
+interface Format {
+  readonly mode: NumberMode;
+  readonly chainId: number;
+}
+
+const HOLDER_TEXT = writerFor<Holder, Format>()(HOLDER, {
+  owner: ({ owner }) => addressText(owner),
+  balance: ({ balance }, { mode }) => uint256Text(balance, mode),
+  delegations: ({ delegations }, format) => arrayText(delegations.map((one) => anyRecordText(one, format))),
+});
+
+interface Body extends Omit<Page, 'next'> {
+  readonly wallet: Address;
+  readonly block: AnswerBlock;
+  readonly next: string | null;
+}
+
+const HOLDERS_TEXT = writerFor<Body, Format>()(HOLDERS, {
+  wallet: ({ wallet }) => addressText(wallet),
+  holds: ({ holders, next }) => (holders.length === 0 && next !== null ? NULL : booleanText(holders.length > 0)),
+  chainId: (_body, { chainId }) => integerText(chainId),
+  block: ({ block: { number, hash, timestamp } }) => stringify(BLOCK, { number, hash, timestamp }),
+  holders: ({ holders }, format) => arrayText(holders.map((one) => HOLDER_TEXT(one, format))),
+  next: ({ next }) => (next === null ? NULL : plainText(next)),
+});

@@ -1,0 +1,55 @@
+// The sandbox's token contracts, and who owns what in them.
+
+import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
+import type { Rpc } from '../chain/rpc.ts';
+import type { Address } from '../registry/delegation.ts';
+import { ACTIVE, COLD, CONTRACTS, OTHER, SMART } from './wallets.ts';
+
+const UNIT = 10n ** 18n;
+
+/** ERC-721: token ids by owner. */
+const COLLECTIONS: readonly (readonly [contract: Address, owner: Address, tokenId: bigint])[] = [
+  [CONTRACTS['Harbour Lights'], COLD.Ada, 1n],
+  [CONTRACTS['Harbour Lights'], COLD.Ben, 11n],
+  [CONTRACTS['Harbour Lights'], COLD.Ben, 12n],
+  [CONTRACTS['Harbour Lights'], COLD.Cleo, 42n],
+  [CONTRACTS.Foghorns, COLD.Ada, 7n],
+  [CONTRACTS.Foghorns, SMART['Attic fund'], 20n],
+  ...ACTIVE.cold.slice(0, 5).map((owner, id): [Address, Address, bigint] => [CONTRACTS.Foghorns, owner, BigInt(id)]),
+];
+/** ERC-20. More than Dan has delegated. */
+const COINS: readonly (readonly [owner: Address, amount: bigint])[] = [
+  [COLD.Dan, 400n * UNIT],
+  [COLD.Ada, 25n * UNIT],
+];
+/** ERC-1155. More than Ella has delegated. */
+const CARDS: readonly (readonly [owner: Address, tokenId: bigint, amount: bigint])[] = [
+  [COLD.Ella, 7n, 5n],
+  [SMART['Guild treasury'], 1n, 100n],
+];
+
+/** `mint(address,uint256)` of the collections and the coin, `mint(address,uint256,uint256)` of the cards. */
+const MINT = '40c10f19';
+const MINT_CARDS = '156e29f6';
+
+const word = (value: Address | bigint) =>
+  typeof value === 'bigint' ? value.toString(16).padStart(64, '0') : value.slice(2).padStart(64, '0');
+
+/** Puts the contracts on the chain and mints their tokens. The relay must be funded. */
+export async function deployTokens(rpc: Rpc): Promise<void> {
+  for (const [address, { code }] of [
+    [CONTRACTS['Harbour Lights'], artifacts.Collection],
+    [CONTRACTS.Foghorns, artifacts.Collection],
+    [CONTRACTS.Lantern, artifacts.Coin],
+    [CONTRACTS['Tidal Cards'], artifacts.Cards],
+  ] as const)
+    await rpc.call('hardhat_setCode', [address, code]);
+  const mint = (to: Address, selector: string, args: readonly (Address | bigint)[]) =>
+    rpc.call('eth_sendTransaction', [
+      { from: OTHER.Relay, to, data: `0x${selector}${args.map(word).join('')}`, gas: '0x2dc6c0' },
+    ]);
+  for (const [contract, owner, tokenId] of COLLECTIONS) await mint(contract, MINT, [owner, tokenId]);
+  for (const [owner, amount] of COINS) await mint(CONTRACTS.Lantern, MINT, [owner, amount]);
+  for (const [owner, tokenId, amount] of CARDS)
+    await mint(CONTRACTS['Tidal Cards'], MINT_CARDS, [owner, tokenId, amount]);
+}

@@ -1,0 +1,44 @@
+// Tests that each request in docs/integrating.md is answered with the body that follows it. "…" stands for any value.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Store } from '../src/store/store.ts';
+import { temporaryPath } from './support/engines.ts';
+import { block, timeOf } from './support/fixtures.ts';
+import { appOf } from './support/serving.ts';
+
+const PAGE = readFileSync(join(import.meta.dir, '../docs/integrating.md'), 'utf8');
+const EXAMPLES = [...PAGE.matchAll(/```sh\ncurl '(http:[^']+)'\n```\n\n```json\n([\s\S]+?)```/g)];
+
+let store: Store;
+beforeAll(async () => {
+  store = await openStore(`sqlite:${temporaryPath('integrating.db')}`);
+  const head = block(
+    100,
+    EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const),
+  );
+  const { epoch } = await store.claim(1, 100);
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+});
+afterAll(() => store.close());
+
+/** The same value, with matchers for what is left out. A list with nothing but "…" stands for any list. */
+function expected(value: unknown): unknown {
+  if (value === '…') return expect.anything();
+  if (Array.isArray(value)) return value.length === 1 && value[0] === '…' ? expect.any(Array) : value.map(expected);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, expected(one)]));
+}
+
+test('the page has examples', () => expect(EXAMPLES.length).toBeGreaterThan(0));
+
+for (const [, url = '', body = ''] of EXAMPLES) {
+  test(url, async () => {
+    const response = await appOf(store, timeOf(100)).fetch(new Request(url));
+    const found: unknown = await response.json();
+    expect(found).toEqual(expected(JSON.parse(body)));
+  });
+}
