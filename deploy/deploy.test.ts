@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
+import { MAX_BATCH_BYTES } from '../src/api/batch-operation.ts';
 import type { FollowerStatus } from '../src/chain/follower-status.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { NETWORKS } from '../src/registry/network.ts';
@@ -314,12 +315,13 @@ describe('kubernetes', () => {
 });
 
 test.each(['deploy/nginx.conf', 'deploy/systemd/nginx.conf'])(
-  '%s bounds the connections of an address',
+  '%s bounds the connections of an address, and lets batches through',
   async (path) => {
     const nginx = await read(path);
     const [zone = ''] = allOf(/^limit_conn_zone \$binary_remote_addr zone=(\w+):/gm, nginx);
     expect(allOf(new RegExp(`^ {2}limit_conn ${zone} (\\d+);$`, 'gm'), nginx)).toEqual(['100']);
     expect(nginx).toContain('limit_conn_status 429;');
+    expect(nginx).toContain(`client_max_body_size ${MAX_BATCH_BYTES / 1024 / 1024}m;`);
   },
 );
 

@@ -48,7 +48,7 @@ export const BATCH_OPERATION = {
   path: '/registry/any/check',
   summary: `Check up to ${MAX_QUESTIONS.toLocaleString('en')} questions in one request`,
   description:
-    'Each question is for one registry or both, for any chain, and of any kind. All questions of a chain are answered as of one block, which the answer names. The answers are in the order of the questions. A question that cannot be answered has a problem instead of a result: look at each. If no chain can answer, the response is the problem of the first. Send `Accept: application/x-ndjson` to get a line for each answer as soon as it is known: the last line is `{"complete":…}`, and a response without it is cut off. Without a key, each question counts as a request.',
+    'Each question is for one registry or both, for any chain, and of any kind. All questions of a chain are answered as of one block, which the answer names. The answers are in the order of the questions. A question that cannot be answered has a problem instead of a result: look at each. If no chain can answer, the response is a problem. Send `Accept: application/x-ndjson` to get a line for each answer as soon as it is known: the last line is `{"complete":…}`, and a response without it is cut off. Without a key, each question counts as a request.',
   params: { ...AS_OF_PARAMS, ...NUMBERS },
   rules: [ONE_POINT_IN_TIME],
   requestBody: {
@@ -68,5 +68,11 @@ export const BATCH_OPERATION = {
     headers: ['X-As-Of-Timestamp'],
     hasETag: false,
   },
-  problems: [...ofRegistry('any').problems, 'request-timeout', 'content-too-large', 'unsupported-media-type'],
+  problems: [
+    ...ofRegistry('any').problems,
+    'no-chain-answered',
+    'request-timeout',
+    'content-too-large',
+    'unsupported-media-type',
+  ],
 } as const satisfies OperationBase & { readonly version: 'any' };

@@ -10,7 +10,7 @@ import * as p from './params.ts';
 import { badRequest, type ParameterFault, Problem } from './problems.ts';
 import { MAX_FAULTS, nameFault, type Query, shorten } from './query.ts';
 import { REGISTRIES, type Registry, scopesOfRegistry } from './registries.ts';
-import { knownNames, readValues } from './request.ts';
+import { namesOf, readValues } from './request.ts';
 
 export interface ChainQuestion {
   readonly chainId: number;
@@ -98,11 +98,11 @@ type ReadQuestion = Partial<RequestOf<{ params: typeof QUESTION_PARAMS; rules: [
 
 /** A question has the names of v2 for its wallets, or their synonyms, whatever its version. */
 function declare(registry: Registry, scope: Scope): Declaration {
-  const { params } = checkOf(registry, scope);
+  const { params, ignored } = checkOf(registry, scope);
   const names = (Object.keys(QUESTION_PARAMS) as QuestionParam[]).filter(
     (name) => !['contract', 'tokenId', 'rights'].includes(name) || name in params,
   );
-  return { params: Object.fromEntries(names.map((name) => [name, QUESTION_PARAMS[name]])), rules: [] };
+  return { params: Object.fromEntries(names.map((name) => [name, QUESTION_PARAMS[name]])), rules: [], ignored };
 }
 
 const ALL_REGISTRIES = ['any', 1, 2] as const satisfies readonly Registry[];
@@ -114,14 +114,11 @@ const DECLARATIONS = new Map(
   ]),
 );
 
-/** Well-known names that a wider check ignores: the answer can only be stricter. */
-const isIgnored = (name: string) => name === 'contract' || name === 'tokenId';
-
 /** Throws a bad-request problem that names all faults. */
 export function readQuestion(value: JsonValue): ChainQuestion {
   if (!isObject(value)) throw new Problem('bad-request', 'The question must be a JSON object.');
   const { registry, scope, declaration } = readKind(value.values);
-  const query = toQuery(value, knownNames(declaration));
+  const query = toQuery(value, namesOf(declaration));
   const { chainId, from, to, contract, tokenId, rights } = readValues(declaration, {}, query) as ReadQuestion;
   const question: Record<string, unknown> = { version: registry, scope, from, to };
   // The declaration has the parameters that the scope and the registry need.
@@ -132,7 +129,7 @@ export function readQuestion(value: JsonValue): ChainQuestion {
 }
 
 /** The fields as the query of a single check. */
-function toQuery({ values: fields, repeated }: JsonObject, known: ReadonlySet<string>): Query {
+function toQuery({ values: fields, repeated }: JsonObject, { known, ignored }: ReturnType<typeof namesOf>): Query {
   const faults: ParameterFault[] = [];
   const add = (name: string, detail: string) => {
     if (faults.length < MAX_FAULTS) faults.push({ parameter: shorten(name), detail });
@@ -143,7 +140,7 @@ function toQuery({ values: fields, repeated }: JsonObject, known: ReadonlySet<st
   fields.forEach((field, name) => {
     if (field === null) return;
     if (!known.has(name)) {
-      if (!isIgnored(name)) add(name, nameFault(name, known, faults.length === 0));
+      if (!ignored.has(name)) add(name, nameFault(name, known, faults.length === 0));
       return;
     }
     const text = toText(field);

@@ -52,10 +52,13 @@ export const readRequest = <O extends Declaration>(
   operation: O,
   path: Readonly<Record<string, string>>,
   query: string,
-): RequestOf<O> => readValues(operation, path, parseQuery(query, planOf(operation).known, planOf(operation).ignored));
+): RequestOf<O> => {
+  const { known, ignored } = planOf(operation);
+  return readValues(operation, path, parseQuery(query, known, ignored));
+};
 
-/** The names that a request of the operation may have. */
-export const knownNames = (operation: Declaration): ReadonlySet<string> => planOf(operation).known;
+/** The names that a request of the operation may have, and those that it ignores. */
+export const namesOf = (operation: Declaration): Pick<Plan, 'known' | 'ignored'> => planOf(operation);
 
 /** The same from values that are already separated, with the faults that were found on the way. */
 export function readValues<O extends Declaration>(

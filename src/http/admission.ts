@@ -67,6 +67,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const { anonymous, pages, lookups, limiterOfKey, keys, unknownKeys = 'refuse', proxies } = options;
   const keysAre =
     limiterOfKey(null) === null ? 'with an API key are not limited' : 'with an API key have their own limit';
+  /** What a caller over the anonymous limit can do. */
   const help = {
     noKey: ` Requests ${keysAre}: see /developers.`,
     noKeyOnV1: ` On v2, requests ${keysAre}: see /developers.`,
@@ -75,20 +76,6 @@ export function createAdmission(options: AdmissionOptions): Admission {
   };
   /** Requests whose key is not active but counts as none. */
   const withIgnoredKey = new WeakSet<Request>();
-  /** Consumes from the window of a client. A batch of several questions was counted as one request before. */
-  function consume(
-    name: string,
-    limiter: Limiter,
-    client: string,
-    questions: number,
-    helpText: string,
-  ): Awaitable<AdmissionDecision> {
-    if (questions > limiter.limit.most) return refuseBatch(name, limiter, helpText);
-    const result = limiter.consume(client, performance.now(), costOf(questions));
-    return result instanceof Promise
-      ? result.then((one) => decide(name, limiter, one, helpText))
-      : decide(name, limiter, result, helpText);
-  }
   const addressOf = (request: Request, socket: () => string) =>
     clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
 
@@ -100,7 +87,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
     helpText = '',
     questions = 1,
   ): Promise<AdmissionDecision> {
-    return limiter === null ? UNLIMITED : consume(name, limiter, addressOf(request, socket), questions, helpText);
+    if (limiter === null) return UNLIMITED;
+    return consume(name, limiter, addressOf(request, socket), questions, helpText);
   }
 
   /** The keys of one wallet share a window. A key with a limit of its own has its own window, shared with the keys it replaced. */
@@ -108,7 +96,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const limiter = limiterOfKey(rateLimit);
     if (limiter === null) return UNLIMITED;
     const isShared = owner !== null && rateLimit === null;
-    return consume(isShared ? 'owner' : 'key', limiter, isShared ? owner : `#${windowId ?? id}`, questions, '');
+    return consume(isShared ? 'owner' : 'key', limiter, isShared ? owner : `#${windowId ?? id}`, questions);
   }
 
   /** Decisions in progress by key: concurrent requests with the same key share one lookup. */
@@ -156,33 +144,28 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return { headers, refusal: refusal ?? problem };
   }
 
-  /** The key that counts. */
-  const keyOf = (request: Request, budget: Budget) =>
-    budget !== 'keyed' || withIgnoredKey.has(request) ? null : apiKeyOf(request);
-
   function admitCaller(
     request: Request,
     budget: Budget,
     socket: () => string,
     questions: number,
   ): Awaitable<AdmissionDecision> {
-    const key = keyOf(request, budget);
-    if (key === null) return limited('anon', anonymous, request, socket, helpFor(request, budget), questions);
+    const key = apiKeyOf(request);
+    if (budget === 'anonymous') {
+      const helpText = key === null ? help.noKeyOnV1 : help.ignoredKey;
+      return limited('anon', anonymous, request, socket, helpText, questions);
+    }
+    if (key === null) return limited('anon', anonymous, request, socket, help.noKey, questions);
     const known = keys.known(key, costOf(questions));
     return known ? limitKey(known, questions) : withKey(key, known, request, socket, questions);
   }
-
-  /** What a caller over the anonymous limit can do. */
-  function helpFor(request: Request, budget: Budget): string {
-    const hasKey = apiKeyOf(request) !== null;
-    if (budget === 'anonymous') return hasKey ? help.ignoredKey : help.noKeyOnV1;
-    return hasKey ? help.badKey : help.noKey;
-  }
+  const keyOfCaller = (request: Request, budget: Budget) =>
+    withIgnoredKey.has(request) ? null : keyOf(request, budget);
 
   return {
     addressOf,
     callerOf(request, budget, socket) {
-      const key = keyOf(request, budget);
+      const key = keyOfCaller(request, budget);
       return { id: key ?? addressOf(request, socket), hasKey: key !== null };
     },
     admit(request, budget, socket) {
@@ -194,18 +177,34 @@ export function createAdmission(options: AdmissionOptions): Admission {
     admitQuestions: (request, budget, socket, questions) =>
       questions > 1 ? admitCaller(request, budget, socket, questions) : UNLIMITED,
     mostQuestions: (request, budget) =>
-      (keyOf(request, budget) === null ? anonymous?.limit.most : undefined) ?? Number.POSITIVE_INFINITY,
+      (keyOfCaller(request, budget) === null ? anonymous?.limit.most : undefined) ?? Number.POSITIVE_INFINITY,
   };
 }
 
 /** How many requests are still to be counted: a batch was admitted as one. */
 const costOf = (questions: number) => (questions === 1 ? 1 : questions - 1);
 
+function consume(
+  name: string,
+  limiter: Limiter,
+  client: string,
+  questions: number,
+  help = '',
+): Awaitable<AdmissionDecision> {
+  if (questions > limiter.limit.most) return refuseBatch(name, limiter, help);
+  const result = limiter.consume(client, performance.now(), costOf(questions));
+  return result instanceof Promise
+    ? result.then((one) => decide(name, limiter, one, help))
+    : decide(name, limiter, result, help);
+}
+
 /** No window has room for so many questions. */
 function refuseBatch(name: string, { limit }: Limiter, help: string): AdmissionDecision {
   const detail = `Too many questions: each counts as a request, and at most ${limit.most} are allowed in any ${limit.seconds} seconds${SCOPES[name] ?? ''}. Send at most ${limit.most} in a batch.${help}`;
   return { headers: {}, refusal: new Problem('too-many-requests', detail, { retryAfter: limit.seconds }) };
 }
+
+const keyOf = (request: Request, budget: Budget) => (budget === 'keyed' ? apiKeyOf(request) : null);
 
 function decide(
   name: string,

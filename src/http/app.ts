@@ -137,7 +137,7 @@ function answer(received: Received, service: Service): Awaitable<Response> {
   };
   const caller = () => service.admission?.callerOf(request, route.budget, socket) ?? { id: socket(), hasKey: false };
   const count = (questions: number) => countQuestions(received, route.budget, service, questions);
-  return route.answer({ request, socket, path, query, service, caller, failed: failureOf(received), ask, count });
+  return route.answer({ request, socket, path, query, service, caller, count, failed: failureOf(received), ask });
 }
 
 /** Counts the questions of a batch against the limit of its caller. */

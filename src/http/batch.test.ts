@@ -93,7 +93,7 @@ for (const engine of ENGINES) {
     afterAll(() => store.close());
 
     /** Questions of every kind, version and chain, some of which are wrong. */
-    function mixedRows(count: number, seed: number): Row[] {
+    function mixedRows(count: number, seed: number, chainIds: readonly unknown[] = [1, 137, '137', 8453, 10]): Row[] {
       const random = createRandom(seed);
       const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
       return Array.from({ length: count }, () => {
@@ -109,7 +109,7 @@ for (const engine of ENGINES) {
         return {
           ...(version === 'any' && random() < 0.5 ? {} : { version }),
           check,
-          ...(random() < 0.3 ? {} : { chainId: pick([1, 137, '137', 8453, 10]) }),
+          ...(random() < 0.3 ? {} : { chainId: pick(chainIds) }),
           ...(usesSynonyms ? { vault: from, delegate: to } : { from, to }),
           ...(check === 'all' || random() < 0.02 ? {} : { contract: pick(contracts) }),
           ...(isToken ? { tokenId: pick(['0', 7, '7', String(BIG), String(2n ** 256n)]) } : {}),
@@ -140,7 +140,9 @@ for (const engine of ENGINES) {
       // A single check takes longer than its share of a batch.
       const count = when === '' ? 10_000 : 1500;
       test(`${count} mixed questions ${what} equal single checks, as JSON and as lines`, async () => {
-        const rows = mixedRows(count, when.length + 1);
+        // A block number is of one chain.
+        const isNumber = when === 'block=115';
+        const rows = mixedRows(count, when.length + 1, ...(isNumber ? [[1, '1', 10]] : []));
         const singles: Answer[] = [];
         for (const row of rows) singles.push(await single(row, `${when}&numbers=string`));
         const { complete, chains, answers } = await wholeOf(app, rows, `?${when}&numbers=string`);
@@ -151,7 +153,7 @@ for (const engine of ENGINES) {
         );
         expect(wrong.slice(0, 3)).toEqual([]);
         expect([answers.length, complete]).toEqual([count, false]);
-        expect(chains.map(({ chainId }) => chainId).toSorted()).toEqual([1, 137, 8453]);
+        expect(chains.map(({ chainId }) => chainId).toSorted()).toEqual(isNumber ? [1] : [1, 137, 8453]);
         const refused = answers.filter(({ problem }) => problem !== undefined);
         console.log(`${engine.name}, ${what}: ${count} rows, ${refused.length} refused, ${wrong.length} wrong`);
         const types = new Set(refused.map(({ problem }) => problem?.type));
@@ -494,15 +496,24 @@ describe('a batch', () => {
       { chainId: 10, problem: answers[2]?.problem },
     ]);
     for (const headers of [{}, { accept: 'application/x-ndjson' }]) {
+      const one = await sendTo(both, bodyOf([{ ...ask, chainId: 137 }, {}]), '', headers);
+      expect(one.headers.get('retry-after')).toBe('2');
+      expect((await problemOf(one)).slice(0, 2)).toEqual([503, 'chain-stale']);
       const none = await sendTo(both, bodyOf([{ ...ask, chainId: 137 }, { ...ask, chainId: 10 }, {}]), '', headers);
       expect(none.headers.get('retry-after')).toBe('2');
-      expect((await problemOf(none)).slice(0, 2)).toEqual([503, 'chain-stale']);
+      expect(await problemOf(none)).toEqual([503, 'no-chain-answered', 'None of the 2 chains answered.']);
     }
     const [before, after] = [
       await sendTo(app, bodyOf([ask]), '?block=99'),
       await sendTo(app, bodyOf([ask]), '?block=106'),
     ];
     expect([(await problemOf(before))[1], (await problemOf(after))[1]]).toEqual(['not-indexed', 'not-yet-indexed']);
+    const number = await sendTo(both, bodyOf(rows), '?block=100');
+    expect(await problemOf(number)).toEqual([
+      400,
+      'bad-request',
+      'block must not be a number with several chains; use timestamp',
+    ]);
     // Nothing but wrong questions: each has its problem.
     expect(await wholeOf(both, [{}])).toMatchObject({ complete: false, chains: [] });
   });

@@ -16,29 +16,20 @@ import { unsettledRevocation } from '../store/read/refusals.ts';
 import type { AnswerBlock, ListQuery } from '../store/store.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { announcedBytes, BODY_SECONDS, MAX_PLAIN_BYTES, readBody } from './body.ts';
+import type { Call } from './call.ts';
+import { noneAnswered } from './chain-pages.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
 import { valueText } from './json.ts';
-import { BATCH_WEIGHT, type Caller, type LongList } from './long-lists.ts';
+import { BATCH_WEIGHT, type LongList } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
-import { requireServed } from './served-chains.ts';
-import type { Service } from './service.ts';
+import { requireOneChain, requireServed } from './served-chains.ts';
+import type { FailedRequest, Service } from './service.ts';
 
 /** How many questions are read or answered without a break: other requests wait for them. */
 const SLICE = 500;
 /** Attempts, as history may change between the first and the last question. */
 const TRIES = 5;
-
-export interface BatchCall {
-  readonly query: string;
-  readonly request: Request;
-  readonly service: Service;
-  readonly caller: () => Caller;
-  /** Reading can stop after one question more than this. */
-  readonly mostQuestions: number;
-  /** Counts the questions. Throws a problem if they exceed the rate limit. */
-  readonly count: (questions: number) => Promise<void>;
-}
 
 /** A question, or why it is refused. */
 type Row = ChainQuestion | Problem;
@@ -53,12 +44,14 @@ interface Batch {
   readonly asOf: AsOf;
   readonly mode: NumberMode;
   readonly service: Service;
+  /** What the log says of the batch if it fails. */
+  readonly failed: FailedRequest;
   /** Waits for a turn to read so many questions; null for a small batch. */
   readonly long: LongList | null;
 }
 
-export async function answerBatch(operation: BatchOperation, call: BatchCall): Promise<Response> {
-  const { query, request, service } = call;
+export async function answerBatch(operation: BatchOperation, call: Call): Promise<Response> {
+  const { query, request, service, failed } = call;
   const { block, timestamp, numbers: mode, ...rest } = readRequest(operation, {}, query);
   handled(rest);
   const formats = formatsOf(request);
@@ -67,9 +60,11 @@ export async function answerBatch(operation: BatchOperation, call: BatchCall): P
   let isStreamed = false;
   try {
     const body = await readBody(request, MAX_BATCH_BYTES, Math.min(BODY_SECONDS, service.answerTimeout));
-    const { rows, chainIds } = await readRows(body, formats.request, call);
+    const most = service.admission?.mostQuestions(request, operation.budget) ?? Number.POSITIVE_INFINITY;
+    const { rows, chainIds } = await readRows(body, formats.request, most, service);
     await call.count(rows.length);
-    const batch: Batch = { rows, chainIds, asOf: { block, timestamp }, mode, service, long };
+    requireOneChain(block, chainIds.size);
+    const batch: Batch = { rows, chainIds, asOf: { block, timestamp }, mode, service, failed, long };
     const headers: Record<string, string> = { ...CORS, 'cache-control': 'no-store', vary: 'X-API-KEY' };
     if (timestamp !== undefined) headers['x-as-of-timestamp'] = String(timestamp);
     if (formats.response === 'json') {
@@ -110,7 +105,9 @@ const pause = () => new Promise(setImmediate);
 async function readRows(
   body: string,
   format: BatchFormat,
-  { service, mostQuestions }: BatchCall,
+  /** Reading stops after one question more than this. */
+  mostQuestions: number,
+  service: Service,
 ): Promise<Pick<Batch, 'rows' | 'chainIds'>> {
   const rows: Row[] = [];
   const chainIds = new Set<number>();
@@ -149,15 +146,15 @@ async function retried<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-async function pinChains({ chainIds, asOf, service }: Batch): Promise<ReadonlyMap<number, Pin>> {
+async function pinChains(batch: Batch): Promise<ReadonlyMap<number, Pin>> {
   const pins = new Map<number, Pin>();
-  for (const chainId of chainIds) pins.set(chainId, await pinChain(chainId, asOf, service));
-  const [first] = pins.values();
-  if (first instanceof Problem && [...pins.values()].every((pin) => pin instanceof Problem)) throw first;
+  for (const chainId of batch.chainIds) pins.set(chainId, await pinChain(chainId, batch));
+  const failed = [...pins].flatMap(([chainId, pin]) => (pin instanceof Problem ? [{ chainId, problem: pin }] : []));
+  if (failed.length > 0 && failed.length === pins.size) throw noneAnswered(failed);
   return pins;
 }
 
-async function pinChain(chainId: number, asOf: AsOf, service: Service): Promise<Pin> {
+async function pinChain(chainId: number, { asOf, service, failed }: Batch): Promise<Pin> {
   const { store } = service;
   try {
     const { result, reach } = await readAsOf(store, chainId, asOf, (at) => store.pin(chainId, at));
@@ -168,7 +165,7 @@ async function pinChain(chainId: number, asOf: AsOf, service: Service): Promise<
     await store.checkMany(chainId, [], at);
     return { at, block, indexedFrom: chain.partial ? chain.firstBlock : null };
   } catch (error) {
-    const problem = problemOf(error, service);
+    const problem = problemOf(error, service, failed);
     if (problem.type === 'internal' || (error instanceof StoreError && error.code === 'rewritten')) throw error;
     return problem;
   }
@@ -227,7 +224,7 @@ async function answerSlice(batch: Batch, pins: ReadonlyMap<number, Pin>, from: n
 
 /** The answers to questions about one chain. */
 async function answerChain(
-  { mode, service }: Batch,
+  { mode, service, failed }: Batch,
   chainId: number,
   pin: Pin,
   rows: readonly ChainQuestion[],
@@ -247,7 +244,7 @@ async function answerChain(
     if (value === null) {
       const { from, to } = question;
       onUnread?.(chainId, { version: 1, scope: 'all', from, to });
-      return refusal(problemOf(unsettledRevocation(from), service));
+      return refusal(problemOf(unsettledRevocation(from), service, failed));
     }
     if (onDenied !== undefined && (value === false || value === 0n)) {
       for (const part of partsOf(question)) onDenied(chainId, part);
@@ -281,7 +278,7 @@ async function beginLines(batch: Batch): Promise<BegunLines> {
 
 /** Streams the answers with one slice in memory. */
 function stream(batch: Batch, { pins, first }: BegunLines, sent: StreamedBody): ReadableStream<Uint8Array> {
-  const { rows, service, long } = batch;
+  const { rows, service, failed, long } = batch;
   const encoder = new TextEncoder();
   const deadline = performance.now() + 1000 * service.answerTimeout;
   let [next, complete, isEnded, isCancelled] = [0, true, false, false];
@@ -304,7 +301,7 @@ function stream(batch: Batch, { pins, first }: BegunLines, sent: StreamedBody): 
     isEnded = true;
     const problem = isRewritten(error)
       ? new Problem('not-yet-indexed', REWRITTEN, { retryAfter: 5 })
-      : problemOf(error, service);
+      : problemOf(error, service, failed);
     return `{"error":${JSON.stringify(problemBody(problem))}}\n`;
   }
 

@@ -149,7 +149,7 @@ function respond(
 ): Response {
   const answered = parts.flatMap((part) => ('problem' in part ? [] : [part]));
   const [first] = answered;
-  if (first === undefined) throw noneAnswered(parts);
+  if (first === undefined) throw noneAnswered(parts.flatMap((part) => ('problem' in part ? [part] : [])));
   const pins = parts.map((part) => ('problem' in part ? null : part.at));
   const next = position === null ? null : pageCursorText({ pins, position }, identity);
   const chains = parts.map((part) =>
@@ -171,8 +171,7 @@ function respond(
 const blockOf = ({ number, hash, timestamp }: AnswerBlock) => ({ number, hash, timestamp });
 
 /** A single chain is refused as in any other request. */
-function noneAnswered(parts: readonly Part[]): Problem {
-  const failed = parts.flatMap((part) => ('problem' in part ? [part] : []));
+export function noneAnswered(failed: readonly { readonly chainId: number; readonly problem: Problem }[]): Problem {
   const [only] = failed;
   if (only !== undefined && failed.length === 1) return only.problem;
   const chains = failed.map(({ chainId, problem }) => ({ chainId, problem: problemBody(problem) }));

@@ -49,15 +49,7 @@ const HANDLERS: {
   counterparts: answerCounterparts,
   'any-list': answerAnyList,
   holders: answerHolders,
-  batch: (operation, { request, query, service, caller, count }) =>
-    answerBatch(operation, {
-      query,
-      request,
-      service,
-      count,
-      caller,
-      mostQuestions: service.admission?.mostQuestions(request, operation.budget) ?? Number.POSITIVE_INFINITY,
-    }),
+  batch: answerBatch,
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),

@@ -15,15 +15,20 @@ export function missingRegistry(chainId: number, registry: Registry): string | n
     : `${chainId} has no v${versions[0]} registry`;
 }
 
-/** The chains of a request that names several. A block number is of one chain only. */
+/** A block number is of one chain only. */
+export function requireOneChain(block: BlockChoice | undefined, chains: number): void {
+  if (chains > 1 && typeof block === 'number')
+    throw badRequest([{ parameter: 'block', detail: 'must not be a number with several chains; use timestamp' }]);
+}
+
+/** The chains of a request that names several. */
 export function requestedChains(
   chainId: readonly number[] | 'served',
   block: BlockChoice | undefined,
   chainIds: ReadonlySet<number>,
 ): readonly number[] {
   const requested = chainId === 'served' ? [...chainIds].sort((a, b) => a - b) : chainId;
-  if (requested.length !== 1 && typeof block === 'number')
-    throw badRequest([{ parameter: 'block', detail: 'must not be a number with several chains; use timestamp' }]);
+  requireOneChain(block, requested.length);
   for (const one of requested) requireServed(one, 'any', chainIds);
   return requested;
 }
