@@ -131,8 +131,11 @@ async function compareLists(evm: Evm, recording: Recording, checkpoint: Checkpoi
     for (const version of [1, 2] as const) {
       const ours = version === 1 ? await listV1(evm, wallet) : await listV2(evm, wallet);
       counts.lists++;
-      const texts = [...new Set(ours.map(asText))].sort().join('\n');
-      if (texts !== recordedList(checkpoint, version, wallet).join('\n')) {
+      const texts = [...new Set(ours.map(asText))];
+      const recorded = recordedList(checkpoint, version, wallet);
+      // The v1 contract's own list has no order that it promises.
+      if (version === 1) for (const rows of [texts, recorded]) rows.sort();
+      if (texts.join('\n') !== recorded.join('\n')) {
         counts.different.push(`v${version} list of ${wallet} at ${checkpoint.blockNumber}`);
       }
     }

@@ -32,7 +32,7 @@ import {
 } from './support/lives.ts';
 import { createModel, type Model } from './support/model.ts';
 
-const RUNS = { SQLite: 2000, PostgreSQL: 200 };
+const RUNS = { SQLite: 1000, PostgreSQL: 100 };
 /** For longer runs: see CONTRIBUTING.md. */
 const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_QUESTIONS } = process.env;
 /** How many questions are asked at each block about the vaults and delegates of every wallet. */
