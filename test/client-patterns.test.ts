@@ -7,7 +7,7 @@ import { rightsOf } from '../src/registry/rights.ts';
 import { openStore } from '../src/store/open.ts';
 import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
-import { address, block, COLD, CONTRACT, granted, HOT } from './support/fixtures.ts';
+import { address, block, COLD, CONTRACT, ended, granted, HOT } from './support/fixtures.ts';
 import { type RawAnswer, rawClient } from './support/raw-http.ts';
 import { runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 
@@ -19,6 +19,10 @@ const LIMITS = { ANONYMOUS_LIMIT: '25/3600s', TRUSTED_PROXIES: '127.0.0.1', MAX_
 const NARROW = address(0xa1);
 /** Has granted one token of each standard, and a right. */
 const GRANTER = address(0xa2);
+/** Acts for two wallets and has granted something itself. */
+const AGENT = address(0xa3);
+const FIRST_VAULT = address(0xa5);
+const SECOND_VAULT = address(0xa4);
 const VOTE = rightsOf('vote') as Bytes32;
 let served: ServeProcess;
 /** With UNKNOWN_KEYS=anonymous. */
@@ -39,6 +43,11 @@ beforeAll(async () => {
     granted('ERC1155', from),
     granted('ERC721', { ...from, tokenId: 8n, rights: VOTE }),
     granted('TOKEN', from),
+    granted('ALL', { from: AGENT }),
+    granted('ALL', { from: FIRST_VAULT, to: AGENT }),
+    granted('ALL', { from: SECOND_VAULT, to: AGENT }),
+    ended('ALL', { from: FIRST_VAULT, to: AGENT }),
+    granted('ALL', { from: FIRST_VAULT, to: AGENT }),
   ];
   const head = { ...block(101, events), timestamp: now };
   await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
@@ -163,6 +172,13 @@ describe('a client that sends one set of parameters to every check', () => {
     );
     expect(await Promise.all(answers)).toEqual(['true', 'false']);
   });
+});
+
+test('a client that takes the first row of a v2 list gets the vault that granted first, the last its own grant', async () => {
+  const rows = (await (await ask(served, newcomer(), `/registry/v2/${AGENT}`)).json()) as { from: string }[];
+  const wallets = rows.map(({ from }) => from.toLowerCase());
+  expect(wallets[0]).toBe(FIRST_VAULT);
+  expect(wallets).toEqual([FIRST_VAULT, SECOND_VAULT, AGENT]);
 });
 
 describe('a client that filters a list by type', () => {

@@ -3,6 +3,7 @@
 // HOSTILE_REQUESTS=1000000 HOSTILE_SEED=7 npx bun test --timeout 9999999 test/hostile-requests.test.ts
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { ANY_OPERATIONS } from '../src/api/any-operations.ts';
 import { checksummed } from '../src/api/checksum.ts';
 import { requiredParams } from '../src/api/operation.ts';
 import { REGISTRY_OPERATIONS as OPERATIONS, type RegistryOperation } from '../src/api/operations.ts';
@@ -11,7 +12,7 @@ import type { RunningServer } from '../src/http/listener.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
-import { address, block, COLD, GOOD_VALUES, granted, HOT, timeOf } from './support/fixtures.ts';
+import { address, block, COLD, CONTRACT, GOOD_VALUES, granted, HOT, timeOf } from './support/fixtures.ts';
 import { ownMemory } from './support/memory.ts';
 import { createRandom } from './support/random.ts';
 import { type RawAnswer, rawClient } from './support/raw-http.ts';
@@ -87,7 +88,31 @@ function generator(seed: number) {
     operation.kind === 'list' ? 'wallet' : pick(requiredParams(operation).filter((name) => ADDRESSES.includes(name)));
   const checkWithToken = () => pick(OPERATIONS.filter((operation) => requiredParams(operation).includes('tokenId')));
 
+  /** A question about several chains, or of the token gate, with one part that is bad for every parameter. */
+  const badAny = (): Hostile => {
+    const { path, params } = pick(ANY_OPERATIONS);
+    const [name, value] = pick<readonly [string, string]>([
+      [pick(Object.keys(params)), pick(['-1', '1.5', '0x', 'a'.repeat(200), '%00', '%ff', percented(9), '[]'])],
+      ['chainId', pick(['1,', ',', '1,,10', '1,1', 'served,1', '1;10', '1,2', '1,-10', '1,'.repeat(500)])],
+      [pick(['chainid', 'vault', 'to', '__proto__', 'limit[]', percented(5)]), '1'],
+      ['limit', pick(['0', '1e3', '9007199254740993', '99999'])],
+      ['cursor', Buffer.from(`[${int(99)},${int(99)},"${bytes(9)}"]`).toString('base64url')],
+    ]);
+    const wallet = name === 'wallet' ? value : HOT;
+    const query = { contract: CONTRACT, ...(name === 'wallet' ? {} : { [name]: value }) };
+    return {
+      what: 'any registry',
+      request: line(
+        `${path.replace('{wallet}', wallet)}?${Object.entries(query)
+          .map((pair) => pair.join('='))
+          .join('&')}`,
+      ),
+      statuses: [400, 404],
+    };
+  };
+
   const makers: (() => Hostile)[] = [
+    badAny,
     () => {
       const hex = Array.from({ length: pick([0, 1, 39, 41, 64, 300]) }, () => int(16).toString(16)).join('');
       const operation = pick(OPERATIONS);
