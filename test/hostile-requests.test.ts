@@ -4,11 +4,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ANY_OPERATIONS } from '../src/api/any-operations.ts';
-import { checksummed } from '../src/api/checksum.ts';
 import { requiredParams } from '../src/api/operation.ts';
 import { REGISTRY_OPERATIONS as OPERATIONS, type RegistryOperation } from '../src/api/operations.ts';
 import { PROBLEMS } from '../src/api/problems.ts';
 import type { RunningServer } from '../src/http/listener.ts';
+import { checksummed } from '../src/registry/checksum.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
