@@ -1,6 +1,6 @@
 // Sends many requests that nobody should send: each is answered with a documented status and a problem that says why.
 // A longer run, in slices of 100,000, with another seed:
-// HOSTILE_REQUESTS=1000000 HOSTILE_SEED=7 npx bun test --timeout 9999999 test/hostile-requests.test.ts
+// TEST_MINUTES=999 HOSTILE_REQUESTS=1000000 HOSTILE_SEED=7 npx bun test test/hostile-requests.test.ts
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ANY_OPERATIONS } from '../src/api/any-operations.ts';
