@@ -235,7 +235,8 @@ describe('delegations serve, following', () => {
     const path = temporaryPath('killed.db');
     const random = createRandom(5);
     let beforeTip = 0;
-    for (let turn = 0; turn < kills; turn++) {
+    let patienceMs = 600;
+    for (let turn = 0; turn < kills || beforeTip === 0; turn++) {
       const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
         env: { ...process.env, DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url), POLL_INTERVAL_1: '100' },
         stdout: 'pipe',
@@ -243,14 +244,18 @@ describe('delegations serve, following', () => {
       });
       // During the backfill at first, and at the head later.
       await child.stdout.getReader().read();
-      await Bun.sleep(random() * 600);
+      await Bun.sleep(random() * patienceMs);
       if (turn % 3 === 0) live.reorg(1 + Math.floor(random() * 5), 6);
       else live.grow(2);
       await Bun.sleep(random() * 150);
       child.kill('SIGKILL');
       await child.exited;
       const found = await stored(`sqlite:${path}`).catch(() => ({ hash: undefined, held: [] }));
-      if (found.hash === undefined) continue;
+      // Nothing was stored yet: a busy machine needs more time.
+      if (found.hash === undefined) {
+        patienceMs *= 1.5;
+        continue;
+      }
       if (found.hash !== live.chain.at(-1)?.hash) beforeTip++;
       expect(found.held).toEqual(live.held(found.hash));
     }
@@ -258,7 +263,6 @@ describe('delegations serve, following', () => {
     await caughtUp(served, live);
     await served.stop();
     await expectRight(`sqlite:${path}`, live);
-    expect(beforeTip).toBeGreaterThan(0);
     console.log(`${kills} kills, ${beforeTip} of them before the follower had caught up: 0 wrong`);
     await live.stop();
   });
