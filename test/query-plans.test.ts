@@ -35,12 +35,15 @@ const common = {
     [...END_BEFORE, DELETE_EMPTY, ...DELETE_AFTER].map((sql, at) => [`the end of a pair ${at}`, sql]),
   ),
   'a rollback': ROLL_BACK[1] as string,
-  'a list': listStatement(PLAIN)(1).sql,
-  'a list of v2': listStatement(PLAIN)(2).sql,
-  'a page of a list': listStatement(PLAIN)(2, undefined, 'incoming').sql,
-  'a page of a list after the incoming ones': listStatement(PLAIN)(2, undefined, 'outgoing').sql,
-  'an incoming list': listStatement(DETAILED)(2, 'incoming').sql,
-  'an outgoing list': listStatement(PLAIN)(2, 'outgoing').sql,
+  'a list': listStatement(PLAIN)(1, false).sql,
+  'a list of v2': listStatement(PLAIN)(2, false).sql,
+  'a page of a list': listStatement(PLAIN)(2, false, undefined, 'incoming').sql,
+  'a page of a list after the incoming ones': listStatement(PLAIN)(2, false, undefined, 'outgoing').sql,
+  'an incoming list': listStatement(DETAILED)(2, false, 'incoming').sql,
+  'an outgoing list': listStatement(PLAIN)(2, false, 'outgoing').sql,
+  'a list at the head': listStatement(PLAIN)(1, true).sql,
+  'a page of a list at the head': listStatement(PLAIN)(2, true, undefined, 'incoming').sql,
+  'an outgoing list at the head': listStatement(DETAILED)(2, true, 'outgoing').sql,
 };
 const counterparts = Object.fromEntries(
   (['vaults', 'delegates'] as const).flatMap((side) =>
