@@ -13,6 +13,7 @@ import { counterpartStatement } from '../src/store/read/counterparts.ts';
 import { HELD } from '../src/store/read/held.ts';
 import { DETAILED, PLAIN } from '../src/store/read/held-columns.ts';
 import { listStatement } from '../src/store/read/list.ts';
+import { decodedRows } from '../src/store/read/list-rows.ts';
 import { END_OPEN_PAIR, END_OPEN_WALLET, FIND_OPEN_PAIR, FIND_OPEN_WALLET } from '../src/store/write/end-open-spans.ts';
 import { DELETE_AFTER, DELETE_EMPTY, END_BEFORE } from '../src/store/write/end-pair.ts';
 import { ROLL_BACK } from '../src/store/write/rollback.ts';
@@ -35,15 +36,15 @@ const common = {
     [...END_BEFORE, DELETE_EMPTY, ...DELETE_AFTER].map((sql, at) => [`the end of a pair ${at}`, sql]),
   ),
   'a rollback': ROLL_BACK[1] as string,
-  'a list': listStatement(PLAIN)(1, false).sql,
-  'a list of v2': listStatement(PLAIN)(2, false).sql,
-  'a page of a list': listStatement(PLAIN)(2, false, undefined, 'incoming').sql,
-  'a page of a list after the incoming ones': listStatement(PLAIN)(2, false, undefined, 'outgoing').sql,
-  'an incoming list': listStatement(DETAILED)(2, false, 'incoming').sql,
-  'an outgoing list': listStatement(PLAIN)(2, false, 'outgoing').sql,
-  'a list at the head': listStatement(PLAIN)(1, true).sql,
-  'a page of a list at the head': listStatement(PLAIN)(2, true, undefined, 'incoming').sql,
-  'an outgoing list at the head': listStatement(DETAILED)(2, true, 'outgoing').sql,
+  'a list': listStatement(decodedRows(PLAIN))(1, false).sql,
+  'a list of v2': listStatement(decodedRows(PLAIN))(2, false).sql,
+  'a page of a list': listStatement(decodedRows(PLAIN))(2, false, undefined, 'incoming').sql,
+  'a page of a list after the incoming ones': listStatement(decodedRows(PLAIN))(2, false, undefined, 'outgoing').sql,
+  'an incoming list': listStatement(decodedRows(DETAILED))(2, false, 'incoming').sql,
+  'an outgoing list': listStatement(decodedRows(PLAIN))(2, false, 'outgoing').sql,
+  'a list at the head': listStatement(decodedRows(PLAIN))(1, true).sql,
+  'a page of a list at the head': listStatement(decodedRows(PLAIN))(2, true, undefined, 'incoming').sql,
+  'an outgoing list at the head': listStatement(decodedRows(DETAILED))(2, true, 'outgoing').sql,
 };
 const counterparts = Object.fromEntries(
   (['vaults', 'delegates'] as const).flatMap((side) =>

@@ -105,10 +105,10 @@ describe('a caller', () => {
     const server = serving(store, timeOf(104), {
       store: {
         ...store,
-        async list(query) {
+        async listPacked(query) {
           reads++;
           await Bun.sleep(50);
-          return store.list(query);
+          return store.listPacked(query);
         },
       },
       onError: (error) => failures.push(error),
@@ -136,9 +136,9 @@ describe('a caller', () => {
       idleTimeout: 8,
       store: {
         ...store,
-        async list(query) {
+        async listPacked(query) {
           await Bun.sleep(800);
-          return store.list(query);
+          return store.listPacked(query);
         },
       },
     });
@@ -155,10 +155,10 @@ describe('a reorg while a list is read', () => {
     let turned = false;
     const racing: Store = {
       ...store,
-      async list(query) {
+      async listPacked(query) {
         if (!turned) await reorg();
         turned = true;
-        return store.list(query);
+        return store.listPacked(query);
       },
     };
     const response = await send(racing, HOT);
@@ -171,9 +171,9 @@ describe('a reorg while a list is read', () => {
     const { store, reorg } = await reorganising();
     const racing: Store = {
       ...store,
-      async list(query) {
+      async listPacked(query) {
         await reorg();
-        return store.list(query);
+        return store.listPacked(query);
       },
     };
     const response = await send(racing, HOT);
@@ -198,9 +198,9 @@ describe('a reorg while a list is read', () => {
     const server = serving(store, timeOf(104), {
       store: {
         ...store,
-        async list(query) {
+        async listPacked(query) {
           if (query.after !== undefined && query.after.since.logIndex > 800) await reorg();
-          return store.list(query);
+          return store.listPacked(query);
         },
       },
     });

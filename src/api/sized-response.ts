@@ -9,11 +9,11 @@ export interface StreamedBody {
 }
 
 const BODY = Symbol('body');
-type Sized = Response & { [BODY]?: string | StreamedBody };
+type Sized = Response & { [BODY]?: string | Uint8Array | StreamedBody };
 
-export function textResponse(text: string, init: ResponseInit): Response {
-  const response: Sized = new Response(text, init);
-  response[BODY] = text;
+export function textResponse(body: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
+  const response: Sized = new Response(body, init);
+  response[BODY] = body;
   return response;
 }
 
@@ -34,7 +34,7 @@ export function onBodySent(
   onSent: (bytes: number, isComplete: boolean) => void,
 ): void {
   const body = method === 'HEAD' ? undefined : (response as Sized)[BODY];
-  if (typeof body !== 'object') {
+  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
     onSent(body === undefined ? 0 : Buffer.byteLength(body), true);
     return;
   }

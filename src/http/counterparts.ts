@@ -1,13 +1,13 @@
 // Answers for whom a wallet may act, and who may act for it.
 
 import type { CounterpartsOperation } from '../api/any-operations.ts';
-import { checksummed } from '../api/checksum.ts';
 import { handled } from '../api/operation.ts';
 import type { NumberMode } from '../api/params.ts';
 import { Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
 import type { AnyQuestion, AnyTarget } from '../registry/check.ts';
-import { type Address, type Delegation, isAddress, NO_RIGHTS } from '../registry/delegation.ts';
+import { checksummed } from '../registry/checksum.ts';
+import { type Address, type DelegationKey, isAddress, NO_RIGHTS } from '../registry/delegation.ts';
 import { ALL_VERSIONS, neverGrants } from '../registry/versions.ts';
 import type { Counterpart } from '../store/store.ts';
 import type { Call } from './call.ts';
@@ -92,8 +92,8 @@ function narrowerSection(
 ): Section {
   const { store } = service;
   const direction = side === 'vaults' ? 'incoming' : 'outgoing';
-  const otherOf = ({ from, to }: Delegation) => (side === 'vaults' ? from : to);
-  const matches = (delegation: Delegation) => isNarrower(delegation, target);
+  const otherOf = ({ from, to }: DelegationKey) => (side === 'vaults' ? from : to);
+  const matches = (delegation: DelegationKey) => isNarrower(delegation, target);
   return async (limit, after) => {
     const position = after === null ? null : readListPosition(after);
     if (after !== null && position === null) throw badCursor();
@@ -126,7 +126,7 @@ function narrowerSection(
 }
 
 /** Whether a delegation covers a part of the target, and not the whole. */
-function isNarrower({ version, kind, from, contract, rights }: Delegation, target: AnyTarget): boolean {
+function isNarrower({ version, kind, from, contract, rights }: DelegationKey, target: AnyTarget): boolean {
   if (rights !== null && rights !== NO_RIGHTS && rights !== target.rights) return false;
   if (neverGrants(version, from)) return false;
   if (target.scope === 'all') return kind !== 'ALL';

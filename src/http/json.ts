@@ -1,6 +1,5 @@
 // Delegations, balances and explanations as JSON, with every digit of a uint256.
 
-import { checksummed } from '../api/checksum.ts';
 import {
   arrayText,
   booleanText,
@@ -13,8 +12,9 @@ import {
 } from '../api/json-text.ts';
 import type { NumberMode } from '../api/params.ts';
 import type { Registry } from '../api/registries.ts';
-import { BLOCK, DELEGATION, DETAILED_DELEGATION, explanation } from '../api/responses.ts';
+import { BLOCK, DETAILED_DELEGATION, explanation } from '../api/responses.ts';
 import { anyOf, boolean, string, uint256 } from '../api/shape.ts';
+import { checksummed } from '../registry/checksum.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
 import { type DecodedRights, decodeRights } from '../registry/rights.ts';
 import type { AnswerBlock, DetailedDelegation } from '../store/store.ts';
@@ -25,7 +25,7 @@ export const uint256Text = (value: bigint, mode: NumberMode) =>
 export const addressText = (address: Address) => `"${checksummed(address)}"` as JsonText<string>;
 
 /** The type as the interface names it: every token standard is a TOKEN. */
-export const typeOf = ({ kind }: Delegation): 'ALL' | 'CONTRACT' | 'TOKEN' =>
+export const typeOf = ({ kind }: Pick<Delegation, 'kind'>): 'ALL' | 'CONTRACT' | 'TOKEN' =>
   kind === 'ALL' || kind === 'CONTRACT' ? kind : 'TOKEN';
 
 /** How a record is written. */
@@ -51,16 +51,6 @@ const BASIC = {
   contract: ({ contract }: Delegation) => (contract === null ? NULL : addressText(contract)),
   tokenId: ({ tokenId }: Delegation, { mode }: Format) => (tokenId === null ? NULL : uint256Text(tokenId, mode)),
 } as const;
-
-const record = writerFor<Delegation, Format>();
-const RECORD = {
-  1: record(DELEGATION[1], { ...BASIC, ...WALLETS[1] }),
-  2: record(DELEGATION[2], { ...BASIC, ...WALLETS[2] }),
-  any: record(DELEGATION.any, { ...BASIC, ...WALLETS.any }),
-} as const satisfies { [R in Registry]: unknown };
-
-export const recordText = (row: Delegation, format: Format, registry: Registry = row.version) =>
-  RECORD[registry](row, format);
 
 let decoded: { readonly rights: string | null } & DecodedRights = { rights: null, ...decodeRights(null) };
 /** Three fields of a row need it, and rows with the same rights often follow each other: the last result is kept. */

@@ -1,21 +1,21 @@
 // Answers lists: the delegations of a wallet, streamed whole or a page at a time.
 
-import type { JsonText } from '../api/json-text.ts';
 import { type Budget, handled } from '../api/operation.ts';
 import type { ListOperation } from '../api/operations.ts';
 import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
 import { type StreamedBody, streamResponse, textResponse } from '../api/sized-response.ts';
-import { type Address, type Bytes32, type Delegation, NO_RIGHTS } from '../registry/delegation.ts';
+import { type Address, type Bytes32, type DelegationKey, NO_RIGHTS } from '../registry/delegation.ts';
 import { hasRights, type Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
-import type { HeldDelegation, ListPage, ListPosition, ListQuery } from '../store/store.ts';
+import type { ListPosition, ListQuery } from '../store/store.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { type Cursor, cursorText, readCursor } from './cursor.ts';
 import { blockHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
-import { detailedRecordText, recordText, typeOf } from './json.ts';
+import { detailedRecordText, typeOf } from './json.ts';
 import type { Caller, LongList } from './long-lists.ts';
+import { recordBytes } from './record-bytes.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
 import { reportUnread } from './unread-revocation.ts';
@@ -141,7 +141,7 @@ async function begin(
     const first = await scan(SCAN, undefined);
     if (isKnown) return notModified(headers);
     // Most lists are short, and a stream costs more than they do.
-    if (first.next === null) return textResponse(`[${first.texts.join(',')}]`, { headers });
+    if (first.next === null) return textResponse(arrayOf(first), { headers });
     const deadline = performance.now() + 1000 * service.answerTimeout;
     const long = service.longLists.begin(caller());
     const sent: StreamedBody = { bytes: 0, onEnd() {} };
@@ -172,15 +172,30 @@ function pin({ list: { chainId }, asOf, cursor }: Requested, { store }: Service)
 
 /** Reads a stretch of the list, from a position on. */
 type Scan = (limit: number, after: ListPosition | undefined) => Promise<Stretch>;
-interface Stretch extends Omit<ListPage<HeldDelegation>, 'delegations'> {
-  readonly texts: readonly JsonText<object>[];
+interface Stretch {
+  /** How many delegations of it match. */
+  readonly size: number;
+  /** The first of them as JSON, with commas between them. */
+  write(count: number): Uint8Array;
+  positionOf(index: number): ListPosition;
+  readonly next: ListPosition | null;
 }
+
+const [OPEN, COMMA, CLOSE, NEWLINE, NOTHING] = ['[', ',', ']', '\n', ''].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+  Buffer,
+  Buffer,
+];
+
+const arrayOf = (stretch: Stretch) => Buffer.concat([OPEN, stretch.write(stretch.size), CLOSE]);
 
 function scanner({ list, filter, format }: Requested, at: ListQuery['at'], service: Service): Scan {
   const { store } = service;
   const { direction, ...wallet } = list;
-  const { chainId } = wallet;
-  const { isDetailed, ...written } = { ...format, chainId };
+  const { chainId, version } = wallet;
+  const { isDetailed, ...written } = { ...format, chainId, version };
   const matches = matcherOf(filter);
   const base = { ...wallet, at, ...(direction ? { direction } : {}), ...(matches ? { matches } : {}) };
   return async (limit, after) => {
@@ -188,14 +203,19 @@ function scanner({ list, filter, format }: Requested, at: ListQuery['at'], servi
     const about = { chainId, to: wallet.wallet };
     if (isDetailed) {
       const { delegations, ...found } = await reportUnread(about, service, store.listDetailed(query));
-      return { ...found, texts: delegations.map((one) => detailedRecordText(one, written)) };
+      const texts = delegations.map((one) => detailedRecordText(one, written));
+      return { ...found, size: texts.length, write: (count) => Buffer.from(texts.slice(0, count).join(',')) };
     }
-    const { delegations, ...found } = await reportUnread(about, service, store.list(query));
-    return { ...found, texts: delegations.map((one) => recordText(one, written)) };
+    const { delegations, ...found } = await reportUnread(about, service, store.listPacked(query));
+    return {
+      ...found,
+      size: delegations.length,
+      write: (count) => recordBytes(count < delegations.length ? delegations.slice(0, count) : delegations, written),
+    };
   };
 }
 
-export function matcherOf({ type, contract, rights }: Filter): ((delegation: Delegation) => boolean) | null {
+export function matcherOf({ type, contract, rights }: Filter): ((delegation: DelegationKey) => boolean) | null {
   if (type === undefined && contract === undefined && rights === undefined) return null;
   return (delegation) =>
     (type === undefined || typeOf(delegation) === type) &&
@@ -211,8 +231,9 @@ async function page(
   from: ListPosition | undefined,
   signal: AbortSignal,
 ) {
-  // Each stretch is joined at once: many small strings that live long are collected late.
-  const parts: string[] = [];
+  const parts: Uint8Array[] = [];
+  const body = () =>
+    Buffer.concat([OPEN, ...parts.flatMap((part, index) => (index === 0 ? [part] : [COMMA, part])), CLOSE]);
   let [room, scanned] = [limit, 0];
   let last: ListPosition | null = null;
   let next: ListPosition | null | undefined = from;
@@ -223,16 +244,23 @@ async function page(
       if (signal.aborted) break;
       const read: () => Promise<Stretch> = scan.bind(null, stretch, next);
       if (scanned > 0) long ??= beginLong();
-      const { texts, positionOf, next: following }: Stretch = await (long === null ? read() : long.read(stretch, read));
-      const taken = texts.slice(0, room);
-      if (taken.length > 0) parts.push(taken.join(','));
-      room -= taken.length;
-      if (taken.length > 0) last = positionOf(taken.length - 1);
-      if (texts.length > taken.length) return { body: `[${parts.join(',')}]`, next: last };
+      const {
+        size,
+        write,
+        positionOf,
+        next: following,
+      }: Stretch = await (long === null ? read() : long.read(stretch, read));
+      const taken = Math.min(size, room);
+      room -= taken;
+      if (taken > 0) {
+        parts.push(write(taken));
+        last = positionOf(taken - 1);
+      }
+      if (size > taken) return { body: body(), next: last };
       scanned += stretch;
       next = following;
     }
-    return { body: `[${parts.join(',')}]`, next: next ?? null };
+    return { body: body(), next: next ?? null };
   } finally {
     long?.end();
   }
@@ -247,29 +275,28 @@ function stream(
   sent: StreamedBody,
   { onError }: Service,
 ): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
   let ready: Stretch | null = first;
   let after: ListPosition | null = null;
   let written = 0;
   let cancelled = false;
 
-  async function chunk(): Promise<string> {
+  async function chunk(): Promise<Uint8Array> {
     if (ready === null && performance.now() > deadline) throw new Error('List not sent within the answer timeout.');
-    const { texts, next }: Stretch = ready ?? (await long.read(SCAN, () => scan(SCAN, after ?? undefined)));
-    const lead = ready !== null ? '[' : written > 0 && texts.length > 0 ? ',' : '';
+    const { size, write, next }: Stretch = ready ?? (await long.read(SCAN, () => scan(SCAN, after ?? undefined)));
+    const lead = ready !== null ? OPEN : written > 0 && size > 0 ? COMMA : NOTHING;
     ready = null;
     after = next;
-    written += texts.length;
+    written += size;
     // If a filter left nothing, a newline keeps the connection from looking idle.
-    return lead + (texts.length > 0 || next === null ? texts.join(',') : '\n') + (next === null ? ']' : '');
+    const records = size > 0 || next === null ? write(size) : NEWLINE;
+    return Buffer.concat([lead, records, next === null ? CLOSE : NOTHING]);
   }
 
   return new ReadableStream({
     async pull(controller) {
       try {
-        const text = await chunk();
+        const bytes = await chunk();
         if (cancelled) return;
-        const bytes = encoder.encode(text);
         sent.bytes += bytes.length;
         controller.enqueue(bytes);
         if (after !== null) return;

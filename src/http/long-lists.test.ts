@@ -189,9 +189,9 @@ describe('reads of long lists', () => {
     const readsByTurn = new Map<number, number>();
     const counting: Store = {
       ...store,
-      list(query) {
+      listPacked(query) {
         if (query.after !== undefined) readsByTurn.set(turn, (readsByTurn.get(turn) ?? 0) + 1);
-        return store.list(query);
+        return store.listPacked(query);
       },
     };
     const app = appWith({ store: counting });

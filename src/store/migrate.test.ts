@@ -10,6 +10,8 @@ import type { Engine, Param } from './engine.ts';
 import { StoreError } from './errors.ts';
 import type { Halt } from './halt.ts';
 import { openEngine, openStore } from './open.ts';
+import { encodeCasing } from './rows/casing.ts';
+import { encodeKey } from './rows/key-columns.ts';
 import { migrate } from './schema.ts';
 import type { Store } from './store.ts';
 
@@ -107,6 +109,10 @@ for (const engine of ENGINES) {
       expect((await store.chain(chainId))?.revision).toBe(at.revision + 1);
       const { delegations } = await store.list({ chainId, version: 2, wallet: COLD, at, limit: 10 });
       expect(delegations.map(({ tokenId }) => tokenId)).toEqual([null, 1n, 2n, 3n]);
+      const packed = await store.listPacked({ chainId, version: 2, wallet: COLD, at, limit: 10 });
+      expect(packed.delegations.map(({ casing }) => casing)).toEqual(
+        delegations.map((one) => encodeCasing(encodeKey(one))),
+      );
       await store.close();
     });
 

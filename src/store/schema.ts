@@ -197,10 +197,7 @@ const spanIndexes = ({ name }: Dialect): string[] => {
     .concat(create('until', 'chain, until_block', 'until_block IS NOT NULL', ...own('chain >= 0')));
 };
 
-/**
- * A span has its place in lists: the first grant of its delegation, or its own grant where the version does not keep places. The
- * spans are derived again, which fills it. A new revision makes the ETags of lists in the old order outdated.
- */
+/** A span has its place in lists: the first grant of its delegation, or its own grant where the version does not keep places. */
 const places = (dialect: Dialect): Migration => [
   // The table stays, because a reader's privileges are on it.
   dialect.name === 'postgres' ? 'TRUNCATE span' : 'DELETE FROM span',
@@ -211,6 +208,14 @@ const places = (dialect: Dialect): Migration => [
     (column) => `ALTER TABLE span ADD COLUMN ${column} ${dialect.integer} NOT NULL DEFAULT 0`,
   ),
   ...spanIndexes(dialect),
+];
+
+/**
+ * A span has the letter case of its addresses, so that lists do not compute it. The spans are derived again, which fills it and what
+ * migrations before have added. A new revision makes the ETags of lists in an older order outdated.
+ */
+const casings = ({ bytes, name }: Dialect): Migration => [
+  `ALTER TABLE span ADD COLUMN casing ${bytes} NOT NULL DEFAULT ${name === 'postgres' ? "''" : "x''"}`,
   async (tx) => {
     const [identity] = await tx.rows('SELECT secret FROM identity', []);
     if (identity === undefined) return;
@@ -238,6 +243,7 @@ const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   pairs,
   hashesByChain,
   places,
+  casings,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -1,7 +1,7 @@
 // The store's interface: every read and write. SQLite and PostgreSQL behave exactly as described here.
 
 import type { AnyQuestion, Question, Target } from '../registry/check.ts';
-import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
+import type { Address, Bytes32, Delegation, DelegationKey, Kind } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Version } from '../registry/versions.ts';
 import type { Awaitable } from './awaitable.ts';
@@ -126,6 +126,17 @@ export interface HeldDelegation extends Delegation {
   readonly since: LogPosition;
 }
 
+/** A delegation as the bytes that are stored, for a list that is only written. Numbers are big-endian without leading zeros. */
+export interface PackedDelegation {
+  readonly kind: Kind;
+  readonly from: Uint8Array;
+  readonly to: Uint8Array;
+  readonly contract: Uint8Array | null;
+  readonly tokenId: Uint8Array | null;
+  /** The letter case of the addresses: see `CASING_AT`. */
+  readonly casing: Uint8Array;
+}
+
 /** The rest of `since`, read only on request. */
 export interface Origin {
   readonly timestamp: number;
@@ -164,10 +175,10 @@ export interface ListQuery {
   readonly after?: ListPosition;
   /** How many delegations to read; `matches` may leave fewer. */
   readonly limit: number;
-  readonly matches?: (delegation: Delegation) => boolean;
+  readonly matches?: (delegation: DelegationKey) => boolean;
 }
 
-export interface ListPage<D extends HeldDelegation> {
+export interface ListPage<D> {
   readonly delegations: readonly D[];
   /** The position of one of these delegations, to continue after it. */
   positionOf(index: number): ListPosition;
@@ -250,6 +261,7 @@ export interface Store {
    */
   list(query: ListQuery): Promise<ListPage<HeldDelegation>>;
   listDetailed(query: ListQuery): Promise<ListPage<DetailedDelegation>>;
+  listPacked(query: ListQuery): Promise<ListPage<PackedDelegation>>;
   /**
    * The wallets that a wallet may act for: those for which a check of the pair says yes, once each, ordered by address, with the
    * delegations that grant it.

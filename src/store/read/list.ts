@@ -9,8 +9,8 @@ import { params } from '../rows/bulk.ts';
 import { decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
 import { type At, columns, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
-import type { HeldDelegation, ListPage, ListPosition, ListQuery } from '../store.ts';
-import type { HeldColumns } from './held-columns.ts';
+import type { ListPage, ListPosition, ListQuery } from '../store.ts';
+import type { ListRows } from './list-rows.ts';
 import { once } from './once.ts';
 import { AFTER_PINNED, encodePinned, pinnedColumns, pinnedRequirement } from './pinned.ts';
 import { requireBlockNumber } from './refusals.ts';
@@ -61,9 +61,9 @@ const asDoubles = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, `s.${name} /*pg ::float8*/`]));
 
 /** Returns the chain's row, then the spans in the order of the list. At the head no closed span can hold. */
-export const listStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
+export const listStatement = <D>(rows: ListRows<D>) =>
   once((version: Version, isHead: boolean, direction?: Side, after?: Side) => {
-    const row = columns('side', 'first_block', 'first_log', 'until_block', ...KEY.names, ...held.names);
+    const row = columns('side', 'first_block', 'first_log', 'until_block', ...KEY.names, ...rows.names);
     const { at } = row;
     const sides = sidesOf(direction, after).map((side, turn) => ({ side, hash: sideParam(turn) }));
     const unsettled = sides.map(({ side, hash }) =>
@@ -97,13 +97,13 @@ export const listStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
       const selected = row.select({
         side: String(code),
         ...ofTable('s', ['first_block', 'first_log', 'until_block', ...KEY.names]),
-        ...held.expressions,
+        ...rows.expressions,
         // The reader knows the wallet, and a column more costs something in each row.
         [own]: 'NULL /*pg ::bytea*/',
         // Two halves are merged by the columns themselves.
         ...(isHead ? asDoubles(POSITION) : {}),
       });
-      return `SELECT ${selected} FROM span s INDEXED BY span_${half}_${index} ${held.joins}
+      return `SELECT ${selected} FROM span s INDEXED BY span_${half}_${index} ${rows.joins}
         WHERE s.${column} = ${hash} /*pg AND s.${column} >= 0*/ AND s.chain = $1 AND s.version = ${version}
           AND s.${own} = ${WALLET} AND ${HALVES[half]} AND s.first_block <= $2
           ${side === after ? `AND (${order}) > (${afterParams(sides.length).join(', ')})` : ''}
@@ -113,10 +113,10 @@ export const listStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
       `/*pg (*/ ${scan(one, name)} /*pg ORDER BY ${order} LIMIT ${LIMIT})*/`;
     // One side after the other, without a common order: outgoing delegations are not read before the incoming ones end.
     const lists = sides.map((one) => {
-      const rows = isHead
+      const scans = isHead
         ? `${scan(one, 'open')} ORDER BY ${order}`
         : `${sorted(one, 'open')} UNION ALL ${sorted(one, 'closed')} ORDER BY ${POSITION.join(', ')}`;
-      return `SELECT * FROM (${rows} LIMIT ${LIMIT}) AS ${one.side}`;
+      return `SELECT * FROM (${scans} LIMIT ${LIMIT}) AS ${one.side}`;
     });
     const sql = `${[chain, ...lists].join('\n UNION ALL ')} LIMIT ${LIMIT} + 1`;
     return {
@@ -127,7 +127,7 @@ export const listStatement = <D extends HeldDelegation>(held: HeldColumns<D>) =>
       isAfter: rowComparison(at),
       decodePosition: positionDecoder(at),
       decodeKey: keyDecoder(at),
-      decodeHeld: held.decoder(at),
+      decodeRow: rows.decoder(at, version),
     };
   });
 
@@ -165,12 +165,12 @@ const rowComparison = ({ side, ...position }: PositionColumns) => {
   };
 };
 
-export function createList<D extends HeldDelegation>(
+export function createList<D>(
   engine: Engine,
   hash: IndexHash,
-  held: HeldColumns<D>,
+  columnsOfRow: ListRows<D>,
 ): (query: ListQuery) => Promise<ListPage<D>> {
-  const statementFor = listStatement(held);
+  const statementFor = listStatement(columnsOfRow);
   /** The head of each chain when a list was last read: a guess, as the row of the chain says what the head is. */
   const heads = new Map<number, number>();
   return async (query) => {
@@ -199,9 +199,8 @@ export function createList<D extends HeldDelegation>(
       before = row;
       const until = decodeNumberOrNull(row[at.until_block]);
       if (decodeNumber(row[at.since_block]) > pinned.block || (until !== null && until <= pinned.block)) continue;
-      const delegation = statement.decodeHeld(statement.decodeKey(version, row), row);
-      if (matches !== undefined && !matches(delegation)) continue;
-      delegations.push(delegation);
+      if (matches !== undefined && !matches(statement.decodeKey(version, row))) continue;
+      delegations.push(statement.decodeRow(row));
       rows.push(row);
     }
     const last = spans.length < limit ? undefined : spans.at(-1);

@@ -16,6 +16,7 @@ import { createCounterparts } from './counterparts.ts';
 import { createHeld } from './held.ts';
 import { DETAILED, PLAIN } from './held-columns.ts';
 import { createList } from './list.ts';
+import { decodedRows, PACKED } from './list-rows.ts';
 import { createLogs } from './logs.ts';
 import { createPin } from './pin.ts';
 import { createRegrants } from './regrants.ts';
@@ -36,8 +37,9 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     check: createCheck(readWithState, hash, PLAIN, checkInBatches ?? checkNow),
     explain: createCheck(readWithState, hash, DETAILED, explainNow),
     checkMany: createCheckMany(engine, hash),
-    list: createList(engine, hash, PLAIN),
-    listDetailed: createList(engine, hash, DETAILED),
+    list: createList(engine, hash, decodedRows(PLAIN)),
+    listDetailed: createList(engine, hash, decodedRows(DETAILED)),
+    listPacked: createList(engine, hash, PACKED),
     vaults: createCounterparts(engine, hash, 'vaults'),
     delegates: createCounterparts(engine, hash, 'delegates'),
     blockAt: createBlockAt(readWithState),

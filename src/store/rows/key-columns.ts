@@ -2,7 +2,7 @@
 
 import { type DelegationKey, KINDS, type Kind, NO_RIGHTS } from '../../registry/delegation.ts';
 import { hasRights, type Version } from '../../registry/versions.ts';
-import type { Row } from '../engine.ts';
+import type { Cell, Row } from '../engine.ts';
 import {
   decodeHex,
   decodeNumber,
@@ -39,7 +39,12 @@ export type KeyCells = [
 
 /** The contract's own numbers, and 6 for the token of v1. */
 const KIND_CODES: Readonly<Record<Kind, number>> = { ALL: 1, CONTRACT: 2, ERC721: 3, ERC20: 4, ERC1155: 5, TOKEN: 6 };
-const KIND_OF_CODE = new Map(Object.entries(KIND_CODES).map(([kind, code]) => [code, kind as Kind]));
+const KIND_OF_CODE: Readonly<Record<number, Kind>> = Object.fromEntries(
+  Object.entries(KIND_CODES).map(([kind, code]) => [code, kind as Kind]),
+);
+
+/** The kind of a code that the store has written. */
+export const decodeKind = (cell: Cell): Kind => KIND_OF_CODE[decodeNumber(cell)] as Kind;
 
 const encoded = new WeakMap<DelegationKey, KeyCells>();
 
@@ -66,7 +71,7 @@ export const encodeKeyBetween = (key: DelegationKey, from: Uint8Array, to: Uint8
 export function keyDecoder(at: At<KeyColumn>) {
   const { kind, from_addr, to_addr, contract, token_id, rights } = at;
   return (version: Version, row: Row): DelegationKey => {
-    const name = KIND_OF_CODE.get(decodeNumber(row[kind])) as Kind;
+    const name = decodeKind(row[kind]);
     const has = KINDS[name];
     return {
       version,

@@ -4,6 +4,7 @@ import { type DelegationKey, delegationId } from '../../registry/delegation.ts';
 import { keepsPlace, type Version } from '../../registry/versions.ts';
 import type { BulkStatement, Param, Row } from '../engine.ts';
 import { arrayParams, insertInto } from '../rows/bulk.ts';
+import { encodeCasing } from '../rows/casing.ts';
 import { decodeAmount, decodeNumber, encodeAmount } from '../rows/cells.ts';
 import { columns } from '../rows/columns.ts';
 import { encodeKey, KEY, KEY_TYPES, keyDecoder } from '../rows/key-columns.ts';
@@ -81,6 +82,7 @@ const INSERT_SPAN = insertInto('span', {
   first_block: 'bigint',
   first_log: 'bigint',
   until_block: 'bigint',
+  casing: 'bytea',
 });
 
 const CLOSE_SPAN: BulkStatement = {
@@ -107,6 +109,7 @@ export async function writeSpans(writer: ChainWriter, { opened, closed, ends }: 
       first.block,
       first.logIndex,
       until,
+      encodeCasing(encodeKey(delegation)),
     ]),
   );
 }
