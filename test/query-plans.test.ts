@@ -6,6 +6,7 @@ import { expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
 import { postgresSql, SETTINGS } from '../src/store/postgres.ts';
 import { checkAtStatement } from '../src/store/read/check-at.ts';
+import { checkBatchStatement } from '../src/store/read/check-batch.ts';
 import { checkManyStatement } from '../src/store/read/check-many-statement.ts';
 import { checkNowStatement } from '../src/store/read/check-now.ts';
 import { counterpartStatement } from '../src/store/read/counterparts.ts';
@@ -29,17 +30,21 @@ const common = {
   'a check as of a block': checkAtStatement(PLAIN)(2, 0).sql,
   'a check of both versions': checkNowStatement(PLAIN)(4, 2).sql,
   'a check of both versions as of a block': checkAtStatement(PLAIN)(4, 2).sql,
+  'a batch of checks': checkBatchStatement(PLAIN).sql,
   'the grants of a v1 pair': HELD,
   ...Object.fromEntries(
     [...END_BEFORE, DELETE_EMPTY, ...DELETE_AFTER].map((sql, at) => [`the end of a pair ${at}`, sql]),
   ),
   'a rollback': ROLL_BACK[1] as string,
-  'a list': listStatement(decodedRows(PLAIN))(1).sql,
-  'a list of v2': listStatement(decodedRows(PLAIN))(2).sql,
-  'a page of a list': listStatement(decodedRows(PLAIN))(2, undefined, 'incoming').sql,
-  'a page of a list after the incoming ones': listStatement(decodedRows(PLAIN))(2, undefined, 'outgoing').sql,
-  'an incoming list': listStatement(decodedRows(DETAILED))(2, 'incoming').sql,
-  'an outgoing list': listStatement(decodedRows(PLAIN))(2, 'outgoing').sql,
+  'a list': listStatement(decodedRows(PLAIN))(1, false).sql,
+  'a list of v2': listStatement(decodedRows(PLAIN))(2, false).sql,
+  'a page of a list': listStatement(decodedRows(PLAIN))(2, false, undefined, 'incoming').sql,
+  'a page of a list after the incoming ones': listStatement(decodedRows(PLAIN))(2, false, undefined, 'outgoing').sql,
+  'an incoming list': listStatement(decodedRows(DETAILED))(2, false, 'incoming').sql,
+  'an outgoing list': listStatement(decodedRows(PLAIN))(2, false, 'outgoing').sql,
+  'a list at the head': listStatement(decodedRows(PLAIN))(1, true).sql,
+  'a page of a list at the head': listStatement(decodedRows(PLAIN))(2, true, undefined, 'incoming').sql,
+  'an outgoing list at the head': listStatement(decodedRows(DETAILED))(2, true, 'outgoing').sql,
 };
 const counterparts = Object.fromEntries(
   (['vaults', 'delegates'] as const).flatMap((side) =>
@@ -91,6 +96,10 @@ test('every statement uses its intended indexes', async () => {
       expect([when, name, await indexesOf(postgres)]).toEqual([when, name, namesIn(sqlite, /INDEXED BY (span_\w+)/g)]);
     }
   };
+  // A plan may be kept while the table grows, so a batch must look up each of its questions from the start.
+  await connection.unsafe(`PREPARE batch AS ${postgresSql(checkBatchStatement(PLAIN).sql)}`);
+  const plan = await connection.unsafe('EXPLAIN EXECUTE batch (NULL, NULL, NULL, NULL, NULL, NULL)');
+  expect(JSON.stringify(plan)).toContain('((hot = q.hot) AND (key = q.key) AND (from_addr = q.from_addr))');
   await compare('of an empty table');
   const chain = await newChain(store);
   const grants = (from: number) =>

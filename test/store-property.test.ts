@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type AnyQuestion, answer, asksBalance, partsOf, type Question, type Target } from '../src/registry/check.ts';
-import { type Address, type Bytes32, type Delegation, MAX_UINT256 } from '../src/registry/delegation.ts';
+import { type AnyQuestion, answer, type Question, type Target } from '../src/registry/check.ts';
+import type { Address, Bytes32, Delegation } from '../src/registry/delegation.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
 import type {
@@ -19,17 +19,8 @@ import type {
 } from '../src/store/store.ts';
 import { eventOfCall } from './support/calls.ts';
 import { ENGINES } from './support/engines.ts';
-import {
-  anyStep,
-  CONTRACTS,
-  IDS,
-  type LifeBlock,
-  type LifeCall,
-  ONCE_WRONG,
-  RIGHTS,
-  type Step,
-  WALLETS,
-} from './support/lives.ts';
+import { questionsFor, truthOf } from './support/life-questions.ts';
+import { anyStep, type LifeBlock, type LifeCall, ONCE_WRONG, type Step, WALLETS } from './support/lives.ts';
 import { createModel, type Model } from './support/model.ts';
 
 const RUNS = { SQLite: 1000, PostgreSQL: 100 };
@@ -176,6 +167,17 @@ async function createLife(store: Store) {
     }
   };
 
+  /** Checks of this chain and of the one before it answer the same concurrently as one at a time. */
+  const compareConcurrent = async () => {
+    const asked = [chainId, chainId - 1].flatMap((chain) =>
+      [0, 4, 9].flatMap((turn) => questionsFor(turn)).map((question) => ({ chain, question })),
+    );
+    const outcome = ({ chain, question }: (typeof asked)[number]) =>
+      store.check(chain, question).catch((error: StoreError) => [error.code, error.message]);
+    const concurrent = await Promise.all(asked.map(outcome));
+    for (const [turn, one] of asked.entries()) expect(concurrent[turn]).toEqual(await outcome(one));
+  };
+
   return {
     async take(step: Step): Promise<void> {
       switch (step.type) {
@@ -301,6 +303,7 @@ async function createLife(store: Store) {
           expect(answer(question, now.granting)).toBe(truth);
         }
       }
+      await compareConcurrent();
     },
   };
 }
@@ -329,37 +332,6 @@ async function everything(store: Store, query: Omit<ListQuery, 'limit'>, mayRefu
     if (mayRefuse && error instanceof StoreError && error.code === 'revocation-unread') return 'refused';
     throw error;
   }
-}
-
-/** A few questions, different ones at each block. */
-function questionsFor(turn: number): (Question | AnyQuestion)[] {
-  const pick = <T>(from: readonly T[], offset: number) => from[(turn + offset) % from.length] as T;
-  const pair = { from: pick(WALLETS, 0), to: pick(WALLETS, Math.floor(turn / 3)) };
-  const target = { contract: pick(CONTRACTS, Math.floor(turn / 2)), tokenId: BigInt(pick(IDS, Math.floor(turn / 5))) };
-  const v2 = { version: 2, ...pair, rights: pick(RIGHTS, Math.floor(turn / 7)) } as const;
-  return [
-    { version: 1, ...pair, scope: 'token', ...target },
-    { ...v2, scope: 'erc721', ...target },
-    { ...v2, scope: 'erc1155', ...target },
-    { ...v2, scope: 'erc20', contract: target.contract },
-    { ...v2, version: 'any', scope: 'all' },
-    { ...v2, version: 'any', scope: 'contract', contract: target.contract },
-    { ...v2, version: 'any', scope: 'erc721', ...target },
-    { ...v2, version: 'any', scope: 'erc1155', ...target },
-    { ...v2, version: 'any', scope: 'erc20', contract: target.contract },
-  ];
-}
-
-/** A v1 grant is unlimited. */
-function truthOf(model: Model, question: Question | AnyQuestion): boolean | bigint {
-  const [first = false, second = false] = partsOf(question).map((part) => {
-    const rest: string[] = part.scope === 'all' ? [] : [part.contract];
-    if ('tokenId' in part) rest.push(String(part.tokenId));
-    return part.version === 1
-      ? model.v1(part.scope, part.to, part.from, ...(rest as [string?, string?]))
-      : model.v2(part.scope, part.to, part.from, ...rest, part.rights);
-  });
-  return second === true ? (asksBalance(question) ? MAX_UINT256 : true) : first;
 }
 
 for (const engine of ENGINES) {

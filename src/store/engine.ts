@@ -83,6 +83,11 @@ export interface Engine {
    * statement is filled up with `chunk.filler`. PostgreSQL gets all rows at once, each column as an array.
    */
   many(statement: BulkStatement, shared: readonly Param[], rows: readonly Param[][], chunk: Chunk): Awaitable<Row[]>;
+  /**
+   * Reads with each column of many rows as an array parameter $1, $2, …. Null if a statement costs no round trip, so that many
+   * statements cost no more than one for all.
+   */
+  readonly readColumns: ((sql: string, columns: readonly (readonly Param[])[]) => Promise<Row[]>) | null;
   /** Commits everything the work did, or nothing. Transactions run one at a time. */
   transaction<T>(work: (tx: WriteTransaction) => Promise<T>, timeout?: StatementTimeout): Promise<T>;
   close(): Promise<void>;

@@ -45,6 +45,7 @@ export function openSqlite(path: string, { readOnly = false, mustExist = false }
     notices: null,
     pool: () => null,
     rows: reader.rows,
+    readColumns: null,
     many: ({ sqlite }, shared, rows, { size, filler }) => {
       const found: Row[] = [];
       for (let from = 0; from < rows.length; from += size) {

@@ -362,6 +362,17 @@ for (const engine of ENGINES) {
       expect(rows).toEqual(first);
     });
 
+    test('a list as of a block that was the head when the last list was read has what ended since', async () => {
+      const chain = await newChain();
+      await chain.add([block(101, [granted('ALL'), granted('CONTRACT')])]);
+      expect(await chain.list()).toHaveLength(2);
+      await chain.add([block(102, [ended('ALL')])]);
+      const kinds = async (at: number) => (await chain.list(at)).map(({ kind }) => kind);
+      expect(await kinds(101)).toEqual(['ALL', 'CONTRACT']);
+      expect(await kinds(102)).toEqual(['CONTRACT']);
+      expect(await kinds(101)).toEqual(['ALL', 'CONTRACT']);
+    });
+
     test('a list that was begun before history changed below its block ends with an error', async () => {
       const chain = await newChain();
       await chain.add([block(101, [granted('ALL')]), block(102), block(103)]);

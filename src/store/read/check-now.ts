@@ -60,11 +60,16 @@ export function countV1(keys: readonly DelegationKey[]): number {
   return count;
 }
 
+export type CheckNow<D extends HeldDelegation> = (
+  chainId: number,
+  question: Question | AnyQuestion,
+) => Promise<CheckResult<D>>;
+
 export function createCheckNow<D extends HeldDelegation>(
   read: StateReader,
   hash: IndexHash,
   held: HeldColumns<D>,
-): (chainId: number, question: Question | AnyQuestion) => Promise<CheckResult<D>> {
+): CheckNow<D> {
   const statementFor = checkNowStatement(held);
   return async (chainId, question) => {
     const keys = grantingKeys(question);

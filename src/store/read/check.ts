@@ -5,7 +5,7 @@ import { StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import type { CheckResult, HeldDelegation } from '../store.ts';
 import { createCheckAt } from './check-at.ts';
-import { createCheckNow } from './check-now.ts';
+import type { CheckNow } from './check-now.ts';
 import type { HeldColumns } from './held-columns.ts';
 import { requireBlockNumber } from './refusals.ts';
 import type { StateReader } from './state-reader.ts';
@@ -14,8 +14,8 @@ export function createCheck<D extends HeldDelegation>(
   read: StateReader,
   hash: IndexHash,
   held: HeldColumns<D>,
+  checkNow: CheckNow<D>,
 ): (chainId: number, question: Question | AnyQuestion, block?: number) => Promise<CheckResult<D>> {
-  const checkNow = createCheckNow(read, hash, held);
   const checkAt = createCheckAt(read, hash, held);
   return async (chainId, question, block) => {
     const fault = faultOfQuestion(question);

@@ -9,7 +9,9 @@ import { createBlockAt } from './block-at.ts';
 import { createBlockReads } from './blocks.ts';
 import { createChainReads } from './chains.ts';
 import { createCheck } from './check.ts';
+import { batchChecks, createCheckBatch } from './check-batch.ts';
 import { createCheckMany } from './check-many.ts';
+import { createCheckNow } from './check-now.ts';
 import { createCounterparts } from './counterparts.ts';
 import { createHeld } from './held.ts';
 import { DETAILED, PLAIN } from './held-columns.ts';
@@ -26,11 +28,14 @@ export type Reads = Omit<Store, keyof Writes | 'id' | 'notices' | 'pool' | 'clos
 
 export function createReads(engine: Engine, hash: IndexHash): Reads {
   const readWithState = createStateReader(engine);
+  const checkNow = createCheckNow(readWithState, hash, PLAIN);
+  const explainNow = createCheckNow(readWithState, hash, DETAILED);
+  const checkInBatches = engine.readColumns && batchChecks(checkNow, createCheckBatch(engine.readColumns, hash, PLAIN));
   return {
     ...createChainReads(engine),
     pin: createPin(engine),
-    check: createCheck(readWithState, hash, PLAIN),
-    explain: createCheck(readWithState, hash, DETAILED),
+    check: createCheck(readWithState, hash, PLAIN, checkInBatches ?? checkNow),
+    explain: createCheck(readWithState, hash, DETAILED, explainNow),
     checkMany: createCheckMany(engine, hash),
     list: createList(engine, hash, decodedRows(PLAIN)),
     listDetailed: createList(engine, hash, decodedRows(DETAILED)),

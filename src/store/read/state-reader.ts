@@ -57,9 +57,14 @@ export type StateReader = (
   params: readonly Param[],
 ) => Promise<RowsWithState>;
 
+interface KnownState {
+  readonly commit: number;
+  readonly state: ChainState;
+}
+
 export function createStateReader(engine: Engine): StateReader {
   /** Each chain's state at its newest known commit. */
-  const known = new Map<number, { readonly commit: number; readonly state: ChainState }>();
+  const known = new Map<number, KnownState>();
   return async (chainId, statement, params) => {
     let rows = await engine.rows(statement.sql, params);
     let newest = known.get(chainId);
@@ -70,5 +75,37 @@ export function createStateReader(engine: Engine): StateReader {
     }
     if (rows[0] === undefined || newest === undefined || newest.state.head === null) throw notIndexed(chainId);
     return { rows, state: newest.state, head: newest.state.head };
+  };
+}
+
+export interface RowsWithStates {
+  /** Without those of the chains. */
+  readonly rows: Row[];
+  /** The state of each chain that is in the store. */
+  readonly states: ReadonlyMap<number, ChainState>;
+}
+
+/** The same for a statement that returns the rows of several chains among others, which have no commit id. */
+export function createStatesReader(
+  statement: StateStatement<string>,
+  decodeChainId: (row: Row) => number,
+): (read: (sql: string) => Promise<Row[]>) => Promise<RowsWithStates> {
+  const known = new Map<number, KnownState>();
+  const isChain = (row: Row) => row[statement.at['commit_id'] as number] !== null;
+  return async (read) => {
+    let all = await read(statement.sql);
+    const isKnown = (row: Row) => statement.decodeCommit(row) === known.get(decodeChainId(row))?.commit;
+    if (!all.every((row) => !isChain(row) || isKnown(row))) {
+      all = await read(statement.sqlWithState);
+      for (const row of all.filter(isChain))
+        known.set(decodeChainId(row), { commit: statement.decodeCommit(row), state: statement.decodeState(row) });
+    }
+    const states = new Map<number, ChainState>();
+    const rows: Row[] = [];
+    for (const row of all) {
+      if (!isChain(row)) rows.push(row);
+      else states.set(decodeChainId(row), (known.get(decodeChainId(row)) as KnownState).state);
+    }
+    return { rows, states };
   };
 }

@@ -1,0 +1,190 @@
+// Tests checks that arrive together: PostgreSQL answers them with one statement, as if each had been asked alone.
+
+import { afterAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type AnyQuestion, answer, type Question } from '../src/registry/check.ts';
+import { type Address, type Bytes32, NO_RIGHTS } from '../src/registry/delegation.ts';
+import type { Engine } from '../src/store/engine.ts';
+import type { StoreError } from '../src/store/errors.ts';
+import { readIdentity } from '../src/store/identity.ts';
+import { createIndexHash } from '../src/store/index-hash.ts';
+import { openEngine, openStore } from '../src/store/open.ts';
+import { createReads } from '../src/store/read/reads.ts';
+import type { BlockRef, Store } from '../src/store/store.ts';
+import { eventOfCall } from './support/calls.ts';
+import { asksAll, asksErc20, asksV1, newChain } from './support/chain.ts';
+import { block, COLD, granted, HOT, hash, revocation } from './support/fixtures.ts';
+import { questionsFor, truthOf } from './support/life-questions.ts';
+import { anyStep, type LifeBlock } from './support/lives.ts';
+import { createModel, type Model } from './support/model.ts';
+import { postgresDatabase } from './support/postgres-database.ts';
+
+const ends: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+
+/** A store to write to, and a reader of it that counts the batches. */
+async function open() {
+  const url = await postgresDatabase();
+  const store = await openStore(url);
+  const engine = (await openEngine(url, { readOnly: true, role: 'api' })) as Engine;
+  const { secret } = await readIdentity(engine);
+  const batches: number[] = [];
+  const readColumns: Engine['readColumns'] = (sql, columns) => {
+    batches.push(columns[1]?.length ?? 0);
+    return (engine.readColumns as NonNullable<Engine['readColumns']>)(sql, columns);
+  };
+  ends.push(store.close, engine.close);
+  const { check } = createReads({ ...engine, readColumns }, createIndexHash(secret));
+  return { url, store, check, batches };
+}
+
+/** Both chains get random blocks and reorgs. `truths` is the model at every block that was ever the head, by hash. */
+async function createWriter(store: Store, chainId: number, truths: Map<Bytes32, Model>) {
+  const { epoch } = await store.claim(chainId, 1);
+  let history: (BlockRef & Pick<LifeBlock, 'calls'>)[] = [];
+  let head: BlockRef | null = null;
+  let hashes = 0;
+  return async (depth: number, blocks: readonly LifeBlock[]) => {
+    const kept = history.slice(0, Math.max(1, history.length - depth));
+    const rollback = depth > 0 && kept.length > 0 ? { rollbackTo: kept.at(-1)?.number ?? 0 } : {};
+    if (depth > 0) history = kept;
+    const added = blocks.map(({ gap, seconds, calls }) => {
+      const last = history.at(-1);
+      const own = { number: (last?.number ?? 0) + gap, timestamp: (last?.timestamp ?? 1e9) + seconds };
+      const one = { ...own, hash: hash(++hashes, chainId), calls };
+      history.push(one);
+      return one;
+    });
+    const { number, timestamp, hash: own } = history.at(-1) as BlockRef;
+    const newHead = { number, timestamp, hash: own };
+    const model = createModel();
+    for (const { calls } of history) for (const { call } of calls) model.call(call);
+    truths.set(newHead.hash, model);
+    const inputs = added.map(({ calls, ...ref }) => ({
+      ...ref,
+      logs: calls.map(({ call }, logIndex) => {
+        const delegate = (call[2] === 'revokeSelf' ? call[1] : call[3][0]) as Address;
+        const event = eventOfCall(call);
+        const log = { logIndex, transactionHash: hash(logIndex), event };
+        return event.type === 'unknownRevoked' ? { ...log, revoked: delegate } : log;
+      }),
+    }));
+    await store.apply({ chainId, epoch, after: head, blocks: inputs, head: newHead, ...rollback });
+    head = newHead;
+  };
+}
+
+test('each answer is true at the block that it names, through commits and reorgs of two chains', async () => {
+  const { store, check, batches } = await open();
+  const truths = new Map<Bytes32, Model>();
+  const writers = [await createWriter(store, 1, truths), await createWriter(store, 2, truths)];
+  const steps = fc.sample(anyStep, { numRuns: 150, seed: 5 }).flatMap((step) => {
+    if (step.type === 'append') return [{ depth: 0, blocks: step.blocks }];
+    return step.type === 'reorg' ? [{ depth: step.depth, blocks: step.blocks }] : [];
+  });
+  const [first = { depth: 0, blocks: [] }] = steps.filter(({ depth }) => depth === 0);
+  for (const write of writers) await write(0, first.blocks);
+
+  let isDone = false;
+  const named = new Set<string>();
+  const write = async () => {
+    for (const { depth, blocks } of steps) {
+      if (isDone) return;
+      await Promise.all(writers.map((one) => one(depth, blocks)));
+    }
+  };
+  const ask = async (caller: number) => {
+    for (let turn = caller; !isDone; turn += 7) {
+      const chainId = 1 + (turn % 2);
+      const questions = questionsFor(turn);
+      const question = questions[turn % questions.length] as Question | AnyQuestion;
+      const { block: at, granting, chain } = await check(chainId, question);
+      expect(chain.chainId).toBe(chainId);
+      expect(chain.head).toEqual(at as BlockRef);
+      expect(answer(question, granting)).toBe(truthOf(truths.get(at.hash as Bytes32) as Model, question));
+      named.add(at.hash as Bytes32);
+    }
+  };
+  // The first to end, with an error or not, ends the others.
+  const end = () => {
+    isDone = true;
+  };
+  const asking = Array.from({ length: 40 }, (_, caller) => ask(caller));
+  await Promise.all([write(), ...asking].map((one) => one.finally(end)));
+  // Answers came from many blocks, and from batches.
+  expect(named.size).toBeGreaterThan(20);
+  expect(Math.max(...batches)).toBeGreaterThan(20);
+});
+
+test('a question that fails hurts no other of its batch', async () => {
+  const { store, check, batches } = await open();
+  const [chain, other] = [await newChain(store), await newChain(store)];
+  const empty = await newChain(store);
+  await chain.add([block(101, [granted('ALL')]), block(102, [granted('ALL', { version: 1, rights: null })])]);
+  await chain.add([revocation(103)]);
+  await other.add([block(101, [granted('ERC20', { amount: 5n })])]);
+  const nobody: Question = { ...asksAll, from: `0x${'0'.repeat(40)}` };
+  const asked: [number, Question | AnyQuestion][] = [
+    [chain.chainId, asksAll],
+    [chain.chainId, asksV1],
+    [chain.chainId, { version: 'any', scope: 'all', from: COLD, to: HOT, rights: NO_RIGHTS }],
+    [chain.chainId, { ...asksV1, to: COLD }],
+    [empty.chainId, asksAll],
+    [999, asksV1],
+    [other.chainId, asksErc20],
+    [other.chainId, asksV1],
+    [chain.chainId, nobody],
+    [chain.chainId, { ...asksAll, to: 'nonsense' as Address }],
+    [chain.chainId, asksAll],
+  ];
+  const outcome = ([chainId, question]: (typeof asked)[number]) =>
+    check(chainId, question).then(
+      ({ granting }) => answer(question, granting),
+      (error: StoreError) => error.code,
+    );
+  const single: Awaited<ReturnType<typeof outcome>>[] = [];
+  for (const one of asked) single.push(await outcome(one));
+  expect(batches).toEqual([]);
+  const refused = 'revocation-unread';
+  const started = 'not-started';
+  expect(single).toEqual([true, refused, refused, false, started, started, 5n, false, false, 'bad-question', true]);
+  expect(await Promise.all(asked.map(outcome))).toEqual(single);
+  expect(batches.length).toBeGreaterThan(0);
+});
+
+test('a statement that fails, fails each of its questions', async () => {
+  const { url, store, check } = await open();
+  const chain = await newChain(store);
+  await chain.add([block(101, [granted('ALL')])]);
+  const admin = new Bun.SQL(url, { max: 1 });
+  ends.push(() => admin.close());
+  const outcomes = async () => {
+    const all = Array.from({ length: 10 }, () => check(chain.chainId, asksAll));
+    return (await Promise.allSettled(all)).map((one) =>
+      one.status === 'fulfilled' ? answer(asksAll, one.value.granting) : (one.reason as StoreError).code,
+    );
+  };
+  expect(await outcomes()).toEqual(Array(10).fill(true));
+  await admin.unsafe('ALTER TABLE span RENAME TO gone');
+  expect(await outcomes()).toEqual(Array(10).fill('failed'));
+  await admin.unsafe('ALTER TABLE gone RENAME TO span');
+  expect(await outcomes()).toEqual(Array(10).fill(true));
+
+  // The connections are lost while the statements run.
+  const watcher = new Bun.SQL(url, { max: 1 });
+  ends.push(() => watcher.close());
+  const blocked = `SELECT pid FROM pg_stat_activity
+    WHERE application_name = 'delegations-api' AND wait_event_type = 'Lock'`;
+  const lost = await admin.begin(async (transaction) => {
+    await transaction.unsafe('LOCK TABLE span IN ACCESS EXCLUSIVE MODE');
+    const failing = outcomes();
+    // The first check, and the batch of the others.
+    while ((await watcher.unsafe(blocked)).length < 2) await Bun.sleep(1);
+    await watcher.unsafe(`SELECT pg_terminate_backend(pid) FROM (${blocked}) AS backends`);
+    return failing;
+  });
+  expect(lost).toEqual(Array(10).fill('unavailable'));
+  expect(await outcomes()).toEqual(Array(10).fill(true));
+});
