@@ -13,13 +13,18 @@ export interface WrkOptions {
   readonly cores?: string;
 }
 
-export function wrk(server: Server, script: string, seconds: number, options: WrkOptions = {}): Cost {
+/** CPU is in microseconds per request. */
+export interface WrkCost extends Cost {
+  readonly clientCpu: number;
+}
+
+export function wrk(server: Server, script: string, seconds: number, options: WrkOptions = {}): WrkCost {
   const measured = meter(server);
-  const { stdout, stderr } = Bun.spawnSync(wrkCommand(server, script, seconds, options));
+  const { stdout, stderr, resourceUsage } = Bun.spawnSync(wrkCommand(server, script, seconds, options));
   const text = stdout.toString();
   const requests = Number(/(\d+) requests in/.exec(text)?.[1] ?? 0);
   if (requests === 0 || !/^bad 0$/m.test(text)) throw new Error(`wrk failed: ${text}${stderr.toString()}`);
-  return measured(requests);
+  return { ...measured(requests), clientCpu: Number(resourceUsage?.cpuTime.total ?? 0) / requests };
 }
 
 /** wrk reads every response to its end and repeats requests until the time is up. */
