@@ -40,7 +40,8 @@ const HEAD = `# Benchmarks
 
 Compared with what you would use instead: \`eth_call\` to the registry on a node, an indexer built with [Ponder](https://ponder.sh), and
 nginx serving a static \`true\` as the floor. \`npm run bench\` measures everything and writes this page and its picture;
-\`npm run bench -- checks\` measures one part. Missing tools are installed first.
+\`npm run bench -- checks\` measures one part. A run of a part with options is kept beside the default one. Missing tools are installed
+first.
 
 ![The figures below as bars](benchmarks.svg)`;
 
