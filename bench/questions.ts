@@ -1,10 +1,10 @@
 // Draws the benchmark's questions: contract checks without rights, half of them for pairs with a delegation.
 
-import { checksummed } from '../src/api/checksum.ts';
 import { CHECKS, type CheckOperation } from '../src/api/operations.ts';
 import { splitUrl } from '../src/api/query.ts';
 import { checkUrl } from '../src/api/url.ts';
 import type { QuestionOf } from '../src/registry/check.ts';
+import { checksummed } from '../src/registry/checksum.ts';
 import { type Address, type Delegation, NO_RIGHTS } from '../src/registry/delegation.ts';
 import { createRandom } from '../test/support/random.ts';
 

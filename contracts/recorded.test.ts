@@ -76,7 +76,7 @@ test('every v2 delegate call returns the hash of its delegation', async () => {
   } finally {
     await evm.stop();
   }
-}, 60_000);
+});
 
 interface Counts {
   answers: number;

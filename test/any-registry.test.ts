@@ -1,8 +1,8 @@
 // Questions to both registries and to several chains at once: vaults, delegates, and the list of a wallet.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { checksummed } from '../src/api/checksum.ts';
 import type { App } from '../src/http/app.ts';
+import { checksummed } from '../src/registry/checksum.ts';
 import type { Address } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';

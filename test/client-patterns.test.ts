@@ -54,7 +54,7 @@ beforeAll(async () => {
   await store.close();
   served = await startServe(url, LIMITS);
   lenient = await startServe(url, { ...LIMITS, UNKNOWN_KEYS: 'anonymous' });
-}, 60_000);
+});
 afterAll(async () => {
   await served.stop();
   await lenient.stop();
@@ -103,7 +103,7 @@ describe('X-API-KEY', () => {
       expect.stringMatching(/seconds\. The API key is unknown, malformed, expired or revoked\. See \/developers\.$/),
     ]);
     expect((await ask(lenient, client, V2, { 'x-api-key': key })).status).toBe(200);
-  }, 30_000);
+  });
 
   test('the 429 of v1 does not promise that a key removes its limit', async () => {
     const client = newcomer();
@@ -120,7 +120,7 @@ describe('X-API-KEY', () => {
     expect(await detailOf(await ask(served, client, V2))).toEndWith(
       'Requests with an API key are not limited: see /developers.',
     );
-  }, 30_000);
+  });
 });
 
 describe('a client that sends one set of parameters to every check', () => {
@@ -276,7 +276,7 @@ describe('a browser on another origin', () => {
       await browser.close();
       await page.stop(true);
     }
-  }, 60_000);
+  });
 });
 
 test('a 304 has neither Content-Type nor Content-Length; a HEAD has those of its GET, and no body', async () => {

@@ -83,7 +83,7 @@ describe('two followers and two APIs', () => {
     expect(Object.keys(idle)).toContain('delegations-api');
     expect(Object.keys(idle)).toContain('delegations-follower');
     await admin.close();
-  }, 120_000);
+  });
 
   test('open no more connections than DATABASE_POOL', async () => {
     const database = await server.createDatabase();
@@ -109,7 +109,7 @@ describe('two followers and two APIs', () => {
     expect(text).toMatch(/^delegations_database_pool_in_use\{process="api"\} [0-2]$/m);
     expect(text).toMatch(/^delegations_database_pool_waiting\{process="api"\} \d+$/m);
     await admin.close();
-  }, 120_000);
+  });
 });
 
 test('while the database is away, every line is JSON, and no follower says that another one has the lease', async () => {
@@ -129,4 +129,4 @@ test('while the database is away, every line is JSON, and no follower says that 
   const lines = roles.flatMap((role) => role.told());
   expect(lines.filter((line) => !line.startsWith('{'))).toEqual([]);
   expect(lines.filter((line) => line.includes('standing by'))).toEqual([]);
-}, 120_000);
+});

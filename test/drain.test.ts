@@ -16,7 +16,7 @@ let url = '';
 beforeAll(async () => {
   url = `sqlite:${temporaryPath('drain.db')}`;
   await fillLongList(url, COUNT, 1000);
-}, 120_000);
+});
 afterAll(removeServed);
 
 const start = (more: Record<string, string> = {}, ...command: string[]) =>

@@ -30,7 +30,7 @@ beforeAll(() => {
   writeFileSync(join(folder, 'evil.ts'), 'process.exit(99)\n');
   writeFileSync(join(folder, 'package.json'), '{"type":"commonjs","imports":{"*":"./evil.ts"}}');
   writeFileSync(join(folder, 'tsconfig.json'), '{"compilerOptions":{"paths":{"*":["./evil.ts"]}}}');
-}, 60_000);
+});
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 async function listeningUrl(stdout: ReadableStream<Uint8Array>): Promise<string> {
@@ -112,7 +112,7 @@ describe('the executable', () => {
         await child.exited;
         await node.stop();
       }
-    }, 60_000);
+    });
   }
 
   test('has all commands, and explains that the sandbox is missing', () => {

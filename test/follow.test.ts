@@ -127,7 +127,7 @@ describe('delegations serve, following', () => {
     expect(caught).toMatchObject([
       { level: 'info', chainId: 1, block: expect.any(Number), seconds: expect.any(Number) },
     ]);
-  }, 120_000);
+  });
 
   test('the cause of each provider failure is in the log, in networks and in the metrics, and so is its recovery', async () => {
     const live = liveChain(60);
@@ -178,7 +178,7 @@ describe('delegations serve, following', () => {
     for (const provider of ['1/2', '1/3'])
       expect(of(provider, 'provider recovered')).toMatchObject([{ chainId: 1, unhealthySeconds: expect.any(Number) }]);
     expect(JSON.stringify(told)).not.toContain(SECRET);
-  }, 120_000);
+  });
 
   test('one chain unreachable, one hung, one with another id: the others continue, and each reports why', async () => {
     const live = liveChain(60);
@@ -225,8 +225,9 @@ describe('delegations serve, following', () => {
     for await (const line of served.lines) told.push(JSON.stringify(line));
     expect(told.length).toBeGreaterThan(10);
     // A provider's URL is a secret: it must not be in any response, metric or log line.
-    expect(told.filter((text) => text.includes(SECRET) || text.includes(String(live.node.port)))).toEqual([]);
-  }, 120_000);
+    const secret = new RegExp(`${SECRET}|:${live.node.port}\\b`);
+    expect(told.filter((text) => secret.test(text))).toEqual([]);
+  });
 
   test('kill -9 at any moment loses nothing: the store is always right at its own head, and catches up in the end', async () => {
     const kills = 24;
@@ -260,7 +261,7 @@ describe('delegations serve, following', () => {
     expect(beforeTip).toBeGreaterThan(0);
     console.log(`${kills} kills, ${beforeTip} of them before the follower had caught up: 0 wrong`);
     await live.stop();
-  }, 300_000);
+  });
 
   test('a clock that is an hour slow is reported, and queries at the head are not answered', async () => {
     const live = liveChain(120);
@@ -301,7 +302,7 @@ describe('delegations serve, following', () => {
     // It is reported once, however often the clock is checked.
     for await (const line of served.lines) if (isClock(line)) told.push(line);
     expect(told).toMatchObject([{ level: 'error', chainId: 1 }]);
-  }, 120_000);
+  });
 
   test('a follower that is stopped, overtaken and resumed writes nothing', async () => {
     const live = liveChain(50);
@@ -333,7 +334,7 @@ describe('delegations serve, following', () => {
     await expectRight(`sqlite:${path}`, live);
     await second.stop();
     await live.stop();
-  }, 120_000);
+  });
 
   test('a standby on PostgreSQL takes over within ten seconds when the active follower is killed, while an API answers', async () => {
     const live = liveChain(60, 21);
@@ -378,7 +379,7 @@ describe('delegations serve, following', () => {
     expect(await answering.stop()).toBe(0);
     await store.close();
     await live.stop();
-  }, 120_000);
+  });
 
   test('a follower whose node is unreachable hands its chain to a standby, and does not take it back', async () => {
     const live = liveChain(60, 22);
@@ -425,7 +426,7 @@ describe('delegations serve, following', () => {
       await live.stop();
     }
     expect(bad.told.text.match(/"message":"lease acquired"/g)).toHaveLength(1);
-  }, 180_000);
+  });
 
   test('followers and APIs on one PostgreSQL exchange the status of chains and denied checks', async () => {
     const live = liveChain(40, 5);
@@ -457,7 +458,7 @@ describe('delegations serve, following', () => {
       await api.stop();
       await live.stop();
     }
-  }, 120_000);
+  });
 
   test('denied checks reach the audit, large token ids included', async () => {
     const live = liveChain(40);
@@ -475,7 +476,7 @@ describe('delegations serve, following', () => {
     }
     expect(await served.stop()).toBe(0);
     await live.stop();
-  }, 60_000);
+  });
 
   test('audit compares an index with its chain, and rewind reads blocks again', async () => {
     const live = liveChain(120);
@@ -529,7 +530,7 @@ describe('delegations serve, following', () => {
       expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
     }
     await live.stop();
-  }, 120_000);
+  });
 
   for (const [why, halts] of [
     [
@@ -559,7 +560,7 @@ describe('delegations serve, following', () => {
         const rewound = await runCommand(['rewind', '--chain', '1', '--to', String(FIRST + 9)], { DATABASE_URL: url });
         expect([rewound.code, rewound.stderr]).toEqual([0, '']);
       });
-    }, 120_000);
+    });
   }
 
   test('an import continues next to a running follower, which waits for it', async () => {
@@ -596,7 +597,7 @@ describe('delegations serve, following', () => {
         linesWith(() => someTicks(live)),
       );
     });
-  }, 120_000);
+  });
 
   test('an index moves to another store and is followed there; an incomplete file is rejected', async () => {
     const live = liveChain(150, 11);
@@ -667,5 +668,5 @@ describe('delegations serve, following', () => {
     await expectRight(`sqlite:${other}`, live);
     expect(live.node.calls.get('eth_getLogs')).toBeLessThan(10);
     await live.stop();
-  }, 120_000);
+  });
 });

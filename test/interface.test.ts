@@ -1,10 +1,10 @@
 // The interface, sentence by sentence. Limits and keys come with their own tests.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { checksummed } from '../src/api/checksum.ts';
 import { requiredParams } from '../src/api/operation.ts';
 import { REGISTRY_OPERATIONS } from '../src/api/operations.ts';
 import type { App } from '../src/http/app.ts';
+import { checksummed } from '../src/registry/checksum.ts';
 import { MAX_UINT256 } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';

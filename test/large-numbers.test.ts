@@ -1,8 +1,8 @@
 // Tests large numbers in JSON responses, byte by byte, over a real socket.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { checksummed } from '../src/api/checksum.ts';
 import type { RunningServer } from '../src/http/listener.ts';
+import { checksummed } from '../src/registry/checksum.ts';
 import { MAX_UINT256 } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';

@@ -122,4 +122,4 @@ test(`${NODE_PROGRAM}: after growth, reorgs and shorter branches every check equ
   expect(counts.yes).toBeGreaterThan(500);
   expect([counts.reorgs, counts.shorter]).toEqual([16, 8]);
   expect(counts.smartRevocations).toBeGreaterThan(20);
-}, 280_000);
+});

@@ -20,7 +20,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   await sandbox.ready();
   url = /curl '(http:\/\/[^/]+)\//.exec(sandbox.text())?.[1] ?? '';
-}, 300_000);
+});
 afterAll(async () => {
   await browser.close();
   sandbox.child.kill('SIGINT');
@@ -83,7 +83,7 @@ describe('every page', () => {
         expect([name, complaints, [...asked]]).toEqual([name, [], [url]]);
         await page.close();
       }
-    }, 120_000);
+    });
   }
 });
 
@@ -172,7 +172,7 @@ describe('the explorer', () => {
     expect(await heading.innerText()).not.toBe(before);
     expect(await page.getByLabel('Hot wallet').inputValue()).toBe('0xabc');
     await page.close();
-  }, 60_000);
+  });
 });
 
 test('the status page shows the progress of each chain, its providers without their URLs, and the audit', async () => {
@@ -265,7 +265,7 @@ describe('the developer page', () => {
     await page.getByRole('button', { name: 'Sign in with Test Wallet' }).waitFor();
     expect(complaints).toEqual([]);
     await page.close();
-  }, 60_000);
+  });
 
   test('a wallet with as many keys as the quota allows is asked whether to replace a key at once', async () => {
     const { page, complaints } = await withWallet();
@@ -293,7 +293,7 @@ describe('the developer page', () => {
     // The browser itself reports responses of 409.
     expect(complaints.filter((one) => !one.includes('409'))).toEqual([]);
     await page.close();
-  }, 60_000);
+  });
 
   test('rejects other origins, missing sessions and keys of other wallets', async () => {
     const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

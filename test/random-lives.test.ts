@@ -1,6 +1,6 @@
 // Follows random chains through growth, reorgs, restarts, and nodes that lag, lie and fail. After every step the store must be
 // right at its own head, and in the end at the chain's head. A seed repeats a run:
-// FOLLOW_SEED=7 FOLLOW_RUNS=5000 npx bun test --timeout 99999999 test/random-lives.test.ts
+// TEST_MINUTES=999 FOLLOW_SEED=7 FOLLOW_RUNS=5000 npx bun test test/random-lives.test.ts
 
 import { expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const created = await accounts.create({ label: 'one', now: Math.floor(Date.now() / 1000) });
   [key, keyId] = [created?.text ?? '', created?.record.id ?? 0];
   await accounts.close();
-}, 120_000);
+});
 afterAll(removeServed);
 
 const start = (more: Record<string, string> = {}, ...command: string[]) =>

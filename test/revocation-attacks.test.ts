@@ -28,7 +28,7 @@ beforeEach(async () => {
   await evm.rpc.call('evm_setAutomine', [false]);
   proxy = startRpcProxy(evm.url);
   one = await following([proxy], { firstBlock: 0, clock: 0, finality: { blocks: 20 } });
-}, 120_000);
+});
 afterEach(async () => {
   await one.close();
   await proxy.stop();
@@ -101,7 +101,7 @@ describe('eight contract wallets that revoke a delegate in every block', () => {
     expect(one.errors).toEqual([]);
     // CPU time is too noisy on a busy machine to assert: it is only printed.
     expect(ratio('requests')).toBeLessThan(5);
-  }, 280_000);
+  });
 });
 
 /** Creates a smart contract wallet that makes these grants. */
@@ -190,7 +190,7 @@ describe('a wallet whose state is too large for every node', () => {
           }
         }
       }
-    }, 120_000);
+    });
   }
 });
 
@@ -242,7 +242,7 @@ describe('a wallet with more delegates than one tick settles', () => {
     for (let ticks = 0; left.length > 0 && ticks < 5; ticks++) left = await next();
     expect(left).toEqual([]);
     expect(await one.store.unreadRevocations(1)).toEqual([]);
-  }, 120_000);
+  });
 });
 
 /** The first blocks are slower, before the code is compiled. */

@@ -69,7 +69,7 @@ async function runFast(): Promise<number> {
 }
 
 async function bunTest(more: readonly string[], environment: Record<string, string>): Promise<number> {
-  const command = [process.execPath, 'test', WORKERS, '--timeout', '300000', '--timings', TIMINGS, ...more];
+  const command = [process.execPath, 'test', WORKERS, '--timings', TIMINGS, ...more];
   const child = Bun.spawn(command, {
     env: { ...process.env, ...environment },
     stdio: ['inherit', 'inherit', 'inherit'],

@@ -140,7 +140,7 @@ test('gives the printed answers, which the contracts confirm, keeps producing bl
   expect(await sandbox.child.exited).toBe(0);
   expect(sandbox.text()).toContain('Stopped. All data was deleted.');
   await expectNothingLeft(processes, sandbox.folder);
-}, 120_000);
+});
 
 test('when its chain dies, it exits with an error and cleans up', async () => {
   const sandbox = start();
@@ -151,7 +151,7 @@ test('when its chain dies, it exits with an error and cleans up', async () => {
   expect(await sandbox.child.exited).toBe(2);
   expect(await new Response(sandbox.child.stderr).text()).toContain('The local chain exited, so the sandbox stops.');
   await expectNothingLeft(processes, sandbox.folder);
-}, 120_000);
+});
 
 test('when it is killed, its child processes exit too', async () => {
   const sandbox = start();
@@ -161,7 +161,7 @@ test('when it is killed, its child processes exit too', async () => {
   sandbox.child.kill('SIGKILL');
   await sandbox.child.exited;
   await until('all processes are gone', () => !processes.some(isAlive));
-}, 120_000);
+});
 
 test('a port in use, a directory that is not writable and an invalid setting are clear errors', async () => {
   const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
@@ -180,4 +180,4 @@ test('a port in use, a directory that is not writable and an invalid setting are
     expect(said).not.toContain('    at ');
   }
   await taken.stop(true);
-}, 60_000);
+});

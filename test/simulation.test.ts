@@ -1,6 +1,6 @@
 // Follows random chains through faulty nodes. While one node is honest, the index must be right in the end without an operator.
 // A seed repeats a run, and FOLLOW_QUIRKS chooses the faults:
-// FOLLOW_SEED=7 FOLLOW_RUNS=1 FOLLOW_QUIRKS=noReceipts,frozen npx bun test --timeout 9999999 test/simulation.test.ts
+// TEST_MINUTES=999 FOLLOW_SEED=7 FOLLOW_RUNS=1 FOLLOW_QUIRKS=noReceipts,frozen npx bun test test/simulation.test.ts
 // It must never be wrong in between, except while the honest node was unavailable.
 
 import { expect, test } from 'bun:test';

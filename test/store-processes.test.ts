@@ -35,7 +35,7 @@ function startWriter(url: string) {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 120_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('The writer printed nothing for 30 s');
     await Bun.sleep(5);

@@ -375,7 +375,7 @@ describe('a real contract wallet', () => {
     accounts = await openAccounts(await (ENGINES[0] as (typeof ENGINES)[number]).fresh());
     const nodes = new Map([[1, [evm.url]]]);
     signIn = await createSignIn({ sessions: accounts.sessions, origins: () => [ORIGIN], nodes, now: () => NOW });
-  }, 60_000);
+  });
   afterAll(async () => {
     await accounts.close();
     await evm.stop();
@@ -398,7 +398,7 @@ describe('a real contract wallet', () => {
     await expect(signIn.verify(bad, await other.signMessage({ message: bad }), 'a')).rejects.toThrow(
       'not from the wallet',
     );
-  }, 60_000);
+  });
 
   test('may be one that is not deployed yet (EIP-6492)', async () => {
     const { concat, getContractAddress, serializeErc6492Signature, numberToHex, size } = await import('viem');
@@ -427,5 +427,5 @@ describe('a real contract wallet', () => {
     expect(await attempt(other)).toContain('not from the wallet');
     // A factory call that deploys another wallet does not open this one's account.
     expect(await attempt(other, other.address)).toContain('not from the wallet');
-  }, 60_000);
+  });
 });

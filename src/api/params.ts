@@ -1,9 +1,9 @@
 // The kinds of values that parameters take: what each means, what is accepted, and how it is read.
 
+import { hasChecksum } from '../registry/checksum.ts';
 import { type Address, type Bytes32, isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { rightsOf, TEXT_PREFIX } from '../registry/rights.ts';
 import { ALL_SCOPES } from '../registry/scopes.ts';
-import { hasChecksum } from './checksum.ts';
 import type { JsonSchema } from './shape.ts';
 
 export interface Param<T> {

@@ -84,7 +84,7 @@ describe.each(ENGINES)('a lease on $name', ({ fresh }) => {
     await bad.stop();
     for (const store of stores) await store.close();
     await live.stop();
-  }, 120_000);
+  });
 
   test('stays with a single process, which follows as soon as its node responds', async () => {
     const live = liveChain(30);
@@ -99,7 +99,7 @@ describe.each(ENGINES)('a lease on $name', ({ fresh }) => {
     await alone.stop();
     await store.close();
     await live.stop();
-  }, 120_000);
+  });
 
   test('stays with a holder whose chain makes no blocks while its node responds', async () => {
     const live = liveChain(30);
@@ -110,5 +110,5 @@ describe.each(ENGINES)('a lease on $name', ({ fresh }) => {
     await quiet.stop();
     await store.close();
     await live.stop();
-  }, 120_000);
+  });
 });

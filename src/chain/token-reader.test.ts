@@ -35,7 +35,7 @@ beforeAll(async () => {
   await sendToken(evm.rpc, 'Collection', 'mint721', [ADA, 2n ** 256n - 1n]);
   await sendToken(evm.rpc, 'Cards', 'mint1155', [BEN, 3n, 5n]);
   await sendToken(evm.rpc, 'Coin', 'mint20', [BEN, 2n ** 255n]);
-}, 120_000);
+});
 afterAll(() => evm.stop());
 
 let proxies: RpcProxy[] = [];
@@ -166,7 +166,7 @@ describe('what is not a token', () => {
       const bad = await at(TOKENS.BadToken);
       expect(await both().ownerOf(bad, 1n)).toMatchObject(owner);
       expect(await both().balances(bad, [ADA], null)).toMatchObject(balance);
-    }, 60_000);
+    });
 });
 
 describe('providers', () => {

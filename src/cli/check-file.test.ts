@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
         await store.apply({ chainId, epoch, after: null, blocks, head: block(102), verified: 102 });
       }
       served = serving(store, timeOf(102), { chainIds: new Set([1, 8453]) });
-    }, 60_000);
+    });
     afterAll(async () => {
       await served.stop();
       await store.close();
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
         expect(byColumn.code).toBe(2);
         const byOption = await check('--csv', fileOf(`from,to\n${PAIR}\n`), '--v1', '--chain', '8453');
         expect([byOption.code, answersOf(byOption.stdout)]).toEqual([2, [['', why]]]);
-      }, 30_000);
+      });
 
       test(`both registries can be checked, by option and by column, from ${source}`, async () => {
         // A v1 grant has no right, and counts for every right.
@@ -107,7 +107,7 @@ for (const engine of ENGINES) {
         }
         const both = await check('--csv', fileOf(`from,to\n${PAIR}\n`), '--any', '--v1');
         expect([both.code, both.stderr]).toEqual([2, '--any and --v1 cannot be combined.\n']);
-      }, 60_000);
+      });
 
       test(`rights in any script equal those of a single check, as column and as option, from ${source}`, async () => {
         const column = await check(
@@ -122,7 +122,7 @@ for (const engine of ENGINES) {
             expect([text, option.code, answersOf(option.stdout)]).toEqual([text, 0, [['true', '']]]);
           }
         }
-      }, 60_000);
+      });
 
       test(`invalid UTF-8 is an error of its row, and errors quote the input unchanged, from ${source}`, async () => {
         const latin1 = Buffer.from(`from,to,rights\n${PAIR},\xe9\n`, 'latin1');
@@ -131,7 +131,7 @@ for (const engine of ENGINES) {
         const odd = await check('--csv', fileOf(`from,to,version,größe\n${PAIR},zwölf,1\n`));
         expect(odd.stdout).toContain(',"version must be 1, 2 or any, got zwölf"\n');
         expect(odd.stderr).toContain('Columns copied unchanged: größe');
-      }, 30_000);
+      });
 
       test(`hex rights are case-insensitive, and invalid ones are an error, from ${source}`, async () => {
         const capitals = `0x${rights('é').slice(2).toUpperCase()}`;
@@ -151,7 +151,7 @@ for (const engine of ENGINES) {
           const bad = await check('--csv', fileOf(rows), '--rights', '0x1234');
           expect([bad.code, bad.stdout, bad.stderr]).toEqual([2, '', single.stderr]);
         }
-      }, 30_000);
+      });
     }
 
     test('a byte order mark before a quoted header is ignored', async () => {
@@ -342,7 +342,7 @@ describe('the rate limit of the service', () => {
     await served.stop();
     await store.close();
     expect([code, answersOf(stdout)]).toEqual([0, Array.from({ length: 45 }, () => ['true', ''])]);
-  }, 30_000);
+  });
 
   test('is waited for, also by the first and the last request', async () => {
     const store = await openStore(`sqlite:${temporaryPath('limited.db')}`);

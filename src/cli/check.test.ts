@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { address, block, COLD, CONTRACT, ended, granted, HOT } from '../../test/support/fixtures.ts';
 import { createRandom } from '../../test/support/random.ts';
 import { MAIN, runCommand, type ServeProcess, startServe } from '../../test/support/serve-process.ts';
-import { checksummed } from '../api/checksum.ts';
 import { answer, type Question } from '../registry/check.ts';
+import { checksummed } from '../registry/checksum.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { openStore } from '../store/open.ts';
 import { COMMANDS } from './commands.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await store.apply({ chainId: 1, epoch, after: null, blocks, head, verified: 105 });
   await store.close();
   served = await startServe(url, { MAX_LAG_1: '86400' });
-}, 60_000);
+});
 afterAll(async () => {
   await served.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -75,7 +75,7 @@ for (const [where, run] of [
       expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--contract is required')]);
       const chain = await run('vaults', HOT, '--chain', '1,x');
       expect([chain.code, chain.stderr]).toEqual([2, expect.stringContaining('--chain must be chain ids')]);
-    }, 60_000);
+    });
 
     test('every scope, rights as text, the v1 registry, and balances with every digit', async () => {
       const token = [
@@ -322,7 +322,7 @@ describe('failures', () => {
       }
       await other.stop(true);
     }
-  }, 60_000);
+  });
 
   test('a service that dies while it responds is an error', async () => {
     const broken = Bun.listen({
@@ -342,7 +342,7 @@ describe('failures', () => {
       expect(stderr).not.toContain('Internal error');
     }
     broken.stop(true);
-  }, 60_000);
+  });
 
   test('a reader that closes the pipe is not an error: the exit code is the result', async () => {
     const main = `${process.execPath} ${MAIN}`;
@@ -367,7 +367,7 @@ describe('failures', () => {
       const lines = (await new Response(child.stderr).text()).trim().split('\n');
       expect([command, Number(lines.at(-1))]).toEqual([command, code]);
     }
-  }, 60_000);
+  });
 
   test('a closed pipe and a full disk are errors where the output must be complete', async () => {
     const file = join(folder, 'piped.csv');
@@ -385,7 +385,7 @@ describe('failures', () => {
       const child = Bun.spawn(['bash', '-c', command], {
         env: { ...process.env, DATABASE_URL: url, MAX_LAG_1: '86400' },
         stderr: 'pipe',
-        timeout: 20_000,
+        timeout: 120_000,
       });
       expect([command.replaceAll(main, 'delegations'), await child.exited]).toEqual([
         command.replaceAll(main, 'delegations'),
@@ -393,7 +393,7 @@ describe('failures', () => {
       ]);
       expect(await new Response(child.stderr).text()).not.toContain('Internal error');
     }
-  }, 120_000);
+  });
 });
 
 describe('every command', () => {

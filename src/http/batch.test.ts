@@ -89,7 +89,7 @@ for (const engine of ENGINES) {
         await store.apply({ chainId, epoch, after: null, blocks, head: blocks.at(-1) as BlockInput, verified: 130 });
       }
       app = appOf(store, timeOf(140), { chainIds: new Set([1, 137, 8453]) });
-    }, 60_000);
+    });
     afterAll(() => store.close());
 
     /** Questions of every kind, version and chain, some of which are wrong. */
@@ -166,7 +166,7 @@ for (const engine of ENGINES) {
         expect(first).toEqual({ chains });
         expect(lines.pop()).toEqual({ complete: false });
         expect(lines).toEqual(answers as never);
-      }, 120_000);
+      });
     }
 
     const resultText = (answer: Answer | undefined) => (answer?.result === undefined ? null : String(answer.result));
@@ -241,7 +241,7 @@ for (const engine of ENGINES) {
             : { error: expect.objectContaining({ type: '/docs#problem-not-yet-indexed', status: 503 }) },
         );
       }
-    }, 60_000);
+    });
 
     test('single checks are answered while a batch is', async () => {
       const rows = mixedRows(10_000, 99);

@@ -1,10 +1,10 @@
 // Answers with a page of rows from several chains. Each chain is read as of one block, which the cursor names, and answers for
 // itself: with its block, or with its problem.
 
-import { checksummed } from '../api/checksum.ts';
 import type { Budget } from '../api/operation.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { textResponse } from '../api/sized-response.ts';
+import { checksummed } from '../registry/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';
 import type { AnswerBlock, ChainState } from '../store/store.ts';

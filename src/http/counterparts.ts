@@ -1,12 +1,12 @@
 // Answers for whom a wallet may act, and who may act for it.
 
 import type { CounterpartsOperation } from '../api/any-operations.ts';
-import { checksummed } from '../api/checksum.ts';
 import { handled } from '../api/operation.ts';
 import type { NumberMode } from '../api/params.ts';
 import { Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
 import type { AnyQuestion, AnyTarget } from '../registry/check.ts';
+import { checksummed } from '../registry/checksum.ts';
 import { type Address, type Delegation, isAddress, NO_RIGHTS } from '../registry/delegation.ts';
 import { ALL_VERSIONS, neverGrants } from '../registry/versions.ts';
 import type { Counterpart } from '../store/store.ts';

@@ -4,11 +4,11 @@ import { type Accounts, isActive, KEYS_PER_PAGE, type KeyRecord } from '../accou
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { SESSION_SECONDS } from '../accounts/sessions.ts';
 import { type SignIn, SignInError } from '../accounts/sign-in.ts';
-import { checksummed } from '../api/checksum.ts';
 import { Fault, readAddress } from '../api/params.ts';
 import { Problem } from '../api/problems.ts';
 import { parseQuery, splitUrl } from '../api/query.ts';
 import { textResponse } from '../api/sized-response.ts';
+import { checksummed } from '../registry/checksum.ts';
 import { MAX_PLAIN_BYTES, readBody } from './body.ts';
 import { JSON_TYPE } from './headers.ts';
 

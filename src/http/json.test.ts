@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { address, COLD, delegation, HOT } from '../../test/support/fixtures.ts';
-import { checksummed } from '../api/checksum.ts';
+import { checksummed } from '../registry/checksum.ts';
 import { cursorText, readCursor } from './cursor.ts';
 import { detailedRecordText, recordText, uint256Text } from './json.ts';
 

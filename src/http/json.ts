@@ -1,6 +1,5 @@
 // Delegations, balances and explanations as JSON, with every digit of a uint256.
 
-import { checksummed } from '../api/checksum.ts';
 import {
   arrayText,
   booleanText,
@@ -15,6 +14,7 @@ import type { NumberMode } from '../api/params.ts';
 import type { Registry } from '../api/registries.ts';
 import { BLOCK, DELEGATION, DETAILED_DELEGATION, explanation } from '../api/responses.ts';
 import { anyOf, boolean, string, uint256 } from '../api/shape.ts';
+import { checksummed } from '../registry/checksum.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
 import { type DecodedRights, decodeRights } from '../registry/rights.ts';
 import type { AnswerBlock, DetailedDelegation } from '../store/store.ts';

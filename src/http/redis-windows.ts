@@ -66,6 +66,7 @@ const DIGEST = new Bun.CryptoHasher('sha1').update(SCRIPT).digest('hex');
 export function createRedisWindows(
   url: string,
   onChange: (isConnected: boolean, error?: unknown) => void,
+  timeoutMs = TIMEOUT_MS,
 ): RedisWindows {
   let client: RedisClient | null = null;
   let isConnected = true;
@@ -76,10 +77,10 @@ export function createRedisWindows(
   };
   /** A client that failed is closed and replaced, so that a broken connection is never reused. */
   async function send(command: string, args: string[]): Promise<unknown> {
-    client ??= new RedisClient(url, { autoReconnect: false, connectionTimeout: TIMEOUT_MS });
+    client ??= new RedisClient(url, { autoReconnect: false, connectionTimeout: timeoutMs });
     const used = client;
     try {
-      return await withTimeout(TIMEOUT_MS, used.send(command, args));
+      return await withTimeout(timeoutMs, used.send(command, args));
     } catch (error) {
       if (String(error).includes('NOSCRIPT')) throw error;
       used.close();

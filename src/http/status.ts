@@ -1,12 +1,12 @@
 // The status of the chains: /networks for callers, /ready and /health for orchestrators.
 
-import { checksummed } from '../api/checksum.ts';
 import { stringify } from '../api/json-text.ts';
 import { HEALTH_OPERATION, NETWORKS_OPERATION, READY_OPERATION } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
 import type { Exact, Shape, TypeOf } from '../api/shape.ts';
 import { textResponse } from '../api/sized-response.ts';
 import { backfillShare, type FollowerStatus } from '../chain/follower-status.ts';
+import { checksummed } from '../registry/checksum.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import type { Version } from '../registry/versions.ts';
 import { describeHalt } from '../store/halt.ts';

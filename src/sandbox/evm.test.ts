@@ -21,7 +21,7 @@ let evm: Evm;
 beforeAll(async () => {
   // Its time is moved on below, and must not come to lie in the future.
   evm = await startEvm({ since: new Date(Date.now() - 1_800_000) });
-}, 120_000);
+});
 afterAll(() => evm.stop());
 
 test('the committed artifacts are what the contracts compile to (npm run contracts writes them)', async () => {
@@ -186,5 +186,5 @@ describe('delegations serve against the registries', () => {
     expect(compared).toBeGreaterThanOrEqual(5000);
     expect(memberships).toBeGreaterThan(60 * ANY_QUESTIONS);
     expect(Math.min(reorgs, smart)).toBeGreaterThan(10);
-  }, 280_000);
+  });
 });

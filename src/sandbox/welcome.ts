@@ -1,6 +1,6 @@
 // The text that the sandbox prints when it is ready: its wallets, example requests with their responses, and links.
 
-import { checksummed as c } from '../api/checksum.ts';
+import { checksummed as c } from '../registry/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
 import { alignColumns } from '../service/align-columns.ts';
 import type { RunningService } from '../service/run-service.ts';

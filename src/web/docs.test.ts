@@ -25,7 +25,7 @@ beforeAll(async () => {
   await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
   server = serving(store, timeOf(100));
   browser = await startBrowser();
-}, 300_000);
+});
 afterAll(async () => {
   await browser.close();
   await server.stop();

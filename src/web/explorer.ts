@@ -1,11 +1,11 @@
 // Renders the explorer page at /: the delegations of a wallet, and a check between two wallets. The page works without
 // JavaScript; a script only refreshes it.
 
-import { checksummed } from '../api/checksum.ts';
 import { Fault, readAddress } from '../api/params.ts';
 import { type ParameterFault, problemText } from '../api/problems.ts';
 import { coldWalletOf, type DelegationRecord, type Explanation, hotWalletOf, isGranted } from '../api/responses.ts';
 import { type CheckOptions, checkUrl, type ListOptions, listUrl, type UncheckedQuestion } from '../api/url.ts';
+import { checksummed } from '../registry/checksum.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { isRightsParam, rightsLabel, rightsOf } from '../registry/rights.ts';
 import { SCOPES, type Scope, type ScopeOf } from '../registry/scopes.ts';

@@ -72,4 +72,4 @@ test('the fake node counts revocations per pair in the same slots as the contrac
     await node.stop();
     await evm.stop();
   }
-}, 60_000);
+});

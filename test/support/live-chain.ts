@@ -75,7 +75,7 @@ export const settingsOf = (url: string) => ({
 export async function eventually<T>(
   what: string,
   attempt: () => Promise<T | undefined | false>,
-  seconds = 30,
+  seconds = 120,
 ): Promise<T> {
   for (let left = 10 * seconds; left > 0; left--) {
     const found = await attempt().catch(() => undefined);

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
+import { getAddress } from 'viem';
 import { RECORDINGS } from '../../test/support/vectors.ts';
-import type { Address } from '../registry/delegation.ts';
-import { checksummed } from './checksum.ts';
+import { checksummed, hasChecksum } from './checksum.ts';
+import type { Address } from './delegation.ts';
 
 test('the examples of EIP-55', () => {
   for (const text of [
@@ -26,4 +27,18 @@ test('every address of the recorded lists', () => {
 test('more addresses than are remembered', () => {
   for (let of = 0; of < 50_000; of++) checksummed(`0x${of.toString(16).padStart(40, '0')}`);
   expect(checksummed('0xd1220a0cf47c7b9be7a2e6ba89f429762e7b9adb')).toBe('0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb');
+});
+
+test('random addresses, as another library writes them, and one wrong letter is noticed', () => {
+  for (let turn = 0; turn < 5000; turn++) {
+    const address: Address = `0x${crypto.getRandomValues(new Uint8Array(20)).toHex()}`;
+    const form = checksummed(address);
+    expect(form).toBe(getAddress(address));
+    expect(hasChecksum(form)).toBe(true);
+    const at = form.search(/(?!^0x)[a-fA-F]/);
+    if (at < 0) continue;
+    const turned =
+      form.charAt(at) === form.charAt(at).toLowerCase() ? form.charAt(at).toUpperCase() : form.charAt(at).toLowerCase();
+    expect(hasChecksum(form.slice(0, at) + turned + form.slice(at + 1))).toBe(false);
+  }
 });
