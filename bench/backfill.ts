@@ -1,6 +1,7 @@
 // Measures a backfill: ours and Ponder's, where our CPU time goes, and the latency of checks meanwhile.
 
 import { join } from 'node:path';
+import { findBehind, type Measure } from './behind.ts';
 import { measureDuringBackfill } from './during-backfill.ts';
 import { count, megabytes, micros, times } from './figures.ts';
 import { logsIn } from './history.ts';
@@ -37,6 +38,13 @@ export async function benchBackfill(bench: Bench): Promise<Section[]> {
 const perSecond = ({ events, seconds }: Reading) => events / seconds;
 const perEvent = ({ cpu, databaseCpu, events }: Reading) => (cpu + databaseCpu) / events;
 
+const MEASURES: readonly Measure<Reading>[] = [
+  { what: 'events/s', best: 'most', value: perSecond, text: count },
+  { what: 'CPU per event', best: 'least', value: perEvent, text: micros },
+  { what: 'on disk', best: 'least', value: ({ bytes }) => bytes, text: megabytes },
+  { what: 'peak memory', best: 'least', value: ({ memory }) => memory, text: megabytes },
+];
+
 function sectionOf(readings: readonly Reading[]): Section {
   const [cold, again] = readings.filter(({ ours }) => !ours) as [Reading, Reading];
   return {
@@ -68,6 +76,17 @@ function sectionOf(readings: readonly Reading[]): Section {
     notes: [
       `Disk space per event: ${readings.map(({ name, bytes, events }) => `${name} ${count(bytes / events)} bytes`).join('; ')}. Ponder’s includes its cache of blocks, transactions and logs; ours includes the logs, from which every span can be rebuilt.`,
     ],
+    ratios: [
+      {
+        what: `Backfill of ${count((readings[0] as Reading).events)} dense events, SQLite: peak memory`,
+        figure: megabytes((readings[0] as Reading).memory),
+      },
+    ],
+    behind: findBehind(
+      readings.filter(({ ours, events }) => ours && events === cold.events),
+      [cold, again],
+      MEASURES,
+    ),
     charts: [
       {
         title: 'Backfill, events per second',

@@ -6,15 +6,16 @@ import { treeCpu } from './cpu.ts';
 import { count, megabytes, short } from './figures.ts';
 import type { Server } from './load.ts';
 import { memoryOf } from './memory.ts';
+import type { Bench } from './part.ts';
 import type { Section } from './section.ts';
 import { startOurs } from './servers.ts';
-import type { Sizes } from './sizes.ts';
 import { startNode } from './start-node.ts';
 
 const HISTORY_BLOCKS = 200;
 const LONGEST_READING_SECONDS = 120;
 
-export async function measureChains({ chains, idleSeconds }: Sizes, folder: string): Promise<Section> {
+export async function benchChains({ sizes, folder }: Bench): Promise<Section[]> {
+  const { chains, idleSeconds } = sizes;
   const node = await startNode(HISTORY_BLOCKS, 'live');
   try {
     const rows: string[][] = [];
@@ -39,13 +40,15 @@ export async function measureChains({ chains, idleSeconds }: Sizes, folder: stri
         await server.stop();
       }
     }
-    return {
-      title: 'Chains followed',
-      about:
-        'One program on SQLite, API and follower process together, with all chains at their heads. Blocks are empty and arrive as often as on the real networks (at most one per second).',
-      columns: ['Chains', 'CPU per second', 'share of a core', 'memory'],
-      rows,
-    };
+    return [
+      {
+        title: 'Chains followed',
+        about:
+          'One program on SQLite, API and follower process together, with all chains at their heads. Blocks are empty and arrive as often as on the real networks (at most one per second).',
+        columns: ['Chains', 'CPU per second', 'share of a core', 'memory'],
+        rows,
+      },
+    ];
   } finally {
     await node.stop();
   }

@@ -4,32 +4,40 @@ import { join } from 'node:path';
 import { grantingKeys } from '../src/registry/check.ts';
 import { type Delegation, delegationId } from '../src/registry/delegation.ts';
 import { ask } from './ask.ts';
+import { findBehind, type Measure } from './behind.ts';
 import { evmAnswer, evmRequest, startEvmPeer } from './evm-peer.ts';
 import { count, megabytes, micros, millis, percentile, times } from './figures.ts';
 import type { BenchRequest, Cost, Server } from './load.ts';
 import { type Memory, memoryOf } from './memory.ts';
 import { paced } from './paced.ts';
 import type { Bench } from './part.ts';
-import { type ContractQuestion, drawQuestions, FORMS, queryOf, urlOf } from './questions.ts';
+import { type ContractQuestion, drawQuestions, FORMS, type Form, queryOf, urlOf } from './questions.ts';
 import { measureInTurns } from './rounds.ts';
-import type { Section } from './section.ts';
+import type { Ratio, Section } from './section.ts';
 import { keyOf, startNginx, startOurs } from './servers.ts';
 import type { PeerWorld } from './world.ts';
-import { writeScript, wrk } from './wrk.ts';
+import { CONNECTIONS, writeScript, wrk } from './wrk.ts';
 
 /** The development node needs milliseconds per granting transaction, so it gets only the first questions. */
 const EVM_QUESTIONS = 1000;
 const COMPARED = 400;
 const PACE = { perSecond: 200, seconds: 5 };
+/** Each question comes from its own address, so no caller reaches this limit: the limiter counts every request and refuses none. */
+const BEHIND_PROXY = { TRUSTED_PROXIES: '127.0.0.1', ANONYMOUS_LIMIT: '1000/10s' };
+const MANY_CALLERS = 64;
 
 interface Candidate {
   readonly name: string;
   readonly server: Server;
   readonly script: string;
   readonly requests: readonly BenchRequest[];
+  readonly connections: number;
   /** Parses a response; absent for nginx, whose response is static. */
   readonly answer?: (text: string) => string;
 }
+
+const WITH_KEY = 'ours, SQLite, behind a proxy, with a key';
+const WITHOUT_KEY = 'ours, SQLite, behind a proxy, without a key';
 
 const asIs = (text: string) => text;
 
@@ -47,8 +55,12 @@ export async function benchChecks(bench: Bench): Promise<Section[]> {
       if (wrong === 0) right.push(one);
       else notes.push(`${one.name}: not measured, ${wrong} of ${COMPARED} answers were wrong.`);
     }
-    for (const { server, script } of right) wrk(server, script, sizes.warmUpSeconds);
-    const loads = right.map(({ name, server, script }) => ({ name, load: () => wrk(server, script, sizes.seconds) }));
+    const loadOf =
+      ({ server, script, connections }: Candidate, seconds: number) =>
+      () =>
+        wrk(server, script, seconds, { connections });
+    for (const one of right) loadOf(one, sizes.warmUpSeconds)();
+    const loads = right.map((one) => ({ name: one.name, load: loadOf(one, sizes.seconds) }));
     const costs = await measureInTurns(loads, sizes.rounds);
     const found: Measured[] = [];
     for (const one of right) {
@@ -56,7 +68,7 @@ export async function benchChecks(bench: Bench): Promise<Section[]> {
       const { pid, databasePid } = one.server;
       const database = databasePid === undefined ? null : memoryOf(databasePid);
       const cost = costs.get(one.name) as Cost;
-      found.push({ name: one.name, cost, latency, memory: memoryOf(pid), database });
+      found.push({ name: one.name, connections: one.connections, cost, latency, memory: memoryOf(pid), database });
     }
     return [sectionOf(found, world, notes)];
   } finally {
@@ -75,10 +87,18 @@ async function startAll(
     return server;
   };
   const asked: Candidate[] = [];
-  const add = (name: string, server: Server, requests: readonly BenchRequest[], answer?: Candidate['answer']) => {
+  const add = (
+    name: string,
+    server: Server,
+    requests: readonly BenchRequest[],
+    answer?: Candidate['answer'],
+    connections = CONNECTIONS,
+  ) => {
     const script = writeScript(join(folder, `checks-${asked.length}.lua`), requests);
-    asked.push({ name, server, requests, script, ...(answer ? { answer } : {}) });
+    asked.push({ name, server, requests, script, connections, ...(answer ? { answer } : {}) });
   };
+  const addMany = (name: string, server: Server, requests: readonly BenchRequest[]) =>
+    add(`${name}, ${MANY_CALLERS} connections`, server, requests, asIs, MANY_CALLERS);
   const [, lowerCase] = FORMS[0] as (typeof FORMS)[number];
   const nginx = started(await startNginx(folder));
   add(
@@ -93,15 +113,24 @@ async function startAll(
     const headers = { 'X-API-KEY': await keyOf(databaseUrl) };
     const own = started(await startOurs({ databaseUrl, folder }));
     const server = engine === 'SQLite' ? own : { ...own, databasePid: postgres.pid };
-    for (const [name, form] of FORMS) {
-      const requests = questions.map((question) => ({ path: urlOf(question, form), headers }));
-      add(`ours, ${engine}, ${name}`, server, requests, asIs);
+    const requestsOf = (form: Form) => questions.map((question) => ({ path: urlOf(question, form), headers }));
+    for (const [name, form] of FORMS) add(`ours, ${engine}, ${name}`, server, requestsOf(form), asIs);
+    if (engine === 'PostgreSQL') {
+      addMany(`ours, ${engine}, lower case`, server, requestsOf(lowerCase));
+      continue;
     }
+    const proxied = started(await startOurs({ databaseUrl, folder, environment: BEHIND_PROXY }));
+    const callerOf = (turn: number) => ({ 'X-Forwarded-For': `10.${turn >> 16}.${(turn >> 8) & 255}.${turn & 255}` });
+    const proxiedRequests = (more: Readonly<Record<string, string>>) =>
+      requestsOf(lowerCase).map(({ path }, turn) => ({ path, headers: { ...callerOf(turn), ...more } }));
+    add(WITH_KEY, proxied, proxiedRequests(headers), asIs);
+    add(WITHOUT_KEY, proxied, proxiedRequests({}), asIs);
   }
   const peer = started(await ponder.serve(schema));
   for (const name of ['prepared', 'plain']) {
     const requests = questions.map((question) => ({ path: `/${name}?${queryOf(question, lowerCase)}` }));
     add(`Ponder, ${name}`, peer, requests, asIs);
+    if (name === 'prepared') addMany(`Ponder, ${name}`, peer, requests);
   }
   const some = questions.slice(0, EVM_QUESTIONS);
   add('eth_call, development node', started(await startEvmPeer(held, some)), some.map(evmRequest), evmAnswer);
@@ -125,6 +154,7 @@ async function wrongAnswers(
 
 interface Measured {
   readonly name: string;
+  readonly connections: number;
   readonly cost: Cost;
   readonly latency: readonly number[];
   readonly memory: Memory;
@@ -133,12 +163,48 @@ interface Measured {
 
 const total = ({ cpu, databaseCpu }: Cost) => cpu + databaseCpu;
 
+const MEASURES: readonly Measure<Measured>[] = [
+  { what: 'CPU', best: 'least', value: ({ cost }) => total(cost), text: micros },
+  { what: 'requests/s', best: 'most', value: ({ cost }) => cost.perSecond, text: count },
+  { what: 'median latency', best: 'least', value: ({ latency }) => percentile(latency, 0.5), text: millis },
+  { what: 'p99 latency', best: 'least', value: ({ latency }) => percentile(latency, 0.99), text: millis },
+  { what: 'private memory', best: 'least', value: ({ memory }) => memory.own, text: megabytes },
+];
+
+/** Compares what was measured with equally many connections. */
+function behindOf(found: readonly Measured[]) {
+  return [CONNECTIONS, MANY_CALLERS].flatMap((connections) => {
+    const alike = found.filter((one) => one.connections === connections);
+    const isOurs = ({ name }: Measured) => name.startsWith('ours');
+    const isPeer = (one: Measured) => !isOurs(one) && !one.name.startsWith('nginx');
+    return findBehind(alike.filter(isOurs), alike.filter(isPeer), MEASURES);
+  });
+}
+
+/** A missing server was not measured, because its answers were wrong. */
+function ratiosOf(costOf: (name: string) => number): Ratio[] {
+  const ratio = (what: string, one: string, other: string) => ({ what, figure: times(costOf(one) / costOf(other)) });
+  const [lowerCase, checksummed] = FORMS.map(([name]) => `ours, SQLite, ${name}`) as [string, string];
+  const many = `ours, PostgreSQL, lower case, ${MANY_CALLERS} connections`;
+  return [
+    { what: `Check, PostgreSQL, ${MANY_CALLERS} connections: CPU of API and database`, figure: micros(costOf(many)) },
+    ratio('Check, SQLite, lower case: CPU over nginx', lowerCase, 'nginx, static true'),
+    ratio('Check, SQLite, checksummed: CPU over nginx', checksummed, 'nginx, static true'),
+    ratio('Check, SQLite: CPU of Ponder, plain, over ours', 'Ponder, plain', lowerCase),
+    ratio('Check, SQLite: CPU of Ponder, prepared, over ours', 'Ponder, prepared', lowerCase),
+    ratio('Check, SQLite: CPU without a key, limiter on, over with a key', WITHOUT_KEY, WITH_KEY),
+  ].filter(({ figure }) => !figure.startsWith('NaN'));
+}
+
 function sectionOf(found: readonly Measured[], { events, held, ponder }: PeerWorld, notes: readonly string[]): Section {
-  const costOf = (name: string) => total(found.find((one) => one.name === name)?.cost as Cost);
+  const costOf = (name: string) => {
+    const one = found.find((other) => other.name === name);
+    return one === undefined ? Number.NaN : total(one.cost);
+  };
   const [floor, ours] = [costOf('nginx, static true'), costOf('ours, SQLite, lower case')];
   return {
     title: 'Checks',
-    about: `One contract check; ${count(events)} events, ${count(held.size)} active delegations; half of the pairs have a delegation. Ours runs with an API key, all headers and the request log. Throughput and CPU are measured under full load on 16 connections, latency at ${PACE.perSecond} requests per second. CPU covers all processes of a server and its database; the database's share is also shown alone. Memory is the server's; a PostgreSQL server's (1 GB of buffers, shared by all its clients) is a separate column. Ponder ${ponder.version} on Node ${ponder.node} serves its API from a separate process, without the indexer.`,
+    about: `One contract check; ${count(events)} events, ${count(held.size)} active delegations; half of the pairs have a delegation. Ours runs with an API key, all headers and the request log. Behind a proxy, every question comes from its own client address (\`X-Forwarded-For\`); without a key, the rate limiter counts each of them, with a limit that none reaches. Throughput and CPU are measured under full load on ${CONNECTIONS} connections unless a row names another number, latency at ${PACE.perSecond} requests per second. CPU covers all processes of a server and its database; the database's share is also shown alone. Memory is the server's; a PostgreSQL server's (1 GB of buffers, shared by all its clients) is a separate column. Ponder ${ponder.version} on Node ${ponder.node} serves its API from a separate process, without the indexer.`,
     columns: [
       'Check',
       'requests/s',
@@ -166,6 +232,8 @@ function sectionOf(found: readonly Measured[], { events, held, ponder }: PeerWor
       database === null ? '–' : megabytes(database.own),
     ]),
     notes,
+    ratios: ratiosOf(costOf),
+    behind: behindOf(found),
     charts: [
       {
         title: 'CPU per check, database included',
@@ -178,7 +246,7 @@ function sectionOf(found: readonly Measured[], { events, held, ponder }: PeerWor
         })),
       },
       {
-        title: 'Checks per second, 16 connections',
+        title: 'Checks per second',
         best: 'most',
         bars: found.map(({ name, cost }) => ({
           label: name,

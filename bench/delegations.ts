@@ -21,6 +21,7 @@ export const VOTE = `0x${'766f7465'.padEnd(64, '0')}` as const;
 const ENDED_SHARE = 0.125;
 const LOGS_PER_BLOCK = 5;
 const CONTRACTS = 5000;
+const SAMPLED = 50_000;
 
 export interface Mass {
   /** Returns the next batch of blocks, with at least this many logs. */
@@ -28,6 +29,12 @@ export interface Mass {
   /** Number of grants so far. */
   readonly grants: number;
   readonly block: number;
+  /** The wallet whose grants come next. Only it can repeat a grant. */
+  readonly owner: Address;
+  /** Delegations granted so far that will be revoked. */
+  readonly pending: readonly Delegation[];
+  /** The v2 wallets with at least 500 grants. The last may have fewer so far. */
+  readonly treasuries: readonly Address[];
   /** A uniform sample of the delegations granted so far. */
   readonly sample: readonly Delegation[];
 }
@@ -37,6 +44,7 @@ export function createMass(seed: number): Mass {
   const int = (below: number) => Math.floor(random() * below);
   const sample: Delegation[] = [];
   const toEnd: Delegation[] = [];
+  const treasuries: Address[] = [];
   let [grants, block, wallets] = [0, 1000, 0];
   let owner = { version: 2 as 1 | 2, from: addressFrom(0), left: 0 };
 
@@ -45,6 +53,7 @@ export function createMass(seed: number): Mass {
     const treasury = random() < 1 / 3000;
     const version: 1 | 2 = random() < 0.4 ? 1 : 2;
     owner = { version, from: addressFrom(++wallets), left: treasury ? 500 + int(3500) : 1 + int(3) };
+    if (treasury && version === 2) treasuries.push(owner.from);
   };
 
   const grant = (): Delegation => {
@@ -74,8 +83,8 @@ export function createMass(seed: number): Mass {
     }
     const delegation = grant();
     if (random() < ENDED_SHARE) toEnd.push(delegation);
-    else if (sample.length < 50_000) sample.push(delegation);
-    else if (random() < 0.01) sample[int(sample.length)] = delegation;
+    else if (sample.length < SAMPLED) sample.push(delegation);
+    else if (random() < SAMPLED / grants) sample[int(SAMPLED)] = delegation;
     return { type: 'granted', delegation };
   };
 
@@ -99,6 +108,11 @@ export function createMass(seed: number): Mass {
     get block() {
       return block;
     },
+    get owner() {
+      return owner.from;
+    },
+    pending: toEnd,
+    treasuries,
     sample,
   };
 }

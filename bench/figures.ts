@@ -15,10 +15,7 @@ export const percentile = (values: readonly number[], share: number) =>
   sorted(values)[Math.min(values.length - 1, Math.floor(share * values.length))] ?? Number.NaN;
 
 /** The median of each figure over several rounds. */
-export function medians<Name extends string>(rounds: readonly Readonly<Record<Name, number>>[]): Record<Name, number> {
-  const names = Object.keys(rounds[0] ?? {}) as Name[];
-  return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => round[name]))])) as Record<
-    Name,
-    number
-  >;
+export function medians<R extends { readonly [Name in keyof R]: number }>(rounds: readonly R[]): R {
+  const names = Object.keys(rounds[0] ?? {}) as (keyof R)[];
+  return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => round[name]))])) as R;
 }

@@ -24,11 +24,12 @@ export async function fill(
   mass: Mass,
   delegations: number,
   databaseCpu: () => number = () => 0,
+  batchLogs = BATCH_LOGS,
 ): Promise<Filled> {
   let [state, logs, seconds, cpu, database] = [before, 0, 0, 0, 0];
   while (mass.grants < delegations) {
     const rollback = state.head !== null && state.head.number > mass.block ? { rollbackTo: mass.block } : {};
-    const blocks = mass.next(BATCH_LOGS);
+    const blocks = mass.next(batchLogs);
     const head = blocks.at(-1);
     if (head === undefined) break;
     const batch = { chainId: state.chainId, epoch: state.epoch, after: state.head, blocks, head, ...rollback };

@@ -1,147 +1,166 @@
-// Measures the cost of a check as the store grows, and of a service as it follows more chains.
+// Measures checks, lists and startup as a store grows.
 
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
-import { listUrl } from '../src/api/url.ts';
-import type { Delegation } from '../src/registry/delegation.ts';
-import { openStore } from '../src/store/open.ts';
-import type { ChainState } from '../src/store/store.ts';
-import { ask } from './ask.ts';
-import { measureChains } from './chains.ts';
-import { createMass } from './delegations.ts';
-import { count, median, megabytes, micros, times } from './figures.ts';
-import { type Filled, fill, freshen } from './fill.ts';
-import type { Cost, Server } from './load.ts';
-import { type Memory, memoryOf } from './memory.ts';
+import { statfsSync } from 'node:fs';
+import { createMass, type Mass } from './delegations.ts';
+import { ENGINE_NAMES, type EngineName, startEngine } from './engines.ts';
+import { count, megabytes, micros, short, times } from './figures.ts';
+import { createDirectFiller, type DirectlyFilled } from './fill-directly.ts';
+import { applyMore, CHAIN, FIRST_BLOCK, freshenChain, type Grown, measureGrown } from './grown.ts';
+import type { Server } from './load.ts';
 import type { Bench } from './part.ts';
-import { CHECK, drawQuestions, FORMS, queryOf } from './questions.ts';
-import { measureInTurns } from './rounds.ts';
 import type { Section } from './section.ts';
-import { keyOf, startNginx, startOurs } from './servers.ts';
-import { writeScript, wrk } from './wrk.ts';
+import { startNginx } from './servers.ts';
+import { sizeOf } from './sizes.ts';
 
-const MOST_ROUNDS = 3;
-const STARTS = 3;
-const LISTS = 2000;
+interface GrowthOptions {
+  readonly engines: readonly EngineName[];
+  readonly sizes: readonly number[];
+  readonly withLogs: boolean;
+}
+
+/** Bytes that a delegation needs on disk, one sixth of them for sorting an index. */
+const BYTES = { SQLite: { withLogs: 520, without: 370 }, PostgreSQL: { withLogs: 900, without: 640 } };
 
 export async function benchGrowth(bench: Bench): Promise<Section[]> {
-  const { folder, sizes } = bench;
-  const path = join(folder, 'growth.db');
-  const mass = createMass(1);
-  const nginx = await startNginx(folder);
-  const grown: Grown[] = [];
+  const options = readOptions(bench);
+  const nginx = await startNginx(bench.folder);
   try {
-    let state: ChainState | null = null;
-    for (const size of sizes.growth) {
-      const store = await openStore(`sqlite:${path}`);
-      const filled: Filled = await fill(store, state ?? (await store.claim(1, 1000)), mass, size);
-      state = await freshen(store, filled.state);
-      await store.close();
-      grown.push({ size, filled, ...(await measure(path, mass.sample, nginx, bench)) });
-    }
+    const sections: Section[] = [];
+    for (const name of options.engines) sections.push(await benchEngine(name, options, nginx, bench));
+    return sections;
   } finally {
     await nginx.stop();
   }
-  return [sectionOf(grown), await measureChains(sizes, folder)];
 }
 
-interface Grown {
-  readonly size: number;
-  readonly filled: Filled;
-  readonly bytes: number;
-  readonly startMs: number;
-  readonly memory: Memory;
-  readonly costs: ReadonlyMap<string, Cost>;
-}
-
-async function measure(path: string, sample: readonly Delegation[], nginx: Server, { folder, sizes }: Bench) {
-  const databaseUrl = `sqlite:${path}`;
-  const questions = drawQuestions(sample, sizes.questions);
-  const headers = { 'X-API-KEY': await keyOf(databaseUrl) };
-  const wallets = [...new Set(sample.filter(({ version }) => version === 2).map(({ from }) => from))].slice(-LISTS);
-  const scripts = new Map([
-    ...FORMS.map(([name, form]): [string, string] => {
-      const requests = questions.map((question) => ({ path: `${CHECK.path}?${queryOf(question, form)}`, headers }));
-      return [name, writeScript(join(folder, `growth ${name}.lua`), requests)];
-    }),
-    [
-      'list',
-      writeScript(
-        join(folder, 'growth list.lua'),
-        wallets.map((wallet) => ({ path: listUrl(2, wallet), headers })),
-      ),
-    ],
-  ]);
-  const first = { path: `${CHECK.path}?${queryOf(hitOf(sample), (address) => address)}`, headers };
-  const starts: number[] = [];
-  for (let turn = 0; turn < STARTS; turn++) {
-    const began = performance.now();
-    const server = await startOurs({ databaseUrl, folder });
-    try {
-      if ((await ask(server.url, first)) !== 'true') throw new Error('The first answer is wrong');
-      starts.push(performance.now() - began);
-    } finally {
-      await server.stop();
-    }
+function readOptions({ options, sizes: { growth } }: Bench): GrowthOptions {
+  const stores: Readonly<Record<string, EngineName>> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
+  const sizes: number[] = [];
+  const engines: EngineName[] = [];
+  let withLogs = true;
+  for (let at = 0; at < options.length; at++) {
+    const option = options[at] ?? '';
+    const engine = option === '--store' ? stores[options[at + 1] ?? ''] : undefined;
+    if (engine !== undefined) {
+      engines.push(engine);
+      at++;
+    } else if (option === '--without-logs') withLogs = false;
+    else if (/^\d+(\.\d+)?[mk]$/.test(option)) sizes.push(sizeOf(option));
+    else
+      throw new Error(`Unknown option ${option}: use sizes such as 1m 100m, --store sqlite|postgres, --without-logs`);
   }
-  const server = await startOurs({ databaseUrl, folder });
-  try {
-    const loads = [...scripts].map(([name, script]) => ({ name, load: () => wrk(server, script, sizes.seconds) }));
-    const floor = { name: 'nginx', load: () => wrk(nginx, scripts.get('lower case') ?? '', sizes.seconds) };
-    const costs = await measureInTurns([floor, ...loads], Math.min(MOST_ROUNDS, sizes.rounds));
-    return { bytes: statSync(path).size, startMs: median(starts), memory: memoryOf(server.pid), costs };
-  } finally {
-    await server.stop();
-  }
-}
-
-/** Returns a question whose answer is yes. */
-function hitOf(sample: readonly Delegation[]) {
-  const hits = sample.filter(({ version, kind }) => version === 2 && kind === 'CONTRACT');
-  const [question] = drawQuestions(hits, 1);
-  if (question === undefined) throw new Error('The sample has no contract delegation');
-  return question;
-}
-
-function sectionOf(grown: readonly Grown[]): Section {
-  const names = FORMS.map(([name]) => name);
-  const cpu = ({ costs }: Grown, name: string) => costs.get(name)?.cpu ?? Number.NaN;
-  const [first, last] = [grown.at(-2) ?? grown.at(-1), grown.at(-1)] as [Grown, Grown];
   return {
-    title: 'Growth and startup',
-    about:
-      'SQLite, over HTTP with an API key, all headers and the request log. Both registries; one wallet in 3,000 has thousands of delegations. CPU is for one check and for one list of a typical wallet (one to three delegations), measured in turns with nginx. Startup is the time from process start to the first correct answer, with the file in the page cache. Mapped memory is pages of the file, which the system can reclaim.',
+    engines: engines.length > 0 ? engines : ENGINE_NAMES,
+    sizes: (sizes.length > 0 ? sizes : [...growth]).sort((a, b) => a - b),
+    withLogs,
+  };
+}
+
+/** What was measured at one size. */
+interface Step extends Grown {
+  readonly size: number;
+  /** Of all chains. */
+  readonly grants: number;
+  readonly filled: DirectlyFilled;
+  /** Seconds for everything up to this size. */
+  readonly fillSeconds: number;
+}
+
+async function benchEngine(name: EngineName, options: GrowthOptions, nginx: Server, bench: Bench): Promise<Section> {
+  const { sizes, withLogs } = options;
+  requireRoom(name, sizes.at(-1) ?? 0, withLogs, bench);
+  const engine = await startEngine(name, bench, 'growth.db');
+  try {
+    const mass: Mass = createMass(1);
+    const { databaseUrl: url } = engine;
+    const filler = createDirectFiller({ url, chainId: CHAIN, firstBlock: FIRST_BLOCK, mass, withLogs });
+    const applied = createMass(2);
+    const steps: Step[] = [];
+    let fillSeconds = 0;
+    for (const size of sizes) {
+      const filled = await filler.growTo(size);
+      fillSeconds += filled.rowSeconds + filled.indexSeconds;
+      await engine.tidy();
+      const speed = await applyMore(engine, applied);
+      await freshenChain(url);
+      const grown = await measureGrown(engine, mass, nginx, bench);
+      steps.push({ size, grants: mass.grants + applied.grants, filled, fillSeconds, ...grown, ...speed });
+    }
+    return sectionOf(name, steps, withLogs);
+  } finally {
+    await engine.stop();
+  }
+}
+
+function requireRoom(name: EngineName, size: number, withLogs: boolean, { folder }: Bench): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const needed = size * BYTES[name][withLogs ? 'withLogs' : 'without'];
+  if (bavail * bsize >= needed) return;
+  const hint = withLogs ? ' --without-logs needs less.' : '';
+  throw new Error(
+    `${name} needs about ${megabytes(needed)} for ${count(size)} delegations, but ${folder} has ${megabytes(bavail * bsize)}.${hint}`,
+  );
+}
+
+function sectionOf(name: EngineName, steps: readonly Step[], withLogs: boolean): Section {
+  const [first, last] = [steps[0], steps.at(-1)] as [Step, Step];
+  const cpu = ({ costs }: Step, load: string) => {
+    const cost = costs.get(load);
+    return cost === undefined ? Number.NaN : cost.cpu + cost.databaseCpu;
+  };
+  const seconds = (value: number) => `${short(value)} s`;
+  const over = (load: string) => times(cpu(last, load) / cpu(first, load));
+  const sizes = `${count(last.size)} delegations over ${count(first.size)}, ${name}`;
+  return {
+    title: `Growth to ${count(last.size)} delegations, ${name}`,
+    about: `Over HTTP with an API key, all headers and the request log. Both registries; one wallet in 3,000 has thousands of delegations. The store is filled straight into its tables: rows in the order of the chain, then the indexes; a test compares such a store with one that applied the same events.${withLogs ? '' : ' The logs are left out to save disk space: checks and lists never read them.'} CPU includes the database and is measured in turns with nginx: a check at the head, a check as of a random block, the list of a typical wallet (one to three delegations), and a page of 100 of a wallet with thousands. Startup is the time from process start to the first correct answer, right after the fill. Mapped memory is pages of the file, which the system can reclaim. Afterwards ${count(last.applied.logs)} logs of another chain are applied as the follower applies them.`,
     columns: [
       'Delegations',
-      ...names.flatMap((name) => [`check, ${name}`, 'vs nginx']),
+      'check, lower case',
+      'vs nginx',
+      'check, checksummed',
+      'as of a block',
       'list',
+      'list of 100',
       'startup',
+      'bytes per delegation',
       'on disk',
+      'fill',
+      'of which indexes',
       'memory',
       'mapped',
       'logs applied/s',
       'CPU per log',
     ],
-    rows: grown.map((one) => [
+    rows: steps.map((one) => [
       count(one.size),
-      ...names.flatMap((name) => [micros(cpu(one, name)), times(cpu(one, name) / cpu(one, 'nginx'))]),
-      micros(cpu(one, 'list')),
-      `${(one.startMs / 1000).toFixed(2)} s`,
+      micros(cpu(one, 'lower case')),
+      times(cpu(one, 'lower case') / cpu(one, 'nginx')),
+      ...['checksummed', 'as of a block', 'list', 'list of 100'].map((load) => micros(cpu(one, load))),
+      seconds(one.startMs / 1000),
+      count(one.bytes / one.grants),
       megabytes(one.bytes),
+      seconds(one.fillSeconds),
+      seconds(one.filled.indexSeconds),
       megabytes(one.memory.own),
       megabytes(one.memory.mapped),
-      count(one.filled.logs / one.filled.seconds),
-      micros(one.filled.cpu / one.filled.logs),
+      count(one.applied.logs / one.applied.seconds),
+      micros((one.applied.cpu + one.applied.databaseCpu) / one.applied.logs),
     ]),
-    notes: names.map(
-      (name) =>
-        `A check with ${count(last.size)} delegations vs one with ${count(first.size)}, ${name}: ${times(cpu(last, name) / cpu(first, name))} the CPU, ${times(cpu(last, name) / cpu(last, 'nginx') / (cpu(first, name) / cpu(first, 'nginx')))} relative to nginx.`,
-    ),
+    ratios: [
+      { what: `Check with ${sizes}: CPU`, figure: over('lower case') },
+      { what: `Check as of a block with ${sizes}: CPU`, figure: over('as of a block') },
+      { what: `List of 100 with ${sizes}: CPU`, figure: over('list of 100') },
+      {
+        what: `First answer after start with ${count(last.size)} delegations, ${name}`,
+        figure: seconds(last.startMs / 1000),
+      },
+    ],
     charts: [
       {
-        title: 'CPU per check as the store grows',
+        title: `CPU per check as the store grows, ${name}`,
         best: 'least',
-        bars: grown.map((one) => ({
+        bars: steps.map((one) => ({
           label: `${count(one.size)} delegations`,
           value: cpu(one, 'lower case'),
           text: micros(cpu(one, 'lower case')),

@@ -3,12 +3,13 @@
 import { listUrl } from '../src/api/url.ts';
 import type { Address, Delegation } from '../src/registry/delegation.ts';
 import { ask, askMany } from './ask.ts';
+import { findBehind } from './behind.ts';
 import { count, median, micros, millis, times } from './figures.ts';
 import { LISTED } from './history.ts';
 import type { BenchRequest, Cost, Server } from './load.ts';
 import type { Bench } from './part.ts';
 import { type Loaded, measureInTurns } from './rounds.ts';
-import type { Section } from './section.ts';
+import type { Behind, Ratio, Section } from './section.ts';
 import { keyOf, startOurs } from './servers.ts';
 import type { PeerWorld } from './world.ts';
 
@@ -54,8 +55,11 @@ export async function benchLists(bench: Bench): Promise<Section[]> {
     }
     const costs = await measureInTurns(loads, sizes.rounds);
     const rows: string[][] = [];
+    const found: Listing[] = [];
     for (const { name, lister, requests, length } of loads) {
       const cost = costs.get(name) as Cost;
+      const latency = await alone(lister.server, requests);
+      found.push({ name: lister.name, length, cost, latency });
       const ours = costs.get(loads.find((one) => one.length === length)?.name ?? '') as Cost;
       rows.push([
         name,
@@ -63,7 +67,7 @@ export async function benchLists(bench: Bench): Promise<Section[]> {
         micros(cost.cpu + cost.databaseCpu),
         cost.databaseCpu > 0 ? micros(cost.databaseCpu) : '–',
         times((cost.cpu + cost.databaseCpu) / (ours.cpu + ours.databaseCpu)),
-        millis(await alone(lister.server, requests)),
+        millis(latency),
       ]);
     }
     return [
@@ -74,6 +78,8 @@ export async function benchLists(bench: Bench): Promise<Section[]> {
         columns: ['List', 'lists/s', 'CPU', 'of which database', 'vs ours on SQLite', 'latency'],
         rows,
         notes,
+        ratios: ratiosOf(found),
+        behind: behindOf(found),
         charts: [
           {
             title: 'CPU per list, database included',
@@ -91,6 +97,40 @@ export async function benchLists(bench: Bench): Promise<Section[]> {
     for (const server of servers) await server.stop();
   }
 }
+
+/** What was measured of one server's lists of one length. */
+interface Listing {
+  readonly name: string;
+  readonly length: number;
+  readonly cost: Cost;
+  readonly latency: number;
+}
+
+const cpuOf = ({ cost }: Listing) => cost.cpu + cost.databaseCpu;
+const isOurs = ({ name }: Listing) => name.startsWith('ours');
+
+function behindOf(found: readonly Listing[]): Behind[] {
+  return [...new Set(found.map(({ length }) => length))].flatMap((length) => {
+    const alike = found.filter((one) => one.length === length);
+    const of = (figure: string) => `${figure}, list of ${count(length)}`;
+    return findBehind(
+      alike.filter(isOurs),
+      alike.filter((one) => !isOurs(one)),
+      [
+        { what: of('CPU'), best: 'least', value: cpuOf, text: micros },
+        { what: of('lists/s'), best: 'most', value: ({ cost }) => cost.perSecond, text: count },
+        { what: of('latency'), best: 'least', value: ({ latency }) => latency, text: millis },
+      ],
+    );
+  });
+}
+
+const ratiosOf = (found: readonly Listing[]): Ratio[] =>
+  found.filter(isOurs).flatMap((own) => {
+    const peer = found.find((one) => one.length === own.length && !isOurs(one));
+    const what = `List of ${count(own.length)}, ${own.name.replace('ours, ', '')}: CPU of Ponder over ours`;
+    return peer === undefined ? [] : [{ what, figure: times(cpuOf(peer) / cpuOf(own)) }];
+  });
 
 async function startListers(world: PeerWorld, folder: string, servers: Server[]): Promise<Lister[]> {
   const listers: Lister[] = [];

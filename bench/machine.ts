@@ -15,6 +15,9 @@ export function pinCores(): string {
   return pinned && pinned.exitCode === 0 ? `${CORES} of its ${all} cores` : `${all} cores`;
 }
 
+/** The start of a command that runs on some cores only, as taskset names them. */
+export const onCores = (cores: string | undefined): string[] => (cores === undefined ? [] : ['taskset', '-c', cores]);
+
 export function describeMachine(cores: string): string {
   const { model = 'unknown CPU' } = cpus()[0] ?? {};
   const memory = `${Math.round(totalmem() / 2 ** 30)} GB of memory`;

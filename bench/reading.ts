@@ -37,7 +37,14 @@ export async function readByOurs(asked: OursRead): Promise<Reading> {
   const databaseCpu = () => (databasePid === undefined ? 0 : treeCpu(databasePid));
   const [began, before] = [performance.now(), databaseCpu()];
   const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
-    env: { ...process.env, DATABASE_URL: databaseUrl, RPC_URL_1: rpcUrl, START_BLOCK_1: '1', LOG_LEVEL: 'warn' },
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      METRICS_PORT: '0',
+      RPC_URL_1: rpcUrl,
+      START_BLOCK_1: '1',
+      LOG_LEVEL: 'warn',
+    },
     stdout: 'inherit',
     stderr: 'inherit',
   });

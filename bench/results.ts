@@ -7,6 +7,7 @@ import { pictureText } from './picture.ts';
 import type { Section } from './section.ts';
 
 export interface Result {
+  /** With its options, if it had any: such a run is kept beside the one without. */
   readonly part: string;
   /** YYYY-MM-DD. */
   readonly day: string;
@@ -21,7 +22,7 @@ const DOCS = join(import.meta.dir, '..', 'docs');
 /** Replaces the result of one part, then writes the page and the picture again. */
 export function saveResult(found: Result, order: readonly string[]): void {
   const kept = readResults().filter(({ part }) => part !== found.part);
-  const place = ({ part }: Result) => order.indexOf(part);
+  const place = ({ part }: Result) => order.indexOf(part.split(' ')[0] ?? '');
   const all = [...kept, found].filter((one) => place(one) >= 0).sort((a, b) => place(a) - place(b));
   writeFileSync(FILE, `${JSON.stringify(all, null, 2)}\n`);
   writeFileSync(join(DOCS, 'benchmarks.md'), pageText(all));

@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchBackfill } from './backfill.ts';
+import { benchBesideLists } from './beside-lists.ts';
 import { benchBulk } from './bulk.ts';
+import { benchChains } from './chains.ts';
 import { benchChecks } from './checks.ts';
 import { benchGrowth } from './growth.ts';
 import { benchHttp } from './http.ts';
@@ -15,13 +17,26 @@ import { saveResult } from './results.ts';
 import { printSection } from './section.ts';
 import { FULL, QUICK } from './sizes.ts';
 import { benchStore } from './store.ts';
+import { benchWorkers } from './workers.ts';
 import { createPeerWorld, type PeerWorld } from './world.ts';
 
 const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ['checks', { about: 'a check: ours, eth_call on a node, a Ponder app, nginx as the floor', run: benchChecks }],
   ['lists', { about: "a wallet's list of 1, 100 and 10,000 delegations: ours and Ponder", run: benchLists }],
   ['backfill', { about: "backfill from a node: ours and Ponder's", run: benchBackfill }],
-  ['growth', { about: '100,000 to 10 million delegations, startup, and 1 to 30 followed chains', run: benchGrowth }],
+  [
+    'beside-lists',
+    { about: 'checks while long lists are being sent, on SQLite and PostgreSQL', run: benchBesideLists },
+  ],
+  ['workers', { about: 'one worker and two', run: benchWorkers }],
+  [
+    'growth',
+    {
+      about: 'checks and startup as a store grows; options: sizes such as 1m 100m, --store postgres, --without-logs',
+      run: benchGrowth,
+    },
+  ],
+  ['chains', { about: '1 to 30 followed chains', run: benchChains }],
   ['bulk', { about: 'a CSV file of a million checks, on the command line', run: benchBulk }],
   [
     'http',
@@ -87,7 +102,8 @@ try {
     for (const section of sections) printSection(section);
     console.log(`\n${part}: ${((performance.now() - began) / 1000).toFixed(0)} s`);
     // Saved after each part, so that a failure in a later part does not lose this result.
-    if (!extra && !isQuick) saveResult({ part, day, machine, commit, sections }, [...PARTS.keys()]);
+    const command = [part, ...options].join(' ');
+    if (!extra && !isQuick) saveResult({ part: command, day, machine, commit, sections }, [...PARTS.keys()]);
   }
 } finally {
   for (const end of endings.reverse()) await end();

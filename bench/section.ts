@@ -9,6 +9,24 @@ export interface Section {
   readonly rows: readonly (readonly string[])[];
   readonly notes?: readonly string[];
   readonly charts?: readonly Chart[];
+  /** The ratios that summarize the section. */
+  readonly ratios?: readonly Ratio[];
+  /** Where a peer is better; empty if nowhere, absent if the section has no peer. */
+  readonly behind?: readonly Behind[];
+}
+
+export interface Ratio {
+  readonly what: string;
+  readonly figure: string;
+}
+
+export interface Behind {
+  readonly what: string;
+  /** Name and figure. */
+  readonly ours: string;
+  readonly peer: string;
+  /** How many times better the peer is. */
+  readonly by: string;
 }
 
 export interface Chart {
@@ -26,7 +44,7 @@ export interface Bar {
   readonly ours: boolean;
 }
 
-export function printSection({ title, columns, rows, notes = [] }: Section): void {
+export function printSection({ title, columns, rows, notes = [], ratios = [], behind = [] }: Section): void {
   const widths = columns.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const lineOf = (cells: readonly string[]) =>
     cells
@@ -35,4 +53,6 @@ export function printSection({ title, columns, rows, notes = [] }: Section): voi
   console.log(`\n${title}\n${lineOf(columns)}`);
   for (const row of rows) console.log(lineOf(row));
   for (const note of notes) console.log(`  ${note}`);
+  for (const { what, figure } of ratios) console.log(`  ${what}: ${figure}`);
+  for (const { what, ours, peer } of behind) console.log(`  A peer is ahead. ${what}: ${ours}; ${peer}`);
 }

@@ -7,18 +7,22 @@ import { freePort } from '../src/sandbox/free-port.ts';
 import { findProgram } from '../test/support/programs.ts';
 import { MAIN } from '../test/support/serve-process.ts';
 import type { Server } from './load.ts';
+import { onCores } from './machine.ts';
 
 interface OursOptions {
   readonly databaseUrl: string;
   readonly folder: string;
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** The cores that the service runs on, as taskset names them. */
+  readonly cores?: string;
 }
 
 /** Starts our service as an operator would, with its log in a file. */
-export async function startOurs({ databaseUrl, folder, args = [], environment = {} }: OursOptions): Promise<Server> {
+export async function startOurs(options: OursOptions): Promise<Server> {
+  const { databaseUrl, folder, args = [], environment = {}, cores } = options;
   const log = join(folder, `ours-${crypto.randomUUID()}.log`);
-  const child = Bun.spawn([process.execPath, MAIN, 'serve', ...args], {
+  const child = Bun.spawn([...onCores(cores), process.execPath, MAIN, 'serve', ...args], {
     env: {
       ...process.env,
       DATABASE_URL: databaseUrl,

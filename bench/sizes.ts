@@ -14,6 +14,8 @@ export interface Sizes {
   readonly peerBlocks: number;
   readonly delegations: number;
   readonly growth: readonly number[];
+  /** Delegations of each long list that is read beside checks. */
+  readonly longList: number;
   readonly chains: readonly number[];
   readonly idleSeconds: number;
   readonly bulkRows: number;
@@ -28,7 +30,8 @@ export const FULL: Sizes = {
   blocks: 200_000,
   peerBlocks: 40_000,
   delegations: 1_000_000,
-  growth: [100_000, 1_000_000, 10_000_000],
+  growth: [1_000_000, 10_000_000],
+  longList: 100_000,
   chains: [1, 10, 30],
   idleSeconds: 30,
   bulkRows: 1_000_000,
@@ -43,8 +46,12 @@ export const QUICK: Sizes = {
   blocks: 20_000,
   peerBlocks: 4000,
   delegations: 50_000,
-  growth: [10_000, 50_000],
+  growth: [40_000, 80_000],
+  longList: 5000,
   chains: [1, 3],
   idleSeconds: 5,
   bulkRows: 50_000,
 };
+
+/** Reads a number of delegations, such as 500k or 30m. */
+export const sizeOf = (text: string) => Number.parseFloat(text) * (text.endsWith('m') ? 1e6 : 1e3);

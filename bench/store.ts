@@ -15,6 +15,7 @@ import { fill } from './fill.ts';
 import type { Bench } from './part.ts';
 import { line, progress } from './print.ts';
 import type { Section } from './section.ts';
+import { sizeOf } from './sizes.ts';
 
 const LARGE_PAIR_BLOCK_LOGS = 50_000;
 const LOOKUPS = 20_000;
@@ -49,8 +50,6 @@ export async function benchStore({ options, folder, sizes: { growth } }: Bench):
   }
   return [];
 }
-
-const sizeOf = (text: string) => Number.parseFloat(text) * (text.endsWith('m') ? 1e6 : 1e3);
 
 async function run(bench: StoreBench, sizes: readonly number[]): Promise<void> {
   const store = await openStore(bench.url);

@@ -7,6 +7,7 @@ import { eventAt, logsIn } from './history.ts';
 import { createPonder, type Ponder } from './ponder.ts';
 import { type Reading, readByOurs, readByPonder } from './reading.ts';
 import { startNode } from './start-node.ts';
+import { tidy } from './tidy.ts';
 
 export interface PeerWorld {
   readonly postgres: PostgresServer;
@@ -68,14 +69,4 @@ function replay(blocks: number): Map<string, Delegation> {
     }
   }
   return held;
-}
-
-/** Runs maintenance now, so that PostgreSQL has current statistics and no background work during a measurement. */
-async function tidy(...urls: readonly string[]): Promise<void> {
-  for (const url of urls) {
-    const connection = new Bun.SQL(url, { max: 1 });
-    await connection.unsafe('VACUUM ANALYZE');
-    await connection.unsafe('CHECKPOINT');
-    await connection.close();
-  }
 }

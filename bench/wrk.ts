@@ -3,20 +3,41 @@
 import { writeFileSync } from 'node:fs';
 import { findProgram } from '../test/support/programs.ts';
 import { type BenchRequest, type Cost, meter, type Server } from './load.ts';
+import { onCores } from './machine.ts';
 
-const CONNECTIONS = 16;
+export const CONNECTIONS = 16;
 
-export function wrk(server: Server, script: string, seconds: number): Cost {
+export interface WrkOptions {
+  readonly connections?: number;
+  /** The cores that wrk runs on, as taskset names them. */
+  readonly cores?: string;
+}
+
+/** CPU is in microseconds per request. */
+export interface WrkCost extends Cost {
+  readonly clientCpu: number;
+}
+
+export function wrk(server: Server, script: string, seconds: number, options: WrkOptions = {}): WrkCost {
   const measured = meter(server);
-  const { stdout, stderr } = Bun.spawnSync([
-    findProgram('wrk'),
-    ...['-t', '1', '-c', String(CONNECTIONS), '-d', `${seconds}s`, '--timeout', '20s', '-s', script, server.url],
-  ]);
+  const { stdout, stderr, resourceUsage } = Bun.spawnSync(wrkCommand(server, script, seconds, options));
   const text = stdout.toString();
   const requests = Number(/(\d+) requests in/.exec(text)?.[1] ?? 0);
   if (requests === 0 || !/^bad 0$/m.test(text)) throw new Error(`wrk failed: ${text}${stderr.toString()}`);
-  return measured(requests);
+  return { ...measured(requests), clientCpu: Number(resourceUsage?.cpuTime.total ?? 0) / requests };
 }
+
+/** wrk reads every response to its end and repeats requests until the time is up. */
+export const wrkCommand = (
+  { url }: Pick<Server, 'url'>,
+  script: string,
+  seconds: number,
+  { connections = CONNECTIONS, cores }: WrkOptions = {},
+): string[] => [
+  ...onCores(cores),
+  findProgram('wrk'),
+  ...['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '20s', '-s', script, url],
+];
 
 /** Writes a wrk script that sends the requests in turn. */
 export function writeScript(file: string, requests: readonly BenchRequest[]): string {
