@@ -34,7 +34,7 @@ const PRAGMAS = [
 
 export function openSqlite(path: string, { readOnly = false, mustExist = false }: EngineOptions = {}): Engine {
   if (mustExist) requireFile(`sqlite:${path}`);
-  const reader = shareSnapshot(connect(path, readOnly));
+  const reader = connect(path, readOnly);
   // Reads must not see a transaction before it commits, so transactions have their own connection.
   const writer = readOnly ? null : connect(path, false);
   let queue: Promise<unknown> = Promise.resolve();
@@ -51,14 +51,14 @@ export function openSqlite(path: string, { readOnly = false, mustExist = false }
       for (let from = 0; from < rows.length; from += size) {
         const params = [...shared];
         for (let at = from; at < from + size; at++) params.push(...(rows[at] ?? filler));
-        for (const row of reader.rows(sqlite, params)) found.push(row);
+        for (const row of reader.rows(sqlite, params) as Row[]) found.push(row);
       }
       return found;
     },
     async transaction(work) {
       if (writer === null) throw new StoreError('bad-store', 'The store is open for reading only.');
       if (closed) throw new StoreError('bad-store', 'The store is closed.');
-      const result = queue.then(() => inTransaction(writer, work)).finally(renewSnapshots);
+      const result = queue.then(() => inTransaction(writer, work));
       queue = result.catch(() => {});
       return result;
     },
@@ -79,52 +79,6 @@ const sqliteSql = (sql: string): string => sql.replaceAll(/LIMIT \$(\d+)/g, 'LIM
 
 interface Connection extends WriteTransaction {
   close(): void;
-}
-
-interface SnapshotReader {
-  rows(sql: string, params: readonly Param[]): Row[];
-  close(): void;
-}
-
-/** Of all readers of this process: what it has committed is in every later read. */
-const renewals = new Set<() => void>();
-const renewSnapshots = () => {
-  for (const renew of renewals) renew();
-};
-
-/** Reads in one turn of the event loop share a snapshot: to take one costs as much as a check. */
-function shareSnapshot(connection: Connection): SnapshotReader {
-  let isTaken = false;
-  const renew = () => {
-    if (!isTaken) return;
-    isTaken = false;
-    try {
-      connection.run('COMMIT', []);
-    } catch {
-      // A failed read has already ended the transaction.
-    }
-  };
-  renewals.add(renew);
-  return {
-    rows(sql, params) {
-      if (!isTaken) {
-        connection.run('BEGIN', []);
-        isTaken = true;
-        setImmediate(renew);
-      }
-      try {
-        return connection.rows(sql, params) as Row[];
-      } catch (error) {
-        renew();
-        throw error;
-      }
-    },
-    close() {
-      renew();
-      renewals.delete(renew);
-      connection.close();
-    },
-  };
 }
 
 function connect(path: string, readOnly: boolean): Connection {
