@@ -61,7 +61,7 @@ describe('a request', () => {
 
   test('defaults to Ethereum, the head, and numbers', () => {
     const { options, question } = readCheck(CHECKS[1].all, `delegate=${A}&vault=${B}`);
-    expect(options).toEqual({
+    expect(options).toMatchObject({
       chainId: 1,
       block: undefined,
       timestamp: undefined,

@@ -6,6 +6,7 @@ import { badRequest } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { ALL_VERSIONS } from '../registry/versions.ts';
+import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import { answerChainPage, badCursor, type PinnedChain, type Section } from './chain-pages.ts';
 import { listPositionText, readListPosition } from './cursor.ts';
@@ -14,7 +15,7 @@ import { matcherOf } from './list.ts';
 import { requestedChains } from './served-chains.ts';
 import { reportUnread } from './unread-revocation.ts';
 
-export function answerAnyList(operation: typeof ANY_LIST, call: Call): Promise<Response> {
+export function answerAnyList(operation: typeof ANY_LIST, call: Call): Promise<Answer> {
   const { query, service } = call;
   const {
     wallet,

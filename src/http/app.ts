@@ -5,6 +5,7 @@ import { Problem } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { type AdmissionDecision, UNLIMITED } from './admission.ts';
+import { type Answer, toResponse } from './answer.ts';
 import { MAX_PLAIN_BYTES, requireBodyWithin } from './body.ts';
 import { CORS } from './headers.ts';
 import { problemOf } from './problem-of.ts';
@@ -56,13 +57,12 @@ export function createApp(options: AppOptions): App {
       const admission = request.method === 'OPTIONS' ? UNLIMITED : admit(received, options);
       const admitted = admission instanceof Promise ? await admission : admission;
       received.limits = admitted.headers;
-      const response = admitted.refusal
+      const answer = admitted.refusal
         ? problemResponse(admitted.refusal, new Headers(CORS))
         : await answered(received, options);
-      const { limits } = received;
-      for (const name in limits) response.headers.set(name, limits[name] ?? '');
-      response.headers.set('x-request-id', id);
-      if (sandbox) response.headers.set('x-sandbox', 'true');
+      const more: Record<string, string> = { ...received.limits, 'x-request-id': id };
+      if (sandbox) more['x-sandbox'] = 'true';
+      const response = toResponse(answer, more);
       if (onAnswer !== undefined) {
         const method = METHOD_NAMES.has(request.method) ? request.method : 'other';
         const seconds = (performance.now() - began) / 1000;
@@ -106,7 +106,7 @@ const failureOf = ({ id, match }: Received) => ({ id, route: routeName(match) })
 
 const noAddress = () => '';
 
-async function answered(received: Received, service: Service): Promise<Response> {
+async function answered(received: Received, service: Service): Promise<Answer | Response> {
   try {
     return await answer(received, service);
   } catch (error) {
@@ -114,7 +114,7 @@ async function answered(received: Received, service: Service): Promise<Response>
   }
 }
 
-function answer(received: Received, service: Service): Awaitable<Response> {
+function answer(received: Received, service: Service): Awaitable<Answer | Response> {
   const { request, match, query, socket } = received;
   const { method, url } = request;
   // Preflights always pass, so that a browser lets the page see the problem itself.
@@ -128,12 +128,12 @@ function answer(received: Received, service: Service): Awaitable<Response> {
     const allow = allowedMethods(match);
     throw new Problem('method-not-allowed', `Use one of ${allow}, not ${method}.`, { headers: { allow } });
   }
-  const ask = (target: string) => {
+  const ask = async (target: string) => {
     const { path: own, query: ownQuery } = splitUrl(target);
     // From the same client as the page.
     const headers = { 'x-forwarded-for': request.headers.get('x-forwarded-for') ?? '' };
     const asked = { request: new Request(`http://page${target}`, { headers }), match: findRoute(own), query: ownQuery };
-    return answered({ ...received, ...asked }, service);
+    return toResponse(await answered({ ...received, ...asked }, service), {});
   };
   const caller = () => service.admission?.callerOf(request, route.budget, socket) ?? { id: socket(), hasKey: false };
   const count = (questions: number) => countQuestions(received, route.budget, service, questions);

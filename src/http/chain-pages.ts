@@ -3,11 +3,11 @@
 
 import type { Budget } from '../api/operation.ts';
 import { badRequest, Problem } from '../api/problems.ts';
-import { textResponse } from '../api/sized-response.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';
 import type { AnswerBlock, ChainState } from '../store/store.ts';
+import type { Answer } from './answer.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import type { Call } from './call.ts';
 import { type ChainPosition, type PinnedBlock, pageCursorText, readPageCursor } from './chain-cursor.ts';
@@ -60,7 +60,7 @@ type Part = PinnedChain | { readonly chainId: number; readonly problem: Problem 
 export async function answerChainPage(
   page: PageRequest,
   { request, service, caller, failed }: Pick<Call, 'request' | 'service' | 'caller' | 'failed'>,
-): Promise<Response> {
+): Promise<Answer> {
   const { chainIds, limit } = page;
   const cursor = page.cursor === undefined ? null : readPageCursor(page.cursor, page.identity, chainIds.length);
   if (page.cursor !== undefined && cursor === null) throw badCursor();
@@ -146,7 +146,7 @@ function respond(
   position: ChainPosition | null,
   request: Request,
   { now }: Service,
-): Response {
+): Answer {
   const answered = parts.flatMap((part) => ('problem' in part ? [] : [part]));
   const [first] = answered;
   if (first === undefined) throw noneAnswered(parts.flatMap((part) => ('problem' in part ? [part] : [])));
@@ -165,7 +165,7 @@ function respond(
       : manyChainsHeaders(request, budget);
   headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
   if (next !== null) headers['link'] = `<${nextUrl(query, next)}>; rel="next"`;
-  return matchesETag(request, headers['etag']) ? notModified(headers) : textResponse(body, { headers });
+  return matchesETag(request, headers['etag']) ? notModified(headers) : { status: 200, headers, body };
 }
 
 const blockOf = ({ number, hash, timestamp }: AnswerBlock) => ({ number, hash, timestamp });

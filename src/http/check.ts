@@ -1,12 +1,11 @@
 // Answers checks: one question, one value.
 
-import { handled } from '../api/operation.ts';
 import type { CheckOperation } from '../api/operations.ts';
 import { splitQuestion } from '../api/question.ts';
 import { readRequest } from '../api/request.ts';
-import { textResponse } from '../api/sized-response.ts';
 import { type AnyQuestion, answer, partsOf, type Question } from '../registry/check.ts';
 import type { CheckResult, DetailedDelegation, HeldDelegation } from '../store/store.ts';
+import type { Answer } from './answer.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { blockHeaders, matchesETag, notModified } from './headers.ts';
 import { explanationText, valueText } from './json.ts';
@@ -19,10 +18,9 @@ export async function answerCheck(
   query: string,
   request: Request,
   service: Service,
-): Promise<Response> {
+): Promise<Answer> {
   const { question, options } = splitQuestion(operation, readRequest(operation, {}, query));
-  const { chainId, block, timestamp, numbers: mode, explain, ...rest } = options;
-  handled(rest);
+  const { chainId, block, timestamp, numbers: mode, explain } = options;
   requireServed(chainId, operation.version, service.chainIds);
   const isExplained = explain === 'true';
   const reading = read(chainId, question, { block, timestamp }, isExplained, service);
@@ -40,7 +38,7 @@ export async function answerCheck(
     : valueText(value, mode);
   // The tag is a hash of the body.
   headers['etag'] = ETAGS.get(body) ?? etagOf(body);
-  return matchesETag(request, headers['etag']) ? notModified(headers) : textResponse(body, { headers });
+  return matchesETag(request, headers['etag']) ? notModified(headers) : { status: 200, headers, body };
 }
 
 /** Explained answers are read in detail. */

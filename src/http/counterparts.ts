@@ -10,6 +10,7 @@ import { checksummed } from '../registry/checksum.ts';
 import { type Address, type DelegationKey, isAddress, NO_RIGHTS } from '../registry/delegation.ts';
 import { ALL_VERSIONS, neverGrants } from '../registry/versions.ts';
 import type { Counterpart } from '../store/store.ts';
+import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import { answerChainPage, badCursor, type PinnedChain, type Section } from './chain-pages.ts';
 import { listPositionText, readListPosition } from './cursor.ts';
@@ -17,7 +18,7 @@ import { detailedRecordText } from './json.ts';
 import { requestedChains } from './served-chains.ts';
 import { reportUnread } from './unread-revocation.ts';
 
-export function answerCounterparts(operation: CounterpartsOperation, call: Call): Promise<Response> {
+export function answerCounterparts(operation: CounterpartsOperation, call: Call): Promise<Answer> {
   const { side, one, budget } = operation;
   const { query, service } = call;
   const { wallet, contract, tokenId, rights, narrower, chainId, block, timestamp, numbers, limit, cursor, ...rest } =

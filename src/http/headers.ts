@@ -5,6 +5,7 @@ import type { Budget } from '../api/operation.ts';
 import { isIgnored } from '../api/query.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { AnswerBlock, ChainState } from '../store/store.ts';
+import type { Answer } from './answer.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -79,8 +80,11 @@ function cacheTime({ head, chainId }: ChainState, now: number): string {
 }
 
 /** The 304 instead of an answer with these headers. It has no body, so it has no Content-Type: clients would parse it. */
-export const notModified = ({ 'content-type': _, ...headers }: Readonly<Record<string, string>>): Response =>
-  new Response(null, { status: 304, headers });
+export const notModified = ({ 'content-type': _, ...headers }: Readonly<Record<string, string>>): Answer => ({
+  status: 304,
+  headers,
+  body: null,
+});
 
 /** Whether the request's If-None-Match names this tag. */
 export function matchesETag(request: Request, etag: string): boolean {

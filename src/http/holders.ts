@@ -7,17 +7,17 @@ import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
 import { BLOCK } from '../api/responses.ts';
-import { textResponse } from '../api/sized-response.ts';
 import type { NotAToken, Unavailable } from '../chain/token-reader.ts';
 import { type AnyQuestion, answer, asksBalance, partsOf, type Target } from '../registry/check.ts';
 import type { Address, Bytes32 } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';
 import type { AnswerBlock, ChainState, DetailedDelegation } from '../store/store.ts';
+import type { Answer } from './answer.ts';
 import { readAsOf, requireFresh } from './as-of.ts';
 import type { Call } from './call.ts';
 import { type PinnedBlock, pageCursorText, readPageCursor } from './chain-cursor.ts';
 import { badCursor } from './chain-pages.ts';
-import { blockHeaders, matchesETag, nextUrl } from './headers.ts';
+import { blockHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
 import { addressText, anyRecordText, uint256Text } from './json.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
@@ -50,7 +50,7 @@ const TRIES = 5;
 const RETRY_SECONDS = 5;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
-export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: Call): Promise<Response> {
+export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: Call): Promise<Answer> {
   const { request, service } = call;
   const requested = readHolders(operation, call);
   const { chainId, wallet, target, asOf } = requested;
@@ -67,9 +67,7 @@ export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: C
       const body = HOLDERS_TEXT({ ...page, next, wallet, block }, requested);
       if (next !== null) headers['link'] = `<${nextUrl(call.query, next)}>; rel="next"`;
       headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
-      return matchesETag(request, headers['etag'])
-        ? new Response(null, { status: 304, headers })
-        : textResponse(body, { headers });
+      return matchesETag(request, headers['etag']) ? notModified(headers) : { status: 200, headers, body };
     } catch (error) {
       const isRewritten = error instanceof StoreError && error.code === 'rewritten';
       if (!isRewritten || requested.cursor !== null) throw error;

@@ -5,11 +5,12 @@ import type { ListOperation } from '../api/operations.ts';
 import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
-import { type StreamedBody, streamResponse, textResponse } from '../api/sized-response.ts';
+import { type StreamedBody, streamResponse } from '../api/sized-response.ts';
 import { type Address, type Bytes32, type DelegationKey, NO_RIGHTS } from '../registry/delegation.ts';
 import { hasRights, type Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
 import type { ListPosition, ListQuery } from '../store/store.ts';
+import type { Answer } from './answer.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { type Cursor, cursorText, readCursor } from './cursor.ts';
 import { blockHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
@@ -59,7 +60,7 @@ export async function answerList(
   request: Request,
   service: Service,
   caller: () => Caller,
-): Promise<Response> {
+): Promise<Answer | Response> {
   const requested = readList(operation, path, query, service);
   for (let attempt = 1; ; attempt++) {
     try {
@@ -120,7 +121,7 @@ async function begin(
   request: Request,
   service: Service,
   caller: () => Caller,
-): Promise<Response> {
+): Promise<Answer | Response> {
   const { asOf, cursor, limit } = requested;
   const { result, reach } = await pin(requested, service);
   const { chain: state, block, stamp } = result;
@@ -141,7 +142,7 @@ async function begin(
     const first = await scan(SCAN, undefined);
     if (isKnown) return notModified(headers);
     // Most lists are short, and a stream costs more than they do.
-    if (first.next === null) return textResponse(arrayOf(first), { headers });
+    if (first.next === null) return { status: 200, headers, body: arrayOf(first) };
     const deadline = performance.now() + 1000 * service.answerTimeout;
     const long = service.longLists.begin(caller());
     const sent: StreamedBody = { bytes: 0, onEnd() {} };
@@ -153,7 +154,7 @@ async function begin(
     const nextCursor = cursorText({ at, after: next }, listIdentity(requested));
     headers['link'] = `<${nextUrl(requested.query, nextCursor)}>; rel="next"`;
   }
-  return isKnown ? notModified(headers) : textResponse(body, { headers });
+  return isKnown ? notModified(headers) : { status: 200, headers, body };
 }
 
 /** Everything that decides what is in a list: a cursor is valid in its own list only. */

@@ -12,6 +12,7 @@ import { docsText } from '../web/docs.ts';
 import { EXPLORER_FIELDS, renderExplorer } from '../web/explorer.ts';
 import { ASSETS, pageResponse } from '../web/page.ts';
 import { renderStatus } from '../web/status.ts';
+import type { Answer } from './answer.ts';
 import { answerAnyList } from './any-list.ts';
 import { answerBatch } from './batch.ts';
 import type { Call } from './call.ts';
@@ -31,7 +32,7 @@ export interface Route {
   readonly methods: readonly string[];
   /** An operation that reads a body, which other sites may send. */
   readonly takesBody?: boolean;
-  answer(call: Call): Awaitable<Response>;
+  answer(call: Call): Awaitable<Answer | Response>;
 }
 
 type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>;
@@ -41,7 +42,7 @@ const OPENAPI_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': '
 
 /** How operations of each kind are answered. */
 const HANDLERS: {
-  readonly [Kind in Operation['kind']]: (operation: OperationOf<Kind>, call: Call) => Awaitable<Response>;
+  readonly [Kind in Operation['kind']]: (operation: OperationOf<Kind>, call: Call) => Awaitable<Answer | Response>;
 } = {
   check: (operation, { query, request, service }) => answerCheck(operation, query, request, service),
   list: (operation, { path, query, request, service, caller }) =>
