@@ -1,5 +1,6 @@
 // The bodies that the API answers with.
 
+import type { Version } from '../registry/versions.ts';
 import { HALT_CODE, PARAMETER_FAULTS } from './problems.ts';
 import { PROVIDER_CAUSES } from './provider-causes.ts';
 import type { REGISTRIES, Registry } from './registries.ts';
@@ -63,8 +64,7 @@ const detailed = <const W extends Fields>(wallets: W) => object({ type: TYPE, ..
 export const DELEGATION = {
   1: named('DelegationV1', record(WALLETS[1])),
   2: named('DelegationV2', record(WALLETS[2])),
-  any: named('Delegation', record(WALLETS.any)),
-} as const satisfies { readonly [V in Registry]: unknown };
+} as const satisfies { readonly [V in Version]: unknown };
 
 export const DETAILED_DELEGATION = {
   1: named('DetailedDelegationV1', detailed(WALLETS[1])),

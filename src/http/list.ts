@@ -182,13 +182,11 @@ interface Stretch {
   readonly next: ListPosition | null;
 }
 
-const [OPEN, COMMA, CLOSE, NEWLINE, NOTHING] = ['[', ',', ']', '\n', ''].map((text) => Buffer.from(text)) as [
-  Buffer,
-  Buffer,
-  Buffer,
-  Buffer,
-  Buffer,
-];
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
+const NEWLINE = Buffer.from('\n');
+const NOTHING = Buffer.alloc(0);
 
 const arrayOf = (stretch: Stretch) => Buffer.concat([OPEN, stretch.write(stretch.size), CLOSE]);
 

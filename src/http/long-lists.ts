@@ -34,7 +34,10 @@ export interface LongLists {
   readonly inFlight: number;
 }
 
-/** Each list in flight holds one read in memory, and a batch as much as BATCH_WEIGHT lists. Callers with and without a key cannot use up each other's share. */
+/**
+ * Each list in flight holds one read in memory, and a batch as much as BATCH_WEIGHT lists. Callers with and without a key cannot use
+ * up each other's share.
+ */
 const MAX_IN_FLIGHT = 128;
 export const BATCH_WEIGHT = 8;
 /** A read keeps the process busy on SQLite, and a connection on PostgreSQL: checks must not wait for many of them. */

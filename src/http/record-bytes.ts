@@ -2,8 +2,8 @@
 
 import type { NumberMode } from '../api/params.ts';
 import { DELEGATION } from '../api/responses.ts';
-import type { Kind } from '../registry/delegation.ts';
-import { ALL_VERSIONS, type Version } from '../registry/versions.ts';
+import { KINDS, type Kind } from '../registry/delegation.ts';
+import type { Version } from '../registry/versions.ts';
 import { CASING_AT } from '../store/rows/casing.ts';
 import { decodeUint } from '../store/rows/cells.ts';
 import type { PackedDelegation } from '../store/store.ts';
@@ -17,15 +17,11 @@ export interface RecordFormat {
   readonly hasStandardTypes: boolean;
 }
 
-/** Where the next byte goes. */
-interface Sink {
-  readonly bytes: Uint8Array;
-  at: number;
-}
-
 const ascii = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
-function write({ bytes, at }: Sink, text: Uint8Array): number {
+// Each function writes at a position and returns the next one.
+
+function write(bytes: Uint8Array, at: number, text: Uint8Array): number {
   // A loop is faster than `set` for so few bytes.
   for (let index = 0; index < text.length; index++) bytes[at + index] = text[index] as number;
   return at + text.length;
@@ -42,9 +38,14 @@ const [FIRST, SECOND] = [0, 1].map((digit) =>
 
 const [QUOTE, ZERO, X] = ['"', '0', 'x'].map((text) => text.charCodeAt(0)) as [number, number, number];
 
-function writeAddress(sink: Sink, address: Uint8Array, casing: Uint8Array, casingAt: number): number {
-  const { bytes } = sink;
-  let { at } = sink;
+function writeAddress(
+  bytes: Uint8Array,
+  start: number,
+  address: Uint8Array,
+  casing: Uint8Array,
+  casingAt: number,
+): number {
+  let at = start;
   bytes[at++] = QUOTE;
   bytes[at++] = ZERO;
   bytes[at++] = X;
@@ -63,12 +64,11 @@ function writeAddress(sink: Sink, address: Uint8Array, casing: Uint8Array, casin
 /** Numbers of up to six bytes are exact. */
 const SHORT = 6;
 
-function writeUint(sink: Sink, value: Uint8Array, mode: NumberMode): number {
-  if (value.length > SHORT) return write(sink, ascii(uint256Text(decodeUint(value), mode)));
+function writeUint(bytes: Uint8Array, start: number, value: Uint8Array, mode: NumberMode): number {
+  if (value.length > SHORT) return write(bytes, start, ascii(uint256Text(decodeUint(value), mode)));
   let rest = 0;
   for (const byte of value) rest = rest * 256 + byte;
-  const { bytes } = sink;
-  let { at } = sink;
+  let at = start;
   if (mode === 'string') bytes[at++] = QUOTE;
   let end = at + 1;
   for (let limit = 10; rest >= limit; limit *= 10) end++;
@@ -82,39 +82,39 @@ function writeUint(sink: Sink, value: Uint8Array, mode: NumberMode): number {
 }
 
 const NULL = ascii('null');
-const TYPES = Object.fromEntries(
-  (['ALL', 'CONTRACT', 'ERC721', 'ERC20', 'ERC1155', 'TOKEN'] satisfies Kind[]).map((kind) => [
-    kind,
-    { plain: ascii(`"${typeOf({ kind })}"`), standard: ascii(`"${kind}"`) },
-  ]),
-) as Readonly<Record<Kind, { readonly plain: Uint8Array; readonly standard: Uint8Array }>>;
+const typeTexts = (text: (kind: Kind) => string) =>
+  Object.fromEntries((Object.keys(KINDS) as Kind[]).map((kind) => [kind, ascii(`"${text(kind)}"`)])) as Readonly<
+    Record<Kind, Uint8Array>
+  >;
+const TYPES = typeTexts((kind) => typeOf({ kind }));
+const STANDARD_TYPES = typeTexts((kind) => kind);
 
-type FieldWriter = (row: PackedDelegation, format: RecordFormat, sink: Sink) => number;
+type FieldWriter = (row: PackedDelegation, format: RecordFormat, bytes: Uint8Array, at: number) => number;
+type FieldName = { [V in Version]: keyof (typeof DELEGATION)[V]['fields'] }[Version];
 
-const from: FieldWriter = (row, _format, sink) => writeAddress(sink, row.from, row.casing, CASING_AT.from);
-const to: FieldWriter = (row, _format, sink) => writeAddress(sink, row.to, row.casing, CASING_AT.to);
+const from: FieldWriter = (row, _format, bytes, at) => writeAddress(bytes, at, row.from, row.casing, CASING_AT.from);
+const to: FieldWriter = (row, _format, bytes, at) => writeAddress(bytes, at, row.to, row.casing, CASING_AT.to);
 
-const FIELDS = {
-  type: ({ kind }, { hasStandardTypes }, sink) => write(sink, TYPES[kind][hasStandardTypes ? 'standard' : 'plain']),
+const FIELDS: Readonly<Record<FieldName, FieldWriter>> = {
+  type: ({ kind }, { hasStandardTypes }, bytes, at) =>
+    write(bytes, at, (hasStandardTypes ? STANDARD_TYPES : TYPES)[kind]),
   from,
   to,
   vault: from,
   delegate: to,
-  contract: ({ contract, casing }, _format, sink) =>
-    contract === null ? write(sink, NULL) : writeAddress(sink, contract, casing, CASING_AT.contract),
-  tokenId: ({ tokenId }, { mode }, sink) => (tokenId === null ? write(sink, NULL) : writeUint(sink, tokenId, mode)),
-} as const satisfies Record<string, FieldWriter>;
+  contract: ({ contract, casing }, _format, bytes, at) =>
+    contract === null ? write(bytes, at, NULL) : writeAddress(bytes, at, contract, casing, CASING_AT.contract),
+  tokenId: ({ tokenId }, { mode }, bytes, at) =>
+    tokenId === null ? write(bytes, at, NULL) : writeUint(bytes, at, tokenId, mode),
+};
 
 /** The fields of a record in the order of its shape, each with the text before it. */
-const RECORDS = Object.fromEntries(
-  ALL_VERSIONS.map((version) => [
-    version,
-    Object.keys(DELEGATION[version].fields).map((name, index) => ({
-      lead: ascii(`${index === 0 ? '{' : ','}"${name}":`),
-      field: FIELDS[name as keyof (typeof DELEGATION)[Version]['fields']],
-    })),
-  ]),
-) as unknown as Readonly<Record<Version, readonly { readonly lead: Uint8Array; readonly field: FieldWriter }[]>>;
+const fieldsOf = (version: Version) =>
+  Object.keys(DELEGATION[version].fields).map((name, index) => ({
+    lead: ascii(`${index === 0 ? '{' : ','}"${name}":`),
+    writeField: FIELDS[name as FieldName],
+  }));
+const RECORDS = { 1: fieldsOf(1), 2: fieldsOf(2) } as const satisfies { [V in Version]: unknown };
 
 const CLOSE = '}'.charCodeAt(0);
 const COMMA = ','.charCodeAt(0);
@@ -123,16 +123,13 @@ const MAX_RECORD = 320;
 
 /** Records with commas between them. */
 export function recordBytes(rows: readonly PackedDelegation[], format: RecordFormat): Uint8Array {
-  const record = RECORDS[format.version];
-  const sink: Sink = { bytes: new Uint8Array(MAX_RECORD * rows.length), at: 0 };
-  const { bytes } = sink;
+  const fields = RECORDS[format.version];
+  const bytes = new Uint8Array(MAX_RECORD * rows.length);
+  let at = 0;
   for (const row of rows) {
-    if (sink.at > 0) bytes[sink.at++] = COMMA;
-    for (const { lead, field } of record) {
-      sink.at = write(sink, lead);
-      sink.at = field(row, format, sink);
-    }
-    bytes[sink.at++] = CLOSE;
+    if (at > 0) bytes[at++] = COMMA;
+    for (const { lead, writeField } of fields) at = writeField(row, format, bytes, write(bytes, at, lead));
+    bytes[at++] = CLOSE;
   }
-  return bytes.subarray(0, sink.at);
+  return bytes.subarray(0, at);
 }

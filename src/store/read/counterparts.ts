@@ -12,6 +12,7 @@ import { decodeHex, decodeNumber, decodeNumberOrNull, EMPTY, encodeHex } from '.
 import { columns } from '../rows/columns.ts';
 import { encodeKey } from '../rows/key-columns.ts';
 import type { CounterpartPage, CounterpartQuery, DetailedDelegation } from '../store.ts';
+import { createHeadReads } from './at-head.ts';
 import { countV1 } from './check-now.ts';
 import { DETAILED } from './held-columns.ts';
 import { once } from './once.ts';
@@ -48,8 +49,9 @@ const keyParams = (position: number) => params(AFTER_PINNED + 4 + KEY_PARAMS * p
 const rowsPerCounterpart = (keys: number) => 2 * keys;
 
 /**
- * Returns the chain's row, then rows ordered by counterpart. As of the head no closed span can hold, and none is read. A row may have no span, or one that did not hold at the block: it says
- * that the counterpart was looked at, so that a page reads a bounded number of rows whatever it finds.
+ * Returns the chain's row, then rows ordered by counterpart. As of the head no closed span can hold, and none is read. A row may have
+ * no span, or one that did not hold at the block: it says that the counterpart was looked at, so that a page reads a bounded number of
+ * rows whatever it finds.
  */
 export const counterpartStatement = once(
   (dialect: Dialect['name'], side: Side, keysOfV2: number, keysOfV1: number, isHead: boolean) => {
@@ -145,8 +147,7 @@ export function createCounterparts(
   hash: IndexHash,
   side: Side,
 ): (query: CounterpartQuery) => Promise<CounterpartPage> {
-  /** The newest known head of each chain. */
-  const heads = new Map<number, number>();
+  const readAtHead = createHeadReads();
   return async (query) => {
     requireQuery(query);
     const { chainId, target, at: pinned, limit } = query;
@@ -154,20 +155,13 @@ export function createCounterparts(
     const keysOfV1 = countV1(keys);
     const mostRows = limit + rowsPerCounterpart(keys.length);
     const cells = encodeParams(side, query, keys, mostRows, hash);
-    const read = async (isHead: boolean) => {
+    const { statement, rows } = await readAtHead(chainId, pinned.block, async (isHead) => {
       const statement = counterpartStatement(engine.dialect.name, side, keys.length - keysOfV1, keysOfV1, isHead);
       const [chain = [], ...rows] = await engine.rows(statement.sql, cells);
       statement.requirePinned(chainId, pinned.block, chain);
-      heads.set(chainId, decodeNumber(chain[statement.at.head_number]));
-      return { statement, rows };
-    };
-    const isBelowHead = () => pinned.block < (heads.get(chainId) ?? 0);
-    const wasBelowHead = isBelowHead();
-    let found = await read(!wasBelowHead);
-    // The head has moved on, and what held at the block may have ended since.
-    if (!wasBelowHead && isBelowHead()) found = await read(false);
-    const granting = decodeGranting(side, query, keys, found.statement, found.rows);
-    return toPage(granting, found.rows.length < mostRows, limit);
+      return { statement, rows, head: decodeNumber(chain[statement.at.head_number]) };
+    });
+    return toPage(decodeGranting(side, query, keys, statement, rows), rows.length < mostRows, limit);
   };
 }
 

@@ -10,6 +10,7 @@ import { decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
 import { type At, columns, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
 import type { ListPage, ListPosition, ListQuery } from '../store.ts';
+import { createHeadReads } from './at-head.ts';
 import type { ListRows } from './list-rows.ts';
 import { once } from './once.ts';
 import { AFTER_PINNED, encodePinned, pinnedColumns, pinnedRequirement } from './pinned.ts';
@@ -122,8 +123,8 @@ export const listStatement = <D>(rows: ListRows<D>) =>
     return {
       sql,
       at,
-      isHead,
       requirePinned,
+      decodeHead: (chain: Row) => decodeNumber(chain[at.first_log]),
       isAfter: rowComparison(at),
       decodePosition: positionDecoder(at),
       decodeKey: keyDecoder(at),
@@ -171,22 +172,18 @@ export function createList<D>(
   columnsOfRow: ListRows<D>,
 ): (query: ListQuery) => Promise<ListPage<D>> {
   const statementFor = listStatement(columnsOfRow);
-  /** The head of each chain when a list was last read: a guess, as the row of the chain says what the head is. */
-  const heads = new Map<number, number>();
+  const readAtHead = createHeadReads();
   return async (query) => {
     requireList(query);
     const { chainId, version, direction, at: pinned, after, limit, matches } = query;
     const cells = encodeParams(query, hash);
-    let statement = statementFor(version, pinned.block >= (heads.get(chainId) ?? 0), direction, after?.side);
-    let [chain = [], ...spans] = await engine.rows(statement.sql, cells);
-    const head = decodeNumberOrNull(chain[statement.at.first_log]) ?? 0;
-    heads.set(chainId, head);
-    if (statement.isHead && head > pinned.block) {
-      statement = statementFor(version, false, direction, after?.side);
-      [chain = [], ...spans] = await engine.rows(statement.sql, cells);
-    }
+    const { statement, spans } = await readAtHead(chainId, pinned.block, async (isHead) => {
+      const statement = statementFor(version, isHead, direction, after?.side);
+      const [chain = [], ...spans] = await engine.rows(statement.sql, cells);
+      statement.requirePinned(chainId, pinned.block, chain);
+      return { statement, spans, head: statement.decodeHead(chain) };
+    });
     const { at, decodePosition } = statement;
-    statement.requirePinned(chainId, pinned.block, chain);
     const delegations: D[] = [];
     const rows: Row[] = [];
     const wallet = encodeHex(query.wallet);
