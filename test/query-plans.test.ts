@@ -13,6 +13,7 @@ import { counterpartStatement } from '../src/store/read/counterparts.ts';
 import { HELD } from '../src/store/read/held.ts';
 import { DETAILED, PLAIN } from '../src/store/read/held-columns.ts';
 import { listStatement } from '../src/store/read/list.ts';
+import { listNowStatement } from '../src/store/read/list-now.ts';
 import { decodedRows } from '../src/store/read/list-rows.ts';
 import { END_OPEN_PAIR, END_OPEN_WALLET, FIND_OPEN_PAIR, FIND_OPEN_WALLET } from '../src/store/write/end-open-spans.ts';
 import { DELETE_AFTER, DELETE_EMPTY, END_BEFORE } from '../src/store/write/end-pair.ts';
@@ -55,9 +56,24 @@ const counterparts = Object.fromEntries(
     }),
   ),
 );
+const listsNow = Object.fromEntries(
+  (
+    [
+      [1, undefined, undefined],
+      [2, undefined, 'incoming'],
+      [2, undefined, 'outgoing'],
+      [2, 'incoming', 'incoming'],
+    ] as const
+  ).map(([version, direction, after]) => {
+    const sqlOf = (dialect: 'sqlite' | 'postgres') => listNowStatement(dialect, version, direction, after).sql;
+    const statement = { sqlite: sqlOf('sqlite'), postgres: postgresSql(sqlOf('postgres')) };
+    return [`a packed list of v${version}, ${direction}, after ${after}`, statement];
+  }),
+);
 const STATEMENTS: Record<string, { sqlite: string; postgres: string }> = {
   ...bulk,
   ...counterparts,
+  ...listsNow,
   'many checks': checkManyStatement(2, false),
   ...Object.fromEntries(
     Object.entries(common).map(([name, sql]) => [name, { sqlite: sql, postgres: postgresSql(sql) }]),

@@ -11,7 +11,7 @@ import type { Call } from './call.ts';
 import { answerChainPage, badCursor, type PinnedChain, type Section } from './chain-pages.ts';
 import { listPositionText, readListPosition } from './cursor.ts';
 import { detailedRecordText } from './json.ts';
-import { matcherOf } from './list.ts';
+import { matcherOf } from './list-stretches.ts';
 import { requestedChains } from './served-chains.ts';
 import { reportUnread } from './unread-revocation.ts';
 

@@ -1,29 +1,23 @@
 import { describe, expect, test } from 'bun:test';
 import { address, COLD, delegation, HOT } from '../../test/support/fixtures.ts';
 import { checksummed } from '../registry/checksum.ts';
-import { type Delegation, KINDS } from '../registry/delegation.ts';
-import { encodeCasing } from '../store/rows/casing.ts';
-import { encodeKey } from '../store/rows/key-columns.ts';
+import type { Delegation } from '../registry/delegation.ts';
+import { pack } from '../store/rows/packed.ts';
 import { cursorText, readCursor } from './cursor.ts';
 import { detailedRecordText, uint256Text } from './json.ts';
-import { type RecordFormat, recordBytes } from './record-bytes.ts';
+import { type RecordFormat, recordBytes, walletBytes } from './record-bytes.ts';
 
 const FORMAT = { mode: 'number', hasStandardTypes: false } as const;
 
-/** A record as a list has it, from the bytes that are stored. */
-function recordText(of: Delegation, format: Omit<RecordFormat, 'version'>): string {
-  const cells = encodeKey(of);
-  const [, from, to, contract, tokenId] = cells;
-  const has = KINDS[of.kind];
-  const packed = {
-    kind: of.kind,
-    from,
-    to,
-    contract: has.contract ? contract : null,
-    tokenId: has.tokenId ? tokenId : null,
-  };
-  const bytes = recordBytes([{ ...packed, casing: encodeCasing(cells) }], { ...format, version: of.version });
-  return Buffer.from(bytes).toString();
+/** A record as the list of one of its wallets has it, from the bytes that are stored. */
+function recordText(of: Delegation, format: Omit<RecordFormat, 'version' | 'wallet'>): string {
+  const [incoming, outgoing] = (['incoming', 'outgoing'] as const).map((side) => {
+    const wallet = walletBytes(side === 'incoming' ? of.to : of.from);
+    const bytes = recordBytes([{ side, count: 1, bytes: pack(of, side) }], { ...format, wallet, version: of.version });
+    return Buffer.from(bytes).toString();
+  }) as [string, string];
+  expect(incoming).toBe(outgoing);
+  return outgoing;
 }
 
 const MOST = 2n ** 256n - 1n;

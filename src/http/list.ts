@@ -2,55 +2,50 @@
 
 import { type Budget, handled } from '../api/operation.ts';
 import type { ListOperation } from '../api/operations.ts';
-import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
 import { type StreamedBody, streamResponse } from '../api/sized-response.ts';
-import { type Address, type Bytes32, type DelegationKey, NO_RIGHTS } from '../registry/delegation.ts';
-import { hasRights, type Version } from '../registry/versions.ts';
+import { NO_RIGHTS } from '../registry/delegation.ts';
+import { hasRights } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
-import type { ListPosition, ListQuery } from '../store/store.ts';
+import type { ListPosition } from '../store/store.ts';
 import type { Answer } from './answer.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { type Cursor, cursorText, readCursor } from './cursor.ts';
 import { blockHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
-import { detailedRecordText, typeOf } from './json.ts';
+import {
+  isPlain,
+  type ListRequest,
+  listNow,
+  nowScanner,
+  type PageStretch,
+  type Scan,
+  type Stretch,
+  scanner,
+  writable,
+} from './list-stretches.ts';
 import type { Caller, LongList } from './long-lists.ts';
-import { recordBytes } from './record-bytes.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
-import { reportUnread } from './unread-revocation.ts';
 
 /** How many delegations are read at once: they are all in memory, and other requests wait for them. */
 const SCAN = 250;
+/** The same for the rest of a whole list as of the head, where each costs less. */
+const SCAN_NOW = 1000;
 /** A page is sent after this many delegations were read, however few of them a filter left. */
 const MAX_SCANNED = 10_000;
 /** Attempts, as history may change while the first delegations are read. */
 const TRIES = 5;
 
 /** A list as it was requested. */
-interface Requested {
+interface Requested extends ListRequest {
   readonly budget: Budget;
-  readonly list: {
-    readonly chainId: number;
-    readonly version: Version;
-    readonly wallet: Address;
-    readonly direction: 'incoming' | 'outgoing' | undefined;
-  };
   readonly asOf: AsOf;
-  readonly filter: Filter;
-  readonly format: { readonly isDetailed: boolean; readonly mode: NumberMode; readonly hasStandardTypes: boolean };
   /** The page size; undefined for the whole list. */
   readonly limit: number | undefined;
   readonly cursor: Cursor | null;
   /** As the caller sent it, for the link to the next page. */
   readonly query: string;
-}
-
-interface Filter {
-  readonly type: 'ALL' | 'CONTRACT' | 'TOKEN' | undefined;
-  readonly contract: Address | undefined;
-  readonly rights: Bytes32 | undefined;
 }
 
 export async function answerList(
@@ -123,30 +118,37 @@ async function begin(
   caller: () => Caller,
 ): Promise<Answer | Response> {
   const { asOf, cursor, limit } = requested;
-  const { result, reach } = await pin(requested, service);
+  const isHead = cursor === null && asOf.timestamp === undefined && (asOf.block ?? 'latest') === 'latest';
+  // As of the head, the first delegations are read together with the state of the chain.
+  const isNow = isHead && limit === undefined && isPlain(requested);
+  const listed = isNow ? await listNow(requested, service, SCAN, undefined) : null;
+  const { result, reach } =
+    listed === null ? await pin(requested, service) : { result: listed, reach: Number.POSITIVE_INFINITY };
   const { chain: state, block, stamp } = result;
   const now = service.now();
   requireFresh(state, reach, now, service);
   const at = cursor?.at ?? { block: block.number, revision: state.revision, stamp };
   // The block and the delegations may be read from two replicas: the second must not be behind the first.
-  const read = { ...at, seen: state.revision };
+  const pinned = { ...at, seen: state.revision };
   const headers = blockHeaders(state, block, now, { request, budget: requested.budget, timestamp: asOf.timestamp });
   // The stamp alone identifies the list at the head; any other block needs its number too.
-  const isHead = cursor === null && asOf.timestamp === undefined && (asOf.block ?? 'latest') === 'latest';
   headers['etag'] = `"${stamp.toString(36)}-${isHead ? 'head' : block.number}"`;
   const isKnown = matchesETag(request, headers['etag']);
 
   // The first read comes before the status: a list that is refused must not start as a 200 or a 304.
-  const scan = scanner(requested, read, service);
+  const scan = scanner(requested, pinned, service);
   if (limit === undefined) {
-    const first = await scan(SCAN, undefined);
+    const first = listed === null ? await scan(SCAN, undefined) : writable(listed, requested);
     if (isKnown) return notModified(headers);
     // Most lists are short, and a stream costs more than they do.
     if (first.next === null) return { status: 200, headers, body: arrayOf(first) };
     const deadline = performance.now() + 1000 * service.answerTimeout;
     const long = service.longLists.begin(caller());
     const sent: StreamedBody = { bytes: 0, onEnd() {} };
-    return streamResponse(stream(scan, long, first, deadline, sent, service), sent, { headers });
+    const rest = listed === null ? scan : nowScanner(requested, at, service, scan);
+    const most = listed === null ? SCAN : SCAN_NOW;
+    const read = (after: ListPosition) => long.read(most, () => rest(most, after));
+    return streamResponse(stream(first, read, long, deadline, sent, service), sent, { headers });
   }
   const beginLong = () => service.longLists.begin(caller());
   const { body, next } = await page(scan, beginLong, limit, cursor?.after, request.signal);
@@ -171,60 +173,17 @@ function pin({ list: { chainId }, asOf, cursor }: Requested, { store }: Service)
   return readAsOf(store, chainId, pinned, (at) => store.pin(chainId, at));
 }
 
-/** Reads a stretch of the list, from a position on. */
-type Scan = (limit: number, after: ListPosition | undefined) => Promise<Stretch>;
-interface Stretch {
-  /** How many delegations of it match. */
-  readonly size: number;
-  /** The first of them as JSON, with commas between them. */
-  write(count: number): Uint8Array;
-  positionOf(index: number): ListPosition;
-  readonly next: ListPosition | null;
-}
-
 const OPEN = Buffer.from('[');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
 const NEWLINE = Buffer.from('\n');
 const NOTHING = Buffer.alloc(0);
 
-const arrayOf = (stretch: Stretch) => Buffer.concat([OPEN, stretch.write(stretch.size), CLOSE]);
-
-function scanner({ list, filter, format }: Requested, at: ListQuery['at'], service: Service): Scan {
-  const { store } = service;
-  const { direction, ...wallet } = list;
-  const { chainId, version } = wallet;
-  const { isDetailed, ...written } = { ...format, chainId, version };
-  const matches = matcherOf(filter);
-  const base = { ...wallet, at, ...(direction ? { direction } : {}), ...(matches ? { matches } : {}) };
-  return async (limit, after) => {
-    const query = { ...base, limit, ...(after ? { after } : {}) };
-    const about = { chainId, to: wallet.wallet };
-    if (isDetailed) {
-      const { delegations, ...found } = await reportUnread(about, service, store.listDetailed(query));
-      const texts = delegations.map((one) => detailedRecordText(one, written));
-      return { ...found, size: texts.length, write: (count) => Buffer.from(texts.slice(0, count).join(',')) };
-    }
-    const { delegations, ...found } = await reportUnread(about, service, store.listPacked(query));
-    return {
-      ...found,
-      size: delegations.length,
-      write: (count) => recordBytes(count < delegations.length ? delegations.slice(0, count) : delegations, written),
-    };
-  };
-}
-
-export function matcherOf({ type, contract, rights }: Filter): ((delegation: DelegationKey) => boolean) | null {
-  if (type === undefined && contract === undefined && rights === undefined) return null;
-  return (delegation) =>
-    (type === undefined || typeOf(delegation) === type) &&
-    (contract === undefined || delegation.contract === contract) &&
-    (rights === undefined || (delegation.rights ?? NO_RIGHTS) === rights);
-}
+const arrayOf = (stretch: Stretch) => Buffer.concat([OPEN, stretch.write(), CLOSE]);
 
 /** Collects a page. The store reads a bounded number of delegations at a time, and a filter may leave few of them. */
 async function page(
-  scan: Scan,
+  scan: Scan<PageStretch>,
   beginLong: () => LongList,
   limit: number,
   from: ListPosition | undefined,
@@ -241,14 +200,14 @@ async function page(
     // One more than the page size, to know whether there is a next page.
     for (let stretch = Math.min(limit + 1, SCAN); next !== null && scanned < MAX_SCANNED; stretch = SCAN) {
       if (signal.aborted) break;
-      const read: () => Promise<Stretch> = scan.bind(null, stretch, next);
+      const read: () => Promise<PageStretch> = scan.bind(null, stretch, next);
       if (scanned > 0) long ??= beginLong();
       const {
         size,
         write,
         positionOf,
         next: following,
-      }: Stretch = await (long === null ? read() : long.read(stretch, read));
+      }: PageStretch = await (long === null ? read() : long.read(stretch, read));
       const taken = Math.min(size, room);
       room -= taken;
       if (taken > 0) {
@@ -267,27 +226,25 @@ async function page(
 
 /** Streams the whole list with one stretch in memory. On an error the body ends without its closing bracket. */
 function stream(
-  scan: Scan,
-  long: LongList,
   first: Stretch,
+  read: (after: ListPosition) => Promise<Stretch>,
+  long: LongList,
   deadline: number,
   sent: StreamedBody,
   { onError }: Service,
 ): ReadableStream<Uint8Array> {
-  let ready: Stretch | null = first;
   let after: ListPosition | null = null;
   let written = 0;
   let cancelled = false;
 
   async function chunk(): Promise<Uint8Array> {
-    if (ready === null && performance.now() > deadline) throw new Error('List not sent within the answer timeout.');
-    const { size, write, next }: Stretch = ready ?? (await long.read(SCAN, () => scan(SCAN, after ?? undefined)));
-    const lead = ready !== null ? OPEN : written > 0 && size > 0 ? COMMA : NOTHING;
-    ready = null;
+    if (after !== null && performance.now() > deadline) throw new Error('List not sent within the answer timeout.');
+    const { size, write, next }: Stretch = after === null ? first : await read(after);
+    const lead = after === null ? OPEN : written > 0 && size > 0 ? COMMA : NOTHING;
     after = next;
     written += size;
     // If a filter left nothing, a newline keeps the connection from looking idle.
-    const records = size > 0 || next === null ? write(size) : NEWLINE;
+    const records = size > 0 || next === null ? write() : NEWLINE;
     return Buffer.concat([lead, records, next === null ? CLOSE : NOTHING]);
   }
 

@@ -189,9 +189,9 @@ describe('reads of long lists', () => {
     const readsByTurn = new Map<number, number>();
     const counting: Store = {
       ...store,
-      listPacked(query) {
+      listNow(query) {
         if (query.after !== undefined) readsByTurn.set(turn, (readsByTurn.get(turn) ?? 0) + 1);
-        return store.listPacked(query);
+        return store.listNow(query);
       },
     };
     const app = appWith({ store: counting });
@@ -200,7 +200,7 @@ describe('reads of long lists', () => {
     const lengths = await Promise.all(lists.map(lengthOf));
     isDone = true;
     expect(new Set(lengths)).toEqual(new Set([COUNT]));
-    expect(Math.max(...readsByTurn.values())).toBeLessThanOrEqual(2);
+    expect(Math.max(...readsByTurn.values())).toBeOneOf([1, 2]);
   });
 
   test('keep to the pace of a caller without a key, over all its lists, and no list is cut short', async () => {

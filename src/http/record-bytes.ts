@@ -2,22 +2,29 @@
 
 import type { NumberMode } from '../api/params.ts';
 import { DELEGATION } from '../api/responses.ts';
-import { KINDS, type Kind } from '../registry/delegation.ts';
+import { type Address, KINDS, type Kind } from '../registry/delegation.ts';
 import type { Version } from '../registry/versions.ts';
 import { CASING_AT } from '../store/rows/casing.ts';
 import { decodeUint } from '../store/rows/cells.ts';
-import type { PackedDelegation } from '../store/store.ts';
-import { typeOf, uint256Text } from './json.ts';
+import { type Unpacked, unpack } from '../store/rows/packed.ts';
+import type { ListPosition, PackedDelegations } from '../store/store.ts';
+import { addressText, typeOf, uint256Text } from './json.ts';
 
 /** How the records of a list are written. */
 export interface RecordFormat {
   readonly version: Version;
+  /** The wallet whose list it is, from `walletBytes`. */
+  readonly wallet: Uint8Array;
   readonly mode: NumberMode;
   /** With the standard of a token as its type. */
   readonly hasStandardTypes: boolean;
 }
 
+type Side = ListPosition['side'];
+
 const ascii = (text: string): Uint8Array => Buffer.from(text, 'latin1');
+
+export const walletBytes = (wallet: Address) => ascii(addressText(wallet));
 
 // Each function writes at a position and returns the next one.
 
@@ -38,21 +45,16 @@ const [FIRST, SECOND] = [0, 1].map((digit) =>
 
 const [QUOTE, ZERO, X] = ['"', '0', 'x'].map((text) => text.charCodeAt(0)) as [number, number, number];
 
-function writeAddress(
-  bytes: Uint8Array,
-  start: number,
-  address: Uint8Array,
-  casing: Uint8Array,
-  casingAt: number,
-): number {
+/** `casing` is where the casing of the address begins. */
+function writeAddress(bytes: Uint8Array, start: number, packed: Uint8Array, address: number, casing: number): number {
   let at = start;
   bytes[at++] = QUOTE;
   bytes[at++] = ZERO;
   bytes[at++] = X;
   for (let group = 0; group < 5; group++) {
-    const bits = casing[casingAt + group] as number;
+    const bits = packed[casing + group] as number;
     for (let index = 0; index < 4; index++) {
-      const entry = (address[4 * group + index] as number) | (((bits >> (6 - 2 * index)) & 3) << 8);
+      const entry = (packed[address + 4 * group + index] as number) | (((bits >> (6 - 2 * index)) & 3) << 8);
       bytes[at++] = FIRST[entry] as number;
       bytes[at++] = SECOND[entry] as number;
     }
@@ -64,19 +66,29 @@ function writeAddress(
 /** Numbers of up to six bytes are exact. */
 const SHORT = 6;
 
-function writeUint(bytes: Uint8Array, start: number, value: Uint8Array, mode: NumberMode): number {
-  if (value.length > SHORT) return write(bytes, start, ascii(uint256Text(decodeUint(value), mode)));
+function writeUint(
+  bytes: Uint8Array,
+  start: number,
+  packed: Uint8Array,
+  first: number,
+  end: number,
+  mode: NumberMode,
+): number {
+  if (end - first > SHORT) {
+    const value = decodeUint(packed.subarray(first, end));
+    return write(bytes, start, ascii(uint256Text(value, mode)));
+  }
   let rest = 0;
-  for (const byte of value) rest = rest * 256 + byte;
+  for (let index = first; index < end; index++) rest = rest * 256 + (packed[index] as number);
   let at = start;
   if (mode === 'string') bytes[at++] = QUOTE;
-  let end = at + 1;
-  for (let limit = 10; rest >= limit; limit *= 10) end++;
-  for (let place = end - 1; place >= at; place--) {
-    bytes[place] = ZERO + (rest % 10);
+  let digits = 1;
+  for (let limit = 10; rest >= limit; limit *= 10) digits++;
+  for (let digit = digits - 1; digit >= 0; digit--) {
+    bytes[at + digit] = ZERO + (rest % 10);
     rest = Math.floor(rest / 10);
   }
-  at = end;
+  at += digits;
   if (mode === 'string') bytes[at++] = QUOTE;
   return at;
 }
@@ -89,32 +101,50 @@ const typeTexts = (text: (kind: Kind) => string) =>
 const TYPES = typeTexts((kind) => typeOf({ kind }));
 const STANDARD_TYPES = typeTexts((kind) => kind);
 
-type FieldWriter = (row: PackedDelegation, format: RecordFormat, bytes: Uint8Array, at: number) => number;
+type FieldWriter = (packed: Uint8Array, of: Unpacked, format: RecordFormat, bytes: Uint8Array, at: number) => number;
 type FieldName = { [V in Version]: keyof (typeof DELEGATION)[V]['fields'] }[Version];
 
-const from: FieldWriter = (row, _format, bytes, at) => writeAddress(bytes, at, row.from, row.casing, CASING_AT.from);
-const to: FieldWriter = (row, _format, bytes, at) => writeAddress(bytes, at, row.to, row.casing, CASING_AT.to);
+const own: FieldWriter = (_, __, { wallet }, bytes, at) => write(bytes, at, wallet);
+const otherBy =
+  (casingAt: number): FieldWriter =>
+  (packed, { other, casing }, _, bytes, at) =>
+    writeAddress(bytes, at, packed, other, casing + casingAt);
+const WALLETS = {
+  incoming: { from: otherBy(CASING_AT.from), to: own },
+  outgoing: { from: own, to: otherBy(CASING_AT.to) },
+} as const satisfies { [S in Side]: object };
 
-const FIELDS: Readonly<Record<FieldName, FieldWriter>> = {
-  type: ({ kind }, { hasStandardTypes }, bytes, at) =>
-    write(bytes, at, (hasStandardTypes ? STANDARD_TYPES : TYPES)[kind]),
-  from,
-  to,
-  vault: from,
-  delegate: to,
-  contract: ({ contract, casing }, _format, bytes, at) =>
-    contract === null ? write(bytes, at, NULL) : writeAddress(bytes, at, contract, casing, CASING_AT.contract),
-  tokenId: ({ tokenId }, { mode }, bytes, at) =>
-    tokenId === null ? write(bytes, at, NULL) : writeUint(bytes, at, tokenId, mode),
+const fieldWriters = (side: Side): Readonly<Record<FieldName, FieldWriter>> => {
+  const { from, to } = WALLETS[side];
+  return {
+    type: (_, { kind }, { hasStandardTypes }, bytes, at) =>
+      write(bytes, at, (hasStandardTypes ? STANDARD_TYPES : TYPES)[kind]),
+    from,
+    to,
+    vault: from,
+    delegate: to,
+    contract: (packed, { contract, casing }, _, bytes, at) =>
+      contract === null
+        ? write(bytes, at, NULL)
+        : writeAddress(bytes, at, packed, contract, casing + CASING_AT.contract),
+    tokenId: (packed, { tokenId, end }, { mode }, bytes, at) =>
+      tokenId === null ? write(bytes, at, NULL) : writeUint(bytes, at, packed, tokenId, end, mode),
+  };
 };
 
 /** The fields of a record in the order of its shape, each with the text before it. */
-const fieldsOf = (version: Version) =>
-  Object.keys(DELEGATION[version].fields).map((name, index) => ({
+const fieldsOf = (version: Version, side: Side) => {
+  const writers = fieldWriters(side);
+  return Object.keys(DELEGATION[version].fields).map((name, index) => ({
     lead: ascii(`${index === 0 ? '{' : ','}"${name}":`),
-    writeField: FIELDS[name as FieldName],
+    writeField: writers[name as FieldName],
   }));
-const RECORDS = { 1: fieldsOf(1), 2: fieldsOf(2) } as const satisfies { [V in Version]: unknown };
+};
+const recordsOf = (version: Version) => ({
+  incoming: fieldsOf(version, 'incoming'),
+  outgoing: fieldsOf(version, 'outgoing'),
+});
+const RECORDS = { 1: recordsOf(1), 2: recordsOf(2) } as const satisfies { [V in Version]: unknown };
 
 const CLOSE = '}'.charCodeAt(0);
 const COMMA = ','.charCodeAt(0);
@@ -122,14 +152,19 @@ const COMMA = ','.charCodeAt(0);
 const MAX_RECORD = 320;
 
 /** Records with commas between them. */
-export function recordBytes(rows: readonly PackedDelegation[], format: RecordFormat): Uint8Array {
-  const fields = RECORDS[format.version];
-  const bytes = new Uint8Array(MAX_RECORD * rows.length);
+export function recordBytes(parts: readonly PackedDelegations[], format: RecordFormat): Uint8Array {
+  const bytes = new Uint8Array(MAX_RECORD * parts.reduce((sum, { count }) => sum + count, 0));
   let at = 0;
-  for (const row of rows) {
-    if (at > 0) bytes[at++] = COMMA;
-    for (const { lead, writeField } of fields) at = writeField(row, format, bytes, write(bytes, at, lead));
-    bytes[at++] = CLOSE;
+  for (const { side, bytes: packed, count } of parts) {
+    const fields = RECORDS[format.version][side];
+    let start = 0;
+    for (let index = 0; index < count; index++) {
+      const of = unpack(packed, start);
+      if (at > 0) bytes[at++] = COMMA;
+      for (const { lead, writeField } of fields) at = writeField(packed, of, format, bytes, write(bytes, at, lead));
+      bytes[at++] = CLOSE;
+      start = of.end;
+    }
   }
   return bytes.subarray(0, at);
 }

@@ -10,8 +10,7 @@ import type { Engine, Param } from './engine.ts';
 import { StoreError } from './errors.ts';
 import type { Halt } from './halt.ts';
 import { openEngine, openStore } from './open.ts';
-import { encodeCasing } from './rows/casing.ts';
-import { encodeKey } from './rows/key-columns.ts';
+import { pack } from './rows/packed.ts';
 import { migrate } from './schema.ts';
 import type { Store } from './store.ts';
 
@@ -110,8 +109,11 @@ for (const engine of ENGINES) {
       const { delegations } = await store.list({ chainId, version: 2, wallet: COLD, at, limit: 10 });
       expect(delegations.map(({ tokenId }) => tokenId)).toEqual([null, 1n, 2n, 3n]);
       const packed = await store.listPacked({ chainId, version: 2, wallet: COLD, at, limit: 10 });
-      expect(packed.delegations.map(({ casing }) => casing)).toEqual(
-        delegations.map((one) => encodeCasing(encodeKey(one))),
+      expect(packed.delegations).toEqual(
+        delegations.map((one) => {
+          const side = one.to === COLD ? 'incoming' : 'outgoing';
+          return { side, bytes: pack(one, side) };
+        }),
       );
       await store.close();
     });

@@ -120,6 +120,7 @@ export function withReplica(primary: Store, url: string, options: ReplicaOptions
     list: onReplica((from, ...args) => from.list(...args)),
     listDetailed: onReplica((from, ...args) => from.listDetailed(...args)),
     listPacked: onReplica((from, ...args) => from.listPacked(...args)),
+    listNow: onReplica((from, ...args) => from.listNow(...args)),
     vaults: onReplica((from, ...args) => from.vaults(...args)),
     delegates: onReplica((from, ...args) => from.delegates(...args)),
     blockAt: onReplica((from, ...args) => from.blockAt(...args)),

@@ -1,7 +1,7 @@
 // The store's interface: every read and write. SQLite and PostgreSQL behave exactly as described here.
 
 import type { AnyQuestion, Question, Target } from '../registry/check.ts';
-import type { Address, Bytes32, Delegation, DelegationKey, Kind } from '../registry/delegation.ts';
+import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Version } from '../registry/versions.ts';
 import type { Awaitable } from './awaitable.ts';
@@ -126,17 +126,6 @@ export interface HeldDelegation extends Delegation {
   readonly since: LogPosition;
 }
 
-/** A delegation as the bytes that are stored, for a list that is only written. Numbers are big-endian without leading zeros. */
-export interface PackedDelegation {
-  readonly kind: Kind;
-  readonly from: Uint8Array;
-  readonly to: Uint8Array;
-  readonly contract: Uint8Array | null;
-  readonly tokenId: Uint8Array | null;
-  /** The letter case of the addresses: see `CASING_AT`. */
-  readonly casing: Uint8Array;
-}
-
 /** The rest of `since`, read only on request. */
 export interface Origin {
   readonly timestamp: number;
@@ -152,6 +141,13 @@ export interface AnswerBlock {
   readonly number: number;
   readonly hash: Bytes32 | null;
   readonly timestamp: number | null;
+}
+
+/** A block with the chain's state. The stamp identifies the revision across histories. */
+export interface Pinned {
+  readonly chain: ChainState;
+  readonly stamp: number;
+  readonly block: AnswerBlock;
 }
 
 export interface CheckResult<D extends HeldDelegation> {
@@ -173,9 +169,13 @@ export interface ListQuery {
   readonly at: { readonly block: number; readonly revision: number; readonly stamp?: number; readonly seen?: number };
   /** The end of the previous page. */
   readonly after?: ListPosition;
-  /** How many delegations to read; `matches` may leave fewer. */
+  /** How many delegations to read. */
   readonly limit: number;
-  readonly matches?: (delegation: DelegationKey) => boolean;
+}
+
+/** A page may have fewer delegations than were read. */
+export interface Filter<D> {
+  readonly matches?: (delegation: D) => boolean;
 }
 
 export interface ListPage<D> {
@@ -183,6 +183,24 @@ export interface ListPage<D> {
   /** The position of one of these delegations, to continue after it. */
   positionOf(index: number): ListPosition;
   /** The start of the next page; null at the end. A page can be short or empty and still have a next one. */
+  readonly next: ListPosition | null;
+}
+
+/** A delegation as bytes, for a list that is only written: see rows/packed.ts. */
+export interface PackedDelegation {
+  readonly side: ListPosition['side'];
+  readonly bytes: Uint8Array;
+}
+
+/** The delegations of one side that are next to each other in a list, one after the other. */
+export interface PackedDelegations extends PackedDelegation {
+  readonly count: number;
+}
+
+/** A part of a list as of the head. */
+export interface ListNow extends Pinned {
+  readonly parts: readonly PackedDelegations[];
+  /** The start of the next part; null at the end. */
   readonly next: ListPosition | null;
 }
 
@@ -223,8 +241,8 @@ export interface Store {
   /** The newest state, or null for a chain that was never claimed. */
   chain(chainId: number): Awaitable<ChainState | null>;
   chains(): Awaitable<ChainState[]>;
-  /** A block, or the head, with the chain's state in the same snapshot. The stamp identifies the revision across histories. */
-  pin(chainId: number, block?: number): Promise<{ chain: ChainState; stamp: number; block: AnswerBlock }>;
+  /** A block, or the head, with the chain's state in the same snapshot. */
+  pin(chainId: number, block?: number): Promise<Pinned>;
   /** Becomes the only writer of the chain. A new chain starts at `firstBlock`. */
   claim(chainId: number, firstBlock: number, partial?: boolean): Promise<ChainState>;
   apply(batch: Batch): Promise<CommitResult>;
@@ -259,9 +277,12 @@ export interface Store {
    * One page of a wallet's delegations as of a block: incoming, then outgoing, each in the order of their places. A delegation to
    * itself is listed once, among the incoming.
    */
-  list(query: ListQuery): Promise<ListPage<HeldDelegation>>;
-  listDetailed(query: ListQuery): Promise<ListPage<DetailedDelegation>>;
+  list(query: ListQuery & Filter<HeldDelegation>): Promise<ListPage<HeldDelegation>>;
+  listDetailed(query: ListQuery & Filter<DetailedDelegation>): Promise<ListPage<DetailedDelegation>>;
+  /** The same as packed bytes: see rows/packed.ts. */
   listPacked(query: ListQuery): Promise<ListPage<PackedDelegation>>;
+  /** The same as of the head, with what `pin` returns. It costs less, because only the end of the page has a position. */
+  listNow(query: Omit<ListQuery, 'at'>): Promise<ListNow>;
   /**
    * The wallets that a wallet may act for: those for which a check of the pair says yes, once each, ordered by address, with the
    * delegations that grant it.

@@ -19,6 +19,8 @@ const READS: ReadonlySet<string | symbol> = new Set<keyof Store>([
   'checkMany',
   'list',
   'listDetailed',
+  'listPacked',
+  'listNow',
   'blockAt',
   'newestBlock',
   'blocks',

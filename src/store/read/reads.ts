@@ -16,7 +16,8 @@ import { createCounterparts } from './counterparts.ts';
 import { createHeld } from './held.ts';
 import { DETAILED, PLAIN } from './held-columns.ts';
 import { createList } from './list.ts';
-import { decodedRows, PACKED } from './list-rows.ts';
+import { createListNow } from './list-now.ts';
+import { decodedRows, packedRows } from './list-rows.ts';
 import { createLogs } from './logs.ts';
 import { createPin } from './pin.ts';
 import { createRegrants } from './regrants.ts';
@@ -39,7 +40,8 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     checkMany: createCheckMany(engine, hash),
     list: createList(engine, hash, decodedRows(PLAIN)),
     listDetailed: createList(engine, hash, decodedRows(DETAILED)),
-    listPacked: createList(engine, hash, PACKED),
+    listPacked: createList(engine, hash, packedRows(engine.dialect.name)),
+    listNow: createListNow(readWithState, engine.dialect.name, hash),
     vaults: createCounterparts(engine, hash, 'vaults'),
     delegates: createCounterparts(engine, hash, 'delegates'),
     blockAt: createBlockAt(readWithState),
