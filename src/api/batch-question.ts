@@ -9,6 +9,7 @@ import { CHECK_PARAMS, checkOf } from './operations.ts';
 import * as p from './params.ts';
 import { badRequest, type ParameterFault, Problem } from './problems.ts';
 import { MAX_FAULTS, nameFault, type Query, shorten } from './query.ts';
+import { buildQuestion } from './question.ts';
 import { REGISTRIES, type Registry, scopesOfRegistry } from './registries.ts';
 import { namesOf, readValues } from './request.ts';
 
@@ -119,13 +120,8 @@ export function readQuestion(value: JsonValue): ChainQuestion {
   if (!isObject(value)) throw new Problem('bad-request', 'The question must be a JSON object.');
   const { registry, scope, declaration } = readKind(value.values);
   const query = toQuery(value, namesOf(declaration));
-  const { chainId, from, to, contract, tokenId, rights } = readValues(declaration, {}, query) as ReadQuestion;
-  const question: Record<string, unknown> = { version: registry, scope, from, to };
-  // The declaration has the parameters that the scope and the registry need.
-  if (contract !== undefined) question['contract'] = contract;
-  if (tokenId !== undefined) question['tokenId'] = tokenId;
-  if (rights !== undefined) question['rights'] = rights;
-  return { chainId, question: question as unknown as ChainQuestion['question'] };
+  const values = readValues(declaration, {}, query) as ReadQuestion;
+  return { chainId: values.chainId, question: buildQuestion(registry, scope, values.from, values.to, values) };
 }
 
 /** The fields as the query of a single check. */
@@ -162,7 +158,7 @@ function readKind(fields: ReadonlyMap<string, JsonValue>) {
   const scope = readField('check', p.scope, fields, faults);
   if (scope === null && faults.length === 0) faults.push({ parameter: 'check', detail: 'is required' });
   if (scope === null || faults.length > 0) throw badRequest(faults);
-  const registry = version === 'any' ? version : version === '1' ? 1 : 2;
+  const registry: Registry = version === 'any' ? version : version === '1' ? 1 : 2;
   const declarations = DECLARATIONS.get(registry);
   const declaration = declarations?.get(scope);
   if (declaration !== undefined) return { registry, scope, declaration };

@@ -23,13 +23,12 @@ import { valueText } from './json.ts';
 import { BATCH_WEIGHT, type LongList } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
+import { isRewritten, reorganizing, retryRewritten } from './rewritten.ts';
 import { requireOneChain, requireServed } from './served-chains.ts';
 import type { FailedRequest, Service } from './service.ts';
 
 /** How many questions are read or answered without a break: other requests wait for them. */
 const SLICE = 500;
-/** Attempts, as history may change between the first and the last question. */
-const TRIES = 5;
 
 /** A question, or why it is refused. */
 type Row = ChainQuestion | Problem;
@@ -130,21 +129,11 @@ async function readRows(
 }
 
 /** History changed after the block of a chain was chosen. */
-const isRewritten = (error: unknown) =>
-  error instanceof StoreError && (error.code === 'rewritten' || error.code === 'beyond-head');
+const isInterrupted = (error: unknown) =>
+  isRewritten(error) || (error instanceof StoreError && error.code === 'beyond-head');
+const interrupted = () => reorganizing('The chain is being reorganized. Send the batch again.');
 
-const REWRITTEN = 'The chain is being reorganized. Send the batch again.';
-
-async function retried<T>(run: () => Promise<T>): Promise<T> {
-  for (let left = TRIES; ; left--) {
-    try {
-      return await run();
-    } catch (error) {
-      if (!isRewritten(error)) throw error;
-      if (left === 1) throw new Problem('not-yet-indexed', REWRITTEN, { retryAfter: 5 });
-    }
-  }
-}
+const retried = <T>(run: () => Promise<T>) => retryRewritten(run, interrupted, isInterrupted);
 
 async function pinChains(batch: Batch): Promise<ReadonlyMap<number, Pin>> {
   const pins = new Map<number, Pin>();
@@ -166,7 +155,7 @@ async function pinChain(chainId: number, { asOf, service, failed }: Batch): Prom
     return { at, block, indexedFrom: chain.partial ? chain.firstBlock : null };
   } catch (error) {
     const problem = problemOf(error, service, failed);
-    if (problem.type === 'internal' || (error instanceof StoreError && error.code === 'rewritten')) throw error;
+    if (problem.type === 'internal' || isRewritten(error)) throw error;
     return problem;
   }
 }
@@ -299,9 +288,7 @@ function stream(batch: Batch, { pins, first }: BegunLines, sent: StreamedBody): 
 
   function errorLine(error: unknown): string {
     isEnded = true;
-    const problem = isRewritten(error)
-      ? new Problem('not-yet-indexed', REWRITTEN, { retryAfter: 5 })
-      : problemOf(error, service, failed);
+    const problem = isInterrupted(error) ? interrupted() : problemOf(error, service, failed);
     return `{"error":${JSON.stringify(problemBody(problem))}}\n`;
   }
 

@@ -5,7 +5,6 @@ import type { Budget } from '../api/operation.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
-import { StoreError } from '../store/errors.ts';
 import type { AnswerBlock, ChainState } from '../store/store.ts';
 import type { Answer } from './answer.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
@@ -15,13 +14,12 @@ import { blockHeaders, manyChainsHeaders, matchesETag, nextUrl, notModified } fr
 import type { LongList } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
+import { chainReorganizing, isRewritten, TRIES } from './rewritten.ts';
 import type { Service } from './service.ts';
 
 /** How many rows are read at once, and after how many a page is sent, however few a filter left. */
 const SCAN = 250;
 const MAX_SCANNED = 10_000;
-/** Attempts, as history may change while a chain is read. */
-const TRIES = 5;
 
 /** A chain with the block that it is read as of. */
 export interface PinnedChain {
@@ -116,11 +114,10 @@ export async function answerChainPage(
         // A page that continues cannot take back what the pages before it have listed.
         if (cursor !== null) throw error;
         texts.length = keptTexts;
-        const isRewritten = error instanceof StoreError && error.code === 'rewritten';
-        const again = isRewritten && attempt++ < TRIES;
+        const again = isRewritten(error) && attempt++ < TRIES;
         parts[chain] = again
           ? await pin(part.chainId, null).catch(orProblem(part.chainId))
-          : orProblem(part.chainId)(isRewritten ? reorganizing(part.chainId) : error);
+          : orProblem(part.chainId)(isRewritten(error) ? chainReorganizing(part.chainId) : error);
         position = { chain, section: 0, after: null };
       }
     }
@@ -136,8 +133,6 @@ export const badCursor = () => badRequest([{ parameter: 'cursor', detail: 'is no
 
 const startedWithout = (chainId: number) =>
   new Problem('cursor-gone', `Chain ${chainId} did not answer when the list began. Start again without a cursor.`);
-const reorganizing = (chainId: number) =>
-  new Problem('not-yet-indexed', `Chain ${chainId} is being reorganized. Retry.`, { retryAfter: 5 });
 
 function respond(
   { wallet, rows, identity, query, budget, asOf }: PageRequest,

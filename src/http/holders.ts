@@ -19,6 +19,7 @@ import { type PinnedBlock, pageCursorText, readPageCursor } from './chain-cursor
 import { badCursor } from './chain-pages.ts';
 import { blockHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
 import { addressText, anyRecordText, uint256Text } from './json.ts';
+import { chainReorganizing, retryRewritten } from './rewritten.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
 import { reportUnread } from './unread-revocation.ts';
@@ -45,8 +46,6 @@ interface Pinned {
 
 type Requested = ReturnType<typeof readHolders>;
 
-/** Attempts, as a reorg may replace the block between two reads. */
-const TRIES = 5;
 const RETRY_SECONDS = 5;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
@@ -56,27 +55,20 @@ export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: C
   const { chainId, wallet, target, asOf } = requested;
   // An ERC-721 token has one owner.
   const find = target.scope === 'erc721' ? findOwner : findBalances;
-  for (let attempt = 1; ; attempt++) {
+  const answer = async (): Promise<Answer> => {
     const pinned = await pin(requested, service);
-    try {
-      const page = await reportUnread({ chainId, to: wallet }, service, find(requested, pinned, service));
-      const { state, block } = pinned;
-      const { budget } = operation;
-      const headers = blockHeaders(state, block, service.now(), { request, budget, timestamp: asOf.timestamp });
-      const next = page.next === null ? null : cursorAfter(page.next, pinned, requested);
-      const body = HOLDERS_TEXT({ ...page, next, wallet, block }, requested);
-      if (next !== null) headers['link'] = `<${nextUrl(call.query, next)}>; rel="next"`;
-      headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
-      return matchesETag(request, headers['etag']) ? notModified(headers) : { status: 200, headers, body };
-    } catch (error) {
-      const isRewritten = error instanceof StoreError && error.code === 'rewritten';
-      if (!isRewritten || requested.cursor !== null) throw error;
-      if (attempt === TRIES) {
-        const detail = `Chain ${chainId} is being reorganized. Retry.`;
-        throw new Problem('not-yet-indexed', detail, { retryAfter: RETRY_SECONDS });
-      }
-    }
-  }
+    const page = await reportUnread({ chainId, to: wallet }, service, find(requested, pinned, service));
+    const { state, block } = pinned;
+    const { budget } = operation;
+    const headers = blockHeaders(state, block, service.now(), { request, budget, timestamp: asOf.timestamp });
+    const next = page.next === null ? null : cursorAfter(page.next, pinned, requested);
+    const body = HOLDERS_TEXT({ ...page, next, wallet, block }, requested);
+    if (next !== null) headers['link'] = `<${nextUrl(call.query, next)}>; rel="next"`;
+    headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
+    return matchesETag(request, headers['etag']) ? notModified(headers) : { status: 200, headers, body };
+  };
+  // A page that continues cannot take back what the pages before it have listed.
+  return requested.cursor === null ? retryRewritten(answer, () => chainReorganizing(chainId)) : answer();
 }
 
 function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service: { tokens, chainIds } }: Call) {

@@ -2,12 +2,11 @@
 
 import { type Budget, handled } from '../api/operation.ts';
 import type { ListOperation } from '../api/operations.ts';
-import { badRequest, Problem } from '../api/problems.ts';
+import { badRequest } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
 import { type StreamedBody, streamResponse } from '../api/sized-response.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { hasRights } from '../registry/versions.ts';
-import { StoreError } from '../store/errors.ts';
 import type { ListPosition } from '../store/store.ts';
 import type { Answer } from './answer.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
@@ -25,6 +24,7 @@ import {
   writable,
 } from './list-stretches.ts';
 import type { Caller, LongList } from './long-lists.ts';
+import { chainReorganizing, retryRewritten } from './rewritten.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
 
@@ -34,8 +34,6 @@ const SCAN = 250;
 const SCAN_NOW = 1000;
 /** A page is sent after this many delegations were read, however few of them a filter left. */
 const MAX_SCANNED = 10_000;
-/** Attempts, as history may change while the first delegations are read. */
-const TRIES = 5;
 
 /** A list as it was requested. */
 interface Requested extends ListRequest {
@@ -57,18 +55,9 @@ export async function answerList(
   caller: () => Caller,
 ): Promise<Answer | Response> {
   const requested = readList(operation, path, query, service);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await begin(requested, request, service, caller);
-    } catch (error) {
-      const isRewritten = error instanceof StoreError && error.code === 'rewritten';
-      if (!isRewritten || requested.cursor !== null) throw error;
-      if (attempt === TRIES) {
-        const { chainId } = requested.list;
-        throw new Problem('not-yet-indexed', `Chain ${chainId} is being reorganized. Retry.`, { retryAfter: 5 });
-      }
-    }
-  }
+  const answer = () => begin(requested, request, service, caller);
+  // A page that continues cannot take back what the pages before it have listed.
+  return requested.cursor === null ? retryRewritten(answer, () => chainReorganizing(requested.list.chainId)) : answer();
 }
 
 function readList(
