@@ -15,7 +15,7 @@ const HISTORY_BLOCKS = 200;
 const LONGEST_READING_SECONDS = 120;
 
 export async function measureChains({ chains, idleSeconds }: Sizes, folder: string): Promise<Section> {
-  const node = await startNode(HISTORY_BLOCKS, 'live');
+  const node = await startNode(HISTORY_BLOCKS, { isLive: true });
   try {
     const rows: string[][] = [];
     for (const many of chains) {

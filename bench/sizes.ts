@@ -12,6 +12,8 @@ export interface Sizes {
   /** Blocks of the history that only ours indexes, and of the one that Ponder indexes too. */
   readonly blocks: number;
   readonly peerBlocks: number;
+  /** Blocks of the history that a node with a rate limit serves. */
+  readonly throttledBlocks: number;
   readonly delegations: number;
   readonly growth: readonly number[];
   readonly chains: readonly number[];
@@ -27,6 +29,7 @@ export const FULL: Sizes = {
   listed: 200_000,
   blocks: 200_000,
   peerBlocks: 40_000,
+  throttledBlocks: 2_000_000,
   delegations: 1_000_000,
   growth: [100_000, 1_000_000, 10_000_000],
   chains: [1, 10, 30],
@@ -42,6 +45,7 @@ export const QUICK: Sizes = {
   listed: 40_000,
   blocks: 20_000,
   peerBlocks: 4000,
+  throttledBlocks: 100_000,
   delegations: 50_000,
   growth: [10_000, 50_000],
   chains: [1, 3],
