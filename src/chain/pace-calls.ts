@@ -71,7 +71,9 @@ export function paceCalls(rpc: Rpc): Rpc {
   function slowDown(pauseMs: number): void {
     const now = performance.now();
     const seen = (1000 * accepted) / (now - since);
-    rate = Math.max(1, accepted > 0 ? seen * SHARE_OF_RATE : Math.min(rate, MAX_IN_FLIGHT) / 2);
+    // Fewer calls succeeded than the provider allows if we were busy: so one rejection lowers a known rate by a fifth at most.
+    const lowest = rate === Number.POSITIVE_INFINITY ? 1 : rate * (accepted > 0 ? 0.8 : 0.5);
+    rate = Math.max(1, lowest, seen * SHARE_OF_RATE);
     [rejectedAt, since, accepted, nextStart] = [now, now, 0, now + pauseMs];
   }
 
