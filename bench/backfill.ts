@@ -1,4 +1,4 @@
-// Measures a backfill: ours and Ponder's, where our CPU time goes, and the latency of checks meanwhile.
+// Measures a backfill: ours and Ponder's, from a node with limits, where our CPU time goes, and the latency of checks meanwhile.
 
 import { join } from 'node:path';
 import { findBehind, type Measure } from './behind.ts';
@@ -10,6 +10,7 @@ import { type Reading, readByOurs, readByPonder } from './reading.ts';
 import { measureSteps } from './reading-steps.ts';
 import type { Section } from './section.ts';
 import { startNode } from './start-node.ts';
+import { measureThrottledBackfill } from './throttled-backfill.ts';
 
 export async function benchBackfill(bench: Bench): Promise<Section[]> {
   const { sizes, folder } = bench;
@@ -27,6 +28,7 @@ export async function benchBackfill(bench: Bench): Promise<Section[]> {
     const readings = [await readByOurs({ ...large, name: 'ours, SQLite' }), ...peers];
     return [
       sectionOf(readings),
+      await measureThrottledBackfill(folder, sizes),
       await measureSteps(rpcUrl, readings[0] as Reading),
       await measureDuringBackfill(node, folder, sizes),
     ];
@@ -50,7 +52,7 @@ function sectionOf(readings: readonly Reading[]): Section {
   return {
     title: 'Backfill',
     about:
-      'Both index the same local node, which generates blocks on demand with five events each on average. Measured from process start until everything is indexed, one run each. Ponder is slower, so it indexes fewer blocks; ours also indexes that shorter history, so compare rows with the same number of events. Ponder gets every advantage we know of: PostgreSQL instead of PGlite, the same URL 25 times (each entry starts limited to 20 requests per second), blocks that contain only the transactions of the events, and a recent Node. “From its cache” is a second run on the same database, which sends no requests to the node. CPU includes PostgreSQL; memory is the peak of the indexer’s processes, without PostgreSQL.',
+      'Both index the same local node, which generates blocks on demand with five events each on average. Measured from process start until everything is indexed, one run each. Ponder is slower, so it indexes fewer blocks; ours also indexes that shorter history, so compare rows with the same number of events. Ponder gets every advantage we know of: PostgreSQL instead of PGlite, the same URL 25 times (each entry starts limited to 20 requests per second), blocks that contain only the transactions of the events, and a recent Node. “From its cache” is a second run on the same database, which sends no requests to the node. CPU includes PostgreSQL; memory is the peak of the indexer’s processes, without PostgreSQL and without mapped files, which the system can reclaim.',
     columns: [
       'Backfill',
       'events',

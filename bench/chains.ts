@@ -16,7 +16,7 @@ const LONGEST_READING_SECONDS = 120;
 
 export async function benchChains({ sizes, folder }: Bench): Promise<Section[]> {
   const { chains, idleSeconds } = sizes;
-  const node = await startNode(HISTORY_BLOCKS, 'live');
+  const node = await startNode(HISTORY_BLOCKS, { isLive: true });
   try {
     const rows: string[][] = [];
     for (const many of chains) {

@@ -20,9 +20,26 @@ export function memoryOf(...roots: readonly number[]): Memory {
   return { own: own * 1024, mapped: mapped * 1024 };
 }
 
-/** Peak memory of a process and its children, mapped files included. */
-export const highestMemory = (pid: number) =>
-  treeOf(pid).reduce((sum, one) => sum + 1024 * kilobytes(read(`/proc/${one}/status`), 'VmHWM'), 0);
+/** Cheap enough to read often. */
+const ownMemory = (pid: number) =>
+  treeOf(pid).reduce((sum, one) => {
+    const text = read(`/proc/${one}/status`);
+    return sum + 1024 * (kilobytes(text, 'RssAnon') + kilobytes(text, 'RssShmem'));
+  }, 0);
+
+/** Peak memory of a process and its children while the work runs, without mapped files. */
+export async function peakMemory(pid: number, work: Promise<unknown>): Promise<number> {
+  let peak = 0;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, ownMemory(pid));
+  }, 50);
+  try {
+    await work;
+  } finally {
+    clearInterval(timer);
+  }
+  return peak;
+}
 
 function read(path: string): string {
   try {

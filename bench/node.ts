@@ -1,16 +1,21 @@
 // Runs the benchmark's JSON-RPC node as a process: it serves the same generated history on every chain. The path of its URL is
-// the chain id. Prints the URL. Arguments: the number of blocks with events, and `live` to keep producing blocks.
+// the chain id. Prints the URL. Arguments: the number of blocks with events, and the options of start-node.ts as JSON. A GET request
+// returns the number of calls.
 
 import { NETWORKS } from '../src/registry/network.ts';
 import { eventAt, logOf, logsIn, topicOf } from './history.ts';
+import type { NodeOptions } from './start-node.ts';
+import { createThrottler } from './throttle.ts';
 
 /** Empty blocks after the events, so that the events are final by every finality rule. */
 const TAIL_BLOCKS = 300;
 const FINAL_DEPTH = 64;
 const OLD_BLOCK_SECONDS = 2;
 
-const [blocksText = '200000', life] = process.argv.slice(2);
+const [blocksText = '200000', optionsText = '{}'] = process.argv.slice(2);
 const blocks = Number(blocksText);
+const { isLive = false, every, throttle } = JSON.parse(optionsText) as NodeOptions;
+const throttler = throttle === undefined ? null : createThrottler(throttle);
 const startedTip = blocks + TAIL_BLOCKS;
 const startedAt = Math.floor(Date.now() / 1000);
 
@@ -33,12 +38,16 @@ function chainAt(path: string): Chain {
 }
 
 const tipOf = ({ blockSeconds }: Chain) =>
-  startedTip + (life === 'live' ? Math.floor((Date.now() / 1000 - startedAt) / blockSeconds) : 0);
+  startedTip + (isLive ? Math.floor((Date.now() / 1000 - startedAt) / blockSeconds) : 0);
 
 const timeOf = (number: number, { blockSeconds }: Chain) =>
   startedAt + (number - startedTip) * (number < startedTip ? OLD_BLOCK_SECONDS : blockSeconds);
 
-const eventsIn = (number: number) => (number >= 1 && number <= blocks ? logsIn(number) : 0);
+function eventsIn(number: number): number {
+  if (number < 1 || number > blocks) return 0;
+  if (every === undefined) return logsIn(number);
+  return number % every === 0 ? 1 : 0;
+}
 
 /** Built as text for speed: the node must not limit what is measured. */
 function blockText(number: number, chain: Chain, withTransactions: boolean): string {
@@ -118,15 +127,29 @@ function resultText({ method, params = [] }: NodeQuestion, chain: Chain): string
   }
 }
 
+function isTooLarge({ method, params: [first] = [] }: NodeQuestion): boolean {
+  if (throttle === undefined || method !== 'eth_getLogs') return false;
+  const { fromBlock, toBlock } = first as LogsAsked;
+  return Number(toBlock) - Number(fromBlock) >= throttle.maxBlocks;
+}
+
 const server = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   development: false,
   async fetch(request) {
     const chain = chainAt(new URL(request.url).pathname);
+    if (request.method === 'GET') return Response.json(throttler?.calls ?? {});
     const body = (await request.json()) as NodeQuestion | NodeQuestion[];
-    const answer = (one: NodeQuestion) =>
-      `{"jsonrpc":"2.0","id":${JSON.stringify(one.id)},"result":${resultText(one, chain)}}`;
+    if (throttler !== null && !(await throttler.admit([body].flat().length))) {
+      return new Response('Too many requests', { status: 429, headers: { 'retry-after': '1' } });
+    }
+    const answer = (one: NodeQuestion) => {
+      const outcome = isTooLarge(one)
+        ? '"error":{"code":-32005,"message":"block range too large"}'
+        : `"result":${resultText(one, chain)}`;
+      return `{"jsonrpc":"2.0","id":${JSON.stringify(one.id)},${outcome}}`;
+    };
     const text = Array.isArray(body) ? `[${body.map(answer).join(',')}]` : answer(body);
     return new Response(text, { headers: { 'content-type': 'application/json' } });
   },

@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../src/sandbox/free-port.ts';
 import type { Server } from './load.ts';
+import { peakMemory } from './memory.ts';
 import { eventually, stopped } from './servers.ts';
 
 const APP = join(import.meta.dir, 'ponder');
@@ -14,7 +15,7 @@ export interface Ponder {
   readonly version: string;
   readonly node: string;
   /** Indexes into a schema; resolves when the whole history is indexed. */
-  index(schema: string): Promise<Server>;
+  index(schema: string): Promise<Server & { readonly peakMemory: number }>;
   /** Serves only the API, on an indexed schema. */
   serve(schema: string): Promise<Server>;
 }
@@ -48,8 +49,8 @@ export function createPonder({ folder, databaseUrl, databasePid, rpcUrl }: Ponde
     });
     const url = `http://127.0.0.1:${port}`;
     const isThere = async () => ((await fetch(url + path).catch(() => null))?.ok ? true : undefined);
-    await eventually(child, isThere, seconds);
-    return { url, pid: child.pid, databasePid, stop: () => stopped(child) };
+    const memory = await peakMemory(child.pid, eventually(child, isThere, seconds));
+    return { url, pid: child.pid, databasePid, peakMemory: memory, stop: () => stopped(child) };
   };
   return {
     version: JSON.parse(readFileSync(join(app, 'node_modules/ponder/package.json'), 'utf8')).version,

@@ -3,7 +3,7 @@
 import { openStore } from '../src/store/open.ts';
 import { MAIN } from '../test/support/serve-process.ts';
 import { treeCpu } from './cpu.ts';
-import { highestMemory } from './memory.ts';
+import { peakMemory } from './memory.ts';
 import type { Ponder } from './ponder.ts';
 import { eventually, stopped } from './servers.ts';
 
@@ -17,7 +17,7 @@ export interface Reading {
   readonly databaseCpu: number;
   /** Size of the database on disk. */
   readonly bytes: number;
-  /** Peak memory of the indexer's processes in bytes, without the database. */
+  /** Peak memory of the indexer's processes in bytes, without the database and without mapped files. */
   readonly memory: number;
 }
 
@@ -28,11 +28,13 @@ interface OursRead {
   readonly rpcUrl: string;
   readonly blocks: number;
   readonly events: number;
+  /** Called when everything is indexed, before the process is stopped. */
+  readonly onEnd?: () => Promise<void>;
 }
 
 /** Runs `delegations follow`. */
 export async function readByOurs(asked: OursRead): Promise<Reading> {
-  const { name, databaseUrl, databasePid, rpcUrl, blocks, events } = asked;
+  const { name, databaseUrl, databasePid, rpcUrl, blocks, events, onEnd } = asked;
   const store = await openStore(databaseUrl);
   const databaseCpu = () => (databasePid === undefined ? 0 : treeCpu(databasePid));
   const [began, before] = [performance.now(), databaseCpu()];
@@ -49,10 +51,10 @@ export async function readByOurs(asked: OursRead): Promise<Reading> {
     stderr: 'inherit',
   });
   const isWhole = async () => (((await store.chain(1))?.head?.number ?? 0) >= blocks ? true : undefined);
-  await eventually(child, isWhole, 1800);
+  const memory = await peakMemory(child.pid, eventually(child, isWhole, 1800));
   const seconds = (performance.now() - began) / 1000;
   const cpu = { cpu: treeCpu(child.pid), databaseCpu: databaseCpu() - before };
-  const memory = highestMemory(child.pid);
+  await onEnd?.();
   await stopped(child);
   const bytes = await store.size();
   await store.close();
@@ -74,9 +76,16 @@ export async function readByPonder(asked: PonderRead): Promise<Reading> {
   const server = await ponder.index(schema);
   const seconds = (performance.now() - began) / 1000;
   const cpu = { cpu: treeCpu(server.pid), databaseCpu: treeCpu(databasePid) - before };
-  const memory = highestMemory(server.pid);
   await server.stop();
-  return { name, ours: false, events, seconds, ...cpu, bytes: await databaseSize(databaseUrl), memory };
+  return {
+    name,
+    ours: false,
+    events,
+    seconds,
+    ...cpu,
+    bytes: await databaseSize(databaseUrl),
+    memory: server.peakMemory,
+  };
 }
 
 async function databaseSize(url: string): Promise<number> {

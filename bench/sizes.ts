@@ -12,6 +12,8 @@ export interface Sizes {
   /** Blocks of the history that only ours indexes, and of the one that Ponder indexes too. */
   readonly blocks: number;
   readonly peerBlocks: number;
+  /** Blocks of the history that a node with a rate limit serves. */
+  readonly throttledBlocks: number;
   readonly delegations: number;
   readonly growth: readonly number[];
   /** Delegations of each long list that is read beside checks. */
@@ -29,6 +31,7 @@ export const FULL: Sizes = {
   listed: 200_000,
   blocks: 200_000,
   peerBlocks: 40_000,
+  throttledBlocks: 2_000_000,
   delegations: 1_000_000,
   growth: [1_000_000, 10_000_000],
   longList: 100_000,
@@ -45,6 +48,7 @@ export const QUICK: Sizes = {
   listed: 40_000,
   blocks: 20_000,
   peerBlocks: 4000,
+  throttledBlocks: 100_000,
   delegations: 50_000,
   growth: [40_000, 80_000],
   longList: 5000,

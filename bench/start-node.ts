@@ -1,19 +1,34 @@
 // Starts bench/node.ts as a process.
 
 import { stopped } from './servers.ts';
+import type { Throttle, ThrottledCalls } from './throttle.ts';
 
 export interface BenchNode {
   /** The JSON-RPC URL of one chain. */
   url(chainId: number): string;
+  /** The calls of a node with a throttle so far. */
+  calls(): Promise<ThrottledCalls>;
   stop(): Promise<void>;
 }
 
-export async function startNode(blocks: number, life: 'still' | 'live' = 'still'): Promise<BenchNode> {
-  const child = Bun.spawn([process.execPath, `${import.meta.dir}/node.ts`, String(blocks), life], {
+export interface NodeOptions {
+  /** Keeps producing blocks. */
+  readonly isLive?: boolean;
+  /** One block in this many has an event. Without it, every block has several. */
+  readonly every?: number;
+  readonly throttle?: Throttle;
+}
+
+export async function startNode(blocks: number, options: NodeOptions = {}): Promise<BenchNode> {
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/node.ts`, String(blocks), JSON.stringify(options)], {
     stdout: 'pipe',
     stderr: 'inherit',
   });
   const { value } = await child.stdout.getReader().read();
   const base = new TextDecoder().decode(value).trim();
-  return { url: (chainId) => `${base}/${chainId}`, stop: () => stopped(child) };
+  return {
+    url: (chainId) => `${base}/${chainId}`,
+    calls: async () => (await fetch(base)).json() as Promise<ThrottledCalls>,
+    stop: () => stopped(child),
+  };
 }

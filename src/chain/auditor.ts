@@ -91,7 +91,7 @@ export function createAuditor(
   return {
     async run() {
       const { firstBlock = 0, verified = null, confirmed = null } = follower.state ?? {};
-      if (verified === null) return false;
+      if (verified === null || follower.isBusy) return false;
       // The first pass follows the backfill as fast as a second provider allows. Later passes compare one range at a time.
       const next = (confirmed ?? firstBlock - 1) + 1;
       const isFirstPass = hasSecondProvider && next <= verified;

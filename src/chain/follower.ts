@@ -45,6 +45,8 @@ export interface Follower {
   auditAnswers(subjects: readonly Subject[]): Promise<AnswersAudit | null>;
   /** Settles this pair first: a caller was refused an answer because a revocation is not settled. */
   prioritize(vault: Address, delegate: Address): void;
+  /** True while a backfill reads from the chain's only provider: other reads would slow it down, and have nothing to compare with. */
+  readonly isBusy: boolean;
   /** Blocks per `eth_getLogs` call, at present. */
   readonly rangeSize: number;
   readonly state: ChainState | null;
@@ -160,8 +162,12 @@ export function createFollower(options: FollowerOptions): Follower {
         ? null
         : withProvider((providers) => mismatch.compare(providers, subjects)),
     prioritize: revocations.prioritize,
+    get isBusy() {
+      const head = context.state?.head?.number ?? 0;
+      return pool.all.length === 1 && latest !== null && latest - head > LIVE_BLOCKS;
+    },
     get rangeSize() {
-      return Math.min(...pool.all.map(({ scanner }) => scanner.rangeSize));
+      return Math.min(...pool.all.flatMap(({ scanner, history }) => [scanner.rangeSize, history.scanner.rangeSize]));
     },
     get state() {
       return context.state;

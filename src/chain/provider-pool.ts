@@ -5,6 +5,7 @@ import { withTimeout } from '../store/with-timeout.ts';
 import { Inconsistent, Lagging, Untrusted, WrongChain } from './errors.ts';
 import { type FailureCause, findCause, isConnectionCause } from './failure-cause.ts';
 import { createNode, type Node } from './node.ts';
+import { paceCalls } from './pace-calls.ts';
 import { createRedactor, type Redact } from './redact.ts';
 import { registryFilter } from './registry-filter.ts';
 import { createRpc, RPC_DEFAULTS, RpcError, type RpcListener, type RpcOptions } from './rpc.ts';
@@ -15,6 +16,8 @@ export interface Provider {
   readonly name: string;
   readonly node: Node;
   readonly scanner: Scanner;
+  /** For the backfill: many calls at once, paced by what the provider allows. */
+  readonly history: { readonly node: Node; readonly scanner: Scanner };
 }
 
 export interface PooledProvider extends Provider {
@@ -96,11 +99,13 @@ export function createProviderPool(
   const all = urls.map((url, position): Entry => {
     const name = `${chainId}/${position + 1}`;
     const listener = listenerOf === undefined ? {} : { listener: listenerOf(name) };
-    const node = createNode(createRpc(url, { ...RPC_DEFAULTS, ...rpcOptions, ...listener }));
+    const rpc = createRpc(url, { ...RPC_DEFAULTS, ...rpcOptions, ...listener });
+    const [node, paced] = [createNode(rpc), createNode(paceCalls(rpc))];
     return {
       name,
       node,
       scanner: createScanner(node, filter),
+      history: { node: paced, scanner: createScanner(paced, filter) },
       penalty: 0,
       retryAt: 0,
       failure: null,
@@ -167,7 +172,7 @@ export function createProviderPool(
    * whether the provider responds: one that is never picked would otherwise keep its last failure.
    */
   function failFast(entry: Entry, nowMs: number): Provider {
-    const { name, node, scanner } = entry;
+    const { name, node, scanner, history } = entry;
     const run = async (call: () => Promise<unknown>) => {
       if (entry.retryAt > nowMs) throw new BackingOff('unreachable', `${name} is backing off`);
       try {
@@ -192,7 +197,7 @@ export function createProviderPool(
             : member;
         },
       });
-    return { name, node: wrap(node), scanner: wrap(scanner) };
+    return { name, node: wrap(node), scanner: wrap(scanner), history };
   }
 
   return {

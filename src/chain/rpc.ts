@@ -14,6 +14,8 @@ export interface RpcErrorDetails {
   /** Set if it is not a success. */
   readonly httpStatus?: number | null;
   readonly rpcCode?: number | null;
+  /** From the `Retry-After` header. */
+  readonly retryAfterMs?: number | null;
 }
 
 export class RpcError extends Error {
@@ -22,6 +24,7 @@ export class RpcError extends Error {
   readonly connection: ConnectionFault | null;
   readonly httpStatus: number | null;
   readonly rpcCode: number | null;
+  readonly retryAfterMs: number | null;
 
   constructor(fault: RpcFault, message: string, details: RpcErrorDetails = {}) {
     super(message);
@@ -29,6 +32,7 @@ export class RpcError extends Error {
     this.connection = details.connection ?? null;
     this.httpStatus = details.httpStatus ?? null;
     this.rpcCode = details.rpcCode ?? null;
+    this.retryAfterMs = details.retryAfterMs ?? null;
   }
 
   /** The JSON-RPC error code or the HTTP status, if there is one. */
@@ -90,7 +94,9 @@ export function createRpc(url: string, { timeoutMs, maxBytes, listener }: RpcOpt
       // Some providers send a JSON-RPC error with an HTTP error status. Both are kept.
       if (httpStatus !== null && !isJsonRpc(json)) {
         const message = toMessage(findMessage(json) ?? text, redact);
-        throw new RpcError('refused', `HTTP ${httpStatus}${message === '' ? '' : `: ${message}`}`, { httpStatus });
+        const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
+        const details = { httpStatus, retryAfterMs };
+        throw new RpcError('refused', `HTTP ${httpStatus}${message === '' ? '' : `: ${message}`}`, details);
       }
       if (json === undefined) throw new RpcError('malformed', 'The response is not JSON');
       return { json, httpStatus };
@@ -176,6 +182,13 @@ async function readBody(response: Response, maxBytes: number): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
+}
+
+/** The header is a number of seconds or a date. */
+function parseRetryAfter(value: string | null): number | null {
+  if (value === null) return null;
+  const ms = /^\d{1,9}$/.test(value) ? 1000 * Number(value) : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? null : Math.max(0, ms);
 }
 
 function parseJson(text: string): unknown {

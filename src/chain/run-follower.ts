@@ -31,20 +31,22 @@ export async function runFollower(follower: Follower, options: RunOptions): Prom
   const { pollMs, signal, onError, onProgress } = options;
   const { stalledMs = STALLED_MS + 3 * pollMs } = options;
   let progressedAt = performance.now();
+  let isBehind = false;
   while (!signal.aborted) {
     let pause = pollMs;
     try {
       const { more } = await follower.tick();
       progressedAt = performance.now();
       onProgress?.();
+      isBehind = more;
       if (more) pause = 0;
     } catch (error) {
       if (error instanceof StoreError && error.code === 'overtaken') return 'overtaken';
       onError(error);
       // Checked only after a failure: a slow tick that succeeds is progress.
       if (performance.now() - progressedAt > stalledMs) return 'stalled';
-      // The provider pool adds its own back-off.
-      pause = Math.max(MIN_PAUSE_MS, pollMs * (0.5 + Math.random() / 2));
+      // The provider pool adds its own back-off. A backfill goes on as soon as a provider is available.
+      pause = isBehind ? MIN_PAUSE_MS : Math.max(MIN_PAUSE_MS, pollMs * (0.5 + Math.random() / 2));
     }
     await sleep(pause, signal);
   }

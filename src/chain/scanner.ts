@@ -9,17 +9,60 @@ import { RpcError } from './rpc.ts';
 export interface Scanner {
   fetchLogs(from: number, to: number): Promise<NodeLog[]>;
   fetchBlockLogs(hash: NodeLog['blockHash']): Promise<NodeLog[]>;
+  /** Fetches a range with one call, which the provider may have truncated. Null if the provider rejects the size of the range. */
+  fetchUnchecked(from: number, to: number): Promise<NodeLog[] | null>;
   /** Blocks that the next call asks for. */
   readonly rangeSize: number;
+  /** The same for one of several concurrent calls: only one of them tries a size that no call has succeeded with. */
+  nextSize(): number;
 }
 
 const FIRST_RANGE_SIZE = 2000;
 const MAX_RANGE_SIZE = 10_000;
+/** Larger ranges are not asked for where responses have this many logs: they are held in memory. */
+const MAX_LOGS_PER_CALL = 2500;
+/** Calls that must succeed before a rejected size is tried again. Four times as many after each trial that fails. */
+const FIRST_PATIENCE = 8;
+const MAX_PATIENCE = 1024;
 /** A block with this many logs is also read event by event: a truncation within one block shows nowhere else. */
 const DENSE_BLOCK = 100;
 
 export function createScanner(node: Node, filter: LogFilter): Scanner {
   let rangeSize = FIRST_RANGE_SIZE;
+  /** The smallest size that the provider rejected. */
+  let rejectedSize = Number.POSITIVE_INFINITY;
+  let [accepted, patience] = [0, FIRST_PATIENCE];
+  /** The largest size that a call succeeded with. */
+  let acceptedSize = FIRST_RANGE_SIZE;
+  let isTrying = false;
+
+  function adaptToResponse(size: number, logs: number): void {
+    acceptedSize = Math.max(acceptedSize, size);
+    if (size >= rangeSize) isTrying = false;
+    if (logs > MAX_LOGS_PER_CALL) {
+      rangeSize = Math.max(1, Math.min(rangeSize, Math.floor((size * MAX_LOGS_PER_CALL) / logs)));
+      return;
+    }
+    accepted++;
+    if (size < rangeSize || logs * 2 > MAX_LOGS_PER_CALL) return;
+    if (rangeSize * 2 >= rejectedSize && accepted >= patience) rejectedSize = Number.POSITIVE_INFINITY;
+    if (rangeSize * 2 < rejectedSize) rangeSize = Math.min(MAX_RANGE_SIZE, rangeSize * 2);
+  }
+
+  /** False if a smaller range would not help. */
+  function adaptToError(size: number, error: unknown): boolean {
+    isTrying = false;
+    const isTimeout = error instanceof RpcError && error.fault === 'unreachable';
+    if (size === 1 || !(isTimeout || mayBeTooLarge(error))) return false;
+    const smaller = !isTimeout && acceptedSize < size ? acceptedSize : size >> 1;
+    rangeSize = Math.max(1, Math.min(rangeSize, suggestedSize(error) ?? smaller, smaller));
+    acceptedSize = Math.min(acceptedSize, rangeSize);
+    // After a timeout the next provider gets a turn. The smaller size applies the next time.
+    if (isTimeout) return false;
+    if (accepted >= patience) patience = Math.min(MAX_PATIENCE, patience * 4);
+    [rejectedSize, accepted] = [Math.min(rejectedSize, size), 0];
+    return true;
+  }
 
   /** Providers truncate by count or size, at either end of the range, between blocks or within one. */
   async function fetchComplete(from: number, to: number): Promise<NodeLog[]> {
@@ -60,24 +103,36 @@ export function createScanner(node: Node, filter: LogFilter): Scanner {
     get rangeSize() {
       return rangeSize;
     },
+    nextSize() {
+      if (rangeSize <= acceptedSize) return rangeSize;
+      if (isTrying) return acceptedSize;
+      isTrying = true;
+      return rangeSize;
+    },
     fetchBlockLogs: async (hash) =>
       fetchByEvent(await node.blockLogs(filter, hash), (topics) => node.blockLogs({ ...filter, topics }, hash)),
+    async fetchUnchecked(from, to) {
+      try {
+        const logs = await node.logs(filter, from, to);
+        adaptToResponse(to - from + 1, logs.length);
+        return logs;
+      } catch (error) {
+        if (adaptToError(to - from + 1, error)) return null;
+        throw error;
+      }
+    },
     async fetchLogs(from, to) {
       const found: NodeLog[] = [];
       for (let next = from; next <= to; ) {
         const end = Math.min(to, next + rangeSize - 1);
+        const size = end - next + 1;
         try {
-          for (const log of await fetchComplete(next, end)) found.push(log);
-          if (end - next + 1 >= rangeSize) rangeSize = Math.min(MAX_RANGE_SIZE, rangeSize * 2);
+          const logs = await fetchComplete(next, end);
+          for (const log of logs) found.push(log);
+          adaptToResponse(size, logs.length);
           next = end + 1;
         } catch (error) {
-          const size = end - next + 1;
-          const isTimeout = error instanceof RpcError && error.fault === 'unreachable';
-          if (size > 1 && (isTimeout || mayBeTooLarge(error))) {
-            rangeSize = Math.max(1, Math.min(suggestedSize(error) ?? size >> 1, size >> 1));
-          }
-          // After a timeout the next provider gets a turn. The smaller size applies the next time.
-          if (size === 1 || isTimeout || !mayBeTooLarge(error)) throw error;
+          if (!adaptToError(size, error)) throw error;
         }
       }
       return found;
@@ -85,7 +140,8 @@ export function createScanner(node: Node, filter: LogFilter): Scanner {
   };
 }
 
-const keyOf = (log: NodeLog) =>
+/** Equal for the same log of the same block. */
+export const keyOf = (log: NodeLog) =>
   `${log.blockHash} ${log.transactionHash} ${log.transactionIndex} ${log.logIndex} ${logContent(log)}`;
 
 /** The newest or the oldest block that has logs. */

@@ -25,18 +25,21 @@ const PRAGMAS = [
   // A crash of the machine can lose the newest commits but never damages the file. They are read from the chain again.
   'synchronous = NORMAL',
   'mmap_size = 2147418112',
-  // 256 MiB: the pages that reads of a large store need, and the index pages that a writer changes.
-  'cache_size = -262144',
   // 64 MiB of changes, so that a page that changes often is rarely copied into the file.
   'wal_autocheckpoint = 16000',
   'temp_store = MEMORY',
 ];
 
+/** In KiB. Enough for the pages that reads of a large store need. */
+const READER_CACHE = 262_144;
+/** Enough for the index pages that a transaction changes. Other pages are mapped: a larger cache is not faster. */
+const WRITER_CACHE = 32_768;
+
 export function openSqlite(path: string, { readOnly = false, mustExist = false }: EngineOptions = {}): Engine {
   if (mustExist) requireFile(`sqlite:${path}`);
-  const reader = connect(path, readOnly);
+  const reader = connect(path, readOnly, READER_CACHE);
   // Reads must not see a transaction before it commits, so transactions have their own connection.
-  const writer = readOnly ? null : connect(path, false);
+  const writer = readOnly ? null : connect(path, false, WRITER_CACHE);
   let queue: Promise<unknown> = Promise.resolve();
   let closed = false;
 
@@ -81,8 +84,9 @@ interface Connection extends WriteTransaction {
   close(): void;
 }
 
-function connect(path: string, readOnly: boolean): Connection {
+function connect(path: string, readOnly: boolean, cacheKb: number): Connection {
   const database = openFile(path, readOnly);
+  database.run(`PRAGMA cache_size = -${cacheKb}`);
   const statements = new Map<string, Statement<unknown, Param[]>>();
   const prepared = (sql: string) => {
     let statement = statements.get(sql);
