@@ -150,7 +150,7 @@ function batchInit(init: RequestInit): RequestInit {
 const failing = (error: Error): Store =>
   new Proxy(store, {
     get: (target, name) =>
-      ['check', 'checkMany', 'explain', 'list', 'pin', 'chains', 'chain', 'blockAt'].includes(String(name))
+      ['check', 'checkMany', 'explain', 'list', 'listNow', 'pin', 'chains', 'chain', 'blockAt'].includes(String(name))
         ? () => Promise.reject(error)
         : Reflect.get(target, name),
   });
