@@ -61,7 +61,9 @@ describe('a request', () => {
 
   test('defaults to Ethereum, the head, and numbers', () => {
     const { options, question } = readCheck(CHECKS[1].all, `delegate=${A}&vault=${B}`);
-    expect(options).toMatchObject({
+    expect(options as object).toEqual({
+      delegate: A,
+      vault: B,
       chainId: 1,
       block: undefined,
       timestamp: undefined,

@@ -7,6 +7,7 @@ import { StoreError } from '../store/errors.ts';
 import { describeHalt } from '../store/halt.ts';
 import type { AnswerBlock, ChainState, Store } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
+import { reorganizing, TRIES } from './rewritten.ts';
 import type { Service } from './service.ts';
 
 /** The requested point in time. */
@@ -15,9 +16,6 @@ export interface AsOf {
   /** Unix seconds. */
   readonly timestamp?: number | undefined;
 }
-
-/** Attempts, as the chain may change between the lookup of a time and the read of its block. */
-const TRIES = 5;
 
 /** What was read, and the highest block that it depends on: it is final if that block is. */
 export interface ReadAsOf<T> {
@@ -38,6 +36,7 @@ export async function readAsOf<T extends { readonly chain: ChainState; readonly 
     // A request for the newest block depends on the head being fresh, even if the indexed head is final.
     return { result, reach: at === undefined ? Number.POSITIVE_INFINITY : result.block.number };
   }
+  // The chain may change between the lookup of a time and the read of its block.
   for (let attempt = 0; attempt < TRIES; attempt++) {
     if (timestamp === undefined) {
       const at = await finalized(store, chainId);
@@ -53,7 +52,7 @@ export async function readAsOf<T extends { readonly chain: ChainState; readonly 
     const again = await store.blockAt(chainId, timestamp);
     if (again.hash === found.hash && again.hash === result.block.hash) return { result, reach: again.next - 1 };
   }
-  throw new Problem('not-yet-indexed', `Chain ${chainId} is being reorganized at that time. Retry.`, { retryAfter: 5 });
+  throw reorganizing(`Chain ${chainId} is being reorganized at that time. Retry.`);
 }
 
 /** Undefined means the head at the time of the read. */

@@ -5,7 +5,14 @@ import { type Address, type Bytes32, type DelegationKey, NO_RIGHTS } from '../re
 import type { Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
 import { pack } from '../store/rows/packed.ts';
-import type { ListNow, ListPosition, ListQuery, PackedDelegation, PackedDelegations } from '../store/store.ts';
+import type {
+  ListNow,
+  ListPosition,
+  ListQuery,
+  ListSide,
+  PackedDelegation,
+  PackedDelegations,
+} from '../store/store.ts';
 import { detailedRecordText, typeOf } from './json.ts';
 import { recordBytes, walletBytes } from './record-bytes.ts';
 import type { Service } from './service.ts';
@@ -17,7 +24,7 @@ export interface ListRequest {
     readonly chainId: number;
     readonly version: Version;
     readonly wallet: Address;
-    readonly direction: 'incoming' | 'outgoing' | undefined;
+    readonly direction: ListSide | undefined;
   };
   readonly filter: ListFilter;
   readonly format: { readonly isDetailed: boolean; readonly mode: NumberMode; readonly hasStandardTypes: boolean };

@@ -7,7 +7,7 @@ import type { Version } from '../registry/versions.ts';
 import { CASING_AT } from '../store/rows/casing.ts';
 import { decodeUint } from '../store/rows/cells.ts';
 import { type Unpacked, unpack } from '../store/rows/packed.ts';
-import type { ListPosition, PackedDelegations } from '../store/store.ts';
+import type { ListSide, PackedDelegations } from '../store/store.ts';
 import { addressText, typeOf, uint256Text } from './json.ts';
 
 /** How the records of a list are written. */
@@ -19,8 +19,6 @@ export interface RecordFormat {
   /** With the standard of a token as its type. */
   readonly hasStandardTypes: boolean;
 }
-
-type Side = ListPosition['side'];
 
 const ascii = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
@@ -112,9 +110,9 @@ const otherBy =
 const WALLETS = {
   incoming: { from: otherBy(CASING_AT.from), to: own },
   outgoing: { from: own, to: otherBy(CASING_AT.to) },
-} as const satisfies { [S in Side]: object };
+} as const satisfies { [S in ListSide]: object };
 
-const fieldWriters = (side: Side): Readonly<Record<FieldName, FieldWriter>> => {
+const fieldWriters = (side: ListSide): Readonly<Record<FieldName, FieldWriter>> => {
   const { from, to } = WALLETS[side];
   return {
     type: (_, { kind }, { hasStandardTypes }, bytes, at) =>
@@ -133,7 +131,7 @@ const fieldWriters = (side: Side): Readonly<Record<FieldName, FieldWriter>> => {
 };
 
 /** The fields of a record in the order of its shape, each with the text before it. */
-const fieldsOf = (version: Version, side: Side) => {
+const fieldsOf = (version: Version, side: ListSide) => {
   const writers = fieldWriters(side);
   return Object.keys(DELEGATION[version].fields).map((name, index) => ({
     lead: ascii(`${index === 0 ? '{' : ','}"${name}":`),

@@ -113,9 +113,12 @@ export interface LogPosition {
   readonly logIndex: number;
 }
 
+/** The two halves of a list: what a wallet was granted, and what it granted. */
+export type ListSide = 'incoming' | 'outgoing';
+
 /** A place in a list: incoming delegations come first, each side in the order of `first`, then of `since`. */
 export interface ListPosition {
-  readonly side: 'incoming' | 'outgoing';
+  readonly side: ListSide;
   /** The first grant of the delegation, or `since` in a version that does not keep places. */
   readonly first: LogPosition;
   readonly since: LogPosition;
@@ -161,7 +164,7 @@ export interface ListQuery {
   readonly chainId: number;
   readonly version: Version;
   readonly wallet: Address;
-  readonly direction?: 'incoming' | 'outgoing';
+  readonly direction?: ListSide;
   /**
    * The block to read as of, and the revision at which it was chosen. The read fails if the store is behind this revision, behind
    * the later revision `seen`, or if the revision has another stamp in its history.
@@ -188,7 +191,7 @@ export interface ListPage<D> {
 
 /** A delegation as bytes, for a list that is only written: see rows/packed.ts. */
 export interface PackedDelegation {
-  readonly side: ListPosition['side'];
+  readonly side: ListSide;
   readonly bytes: Uint8Array;
 }
 

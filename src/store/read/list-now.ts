@@ -5,8 +5,8 @@ import type { Dialect } from '../engine.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeHexOrNull, decodeNumber } from '../rows/cells.ts';
 import { PACKED_SQL, packedColumns } from '../rows/packed.ts';
-import type { ListPosition, PackedDelegations, Store } from '../store.ts';
-import { encodeWallet, listScans, ORDER, requireList, type Side } from './list-scan.ts';
+import type { ListPosition, ListSide, PackedDelegations, Store } from '../store.ts';
+import { encodeWallet, listScans, ORDER, requireList } from './list-scan.ts';
 import { once } from './once.ts';
 import { unsettledRevocation } from './refusals.ts';
 import { STATE, type StateReader, stateStatement } from './state-reader.ts';
@@ -16,38 +16,40 @@ import { HEAD } from './unsettled.ts';
 const LOG_BITS = 24;
 const AFTER_ALL = { block: Number.MAX_SAFE_INTEGER, logIndex: 0 };
 
-const sideNames = <S extends Side>(side: S) =>
+const sideNames = <S extends ListSide>(side: S) =>
   [`${side}_count`, `${side}_bytes`, `${side}_block`, `${side}_log`] as const;
 const NAMES = ['stamp', 'unsettled_vault', ...sideNames('incoming'), ...sideNames('outgoing')] as const;
 
 /** Returns one row. As of the head all open spans hold, and no others. */
-export const listNowStatement = once((dialect: Dialect['name'], version: Version, direction?: Side, after?: Side) => {
-  const { sides, limit, unsettledVault, scan } = listScans({ version, block: HEAD, first: 2, direction, after });
-  const withs = sides.map((side, turn) => {
-    // Outgoing delegations are not read before the incoming ones end.
-    const most = turn === 0 ? limit : `${limit} - (SELECT size FROM ${sides[0]})`;
-    const spans = `${scan(side, 'open', `${ORDER}, ${packedColumns(side)}`)} ORDER BY ${ORDER} LIMIT ${most}`;
-    return `${side} AS (SELECT count(*) AS size, ${PACKED_SQL[dialect].all(side, ORDER)} AS bytes,
+export const listNowStatement = once(
+  (dialect: Dialect['name'], version: Version, direction?: ListSide, after?: ListSide) => {
+    const { sides, limit, unsettledVault, scan } = listScans({ version, block: HEAD, first: 2, direction, after });
+    const withs = sides.map((side, turn) => {
+      // Outgoing delegations are not read before the incoming ones end.
+      const most = turn === 0 ? limit : `${limit} - (SELECT size FROM ${sides[0]})`;
+      const spans = `${scan(side, 'open', `${ORDER}, ${packedColumns(side)}`)} ORDER BY ${ORDER} LIMIT ${most}`;
+      return `${side} AS (SELECT count(*) AS size, ${PACKED_SQL[dialect].all(side, ORDER)} AS bytes,
       max((s.first_block << ${LOG_BITS}) + s.first_log) AS last FROM (${spans}) AS s)`;
-  });
-  const ofSides = sides.map((side) => ({
-    [`${side}_count`]: `${side}.size`,
-    [`${side}_bytes`]: `${side}.bytes`,
-    [`${side}_block`]: `${side}.last >> ${LOG_BITS}`,
-    [`${side}_log`]: `${side}.last & ${2 ** LOG_BITS - 1}`,
-  }));
-  const statement = stateStatement(
-    NAMES,
-    (select) => `WITH ${withs.join(', ')} SELECT ${select({
-      ...STATE,
-      stamp: 'v.stamp',
-      unsettled_vault: unsettledVault === null ? 'NULL' : `(${unsettledVault})`,
-      ...Object.assign({}, ...ofSides),
-    })}
+    });
+    const ofSides = sides.map((side) => ({
+      [`${side}_count`]: `${side}.size`,
+      [`${side}_bytes`]: `${side}.bytes`,
+      [`${side}_block`]: `${side}.last >> ${LOG_BITS}`,
+      [`${side}_log`]: `${side}.last & ${2 ** LOG_BITS - 1}`,
+    }));
+    const statement = stateStatement(
+      NAMES,
+      (select) => `WITH ${withs.join(', ')} SELECT ${select({
+        ...STATE,
+        stamp: 'v.stamp',
+        unsettled_vault: unsettledVault === null ? 'NULL' : `(${unsettledVault})`,
+        ...Object.assign({}, ...ofSides),
+      })}
     FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision, ${sides.join(', ')} WHERE c.chain = $1`,
-  );
-  return { ...statement, sides };
-});
+    );
+    return { ...statement, sides };
+  },
+);
 
 export function createListNow(read: StateReader, dialect: Dialect['name'], hash: IndexHash): Store['listNow'] {
   return async (query) => {

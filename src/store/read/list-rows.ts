@@ -5,18 +5,17 @@ import type { Dialect, Row } from '../engine.ts';
 import { type At, ofTable } from '../rows/columns.ts';
 import { KEY, type KeyColumn, keyDecoder } from '../rows/key-columns.ts';
 import { PACKED_SQL } from '../rows/packed.ts';
-import type { HeldDelegation, PackedDelegation } from '../store.ts';
+import type { HeldDelegation, ListSide, PackedDelegation } from '../store.ts';
 import type { HeldColumn, HeldColumns } from './held-columns.ts';
-import type { Side } from './list-scan.ts';
 
 type ListColumn = KeyColumn | HeldColumn | 'packed';
 
 /** The columns of a span `s`, and the decoder of a row. */
 export interface ListRows<D> {
   readonly names: readonly ListColumn[];
-  expressions(side: Side): Readonly<Partial<Record<ListColumn, string>>>;
+  expressions(side: ListSide): Readonly<Partial<Record<ListColumn, string>>>;
   readonly joins: string;
-  decoder(at: At<ListColumn>, version: Version): (row: Row, side: Side) => D;
+  decoder(at: At<ListColumn>, version: Version): (row: Row, side: ListSide) => D;
 }
 
 export const decodedRows = <D extends HeldDelegation>(held: HeldColumns<D>): ListRows<D> => ({

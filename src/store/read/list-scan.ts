@@ -8,10 +8,8 @@ import type { IndexHash } from '../index-hash.ts';
 import { params } from '../rows/bulk.ts';
 import { encodeHex } from '../rows/cells.ts';
 import { OTHER_WALLET } from '../rows/packed.ts';
-import type { ListPosition, ListQuery } from '../store.ts';
+import type { ListQuery, ListSide } from '../store.ts';
 import { ALL_DELEGATES, HEAD, isBelowHead, mayHaveEnded, oneDelegate, unsettledBy } from './unsettled.ts';
-
-export type Side = ListPosition['side'];
 
 /** In the order of a list. `own` is the wallet's column. */
 export const SIDES = {
@@ -24,7 +22,7 @@ const INCOMING = ['incoming'] as const;
 const OUTGOING = ['outgoing'] as const;
 
 /** The sides that a page reads: after an outgoing delegation there are no incoming ones. */
-export const sidesOf = (direction?: Side, after?: Side): readonly Side[] => {
+export const sidesOf = (direction?: ListSide, after?: ListSide): readonly ListSide[] => {
   if ((direction ?? after) === 'outgoing') return OUTGOING;
   return direction === undefined ? BOTH : INCOMING;
 };
@@ -51,9 +49,9 @@ interface Scanned {
   readonly block: '$2' | typeof HEAD;
   /** The number of the parameter from which on it has those of `encodeWallet`. */
   readonly first: number;
-  readonly direction: Side | undefined;
+  readonly direction: ListSide | undefined;
   /** The side of the position to read after. */
-  readonly after: Side | undefined;
+  readonly after: ListSide | undefined;
 }
 
 /** Always true. PostgreSQL expects fewer rows of the index with it, and prefers it to the primary key. */
@@ -63,7 +61,7 @@ const BEFORE_HEAD = '/*pg AND s.first_block <= (SELECT h.head_number FROM chain 
 export function listScans({ version, block, first, direction, after }: Scanned) {
   const sides = sidesOf(direction, after);
   const [wallet = '', limit = '', ...rest] = params(first, 2 + sides.length + POSITION.length);
-  const hashOf = (side: Side) => rest[sides.indexOf(side)] as string;
+  const hashOf = (side: ListSide) => rest[sides.indexOf(side)] as string;
   const position = rest.slice(sides.length).join(', ');
   const halves = {
     open: 's.until_block IS NULL',
@@ -83,7 +81,7 @@ export function listScans({ version, block, first, direction, after }: Scanned) 
       ? `SELECT r.vault ${unsettledBy(block)} AND (${unsettled.join(' OR ')}) LIMIT 1`
       : null,
     /** Selects the spans `s` of one side that are open or closed. */
-    scan(side: Side, half: 'open' | 'closed', selected: string, joins = ''): string {
+    scan(side: ListSide, half: 'open' | 'closed', selected: string, joins = ''): string {
       const { hash: column, own, index } = SIDES[side];
       return `SELECT ${selected} FROM span s INDEXED BY span_${half}_${index} ${joins}
         WHERE s.${column} = ${hashOf(side)} /*pg AND s.${column} >= 0*/ AND s.chain = $1 AND s.version = ${version}

@@ -6,10 +6,10 @@ import { StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeNumber, decodeNumberOrNull } from '../rows/cells.ts';
 import { type At, columns, ofTable } from '../rows/columns.ts';
-import type { Filter, ListPage, ListPosition, ListQuery } from '../store.ts';
+import type { Filter, ListPage, ListPosition, ListQuery, ListSide } from '../store.ts';
 import { createHeadReads } from './at-head.ts';
 import type { ListRows } from './list-rows.ts';
-import { encodeWallet, listScans, ORDER, POSITION, requireList, SIDES, type Side } from './list-scan.ts';
+import { encodeWallet, listScans, ORDER, POSITION, requireList, SIDES } from './list-scan.ts';
 import { once } from './once.ts';
 import { AFTER_PINNED, encodePinned, pinnedColumns, pinnedRequirement } from './pinned.ts';
 import { requireBlockNumber } from './refusals.ts';
@@ -20,7 +20,7 @@ const asDoubles = (names: readonly string[]) =>
 
 /** Returns the chain's row, then the spans in the order of the list. At the head no closed span can hold. */
 export const listStatement = <D>(rows: ListRows<D>) =>
-  once((version: Version, isHead: boolean, direction?: Side, after?: Side) => {
+  once((version: Version, isHead: boolean, direction?: ListSide, after?: ListSide) => {
     const row = columns('side', 'first_block', 'first_log', 'until_block', 'unsettled_vault', ...rows.names);
     const { at } = row;
     const scanned = { version, block: '$2', first: AFTER_PINNED, direction, after } as const;
@@ -41,7 +41,7 @@ export const listStatement = <D>(rows: ListRows<D>) =>
     });
     // Each scan is in the order of its index, so that SQLite merges the two halves and stops at the limit. Spans that did not
     // hold at the block are returned too: a page reads no more than its limit, however often a delegation changed.
-    const spans = (side: Side, half: 'open' | 'closed') => {
+    const spans = (side: ListSide, half: 'open' | 'closed') => {
       const selected = row.select({
         side: String(SIDES[side].code),
         ...ofTable('s', ['first_block', 'first_log', 'until_block']),
@@ -52,7 +52,7 @@ export const listStatement = <D>(rows: ListRows<D>) =>
       });
       return scan(side, half, selected, rows.joins);
     };
-    const sorted = (side: Side, half: 'open' | 'closed') =>
+    const sorted = (side: ListSide, half: 'open' | 'closed') =>
       `/*pg (*/ ${spans(side, half)} /*pg ORDER BY ${ORDER} LIMIT ${limit})*/`;
     // One side after the other, without a common order: outgoing delegations are not read before the incoming ones end.
     const lists = sides.map((side) => {
@@ -77,7 +77,7 @@ type PositionColumns = At<'side' | (typeof POSITION)[number]>;
 
 const sideDecoder =
   ({ side }: At<'side'>) =>
-  (row: Row): Side =>
+  (row: Row): ListSide =>
     decodeNumber(row[side]) === SIDES.incoming.code ? 'incoming' : 'outgoing';
 
 const positionDecoder = ({ first_block, first_log, since_block, since_log, ...at }: PositionColumns) => {

@@ -4,11 +4,9 @@
 import { CASING_BYTES } from '../../registry/checksum.ts';
 import { type DelegationKey, KINDS, type Kind } from '../../registry/delegation.ts';
 import type { Dialect } from '../engine.ts';
-import type { ListPosition } from '../store.ts';
+import type { ListSide } from '../store.ts';
 import { CASING_AT, encodeCasing } from './casing.ts';
 import { decodeKind, encodeKey } from './key-columns.ts';
-
-type Side = ListPosition['side'];
 
 const ADDRESS_BYTES = 20;
 const OTHER = 2;
@@ -18,17 +16,18 @@ const CASING = OTHER + ADDRESS_BYTES;
 export const OTHER_WALLET = { incoming: 'from_addr', outgoing: 'to_addr' } as const;
 
 /** What the bytes are made of, as columns of a span `s`. */
-const bytesOf = (side: Side) => [OTHER_WALLET[side], 'casing', 'contract', 'token_id'].map((name) => `s.${name}`);
-export const packedColumns = (side: Side) => ['s.kind', ...bytesOf(side)].join(', ');
+const bytesOf = (side: ListSide) => [OTHER_WALLET[side], 'casing', 'contract', 'token_id'].map((name) => `s.${name}`);
+export const packedColumns = (side: ListSide) => ['s.kind', ...bytesOf(side)].join(', ');
 
 /** The bytes of a span `s`, and those of all spans `s` of a select, in an order. */
 interface PackedSql {
-  one(side: Side): string;
-  all(side: Side, order: string): string;
+  one(side: ListSide): string;
+  all(side: ListSide, order: string): string;
 }
 
-const sqlite = (side: Side) => ['char(s.kind, length(s.token_id))', ...bytesOf(side)].join(' || ');
-const postgres = (side: Side) => ['int2send((256 * s.kind + length(s.token_id))::int2)', ...bytesOf(side)].join(' || ');
+const sqlite = (side: ListSide) => ['char(s.kind, length(s.token_id))', ...bytesOf(side)].join(' || ');
+const postgres = (side: ListSide) =>
+  ['int2send((256 * s.kind + length(s.token_id))::int2)', ...bytesOf(side)].join(' || ');
 export const PACKED_SQL: Readonly<Record<Dialect['name'], PackedSql>> = {
   // What || and group_concat make is called a text, and has the same bytes. The rows are joined as they come.
   sqlite: {
@@ -38,7 +37,7 @@ export const PACKED_SQL: Readonly<Record<Dialect['name'], PackedSql>> = {
   postgres: { one: postgres, all: (side, order) => `string_agg(${postgres(side)}, ''::bytea ORDER BY ${order})` },
 };
 
-export function pack(key: DelegationKey, side: Side): Uint8Array {
+export function pack(key: DelegationKey, side: ListSide): Uint8Array {
   const cells = encodeKey(key);
   const [kind, from, to, contract, tokenId] = cells;
   const other = side === 'incoming' ? from : to;
