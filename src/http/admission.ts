@@ -79,14 +79,14 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const addressOf = (request: Request, socket: () => string) =>
     clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
 
-  async function limited(
+  function limited(
     name: string,
     limiter: Limiter | null,
     request: Request,
     socket: () => string,
     helpText = '',
     questions = 1,
-  ): Promise<AdmissionDecision> {
+  ): Awaitable<AdmissionDecision> {
     if (limiter === null) return UNLIMITED;
     return consume(name, limiter, addressOf(request, socket), questions, helpText);
   }
@@ -100,7 +100,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   /** Decisions in progress by key: concurrent requests with the same key share one lookup. */
-  const pending = new Map<string, Promise<AdmissionDecision>>();
+  const pending = new Map<string, Awaitable<AdmissionDecision>>();
 
   async function mayLookUp(key: string, request: Request, socket: () => string): Promise<AdmissionDecision> {
     if (keys.isFamiliar(key)) return UNLIMITED;

@@ -26,6 +26,7 @@ const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([0-9a-f:.]+)\](?::\d+)?)$/i;
 
 /** Strips the port and unwraps IPv4-mapped IPv6; null if it is not an address. */
 function normalizeAddress(text: string): string | null {
+  if (isIP(text) === 4) return text;
   const [, four, six] = WITH_PORT.exec(text) ?? [];
   const address = four ?? six ?? text;
   if (isIP(address) === 0) return null;

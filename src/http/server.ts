@@ -1,8 +1,10 @@
 // Starts the HTTP server of the API.
 
+import type { Server } from 'bun';
 import { MAX_BATCH_BYTES } from '../api/batch-operation.ts';
 import { type AppOptions, createApp } from './app.ts';
 import { drain, listen, type RunningServer, serverUrl } from './listener.ts';
+import { inTurns } from './turn.ts';
 
 export interface ServerOptions extends AppOptions {
   readonly host: string;
@@ -15,9 +17,17 @@ export interface ServerOptions extends AppOptions {
   readonly drainTimeout: number;
 }
 
+interface Incoming {
+  readonly request: Request;
+  readonly socket: Server<undefined>;
+}
+
 export function startServer(options: ServerOptions): RunningServer {
   const { host, port, sharesPort = false, idleTimeout, drainTimeout } = options;
   const app = createApp(options);
+  const handle = inTurns(({ request, socket }: Incoming) =>
+    app.fetch(request, () => socket.requestIP(request)?.address ?? ''),
+  );
   const serve = () =>
     Bun.serve({
       hostname: host,
@@ -28,7 +38,7 @@ export function startServer(options: ServerOptions): RunningServer {
       idleTimeout,
       // Of a batch. Other requests are limited by their routes.
       maxRequestBodySize: MAX_BATCH_BYTES,
-      fetch: (request, socket) => app.fetch(request, () => socket.requestIP(request)?.address ?? ''),
+      fetch: (request, socket) => handle({ request, socket }),
       // The app handles its own errors. An error that gets here happened after the response started, so it can only be cut off.
       error: () => new Response(null, { status: 500 }),
     });

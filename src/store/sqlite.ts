@@ -37,7 +37,7 @@ const WRITER_CACHE = 32_768;
 
 export function openSqlite(path: string, { readOnly = false, mustExist = false }: EngineOptions = {}): Engine {
   if (mustExist) requireFile(`sqlite:${path}`);
-  const reader = connect(path, readOnly, READER_CACHE);
+  const reader = readInTurns(connect(path, readOnly, READER_CACHE));
   // Reads must not see a transaction before it commits, so transactions have their own connection.
   const writer = readOnly ? null : connect(path, false, WRITER_CACHE);
   let queue: Promise<unknown> = Promise.resolve();
@@ -82,6 +82,44 @@ const sqliteSql = (sql: string): string => sql.replaceAll(/LIMIT \$(\d+)/g, 'LIM
 
 interface Connection extends WriteTransaction {
   close(): void;
+}
+
+/** Other processes may commit meanwhile, so one snapshot serves no more reads than this. */
+const MAX_READS = 1000;
+/** Ends the turns of this process that have a snapshot. */
+const turns = new Set<() => void>();
+
+/**
+ * Reads of one turn of the event loop share a snapshot: taking one costs more than most reads. A commit of this process ends the
+ * turn, so that the next read sees it, and so that the file beside the database can be emptied.
+ */
+function readInTurns(connection: Connection): Pick<Connection, 'rows' | 'close'> {
+  let reads = 0;
+  const endTurn = () => {
+    if (!turns.delete(endTurn)) return;
+    reads = 0;
+    try {
+      connection.run('COMMIT', []);
+    } catch {
+      // An error of a read has already ended the transaction.
+    }
+  };
+  return {
+    rows(sql, params) {
+      if (reads === MAX_READS) endTurn();
+      if (reads === 0) {
+        connection.rows('BEGIN', []);
+        turns.add(endTurn);
+        setImmediate(endTurn);
+      }
+      reads++;
+      return connection.rows(sql, params);
+    },
+    close() {
+      endTurn();
+      connection.close();
+    },
+  };
 }
 
 function connect(path: string, readOnly: boolean, cacheKb: number): Connection {
@@ -189,6 +227,7 @@ async function inTransaction<T>(writer: Connection, work: (tx: WriteTransaction)
   await begin(writer);
   try {
     const result = await work(writer);
+    for (const endTurn of turns) endTurn();
     writer.run('COMMIT', []);
     return result;
   } catch (error) {
