@@ -11,7 +11,7 @@ const WAL_LIMIT = 16_000 * 4096;
 describe('the snapshot of a turn of the event loop', () => {
   let folder: string;
   let engine: Engine;
-  const valueOf = async (one: Engine) => (await one.rows('SELECT max(value) FROM numbers', []))[0]?.[0];
+  const largest = async (one: Engine) => (await one.rows('SELECT max(value) FROM numbers', []))[0]?.[0];
   const add = (value: number) =>
     engine.transaction(async (tx) => tx.run('INSERT INTO numbers (value) VALUES ($1)', [value]));
 
@@ -29,39 +29,39 @@ describe('the snapshot of a turn of the event loop', () => {
     const other = openSqlite(join(folder, 'numbers.db'), { readOnly: true });
     for (let value = 1; value <= 3; value++) {
       await add(value);
-      expect([await valueOf(engine), await valueOf(other)]).toEqual([value, value]);
+      expect([await largest(engine), await largest(other)]).toEqual([value, value]);
     }
     await other.close();
   });
 
   test('is shared by the reads of the turn, and the next turn sees what another process committed', async () => {
     const other = new Database(join(folder, 'numbers.db'));
-    const before = await valueOf(engine);
+    const before = await largest(engine);
     other.run('INSERT INTO numbers (value) VALUES (1000)');
-    expect(await valueOf(engine)).toBe(before ?? null);
+    expect(await largest(engine)).toBe(before ?? null);
     await new Promise(setImmediate);
-    expect(await valueOf(engine)).toBe(1000);
+    expect(await largest(engine)).toBe(1000);
     other.close();
   });
 
   test('serves a bounded number of reads, even if the turn does not end', async () => {
     const other = new Database(join(folder, 'numbers.db'));
-    await valueOf(engine);
+    await largest(engine);
     other.run('INSERT INTO numbers (value) VALUES (2000)');
     other.close();
     let reads = 1;
-    while ((await valueOf(engine)) !== 2000) reads++;
+    while ((await largest(engine)) !== 2000) reads++;
     expect(reads).toBeLessThanOrEqual(1000);
   });
 
   test('of a busy reader does not keep the log of changes from being emptied', async () => {
     const filler = new Uint8Array(1 << 20);
     for (let turn = 0; turn < 200; turn++) {
-      await valueOf(engine);
+      await largest(engine);
       await engine.transaction(async (tx) => {
         tx.run('DELETE FROM numbers WHERE filler IS NOT NULL', []);
         tx.run('INSERT INTO numbers (value, filler) VALUES (0, $1)', [filler]);
-        await valueOf(engine);
+        await largest(engine);
       });
     }
     expect(statSync(join(folder, 'numbers.db-wal')).size).toBeLessThan(1.2 * WAL_LIMIT);
