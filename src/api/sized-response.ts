@@ -11,11 +11,23 @@ export interface StreamedBody {
 const BODY = Symbol('body');
 type Sized = Response & { [BODY]?: string | Uint8Array | StreamedBody };
 
+/** Bun sends a longer response that is not ready at once in dozens of pieces, headers one by one, unless its body is a stream. */
+const SENT_AT_ONCE = 12_000;
+
 export function textResponse(body: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
-  const response: Sized = new Response(body, init);
+  const response: Sized = new Response(body.length > SENT_AT_ONCE ? streamOf(body) : body, init);
   response[BODY] = body;
   return response;
 }
+
+const streamOf = (body: string | Uint8Array<ArrayBuffer>) =>
+  new ReadableStream({
+    type: 'direct',
+    pull(controller) {
+      controller.write(body);
+      controller.close();
+    },
+  });
 
 export function streamResponse(
   stream: ReadableStream<Uint8Array>,
