@@ -11,23 +11,11 @@ export interface StreamedBody {
 const BODY = Symbol('body');
 type Sized = Response & { [BODY]?: string | Uint8Array | StreamedBody };
 
-/** Bun sends a longer response that is not ready at once in dozens of pieces, headers one by one, unless its body is a stream. */
-const SENT_AT_ONCE = 12_000;
-
 export function textResponse(body: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
-  const response: Sized = new Response(body.length > SENT_AT_ONCE ? streamOf(body) : body, init);
+  const response: Sized = new Response(body, init);
   response[BODY] = body;
   return response;
 }
-
-const streamOf = (body: string | Uint8Array<ArrayBuffer>) =>
-  new ReadableStream({
-    type: 'direct',
-    pull(controller) {
-      controller.write(body);
-      controller.close();
-    },
-  });
 
 export function streamResponse(
   stream: ReadableStream<Uint8Array>,
@@ -55,4 +43,28 @@ export function onBodySent(
     onEnd(isComplete);
     onSent(body.bytes, isComplete);
   };
+}
+
+/** Bun sends a longer response that was not ready at once in dozens of pieces, unless its body is a stream. */
+const SENT_AT_ONCE = 12_000;
+/** Of UTF-8, for a UTF-16 code unit. */
+const MAX_BYTES_PER_UNIT = 3;
+
+/** The same response, in a form that is sent as one piece. The body of a HEAD is not sent, only measured. */
+export function inOnePiece(method: string, response: Response): Response {
+  const body = (response as Sized)[BODY];
+  const isLong = (typeof body === 'string' || body instanceof Uint8Array) && body.length > SENT_AT_ONCE;
+  return isLong && method !== 'HEAD' ? new Response(bufferedStream(body), response) : response;
+}
+
+/** A stream that is buffered whole is sent with its length. */
+function bufferedStream(body: string | Uint8Array): ReadableStream {
+  const source: Bun.DirectUnderlyingSource = {
+    type: 'direct',
+    pull(controller) {
+      controller.write(body as Uint8Array<ArrayBuffer>);
+      controller.close();
+    },
+  };
+  return new ReadableStream(source, { highWaterMark: MAX_BYTES_PER_UNIT * body.length + 1 });
 }

@@ -2,6 +2,7 @@
 
 import type { Server } from 'bun';
 import { MAX_BATCH_BYTES } from '../api/batch-operation.ts';
+import { inOnePiece } from '../api/sized-response.ts';
 import { type AppOptions, createApp } from './app.ts';
 import { drain, listen, type RunningServer, serverUrl } from './listener.ts';
 import { inTurns } from './turn.ts';
@@ -25,8 +26,8 @@ interface Incoming {
 export function startServer(options: ServerOptions): RunningServer {
   const { host, port, sharesPort = false, idleTimeout, drainTimeout } = options;
   const app = createApp(options);
-  const handle = inTurns(({ request, socket }: Incoming) =>
-    app.fetch(request, () => socket.requestIP(request)?.address ?? ''),
+  const handle = inTurns(async ({ request, socket }: Incoming) =>
+    inOnePiece(request.method, await app.fetch(request, () => socket.requestIP(request)?.address ?? '')),
   );
   const serve = () =>
     Bun.serve({
