@@ -27,6 +27,12 @@ export function streamResponse(
   return response;
 }
 
+/** Whether its body is sent in parts. */
+export function isStreamed(response: Response): boolean {
+  const body = (response as Sized)[BODY];
+  return typeof body === 'object' && !(body instanceof Uint8Array);
+}
+
 /** Calls back when the body has been sent: at once, or at the end of a stream. The body of a HEAD is not sent. */
 export function onBodySent(
   method: string,

@@ -3,6 +3,7 @@
 import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
+import { isStreamed } from '../api/sized-response.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { type AdmissionDecision, UNLIMITED } from './admission.ts';
 import { type Answer, toResponse } from './answer.ts';
@@ -45,7 +46,7 @@ const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 
 const MAX_URL_LENGTH = 4096;
 
 export function createApp(options: AppOptions): App {
-  const { onAnswer, sandbox } = options;
+  const { onAnswer, sandbox, longLists } = options;
   return {
     async fetch(request, socket = noAddress) {
       const began = performance.now();
@@ -63,6 +64,7 @@ export function createApp(options: AppOptions): App {
       const more: Record<string, string> = { ...received.limits, 'x-request-id': id };
       if (sandbox) more['x-sandbox'] = 'true';
       const response = toResponse(answer, more);
+      if (!isStreamed(response)) longLists.noteShort();
       if (onAnswer !== undefined) {
         const method = METHOD_NAMES.has(request.method) ? request.method : 'other';
         const seconds = (performance.now() - began) / 1000;

@@ -41,14 +41,14 @@ export type Scan<S extends Stretch> = (limit: number, after: ListPosition | unde
 export interface Stretch {
   /** How many delegations of it match. */
   readonly size: number;
-  /** As JSON, with commas between them. */
-  write(): Uint8Array;
+  /** As JSON, with commas between them, between a lead and a tail. */
+  write(lead: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer>;
   readonly next: ListPosition | null;
 }
 /** A stretch that a page can end in. */
 export interface PageStretch extends Stretch {
-  /** All of them, or only the first. */
-  write(count?: number): Uint8Array;
+  /** The first of them as JSON, with commas between them. */
+  writeFirst(count: number): Uint8Array;
   positionOf(index: number): ListPosition;
 }
 
@@ -88,13 +88,16 @@ export function scanner(
       const filtered = matches === null ? query : { ...query, matches };
       const { delegations, ...found } = await reportUnread(about, service, store.listDetailed(filtered));
       const texts = delegations.map((one) => detailedRecordText(one, written));
-      return { ...found, size: texts.length, write: (count) => Buffer.from(texts.slice(0, count).join(',')) };
+      const writeFirst = (count: number) => Buffer.from(texts.slice(0, count).join(','));
+      const write: Stretch['write'] = (lead, tail) => Buffer.concat([lead, writeFirst(texts.length), tail]);
+      return { ...found, size: texts.length, write, writeFirst };
     }
     const { delegations, ...found } = await reportUnread(about, service, readPacked(query));
     return {
       ...found,
       size: delegations.length,
-      write: (count) => recordBytes(joined(delegations.slice(0, count)), written),
+      write: (lead, tail) => recordBytes(joined(delegations), written, lead, tail),
+      writeFirst: (count) => recordBytes(joined(delegations.slice(0, count)), written),
     };
   };
 }
@@ -126,7 +129,7 @@ function nullIfUnsettled(error: unknown): null {
 export function writable({ parts, next }: ListNow, { list: { version, wallet }, format }: ListRequest): Stretch {
   const written = { ...format, version, wallet: walletBytes(wallet) };
   const size = parts.reduce((sum, { count }) => sum + count, 0);
-  return { size, write: () => recordBytes(parts, written), next };
+  return { size, write: (lead, tail) => recordBytes(parts, written, lead, tail), next };
 }
 
 function packedFor(wallet: Address, delegation: DelegationKey): PackedDelegation {

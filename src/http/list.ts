@@ -30,7 +30,8 @@ import type { Service } from './service.ts';
 
 /** How many delegations are read at once: they are all in memory, and other requests wait for them. */
 const SCAN = 250;
-/** The same for the rest of a whole list as of the head, where each costs less. */
+/** The same for the rest of a whole list as of the head: fewer while others are waiting, and more while nobody is. */
+const SCAN_BESIDE = 125;
 const SCAN_NOW = 1000;
 /** A page is sent after this many delegations were read, however few of them a filter left. */
 const MAX_SCANNED = 10_000;
@@ -135,8 +136,11 @@ async function begin(
     const long = service.longLists.begin(caller());
     const sent: StreamedBody = { bytes: 0, onEnd() {} };
     const rest = listed === null ? scan : nowScanner(requested, at, service, scan);
-    const most = listed === null ? SCAN : SCAN_NOW;
-    const read = (after: ListPosition) => long.read(most, () => rest(most, after));
+    const read = (after: ListPosition) => {
+      const mostNow = service.longLists.isBesideShort() ? SCAN_BESIDE : SCAN_NOW;
+      const most = listed === null ? SCAN : mostNow;
+      return long.read(most, () => rest(most, after));
+    };
     return streamResponse(stream(first, read, long, deadline, sent, service), sent, { headers });
   }
   const beginLong = () => service.longLists.begin(caller());
@@ -168,7 +172,7 @@ const CLOSE = Buffer.from(']');
 const NEWLINE = Buffer.from('\n');
 const NOTHING = Buffer.alloc(0);
 
-const arrayOf = (stretch: Stretch) => Buffer.concat([OPEN, stretch.write(), CLOSE]);
+const arrayOf = (stretch: Stretch) => stretch.write(OPEN, CLOSE);
 
 /** Collects a page. The store reads a bounded number of delegations at a time, and a filter may leave few of them. */
 async function page(
@@ -193,14 +197,14 @@ async function page(
       if (scanned > 0) long ??= beginLong();
       const {
         size,
-        write,
+        writeFirst,
         positionOf,
         next: following,
       }: PageStretch = await (long === null ? read() : long.read(stretch, read));
       const taken = Math.min(size, room);
       room -= taken;
       if (taken > 0) {
-        parts.push(write(taken));
+        parts.push(writeFirst(taken));
         last = positionOf(taken - 1);
       }
       if (size > taken) return { body: body(), next: last };
@@ -233,8 +237,8 @@ function stream(
     after = next;
     written += size;
     // If a filter left nothing, a newline keeps the connection from looking idle.
-    const records = size > 0 || next === null ? write() : NEWLINE;
-    return Buffer.concat([lead, records, next === null ? CLOSE : NOTHING]);
+    const tail = next === null ? CLOSE : size > 0 ? NOTHING : NEWLINE;
+    return write(lead, tail);
   }
 
   return new ReadableStream({

@@ -156,16 +156,16 @@ test('a long list on a page counts for the caller of the page, also behind a pro
   const blocks = [block(100), block(101, tokens), block(102, ends), head];
   await other.apply({ chainId: 1, epoch: own, after: null, blocks, head });
   const callers: string[] = [];
-  const { begin } = createLongLists();
+  const longLists = createLongLists();
   const app = appWith(
     {
       store: other,
       longLists: {
+        ...longLists,
         begin(caller) {
           callers.push(caller.id);
-          return begin(caller);
+          return longLists.begin(caller);
         },
-        inFlight: 0,
       },
     },
     '192.0.2.1',

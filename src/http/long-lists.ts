@@ -32,6 +32,10 @@ export interface LongLists {
   /** Throws a problem if the caller, or the whole process, has too many in flight. */
   begin(caller: Caller, weight?: number): LongList;
   readonly inFlight: number;
+  /** Tells that something else than a long list was answered. */
+  noteShort(): void;
+  /** Whether that happened within the last second: then reads should be short, because others wait for them. */
+  isBesideShort(): boolean;
 }
 
 /**
@@ -47,6 +51,8 @@ const BURST_MS = 2000;
 /** More callers than this are looked through for those that owe nothing. */
 const MANY_CALLERS = 1000;
 const RETRY_SECONDS = 5;
+/** So long after a short answer another one is expected. */
+const BESIDE_MS = 1000;
 
 interface Account {
   inFlight: number;
@@ -63,6 +69,7 @@ export function createLongLists(
     keyed: { most: perKey, inFlight: 0, accounts: new Map<string, Account>(), words: 'with one API key' },
   };
   const takeTurn = createTurns();
+  let shortAt = Number.NEGATIVE_INFINITY;
 
   function accountOf(accounts: Map<string, Account>, id: string): Account {
     if (accounts.size >= MANY_CALLERS) {
@@ -116,20 +123,26 @@ export function createLongLists(
     get inFlight() {
       return kinds.anonymous.inFlight + kinds.keyed.inFlight;
     },
+    noteShort() {
+      shortAt = clock.now();
+    },
+    isBesideShort: () => clock.now() - shortAt < BESIDE_MS,
   };
 }
 
 const tooMany = (detail: string) => new Problem('too-many-requests', detail, { retryAfter: RETRY_SECONDS });
 
-/** Runs at most MAX_READS at a time, first come, first served, and other requests before each. */
+/** Runs at most MAX_READS at a time, first come, first served. Each begins in its own turn of the event loop, after other requests. */
 function createTurns() {
   let running = 0;
+  let lastTurn: Promise<unknown> = Promise.resolve();
   const waiting: (() => void)[] = [];
   return async <T>(run: () => Promise<T>): Promise<T> => {
     if (running < MAX_READS) running++;
     else await new Promise<void>((resolve) => void waiting.push(resolve));
     try {
-      await new Promise(setImmediate);
+      lastTurn = lastTurn.then(() => new Promise(setImmediate));
+      await lastTurn;
       return await run();
     } finally {
       const next = waiting.shift();

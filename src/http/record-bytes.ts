@@ -149,20 +149,33 @@ const COMMA = ','.charCodeAt(0);
 /** Of a record and its comma: the names, three addresses, and a token id of 78 digits. */
 const MAX_RECORD = 320;
 
-/** Records with commas between them. */
-export function recordBytes(parts: readonly PackedDelegations[], format: RecordFormat): Uint8Array {
-  const bytes = new Uint8Array(MAX_RECORD * parts.reduce((sum, { count }) => sum + count, 0));
-  let at = 0;
+/** Reused: a buffer for every stretch of a long list would keep the garbage collector busy, and other requests waiting. */
+let scratch = new Uint8Array(0);
+const NOTHING = new Uint8Array(0);
+
+/** Records with commas between them, between a lead and a tail. */
+export function recordBytes(
+  parts: readonly PackedDelegations[],
+  format: RecordFormat,
+  lead: Uint8Array = NOTHING,
+  tail: Uint8Array = NOTHING,
+): Uint8Array<ArrayBuffer> {
+  const count = parts.reduce((sum, part) => sum + part.count, 0);
+  const most = lead.length + MAX_RECORD * count + tail.length;
+  if (scratch.length < most) scratch = new Uint8Array(most);
+  const bytes = scratch;
+  let at = write(bytes, 0, lead);
+  const first = at;
   for (const { side, bytes: packed, count } of parts) {
     const fields = RECORDS[format.version][side];
     let start = 0;
     for (let index = 0; index < count; index++) {
       const of = unpack(packed, start);
-      if (at > 0) bytes[at++] = COMMA;
+      if (at > first) bytes[at++] = COMMA;
       for (const { lead, writeField } of fields) at = writeField(packed, of, format, bytes, write(bytes, at, lead));
       bytes[at++] = CLOSE;
       start = of.end;
     }
   }
-  return bytes.subarray(0, at);
+  return bytes.slice(0, write(bytes, at, tail));
 }
