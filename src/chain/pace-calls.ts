@@ -12,8 +12,8 @@ const MAX_ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 100;
 /** A provider that asks for a longer pause fails at once. */
 const MAX_PAUSE_MS = 5000;
-/** The rate rises by this share per second, to find out whether the provider allows more. */
-const GROWTH_PER_SECOND = 0.005;
+/** After a rejection the rate rises, slowly at first, to find out whether the provider allows more: it is double after this time. */
+const DOUBLED_MS = 200_000;
 /** Slightly slower than the provider allows, which leaves room for the calls that are not paced. */
 const SHARE_OF_RATE = 0.97;
 /** A late timer does not lower the rate: calls that are overdue by less than this start at once. */
@@ -59,7 +59,7 @@ export function paceCalls(rpc: Rpc): Rpc {
     for (;;) {
       const now = performance.now();
       if (now >= nextStart) {
-        const grown = rate * (1 + (GROWTH_PER_SECOND * (now - rejectedAt)) / 1000);
+        const grown = rate * (1 + ((now - rejectedAt) / DOUBLED_MS) ** 2);
         nextStart = Math.max(nextStart + 1000 / grown, now - MAX_CATCH_UP_MS);
         return now;
       }
