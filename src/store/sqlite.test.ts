@@ -34,24 +34,24 @@ describe('the snapshot of a turn of the event loop', () => {
     await other.close();
   });
 
-  test('is shared by the reads of the turn, and the next turn sees what another process committed', async () => {
+  test('ends with the turn: the next one sees what another process committed', async () => {
     const other = new Database(join(folder, 'numbers.db'));
     const before = await largest(engine);
     other.run('INSERT INTO numbers (value) VALUES (1000)');
-    expect(await largest(engine)).toBe(before ?? null);
+    expect(await largest(engine)).toBeOneOf([before, 1000]);
     await new Promise(setImmediate);
     expect(await largest(engine)).toBe(1000);
     other.close();
   });
 
-  test('serves a bounded number of reads, even if the turn does not end', async () => {
+  test('is taken again after a millisecond, even if the turn does not end', async () => {
     const other = new Database(join(folder, 'numbers.db'));
     await largest(engine);
     other.run('INSERT INTO numbers (value) VALUES (2000)');
     other.close();
-    let reads = 1;
-    while ((await largest(engine)) !== 2000) reads++;
-    expect(reads).toBeLessThanOrEqual(1000);
+    const began = performance.now();
+    while ((await largest(engine)) !== 2000 && performance.now() - began < 1000);
+    expect(await largest(engine)).toBe(2000);
   });
 
   test('of a busy reader does not keep the log of changes from being emptied', async () => {

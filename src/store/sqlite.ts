@@ -84,8 +84,8 @@ interface Connection extends WriteTransaction {
   close(): void;
 }
 
-/** Other processes may commit meanwhile, so one snapshot serves no more reads than this. */
-const MAX_READS = 1000;
+/** Other processes may commit meanwhile, and a turn may be long, so no read gets an older snapshot. */
+const MAX_SNAPSHOT_MS = 1;
 /** Ends the turns of this process that have a snapshot. */
 const turns = new Set<() => void>();
 
@@ -94,10 +94,10 @@ const turns = new Set<() => void>();
  * turn, so that the next read sees it, and so that the file beside the database can be emptied.
  */
 function readInTurns(connection: Connection): Pick<Connection, 'rows' | 'close'> {
-  let reads = 0;
+  let takenAt = Number.NEGATIVE_INFINITY;
   const endTurn = () => {
     if (!turns.delete(endTurn)) return;
-    reads = 0;
+    takenAt = Number.NEGATIVE_INFINITY;
     try {
       connection.run('COMMIT', []);
     } catch {
@@ -106,13 +106,14 @@ function readInTurns(connection: Connection): Pick<Connection, 'rows' | 'close'>
   };
   return {
     rows(sql, params) {
-      if (reads === MAX_READS) endTurn();
-      if (reads === 0) {
+      const now = performance.now();
+      if (now - takenAt > MAX_SNAPSHOT_MS) {
+        endTurn();
         connection.rows('BEGIN', []);
+        takenAt = now;
         turns.add(endTurn);
         setImmediate(endTurn);
       }
-      reads++;
       return connection.rows(sql, params);
     },
     close() {

@@ -10,6 +10,8 @@ export async function behind(url: string, statement: string): Promise<Record<str
       return database.query(statement).all() as Record<string, unknown>[];
     } finally {
       database.close();
+      // A store in this process may have a snapshot from before.
+      await new Promise(setImmediate);
     }
   }
   const connection = new Bun.SQL(url, { max: 1 });
