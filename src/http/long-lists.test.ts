@@ -227,3 +227,49 @@ describe('reads of long lists', () => {
     expect(now).toBe(started);
   });
 });
+
+describe('long lists beside other requests', () => {
+  /** The sizes of the reads of a whole list, after the first. */
+  const stepsOf = async (app: App, reads: number[]) => {
+    reads.length = 0;
+    expect(await lengthOf(await send(app, LIST))).toBe(COUNT);
+    return new Set(reads.slice(1));
+  };
+
+  test('are read in short steps for a second after another answer', async () => {
+    const reads: number[] = [];
+    const spied: Store = {
+      ...store,
+      listNow(query) {
+        reads.push(query.limit);
+        return store.listNow(query);
+      },
+    };
+    let now = 0;
+    const clock = { now: () => now, sleep: async () => {} };
+    const limits = { perAddress: 4, perKey: 16, rowsPerSecond: null };
+    const app = appWith({ store: spied, longLists: createLongLists(limits, clock) });
+    expect(await stepsOf(app, reads)).toEqual(new Set([1000]));
+    expect(await statusOf(app, `/registry/v2/check/all?to=${HOT}&from=${COLD}`)).toBe(200);
+    expect(await stepsOf(app, reads)).toEqual(new Set([125]));
+    now = 1000;
+    expect(await stepsOf(app, reads)).toEqual(new Set([1000]));
+  });
+
+  test('are read one step in each turn of the event loop', async () => {
+    const longLists = createLongLists();
+    const turns: number[] = [];
+    let turn = 0;
+    let isCounting = true;
+    const countTurns = () => {
+      turn++;
+      if (isCounting) setImmediate(countTurns);
+    };
+    setImmediate(countTurns);
+    const lists = ['a', 'b', 'c'].map((id) => longLists.begin({ id, hasKey: true }));
+    await Promise.all(lists.map((list) => list.read(1, async () => void turns.push(turn))));
+    isCounting = false;
+    expect(new Set(turns).size).toBe(3);
+    for (const list of lists) list.end();
+  });
+});
