@@ -1,69 +1,51 @@
-import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Engine } from './engine.ts';
-import { openSqlite } from './sqlite.ts';
+// The files of a SQLite store: who may read them, and who may create them.
 
-const WAL_LIMIT = 16_000 * 4096;
+import { expect, test } from 'bun:test';
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { temporaryPath } from '../../test/support/engines.ts';
+import { block, granted } from '../../test/support/fixtures.ts';
+import { openAccounts } from '../accounts/accounts.ts';
+import { openStore } from './open.ts';
+import { exposedPaths } from './sqlite.ts';
 
-describe('the snapshot of a turn of the event loop', () => {
-  let folder: string;
-  let engine: Engine;
-  const largest = async (one: Engine) => (await one.rows('SELECT max(value) FROM numbers', []))[0]?.[0];
-  const add = (value: number) =>
-    engine.transaction(async (tx) => tx.run('INSERT INTO numbers (value) VALUES ($1)', [value]));
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'sqlite-'));
-    engine = openSqlite(join(folder, 'numbers.db'));
-    await engine.transaction(async (tx) => tx.run('CREATE TABLE numbers (value INTEGER, filler BLOB)', []));
-  });
-  afterAll(async () => {
-    await engine.close();
-    rmSync(folder, { recursive: true });
-  });
+test('a new store can be read by its owner alone: its files, and the folders made for it', async () => {
+  const folder = temporaryPath('new');
+  const path = `${folder}/data/store.db`;
+  const store = await openStore(`sqlite:${path}`);
+  const { epoch } = await store.claim(1, 100);
+  const one = block(100, [granted('ALL')]);
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [one], head: one });
+  expect([folder, dirname(path), path, `${path}-wal`, `${path}-shm`].map(modeOf)).toEqual([
+    '700',
+    '700',
+    '600',
+    '600',
+    '600',
+  ]);
+  expect(exposedPaths(`sqlite:${path}`)).toEqual([]);
+  await store.close();
+});
 
-  test('ends with a commit of this process, whoever reads', async () => {
-    const other = openSqlite(join(folder, 'numbers.db'), { readOnly: true });
-    for (let value = 1; value <= 3; value++) {
-      await add(value);
-      expect([await largest(engine), await largest(other)]).toEqual([value, value]);
-    }
-    await other.close();
-  });
+test('a store that others can read is found, and stays as it is', async () => {
+  const folder = temporaryPath('shared');
+  mkdirSync(folder, { mode: 0o755 });
+  const path = `${folder}/store.db`;
+  await (await openStore(`sqlite:${path}`)).close();
+  chmodSync(path, 0o640);
+  expect(exposedPaths(`sqlite:${path}`)).toEqual([{ path, mode: '640' }]);
+  // Nobody can read the file through the folder alone.
+  chmodSync(path, 0o600);
+  expect(exposedPaths(`sqlite:${path}`)).toEqual([]);
+  expect(exposedPaths('postgres://localhost/delegations')).toEqual([]);
+});
 
-  test('ends with the turn: the next one sees what another process committed', async () => {
-    const other = new Database(join(folder, 'numbers.db'));
-    const before = await largest(engine);
-    other.run('INSERT INTO numbers (value) VALUES (1000)');
-    expect(await largest(engine)).toBeOneOf([before, 1000]);
-    await new Promise(setImmediate);
-    expect(await largest(engine)).toBe(1000);
-    other.close();
-  });
-
-  test('is taken again after a millisecond, even if the turn does not end', async () => {
-    const other = new Database(join(folder, 'numbers.db'));
-    await largest(engine);
-    other.run('INSERT INTO numbers (value) VALUES (2000)');
-    other.close();
-    const began = performance.now();
-    while ((await largest(engine)) !== 2000 && performance.now() - began < 1000);
-    expect(await largest(engine)).toBe(2000);
-  });
-
-  test('of a busy reader does not keep the log of changes from being emptied', async () => {
-    const filler = new Uint8Array(1 << 20);
-    for (let turn = 0; turn < 200; turn++) {
-      await largest(engine);
-      await engine.transaction(async (tx) => {
-        tx.run('DELETE FROM numbers WHERE filler IS NOT NULL', []);
-        tx.run('INSERT INTO numbers (value, filler) VALUES (0, $1)', [filler]);
-        await largest(engine);
-      });
-    }
-    expect(statSync(join(folder, 'numbers.db-wal')).size).toBeLessThan(1.2 * WAL_LIMIT);
-  });
+test('accounts of a store that does not exist are an error, and nothing is created', async () => {
+  const path = `${temporaryPath('none')}/store.db`;
+  await expect(openAccounts(`sqlite:${path}`, { mustExist: true })).rejects.toThrow(
+    `There is no store at ${path}. Start the service first, or set DATABASE_URL to its database.`,
+  );
+  expect(existsSync(dirname(path))).toBe(false);
 });
