@@ -11,6 +11,9 @@ export interface StreamedBody {
 const BODY = Symbol('body');
 type Sized = Response & { [BODY]?: string | Uint8Array | StreamedBody };
 
+const isStreamedBody = (body: Sized[typeof BODY]): body is StreamedBody =>
+  typeof body === 'object' && !(body instanceof Uint8Array);
+
 export function textResponse(body: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
   const response: Sized = new Response(body, init);
   response[BODY] = body;
@@ -28,10 +31,7 @@ export function streamResponse(
 }
 
 /** Whether its body is sent in parts. */
-export function isStreamed(response: Response): boolean {
-  const body = (response as Sized)[BODY];
-  return typeof body === 'object' && !(body instanceof Uint8Array);
-}
+export const isStreamed = (response: Response): boolean => isStreamedBody((response as Sized)[BODY]);
 
 /** Calls back when the body has been sent: at once, or at the end of a stream. The body of a HEAD is not sent. */
 export function onBodySent(
@@ -40,7 +40,7 @@ export function onBodySent(
   onSent: (bytes: number, isComplete: boolean) => void,
 ): void {
   const body = method === 'HEAD' ? undefined : (response as Sized)[BODY];
-  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
+  if (!isStreamedBody(body)) {
     onSent(body === undefined ? 0 : Buffer.byteLength(body), true);
     return;
   }
@@ -59,8 +59,8 @@ const MAX_BYTES_PER_UNIT = 3;
 /** The same response, in a form that is sent as one piece. The body of a HEAD is not sent, only measured. */
 export function inOnePiece(method: string, response: Response): Response {
   const body = (response as Sized)[BODY];
-  const isLong = (typeof body === 'string' || body instanceof Uint8Array) && body.length > SENT_AT_ONCE;
-  return isLong && method !== 'HEAD' ? new Response(bufferedStream(body), response) : response;
+  if (method === 'HEAD' || body === undefined || isStreamedBody(body) || body.length <= SENT_AT_ONCE) return response;
+  return new Response(bufferedStream(body), response);
 }
 
 /** A stream that is buffered whole is sent with its length. */

@@ -7,6 +7,7 @@ import { readRequest } from '../api/request.ts';
 import { type StreamedBody, streamResponse } from '../api/sized-response.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { hasRights } from '../registry/versions.ts';
+import { EMPTY } from '../store/rows/cells.ts';
 import type { ListPosition } from '../store/store.ts';
 import type { Answer } from './answer.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
@@ -170,7 +171,6 @@ const OPEN = Buffer.from('[');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
 const NEWLINE = Buffer.from('\n');
-const NOTHING = Buffer.alloc(0);
 
 const arrayOf = (stretch: Stretch) => stretch.write(OPEN, CLOSE);
 
@@ -233,11 +233,11 @@ function stream(
   async function chunk(): Promise<Uint8Array> {
     if (after !== null && performance.now() > deadline) throw new Error('List not sent within the answer timeout.');
     const { size, write, next }: Stretch = after === null ? first : await read(after);
-    const lead = after === null ? OPEN : written > 0 && size > 0 ? COMMA : NOTHING;
+    const lead = after === null ? OPEN : written > 0 && size > 0 ? COMMA : EMPTY;
     after = next;
     written += size;
     // If a filter left nothing, a newline keeps the connection from looking idle.
-    const tail = next === null ? CLOSE : size > 0 ? NOTHING : NEWLINE;
+    const tail = next === null ? CLOSE : size > 0 ? EMPTY : NEWLINE;
     return write(lead, tail);
   }
 

@@ -32,7 +32,7 @@ export interface LongLists {
   /** Throws a problem if the caller, or the whole process, has too many in flight. */
   begin(caller: Caller, weight?: number): LongList;
   readonly inFlight: number;
-  /** Tells that something else than a long list was answered. */
+  /** Records that something other than a long list was answered. */
   noteShort(): void;
   /** Whether that happened within the last second: then reads should be short, because others wait for them. */
   isBesideShort(): boolean;
@@ -51,7 +51,7 @@ const BURST_MS = 2000;
 /** More callers than this are looked through for those that owe nothing. */
 const MANY_CALLERS = 1000;
 const RETRY_SECONDS = 5;
-/** So long after a short answer another one is expected. */
+/** For this long after a short answer, another one is expected. */
 const BESIDE_MS = 1000;
 
 interface Account {

@@ -5,7 +5,7 @@ import { DELEGATION } from '../api/responses.ts';
 import { type Address, KINDS, type Kind } from '../registry/delegation.ts';
 import type { Version } from '../registry/versions.ts';
 import { CASING_AT } from '../store/rows/casing.ts';
-import { decodeUint } from '../store/rows/cells.ts';
+import { decodeUint, EMPTY } from '../store/rows/cells.ts';
 import { type Unpacked, unpack } from '../store/rows/packed.ts';
 import type { ListSide, PackedDelegations } from '../store/store.ts';
 import { addressText, typeOf, uint256Text } from './json.ts';
@@ -134,7 +134,7 @@ const fieldWriters = (side: ListSide): Readonly<Record<FieldName, FieldWriter>> 
 const fieldsOf = (version: Version, side: ListSide) => {
   const writers = fieldWriters(side);
   return Object.keys(DELEGATION[version].fields).map((name, index) => ({
-    lead: ascii(`${index === 0 ? '{' : ','}"${name}":`),
+    name: ascii(`${index === 0 ? '{' : ','}"${name}":`),
     writeField: writers[name as FieldName],
   }));
 };
@@ -151,17 +151,16 @@ const MAX_RECORD = 320;
 
 /** Reused: a buffer for every stretch of a long list would keep the garbage collector busy, and other requests waiting. */
 let scratch = new Uint8Array(0);
-const NOTHING = new Uint8Array(0);
 
 /** Records with commas between them, between a lead and a tail. */
 export function recordBytes(
   parts: readonly PackedDelegations[],
   format: RecordFormat,
-  lead: Uint8Array = NOTHING,
-  tail: Uint8Array = NOTHING,
+  lead: Uint8Array = EMPTY,
+  tail: Uint8Array = EMPTY,
 ): Uint8Array<ArrayBuffer> {
-  const count = parts.reduce((sum, part) => sum + part.count, 0);
-  const most = lead.length + MAX_RECORD * count + tail.length;
+  const records = parts.reduce((sum, { count }) => sum + count, 0);
+  const most = lead.length + MAX_RECORD * records + tail.length;
   if (scratch.length < most) scratch = new Uint8Array(most);
   const bytes = scratch;
   let at = write(bytes, 0, lead);
@@ -172,7 +171,7 @@ export function recordBytes(
     for (let index = 0; index < count; index++) {
       const of = unpack(packed, start);
       if (at > first) bytes[at++] = COMMA;
-      for (const { lead, writeField } of fields) at = writeField(packed, of, format, bytes, write(bytes, at, lead));
+      for (const { name, writeField } of fields) at = writeField(packed, of, format, bytes, write(bytes, at, name));
       bytes[at++] = CLOSE;
       start = of.end;
     }
