@@ -6,6 +6,7 @@ import { splitUrl } from '../src/api/query.ts';
 import { splitQuestion } from '../src/api/question.ts';
 import { readRequest } from '../src/api/request.ts';
 import { createApp } from '../src/http/app.ts';
+import { createChangeStreams } from '../src/http/change-streams.ts';
 import { createSightings } from '../src/http/freshness.ts';
 import { createLongLists } from '../src/http/long-lists.ts';
 import { findRoute } from '../src/http/routes.ts';
@@ -128,6 +129,7 @@ async function shares(
     sightings: createSightings(),
     answerTimeout: 60,
     longLists: createLongLists(),
+    streams: createChangeStreams(),
   });
   const each = async (work: (turn: number) => unknown) => {
     const cost: number[] = [];

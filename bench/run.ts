@@ -17,6 +17,7 @@ import { saveResult } from './results.ts';
 import { printSection } from './section.ts';
 import { FULL, QUICK } from './sizes.ts';
 import { benchStore } from './store.ts';
+import { benchStreams } from './streams.ts';
 import { benchWorkers } from './workers.ts';
 import { createPeerWorld, type PeerWorld } from './world.ts';
 
@@ -38,6 +39,7 @@ const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ],
   ['chains', { about: '1 to 30 followed chains', run: benchChains }],
   ['bulk', { about: 'a CSV file of a million checks, on the command line', run: benchBulk }],
+  ['streams', { about: 'thousands of open streams of changes', run: benchStreams }],
   [
     'http',
     {

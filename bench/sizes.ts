@@ -21,6 +21,8 @@ export interface Sizes {
   readonly chains: readonly number[];
   readonly idleSeconds: number;
   readonly bulkRows: number;
+  /** Streams of changes that are open at once. */
+  readonly streams: number;
 }
 
 export const FULL: Sizes = {
@@ -38,6 +40,7 @@ export const FULL: Sizes = {
   chains: [1, 10, 30],
   idleSeconds: 30,
   bulkRows: 1_000_000,
+  streams: 10_000,
 };
 
 export const QUICK: Sizes = {
@@ -55,6 +58,7 @@ export const QUICK: Sizes = {
   chains: [1, 3],
   idleSeconds: 5,
   bulkRows: 50_000,
+  streams: 500,
 };
 
 /** Reads a number of delegations, such as 500k or 30m. */

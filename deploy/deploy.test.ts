@@ -75,12 +75,14 @@ test('the rendered metrics are those in the sources', () => {
     failures: 1,
   };
   const stats = { cpuSeconds: 1, residentBytes: 1, startTime: 1, openFiles: 1 };
+  const counts = { active: 1, paused: 0, failing: 0, gone: 0, 'no-active-key': 0 };
+  const webhooks = { counts, pending: [{ id: 1, since: 1 }], readAt: 2 };
   const text = createMetrics().render({
-    store: { bytes: 1, chains: [] },
+    store: { bytes: 1, chains: [], webhooks },
     followers: [followerStatus],
     health: { limiterShared: true, replicaFresh: true },
     workers: { alive: 1, restarts: 0 },
-    processes: [{ name: 'api', stats, pool: { size: 8, running: 1 } }],
+    processes: [{ name: 'api', stats, pool: { size: 8, running: 1 }, streams: 1 }],
   });
   const rendered = allOf(/^# TYPE (\S+)/gm, text);
   expect(rendered.length).toBeGreaterThan(10);
@@ -401,7 +403,7 @@ describe('docs/operating.md', () => {
 
   test('backs up every account table', async () => {
     const tables = allOf(/CREATE TABLE (\w+)/g, await read('src/accounts/schema.ts'));
-    expect(tables.length).toBe(5);
+    expect(tables.length).toBe(7);
     const [dump = ''] = /pg_dump[^`]*/.exec(operating) ?? [];
     const [lite = ''] = /\.dump[^`]*/.exec(operating) ?? [];
     for (const table of [...tables, 'account_schema_version']) {

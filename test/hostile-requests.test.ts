@@ -98,8 +98,9 @@ function generator(seed: number) {
       ['limit', pick(['0', '1e3', '9007199254740993', '99999'])],
       ['cursor', Buffer.from(`[${int(99)},${int(99)},"${bytes(9)}"]`).toString('base64url')],
     ]);
-    const wallet = name === 'wallet' ? value : HOT;
-    const query = { contract: CONTRACT, ...(name === 'wallet' ? {} : { [name]: value }) };
+    const isInPath = name === 'wallet' && path.includes('{wallet}');
+    const wallet = isInPath ? value : HOT;
+    const query = { contract: CONTRACT, ...(isInPath ? {} : { [name]: value }) };
     return {
       what: 'any registry',
       request: line(

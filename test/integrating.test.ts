@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
+import { newChain } from './support/chain.ts';
+import { documentedCopy } from './support/documented-copy.ts';
 import { temporaryPath } from './support/engines.ts';
-import { block, timeOf } from './support/fixtures.ts';
+import { block, COLD, ended, granted, timeOf } from './support/fixtures.ts';
 import { appOf } from './support/serving.ts';
 
 const PAGE = readFileSync(join(import.meta.dir, '../docs/integrating.md'), 'utf8');
@@ -42,3 +44,29 @@ for (const [, url = '', body = ''] of EXAMPLES) {
     expect(found).toEqual(expected(JSON.parse(body)));
   });
 }
+
+test('the code of the page keeps a copy that holds what the lists have, through a reorg', async () => {
+  const own = await openStore(`sqlite:${temporaryPath('copied.db')}`);
+  const chain = await newChain(own, 1);
+  const app = appOf(own, timeOf(105), { maxLag: () => 1000 });
+  const ask = async (path: string) => app.fetch(new Request(path));
+  const { update, heldAt } = documentedCopy(ask);
+  const expectSame = async () => {
+    await update('http://localhost');
+    for (let at = 100; at <= (chain.state.head?.number ?? 0); at++) {
+      const list = await ask(`http://localhost/registry/any/${COLD}?block=${at}&numbers=string`);
+      const { delegations } = (await list.json()) as { delegations: readonly object[] };
+      expect(new Set(heldAt(at).map((one) => JSON.stringify(one)))).toEqual(
+        new Set(delegations.map((one) => JSON.stringify(one))),
+      );
+    }
+  };
+  await chain.add([block(100), block(101, [granted('ALL'), granted('ERC20', { amount: 1n })]), block(102)]);
+  await expectSame();
+  await chain.add([block(103, [ended('ALL'), granted('ERC20', { amount: 2n })]), block(104)]);
+  await expectSame();
+  await chain.add([block(102, [granted('ERC721')], 1), block(103, [granted('ALL')], 1)], { rollbackTo: 101 });
+  await expectSame();
+  expect(heldAt(103)).toHaveLength(3);
+  await own.close();
+});

@@ -147,12 +147,10 @@ function batchInit(init: RequestInit): RequestInit {
   return { method: 'POST', body, ...init, headers: { 'content-type': 'application/json', ...init.headers } };
 }
 
+const READS = ['check', 'checkMany', 'explain', 'list', 'listNow', 'pin', 'chains', 'chain', 'blockAt', 'changes'];
 const failing = (error: Error): Store =>
   new Proxy(store, {
-    get: (target, name) =>
-      ['check', 'checkMany', 'explain', 'list', 'listNow', 'pin', 'chains', 'chain', 'blockAt'].includes(String(name))
-        ? () => Promise.reject(error)
-        : Reflect.get(target, name),
+    get: (target, name) => (READS.includes(String(name)) ? () => Promise.reject(error) : Reflect.get(target, name)),
   });
 
 /** Each response of an operation that can be had, by what is asked. */

@@ -7,6 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { privateKeyToAccount } from 'viem/accounts';
 import { COLD, CONTRACTS, HOT, OTHER, SMART } from '../src/sandbox/wallets.ts';
 import { startBrowser } from './support/browser.ts';
+import { visitWithWallet } from './support/browser-wallet.ts';
 import { eventually } from './support/live-chain.ts';
 import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
 
@@ -188,30 +189,7 @@ test('the status page shows the progress of each chain, its providers without th
 describe('the developer page', () => {
   const account = privateKeyToAccount(`0x${'33'.repeat(32)}`);
 
-  /** A browser wallet that really signs, announced as in EIP-6963. */
-  async function withWallet(): Promise<Visit> {
-    const page = await browser.newPage();
-    await page.exposeFunction('signForReal', (hex: `0x${string}`) => account.signMessage({ message: { raw: hex } }));
-    await page.addInitScript(`
-      const provider = {
-        async request({ method, params }) {
-          if (method === 'eth_requestAccounts') return ['${account.address.toLowerCase()}'];
-          if (method === 'eth_chainId') return '0x1';
-          if (method === 'personal_sign') return window.signForReal(params[0]);
-          throw new Error('no ' + method);
-        },
-      };
-      const announce = () => window.dispatchEvent(new CustomEvent('eip6963:announceProvider', {
-        detail: Object.freeze({ info: { uuid: 'test', name: 'Test Wallet', icon: '', rdns: 'test' }, provider }),
-      }));
-      window.addEventListener('eip6963:requestProvider', announce);
-    `);
-    const complaints: string[] = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
-    await page.goto(`${url}/developers`);
-    return { page, complaints, asked: new Set() };
-  }
+  const withWallet = () => visitWithWallet(browser, `${url}/developers`, account);
 
   test('says that there is no wallet', async () => {
     const { page } = await visit('/developers');

@@ -5,6 +5,7 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
 import { postgresSql, SETTINGS } from '../src/store/postgres.ts';
+import { changesStatement } from '../src/store/read/changes.ts';
 import { checkAtStatement } from '../src/store/read/check-at.ts';
 import { checkBatchStatement } from '../src/store/read/check-batch.ts';
 import { checkManyStatement } from '../src/store/read/check-many-statement.ts';
@@ -12,6 +13,7 @@ import { checkNowStatement } from '../src/store/read/check-now.ts';
 import { counterpartStatement } from '../src/store/read/counterparts.ts';
 import { HELD } from '../src/store/read/held.ts';
 import { DETAILED, PLAIN } from '../src/store/read/held-columns.ts';
+import { historyStatement } from '../src/store/read/history.ts';
 import { listStatement } from '../src/store/read/list.ts';
 import { listNowStatement } from '../src/store/read/list-now.ts';
 import { decodedRows } from '../src/store/read/list-rows.ts';
@@ -25,6 +27,17 @@ import { block, granted } from './support/fixtures.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
 
 const bulk = { LOAD_OPEN, LOAD_PLACE, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
+const CHANGES = {
+  'the list of changes': changesStatement(false),
+  'the list of final changes': changesStatement(true),
+};
+const HISTORIES = {
+  'the list of a history': historyStatement(undefined),
+  'the list of an incoming history': historyStatement('incoming'),
+  'the list of an outgoing history': historyStatement('outgoing'),
+};
+/** A scan of all rows of a chain, or rows that are sorted. */
+const WHOLE_CHAIN = /(Sort|on (?:span|log|block) .*\n\s*Index Cond: \(*(?:chain >= 0\) AND \()?chain = \$1\)*$).*/gm;
 const common = {
   'a check of v1': checkNowStatement(PLAIN)(0, 2).sql,
   'a check of v2': checkNowStatement(DETAILED)(2, 0).sql,
@@ -46,6 +59,8 @@ const common = {
   'a list at the head': listStatement(decodedRows(PLAIN))(1, true).sql,
   'a page of a list at the head': listStatement(decodedRows(PLAIN))(2, true, undefined, 'incoming').sql,
   'an outgoing list at the head': listStatement(decodedRows(DETAILED))(2, true, 'outgoing').sql,
+  ...CHANGES,
+  ...HISTORIES,
 };
 const counterparts = Object.fromEntries(
   (['vaults', 'delegates'] as const).flatMap((side) =>
@@ -99,17 +114,23 @@ test('every statement uses its intended indexes', async () => {
   const store = await openStore(url);
   const connection = new Bun.SQL(url, { max: 1, connection: SETTINGS });
   let prepared = 0;
-  const indexesOf = async (sql: string) => {
+  const planOf = async (sql: string) => {
     const name = `plan_${++prepared}`;
     const params = Math.max(...[...sql.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
     await connection.unsafe(`PREPARE ${name} AS ${sql}`);
     const lines = await connection.unsafe(`EXPLAIN EXECUTE ${name} (${Array(params).fill('NULL').join()})`);
     const plan = lines.map((line: Record<string, string>) => line['QUERY PLAN']).join('\n');
-    return namesIn(plan, /using (span_\w+)/g);
+    return plan;
   };
   const compare = async (when: string) => {
     for (const [name, { sqlite, postgres }] of Object.entries(STATEMENTS)) {
-      expect([when, name, await indexesOf(postgres)]).toEqual([when, name, namesIn(sqlite, /INDEXED BY (span_\w+)/g)]);
+      const plan = await planOf(postgres);
+      const named = namesIn(sqlite, /INDEXED BY (span_\w+)/g);
+      // SQLite's primary key has no name.
+      const expected = name in CHANGES ? ['span_pkey', ...named] : named;
+      expect([when, name, namesIn(plan, /using (span_\w+)/g)]).toEqual([when, name, expected]);
+      if (!(name in CHANGES) && !(name in HISTORIES)) continue;
+      expect([when, name, ...plan.matchAll(WHOLE_CHAIN)].map(String)).toEqual([when, name]);
     }
   };
   // A plan may be kept while the table grows, so a batch must look up each of its questions from the start.

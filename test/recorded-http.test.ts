@@ -4,9 +4,11 @@ import { expect, test } from 'bun:test';
 import { type CheckOptions, checkUrl, listUrl } from '../src/api/url.ts';
 import { asksBalance, type Question } from '../src/registry/check.ts';
 import { openStore } from '../src/store/open.ts';
+import { type CopiedDelegation, documentedCopy } from './support/documented-copy.ts';
 import { temporaryPath } from './support/engines.ts';
 import { delegationsOf } from './support/over-http.ts';
 import { asText, everyQuestion, recordedList, trueAnswers } from './support/questions.ts';
+import { truthOf } from './support/recorded-truth.ts';
 import { serving } from './support/serving.ts';
 import { blockInput, REPLAYED } from './support/vectors.ts';
 
@@ -26,6 +28,7 @@ interface CheckCase {
   readonly read: (text: string) => string;
 }
 
+const walletsOf = ({ from, to }: CopiedDelegation): string[] => [from.toLowerCase(), to.toLowerCase()];
 const itself = (text: string) => text;
 
 for (const recording of REPLAYED) {
@@ -82,8 +85,27 @@ for (const recording of REPLAYED) {
         }
       }),
     );
+    // A copy that follows the changes from nothing holds at every block what the lists have.
+    const copy = documentedCopy(fetch);
+    await copy.update(server.url);
+    let copied = 0;
+    const { wallets, blocks: truths } = truthOf(recording);
+    for (const { block, list } of truths) {
+      const held = copy.heldAt(block.number);
+      for (const wallet of wallets) {
+        for (const version of [1, 2] as const) {
+          const own = held.filter((one) => one.version === version && walletsOf(one).includes(wallet));
+          const records = own.map(({ from, to, ...record }) => ({ ...record, from, to, vault: from, delegate: to }));
+          const texts = delegationsOf(JSON.stringify(records), version).map(asText);
+          if (texts.sort().join(';') !== list(version, wallet).toSorted().join(';'))
+            wrong.push(`the copy of ${wallet} in v${version} at block ${block.number}`);
+          copied++;
+        }
+      }
+    }
     await server.stop();
     await store.close();
+    console.log(`recording ${recording.name} over HTTP: ${copied} lists of a copy compared`);
     console.log(`recording ${recording.name} over HTTP: ${asked.length} answers compared, ${wrong.length} wrong`);
     expect(asked.length).toBeGreaterThan(10_000);
     expect(wrong.slice(0, 3)).toEqual([]);

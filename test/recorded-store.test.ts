@@ -1,5 +1,5 @@
 // The genuine registries' recorded answers, asked of the store: at the head after every block, and as of every block and
-// every second afterwards.
+// every second afterwards. A reader of the changes must hold the same.
 
 import { describe, expect, test } from 'bun:test';
 import { answer } from '../src/registry/check.ts';
@@ -7,6 +7,7 @@ import type { Address, Bytes32 } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { ListPosition, ListQuery, Store } from '../src/store/store.ts';
 import { ENGINES, type EngineUnderTest } from './support/engines.ts';
+import { createFeedReader } from './support/feed-reader.ts';
 import { asText, type CheckCase, recordedList, trueAnswers } from './support/questions.ts';
 import { type BlockTruth, truthOf } from './support/recorded-truth.ts';
 import { blockInput, REPLAYED } from './support/vectors.ts';
@@ -69,6 +70,20 @@ for (const engine of ENGINES) {
         const checkpoints = new Map(recording.checkpoints.map((checkpoint) => [checkpoint.blockNumber, checkpoint]));
         const sharesAt = (block: number) => (checkpoints.has(block) ? ALL : SHARES[engine.name]);
         let [compared, wrong] = [0, 0];
+        const createReader = () =>
+          createFeedReader((after, limit) => store.changes({ chainId, after, isFinal: false, limit }));
+        const reader = createReader();
+        /** What the changes of a reader amount to at a block, against its lists. */
+        const compareChanges = ({ heldAt }: typeof reader, { block, list }: BlockTruth) => {
+          const held = heldAt(block.number);
+          for (const wallet of wallets) {
+            for (const version of [1, 2] as const) {
+              const own = held.filter((one) => one.version === version && (one.from === wallet || one.to === wallet));
+              expect(own.map(asText).sort()).toEqual(list(version, wallet).toSorted());
+              compared++;
+            }
+          }
+        };
 
         const compareLists = async (truth: BlockTruth) => {
           const at = { block: truth.block.number, revision: (await store.chain(chainId))?.revision ?? 0 };
@@ -104,7 +119,11 @@ for (const engine of ENGINES) {
           compared += now.compared;
           wrong += now.wrong;
           await compareLists(truth);
+          await reader.follow(1 + (block.number % 5));
+          compareChanges(reader, truth);
         }
+        const fromNothing = createReader();
+        await fromNothing.follow(100);
 
         for (const truth of truths) {
           const { number } = truth.block;
@@ -112,6 +131,7 @@ for (const engine of ENGINES) {
           compared += then.compared;
           wrong += then.wrong;
           await compareLists(truth);
+          for (const one of [reader, fromNothing]) compareChanges(one, truth);
         }
 
         const revision = (await store.chain(chainId))?.revision ?? 0;

@@ -83,6 +83,31 @@ for (const engine of ENGINES) {
       });
     }
 
+    test('a reader of changes that had seen lost commits gets an undo of everything, and earlier readers go on', async () => {
+      await restore();
+      interface Page {
+        readonly changes: readonly { readonly type: string; readonly block: { readonly number: number } }[];
+        readonly cursor: string;
+      }
+      const read = async (cursor?: string) => {
+        const path = `http://localhost/registry/any/changes${cursor === undefined ? '' : `?cursor=${cursor}`}`;
+        const { changes, cursor: next } = (await (
+          await appOf(store, timeOf(103)).fetch(new Request(path))
+        ).json()) as Page;
+        return { lines: changes.map(({ type, block: { number } }) => `${type} ${number}`), next };
+      };
+      const kept = await read();
+      await add(block(101, [granted('ALL', { to: address(4) })]));
+      const lost = await read(kept.next);
+      expect(lost.lines).toEqual(['began 101']);
+      await restore();
+      await claim();
+      expect((await read(lost.next)).lines).toEqual(['undo 0', ...kept.lines]);
+      await add(block(101, [granted('ALL', { to: address(5) })]));
+      expect((await read(lost.next)).lines).toEqual(['undo 0', ...kept.lines, 'began 101']);
+      expect((await read(kept.next)).lines).toEqual(['began 101']);
+    });
+
     test('a new writer alone changes no tag and invalidates no cursor', async () => {
       const before = { tag: await tagOf(COLD), page: await pageAfter(PAGE) };
       await claim();

@@ -1,6 +1,7 @@
 // Runs several processes on one store, and kills some of them.
 
 import { describe, expect, test } from 'bun:test';
+import { feedCursorText, readFeedCursor } from '../src/http/changes-cursor.ts';
 import { answer, type Question } from '../src/registry/check.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
@@ -80,6 +81,59 @@ for (const engine of ENGINES) {
         }
         await store.close();
       }
+    });
+
+    test('a reader of changes holds what the store has, while writers are killed and it restarts itself', async () => {
+      const url = await engine.fresh();
+      /** All that a reader keeps when it restarts. */
+      let saved: { readonly cursor: string | null; readonly amounts: ReadonlyMap<number, bigint> } = {
+        cursor: null,
+        amounts: new Map(),
+      };
+      let undone = 0;
+      /** Reads until nothing more has happened, or some pages beside a writer that is faster. */
+      const follow = async (store: Store, pages = Number.POSITIVE_INFINITY) => {
+        for (let page = 0; page < pages; page++) {
+          const after = saved.cursor === null ? null : (readFeedCursor(saved.cursor, '')?.get(CHAIN) ?? null);
+          const { undo, changes, next, isEnd } = await store.changes({
+            chainId: CHAIN,
+            after,
+            isFinal: false,
+            limit: 70,
+          });
+          if (undo !== null) undone++;
+          const kept = [...saved.amounts].filter(([number]) => undo === null || number <= undo.number);
+          const amounts = new Map(kept);
+          for (const { delegation, block, type } of changes) {
+            if (delegation.amount === null) continue;
+            // Each block changes the amount once, in order.
+            expect([type, amounts.has(block.number)]).toEqual([block.number === 1 ? 'began' : 'changed', false]);
+            amounts.set(block.number, delegation.amount);
+          }
+          saved = { cursor: feedCursorText(new Map([[CHAIN, next]]), ''), amounts };
+          if (isEnd) return;
+        }
+      };
+      for (let round = 0; round < 8; round++) {
+        const writer = startWriter(url);
+        await until(() => writer.said().includes('\n'));
+        const beside = await openStore(url, { readOnly: true });
+        // Every fifth commit is a reorg.
+        while (writer.said().split('\n').length < 12) {
+          await follow(beside, 5);
+          // SQLite answers at once: the writer must be heard too.
+          await Bun.sleep(1);
+        }
+        await beside.close();
+        await writer.kill();
+        const store = await openStore(url);
+        await follow(store);
+        const { head } = (await store.chain(CHAIN)) ?? { head: null };
+        const kept = await store.blocks(CHAIN, { from: 1, to: head?.number ?? 0 });
+        expect([...saved.amounts]).toEqual(kept.map((block) => [block.number, amountOf(block)]));
+        await store.close();
+      }
+      expect(undone).toBeGreaterThan(0);
     });
 
     test('readers next to a writer always see the rows of the block that their answer names', async () => {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { feedCursorText, readFeedCursor } from '../src/http/changes-cursor.ts';
 import { type AnyQuestion, answer, type Question, type Target } from '../src/registry/check.ts';
 import type { Address, Bytes32, Delegation } from '../src/registry/delegation.ts';
 import { StoreError } from '../src/store/errors.ts';
@@ -12,17 +13,23 @@ import type {
   BlockRef,
   Counterpart,
   CounterpartPage,
+  HistoryEntry,
+  HistoryPage,
   ListPosition,
   ListQuery,
   LogInput,
+  LogPosition,
   Settlement,
   Store,
 } from '../src/store/store.ts';
 import { eventOfCall } from './support/calls.ts';
+import { documentedCopy } from './support/documented-copy.ts';
 import { ENGINES } from './support/engines.ts';
+import { createFeedReader } from './support/feed-reader.ts';
 import { questionsFor, truthOf } from './support/life-questions.ts';
 import { anyStep, type LifeBlock, type LifeCall, ONCE_WRONG, type Step, WALLETS } from './support/lives.ts';
 import { createModel, type Model } from './support/model.ts';
+import { appOf } from './support/serving.ts';
 
 const RUNS = { SQLite: 1000, PostgreSQL: 100 };
 /** For longer runs: see CONTRIBUTING.md. */
@@ -49,9 +56,15 @@ let hashes = 0;
 let chains = 0;
 /** Comparisons of a vault or delegate that is listed, or not, with the check of the pair. */
 let memberships = 0;
+/** Grants in histories of wallets that were compared. */
+let grants = 0;
+/** Lists over HTTP that were compared with a copy that followed the changes over HTTP. */
+let copied = 0;
+/** Entries of change feeds that were compared, and how often a reader had to undo some. */
+let [entries, undone] = [0, 0];
 
 /** A true chain, and the steps that a follower applies to the store. */
-async function createLife(store: Store) {
+async function createLife(store: Store, replica: Store) {
   const chainId = ++chains;
   let { epoch } = await store.claim(chainId, FIRST);
   let head: BlockRef | null = null;
@@ -59,6 +72,55 @@ async function createLife(store: Store) {
   let gaps: Gap[] = [];
   /** Blocks with logs that the store did not get. Until they are repaired, it cannot be right about them. */
   let owed: BlockInput[] = [];
+
+  const createReader = (isFinal: boolean) => {
+    let pages = 0;
+    return createFeedReader(async (after, limit) => {
+      // Every page comes from another store, and the reader restarts before each: it keeps its cursor as text.
+      const from = pages++ % 2 === 0 ? store : replica;
+      const page = await from.changes({ chainId, after, isFinal, limit });
+      const text = feedCursorText(new Map([[chainId, page.next]]), '');
+      return { ...page, next: readFeedCursor(text, '')?.get(chainId) ?? page.next };
+    });
+  };
+  /** One reads after every step, in short pages; another one now and then; the last one only what is final. */
+  const [reader, lateReader, finalReader] = [createReader(false), createReader(false), createReader(true)];
+  let steps = 0;
+  const readChanges = async () => {
+    if (head === null) return;
+    await reader.follow(1 + (steps % 3));
+    if (steps % 3 === 0) await lateReader.follow(100);
+    await finalReader.follow(1 + (steps % 2));
+    const fromNothing = createReader(false);
+    await fromNothing.follow(2 + (steps % 50));
+    expect(reader.lines()).toEqual(fromNothing.lines());
+    const verified = (await store.chain(chainId))?.verified ?? -1;
+    expect(finalReader.lines()).toEqual(fromNothing.lines().slice(0, fromNothing.countUpTo(verified)));
+    entries += fromNothing.lines().length;
+  };
+
+  /** The API over the stores, in which this chain is chain 1. */
+  let requests = 0;
+  const apps = [store, replica].map((one) =>
+    appOf(asChainOne(one, chainId), 0, { now: () => head?.timestamp ?? 0, maxLag: () => Number.MAX_SAFE_INTEGER }),
+  );
+  const fetchOne = (url: string) =>
+    (apps[requests++ % 2] ?? apps[0])?.fetch(new Request(url)) ?? Promise.reject(new Error('no app'));
+  const copy = documentedCopy((url) => fetchOne(url.replace('limit=1000', `limit=${1 + (requests % 4)}`)));
+
+  /** The copy that the documentation makes has at a block what the list of every wallet gives as of it. */
+  const compareCopy = async (block: number) => {
+    const held = copy.heldAt(block);
+    for (const wallet of WALLETS) {
+      const response = await fetchOne(`${URL}/registry/any/${wallet}?block=${block}&numbers=string`);
+      const { delegations, type } = (await response.json()) as { delegations?: object[]; type?: string };
+      if (type === '/docs#problem-revocation-unread') continue;
+      const own = held.filter(({ from, to }) => [from.toLowerCase(), to.toLowerCase()].includes(wallet));
+      const texts = (all: readonly object[] = []) => all.map((one) => JSON.stringify(one)).sort();
+      expect(texts(own)).toEqual(texts(delegations));
+      copied++;
+    }
+  };
 
   const hadGranted = (until: number, from: Address, to: Address): boolean =>
     history.some(
@@ -115,7 +177,9 @@ async function createLife(store: Store) {
     const tip = inputs.at(-1) ?? history.at(-1);
     if (tip === undefined) return;
     const newHead: BlockRef = { number: tip.number, hash: tip.hash, timestamp: tip.timestamp };
-    await store.apply({ chainId, epoch, after: head, blocks: inputs, head: newHead, ...more });
+    // A reorg may reach below the final block.
+    const verified = Math.max(0, newHead.number - 1 - (steps % 4));
+    await store.apply({ chainId, epoch, after: head, blocks: inputs, head: newHead, verified, ...more });
     head = newHead;
   };
 
@@ -168,6 +232,41 @@ async function createLife(store: Store) {
     }
   };
 
+  /** The history of every wallet is what the changes tell of it, the newest grant first. */
+  const compareHistory = async (block: number, revision: number, mayRefuse: boolean) => {
+    const told = reader.grantsAt(block);
+    const direction = DIRECTIONS[block % DIRECTIONS.length];
+    for (const wallet of WALLETS) {
+      const found: HistoryEntry[] = [];
+      try {
+        for (let after: LogPosition | null | undefined; after !== null; ) {
+          const query = {
+            chainId,
+            wallet,
+            at: { block, revision },
+            limit: 1 + (block % 5),
+            ...(direction ? { direction } : {}),
+          };
+          const page: HistoryPage = await store.history(after ? { ...query, after } : query);
+          found.push(...page.entries);
+          after = page.next;
+        }
+      } catch (error) {
+        if (!mayRefuse || !(error instanceof StoreError) || error.code !== 'revocation-unread') throw error;
+        continue;
+      }
+      const line = (grant: Delegation & { since: LogPosition }, until: LogPosition | null) =>
+        `${textOf(grant)} ${grant.since.block}.${grant.since.logIndex} ${until?.block}.${until?.logIndex}`;
+      const own = told.filter(({ delegation }) => isListed(delegation, wallet, direction)).reverse();
+      const order = (one: { delegation: { since: LogPosition } }, other: { delegation: { since: LogPosition } }) =>
+        other.delegation.since.block - one.delegation.since.block ||
+        other.delegation.since.logIndex - one.delegation.since.logIndex;
+      const truth = own.sort(order).map(({ delegation, until }) => line(delegation, until));
+      expect(found.map((entry) => line(entry, entry.until))).toEqual(truth);
+      grants += truth.length;
+    }
+  };
+
   /** Checks of this chain and of the one before it answer the same concurrently as one at a time. */
   const compareConcurrent = async () => {
     const asked = [chainId, chainId - 1].flatMap((chain) =>
@@ -179,63 +278,73 @@ async function createLife(store: Store) {
     for (const [turn, one] of asked.entries()) expect(concurrent[turn]).toEqual(await outcome(one));
   };
 
+  const takeStep = async (step: Step): Promise<void> => {
+    switch (step.type) {
+      case 'append':
+        return commit(extend(step.blocks));
+      case 'reorg': {
+        if (history.length < 2) return;
+        history = history.slice(0, Math.max(1, history.length - step.depth));
+        const rollbackTo = history.at(-1)?.number ?? 0;
+        gaps = gaps.filter(({ block }) => block.number <= rollbackTo);
+        for (const gap of gaps) if (gap.readAt !== null && gap.readAt > rollbackTo) gap.readAt = null;
+        owed = owed.filter(({ number }) => number <= rollbackTo);
+        return commit(extend(step.blocks), { rollbackTo });
+      }
+      case 'withhold': {
+        const inputs = extend(step.blocks);
+        const all = inputs.flatMap((block) => block.logs.map((log) => ({ block, log })));
+        const hidden = all[step.pick % Math.max(1, all.length)];
+        // The store does not get one of the logs.
+        const shown = inputs.map((block) => {
+          if (block !== hidden?.block) return block;
+          const logs = block.logs.filter((log) => log !== hidden.log);
+          const settlements = (block.settlements ?? []).filter(
+            ({ vault }) => vault !== vaultOf(hidden.log) && logs.some((log) => vaultOf(log) === vault),
+          );
+          return { ...block, logs, settlements };
+        });
+        await commit(shown);
+        if (hidden !== undefined) owed.push(hidden.block);
+        return;
+      }
+      case 'repair': {
+        if (owed.length === 0) return;
+        const repaired = [...new Map(owed.map((block) => [block.number, block])).values()];
+        repaired.sort((one, other) => one.number - other.number);
+        const from = repaired[0]?.number ?? 0;
+        owed = [];
+        await store.repair({ chainId, epoch, blocks: repaired });
+        // Revocations from the first replaced block on may need to be settled again.
+        for (const gap of gaps) if ((gap.readAt ?? 0) >= from) gap.readAt = null;
+        if (step.reread) await settle(gaps.filter(({ block, readAt }) => readAt === null && block.number >= from));
+        return;
+      }
+      case 'readLate': {
+        if (head === null || owed.length > 0) return;
+        const { number } = head;
+        return settle(
+          gaps.filter(({ readAt }) => readAt === null),
+          number,
+        );
+      }
+      case 'rebuild':
+        await store.rebuild(chainId);
+        // A new writer takes over occasionally, as after a restart.
+        epoch = (await store.claim(chainId, FIRST)).epoch;
+        return;
+    }
+  };
+
   return {
     async take(step: Step): Promise<void> {
-      switch (step.type) {
-        case 'append':
-          return commit(extend(step.blocks));
-        case 'reorg': {
-          if (history.length < 2) return;
-          history = history.slice(0, Math.max(1, history.length - step.depth));
-          const rollbackTo = history.at(-1)?.number ?? 0;
-          gaps = gaps.filter(({ block }) => block.number <= rollbackTo);
-          for (const gap of gaps) if (gap.readAt !== null && gap.readAt > rollbackTo) gap.readAt = null;
-          owed = owed.filter(({ number }) => number <= rollbackTo);
-          return commit(extend(step.blocks), { rollbackTo });
-        }
-        case 'withhold': {
-          const inputs = extend(step.blocks);
-          const all = inputs.flatMap((block) => block.logs.map((log) => ({ block, log })));
-          const hidden = all[step.pick % Math.max(1, all.length)];
-          // The store does not get one of the logs.
-          const shown = inputs.map((block) => {
-            if (block !== hidden?.block) return block;
-            const logs = block.logs.filter((log) => log !== hidden.log);
-            const settlements = (block.settlements ?? []).filter(
-              ({ vault }) => vault !== vaultOf(hidden.log) && logs.some((log) => vaultOf(log) === vault),
-            );
-            return { ...block, logs, settlements };
-          });
-          await commit(shown);
-          if (hidden !== undefined) owed.push(hidden.block);
-          return;
-        }
-        case 'repair': {
-          if (owed.length === 0) return;
-          const repaired = [...new Map(owed.map((block) => [block.number, block])).values()];
-          repaired.sort((one, other) => one.number - other.number);
-          const from = repaired[0]?.number ?? 0;
-          owed = [];
-          await store.repair({ chainId, epoch, blocks: repaired });
-          // Revocations from the first replaced block on may need to be settled again.
-          for (const gap of gaps) if ((gap.readAt ?? 0) >= from) gap.readAt = null;
-          if (step.reread) await settle(gaps.filter(({ block, readAt }) => readAt === null && block.number >= from));
-          return;
-        }
-        case 'readLate': {
-          if (head === null || owed.length > 0) return;
-          const { number } = head;
-          return settle(
-            gaps.filter(({ readAt }) => readAt === null),
-            number,
-          );
-        }
-        case 'rebuild':
-          await store.rebuild(chainId);
-          // A new writer takes over occasionally, as after a restart.
-          epoch = (await store.claim(chainId, FIRST)).epoch;
-          return;
-      }
+      await takeStep(step);
+      steps++;
+      await readChanges();
+    },
+
+    end(): void {
+      undone += reader.undone + lateReader.undone + finalReader.undone;
     },
 
     /** Compares every wallet's lists as of every block, and some checks. */
@@ -243,6 +352,8 @@ async function createLife(store: Store) {
       if (head === null || owed.length > 0) return;
       const { revision } = (await store.chain(chainId)) ?? { revision: 0 };
       const newest = head.number;
+      await lateReader.follow(7);
+      await copy.update(URL);
       const held = new Map<string, Delegation & { since: { block: number; logIndex: number } }>();
       const model = createModel();
       let next = 0;
@@ -280,6 +391,12 @@ async function createLife(store: Store) {
             const line = (delegation: (typeof truth)[number]) =>
               `${textOf(delegation)} since ${delegation.since.block}.${delegation.since.logIndex}`;
             expect(found.map(line)).toEqual(truth.map(line));
+            for (const one of [reader, lateReader]) {
+              const told = one
+                .heldAt(block)
+                .filter((delegation) => delegation.version === version && isListed(delegation, wallet, direction));
+              expect(told.map(line).sort()).toEqual(truth.map(line).sort());
+            }
             if (block < newest && block % 2 === 0) return;
             const packed = truth.map((one) => {
               const side = one.to === wallet && direction !== 'outgoing' ? 'incoming' : 'outgoing';
@@ -288,6 +405,8 @@ async function createLife(store: Store) {
             expect(await everythingPacked(store, query, block === newest)).toEqual(packed);
           }),
         );
+        if (block % 3 === steps % 3 || block === newest) await compareCopy(block);
+        if (block % 3 === 0 || block === newest) await compareHistory(block, revision, open.length > 0);
         await Promise.all(
           questionsFor(block)
             .map((_, turn, all) => all[(turn + block) % all.length] as Question | AnyQuestion)
@@ -314,6 +433,24 @@ async function createLife(store: Store) {
     },
   };
 }
+
+const URL = 'http://localhost';
+
+/** The store, with one of its chains as chain 1: the API serves known networks only. */
+const asChainOne = (store: Store, chainId: number): Store =>
+  new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (first: unknown, ...rest: unknown[]) => {
+        const isQuery = typeof first === 'object' && first !== null && 'chainId' in first;
+        return value(isQuery ? { ...first, chainId } : first === 1 ? chainId : first, ...rest);
+      };
+    },
+  });
+
+const isListed = ({ from, to }: Delegation, wallet: Address, direction: 'incoming' | 'outgoing' | undefined) =>
+  (direction !== 'incoming' && from === wallet) || (direction !== 'outgoing' && to === wallet);
 
 /** The v1 wallet that a log is about. */
 function vaultOf({ event }: LogInput): Address | null {
@@ -373,19 +510,27 @@ for (const engine of ENGINES) {
   describe(`random chains on ${engine.name}`, () => {
     test('grants, revocations, reorgs, repairs and rebuilds match the model after every step', async () => {
       memberships = 0;
-      const store = await openStore(await engine.fresh());
+      [grants, entries, undone, copied] = [0, 0, 0, 0];
+      const url = await engine.fresh();
+      const store = await openStore(url);
+      const replica = await openStore(url, { readOnly: true });
       const numRuns = PROPERTY_RUNS === undefined ? RUNS[engine.name] : Number(PROPERTY_RUNS);
       await fc.assert(
         fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 7 }), async (steps) => {
-          const life = await createLife(store);
+          const life = await createLife(store, replica);
           for (const next of [...steps, { type: 'repair', reread: false } as const]) {
             await life.take(next);
             await life.compare();
           }
+          life.end();
         }),
         { numRuns, seed: Number(PROPERTY_SEED ?? 1), examples: ONCE_WRONG.map((steps) => [steps]) },
       );
-      console.log(`${engine.name}: ${numRuns} random lives, ${memberships} memberships, 0 differences`);
+      console.log(
+        `${engine.name}: ${numRuns} random lives, ${memberships} memberships, ${grants} grants in histories, ` +
+          `${entries} changes, ${undone} undos, ${copied} lists of a copy over HTTP, 0 differences`,
+      );
+      await replica.close();
       await store.close();
     });
   });

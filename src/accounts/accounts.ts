@@ -1,4 +1,4 @@
-// Stores API keys and counts their use.
+// Stores API keys and counts their use. Sessions and webhooks are in the same database.
 
 import type { Engine, Row, WriteTransaction } from '../store/engine.ts';
 import { openEngine } from '../store/open.ts';
@@ -8,6 +8,7 @@ import { requireTables } from '../store/schema.ts';
 import { createKey, hashKey } from './key.ts';
 import { KEY_END, migrateAccounts } from './schema.ts';
 import { createSessions, type Sessions } from './sessions.ts';
+import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface KeyRecord {
   readonly id: number;
@@ -88,6 +89,7 @@ export interface Accounts {
   /** The uses of a page of one owner's keys since a day. */
   uses(page: readonly KeyRecord[], sinceDay: number): Promise<KeyUse[]>;
   readonly sessions: Sessions;
+  readonly webhooks: Webhooks;
   close(): Promise<void>;
 }
 
@@ -263,6 +265,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
       }));
     },
     sessions: createSessions(engine, secret),
+    webhooks: createWebhooks(engine),
     close: () => engine.close(),
   };
 }

@@ -48,7 +48,29 @@ const limitKeys = ({ integer }: Dialect) => [
   `ALTER TABLE api_key ADD COLUMN window_id ${integer}`,
 ];
 
-export const ACCOUNT_MIGRATIONS = [first, indexOwners, endSessions, limitKeys];
+/**
+ * Times are unix milliseconds.
+ * - webhook: `chains` is null for all served ones, `reached` the cursor after the last delivery, `pending_*` the delivery that is
+ *   sent until it succeeds. `lease` is a random text of the process that delivers now.
+ * - webhook_attempt: the last attempts of each webhook
+ */
+const addWebhooks = ({ integer, small, serial }: Dialect) => [
+  `CREATE TABLE webhook (
+    id ${serial}, owner TEXT, label TEXT, url TEXT NOT NULL, chains TEXT, wallet TEXT, from_wallet TEXT, to_wallet TEXT,
+    contract TEXT, at TEXT NOT NULL, created_at ${integer} NOT NULL, paused_at ${integer}, pause_reason TEXT,
+    secret TEXT NOT NULL, previous_secret TEXT, previous_until ${integer}, reached TEXT NOT NULL,
+    pending_id TEXT, pending_body TEXT, pending_cursor TEXT, pending_changes ${integer}, pending_at ${integer},
+    failures ${integer} NOT NULL, failing_since ${integer}, next_at ${integer}, test_at ${integer},
+    lease TEXT, lease_until ${integer})`,
+  'CREATE INDEX webhook_owner ON webhook (owner, id)',
+  'CREATE INDEX webhook_pending ON webhook (pending_at) WHERE pending_at IS NOT NULL',
+  `CREATE TABLE webhook_attempt (
+    id ${serial}, webhook ${integer} NOT NULL, type TEXT NOT NULL, at ${integer} NOT NULL, delivery_id TEXT NOT NULL,
+    changes ${integer} NOT NULL, failure TEXT, status ${small}, ms ${integer} NOT NULL)`,
+  'CREATE INDEX webhook_attempt_webhook ON webhook_attempt (webhook, id)',
+];
+
+export const ACCOUNT_MIGRATIONS = [first, indexOwners, endSessions, limitKeys, addWebhooks];
 const fill = async (tx: WriteTransaction) => {
   await tx.run('INSERT INTO account_secret (secret) VALUES ($1)', [crypto.getRandomValues(new Uint8Array(32))]);
 };

@@ -2,12 +2,13 @@
 // its delegations. Each chain answers for itself, with its block or with its problem.
 
 import { NO_RIGHTS } from '../registry/delegation.ts';
+import { CHANGES_OPERATION } from './changes-operation.ts';
 import { BLOCK_HEADERS } from './headers.ts';
 import { HOLDERS_OPERATION } from './holders-operation.ts';
 import { inPath, type OperationBase, optional, type Rule, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
-import { BLOCK, DETAILED_DELEGATION } from './responses.ts';
+import { BLOCK, DETAILED_DELEGATION, HISTORY_ENTRY } from './responses.ts';
 import {
   anyObject,
   anyOf,
@@ -160,5 +161,35 @@ export const ANY_LIST = {
   },
 } as const satisfies OperationBase;
 
-export const ANY_OPERATIONS = [COUNTERPARTS.vaults, COUNTERPARTS.delegates, HOLDERS_OPERATION, ANY_LIST] as const;
+export const HISTORY = {
+  ...SHARED,
+  kind: 'history',
+  path: '/registry/any/history/{wallet}',
+  id: 'history',
+  summary: 'List everything that a wallet ever granted or got',
+  description: `Every grant in both registries, and what ended it, chain by chain, the newest grant first. A changed amount ends one grant and begins the next. A grant that was revoked in the same block is not listed. ${CHAINS_TEXT}`,
+  params: {
+    wallet: inPath(p.listedWallet),
+    ...CHAINS_PARAM,
+    ...AS_OF_PARAMS,
+    direction: optional(p.direction),
+    ...NUMBERS,
+    ...PAGE_PARAMS,
+  },
+  rules: [ONE_POINT_IN_TIME],
+  answer: {
+    ...ANSWER,
+    description: 'The grants.',
+    body: object({ ...ABOUT_CHAINS, grants: arrayOf(HISTORY_ENTRY), ...AFTER_ROWS }),
+  },
+} as const satisfies OperationBase;
+
+export const ANY_OPERATIONS = [
+  COUNTERPARTS.vaults,
+  COUNTERPARTS.delegates,
+  HOLDERS_OPERATION,
+  CHANGES_OPERATION,
+  HISTORY,
+  ANY_LIST,
+] as const;
 export type AnyOperation = (typeof ANY_OPERATIONS)[number];

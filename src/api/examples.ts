@@ -2,8 +2,9 @@
 
 import type { Delegation } from '../registry/delegation.ts';
 import { MAX_UINT256, NO_RIGHTS } from '../registry/delegation.ts';
-import { ANY_LIST, COUNTERPARTS } from './any-operations.ts';
+import { ANY_LIST, COUNTERPARTS, HISTORY } from './any-operations.ts';
 import { BATCH_OPERATION } from './batch-operation.ts';
+import { CHANGES_OPERATION } from './changes-operation.ts';
 import { HOLDERS_OPERATION } from './holders-operation.ts';
 import type { InputOf, ResponseOf } from './operation.ts';
 import { CHECKS, LISTS, type Operation } from './operations.ts';
@@ -74,6 +75,8 @@ const sinceLog = (logIndex: number) => ({
   transactionHash: `0x${(BLOCK.number * 1000 + logIndex).toString(16).padStart(64, '0')}`,
   logIndex,
 });
+/** A cursor has random parts, so that of a request differs. */
+export const EXAMPLE_FEED_CURSOR = 'MS0ydC0xLTFhMHhoazV3emIsMWtxcDd3cg';
 /** A delegation of the whole wallet or of a contract, with every field in order. */
 const record = (
   version: 1 | 2,
@@ -97,6 +100,8 @@ const record = (
   chainId: 1,
   since: sinceLog(logIndex),
 });
+/** The right to vote, which one wallet has. */
+const VOTE_GRANT = record(2, VOTER, null, [VOTE, 'vote'], 3);
 /** The grants of the contract, in v2 and v1. */
 const NFT_GRANTS = [record(2, HOT, NFT, [NO_RIGHTS, null], 1), record(1, HOT, NFT, [null, null], 0)];
 
@@ -143,9 +148,37 @@ export const EXAMPLES: readonly Example[] = [
     {
       wallet: VOTER,
       complete: true,
-      delegations: [record(2, VOTER, null, [VOTE, 'vote'], 3)],
+      delegations: [VOTE_GRANT],
       ...ANSWERED,
     },
+  ),
+  example(
+    CHANGES_OPERATION,
+    'What has changed for a wallet',
+    { wallet: VOTER },
+    {
+      changes: [
+        {
+          type: 'began',
+          chainId: 1,
+          block: BLOCK,
+          transactionHash: VOTE_GRANT.since.transactionHash,
+          logIndex: VOTE_GRANT.since.logIndex,
+          final: false,
+          delegation: VOTE_GRANT,
+        },
+      ],
+      complete: true,
+      chains: [{ chainId: 1, block: BLOCK }],
+      end: true,
+      cursor: EXAMPLE_FEED_CURSOR,
+    },
+  ),
+  example(
+    HISTORY,
+    'Everything that a wallet ever granted or got',
+    { wallet: VOTER },
+    { wallet: VOTER, complete: true, grants: [{ ...VOTE_GRANT, until: null }], ...ANSWERED },
   ),
   example(CHECKS.any.all, 'Neither registry has the whole wallet', WALLETS, false),
   example(CHECKS.any.contract, 'A contract that is delegated in v1 and in v2', { ...WALLETS, contract: NFT }, true),

@@ -1,6 +1,6 @@
 // The response headers of the API.
 
-import { bytes32, count, integer, literal, type Shape, string, unixSeconds } from './shape.ts';
+import { bytes32, count, integer, literal, oneOfStrings, type Shape, string, unixSeconds } from './shape.ts';
 
 interface Header {
   readonly description: string;
@@ -23,7 +23,11 @@ export const HEADERS = {
       "Answers never outlive the chain's next block. `private` if the request had a key; problems are `no-store`.",
     shape: string,
   },
-  Vary: { description: 'A cache must not use the answer for a request with another key.', shape: literal('X-API-KEY') },
+  Vary: {
+    description:
+      'A cache must not use the answer for a request with another key, or another `Accept` where it is named.',
+    shape: oneOfStrings('X-API-KEY', 'X-API-KEY, Accept'),
+  },
   Link: { description: 'The next page, with rel="next", relative to the URL of the request.', shape: string },
   'Retry-After': { description: 'Seconds to wait before a retry.', shape: integer },
   'RateLimit-Policy': { description: 'Without a key: the limit, such as `"anon";q=25;w=10`.', shape: string },

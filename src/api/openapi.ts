@@ -96,6 +96,14 @@ const parameter = (operation: OperationBase, name: string, use: ParamUse): JsonS
   ...(use.required ? { example: use.param.example } : {}),
 });
 
+const LAST_EVENT_ID: JsonSchema = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'With `Accept: text/event-stream`: the id of the last event that was received, instead of `cursor`.',
+  schema: { type: 'string' },
+};
+
 const contentOf = (shapes: Readonly<Record<string, Shape<unknown>>>): JsonSchema =>
   Object.fromEntries(Object.entries(shapes).map(([type, { schema }]) => [type, { schema }]));
 
@@ -111,7 +119,10 @@ function pathItem(operation: OperationBase): JsonSchema {
       ...(budget === 'keyed' ? { security: [{}, { key: [] }] } : {}),
       summary,
       description,
-      parameters: Object.entries(params).map(([name, use]) => parameter(operation, name, use)),
+      parameters: [
+        ...Object.entries(params).map(([name, use]) => parameter(operation, name, use)),
+        ...(answer.event === undefined ? [] : [LAST_EVENT_ID]),
+      ],
       ...(requestBody === undefined
         ? {}
         : {
@@ -128,6 +139,7 @@ function pathItem(operation: OperationBase): JsonSchema {
           content: {
             'application/json': { schema: answer.body.schema, ...examplesOf(operation, 200) },
             ...(answer.line === undefined ? {} : contentOf({ 'application/x-ndjson': answer.line })),
+            ...(answer.event === undefined ? {} : contentOf({ 'text/event-stream': answer.event })),
           },
         },
         ...(answer.hasETag ? { 304: { description: 'Not modified since the ETag in `If-None-Match`.', headers } } : {}),
@@ -153,6 +165,7 @@ const shapesOf = ({ requestBody, answer }: OperationBase): Shape<unknown>[] => [
   ...Object.values(requestBody?.content ?? {}),
   answer.body,
   ...(answer.line === undefined ? [] : [answer.line]),
+  ...(answer.event === undefined ? [] : [answer.event]),
 ];
 
 export const openApi = (): JsonSchema => ({

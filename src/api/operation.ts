@@ -73,6 +73,8 @@ export interface OperationBase extends Declaration {
     readonly body: Shape<unknown>;
     /** The shape of each line, if the answer can also be sent as lines of JSON. */
     readonly line?: Shape<unknown>;
+    /** The shape of the data of each event, if the answer can also be a stream of server-sent events. */
+    readonly event?: Shape<unknown>;
     readonly headers: readonly HeaderName[];
     /** Answers 304 to `If-None-Match`. */
     readonly hasETag: boolean;

@@ -276,6 +276,21 @@ export const cursor: Param<string> = {
   read: (text) => (/^[\w-]{8,160}$/.test(text) ? text : new Fault('is not a valid cursor')),
 };
 
+export const changedWallet = addressParam('Report only delegations from or to this wallet.', COLD_EXAMPLE);
+export const changedFrom = addressParam('Report only delegations that this cold wallet issued.', COLD_EXAMPLE);
+export const changedTo = addressParam('Report only delegations to this hot wallet.', HOT_EXAMPLE);
+export const changedContract = addressParam('Report only delegations limited to this contract.', CONTRACT_EXAMPLE);
+export const onlyFinal = choice(['true', 'false'], '`true` reports a change only when its block is final.');
+export const feedStart = choice(
+  ['first', 'head'],
+  'Where to start without a cursor: with the first change of all, or after the newest block.',
+);
+
+export const feedCursor: Param<string> = {
+  ...pageCursor,
+  description: 'Where to continue: `cursor` of the previous page, or the id of the last event of a stream.',
+};
+
 export const tokenStandard = choice(
   ['ERC721', 'ERC1155', 'ERC20'],
   'The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`.',

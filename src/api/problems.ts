@@ -87,6 +87,16 @@ export const PROBLEMS = {
     title: 'Too many API keys',
     help: 'On `/developers`: revoke a key that you no longer need.',
   },
+  'too-many-webhooks': {
+    status: 409,
+    title: 'Too many webhooks',
+    help: 'On `/developers`: remove a webhook that you no longer need.',
+  },
+  'no-active-key': {
+    status: 409,
+    title: 'No active API key',
+    help: 'On `/developers`: create an API key first. Webhooks work while their owner has an active key.',
+  },
   'cursor-gone': {
     status: 409,
     title: 'Cursor expired',

@@ -35,6 +35,9 @@ const TYPE = described(
 );
 const TARGET = { contract: nullable(checksumAddress), tokenId: nullable(uint256) } as const;
 
+/** A log, and when it happened. */
+const LOG = object({ block: count, timestamp: unixSeconds, transactionHash: bytes32, logIndex: count });
+
 /** What `detail=full` adds. */
 const DETAIL = {
   standard: nullable(oneOfStrings('ERC721', 'ERC20', 'ERC1155')),
@@ -46,7 +49,7 @@ const DETAIL = {
   ),
   amount: nullable(uint256),
   chainId: integer,
-  since: object({ block: count, timestamp: unixSeconds, transactionHash: bytes32, logIndex: count }),
+  since: LOG,
 } as const;
 
 /** The wallets of a record, by the names and in the order of each version. A record of either registry names its version. */
@@ -71,6 +74,15 @@ export const DETAILED_DELEGATION = {
   2: named('DetailedDelegationV2', detailed(WALLETS[2])),
   any: named('DetailedDelegation', detailed(WALLETS.any)),
 } as const satisfies { readonly [V in Registry]: unknown };
+
+/** A grant, and the log that ended it. */
+export const HISTORY_ENTRY = named(
+  'HistoryEntry',
+  object({
+    ...DETAILED_DELEGATION.any.fields,
+    until: described(nullable(LOG), 'What ended it: a revocation, or a grant with another amount. Null if it holds.'),
+  }),
+);
 
 /** A delegation with `detail=full`, of any version. */
 export type DelegationRecord = TypeOf<(typeof DETAILED_DELEGATION)[Registry]>;

@@ -77,6 +77,63 @@ for (const [where, run] of [
       expect([chain.code, chain.stderr]).toEqual([2, expect.stringContaining('--chain must be chain ids')]);
     });
 
+    test('history lists every grant with its end, the newest first', async () => {
+      const found = await run('history', COLD);
+      expect([found.code, found.stderr]).toEqual([0, '']);
+      const [names, ...rows] = found.stdout.trimEnd().split('\n');
+      expect(names).toMatch(/^CHAIN .* SINCE +UNTIL$/);
+      expect(rows.map((row) => [...row.matchAll(/ (\d+), \S+Z/g)].map(([, number]) => number))).toEqual([
+        ['106'],
+        ['104'],
+        ['103'],
+        ['102'],
+        ['101', '105'],
+      ]);
+      expect(rows[0]).toMatch(new RegExp(`^1 +to +${checksummed(HOT)} +v2 +ALL`));
+      const json = await run('history', HOT, '--json', '--block', '105');
+      const lines = json.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(lines).toMatchObject([{ since: { block: 101 }, until: { block: 105 } }]);
+      expect((await run('history', HOT, '--direction', 'outgoing')).stdout).toBe('No grants.\n');
+      expect((await run('history', STRANGER, '--json')).code).toBe(1);
+      const chain = await run('history', COLD, '--chain', '137');
+      expect([chain.code, chain.stderr]).toEqual([2, expect.stringContaining('137 is not served')]);
+    });
+
+    test('changes are lines of text or JSON, and continue from a cursor', async () => {
+      const found = await run('changes');
+      expect(found.code).toBe(0);
+      const lines = found.stdout.trimEnd().split('\n');
+      expect(lines.map((line) => line.split(/ {2,}/).slice(0, 3).join(' '))).toEqual([
+        'began chain 1 block 101.0',
+        'began chain 1 block 102.0',
+        'began chain 1 block 103.0',
+        'began chain 1 block 104.0',
+        'ended chain 1 block 105.0',
+        'began chain 1 block 106.0',
+      ]);
+      expect(lines[1]).toContain(`amount ${2n ** 200n}`);
+      expect([lines[4]?.endsWith('not final'), lines[5]?.endsWith('not final')]).toEqual([false, true]);
+      const [, cursor = ''] = /To continue: --cursor (\S+)\n$/.exec(found.stderr) ?? [];
+      const rest = await run('changes', '--cursor', cursor);
+      expect([rest.code, rest.stdout]).toEqual([0, '']);
+      const json = await run('changes', '--json', '--final', '--to', HOT);
+      const entries = json.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(entries).toMatchObject([{ type: 'began' }, { type: 'ended', final: true }, { type: 'cursor' }]);
+      const next = await run('changes', '--json', '--final', '--to', HOT, '--cursor', entries[2].cursor);
+      expect(next.stdout).toBe('');
+      expect((await run('changes', '--start', 'head')).stdout).toBe('');
+      const other = await run('changes', '--cursor', entries[2].cursor);
+      expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('--cursor is not a cursor of this feed')]);
+      const wrong = await run('changes', '--wallet', '0x12');
+      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('wallet must be an address')]);
+    });
+
     test('every scope, rights as text, the v1 registry, and balances with every digit', async () => {
       const token = [
         'check',
@@ -414,7 +471,8 @@ describe('every command', () => {
       const program = `source ${script}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _delegations; echo "\${COMPREPLY[@]}"`;
       return Bun.spawnSync(['bash', '-c', program]).stdout.toString().trim();
     };
-    expect(complete('delegations', 'ch')).toBe('check');
+    expect(complete('delegations', 'ch')).toBe('check changes');
+    expect(complete('delegations', 'changes', '--start', 'h')).toBe('head');
     expect(complete('delegations', 'check', '--tok')).toBe('--token-id');
     expect(complete('delegations', 'check', '--type', 'erc')).toBe('erc721 erc1155 erc20');
     expect(complete('delegations', 'list', '--direction', 'in')).toBe('incoming');

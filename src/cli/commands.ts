@@ -4,12 +4,14 @@ import { api } from './api.ts';
 import { exportCommand, importCommand } from './archive.ts';
 import { audit } from './audit.ts';
 import { backup } from './backup.ts';
+import { changes } from './changes.ts';
 import { check } from './check.ts';
 import type { Command } from './command.ts';
 import { completionOf } from './completion.ts';
 import { config } from './config.ts';
 import { delegates, vaults } from './counterparts.ts';
 import { follow } from './follow.ts';
+import { history } from './history.ts';
 import { holders } from './holders.ts';
 import { keys } from './keys.ts';
 import { list } from './list.ts';
@@ -17,6 +19,7 @@ import { networks } from './networks.ts';
 import { rewind } from './rewind.ts';
 import { sandbox } from './sandbox.ts';
 import { serve } from './serve.ts';
+import { webhooks } from './webhooks.ts';
 
 export const COMMANDS: readonly Command[] = [
   sandbox,
@@ -27,9 +30,12 @@ export const COMMANDS: readonly Command[] = [
   vaults,
   delegates,
   list,
+  history,
+  changes,
   holders,
   networks,
   keys,
+  webhooks,
   config,
   audit,
   rewind,

@@ -21,7 +21,7 @@ interface Counterpart {
 interface Page {
   readonly vaults?: readonly Counterpart[];
   readonly delegates?: readonly Counterpart[];
-  readonly chains: readonly { readonly chainId: number; readonly problem?: { readonly detail: string } }[];
+  readonly chains: readonly object[];
   readonly next: string | null;
 }
 
@@ -103,11 +103,11 @@ function urlOf(side: Side, call: Invocation, cursor: string | undefined): string
 }
 
 /** A chain that did not answer is an error: nothing is known about it. */
-function reportProblems({ chains }: Page): void {
-  for (const { problem } of chains) {
-    if (problem === undefined) continue;
+export function reportProblems({ chains }: { readonly chains: readonly object[] }): void {
+  for (const one of chains) {
+    if (!('problem' in one)) continue;
     process.exitCode = 2;
-    console.error(problem.detail);
+    console.error((one.problem as { readonly detail: string }).detail);
   }
 }
 

@@ -4,9 +4,9 @@ import { type Accounts, type CreatedKey, isActive, type KeyRecord, openAccounts 
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { LIMIT_RULE, parseLimit } from '../http/limiter.ts';
 import { readConfig } from '../service/config.ts';
-import { createLog } from '../service/log.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
+import { logChange } from './log-change.ts';
 import { writeOut, writeWhole } from './output.ts';
 import { dateOf, tableOf } from './question-options.ts';
 
@@ -145,12 +145,6 @@ async function setLimit(id: number, text: string | undefined, asJson: boolean, a
       : `at most ${limit.most} requests in any ${limit.seconds} seconds`;
   logChange('key limited', { keyId: id, limit: text });
   await writeOut(asJson ? `${JSON.stringify({ id, rateLimit })}\n` : `Key ${id}: ${shown}.\n`);
-}
-
-/** For the log of whatever runs this command. On a terminal, the result says the same. */
-function logChange(message: string, fields: object): void {
-  if (process.stderr.isTTY) return;
-  createLog('info', (line) => void process.stderr.write(line))('info', message, { ...fields, by: 'operator' });
 }
 
 async function show({ record, text }: CreatedKey, asJson: boolean): Promise<void> {

@@ -20,7 +20,10 @@ export const OPTION_OF = {
   direction: 'direction',
   unrestricted: 'unrestricted',
   narrower: 'narrower',
-  // An operand.
+  final: 'final',
+  start: 'start',
+  cursor: 'cursor',
+  // An operand, or the option of the same name.
   wallet: null,
   // The commands ask for every detail, for exact numbers, and page by page.
   explain: null,
@@ -28,7 +31,6 @@ export const OPTION_OF = {
   types: null,
   numbers: null,
   limit: null,
-  cursor: null,
   // Of a list. The option --type names a check.
   type: null,
 } as const satisfies Readonly<Record<ParamName<RegistryOperation | AnyOperation>, string | null>>;

@@ -3,6 +3,7 @@
 import { problemText } from '../api/problems.ts';
 import { createTokenReader } from '../chain/token-reader.ts';
 import { createApp } from '../http/app.ts';
+import { createChangeStreams } from '../http/change-streams.ts';
 import { createLongLists } from '../http/long-lists.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
@@ -129,6 +130,7 @@ async function openLocal({ environment }: Invocation, usesProviders: boolean): P
     ...createFreshness(config),
     answerTimeout: config.answerTimeout,
     longLists: createLongLists(),
+    streams: createChangeStreams(),
   });
   return {
     store,

@@ -32,7 +32,7 @@ export interface Answered {
 
 export interface App {
   /** The response to a HEAD has a body: the server measures it and does not send it. `socket` gives the caller's address. */
-  fetch(request: Request, socket?: () => string): Promise<Response>;
+  fetch(request: Request, socket?: () => string, setIdleTimeout?: (seconds: number) => void): Promise<Response>;
 }
 
 /** Any request header may be sent: tracing SDKs add theirs. `*` does not include Authorization. */
@@ -48,12 +48,12 @@ const MAX_URL_LENGTH = 4096;
 export function createApp(options: AppOptions): App {
   const { onAnswer, sandbox, longLists } = options;
   return {
-    async fetch(request, socket = noAddress) {
+    async fetch(request, socket = noAddress, setIdleTimeout = noTimeout) {
       const began = performance.now();
       const { path, query } = splitUrl(request.url);
       const match = findRoute(path);
-      const received: Received = { request, id: requestIdOf(request), match, query, socket, limits: UNLIMITED.headers };
-      const { id } = received;
+      const id = requestIdOf(request);
+      const received: Received = { request, id, match, query, socket, setIdleTimeout, limits: UNLIMITED.headers };
       // Browsers send preflights by themselves: they are not counted.
       const admission = request.method === 'OPTIONS' ? UNLIMITED : admit(received, options);
       const admitted = admission instanceof Promise ? await admission : admission;
@@ -83,6 +83,7 @@ interface Received {
   readonly query: string;
   /** Gives the peer's address. */
   readonly socket: () => string;
+  readonly setIdleTimeout: (seconds: number) => void;
   /** The rate limit headers of the response. */
   limits: AdmissionDecision['headers'];
 }
@@ -107,6 +108,7 @@ function admit(received: Received, options: AppOptions): Awaitable<AdmissionDeci
 const failureOf = ({ id, match }: Received) => ({ id, route: routeName(match) });
 
 const noAddress = () => '';
+const noTimeout = () => {};
 
 async function answered(received: Received, service: Service): Promise<Answer | Response> {
   try {
@@ -117,7 +119,7 @@ async function answered(received: Received, service: Service): Promise<Answer | 
 }
 
 function answer(received: Received, service: Service): Awaitable<Answer | Response> {
-  const { request, match, query, socket } = received;
+  const { request, match, query, socket, setIdleTimeout } = received;
   const { method, url } = request;
   // Preflights always pass, so that a browser lets the page see the problem itself.
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders(match) });
@@ -139,7 +141,8 @@ function answer(received: Received, service: Service): Awaitable<Answer | Respon
   };
   const caller = () => service.admission?.callerOf(request, route.budget, socket) ?? { id: socket(), hasKey: false };
   const count = (questions: number) => countQuestions(received, route.budget, service, questions);
-  return route.answer({ request, socket, path, query, service, caller, count, failed: failureOf(received), ask });
+  const failed = failureOf(received);
+  return route.answer({ request, socket, setIdleTimeout, path, query, service, caller, count, failed, ask });
 }
 
 /** Counts the questions of a batch against the limit of its caller. */

@@ -60,11 +60,12 @@ const blockNumber = (block: number | 'latest' | undefined) => (block === 'latest
 
 async function finalized(store: Store, chainId: number): Promise<number> {
   const state = await store.chain(chainId);
-  if (state === null || state.verified === null) {
-    throw new StoreError('not-started', `Chain ${chainId} has no finalized block yet.`, { chainId });
-  }
+  if (state === null || state.verified === null) throw noFinalizedBlock(chainId);
   return state.verified;
 }
+
+export const noFinalizedBlock = (chainId: number) =>
+  new StoreError('not-started', `Chain ${chainId} has no finalized block yet.`, { chainId });
 
 /** Says that all providers of a chain are unhealthy, as the end of a message about it; empty if some are healthy or unknown. */
 export function providerTrouble({ followerStatus }: Pick<Service, 'followerStatus'>, chainId: number | null): string {
@@ -113,4 +114,11 @@ export function requireFresh(state: ChainState, reach: number, now: number, serv
     `Chain ${chainId} is stale: its newest indexed block ${head.number} is ${age} seconds old, and the limit is ${limit} seconds.${providerTrouble(service, chainId)}`,
     { retryAfter, fields },
   );
+}
+
+/** Throws a problem if the changes of a chain may be out of date. They depend on the newest block, or on the newest final one. */
+export function requireCurrent(chain: ChainState, { isFinal }: { readonly isFinal: boolean }, service: Service): void {
+  const reach = isFinal ? (chain.verified ?? -1) : Number.POSITIVE_INFINITY;
+  requireFresh(chain, reach, service.now(), service);
+  if (isFinal && chain.verified === null) throw noFinalizedBlock(chain.chainId);
 }

@@ -7,6 +7,8 @@ export interface Call {
   readonly request: Request;
   /** Returns the peer's address. */
   readonly socket: () => string;
+  /** Sets after how many idle seconds the connection is closed; 0: never. */
+  readonly setIdleTimeout: (seconds: number) => void;
   /** The values of the path's parameters. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: string;

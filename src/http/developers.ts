@@ -9,6 +9,7 @@ import { Problem } from '../api/problems.ts';
 import { parseQuery, splitUrl } from '../api/query.ts';
 import { textResponse } from '../api/sized-response.ts';
 import { checksummed } from '../registry/checksum.ts';
+import type { TargetRules } from '../webhooks/target.ts';
 import { MAX_PLAIN_BYTES, readBody } from './body.ts';
 import { JSON_TYPE } from './headers.ts';
 
@@ -22,6 +23,9 @@ export interface Developers {
   /** The client's address, behind trusted proxies too. */
   readonly clientOf: (request: Request, socket: () => string) => string;
   readonly onKeyChange?: (change: KeyChange) => void;
+  /** How many webhooks a wallet may have, and where they may deliver to; absent if webhooks are off. */
+  readonly webhooks?: { readonly quota: number; readonly rules: TargetRules };
+  readonly onWebhookChange?: (change: WebhookChange) => void;
 }
 
 /** A wallet created, rotated or revoked one of its keys. */
@@ -30,6 +34,12 @@ export interface KeyChange {
   readonly keyId: number;
   /** The key that replaces it. */
   readonly newKeyId?: number;
+}
+
+/** A wallet changed one of its webhooks. */
+export interface WebhookChange {
+  readonly type: 'created' | 'paused' | 'resumed' | 'rotated' | 'tested' | 'replayed' | 'removed';
+  readonly webhookId: number;
 }
 
 type Handler = (request: Request, developers: Developers, now: number, socket: () => string) => Promise<Response>;
@@ -66,7 +76,7 @@ export function requireOwnPage(request: Request, { origins }: Developers): void 
     throw new Problem('forbidden', 'The body must be JSON: send content-type application/json.');
 }
 
-const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
+export const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   textResponse(JSON.stringify(value), {
     status,
     headers: {
@@ -86,7 +96,7 @@ async function walletOf(request: Request, { accounts }: Developers, now: number)
   return token === null ? null : accounts.sessions.walletOf(token, now);
 }
 
-async function requireWallet(request: Request, developers: Developers, now: number): Promise<string> {
+export async function requireWallet(request: Request, developers: Developers, now: number): Promise<string> {
   const wallet = await walletOf(request, developers, now);
   if (wallet === null) throw new Problem('signed-out', 'Sign in with your wallet first.');
   return wallet;
@@ -100,7 +110,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function bodyOf(request: Request): Promise<Record<string, unknown>> {
+export async function bodyOf(request: Request): Promise<Record<string, unknown>> {
   const text = await readBody(request, MAX_PLAIN_BYTES);
   const body = parseJson(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
@@ -153,7 +163,7 @@ async function closeSession(request: Request, developers: Developers): Promise<R
 const LIST_FIELDS = new Set(['after']);
 
 /** The `next` of the page before; null for the first page. */
-function readAfter({ url }: Request): number | null {
+export function readAfter({ url }: Request): number | null {
   const { values, faults } = parseQuery(splitUrl(url).query, LIST_FIELDS);
   const after = values.get('after') ?? null;
   if (faults.length > 0 || (after !== null && !/^\d{1,15}$/.test(after)))

@@ -12,12 +12,12 @@ import {
 } from '../api/json-text.ts';
 import type { NumberMode } from '../api/params.ts';
 import type { Registry } from '../api/registries.ts';
-import { BLOCK, DETAILED_DELEGATION, explanation } from '../api/responses.ts';
+import { BLOCK, DETAILED_DELEGATION, explanation, HISTORY_ENTRY } from '../api/responses.ts';
 import { anyOf, boolean, string, uint256 } from '../api/shape.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
 import { type DecodedRights, decodeRights } from '../registry/rights.ts';
-import type { AnswerBlock, DetailedDelegation } from '../store/store.ts';
+import type { AnswerBlock, DetailedDelegation, HistoryEntry } from '../store/store.ts';
 
 export const uint256Text = (value: bigint, mode: NumberMode) =>
   (mode === 'string' ? `"${value}"` : `${value}`) as JsonText<number | string>;
@@ -60,6 +60,13 @@ function decode(rights: string | null): DecodedRights {
 }
 const stringOrNull = (value: string | null) => (value === null ? NULL : stringify(string, value));
 
+const logText = writerFor<DetailedDelegation['since'], null>()(DETAILED_DELEGATION[2].fields.since, {
+  block: ({ block }) => integerText(block),
+  timestamp: ({ timestamp }) => integerText(timestamp),
+  transactionHash: ({ transactionHash }) => plainText<string>(transactionHash),
+  logIndex: ({ logIndex }) => integerText(logIndex),
+});
+
 const detailed = writerFor<DetailedDelegation, Format>();
 const DETAIL = {
   ...BASIC,
@@ -75,12 +82,7 @@ const DETAIL = {
   },
   amount: ({ amount }: Delegation, { mode }: Format) => (amount === null ? NULL : uint256Text(amount, mode)),
   chainId: (_row: Delegation, { chainId }: Format) => integerText(chainId),
-  since: detailed(DETAILED_DELEGATION[2].fields.since, {
-    block: ({ since }) => integerText(since.block),
-    timestamp: ({ since }) => integerText(since.timestamp),
-    transactionHash: ({ since }) => plainText<string>(since.transactionHash),
-    logIndex: ({ since }) => integerText(since.logIndex),
-  }),
+  since: ({ since }: DetailedDelegation) => logText(since, null),
 } as const;
 
 const DETAILED_RECORD = {
@@ -88,6 +90,13 @@ const DETAILED_RECORD = {
   2: detailed(DETAILED_DELEGATION[2], { ...DETAIL, ...WALLETS[2] }),
   any: detailed(DETAILED_DELEGATION.any, { ...DETAIL, ...WALLETS.any }),
 } as const satisfies { [R in Registry]: unknown };
+
+/** A record of a wallet's history. */
+export const historyEntryText = writerFor<HistoryEntry, Format>()(HISTORY_ENTRY, {
+  ...DETAIL,
+  ...WALLETS.any,
+  until: ({ until }) => (until === null ? NULL : logText(until, null)),
+});
 
 /** A record with `detail=full`. */
 export const detailedRecordText = (row: DetailedDelegation, format: Format, registry: Registry = row.version) =>

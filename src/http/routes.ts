@@ -16,10 +16,13 @@ import type { Answer } from './answer.ts';
 import { answerAnyList } from './any-list.ts';
 import { answerBatch } from './batch.ts';
 import type { Call } from './call.ts';
+import { answerChanges } from './changes.ts';
 import { answerCheck } from './check.ts';
 import { answerCounterparts } from './counterparts.ts';
+import { answerWebhooks, WEBHOOK_PATHS } from './developer-webhooks.ts';
 import { DEVELOPER_PATHS, requireOwnPage } from './developers.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
+import { answerHistory } from './history.ts';
 import { answerHolders } from './holders.ts';
 import { answerList } from './list.ts';
 import type { Service } from './service.ts';
@@ -50,6 +53,8 @@ const HANDLERS: {
   counterparts: answerCounterparts,
   'any-list': answerAnyList,
   holders: answerHolders,
+  changes: answerChanges,
+  history: answerHistory,
   batch: answerBatch,
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
@@ -86,16 +91,30 @@ async function answerExplorer({ request, query, service, ask }: Call): Promise<R
   return livePage(await renderExplorer(asked, ask), service);
 }
 
+const NO_SELF_SERVICE = 'The operator of this service hands out its API keys.';
+
 const DEVELOPER_ROUTES: readonly Route[] = [...DEVELOPER_PATHS].map(([path, handlers]) => ({
   path,
   budget: path === '/developers/session' || path === '/developers/keys' ? 'lookup' : 'page',
   methods: Object.keys(handlers),
   answer({ request, socket, service: { developers, now } }) {
-    if (developers === undefined)
-      throw new Problem('not-found', 'The operator of this service hands out its API keys.');
+    if (developers === undefined) throw new Problem('not-found', NO_SELF_SERVICE);
     requireOwnPage(request, developers);
     const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
     return (handler as NonNullable<typeof handler>)(request, developers, Math.floor(now()), socket);
+  },
+}));
+
+const WEBHOOK_ROUTES: readonly Route[] = [...WEBHOOK_PATHS].map(([path, handlers]) => ({
+  path,
+  budget: 'page',
+  methods: Object.keys(handlers),
+  answer({ request, service }) {
+    const { developers } = service;
+    if (developers === undefined) throw new Problem('not-found', NO_SELF_SERVICE);
+    requireOwnPage(request, developers);
+    const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
+    return answerWebhooks(handler as NonNullable<typeof handler>, request, developers, service);
   },
 }));
 
@@ -105,9 +124,17 @@ const ROUTES: readonly Route[] = [
   pageRoute('/docs', ({ service: { sandbox } }) => pageResponse(DOCS, { sandbox })),
   pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
   pageRoute('/developers', ({ service }) =>
-    livePage(renderDevelopers(service.developers !== undefined, service.keyLimit ?? null), service),
+    livePage(
+      renderDevelopers({
+        selfService: service.developers !== undefined,
+        webhooks: service.developers?.webhooks !== undefined,
+        keyLimit: service.keyLimit ?? null,
+      }),
+      service,
+    ),
   ),
   ...DEVELOPER_ROUTES,
+  ...WEBHOOK_ROUTES,
   ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
 ];
 

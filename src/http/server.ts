@@ -27,7 +27,14 @@ export function startServer(options: ServerOptions): RunningServer {
   const { host, port, sharesPort = false, idleTimeout, drainTimeout } = options;
   const app = createApp(options);
   const handle = inTurns(async ({ request, socket }: Incoming) =>
-    inOnePiece(request.method, await app.fetch(request, () => socket.requestIP(request)?.address ?? '')),
+    inOnePiece(
+      request.method,
+      await app.fetch(
+        request,
+        () => socket.requestIP(request)?.address ?? '',
+        (seconds) => socket.timeout(request, seconds),
+      ),
+    ),
   );
   const serve = () =>
     Bun.serve({
@@ -44,5 +51,9 @@ export function startServer(options: ServerOptions): RunningServer {
       error: () => new Response(null, { status: 500 }),
     });
   const server = listen(serve, { host, port, names: ['HOST', 'PORT'] });
-  return { url: serverUrl(server), stop: () => drain(server, drainTimeout) };
+  const stop = () => {
+    options.streams.stop();
+    return drain(server, drainTimeout);
+  };
+  return { url: serverUrl(server), stop };
 }

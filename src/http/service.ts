@@ -5,10 +5,13 @@ import type { TokenReader } from '../chain/token-reader.ts';
 import type { Question, QuestionOf } from '../registry/check.ts';
 import type { Store } from '../store/store.ts';
 import type { Admission } from './admission.ts';
+import type { FeedCursor } from './changes-cursor.ts';
 import type { Developers } from './developers.ts';
+import type { EventStream } from './event-stream.ts';
+import type { Feed } from './feed.ts';
 import type { MaxLag, Sightings } from './freshness.ts';
 import type { Limit } from './limiter.ts';
-import type { LongLists } from './long-lists.ts';
+import type { Caller, LongLists } from './long-lists.ts';
 
 export interface Service {
   readonly store: Store;
@@ -22,6 +25,7 @@ export interface Service {
   /** How many seconds sending a list or the answers of a batch may take. */
   readonly answerTimeout: number;
   readonly longLists: LongLists;
+  readonly streams: ChangeStreams;
   /** Without it, nobody is limited. */
   readonly admission?: Admission;
   /** The chain is a local one with made-up wallets: every response says so. */
@@ -49,4 +53,29 @@ export interface Service {
 export interface FailedRequest {
   readonly id: string;
   readonly route: string;
+}
+
+export interface StreamRequest {
+  readonly feed: Feed;
+  /** Everything that decides what is in the feed. */
+  readonly identity: string;
+  readonly cursor: FeedCursor;
+  /** Where a chain that is not in the cursor starts. */
+  readonly start: 'first' | 'head';
+}
+
+/** The request of a stream, as far as it is needed while the stream is open. */
+export interface StreamCall {
+  readonly service: Service;
+  readonly caller: Caller;
+  readonly failed: FailedRequest;
+  readonly setIdleTimeout: (seconds: number) => void;
+}
+
+export interface ChangeStreams {
+  /** Throws a problem if the caller, or the process, has too many. */
+  open(request: StreamRequest, call: StreamCall): EventStream;
+  /** Ends all streams. Their readers connect again, to another process or later, and resume. */
+  stop(): void;
+  readonly count: number;
 }

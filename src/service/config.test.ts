@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { isAllowedAddress } from '../webhooks/networks.ts';
 import { ConfigError, readConfig } from './config.ts';
 
 /** The error for an environment that must be rejected. */
@@ -32,12 +33,16 @@ test('an empty environment gives the defaults', () => {
     drainTimeout: 20,
     anonymousLimit: { most: 25, seconds: 10 },
     longListLimits: { perAddress: 4, perKey: 16, rowsPerSecond: 20_000 },
+    streamLimits: { perAddress: 10, perKey: 100 },
     keyLimit: null,
     unknownKeys: 'refuse',
     proxies: expect.anything(),
     publicUrl: null,
     selfServiceKeys: true,
     keysPerWallet: 5,
+    webhooks: true,
+    webhooksPerWallet: 10,
+    webhookNetworks: expect.anything(),
     ownership: false,
     chains: new Map(),
     maxLag: new Map(),
@@ -62,6 +67,14 @@ test('the limit for callers without a key can be changed or switched off', () =>
   expect(readConfig({ KEY_LIMIT: '1000/10s' }).keyLimit).toEqual({ most: 1000, seconds: 10 });
   expect(() => readConfig({ KEY_LIMIT: '1000' })).toThrow('KEY_LIMIT must be off or <requests>/<seconds>s');
   for (const bad of ['0/10s', '25/0s', '25', '99999/10s']) expect(() => readConfig({ ANONYMOUS_LIMIT: bad })).toThrow();
+});
+
+test('webhooks reach no private network unless it is allowed', () => {
+  const isAllowed = (environment: Record<string, string>) =>
+    isAllowedAddress('10.20.0.1', readConfig(environment).webhookNetworks);
+  expect(isAllowed({})).toBe(false);
+  expect(isAllowed({ WEBHOOK_NETWORKS: 'loopback' })).toBe(false);
+  expect(isAllowed({ WEBHOOK_NETWORKS: 'loopback, 10.20.0.0/16' })).toBe(true);
 });
 
 test('token gates are off unless they are turned on', () => {
@@ -90,6 +103,7 @@ test('all faults are reported at once, each with its variable and an example', (
     PUBLIC_URL: 'delegations.example',
     SELF_SERVICE_KEYS: 'perhaps',
     KEYS_PER_WALLET: '0',
+    WEBHOOK_NETWORKS: 'intranet',
     OWNERSHIP: 'yes',
     MAX_LAG_1: '-5',
     MAX_LAG_99: '5',

@@ -1,9 +1,11 @@
 // Reads the configuration from the environment, once, and reports all faults together before anything starts.
 
 import { UNKNOWN_KEYS, type UnknownKeys } from '../http/admission.ts';
+import type { StreamLimits } from '../http/change-streams.ts';
 import { readProxies, type TrustedProxies } from '../http/client-address.ts';
 import { LIMIT_RULE, type Limit, parseLimit } from '../http/limiter.ts';
 import type { LongListLimits } from '../http/long-lists.ts';
+import { NETWORKS_RULE, type Networks, parseNetworks } from '../webhooks/networks.ts';
 import { CHAIN_VARIABLES, type ChainConfigs, type ReportFault, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { LOG_ALL_REQUESTS, type RequestLogRule, readRequestLogRule } from './request-log.ts';
@@ -37,6 +39,7 @@ export interface Config extends ChainConfigs {
   /** For callers without a key; null means no limit. */
   readonly anonymousLimit: Limit | null;
   readonly longListLimits: LongListLimits;
+  readonly streamLimits: StreamLimits;
   /** For each key of the operator, and for all keys of a wallet together; null means no limit. */
   readonly keyLimit: Limit | null;
   /** What happens to requests with a key that is not active. */
@@ -47,6 +50,11 @@ export interface Config extends ChainConfigs {
   /** Whether a wallet can create its own keys, and how many. */
   readonly selfServiceKeys: boolean;
   readonly keysPerWallet: number;
+  /** Whether webhooks can be created and are delivered, and how many a wallet can have. */
+  readonly webhooks: boolean;
+  readonly webhooksPerWallet: number;
+  /** Networks that receivers of webhooks may be in although they are not public. */
+  readonly webhookNetworks: Networks;
   /** Whether token gates are answered, which calls token contracts through the providers. */
   readonly ownership: boolean;
   /** Null if nothing is exported. */
@@ -106,10 +114,19 @@ export const VARIABLES = [
   ['LONG_LISTS', '4', 'lists of more than 250 delegations in flight for each caller without a key, in each process'],
   ['LONG_LISTS_PER_KEY', '16', 'the same for each key'],
   ['LONG_LIST_ROWS', '20000', 'delegations per second that long lists read for each caller without a key, or off'],
+  ['STREAMS', '10', 'open streams of changes for each caller without a key, in each process'],
+  ['STREAMS_PER_KEY', '100', 'the same for each key'],
   ['TRUSTED_PROXIES', 'none', 'proxies whose X-Forwarded-For is trusted: 10.0.0.0/8,2001:db8::/32'],
   ['PUBLIC_URL', 'http://localhost:PORT', 'origin that callers use; sign-in messages must name it'],
   ['SELF_SERVICE_KEYS', 'on', 'whether a wallet can create its own keys at /developers: on or off'],
   ['KEYS_PER_WALLET', '5', 'maximum number of active keys per wallet, rotated keys in their overlap included'],
+  ['WEBHOOKS', 'on', 'whether webhooks can be created and are delivered: on or off'],
+  ['WEBHOOKS_PER_WALLET', '10', 'maximum number of webhooks per wallet'],
+  [
+    'WEBHOOK_NETWORKS',
+    'none',
+    'networks that webhooks may deliver to although they are not public: 10.20.0.0/16, loopback, private, link-local',
+  ],
   ['OWNERSHIP', 'off', "whether /registry/any/holders reads who owns tokens from the chains' providers: on or off"],
   ['IDLE_TIMEOUT', '30', 'seconds before an idle connection is closed, 8 to 255'],
   ['ANSWER_TIMEOUT', '600', 'maximum seconds for a streamed list'],
@@ -120,7 +137,9 @@ export const VARIABLES = [
 ] as const;
 
 const NO_PROXIES: TrustedProxies = { check: () => false };
+const NO_NETWORKS = parseNetworks('') as Networks;
 const MOST_LONG_LISTS = 128;
+const MOST_STREAMS = 20_000;
 /** A slower page would look like an idle connection. */
 const LEAST_ROWS = 5000;
 const MOST_ROWS = 10_000_000;
@@ -220,6 +239,11 @@ export function readConfig(environment: Environment): Config {
   const selfService = text('SELF_SERVICE_KEYS', 'on');
   if (selfService !== 'on' && selfService !== 'off') fault('SELF_SERVICE_KEYS', 'must be on or off', 'on');
 
+  const webhooks = text('WEBHOOKS', 'on');
+  if (webhooks !== 'on' && webhooks !== 'off') fault('WEBHOOKS', 'must be on or off', 'on');
+  const webhookNetworks = parseNetworks(text('WEBHOOK_NETWORKS', ''));
+  if (webhookNetworks === null) fault('WEBHOOK_NETWORKS', `must be ${NETWORKS_RULE}`, 'loopback,10.20.0.0/16');
+
   const ownership = text('OWNERSHIP', 'off');
   if (ownership !== 'on' && ownership !== 'off') fault('OWNERSHIP', 'must be on or off', 'on');
 
@@ -245,10 +269,17 @@ export function readConfig(environment: Environment): Config {
     keyLimit,
     unknownKeys: unknownKeys ?? 'refuse',
     longListLimits,
+    streamLimits: {
+      perAddress: whole('STREAMS', 10, MOST_STREAMS, '10'),
+      perKey: whole('STREAMS_PER_KEY', 100, MOST_STREAMS, '100'),
+    },
     proxies: proxies ?? NO_PROXIES,
     publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,
     selfServiceKeys: selfService === 'on',
     keysPerWallet: whole('KEYS_PER_WALLET', 5, 1000, '5', 1),
+    webhooks: webhooks === 'on',
+    webhooksPerWallet: whole('WEBHOOKS_PER_WALLET', 10, 1000, '10', 1),
+    webhookNetworks: webhookNetworks ?? NO_NETWORKS,
     ownership: ownership === 'on',
     telemetry: readTelemetry(environment, fault),
     ...readChains(environment, fault),

@@ -1,5 +1,6 @@
 // Serves /metrics on a port of its own, and exports the same metrics if the operator has an OpenTelemetry collector.
 
+import type { WebhookStats } from '../accounts/webhooks.ts';
 import { drain, listen, type RunningServer, serverUrl } from '../http/listener.ts';
 import type { Service } from '../http/service.ts';
 import { chainStatuses } from '../http/status.ts';
@@ -13,6 +14,8 @@ export interface MetricsOptions
   readonly metricsPort: number;
   readonly metrics: Metrics;
   readonly telemetry: TelemetryConfig | null;
+  /** Absent if this process does not deliver webhooks. */
+  readonly webhookStats?: (() => Promise<WebhookStats>) | undefined;
   /** Everything but the store's metrics. */
   readonly view: () => Omit<MetricsView, 'store'>;
 }
@@ -60,7 +63,12 @@ async function startExport({ telemetry, onError = () => {} }: MetricsOptions, re
 /** Null while the store is unreachable, so that the other metrics are still served. */
 async function storeMetrics(options: MetricsOptions): Promise<StoreMetrics | null> {
   try {
-    return { bytes: await options.store.size(), chains: await chainStatuses(options) };
+    const stats = await options.webhookStats?.();
+    return {
+      bytes: await options.store.size(),
+      chains: await chainStatuses(options),
+      ...(stats === undefined ? {} : { webhooks: { ...stats, readAt: Date.now() } }),
+    };
   } catch (error) {
     options.onError?.(error);
     return null;

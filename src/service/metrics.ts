@@ -1,6 +1,7 @@
 // Counts requests and fallbacks, and renders all metrics in the Prometheus text format.
 
 import { version } from '../../package.json' with { type: 'json' };
+import { WEBHOOK_STATES, type WebhookStats } from '../accounts/webhooks.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { countLatency, emptyLatency, type Latency } from '../chain/latency.ts';
 import { RPC_BUCKETS } from '../chain/rpc-stats.ts';
@@ -22,6 +23,8 @@ export interface Counts {
   readonly droppedLogLines: number;
   /** By outcome. */
   readonly tokenReads: Readonly<Record<string, number>>;
+  /** By outcome. */
+  readonly deliveries: Readonly<Record<string, number>>;
 }
 
 export interface Metrics {
@@ -34,6 +37,8 @@ export interface Metrics {
   countDroppedLogLines(lines: number): void;
   /** A token gate was answered from shared or new calls, or there was no answer. */
   countTokenRead(outcome: TokenReadOutcome): void;
+  /** An attempt to deliver a webhook: `delivered`, or why it failed. */
+  countDelivery(outcome: string): void;
   /** Adds the counts of another process. */
   add(counts: Counts): void;
   /** Returns the counts and resets them. */
@@ -64,11 +69,15 @@ export interface ProcessMetrics {
   readonly stats: ProcessStats | null;
   /** Null if the process has no connections to a database, or has not reported them yet. */
   readonly pool: PoolStatus | null;
+  /** Open streams of changes; absent if the process does not answer requests. */
+  readonly streams?: number;
 }
 
 export interface StoreMetrics {
   readonly bytes: number;
   readonly chains: readonly ChainStatus[];
+  /** Absent if this process does not deliver webhooks. `readAt` is in unix milliseconds. */
+  readonly webhooks?: WebhookStats & { readonly readAt: number };
 }
 
 export function createMetrics(): Metrics {
@@ -76,8 +85,9 @@ export function createMetrics(): Metrics {
   let latencies = new Map<string, Latency>();
   let [limiterFallbacks, replicaFallbacks, droppedLogLines] = [0, 0, 0];
   let tokenReads = new Map<string, number>();
-  const addTokenReads = (outcome: string, count: number) =>
-    tokenReads.set(outcome, (tokenReads.get(outcome) ?? 0) + count);
+  let deliveries = new Map<string, number>();
+  const addTo = (counts: Map<string, number>, outcome: string, count: number) =>
+    void counts.set(outcome, (counts.get(outcome) ?? 0) + count);
 
   const addRequests = (route: string, status: string | number, count: number) => {
     let statuses = requests.get(route);
@@ -106,7 +116,8 @@ export function createMetrics(): Metrics {
     countDroppedLogLines(lines) {
       droppedLogLines += lines;
     },
-    countTokenRead: (outcome) => void addTokenReads(outcome, 1),
+    countTokenRead: (outcome) => addTo(tokenReads, outcome, 1),
+    countDelivery: (outcome) => addTo(deliveries, outcome, 1),
     add(counts) {
       for (const [route, statuses] of Object.entries(counts.requests))
         for (const [status, count] of Object.entries(statuses)) addRequests(route, status, count);
@@ -119,7 +130,8 @@ export function createMetrics(): Metrics {
       limiterFallbacks += counts.limiterFallbacks;
       replicaFallbacks += counts.replicaFallbacks;
       droppedLogLines += counts.droppedLogLines;
-      for (const [outcome, count] of Object.entries(counts.tokenReads)) addTokenReads(outcome, count);
+      for (const [outcome, count] of Object.entries(counts.tokenReads)) addTo(tokenReads, outcome, count);
+      for (const [outcome, count] of Object.entries(counts.deliveries)) addTo(deliveries, outcome, count);
     },
     take() {
       const taken = {
@@ -129,8 +141,9 @@ export function createMetrics(): Metrics {
         replicaFallbacks,
         droppedLogLines,
         tokenReads: Object.fromEntries(tokenReads),
+        deliveries: Object.fromEntries(deliveries),
       };
-      [requests, latencies, tokenReads] = [new Map(), new Map(), new Map()];
+      [requests, latencies, tokenReads, deliveries] = [new Map(), new Map(), new Map(), new Map()];
       [limiterFallbacks, replicaFallbacks, droppedLogLines] = [0, 0, 0];
       return taken;
     },
@@ -173,6 +186,13 @@ export function createMetrics(): Metrics {
         'Reads of token owners and balances by outcome.',
         [...tokenReads].map(([outcome, count]) => `${reads}{outcome="${outcome}"} ${count}`),
       );
+      const sent = 'delegations_webhook_deliveries_total';
+      family(
+        sent,
+        'counter',
+        'Attempts to deliver webhooks by outcome.',
+        [...deliveries].map(([outcome, count]) => `${sent}{outcome="${outcome}"} ${count}`),
+      );
       if (replicaFresh !== null) {
         single('delegations_replica_fresh', 'gauge', '1 while reads go to the replica.', replicaFresh ? 1 : 0);
         const help = 'Reads that went to the primary although there is a replica.';
@@ -191,6 +211,7 @@ export function createMetrics(): Metrics {
       single('delegations_store_up', 'gauge', '1 while the store is reachable.', store === null ? 0 : 1);
       if (store === null) return `${lines.join('\n')}\n`;
       single('delegations_store_bytes', 'gauge', 'Size of the store on disk.', store.bytes);
+      if (store.webhooks !== undefined) renderWebhooks(family, store.webhooks);
       const gauge = (name: string, help: string, value: (chain: ChainStatus) => number | null) =>
         family(
           name,
@@ -243,6 +264,19 @@ function histogramRows(
   return [...ends, ...rest, `${name}_count{${labels}} ${total}`];
 }
 
+function renderWebhooks(family: Family, { counts, pending, readAt }: NonNullable<StoreMetrics['webhooks']>): void {
+  const webhooks = 'delegations_webhooks';
+  const states = WEBHOOK_STATES.map((state) => `${webhooks}{state="${state}"} ${counts[state]}`);
+  family(webhooks, 'gauge', 'Webhooks that are active, or paused for a reason.', states);
+  const lag = 'delegations_webhook_lag_seconds';
+  family(
+    lag,
+    'gauge',
+    'Time since the delivery was made that the webhook has not got yet; only webhooks that have one.',
+    pending.map(({ id, since }) => `${lag}{webhook="${id}"} ${Math.max(0, (readAt - since) / 1000)}`),
+  );
+}
+
 function renderProcesses(family: Family, processes: readonly ProcessMetrics[]): void {
   const metric = (
     name: string,
@@ -260,6 +294,7 @@ function renderProcesses(family: Family, processes: readonly ProcessMetrics[]): 
   metric('process_resident_memory_bytes', 'gauge', 'Resident memory.', ({ stats }) => stats?.residentBytes);
   metric('process_start_time_seconds', 'gauge', 'Start time in unix seconds.', ({ stats }) => stats?.startTime);
   metric('process_open_fds', 'gauge', 'Open file descriptors.', ({ stats }) => stats?.openFiles);
+  metric('delegations_streams', 'gauge', 'Open streams of changes.', ({ streams }) => streams);
   const pool = 'PostgreSQL connections';
   metric('delegations_database_pool_size', 'gauge', `Maximum number of ${pool}.`, (one) => one.pool?.size);
   metric('delegations_database_pool_in_use', 'gauge', `${pool} in use.`, (one) =>

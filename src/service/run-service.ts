@@ -9,6 +9,7 @@ import { createMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { readProcessStats } from './process-stats.ts';
 import { startApi } from './start-api.ts';
+import type { DeliveryPace } from './start-webhooks.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
 export interface RunningService {
@@ -22,10 +23,12 @@ export interface ServiceOptions {
   readonly sandbox?: boolean;
   /** False if another process follows the chains. */
   readonly follows?: boolean;
+  /** The pace of webhooks, for tests. */
+  readonly delivery?: DeliveryPace;
 }
 
 export async function startService(environment: Environment, options: ServiceOptions = {}): Promise<RunningService> {
-  const { sandbox = false, follows = true } = options;
+  const { sandbox = false, follows = true, delivery = {} } = options;
   const config = readConfig(environment);
   const metrics = createMetrics();
   const log = openLog(config.logLevel, metrics.countDroppedLogLines);
@@ -39,13 +42,19 @@ export async function startService(environment: Environment, options: ServiceOpt
     followed,
     followerStatus: () => followerStatus(),
     sandbox,
+    delivery,
   });
   try {
     const view = () => ({
       followers: followerStatus(),
       health: api.health(),
       processes: [
-        { name: 'api', stats: readProcessStats(process.pid), pool: api.store.pool() },
+        {
+          name: 'api',
+          stats: readProcessStats(process.pid),
+          pool: api.store.pool(),
+          streams: api.openStreams(),
+        },
         ...(follower === null ? [] : [follower.metrics()]),
       ],
     });

@@ -3,11 +3,13 @@
 import { openAccounts } from '../accounts/accounts.ts';
 import { createKeyCache } from '../accounts/key-cache.ts';
 import { createSignIn } from '../accounts/sign-in.ts';
+import type { Webhooks } from '../accounts/webhooks.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import { createTokenReader } from '../chain/token-reader.ts';
 import { createAdmission } from '../http/admission.ts';
-import type { KeyChange } from '../http/developers.ts';
+import { createChangeStreams } from '../http/change-streams.ts';
+import type { KeyChange, WebhookChange } from '../http/developers.ts';
 import { clockBehind, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
 import { createLongLists } from '../http/long-lists.ts';
@@ -25,6 +27,7 @@ import { createErrorLog, type Log } from './log.ts';
 import type { Health, Metrics } from './metrics.ts';
 import { subscribeToFollowerStatus } from './notices.ts';
 import { createRequestLog } from './request-log.ts';
+import { type DeliveryPace, startWebhooks, targetRules } from './start-webhooks.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
 
 export interface ApiOptions {
@@ -37,14 +40,20 @@ export interface ApiOptions {
   readonly sandbox?: boolean;
   /** For a worker: the rate limit windows that all workers share. */
   readonly group?: GroupWindows;
+  /** The pace of webhooks, for tests. */
+  readonly delivery?: DeliveryPace;
 }
 
 export interface RunningApi
   extends RunningServer,
     Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'> {
   health(): Health;
+  /** Absent if webhooks are off. */
+  readonly webhookStats?: Webhooks['stats'];
   /** Makes `/ready` answer 503 and waits for load balancers to see it. Requests are still accepted. */
   prepareStop(): Promise<void>;
+  /** How many streams of changes are open. */
+  openStreams(): number;
   /** The sample of denied questions; empty if the followers get it through the database. */
   takeDenied: DeniedSample['take'];
 }
@@ -113,12 +122,18 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
         log('error', 'providers disagree about a token', { chainId, contract, providers }),
     });
     const onKeyChange = ({ type, ...change }: KeyChange) => log('info', `key ${type}`, { ...change, by: 'wallet' });
+    const onWebhookChange = ({ type, ...change }: WebhookChange) =>
+      log('info', `webhook ${type}`, { ...change, by: 'wallet' });
     const developers = {
       accounts,
       signIn,
       origins: () => origins,
       quota: config.keysPerWallet,
       onKeyChange,
+      onWebhookChange,
+      ...(config.webhooks
+        ? { webhooks: { quota: config.webhooksPerWallet, rules: targetRules(config, sandbox) } }
+        : {}),
       clientOf: admission.addressOf,
     };
     const { publicUrl: _, ...settings } = config;
@@ -127,6 +142,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     // Exports the last spans, but does not wait long for the collector.
     if (traces !== null) started.push(() => withTimeout(FLUSH_TIMEOUT_MS, traces.stop()).catch(onError));
     let isStopping = false;
+    const streams = createChangeStreams(config.streamLimits);
     const server = startServer({
       ...settings,
       ...service,
@@ -136,6 +152,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       followerStatus: () => mergeFollowerStatus(options.followerStatus(), remote?.followerStatus() ?? []),
       admission,
       longLists: createLongLists(config.longListLimits),
+      streams,
       sharesPort: group !== null,
       isStopping: () => isStopping,
       onError,
@@ -147,7 +164,11 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
         traces?.record(answered, request, response);
       },
     });
-    started.push(server.stop);
+    const deliverer = config.webhooks
+      ? startWebhooks({ service, webhooks: accounts.webhooks, config, log, metrics, onError, pace: options.delivery })
+      : null;
+    // Requests and deliveries drain at the same time.
+    started.push(() => Promise.all([server.stop(), deliverer?.stop(1000 * config.drainTimeout)]));
     const { port } = new URL(server.url);
     if (config.publicUrl === null) origins = ['localhost', '127.0.0.1'].map((host) => `http://${host}:${port}`);
     const chains = setInterval(() => void observeChains().catch(onError), CHAINS_MS);
@@ -155,11 +176,13 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     return {
       ...service,
       url: server.url,
+      ...(config.webhooks ? { webhookStats: accounts.webhooks.stats } : {}),
       health: () => ({ limiterShared: limits.isShared(), replicaFresh: replicated?.isFresh() ?? null }),
       async prepareStop() {
         isStopping = true;
         await Bun.sleep(1000 * config.drainDelay);
       },
+      openStreams: () => streams.count,
       takeDenied: () => (remote === null ? denied.take() : []),
       stop,
     };

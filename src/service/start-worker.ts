@@ -48,6 +48,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const listening = Promise.withResolvers<void>();
   let health: Health | null = null;
   let pool: PoolStatus | null = null;
+  let streams = 0;
   const child = startChild({
     name: `worker ${number}`,
     args: ['worker', '--number', String(number), ...(follows ? ['--follows'] : [])],
@@ -65,7 +66,7 @@ export function startWorker(options: WorkerOptions): Worker {
         send({ type: 'limit-result', id: message.id, result } as ToWorker);
       } else {
         metrics.add(message.counts);
-        [health, pool] = [message.health, message.pool];
+        [health, pool, streams] = [message.health, message.pool, message.streams];
         for (const [chainId, no, unread] of message.denied) {
           for (const question of no) denied.add(chainId, question);
           for (const question of unread) denied.add(chainId, question, 'unread');
@@ -86,6 +87,7 @@ export function startWorker(options: WorkerOptions): Worker {
       name: `worker-${number}`,
       stats: child.pid === null ? null : readProcessStats(child.pid),
       pool: child.pid === null ? null : pool,
+      streams: child.pid === null ? 0 : streams,
     }),
     sendStatus: (chains) => child.send({ type: 'follower-status', chains } satisfies ToWorker),
     stop: child.stop,

@@ -1,5 +1,6 @@
 // Runs a group of workers on one port: starts them, holds their rate limits, serves their metrics and runs the follower.
 
+import { type Accounts, openAccounts } from '../accounts/accounts.ts';
 import { createDeniedSample } from '../chain/denied-sample.ts';
 import { createLimiter, type Limit, type Limiter } from '../http/limiter.ts';
 import { listen, serverUrl } from '../http/listener.ts';
@@ -34,12 +35,15 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   };
   const started: (() => unknown)[] = [];
   let store: Store | null = null;
+  let accounts: Accounts | null = null;
   /** The index stays fresh while the workers still accept requests. */
   let delayMs = 0;
   try {
-    // Creates or migrates the store once, before all workers open it.
+    // Creates or migrates the tables once, before all workers open them.
     const primary = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' });
     store = primary;
+    const opened = await openAccounts(config.databaseUrl);
+    accounts = opened;
     const port = reservePort(config);
     let restarts = 0;
     const workers = Array.from({ length: count }, (_, position) =>
@@ -79,6 +83,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
       ...createFreshness(config),
       metrics,
       onError: createErrorLog(log),
+      ...(config.webhooks ? { webhookStats: opened.webhooks.stats } : {}),
       view: () => ({
         followers: followerStatus(),
         health: combineHealth(workers.flatMap(({ health }) => health ?? [])),
@@ -98,6 +103,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   } finally {
     // All at once, so that no worker gets requests while the others stop.
     await Promise.all(started.map((stop) => stop()));
+    await accounts?.close();
     await store?.close();
   }
   log('info', 'stopped');

@@ -29,5 +29,6 @@ export type FromWorker =
       readonly counts: Counts;
       readonly health: Health;
       readonly pool: PoolStatus | null;
+      readonly streams: number;
       readonly denied: ReturnType<DeniedSample['take']>;
     };

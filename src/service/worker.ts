@@ -34,6 +34,7 @@ export async function runWorker(environment: Environment, number: number, follow
       counts: metrics.take(),
       health: api.health(),
       pool: api.store.pool(),
+      streams: api.openStreams(),
       denied: api.takeDenied(),
     });
   parent.send({ type: 'listening' });

@@ -88,7 +88,7 @@ for (const engine of ENGINES) {
       for (const halt of halts) expect(halt?.since ?? before).toBeGreaterThanOrEqual(before);
     });
 
-    test('the places of delegations are derived from their logs', async () => {
+    test('the places of delegations, and the logs that ended them, are derived from their logs', async () => {
       const [newUrl, url] = [await engine.fresh(), await engine.fresh()];
       const made = await openStore(newUrl);
       const chain = await newChain(made);
@@ -100,6 +100,11 @@ for (const engine of ENGINES) {
       ]);
       const { chainId } = chain;
       const at = { block: 105, revision: chain.state.revision };
+      const grantsIn = (one: Store) => one.history({ chainId, wallet: COLD, at, limit: 10 });
+      const changesIn = async (one: Store) =>
+        (await one.changes({ chainId, after: null, isFinal: false, limit: 10 })).changes;
+      const [grants, changes] = [await grantsIn(made), await changesIn(made)];
+      expect([grants.entries.length, changes.length]).toEqual([5, 6]);
       const [source, old] = [await openEngine(newUrl, {}), await ofFirstSchema(url)];
       for (const [table, columns] of Object.entries(FIRST_COLUMNS)) await copy(source, old, table, columns);
       for (const one of [source, old, made]) await one.close();
@@ -108,6 +113,7 @@ for (const engine of ENGINES) {
       expect((await store.chain(chainId))?.revision).toBe(at.revision + 1);
       const { delegations } = await store.list({ chainId, version: 2, wallet: COLD, at, limit: 10 });
       expect(delegations.map(({ tokenId }) => tokenId)).toEqual([null, 1n, 2n, 3n]);
+      expect([await grantsIn(store), await changesIn(store)]).toEqual([grants, changes]);
       const packed = await store.listPacked({ chainId, version: 2, wallet: COLD, at, limit: 10 });
       expect(packed.delegations).toEqual(
         delegations.map((one) => {

@@ -1,11 +1,14 @@
 // Reads from a streaming replica: the whole program over a real primary and its replica, while the replica falls behind.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { newChain } from '../../test/support/chain.ts';
+import { block, COLD, ended, granted } from '../../test/support/fixtures.ts';
 import { caughtUp, eventually, liveChain, settingsOf } from '../../test/support/live-chain.ts';
 import { type PostgresServer, startPostgres } from '../../test/support/postgres.ts';
 import { MAIN, metric, startServe } from '../../test/support/serve-process.ts';
 import { createWitness } from '../../test/support/witness.ts';
 import { openStore } from './open.ts';
+import { withReplica } from './replica.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -86,5 +89,40 @@ describe('DATABASE_REPLICA_URL', () => {
       return false;
     });
     await api.stop();
+  });
+
+  test('a reader of changes that was ahead of the replica is answered by the primary, and has nothing to undo', async () => {
+    const database = await server.createDatabase();
+    const replica = await server.startReplica();
+    const primary = await openStore(database);
+    const chain = await newChain(primary);
+    await chain.add([block(101, [granted('ALL')])]);
+    const compared = await primary.chains();
+    // The comparison is always a moment old. Here it stays so.
+    const late = { ...primary, chains: async () => compared };
+    const replicated = withReplica(late, replica.urlOf(database), {
+      log: () => {},
+      metrics: { countReplicaFallback: () => fallbacks++ },
+    });
+    let fallbacks = 0;
+    try {
+      await eventually('fresh', async () => replicated.isFresh());
+      const query = { chainId: chain.chainId, isFinal: false, limit: 10 };
+      const first = await replicated.store.changes({ ...query, after: null });
+      const grants = { chainId: chain.chainId, wallet: COLD, limit: 10, at: { block: 101, revision: 1 } };
+      expect(first.changes).toHaveLength(1);
+      expect((await replicated.store.history(grants)).entries).toHaveLength(1);
+      expect(fallbacks).toBe(0);
+      await replica.setPaused(true);
+      await chain.add([block(102, [ended('ALL')])]);
+      const { next, changes } = await primary.changes({ ...query, after: first.next });
+      expect(changes).toHaveLength(1);
+      expect(await replicated.store.changes({ ...query, after: next })).toMatchObject({ undo: null, changes: [] });
+      expect(fallbacks).toBe(1);
+    } finally {
+      await replica.setPaused(false);
+      await replicated.stop();
+      await primary.close();
+    }
   });
 });

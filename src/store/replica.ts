@@ -123,6 +123,14 @@ export function withReplica(primary: Store, url: string, options: ReplicaOptions
     listNow: onReplica((from, ...args) => from.listNow(...args)),
     vaults: onReplica((from, ...args) => from.vaults(...args)),
     delegates: onReplica((from, ...args) => from.delegates(...args)),
+    history: onReplica((from, ...args) => from.history(...args)),
+    changes: onReplica(async (from, query) => {
+      const page = await from.changes(query);
+      // To the replica a cursor that is ahead of it looks like one of a lost history.
+      if (from !== primary && page.chain.revision < (query.after?.revision ?? 0))
+        throw new StoreError('rewritten', 'The replica is behind the cursor.');
+      return page;
+    }),
     blockAt: onReplica((from, ...args) => from.blockAt(...args)),
   };
   return {

@@ -175,7 +175,7 @@ const LIST_ORDER = 'chain, version, first_block, first_log, since_block, since_l
  * - vault, delegate: one delegation, and the other wallets of a wallet by address
  * - pair: everything from one v1 wallet to another, which v1 can end with one log
  * - from, to: the list of a wallet, in its order
- * - until: what ended above a block
+ * - until: what ended above a block, and the changes of a chain in their order
  *
  * PostgreSQL gets a condition for each that is always true and that no other index has: see `ownConditions`.
  */
@@ -210,28 +210,45 @@ const places = (dialect: Dialect): Migration => [
   ...spanIndexes(dialect),
 ];
 
-/**
- * A span has the letter case of its addresses, so that lists do not compute it. The spans are derived again, which fills it and what
- * migrations before have added. A new revision makes the ETags of lists in an older order outdated.
- */
+/** A span has the letter case of its addresses, so that lists do not compute it. The last migration fills it. */
 const casings = ({ bytes, name }: Dialect): Migration => [
   `ALTER TABLE span ADD COLUMN casing ${bytes} NOT NULL DEFAULT ${name === 'postgres' ? "''" : "x''"}`,
-  async (tx) => {
-    const [identity] = await tx.rows('SELECT secret FROM identity', []);
-    if (identity === undefined) return;
-    const hash = createIndexHash(decodeUint(identity[0]));
-    for (const [chain, revision] of await tx.rows('SELECT chain, revision FROM chain', [])) {
-      const [chainId, next] = [decodeNumber(chain), decodeNumber(revision) + 1];
-      await deriveChain({ tx, chainId, hash });
-      await tx.run('UPDATE chain SET revision = $2, commits = commits + 1, stamp = $3 WHERE chain = $1', [
-        chainId,
-        next,
-        drawStamp(),
-      ]);
-      await stampRevision(tx, chainId, next);
-    }
-  },
 ];
+
+/**
+ * A span has the log that ended it. New indexes:
+ * - until: the changes of a chain in their order
+ * - granted, received: the history of a wallet in its order
+ *
+ * The spans are derived again, which fills what this migration and those before have added. A new revision makes the ETags of lists in
+ * an older order outdated.
+ */
+const changes = ({ integer, name }: Dialect): Migration => {
+  const own = (condition: string) => (name === 'postgres' ? ` WHERE ${condition}` : '');
+  const chainOnly = name === 'postgres' ? ' AND chain >= 0' : '';
+  return [
+    `ALTER TABLE span ADD COLUMN until_log ${integer}`,
+    'DROP INDEX span_until',
+    `CREATE INDEX span_until ON span (chain, until_block, until_log, since_block, since_log) WHERE until_block IS NOT NULL${chainOnly}`,
+    `CREATE INDEX span_granted ON span (cold, chain, since_block, since_log)${own('since_block >= 0')}`,
+    `CREATE INDEX span_received ON span (hot, chain, since_block, since_log)${own('since_log >= 0')}`,
+    async (tx) => {
+      const [identity] = await tx.rows('SELECT secret FROM identity', []);
+      if (identity === undefined) return;
+      const hash = createIndexHash(decodeUint(identity[0]));
+      for (const [chain, revision] of await tx.rows('SELECT chain, revision FROM chain', [])) {
+        const [chainId, next] = [decodeNumber(chain), decodeNumber(revision) + 1];
+        await deriveChain({ tx, chainId, hash });
+        await tx.run('UPDATE chain SET revision = $2, commits = commits + 1, stamp = $3 WHERE chain = $1', [
+          chainId,
+          next,
+          drawStamp(),
+        ]);
+        await stampRevision(tx, chainId, next);
+      }
+    },
+  ];
+};
 
 /** In order. A migration that has shipped is never changed. */
 const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
@@ -244,6 +261,7 @@ const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   hashesByChain,
   places,
   casings,
+  changes,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -228,6 +228,66 @@ export interface CounterpartPage {
   readonly next: Address | null;
 }
 
+export interface HistoryQuery extends Pick<ListQuery, 'chainId' | 'wallet' | 'direction' | 'at' | 'limit'> {
+  /** The `next` of the previous page. */
+  readonly after?: LogPosition;
+}
+
+/** A grant, and the log that ended it; null if it held at the block. */
+export interface HistoryEntry extends DetailedDelegation {
+  readonly until: (LogPosition & Origin) | null;
+}
+
+export interface HistoryPage {
+  readonly entries: readonly HistoryEntry[];
+  /** Continue after this grant; null at the end. */
+  readonly next: LogPosition | null;
+}
+
+/** A place among the changes of a chain, which are in the order of its logs. Of one log, what ended comes first, by `since`. */
+export interface ChangePosition extends LogPosition {
+  readonly step: 'ended' | 'began';
+  /** The grant of the delegation that ended. */
+  readonly since: LogPosition;
+}
+
+/** Where a reader of changes is, and the revision that everything before it was read at. */
+export interface ChangesCursor {
+  readonly position: ChangePosition;
+  readonly revision: number;
+  readonly stamp: number;
+}
+
+export interface ChangesQuery {
+  readonly chainId: number;
+  /** Null for all of history. */
+  readonly after: ChangesCursor | null;
+  /** Only of blocks that are verified to be finalized. */
+  readonly isFinal: boolean;
+  readonly limit: number;
+}
+
+/** A delegation that began or ended with a block, or that one log gave another amount. */
+export interface Change {
+  readonly type: 'began' | 'changed' | 'ended';
+  readonly position: ChangePosition;
+  readonly delegation: DetailedDelegation;
+  readonly block: BlockRef;
+  readonly logIndex: number;
+  readonly transactionHash: Bytes32;
+  readonly isFinal: boolean;
+}
+
+export interface ChangesPage {
+  readonly chain: ChainState;
+  /** History before the cursor has changed: all changes after this block are void. Then there are no others on this page. */
+  readonly undo: AnswerBlock | null;
+  readonly changes: readonly Change[];
+  readonly next: ChangesCursor;
+  /** Nothing more has happened yet. */
+  readonly isEnd: boolean;
+}
+
 export interface BlockAt extends BlockRef {
   /** The next kept block with a later time. Any block before it may be the last one at or before the time. */
   readonly next: number;
@@ -293,6 +353,10 @@ export interface Store {
   vaults(query: CounterpartQuery): Promise<CounterpartPage>;
   /** The same for the wallets that may act for a wallet. */
   delegates(query: CounterpartQuery): Promise<CounterpartPage>;
+  /** Every grant that a wallet made or got, of both versions, the newest first, as of a block. */
+  history(query: HistoryQuery): Promise<HistoryPage>;
+  /** What began, ended or changed after a position, in the order of the chain; or that history before it has changed. */
+  changes(query: ChangesQuery): Promise<ChangesPage>;
   /** The newest kept block at or before the time. No delegation changed between the two. */
   blockAt(chainId: number, timestamp: number): Promise<BlockAt>;
   /** The newest kept block at or below a number. */

@@ -173,6 +173,7 @@ async function refresh() {
   const { wallet } = await ask('/developers/session');
   show('signed-out', wallet === null);
   show('signed-in', wallet !== null);
+  document.dispatchEvent(new Event(wallet === null ? 'signed-out' : 'signed-in'));
   if (wallet === null) {
     hideKey();
     window.dispatchEvent(new Event('eip6963:requestProvider'));

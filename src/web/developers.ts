@@ -1,17 +1,29 @@
-// Renders the page at /developers, where a wallet signs in and manages its API keys. Its script does the signing.
+// Renders the page at /developers, where a wallet signs in and manages its API keys and webhooks. Its script does the signing.
 
-import { html } from './html.ts';
-import { DEVELOPERS_SCRIPT, renderPage } from './page.ts';
+import { WEBHOOKS_SECTION } from './developer-webhooks.ts';
+import { type Html, html } from './html.ts';
+import { DEVELOPERS_SCRIPT, renderPage, WEBHOOKS_SCRIPT } from './page.ts';
 
 interface KeyLimit {
   readonly most: number;
   readonly seconds: number;
 }
 
-/** `keyLimit` is null if requests with a key are not limited. */
-export const renderDevelopers = (selfService: boolean, keyLimit: KeyLimit | null): string =>
+export interface DeveloperPage {
+  /** Whether a wallet can create its own keys. */
+  readonly selfService: boolean;
+  readonly webhooks: boolean;
+  /** Null if requests with a key are not limited. */
+  readonly keyLimit: KeyLimit | null;
+}
+
+export const renderDevelopers = ({ selfService, webhooks, keyLimit }: DeveloperPage): string =>
   renderPage(
-    { title: 'Developers', path: '/developers', ...(selfService ? { script: DEVELOPERS_SCRIPT } : {}) },
+    {
+      title: 'Developers',
+      path: '/developers',
+      scripts: selfService ? [DEVELOPERS_SCRIPT, ...(webhooks ? [WEBHOOKS_SCRIPT] : [])] : [],
+    },
     html`<h1>API keys</h1>
 <p class="lead">Without a key, the default limit is 25 requests per 10 seconds. With a key in the
 <code>X-API-KEY</code> header, ${
@@ -19,10 +31,12 @@ export const renderDevelopers = (selfService: boolean, keyLimit: KeyLimit | null
         ? 'requests to v2 are not limited'
         : `the limit for v2 is ${keyLimit.most} requests per ${keyLimit.seconds} seconds, shared by all your keys`
     }. <a href="/docs">API reference</a></p>
-${selfService ? SELF_SERVICE : html`<p class="empty">Self-service is switched off. Ask the operator of this service for a key.</p>`}`,
+${selfService ? renderSelfService(webhooks ? WEBHOOKS_SECTION : html``) : html`<p class="empty">Self-service is switched off. Ask the operator of this service for a key.</p>`}`,
   );
 
-const SELF_SERVICE = html`<noscript><p class="notice trouble">Signing in with a wallet requires JavaScript.</p></noscript>
+const renderSelfService = (
+  webhooks: Html,
+) => html`<noscript><p class="notice trouble">Signing in with a wallet requires JavaScript.</p></noscript>
 <p id="message" class="notice" role="status" aria-live="polite" hidden></p>
 <section id="signed-out" hidden><h2>Sign in</h2>
 <p>Your wallet signs a message that names this service. No transaction is sent, and it is free.</p>
@@ -36,7 +50,8 @@ const SELF_SERVICE = html`<noscript><p class="notice trouble">Signing in with a 
 <button>Create a key</button></form>
 <p id="no-keys" class="empty" hidden>You have no keys yet.</p>
 <div id="keys" class="cards"></div>
-<p><button id="more" class="plain" type="button" hidden>Show more keys</button></p></section>
+<p><button id="more" class="plain" type="button" hidden>Show more keys</button></p>
+${webhooks}</section>
 <template id="key-card"><section class="card"><h3><span data-field="label"></span> <span class="badge" data-field="state"></span></h3>
 <dl><dt>Key</dt><dd><code data-field="shown"></code></dd><dt>Created</dt><dd data-field="created"></dd><dt>Last used</dt><dd data-field="used"></dd><dt>Limit</dt><dd data-field="limit"></dd></dl>
 <figure class="uses"><svg viewBox="0 0 300 48" role="img" preserveAspectRatio="none"></svg><figcaption data-field="total"></figcaption></figure>

@@ -1,6 +1,7 @@
 // Renders the frame of every page, and serves pages and their assets with the right headers.
 
 import { textResponse } from '../api/sized-response.ts';
+import developerWebhooks from './developer-webhooks.browser.js' with { type: 'text' };
 import developers from './developers.browser.js' with { type: 'text' };
 import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
@@ -24,6 +25,7 @@ const STYLE_PATH = '/style.css';
 const ICON_PATH = '/icon.svg';
 const LIVE_PATH = '/live.js';
 export const DEVELOPERS_SCRIPT = '/developers.js';
+export const WEBHOOKS_SCRIPT = '/developer-webhooks.js';
 
 const asset = (text: string, type: string) => () => textResponse(text, { headers: pageHeaders(type, CACHE) });
 
@@ -33,6 +35,7 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [ICON_PATH, asset(icon, 'image/svg+xml')],
   [LIVE_PATH, asset(live, 'text/javascript')],
   [DEVELOPERS_SCRIPT, asset(developers, 'text/javascript')],
+  [WEBHOOKS_SCRIPT, asset(developerWebhooks, 'text/javascript')],
 ]);
 
 const SITE = [
@@ -53,12 +56,12 @@ export interface PageOptions {
   readonly navigation?: Html;
   /** Whether the content refreshes itself. */
   readonly live?: boolean;
-  /** Path of the page's own script. */
-  readonly script?: string;
+  /** Paths of the page's own scripts, in order. */
+  readonly scripts?: readonly string[];
 }
 
 export function renderPage(
-  { title, path, navigation, live: isLive = false, script }: PageOptions,
+  { title, path, navigation, live: isLive = false, scripts = [] }: PageOptions,
   content: Html,
 ): string {
   const links = SITE.map(
@@ -78,7 +81,7 @@ export function renderPage(
 <title>${title} · delegations</title>
 <link rel="stylesheet" href="${STYLE_PATH}">
 <link rel="icon" href="${ICON_PATH}">
-${[isLive ? LIVE_PATH : null, script ?? null].flatMap((source) => (source === null ? [] : [html`<script src="${source}" defer></script>`]))}
+${[...(isLive ? [LIVE_PATH] : []), ...scripts].map((source) => html`<script src="${source}" defer></script>`)}
 </head>
 ${BODY}
 <a class="skip" href="#content">Skip to content</a>

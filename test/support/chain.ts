@@ -27,9 +27,8 @@ export async function failure(work: Promise<unknown>): Promise<StoreError> {
 
 let chains = 0;
 
-/** Creates a chain with an unused id. */
-export async function newChain(store: Store) {
-  const chainId = ++chains;
+/** Creates a chain, with an unused id unless one is given. */
+export async function newChain(store: Store, chainId = ++chains) {
   let state: ChainState = await store.claim(chainId, FIRST);
   return {
     chainId,

@@ -13,6 +13,7 @@ export const LAYERS = [
   'store',
   'chain',
   'accounts',
+  'webhooks',
   'web',
   'http',
   'service',

@@ -31,6 +31,8 @@ const READS: ReadonlySet<string | symbol> = new Set<keyof Store>([
   'unsettledVaults',
   'vaults',
   'delegates',
+  'history',
+  'changes',
   'v1Delegates',
   'held',
   'regrants',

@@ -1,6 +1,7 @@
 // Serves the API on a free loopback port, with the same server as the program.
 
 import { type AppOptions, createApp } from '../../src/http/app.ts';
+import { createChangeStreams } from '../../src/http/change-streams.ts';
 import { createSightings } from '../../src/http/freshness.ts';
 import { createLongLists } from '../../src/http/long-lists.ts';
 import { type ServerOptions, startServer } from '../../src/http/server.ts';
@@ -15,6 +16,7 @@ export const serviceOf = (store: Store, now: number, more: Partial<AppOptions> =
   sightings: createSightings(() => 0),
   answerTimeout: 60,
   longLists: createLongLists(),
+  streams: createChangeStreams(),
   ...more,
 });
 

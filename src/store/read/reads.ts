@@ -8,6 +8,7 @@ import type { Writes } from '../write/writes.ts';
 import { createBlockAt } from './block-at.ts';
 import { createBlockReads } from './blocks.ts';
 import { createChainReads } from './chains.ts';
+import { createChanges } from './changes.ts';
 import { createCheck } from './check.ts';
 import { batchChecks, createCheckBatch } from './check-batch.ts';
 import { createCheckMany } from './check-many.ts';
@@ -15,6 +16,7 @@ import { createCheckNow } from './check-now.ts';
 import { createCounterparts } from './counterparts.ts';
 import { createHeld } from './held.ts';
 import { DETAILED, PLAIN } from './held-columns.ts';
+import { createHistory } from './history.ts';
 import { createList } from './list.ts';
 import { createListNow } from './list-now.ts';
 import { decodedRows, packedRows } from './list-rows.ts';
@@ -44,6 +46,8 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     listNow: createListNow(readWithState, engine.dialect.name, hash),
     vaults: createCounterparts(engine, hash, 'vaults'),
     delegates: createCounterparts(engine, hash, 'delegates'),
+    changes: createChanges(engine),
+    history: createHistory(engine, hash),
     blockAt: createBlockAt(readWithState),
     ...createBlockReads(engine),
     logs: createLogs(engine),

@@ -21,7 +21,7 @@ export async function apply(writer: ChainWriter, batch: Batch): Promise<CommitRe
   const before = await lockAtHead(writer, batch);
   if ((blocks[0]?.number ?? head.number) < before.firstBlock)
     rejectBatch(chainId, `the index starts at block ${before.firstBlock}`);
-  if (rollbackTo !== undefined) await rollBack(writer, rollbackTo);
+  const changedFrom = rollbackTo === undefined ? null : await rollBack(writer, rollbackTo);
   await requireNext(writer, batch);
 
   await insertBlocks(tx, chainId, blocks.at(-1)?.number === head.number ? blocks : [...blocks, head]);
@@ -33,7 +33,7 @@ export async function apply(writer: ChainWriter, batch: Batch): Promise<CommitRe
   for (const { settlements = [] } of blocks) await recordSettlements(writer, settlements);
 
   const state = stateAfter(before, batch);
-  if (rollbackTo !== undefined) await recordRewrite(tx, before, rollbackTo + 1);
+  if (changedFrom !== null) await recordRewrite(tx, before, changedFrom);
   if ((state.verified ?? -1) > (before.verified ?? -1)) await pruneBlocks(tx, before, state.verified ?? -1);
   if (state.revision !== before.revision) await stampRevision(tx, chainId, state.revision);
   await writeState(writer, state);

@@ -39,16 +39,18 @@ export function selectSpan(index: SpanIndex, types: ColumnTypes, select: string)
 /** The most spans that one statement ends, because PostgreSQL's statements have a timeout. */
 const MAX_ENDED = 50_000;
 
-/** Ends open spans. The last cell of a row is the block at which they end. */
+/** Ends open spans. The last two cells of a row are the block and the log that end them. */
 export function endOpen(index: OpenIndex, types: ColumnTypes): BulkStatement {
   const { sqlite, postgres } = isIn(index, types);
   const names = Object.keys(types);
-  const arrays = arrayParams([...Object.values(types), 'bigint']);
+  const arrays = arrayParams([...Object.values(types), 'bigint', 'bigint']);
+  const [block, log] = params(names.length + 1, 2);
   return {
-    sqlite: `UPDATE span SET until_block = $${names.length + 1} WHERE rowid IN (SELECT rowid FROM span INDEXED BY ${index}
+    sqlite: `UPDATE span SET until_block = ${block}, until_log = ${log} WHERE rowid IN (SELECT rowid FROM span INDEXED BY ${index}
       WHERE ${sqlite} LIMIT ${MAX_ENDED})`,
-    postgres: `UPDATE span SET until_block = p.until_block FROM (SELECT s.ctid AS place, k.until_block
-        FROM unnest(${arrays}) AS k (${names.join(', ')}, until_block) CROSS JOIN LATERAL (SELECT ctid FROM span
+    postgres: `UPDATE span SET until_block = p.until_block, until_log = p.until_log
+      FROM (SELECT s.ctid AS place, k.until_block, k.until_log
+        FROM unnest(${arrays}) AS k (${names.join(', ')}, until_block, until_log) CROSS JOIN LATERAL (SELECT ctid FROM span
           WHERE ${postgres} LIMIT ${MAX_ENDED}) AS s) AS p WHERE span.ctid = p.place`,
   };
 }

@@ -3,6 +3,7 @@
 
 import type { BulkStatement, Param } from '../engine.ts';
 import { decodeHex, encodeHex } from '../rows/cells.ts';
+import type { LogPosition } from '../store.ts';
 import { endOpen, selectSpan } from './bulk-spans.ts';
 import type { ChainWriter } from './chain-writer.ts';
 import type { WideEnd } from './span-set.ts';
@@ -16,22 +17,22 @@ const PAIR = { chain: 'bigint', cold: 'bigint', hot: 'bigint', from_addr: 'bytea
 export const FIND_OPEN_PAIR = selectSpan('span_open_pair', PAIR, 'from_addr, to_addr');
 export const END_OPEN_PAIR = endOpen('span_open_pair', PAIR);
 
-/** The cells of `WALLET` or `PAIR`, and the block at which the spans end. */
+/** The cells of `WALLET` or `PAIR`, and the log that ends the spans. */
 interface End {
   readonly cells: Param[];
-  readonly block: number;
+  readonly at: LogPosition;
 }
 
 /** The first end of a pair or wallet counts. The end of a pair counts only if it comes before that of its wallet. */
 export async function endOpenSpans({ tx, chainId, hash }: ChainWriter, ends: readonly WideEnd[]): Promise<void> {
   const pairs = new Map<string, End>();
   const wallets = new Map<string, End>();
-  for (const { from, to, block } of ends) {
+  for (const { from, to, at } of ends) {
     if (wallets.has(from)) continue;
     const [cold, bytes] = [hash.cold(chainId, from), encodeHex(from)];
-    if (to === null) wallets.set(from, { cells: [chainId, cold, 1, bytes], block });
+    if (to === null) wallets.set(from, { cells: [chainId, cold, 1, bytes], at });
     else if (!pairs.has(from + to))
-      pairs.set(from + to, { cells: [chainId, cold, hash.hot(chainId, to), bytes, encodeHex(to)], block });
+      pairs.set(from + to, { cells: [chainId, cold, hash.hot(chainId, to), bytes, encodeHex(to)], at });
   }
   const endAll = async (all: ReadonlyMap<string, End>, find: BulkStatement, end: BulkStatement) => {
     for (let open = [...all.values()]; open.length > 0; ) {
@@ -40,7 +41,7 @@ export async function endOpenSpans({ tx, chainId, hash }: ChainWriter, ends: rea
         open.map(({ cells }) => cells),
       );
       open = found.map((addresses) => all.get(addresses.map(decodeHex).join('')) as End);
-      for (const { cells, block } of open) await tx.each(end, [[...cells, block]]);
+      for (const { cells, at } of open) await tx.each(end, [[...cells, at.block, at.logIndex]]);
     }
   };
   await endAll(pairs, FIND_OPEN_PAIR, END_OPEN_PAIR);

@@ -15,10 +15,12 @@ const IS_PAIR =
 
 /** $6 and $7 are the log's position. */
 export const END_BEFORE = [
-  'open_pair SET until_block = $6 WHERE until_block IS NULL',
-  'closed_pair SET until_block = $6 WHERE until_block > $6',
+  ['open_pair', 'until_block IS NULL'],
+  // Of two logs of one block that end a span, the first counts.
+  ['closed_pair', 'until_block >= $6 AND (until_block, until_log) > ($6, $7)'],
 ].map(
-  (half) => `UPDATE span INDEXED BY span_${half} AND ${IS_PAIR} AND (since_block /*pg + 0*/, since_log) < ($6, $7)`,
+  ([half, condition]) =>
+    `UPDATE span INDEXED BY span_${half} SET until_block = $6, until_log = $7 WHERE ${condition} AND ${IS_PAIR} AND (since_block /*pg + 0*/, since_log) < ($6, $7)`,
 );
 
 export const DELETE_EMPTY = `DELETE FROM span INDEXED BY span_closed_pair WHERE until_block = $6

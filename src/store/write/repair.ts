@@ -36,11 +36,13 @@ export async function repair(writer: ChainWriter, { epoch, blocks }: Repair): Pr
   await insertBlocks(tx, chainId, blocks);
   await setTimes(writer, blocks);
   await insertLogs(tx, chainId, blocks);
+  let changedFrom = lowest.number;
   for (const { version, wallet, from } of wallets.values()) {
-    if (hasUnnamedRevocations(version)) await unsettleReplaced(writer, wallet, from, blocks);
+    if (!hasUnnamedRevocations(version)) continue;
+    changedFrom = Math.min(changedFrom, await unsettleReplaced(writer, wallet, from, blocks));
   }
   await deriveWallets(writer, [...wallets.values()]);
-  return { state: await rewriteFrom(tx, before, lowest.number) };
+  return { state: await rewriteFrom(tx, before, changedFrom) };
 }
 
 async function storedEvents({ tx, chainId }: ChainWriter, block: number): Promise<RegistryEvent[]> {

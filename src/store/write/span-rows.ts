@@ -82,22 +82,26 @@ const INSERT_SPAN = insertInto('span', {
   first_block: 'bigint',
   first_log: 'bigint',
   until_block: 'bigint',
+  until_log: 'bigint',
   casing: 'bytea',
 });
 
 const CLOSE_SPAN: BulkStatement = {
-  sqlite: 'UPDATE span SET until_block = $4 WHERE chain = $1 AND since_block = $2 AND since_log = $3',
-  postgres: `UPDATE span SET until_block = k.until_block
-    FROM unnest(${arrayParams(Array(4).fill('bigint'))}) AS k (chain, since_block, since_log, until_block)
+  sqlite: `UPDATE span SET until_block = $4, until_log = $5
+    WHERE chain = $1 AND since_block = $2 AND since_log = $3`,
+  postgres: `UPDATE span SET until_block = k.until_block, until_log = k.until_log
+    FROM unnest(${arrayParams(Array(5).fill('bigint'))}) AS k (chain, since_block, since_log, until_block, until_log)
     WHERE span.chain = k.chain AND span.since_block = k.since_block AND span.since_log = k.since_log`,
 };
+
+const encodeUntil = (until: LogPosition | null): Param[] => [until?.block ?? null, until?.logIndex ?? null];
 
 export async function writeSpans(writer: ChainWriter, { opened, closed, ends }: SpanChanges): Promise<void> {
   const { tx, chainId } = writer;
   await endOpenSpans(writer, ends);
   await tx.each(
     CLOSE_SPAN,
-    closed.map(({ since, until }) => [chainId, since.block, since.logIndex, until]),
+    closed.map(({ since, until }) => [chainId, since.block, since.logIndex, ...encodeUntil(until)]),
   );
   await tx.each(
     INSERT_SPAN,
@@ -108,7 +112,7 @@ export async function writeSpans(writer: ChainWriter, { opened, closed, ends }: 
       since.logIndex,
       first.block,
       first.logIndex,
-      until,
+      ...encodeUntil(until),
       encodeCasing(encodeKey(delegation)),
     ]),
   );

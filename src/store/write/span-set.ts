@@ -15,13 +15,14 @@ export interface AppliedBlock {
   readonly logs: readonly AppliedLog[];
 }
 
-/** A range of blocks in which a delegation held: from the end of `since.block` to the end of the block before `until`. */
+/** A range of blocks in which a delegation held: from the end of `since.block` to the end of the block before `until.block`. */
 export interface Span {
   readonly delegation: Delegation;
   readonly since: LogPosition;
   /** The delegation's place in lists: its first grant, or `since` where the version does not keep places. */
   readonly first: LogPosition;
-  until: number | null;
+  /** The log that ended it. */
+  until: LogPosition | null;
   /** Already in the store. */
   readonly stored: boolean;
 }
@@ -30,7 +31,7 @@ export interface Span {
 export interface WideEnd {
   readonly from: Address;
   readonly to: Address | null;
-  readonly block: number;
+  readonly at: LogPosition;
 }
 
 /**
@@ -38,7 +39,7 @@ export interface WideEnd {
  * delegation, to keep the place.
  */
 const isStored = ({ delegation, since, first, until }: Span) =>
-  until !== since.block || (keepsPlace(delegation.version) && first === since);
+  until?.block !== since.block || (keepsPlace(delegation.version) && first === since);
 
 export interface SpanChanges {
   /** New spans, some of which may be closed already. */
@@ -81,27 +82,27 @@ export function createSpanSet(known: KnownSpans): SpanSet {
     }
     return wallet;
   };
-  const close = (span: Span, block: number) => {
-    span.until = block;
+  const close = (span: Span, at: LogPosition) => {
+    span.until = at;
     if (span.stored) closed.push(span);
   };
-  const endAll = (from: Address, to: Address | null, block: number) => {
-    ends.push({ from, to, block });
+  const endAll = (from: Address, to: Address | null, at: LogPosition) => {
+    ends.push({ from, to, at });
     const wallet = walletOf({ version: 1, from });
     for (const [id, span] of wallet) {
       if (to !== null && span.delegation.to !== to) continue;
       wallet.delete(id);
-      close(span, block);
+      close(span, at);
     }
   };
-  const end = (key: DelegationKey, block: number) => {
+  const end = (key: DelegationKey, at: LogPosition) => {
     const wallet = walletOf(key);
     const id = delegationId(key);
     const span = wallet.get(id);
     if (span === undefined) return;
     wallet.delete(id);
     if (keepsPlace(key.version)) places.set(id, span.first);
-    close(span, block);
+    close(span, at);
   };
   const grant = (delegation: Delegation, since: LogPosition) => {
     const wallet = walletOf(delegation);
@@ -109,7 +110,7 @@ export function createSpanSet(known: KnownSpans): SpanSet {
     const held = wallet.get(id);
     // A repeated grant changes nothing, not even `since`.
     if (held !== undefined && held.delegation.amount === delegation.amount) return;
-    if (held !== undefined) close(held, since.block);
+    if (held !== undefined) close(held, since);
     const first = keepsPlace(delegation.version) ? (held?.first ?? places.get(id) ?? since) : since;
     const span: Span = { delegation, since, first, until: null, stored: false };
     wallet.set(id, span);
@@ -120,17 +121,18 @@ export function createSpanSet(known: KnownSpans): SpanSet {
 
   return {
     apply(block, { logIndex, event, revoked, ended = [] }) {
+      const at = { block, logIndex };
       switch (event.type) {
         case 'granted':
-          return grant(event.delegation, { block, logIndex });
+          return grant(event.delegation, at);
         case 'ended':
-          return end(event.delegation, block);
+          return end(event.delegation, at);
         case 'vaultRevoked':
-          return endAll(event.from, null, block);
+          return endAll(event.from, null, at);
         case 'delegateRevoked':
-          return endAll(event.from, event.to, block);
+          return endAll(event.from, event.to, at);
         case 'unknownRevoked':
-          for (const to of revoked ? [revoked, ...ended] : ended) endAll(event.from, to, block);
+          for (const to of revoked ? [revoked, ...ended] : ended) endAll(event.from, to, at);
       }
     },
     changes: () => ({

@@ -1,0 +1,273 @@
+// Tests how webhooks are stored, on both engines.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { ENGINES } from '../../test/support/engines.ts';
+import { COLD, CONTRACT, HOT } from '../../test/support/fixtures.ts';
+import { openEngine } from '../store/open.ts';
+import { type Accounts, openAccounts } from './accounts.ts';
+import { type Attempt, type ClaimedWebhook, KEPT_ATTEMPTS, type WebhookRecord } from './webhooks.ts';
+
+const NOW = 1_800_000_000_000;
+const LEASE_MS = 60_000;
+const DELIVERY = { id: 'msg_1', body: '{"é":1}', changes: 3, from: 'start', cursor: 'next' };
+const attempt = (more: Partial<Attempt> = {}): Attempt => ({
+  type: 'changes',
+  at: NOW,
+  deliveryId: 'msg_1',
+  changes: 3,
+  failure: null,
+  status: 204,
+  ms: 12,
+  ...more,
+});
+const FAILED = { failure: 'status', status: 500 };
+
+for (const engine of ENGINES) {
+  describe(`webhooks on ${engine.name}`, () => {
+    let url: string;
+    let accounts: Accounts;
+    beforeAll(async () => {
+      url = await engine.fresh();
+      accounts = await openAccounts(url);
+    });
+    afterAll(() => accounts.close());
+    const request = {
+      owner: null,
+      label: null,
+      url: 'https://receiver.example/hook',
+      filter: { chainIds: 'served' as const },
+      at: 'final' as const,
+      cursor: 'start',
+      secret: 'whsec_1',
+      now: NOW,
+    };
+    const create = async (more = {}) => (await accounts.webhooks.create({ ...request, ...more })) as WebhookRecord;
+    const claim = async ({ id }: { id: number }, now = NOW) =>
+      (await accounts.webhooks.claim(id, LEASE_MS, now)) as ClaimedWebhook;
+    const giveKey = async (owner: string) =>
+      (await accounts.create({ label: 'a site', owner, now: NOW / 1000 }))?.record.id as number;
+
+    test('a webhook is read back with its filters, and without its secret', async () => {
+      const filter = { chainIds: [10, 1], wallet: HOT, from: COLD, to: HOT, contract: CONTRACT };
+      const made = await create({ label: 'gate', filter, at: 'head' });
+      const { now: _, secret: _secret, ...rest } = request;
+      expect(made).toEqual({
+        ...rest,
+        id: made.id,
+        label: 'gate',
+        filter,
+        at: 'head',
+        createdAt: NOW,
+        paused: null,
+        pending: null,
+        failures: 0,
+        failingSince: null,
+        nextAttemptAt: null,
+        testRequestedAt: null,
+        previousSecretUntil: null,
+      });
+      expect(await accounts.webhooks.byId(made.id)).toEqual(made);
+      const plain = await create();
+      expect((await accounts.webhooks.byId(plain.id))?.filter).toEqual({ chainIds: 'served' });
+      expect((await accounts.webhooks.list({ limit: 2 })).map(({ id }) => id)).toEqual([plain.id, made.id]);
+      expect(await accounts.webhooks.list({ after: plain.id, limit: 1 })).toEqual([made]);
+      expect([await accounts.webhooks.remove(made.id), await accounts.webhooks.remove(made.id)]).toEqual([true, false]);
+      expect(await accounts.webhooks.byId(made.id)).toBeNull();
+    });
+
+    test('a wallet needs an active key, and has at most as many webhooks as the quota, also if requested at once', async () => {
+      const owner = '0xquota';
+      expect(await accounts.webhooks.create({ ...request, owner, quota: 3 })).toBe('no-active-key');
+      await giveKey(owner);
+      const made = await Promise.all(
+        Array.from({ length: 6 }, () => accounts.webhooks.create({ ...request, owner, quota: 3 })),
+      );
+      expect(made.filter((one) => one !== 'over-quota')).toHaveLength(3);
+      expect(await accounts.webhooks.list({ owner })).toHaveLength(3);
+    });
+
+    test('of many processes that claim a webhook at once, one gets it', async () => {
+      const { id } = await create();
+      const others = await Promise.all([openAccounts(url), openAccounts(url), openAccounts(url)]);
+      const claims = await Promise.all(
+        others.flatMap(({ webhooks }) => [webhooks.claim(id, LEASE_MS, NOW), webhooks.claim(id, LEASE_MS, NOW)]),
+      );
+      const [won, ...rest] = claims.filter((one) => one !== null);
+      expect([won?.id, rest]).toEqual([id, []]);
+      const isCandidate = async () => (await accounts.webhooks.candidates()).some((one) => one.id === id);
+      expect(await isCandidate()).toBe(false);
+      await accounts.webhooks.release((won as ClaimedWebhook).lease);
+      expect(await isCandidate()).toBe(true);
+      await Promise.all(others.map((one) => one.close()));
+    });
+
+    test('a delivery is stored before it is sent, and moves the cursor when it has succeeded', async () => {
+      const made = await create();
+      const { lease, secrets, body } = await claim(made);
+      expect([secrets, body]).toEqual([['whsec_1'], null]);
+      const store = (delivery = DELIVERY) => accounts.webhooks.storePending(lease, delivery, LEASE_MS, NOW + 1);
+      expect([await store({ ...DELIVERY, from: 'elsewhere' }), await store(), await store()]).toEqual([
+        false,
+        true,
+        false,
+      ]);
+      await accounts.webhooks.release(lease);
+
+      const again = await claim(made);
+      expect(again).toMatchObject({
+        cursor: 'start',
+        body: DELIVERY.body,
+        pending: { id: 'msg_1', changes: 3, createdAt: NOW + 1 },
+      });
+      expect(await accounts.webhooks.recordFailure(again.lease, attempt(FAILED), { retryAt: NOW + 5000 })).toBe(true);
+      expect(
+        await accounts.webhooks.recordFailure(again.lease, attempt({ ...FAILED, at: NOW + 9 }), {
+          retryAt: NOW + 9000,
+        }),
+      ).toBe(true);
+      expect(await accounts.webhooks.byId(made.id)).toMatchObject({
+        failures: 2,
+        failingSince: NOW,
+        nextAttemptAt: NOW + 9000,
+        cursor: 'start',
+      });
+      expect(await accounts.webhooks.recordSuccess(again.lease, attempt({ at: NOW + 10 }))).toBe('next');
+      expect(await accounts.webhooks.byId(made.id)).toEqual({ ...made, cursor: 'next' });
+      expect(await accounts.webhooks.advance(again.lease, 'start', 'never')).toBe(false);
+      expect(await accounts.webhooks.advance(again.lease, 'next', 'later')).toBe(true);
+      expect(await accounts.webhooks.attempts(made.id)).toEqual([
+        attempt({ at: NOW + 10 }),
+        attempt({ ...FAILED, at: NOW + 9 }),
+        attempt(FAILED),
+      ]);
+      await accounts.webhooks.release(again.lease);
+    });
+
+    test('a process whose lease has ended and was taken over writes nothing', async () => {
+      const made = await create();
+      const old = (await accounts.webhooks.claim(made.id, -1, NOW)) as ClaimedWebhook;
+      await accounts.webhooks.storePending(old.lease, DELIVERY, -1, NOW);
+      const { lease } = await claim(made);
+      expect([
+        await accounts.webhooks.recordSuccess(old.lease, attempt()),
+        await accounts.webhooks.recordFailure(old.lease, attempt(FAILED), { pause: 'gone' }),
+        await accounts.webhooks.recordTest(old.lease, attempt()),
+        await accounts.webhooks.advance(old.lease, 'start', 'x'),
+        await accounts.webhooks.storePending(old.lease, DELIVERY, LEASE_MS, NOW),
+      ]).toEqual([null, false, false, false, false]);
+      await accounts.webhooks.release(old.lease);
+      expect(await accounts.webhooks.claim(made.id, LEASE_MS, NOW)).toBeNull();
+      expect(await accounts.webhooks.attempts(made.id)).toEqual([]);
+      expect(await accounts.webhooks.recordSuccess(lease, attempt())).toBe('next');
+      await accounts.webhooks.release(lease);
+    });
+
+    test('a replay during an attempt wins: the attempt is in the log, and the cursor is that of the replay', async () => {
+      const made = await create();
+      const { lease } = await claim(made);
+      await accounts.webhooks.storePending(lease, DELIVERY, LEASE_MS, NOW);
+      await accounts.webhooks.pause(made.id, NOW);
+      expect(await accounts.webhooks.replayFrom(made.id, 'earlier')).toBe(true);
+      expect(await accounts.webhooks.claim(made.id, LEASE_MS, NOW)).toBeNull();
+      expect(await accounts.webhooks.recordSuccess(lease, attempt())).toBeNull();
+      await accounts.webhooks.release(lease);
+      expect(await accounts.webhooks.byId(made.id)).toEqual({ ...made, cursor: 'earlier' });
+      expect(await accounts.webhooks.attempts(made.id)).toHaveLength(1);
+    });
+
+    test('a paused webhook keeps its delivery, and continues with it at once when it is resumed', async () => {
+      const made = await create();
+      const { lease } = await claim(made);
+      await accounts.webhooks.storePending(lease, DELIVERY, LEASE_MS, NOW);
+      await accounts.webhooks.recordFailure(lease, attempt(FAILED), { pause: 'failing' });
+      await accounts.webhooks.release(lease);
+      const isCandidate = async () => (await accounts.webhooks.candidates()).some(({ id }) => id === made.id);
+      expect([(await accounts.webhooks.byId(made.id))?.paused, await isCandidate()]).toEqual([
+        { at: NOW, reason: 'failing' },
+        false,
+      ]);
+      expect(await accounts.webhooks.pause(made.id, NOW)).toBe(false);
+      expect([await accounts.webhooks.resume(made.id), await accounts.webhooks.resume(made.id)]).toEqual([true, false]);
+      expect(await accounts.webhooks.byId(made.id)).toMatchObject({
+        paused: null,
+        pending: { id: 'msg_1' },
+        failures: 0,
+        failingSince: null,
+        nextAttemptAt: null,
+        cursor: 'start',
+      });
+      await accounts.webhooks.pause(made.id, NOW);
+      expect((await accounts.webhooks.byId(made.id))?.paused).toEqual({ at: NOW, reason: 'paused' });
+      // A test is sent even so.
+      await accounts.webhooks.requestTest(made.id, NOW);
+      expect(await isCandidate()).toBe(true);
+      const again = await claim(made);
+      await accounts.webhooks.recordTest(again.lease, attempt({ type: 'test', deliveryId: 'msg_test', changes: 0 }));
+      await accounts.webhooks.release(again.lease);
+      expect([await isCandidate(), (await accounts.webhooks.byId(made.id))?.pending?.id]).toEqual([false, 'msg_1']);
+    });
+
+    test('a wallet without an active key is not delivered to', async () => {
+      const owner = '0xkeyless';
+      const key = await giveKey(owner);
+      const made = await create({ owner });
+      const { lease } = await claim(made);
+      await accounts.webhooks.release(lease);
+      await accounts.revoke(key, NOW / 1000);
+      expect(await accounts.webhooks.claim(made.id, LEASE_MS, NOW)).toBeNull();
+      expect((await accounts.webhooks.byId(made.id))?.paused).toEqual({ at: NOW, reason: 'no-active-key' });
+      await giveKey(owner);
+      expect(await accounts.webhooks.resume(made.id)).toBe(true);
+      await accounts.webhooks.release((await claim(made)).lease);
+    });
+
+    test('after a rotation both secrets sign until the overlap ends', async () => {
+      const made = await create();
+      const rotation = { id: made.id, secret: 'whsec_2', now: NOW, overlapMs: 1000 };
+      expect(await accounts.webhooks.rotateSecret(rotation)).toBe(true);
+      expect((await accounts.webhooks.byId(made.id))?.previousSecretUntil).toBe(NOW + 1000);
+      for (const [now, secrets] of [
+        [NOW + 999, ['whsec_2', 'whsec_1']],
+        [NOW + 1000, ['whsec_2']],
+      ] as const) {
+        const claimed = await claim(made, now);
+        expect(claimed.secrets).toEqual([...secrets]);
+        await accounts.webhooks.release(claimed.lease);
+      }
+    });
+
+    test('the last attempts of a webhook are kept, and go with it', async () => {
+      const made = await create();
+      const { lease } = await claim(made);
+      for (let at = 0; at < KEPT_ATTEMPTS + 5; at++) await accounts.webhooks.recordTest(lease, attempt({ at }));
+      const kept = await accounts.webhooks.attempts(made.id);
+      expect([kept.length, kept[0]?.at, kept.at(-1)?.at]).toEqual([KEPT_ATTEMPTS, KEPT_ATTEMPTS + 4, 5]);
+      await accounts.webhooks.remove(made.id);
+      const tables = await openEngine(url, { readOnly: true });
+      const sql = 'SELECT count(*) FROM webhook_attempt WHERE webhook = $1';
+      const [[count] = []] = await tables.rows(sql, [made.id]);
+      await tables.close();
+      expect(Number(count)).toBe(0);
+    });
+
+    test('the statistics count webhooks by state and name those with a pending delivery, the oldest first', async () => {
+      for (const { id } of await accounts.webhooks.list({ limit: 1000 })) await accounts.webhooks.remove(id);
+      const [first, second, third] = [await create(), await create(), await create()];
+      await create();
+      await accounts.webhooks.pause(third.id, NOW);
+      for (const [{ id }, at] of [
+        [first, 20],
+        [second, 10],
+        [third, 5],
+      ] as const)
+        await accounts.webhooks.storePending((await claim({ id })).lease, DELIVERY, LEASE_MS, NOW + at);
+      expect(await accounts.webhooks.stats()).toEqual({
+        counts: { active: 3, paused: 1, failing: 0, gone: 0, 'no-active-key': 0 },
+        pending: [
+          { id: second.id, since: NOW + 10 },
+          { id: first.id, since: NOW + 20 },
+        ],
+      });
+    });
+  });
+}

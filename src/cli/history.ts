@@ -1,0 +1,92 @@
+// delegations history: prints every grant that a wallet made or got, and what ended it.
+
+import { HISTORY } from '../api/any-operations.ts';
+import type { ResponseOf } from '../api/operation.ts';
+import { direction } from '../api/params.ts';
+import { urlFor } from '../api/url.ts';
+import { rightsLabel } from '../registry/rights.ts';
+import { UsageError } from '../service/usage-error.ts';
+import type { Command, Invocation } from './command.ts';
+import { reportProblems } from './counterparts.ts';
+import { writeOut } from './output.ts';
+import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
+import { ANY_OPTIONS, dateOf, given, tableOf, timesOf } from './question-options.ts';
+
+type Page = ResponseOf<typeof HISTORY>;
+type Grant = Page['grants'][number];
+
+export const history: Command = {
+  name: 'history',
+  summary: 'list everything that a wallet ever granted or got',
+  usage: '<wallet> [options]',
+  about: `Lists every grant from and to a wallet in both registries, the newest first, and when it ended.
+Exit code: 0 at least one, 1 none, 2 error, also if a chain did not answer.
+
+${SOURCE_ABOUT} ${STALE_ABOUT}`,
+  operands: [1, 1],
+  options: {
+    direction: { value: '<direction>', about: 'incoming or outgoing [both]', choices: direction.choices },
+    ...ANY_OPTIONS,
+    json: { about: 'print each grant as a line of JSON' },
+    ...SOURCE_OPTIONS,
+  },
+  examples: [
+    'delegations history 0xC01d… --url http://localhost:8080',
+    'delegations history 0xC01d… --direction outgoing --chain served',
+    "delegations history 0xC01d… --json | jq 'select(.until == null)'",
+  ],
+  async run(call) {
+    const source = await openSource(call);
+    let [rows, cursor]: [number, string | undefined] = [0, undefined];
+    try {
+      do {
+        const page: Page = await jsonOf<Page>(await source.ask(urlOf(call, cursor)));
+        if (!Array.isArray(page.grants)) throw new UsageError(NO_SERVICE);
+        rows += page.grants.length;
+        await writeOut(call.isSet('json') ? linesText(page.grants) : tableText(page.grants, call.operands[0] ?? ''));
+        if (cursor === undefined) reportProblems(page);
+        cursor = page.next ?? undefined;
+      } while (cursor !== undefined);
+    } finally {
+      await source.close();
+    }
+    if (rows > 0) return;
+    process.exitCode ||= 1;
+    if (!call.isSet('json')) await writeOut('No grants.\n');
+  },
+};
+
+const urlOf = (call: Invocation, cursor: string | undefined) =>
+  urlFor(HISTORY, {
+    wallet: call.operands[0] ?? '',
+    chainId: given(call, 'chainId'),
+    direction: given(call, 'direction'),
+    ...timesOf(call),
+    numbers: 'string',
+    cursor,
+  });
+
+const linesText = (grants: readonly Grant[]) => grants.map((grant) => `${JSON.stringify(grant)}\n`).join('');
+
+const NAMES = ['CHAIN', '', 'WALLET', 'REGISTRY', 'TYPE', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS', 'SINCE', 'UNTIL'];
+
+function tableText(grants: readonly Grant[], wallet: string): string {
+  if (grants.length === 0) return '';
+  const rows = grants.map(({ from, to, since, until, ...grant }) => {
+    const isOutgoing = from.toLowerCase() === wallet.toLowerCase();
+    return [
+      String(grant.chainId),
+      isOutgoing ? 'to' : 'from',
+      isOutgoing ? to : from,
+      `v${grant.version}`,
+      grant.standard ?? grant.type,
+      grant.contract ?? '',
+      String(grant.tokenId ?? ''),
+      String(grant.amount ?? ''),
+      rightsLabel(grant.rights, dateOf) ?? '',
+      `${since.block}, ${dateOf(since.timestamp)}`,
+      until === null ? '' : `${until.block}, ${dateOf(until.timestamp)}`,
+    ];
+  });
+  return `${tableOf(NAMES, rows)}\n`;
+}

@@ -1,0 +1,415 @@
+// Streams what changes as server-sent events. A stream reads its chains by itself until it has caught up; then it shares one reader
+// of each chain, the tail, with all other streams.
+
+import { Problem } from '../api/problems.ts';
+import { comparePositions } from '../store/change-position.ts';
+import type { ChainState, ChangesCursor, ChangesPage } from '../store/store.ts';
+import { requireCurrent } from './as-of.ts';
+import { feedCursorText } from './changes-cursor.ts';
+import { widerPrefix } from './client-address.ts';
+import { EventStream, encodeEvent } from './event-stream.ts';
+import { entriesOf, type Feed, type FeedEntry, headOf, isWanted } from './feed.ts';
+import { createFeedMembers, type FeedMembers } from './feed-members.ts';
+import type { Caller, LongList } from './long-lists.ts';
+import { problemOf } from './problem-of.ts';
+import { problemBody } from './problem-response.ts';
+import type { ChangeStreams, Service, StreamCall, StreamRequest } from './service.ts';
+
+export interface StreamLimits {
+  /** Open at once, for each client address without a key; all of an IPv6 /48 together. */
+  readonly perAddress: number;
+  /** Open at once, for each key. */
+  readonly perKey: number;
+}
+
+/** Tests use shorter ones. */
+const TIMES = {
+  /** How often the tails look for new commits. */
+  pollMs: 500,
+  /** Heartbeats keep proxies from closing the connection, and move the cursor of a reader whose filter lets nothing pass. */
+  heartbeatMs: 15_000,
+  /** A reader that takes nothing for this long is cut off. It resumes from the last id that it got. */
+  slowMs: 20_000,
+  /** A stream ends after about this long. Its reader connects again, with a key that is still active. */
+  maxAgeMs: 3_600_000,
+};
+/** Heartbeats are spread over their interval. */
+const HEARTBEAT_GROUPS = 15;
+/** How long a client waits before it connects again. */
+const RETRY_MS = 2000;
+/** How many changes are read at once. */
+const PAGE = 250;
+/** How long Bun keeps the connection of a reader that was cut off. */
+const CUT_OFF_SECONDS = 8;
+/** In each process. Each needs a few kilobytes and a file descriptor. */
+const MAX_STREAMS = 20_000;
+const BUSY_MS = 5000;
+
+/** Where streams are on a chain; null before the first read. */
+interface Place {
+  cursor: ChangesCursor | null;
+}
+
+interface Member extends Omit<StreamRequest, 'cursor'> {
+  readonly stream: EventStream;
+  readonly call: StreamCall;
+  /** By chain: of its own, or a tail. */
+  readonly places: Map<number, Place | Tail>;
+  /** The chains whose problem was reported. */
+  readonly troubled: Set<number>;
+  isCatchingUp: boolean;
+  /** When the stream ends, in milliseconds of `performance.now`. */
+  readonly endsAt: number;
+  /** The same for streams that get the same bytes while none of them is catching up. */
+  readonly shared: string;
+}
+
+/** Reads a chain for all streams that have caught up with it. All members were sent everything up to its cursor. */
+interface Tail {
+  readonly chainId: number;
+  readonly feed: Pick<Feed, 'isFinal'>;
+  readonly members: FeedMembers<Member>;
+  cursor: ChangesCursor;
+  /** Of the chain when it was last read to its end. */
+  commits: number;
+  /** Whether the last read failed. */
+  isTroubled: boolean;
+  reading: Promise<void> | null;
+}
+
+export function createChangeStreams(
+  limits: StreamLimits = { perAddress: 10, perKey: 100 },
+  { pollMs, heartbeatMs, slowMs, maxAgeMs } = TIMES,
+): ChangeStreams {
+  const members = new Set<Member>();
+  const tails = new Map<string, Tail>();
+  const count = createCounts(limits);
+  const groups = Array.from({ length: HEARTBEAT_GROUPS }, () => new Set<Member>());
+  let [opened, beats] = [0, 0];
+  let hasStopped = false;
+  let timers: readonly NodeJS.Timeout[] = [];
+  let isPolling = false;
+
+  const tailOf = (chainId: number, { isFinal }: Pick<Feed, 'isFinal'>) => tails.get(`${chainId} ${isFinal}`);
+
+  function join(member: Member, tail: Tail): void {
+    member.places.set(tail.chainId, tail);
+    tail.members.add(member);
+    tails.set(`${tail.chainId} ${tail.feed.isFinal}`, tail);
+  }
+
+  function leave(member: Member, tail: Tail): void {
+    member.places.set(tail.chainId, { cursor: tail.cursor });
+    tail.members.delete(member);
+    if (tail.members.all.size === 0) tails.delete(`${tail.chainId} ${tail.feed.isFinal}`);
+  }
+
+  /** Sends one change after the other to all members, so that the cursor is always true for all of them. */
+  function broadcast(tail: Tail, page: ChangesPage): void {
+    for (const entry of entriesOf(page, tail.chainId)) {
+      tail.cursor = entry.after;
+      const events = new Map<string, Uint8Array>();
+      for (const member of entry.change === null ? tail.members.all : tail.members.near(entry.change.delegation)) {
+        const { feed, shared, isCatchingUp, stream } = member;
+        if (!isWanted(entry, feed)) continue;
+        const event = (isCatchingUp ? undefined : events.get(shared)) ?? entryEvent(member, entry);
+        if (!isCatchingUp) events.set(shared, event);
+        stream.send(event);
+      }
+    }
+    tail.cursor = page.next;
+    for (const member of tail.members.all) {
+      if (!member.stream.isFull) continue;
+      // It continues by itself, as fast as its reader reads.
+      leave(member, tail);
+      void catchUp(member);
+    }
+  }
+
+  async function readTail(tail: Tail, service: Service): Promise<void> {
+    const { chainId, feed } = tail;
+    try {
+      for (let isEnd = false; !isEnd && tail.members.all.size > 0; ) {
+        const query = { chainId, after: tail.cursor, isFinal: feed.isFinal, limit: PAGE };
+        const page = await service.store.changes(query);
+        requireCurrent(page.chain, feed, service);
+        for (const member of tail.members.all) reportRecovery(member, chainId);
+        tail.isTroubled = false;
+        broadcast(tail, page);
+        isEnd = page.isEnd;
+        if (isEnd) tail.commits = page.chain.commits;
+      }
+    } catch (error) {
+      tail.isTroubled = true;
+      const [first] = tail.members.all;
+      const event = first && problemEvent(first, chainId, error);
+      for (const member of tail.members.all) if (event !== undefined) reportProblem(member, chainId, event);
+    }
+  }
+
+  /** Sends what is new on the chain to all members. */
+  const update = (tail: Tail, service: Service): Promise<void> => {
+    tail.reading ??= readTail(tail, service).finally(() => {
+      tail.reading = null;
+    });
+    return tail.reading;
+  };
+
+  async function pollTails(service: Service): Promise<void> {
+    const states = await statesOf(service);
+    for (const tail of [...tails.values()]) {
+      const state = states.get(tail.chainId);
+      if (tail.isTroubled || state?.commits !== tail.commits || !isFresh(state, tail, service))
+        await update(tail, service);
+    }
+  }
+
+  /** Reads a page of a chain for one stream; null if the chain has a problem. */
+  async function readOwn(member: Member, chainId: number, long: LongList | null): Promise<ChangesPage | null> {
+    const { feed, start, stream, call } = member;
+    const { service } = call;
+    const place = member.places.get(chainId) as Place;
+    try {
+      place.cursor ??= start === 'head' ? await headOf(chainId, feed, service) : null;
+      const query = { chainId, after: place.cursor, isFinal: feed.isFinal, limit: PAGE };
+      const read = () => service.store.changes(query);
+      const page = await (long === null ? read() : long.read(PAGE, read));
+      requireCurrent(page.chain, feed, service);
+      reportRecovery(member, chainId);
+      for (const entry of entriesOf(page, chainId)) {
+        place.cursor = entry.after;
+        if (isWanted(entry, feed)) stream.send(entryEvent(member, entry));
+      }
+      place.cursor = page.next;
+      return page;
+    } catch (error) {
+      if (!member.troubled.has(chainId)) reportProblem(member, chainId, problemEvent(member, chainId, error));
+      return null;
+    }
+  }
+
+  /** Joins the tail if both are at the same place; with a state that was just read, becomes the tail if there is none. */
+  function tryJoin(member: Member, chainId: number, state: ChainState | null): boolean {
+    const { places, feed, stream } = member;
+    const { cursor } = places.get(chainId) as Place;
+    if (cursor === null || stream.hasEnded) return false;
+    const tail = tailOf(chainId, feed);
+    if (tail === undefined && state !== null) {
+      const { commits } = state;
+      join(member, {
+        chainId,
+        feed,
+        cursor,
+        commits,
+        members: createFeedMembers<Member>(),
+        isTroubled: false,
+        reading: null,
+      });
+      return true;
+    }
+    if (tail === undefined || tail.isTroubled || !isSamePlace(tail.cursor, cursor)) return false;
+    join(member, tail);
+    return true;
+  }
+
+  /** Brings the tail to where the stream is. */
+  async function updateTail(chainId: number, { feed, call }: Member): Promise<void> {
+    const tail = tailOf(chainId, feed);
+    if (tail !== undefined) await update(tail, call.service);
+  }
+
+  /** Reads the chains that the stream does not share yet, until it shares all of them. */
+  async function catchUp(member: Member): Promise<void> {
+    if (member.isCatchingUp) return;
+    member.isCatchingUp = true;
+    const { stream, call, places } = member;
+    let long: LongList | null = null;
+    try {
+      for (;;) {
+        const own = [...places].filter(([, place]) => !('members' in place));
+        if (stream.hasEnded) return;
+        // The id at once: a reader whose connection breaks before the first change resumes from here.
+        if (own.length === 0) return stream.send(encodeEvent({ id: idOf(member) }));
+        let isWaiting = true;
+        for (const [chainId] of own) {
+          if (!(await stream.drained(slowMs))) return cutOff(member);
+          if (tryJoin(member, chainId, null)) continue;
+          const page = await readOwn(member, chainId, long);
+          if (page === null || (page.isEnd && tryJoin(member, chainId, page.chain))) continue;
+          if (page.isEnd) await updateTail(chainId, member);
+          else long ??= await beginLong(call);
+          isWaiting &&= page.isEnd && !tryJoin(member, chainId, null);
+        }
+        if (isWaiting) await Bun.sleep(pollMs);
+      }
+    } finally {
+      long?.end();
+      member.isCatchingUp = false;
+    }
+  }
+
+  function beat(): void {
+    const now = performance.now();
+    for (const member of groups[beats++ % groups.length] ?? []) {
+      if (now > member.endsAt) end(member, 'The stream has been open for long.');
+      else if (!member.stream.isFull) member.stream.send(encodeEvent({ id: idOf(member) }));
+    }
+  }
+
+  /** The timers run only while there are streams. */
+  function watch(service: Service): void {
+    if (timers.length > 0) return;
+    const pollOnce = () => {
+      if (isPolling) return;
+      isPolling = true;
+      void pollTails(service).finally(() => {
+        isPolling = false;
+      });
+    };
+    timers = [setInterval(pollOnce, pollMs), setInterval(beat, heartbeatMs / HEARTBEAT_GROUPS)];
+  }
+  function unwatch(): void {
+    for (const timer of timers) clearInterval(timer);
+    timers = [];
+  }
+
+  return {
+    open(request, call) {
+      const release = count(call.caller);
+      const group = groups[opened++ % groups.length];
+      const stream = new EventStream(() => {
+        release();
+        members.delete(member);
+        group?.delete(member);
+        for (const place of [...member.places.values()]) if ('members' in place) leave(member, place);
+        if (members.size === 0) unwatch();
+      });
+      const { cursor, ...rest } = request;
+      const { feed, identity } = rest;
+      const places = feed.chainIds.map((chainId) => [chainId, { cursor: cursor.get(chainId) ?? null }] as const);
+      const member: Member = {
+        ...rest,
+        stream,
+        call,
+        places: new Map(places),
+        troubled: new Set(),
+        isCatchingUp: false,
+        // Streams that were opened together end at different times.
+        endsAt: performance.now() + maxAgeMs * (0.75 + Math.random() / 2),
+        shared: [feed.mode, feed.chainIds.join('+'), identity].join(' '),
+      };
+      members.add(member);
+      group?.add(member);
+      call.setIdleTimeout(0);
+      stream.send(encodeEvent({ retry: RETRY_MS }));
+      if (hasStopped) end(member, STOPPING);
+      else {
+        watch(call.service);
+        void catchUp(member);
+      }
+      return stream;
+    },
+    stop() {
+      hasStopped = true;
+      for (const member of [...members]) end(member, STOPPING);
+    },
+    get count() {
+      return members.size;
+    },
+  };
+}
+
+const STOPPING = 'The server is stopping.';
+
+function end(member: Member, reason: string): void {
+  member.stream.send(
+    encodeEvent({ event: 'end', data: JSON.stringify({ reason: `${reason} Connect again and resume.` }) }),
+  );
+  cutOff(member);
+}
+
+/** Ends the stream of a reader that is too slow, or that disconnected. */
+function cutOff({ stream, call }: Member): void {
+  if (stream.hasEnded) return;
+  stream.end();
+  call.setIdleTimeout(CUT_OFF_SECONDS);
+}
+
+function idOf({ places, identity }: Member): string {
+  const cursor = new Map<number, ChangesCursor>();
+  for (const [chainId, place] of places) if (place.cursor !== null) cursor.set(chainId, place.cursor);
+  return feedCursorText(cursor, identity);
+}
+
+const entryEvent = (member: Member, entry: FeedEntry) =>
+  encodeEvent({ id: idOf(member), data: entry.text(member.feed.mode) });
+
+function problemEvent({ call }: Member, chainId: number, error: unknown): Uint8Array {
+  const problem = problemBody(problemOf(error, call.service, call.failed));
+  return encodeEvent({ event: 'problem', data: JSON.stringify({ chainId, problem }) });
+}
+
+/** A problem of a chain is reported once, and its end too. */
+function reportProblem({ troubled, stream }: Member, chainId: number, event: Uint8Array): void {
+  if (troubled.has(chainId)) return;
+  troubled.add(chainId);
+  stream.send(event);
+}
+
+function reportRecovery({ troubled, stream }: Member, chainId: number): void {
+  if (troubled.delete(chainId)) stream.send(encodeEvent({ event: 'recovered', data: JSON.stringify({ chainId }) }));
+}
+
+/** Empty if the store does not answer: then the tails report why. */
+async function statesOf({ store }: Service): Promise<ReadonlyMap<number, ChainState>> {
+  try {
+    return new Map((await store.chains()).map((state) => [state.chainId, state]));
+  } catch {
+    return new Map();
+  }
+}
+
+const isSamePlace = (one: ChangesCursor, other: ChangesCursor) =>
+  one.revision === other.revision && one.stamp === other.stamp && comparePositions(one.position, other.position) === 0;
+
+function isFresh(state: ChainState, { feed }: Tail, service: Service): boolean {
+  try {
+    requireCurrent(state, feed, service);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reading much is limited like a long list. A caller that has as many as it may waits. */
+async function beginLong({ service, caller }: StreamCall): Promise<LongList | null> {
+  try {
+    return service.longLists.begin(caller);
+  } catch {
+    await Bun.sleep(BUSY_MS);
+    return null;
+  }
+}
+
+/** Counts the streams of each caller. */
+function createCounts({ perAddress, perKey }: StreamLimits) {
+  const counts = new Map<string, number>();
+  let total = 0;
+  return ({ id, hasKey }: Caller): (() => void) => {
+    const key = hasKey ? `key ${id}` : (widerPrefix(id) ?? id);
+    const [most, words] = hasKey ? [perKey, 'with one API key'] : [perAddress, 'without an API key'];
+    const count = counts.get(key) ?? 0;
+    if (count >= most) throw tooMany(`At most ${most} streams can be open at once ${words}.`);
+    if (total >= MAX_STREAMS) throw tooMany('The service has as many open streams as it can. Retry later.');
+    counts.set(key, count + 1);
+    total++;
+    return () => {
+      total--;
+      const left = (counts.get(key) ?? 1) - 1;
+      if (left === 0) counts.delete(key);
+      else counts.set(key, left);
+    };
+  };
+}
+
+const tooMany = (detail: string) => new Problem('too-many-requests', detail, { retryAfter: BUSY_MS / 1000 });

@@ -1,0 +1,50 @@
+// Answers with every grant that a wallet made or got, on several chains.
+
+import type { HISTORY } from '../api/any-operations.ts';
+import { handled } from '../api/operation.ts';
+import { readRequest } from '../api/request.ts';
+import type { Answer } from './answer.ts';
+import type { Call } from './call.ts';
+import { answerChainPage, badCursor, type PinnedChain, type Section } from './chain-pages.ts';
+import { historyEntryText } from './json.ts';
+import { requestedChains } from './served-chains.ts';
+import { reportUnread } from './unread-revocation.ts';
+
+const POSITION = /^(\d{1,16})\.(\d{1,16})$/;
+
+export function answerHistory(operation: typeof HISTORY, call: Call): Promise<Answer> {
+  const { query, service } = call;
+  const asked = readRequest(operation, call.path, query);
+  const { wallet, chainId, block, timestamp, direction, numbers: mode, limit, cursor, ...rest } = asked;
+  handled(rest);
+  const chainIds = requestedChains(chainId, block, service.chainIds);
+  const section =
+    ({ chainId: id, at }: PinnedChain): Section =>
+    async (rows, text) => {
+      const [, number, logIndex] = POSITION.exec(text ?? '') ?? [];
+      if (text !== null && number === undefined) throw badCursor();
+      const after = text === null ? {} : { after: { block: Number(number), logIndex: Number(logIndex) } };
+      const side = direction === undefined ? {} : { direction };
+      const reading = service.store.history({ chainId: id, wallet, at, limit: rows, ...side, ...after });
+      const { entries, next } = await reportUnread({ chainId: id, to: wallet }, service, reading);
+      return {
+        texts: entries.map((entry) => historyEntryText(entry, { mode, chainId: id })),
+        next: next === null ? null : `${next.block}.${next.logIndex}`,
+      };
+    };
+  return answerChainPage(
+    {
+      budget: operation.budget,
+      wallet,
+      chainIds,
+      asOf: { block, timestamp },
+      limit,
+      cursor,
+      identity: ['history', wallet, direction, chainIds.join('+'), block, timestamp].join(),
+      query,
+      rows: 'grants',
+      sectionsOf: (chain) => [section(chain)],
+    },
+    call,
+  );
+}

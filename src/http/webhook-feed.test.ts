@@ -1,0 +1,100 @@
+// Tests what a webhook delivers next, and where it starts.
+
+import { describe, expect, test } from 'bun:test';
+import { ENGINES } from '../../test/support/engines.ts';
+import { address, block, granted, timeOf } from '../../test/support/fixtures.ts';
+import { appOf } from '../../test/support/serving.ts';
+import type { WebhookFilter, WebhookRecord } from '../accounts/webhooks.ts';
+import { openStore } from '../store/open.ts';
+import type { BlockInput, Store } from '../store/store.ts';
+import { MOST_ENTRIES, readBatch, replayCursor, startCursor } from './webhook-feed.ts';
+
+const CHAIN = 1;
+const chainIds = new Set([CHAIN]);
+const SERVED: WebhookFilter = { chainIds: 'served' };
+const MAX = 2n ** 256n - 1n;
+
+/** Indexes a block with grants, the newest of which is final. */
+async function extend(store: Store, count: number, fields = {}): Promise<void> {
+  const { head, epoch } = await store.claim(CHAIN, 1);
+  const number = (head?.number ?? 0) + 1;
+  const events = Array.from({ length: count }, (_, turn) =>
+    granted('ERC1155', { from: address(number * 10_000 + turn), ...fields }),
+  );
+  const next: BlockInput = block(number, events);
+  await store.apply({ chainId: CHAIN, epoch, after: head, blocks: [next], head: next, verified: number });
+}
+
+for (const engine of ENGINES) {
+  describe(`what a webhook delivers on ${engine.name}`, () => {
+    const withStore = async (work: (store: Store) => Promise<void>) => {
+      const store = await openStore(await engine.fresh());
+      await work(store).finally(store.close);
+    };
+    const read = (store: Store, webhook: Pick<WebhookRecord, 'filter' | 'at'>, cursor: string) =>
+      readBatch(webhook, cursor, { chainIds, readPage: store.changes });
+
+    test('a chain without blocks is delivered from its first block on', () =>
+      withStore(async (store) => {
+        for (const at of ['final', 'head'] as const) {
+          const webhook = { filter: SERVED, at };
+          const cursor = await startCursor(webhook, { store, chainIds });
+          expect(await read(store, webhook, cursor)).toEqual({ entries: [], cursor, scanned: 0, isEnd: true });
+        }
+        const webhook = { filter: SERVED, at: 'head' as const };
+        const cursor = await startCursor(webhook, { store, chainIds });
+        await extend(store, 3);
+        const batch = await read(store, webhook, cursor);
+        expect([batch.entries.length, batch.isEnd]).toEqual([3, true]);
+        expect(await startCursor(webhook, { store, chainIds })).toBe(batch.cursor);
+        await expect(replayCursor({ ...webhook, cursor }, { chainId: 10, block: 1 }, { store })).rejects.toMatchObject({
+          code: 'not-started',
+        });
+      }));
+
+    test('a batch has at most a hundred entries, and the largest ones fit into 256 kB', () =>
+      withStore(async (store) => {
+        const webhook = { filter: SERVED, at: 'final' as const };
+        const cursor = await startCursor(webhook, { store, chainIds });
+        const largest = { tokenId: MAX, amount: MAX, rights: `0x${Buffer.from('é'.repeat(16)).toString('hex')}` };
+        await extend(store, 250, largest);
+        const sizes: number[] = [];
+        for (let at = cursor; ; ) {
+          const batch = await read(store, webhook, at);
+          if (batch.entries.length > 0) sizes.push(batch.entries.length);
+          expect(Buffer.byteLength(batch.entries.join())).toBeLessThan(120_000);
+          at = batch.cursor;
+          if (batch.isEnd) break;
+        }
+        expect(sizes).toEqual([MOST_ENTRIES, MOST_ENTRIES, 50]);
+      }));
+
+    test('a filter that matches nothing moves the cursor, and ends a batch after many changes', () =>
+      withStore(async (store) => {
+        const webhook = { filter: { ...SERVED, to: address(0xdead) }, at: 'head' as const };
+        const cursor = await startCursor(webhook, { store, chainIds });
+        await extend(store, 5200);
+        const first = await read(store, webhook, cursor);
+        expect([first.entries, first.scanned, first.isEnd]).toEqual([[], 5000, false]);
+        const last = await read(store, webhook, first.cursor);
+        expect([last.entries, last.scanned, last.isEnd]).toEqual([[], 200, true]);
+      }));
+
+    test('a receiver can continue at /registry/any/changes with the cursor of a delivery', () =>
+      withStore(async (store) => {
+        const webhook = { filter: { chainIds: [CHAIN], from: address(20_000) }, at: 'final' as const };
+        const cursor = await startCursor(webhook, { store, chainIds });
+        await extend(store, 1);
+        const { cursor: after } = await read(store, webhook, cursor);
+        await extend(store, 2);
+        const query = `chainId=1&from=${address(20_000)}&final=true&numbers=string&cursor=${after}`;
+        const response = await appOf(store, timeOf(2)).fetch(
+          new Request(`http://localhost/registry/any/changes?${query}`),
+        );
+        const { changes } = (await response.json()) as { changes: unknown[] };
+        const batch = await read(store, webhook, after);
+        expect([response.status, changes]).toEqual([200, batch.entries.map((text) => JSON.parse(text))]);
+        expect(changes).toHaveLength(1);
+      }));
+  });
+}

@@ -1,0 +1,49 @@
+// Starts delivering webhooks in this process. All processes that serve the API share the work.
+
+import type { Webhooks } from '../accounts/webhooks.ts';
+import type { Service } from '../http/service.ts';
+import { type Deliverer, type DelivererOptions, startDeliverer } from '../webhooks/deliverer.ts';
+import { type Networks, parseNetworks } from '../webhooks/networks.ts';
+import { createSender } from '../webhooks/send.ts';
+import { signatureOf } from '../webhooks/sign.ts';
+import type { TargetRules } from '../webhooks/target.ts';
+import type { Config } from './config.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { createWebhookSource } from './webhook-source.ts';
+
+export interface DeliveryPace extends Pick<DelivererOptions, 'retryScale' | 'leaseMs' | 'pollMs'> {
+  /** Of one attempt. */
+  readonly timeoutMs?: number;
+}
+
+export interface WebhookOptions {
+  readonly service: Pick<Service, 'store' | 'chainIds' | 'sandbox'>;
+  readonly webhooks: Webhooks;
+  readonly config: Config;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly onError: (error: unknown) => void;
+  readonly pace?: DeliveryPace | undefined;
+}
+
+/** In a sandbox, receivers are programs on the same machine. */
+export const targetRules = ({ webhookNetworks }: Config, sandbox = false): TargetRules => ({
+  networks: sandbox ? (parseNetworks('loopback,private') as Networks) : webhookNetworks,
+  allowsHttp: sandbox,
+});
+
+export function startWebhooks(options: WebhookOptions): Deliverer {
+  const { service, webhooks, config, log, metrics, onError, pace = {} } = options;
+  const { timeoutMs, ...rest } = pace;
+  return startDeliverer({
+    ...rest,
+    webhooks,
+    source: createWebhookSource(service),
+    send: createSender(targetRules(config, service.sandbox), timeoutMs === undefined ? {} : { timeoutMs }),
+    sign: signatureOf,
+    onAttempt: metrics.countDelivery,
+    onPause: ({ id, owner }, reason) => log('warn', 'webhook paused', { webhookId: id, owner, reason }),
+    onError,
+  });
+}

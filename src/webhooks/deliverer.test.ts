@@ -1,0 +1,368 @@
+// Tests the deliverer with a real database, and receivers on real sockets.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { ENGINES } from '../../test/support/engines.ts';
+import { address, ended, granted, HOT } from '../../test/support/fixtures.ts';
+import { type Behaviour, type Receiver, startReceiver } from '../../test/support/webhook-receiver.ts';
+import { CHAIN, createWebhookRig, type WebhookRig } from '../../test/support/webhook-rig.ts';
+import { openAccounts } from '../accounts/accounts.ts';
+import type { WebhookRecord } from '../accounts/webhooks.ts';
+import { replayCursor } from '../http/webhook-feed.ts';
+import { createWebhookSource } from '../service/webhook-source.ts';
+import type { Halt } from '../store/halt.ts';
+import { type Networks, parseNetworks } from './networks.ts';
+import { GIVE_UP_MS } from './retries.ts';
+import { createSender } from './send.ts';
+import { signatureOf } from './sign.ts';
+
+const send = createSender({ networks: parseNetworks('loopback') as Networks, allowsHttp: true });
+const sender = { send, sign: signatureOf };
+
+interface Body {
+  readonly type: string;
+  readonly data: {
+    readonly webhook: number;
+    readonly changes: { readonly type: string; readonly block: { number: number }; delegation?: { from: string } }[];
+    readonly cursor: string;
+  };
+}
+const parse = (body: string) => JSON.parse(body) as Body;
+
+async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  for (let left = 4000; left > 0; left--) {
+    if (await isTrue()) return;
+    await Bun.sleep(5);
+  }
+  throw new Error(`${what}: not within 20 s`);
+}
+
+for (const engine of ENGINES) {
+  describe(`the deliverer on ${engine.name}`, () => {
+    let url: string;
+    let rig: WebhookRig;
+    let receiver: Receiver;
+    const behaviours = new Map<string, Behaviour>();
+    beforeAll(async () => {
+      receiver = await startReceiver((path) => behaviours.get(path) ?? 'ok');
+    });
+    afterAll(() => receiver.stop());
+    beforeEach(async () => {
+      behaviours.clear();
+      (receiver.received as unknown[]).length = 0;
+      url = await engine.fresh();
+      rig = await createWebhookRig(url, sender);
+      await rig.extend();
+    });
+    afterEach(() => rig.close());
+
+    const sentTo = (path: string) => receiver.received.filter((one) => one.path === path);
+    const changesOf = (path: string) =>
+      sentTo(path)
+        .filter(({ isAccepted }) => isAccepted)
+        .flatMap(({ body }) => parse(body).data.changes);
+    const record = async ({ id }: WebhookRecord) => (await rig.accounts.webhooks.byId(id)) as WebhookRecord;
+    const create = (path: string, more: Parameters<WebhookRig['create']>[1] = {}) =>
+      rig.create(receiver.url + path, more);
+    const grant = (from: number) => granted('ALL', { from: address(from) });
+
+    test('delivers what comes after its creation, in order, in batches, and records each attempt', async () => {
+      await rig.extend([grant(1)]);
+      const webhook = await create('/a');
+      for (let turn = 0; turn < 5; turn++)
+        await rig.extend(Array.from({ length: 50 }, (_, log) => grant(1000 + turn * 50 + log)));
+      rig.deliver();
+      await until('delivered', () => changesOf('/a').length === 250);
+      expect(changesOf('/a').map(({ delegation }) => Number(delegation?.from))).toEqual(
+        Array.from({ length: 250 }, (_, turn) => 1000 + turn),
+      );
+      expect(sentTo('/a').map(({ body }) => parse(body).data.changes.length)).toEqual([100, 100, 50]);
+      await until('recorded', async () => (await record(webhook)).pending === null);
+      const [first] = sentTo('/a');
+      expect(parse(first?.body ?? '')).toMatchObject({ type: 'delegations.changes', data: { webhook: webhook.id } });
+      expect(first?.headers).toMatchObject({
+        'content-type': 'application/json',
+        'webhook-id': expect.stringMatching(/^msg_[\w-]{24}$/),
+        'webhook-timestamp': String(Math.floor(rig.clock / 1000)),
+        'webhook-signature': expect.stringMatching(/^v1,[\w+/]{43}=$/),
+      });
+      const attempts = await rig.accounts.webhooks.attempts(webhook.id);
+      expect(attempts.map(({ changes, failure, status }) => [changes, failure, status])).toEqual([
+        [50, null, 204],
+        [100, null, 204],
+        [100, null, 204],
+      ]);
+      expect((await record(webhook)).cursor).toBe(parse(sentTo('/a').at(-1)?.body ?? '').data.cursor);
+    });
+
+    test('filters by wallet, and stores how far it has read where nothing matches', async () => {
+      const webhook = await create('/b', { filter: { chainIds: [CHAIN], from: address(7) } });
+      await rig.extend(Array.from({ length: 1100 }, (_, log) => grant(1000 + log)));
+      rig.deliver();
+      await until('moved', async () => (await record(webhook)).cursor !== webhook.cursor);
+      expect(sentTo('/b')).toEqual([]);
+      await rig.extend([grant(8), grant(7), ended('ALL', { from: address(7), to: HOT, version: 1 })]);
+      await until('delivered', () => changesOf('/b').length === 1);
+      expect(changesOf('/b').map(({ type, delegation }) => [type, Number(delegation?.from)])).toEqual([['began', 7]]);
+    });
+
+    test('at final, delivers a change when its block is final; at head, at once and with an undo', async () => {
+      await create('/final');
+      await create('/head', { at: 'head' });
+      await rig.extend([grant(5)], { isFinal: false });
+      rig.deliver();
+      await until('delivered', () => changesOf('/head').length === 1);
+      const base = (rig.state.head?.number ?? 0) - 1;
+      await rig.extend([grant(6)], { rollbackTo: base, isFinal: false });
+      await until('delivered', () => changesOf('/head').length === 3);
+      expect(changesOf('/final')).toEqual([]);
+      await rig.extend();
+      await until('final', () => changesOf('/final').length === 1);
+      expect(changesOf('/head').map(({ type, block, delegation }) => [type, block.number, delegation?.from])).toEqual([
+        ['began', base + 1, address(5)],
+        ['undo', base, undefined],
+        ['began', base + 1, address(6)],
+      ]);
+      expect(changesOf('/final').map(({ delegation }) => delegation?.from)).toEqual([address(6)]);
+    });
+
+    test('retries the same bytes with the same id, also if history has changed, then sends the undo', async () => {
+      behaviours.set('/c', '500');
+      const webhook = await create('/c', { at: 'head' });
+      await rig.extend([grant(1)]);
+      rig.deliver();
+      await until('tried', async () => (await record(webhook)).failures === 1);
+      const { nextAttemptAt, failingSince } = await record(webhook);
+      expect([
+        failingSince,
+        Number(nextAttemptAt) >= rig.clock + 5000,
+        Number(nextAttemptAt) <= rig.clock + 6000,
+      ]).toEqual([rig.clock, true, true]);
+      await rig.extend([grant(2)], { rollbackTo: (rig.state.head?.number ?? 0) - 1 });
+      // The clock has not moved, so it is not tried again.
+      await Bun.sleep(50);
+      expect(sentTo('/c')).toHaveLength(1);
+      rig.clock = Number(nextAttemptAt);
+      await until('tried again', async () => (await record(webhook)).failures === 2);
+      behaviours.set('/c', 'ok');
+      rig.clock += 60_000;
+      await until('delivered', () => changesOf('/c').length === 3);
+      expect(changesOf('/c').map(({ type, delegation }) => [type, delegation?.from])).toEqual([
+        ['began', address(1)],
+        ['undo', undefined],
+        ['began', address(2)],
+      ]);
+      const [first, ...more] = sentTo('/c').slice(0, 3);
+      for (const one of more) expect([one.id, one.body]).toEqual([first?.id ?? '', first?.body ?? '']);
+      expect(new Set(sentTo('/c').map(({ id }) => id)).size).toBe(2);
+    });
+
+    test('pauses after three days of failures with its reason, and continues from there when resumed', async () => {
+      behaviours.set('/d', 'redirect');
+      const webhook = await create('/d');
+      await rig.extend([grant(1)]);
+      const paused: string[] = [];
+      rig.deliver({ onPause: (_, reason) => void paused.push(reason) });
+      for (let failures = 1; (await record(webhook)).paused === null; failures++) {
+        await until('tried', async () => {
+          const now = await record(webhook);
+          return now.paused !== null || now.failures >= failures;
+        });
+        rig.clock = (await record(webhook)).nextAttemptAt ?? rig.clock;
+      }
+      const given = await record(webhook);
+      expect([given.paused?.reason, paused]).toEqual(['failing', ['failing']]);
+      expect(Number(given.paused?.at) - Number(given.failingSince)).toBe(GIVE_UP_MS);
+      await rig.extend([grant(2)]);
+      const tries = sentTo('/d').length;
+      rig.clock += GIVE_UP_MS;
+      await Bun.sleep(50);
+      expect(sentTo('/d')).toHaveLength(tries);
+      behaviours.delete('/d');
+      await rig.accounts.webhooks.resume(webhook.id);
+      await until('delivered', () => changesOf('/d').length === 2);
+      expect(changesOf('/d').map(({ delegation }) => delegation?.from)).toEqual([address(1), address(2)]);
+      expect(sentTo('/d').at(-2)?.body).toBe(sentTo('/d')[0]?.body ?? '');
+      expect(sentTo('/elsewhere')).toEqual([]);
+    });
+
+    test('pauses at once if the receiver is gone, or if its owner has no active key', async () => {
+      behaviours.set('/gone', '410');
+      const gone = await create('/gone');
+      const key = await rig.accounts.create({ label: 'site', owner: '0xabc', now: rig.clock / 1000 });
+      const keyless = await create('/keyless', { owner: '0xabc' });
+      await rig.accounts.revoke(key?.record.id ?? 0, Math.floor(rig.clock / 1000));
+      await rig.extend([grant(1)]);
+      rig.deliver();
+      await until('paused', async () => (await record(gone)).paused?.reason === 'gone');
+      await until('paused', async () => (await record(keyless)).paused?.reason === 'no-active-key');
+      expect([sentTo('/gone').length, sentTo('/keyless').length]).toEqual([1, 0]);
+    });
+
+    test('receivers that hang or fail delay no other webhook', async () => {
+      const hanging = await Promise.all(Array.from({ length: 30 }, (_, turn) => create(`/hang/${turn}`)));
+      for (const turn of hanging.keys()) behaviours.set(`/hang/${turn}`, '500');
+      await rig.extend([grant(1)]);
+      rig.deliver();
+      await until('failed', async () => (await Promise.all(hanging.map(record))).every(({ failures }) => failures > 0));
+      // All of them hang at their next attempt, which takes only a part of the places.
+      for (const turn of hanging.keys()) behaviours.set(`/hang/${turn}`, 'hang');
+      rig.clock += 60_000;
+      await until('hanging', () => receiver.received.length >= 30 + 16);
+      const others = await Promise.all(Array.from({ length: 40 }, (_, turn) => create(`/fine/${turn}`)));
+      await rig.extend([grant(2)]);
+      await until('delivered', () => others.every((_, turn) => changesOf(`/fine/${turn}`).length === 1));
+      expect(receiver.received.filter(({ path }) => path.startsWith('/hang'))).toHaveLength(30 + 16);
+    });
+
+    test('several processes share the work: each change is delivered once, by one process at a time', async () => {
+      const paths = Array.from({ length: 12 }, (_, turn) => `/shared/${turn}`);
+      for (const path of paths) {
+        behaviours.set(path, 'slow');
+        await create(path);
+      }
+      const others = await Promise.all([openAccounts(url), openAccounts(url)]);
+      rig.deliver();
+      for (const { webhooks } of others) rig.deliver({ webhooks });
+      for (let turn = 0; turn < 10; turn++) await rig.extend([grant(100 + turn)]);
+      await until('delivered', () => paths.every((path) => changesOf(path).length >= 10));
+      await Bun.sleep(100);
+      for (const path of paths) {
+        expect(changesOf(path).map(({ delegation }) => Number(delegation?.from))).toEqual(
+          Array.from({ length: 10 }, (_, turn) => 100 + turn),
+        );
+        expect(receiver.mostAtOnce(path)).toBe(1);
+      }
+      await rig.close();
+      await Promise.all(others.map((one) => one.close()));
+      rig = await createWebhookRig(url, sender);
+    });
+
+    test('a webhook whose process died during an attempt is delivered by another, with the same id', async () => {
+      const webhook = await create('/died');
+      await rig.extend([grant(1)]);
+      const { promise: isSending, resolve } = Promise.withResolvers<void>();
+      // This process sends nothing and never comes back. Its lease ends soon.
+      rig.deliver({
+        leaseMs: 300,
+        send: (_, __, ___, signal) =>
+          new Promise((done) => {
+            resolve();
+            signal?.addEventListener('abort', () => done({ type: 'failed', reason: 'connect', status: null, ms: 1 }));
+          }),
+      });
+      await isSending;
+      const { pending } = await record(webhook);
+      rig.deliver();
+      await until('delivered', () => changesOf('/died').length === 1);
+      expect(sentTo('/died').map(({ id }) => id)).toEqual([pending?.id ?? '']);
+    });
+
+    test('what could not be read is read again, also if nothing happens on the chain', async () => {
+      await create('/unread');
+      const source = createWebhookSource({ store: rig.store, chainIds: new Set([CHAIN]) });
+      const failures = ['unavailable', 'still unavailable'];
+      const errors: unknown[] = [];
+      const read: typeof source.read = async (webhook, cursor) => {
+        const failure = failures.shift();
+        if (failure !== undefined) throw new Error(failure);
+        return source.read(webhook, cursor);
+      };
+      rig.deliver({ source: { ...source, read }, onError: (error) => void errors.push(error) });
+      await rig.extend([grant(1)]);
+      await until('delivered', () => changesOf('/unread').length === 1);
+      expect(errors).toHaveLength(2);
+    });
+
+    test('a stop waits for attempts in flight; one that takes longer is aborted and does not count as a failure', async () => {
+      behaviours.set('/slow', 'slow');
+      behaviours.set('/stuck', 'hang');
+      const [slow, stuck] = [await create('/slow'), await create('/stuck')];
+      await rig.extend([grant(1)]);
+      const deliverer = rig.deliver();
+      await until('in flight', () => receiver.received.length === 2);
+      await deliverer.stop(500);
+      expect((await record(slow)).pending).toBeNull();
+      expect(await record(stuck)).toMatchObject({ failures: 0, pending: { changes: 1 } });
+      behaviours.set('/stuck', 'ok');
+      // The lease was released, so that another process continues at once.
+      rig.deliver();
+      await until('delivered', () => changesOf('/stuck').length === 1);
+      const ids = sentTo('/stuck').map(({ id }) => id);
+      expect([ids.length, new Set(ids).size]).toEqual([2, 1]);
+    });
+
+    test('a test is sent once, out of order, also to a paused webhook, and is not retried', async () => {
+      behaviours.set('/test', '500');
+      const webhook = await create('/test');
+      await rig.extend([grant(1)]);
+      await rig.accounts.webhooks.pause(webhook.id, rig.clock);
+      await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
+      rig.deliver();
+      await until('sent', async () => (await record(webhook)).testRequestedAt === null);
+      rig.clock += 60_000;
+      await Bun.sleep(50);
+      expect(sentTo('/test').map(({ body }) => parse(body))).toMatchObject([
+        { type: 'webhook.test', data: { webhook: webhook.id } },
+      ]);
+      expect(await rig.accounts.webhooks.attempts(webhook.id)).toMatchObject([
+        { type: 'test', failure: 'status', status: 500, changes: 0 },
+      ]);
+      expect(await record(webhook)).toMatchObject({ failures: 0, pending: null, paused: { reason: 'paused' } });
+    });
+
+    test('a replay from a block delivers again what began there', async () => {
+      const webhook = await create('/replay');
+      for (const from of [1, 2, 3]) await rig.extend([grant(from)]);
+      rig.deliver();
+      await until('delivered', () => changesOf('/replay').length === 3);
+      await until('recorded', async () => (await record(webhook)).pending === null);
+      const again = async (from: Parameters<typeof replayCursor>[1]) =>
+        rig.accounts.webhooks.replayFrom(webhook.id, await replayCursor(await record(webhook), from, rig));
+      const second = changesOf('/replay')[1]?.block.number ?? 0;
+      await again({ chainId: CHAIN, block: second });
+      await until('delivered', () => changesOf('/replay').length === 5);
+      expect(changesOf('/replay').map(({ delegation }) => Number(delegation?.from))).toEqual([1, 2, 3, 2, 3]);
+      await until('recorded', async () => (await record(webhook)).pending === null);
+      await again('start');
+      await until('delivered', () => changesOf('/replay').length === 8);
+    });
+
+    test('changes of a halted chain wait until it answers again', async () => {
+      await create('/halted');
+      const halt: Halt = { code: 'index-mismatch', block: 1, since: 1 };
+      await rig.extend([grant(1)]);
+      await rig.store.report(CHAIN, rig.state.epoch, { halt });
+      rig.deliver();
+      await Bun.sleep(50);
+      expect(sentTo('/halted')).toEqual([]);
+      await rig.store.report(CHAIN, rig.state.epoch, { halt: null });
+      await until('delivered', () => changesOf('/halted').length === 1);
+    });
+
+    test('hundreds of idle webhooks cost a few reads of the index when a block comes', async () => {
+      await Promise.all(
+        Array.from({ length: 300 }, (_, turn) =>
+          create(`/idle/${turn}`, { filter: { chainIds: 'served', from: address(9) } }),
+        ),
+      );
+      let [reads, rounds] = [0, 0];
+      const changes: typeof rig.store.changes = (query) => {
+        reads++;
+        return rig.store.changes(query);
+      };
+      const source = createWebhookSource({ store: { ...rig.store, changes }, chainIds: new Set([CHAIN]) });
+      const observe = () => {
+        rounds++;
+        return source.observe();
+      };
+      rig.deliver({ source: { ...source, observe } });
+      for (let turn = 0; turn < 3; turn++) {
+        const before = rounds;
+        await rig.extend([grant(turn + 1)]);
+        await until('looked at', () => rounds > before + 2);
+      }
+      expect(sentTo('/idle/0')).toEqual([]);
+      expect(reads).toBeLessThan(10);
+    });
+  });
+}

@@ -1,0 +1,115 @@
+// Sends a delivery with one POST request over a connection of its own, and reads the answer's status. Proxy variables, redirects and
+// cookies have no effect, because there is no HTTP library that knows them. The answer's body is never read.
+
+import type { Socket } from 'node:net';
+import { Fault } from '../api/params.ts';
+import { type ConnectOptions, connectTo } from './connect.ts';
+import { SendError, type SendFailure } from './send-error.ts';
+import { readTarget, type TargetRules } from './target.ts';
+
+export type SendOutcome =
+  | { readonly type: 'delivered'; readonly status: number; readonly ms: number }
+  | { readonly type: 'failed'; readonly reason: SendFailure; readonly status: number | null; readonly ms: number };
+
+/** A delivery that `signal` aborts fails as a timeout. */
+export type Send = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  signal?: AbortSignal,
+) => Promise<SendOutcome>;
+
+export interface SendOptions extends ConnectOptions {
+  /** For all of it: look-up, connection, request and answer. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 15_000;
+/** Of the answer, with interim answers. */
+const MAX_HEADER_BYTES = 16_384;
+
+export function createSender(rules: TargetRules, options: SendOptions = {}): Send {
+  const { timeoutMs = TIMEOUT_MS } = options;
+  return async (url, headers, body, signal) => {
+    const started = performance.now();
+    const ms = () => Math.round(performance.now() - started);
+    const stopping = new AbortController();
+    const stop = () => stopping.abort(new SendError('timeout'));
+    const timer = setTimeout(stop, timeoutMs);
+    signal?.addEventListener('abort', stop);
+    if (signal?.aborted) stop();
+    try {
+      const status = await raceAbort(stopping.signal, async () => {
+        // The rules may have changed since the webhook was created.
+        const target = readTarget(url, rules);
+        if (target instanceof Fault) throw new SendError('address-refused');
+        const socket = await connectTo(target, rules, options, started + timeoutMs, stopping.signal);
+        return exchange(socket, requestOf(target, headers, body), stopping.signal);
+      });
+      if (status >= 200 && status < 300) return { type: 'delivered', status, ms: ms() };
+      return { type: 'failed', reason: status >= 300 && status < 400 ? 'redirect' : 'status', status, ms: ms() };
+    } catch (error) {
+      if (!(error instanceof SendError)) throw error;
+      return { type: 'failed', reason: error.reason, status: null, ms: ms() };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
+  };
+}
+
+/** Also ends the wait for a look-up, which cannot be cancelled. */
+function raceAbort<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => reject(signal.reason));
+  if (signal.aborted) reject(signal.reason);
+  return Promise.race([promise, work()]);
+}
+
+const HEADER_NAME = /^[a-z0-9-]+$/;
+const HEADER_VALUE = /^[ -~]*$/;
+
+function requestOf({ host, pathname, search }: URL, headers: Readonly<Record<string, string>>, body: string): Buffer {
+  const bytes = Buffer.from(body);
+  const all = {
+    host,
+    'user-agent': 'delegations-webhooks',
+    connection: 'close',
+    'content-length': String(bytes.length),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => {
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) throw new Error(`Invalid header: ${name}`);
+    return `${name}: ${value}\r\n`;
+  });
+  return Buffer.concat([Buffer.from(`POST ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`), bytes]);
+}
+
+/** Returns the status of the answer once its headers are complete, and closes the connection. */
+function exchange(socket: Socket, request: Buffer, stop: AbortSignal): Promise<number> {
+  return new Promise<number>((done, fail) => {
+    let text = '';
+    const end = () => fail(new SendError('protocol'));
+    stop.addEventListener('abort', () => fail(stop.reason));
+    if (stop.aborted) fail(stop.reason);
+    for (const event of ['error', 'end', 'close']) socket.on(event, end);
+    socket.on('data', (bytes: Buffer) => {
+      text = (text + bytes.toString('latin1')).slice(0, MAX_HEADER_BYTES);
+      const status = statusOf(text);
+      if (status !== null && status >= 200) done(status);
+      else if (status !== null || text.length >= MAX_HEADER_BYTES) end();
+    });
+    socket.write(request);
+  }).finally(() => socket.destroy());
+}
+
+const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: [^\r\n]*)?\r\n/;
+
+/** Null until the headers are complete; NaN if it is not HTTP/1. Skips interim answers (1xx): a 101 is not asked for. */
+function statusOf(text: string): number | null {
+  if (text.slice(0, 7) !== 'HTTP/1.'.slice(0, text.length)) return Number.NaN;
+  const end = text.indexOf('\r\n\r\n') + 4;
+  if (end < 4) return null;
+  const status = Number(STATUS_LINE.exec(text)?.[1]);
+  return status >= 100 && status < 200 ? statusOf(text.slice(end)) : status;
+}

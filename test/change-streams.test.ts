@@ -1,0 +1,400 @@
+// Tests the stream of changes over HTTP: what it sends, how a reader resumes, and what a reader or a chain cannot do to others.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { connect } from 'node:net';
+import { createChangeStreams } from '../src/http/change-streams.ts';
+import type { ServerOptions } from '../src/http/server.ts';
+import { NETWORKS } from '../src/registry/network.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Store } from '../src/store/store.ts';
+import { newChain } from './support/chain.ts';
+import { ENGINES } from './support/engines.ts';
+import { type EventReader, openEvents, type ReceivedEvent } from './support/event-source.ts';
+import { address, block, COLD, ended, granted, HOT, timeOf } from './support/fixtures.ts';
+import { eventually } from './support/live-chain.ts';
+import { createRandom } from './support/random.ts';
+import { serving } from './support/serving.ts';
+
+const TIMES = { pollMs: 20, heartbeatMs: 300, slowMs: 1000, maxAgeMs: 3_600_000 };
+const NOW = timeOf(120);
+/** For longer runs: STREAM_LIVES=50. */
+const SEEDS = Array.from({ length: Number(process.env['STREAM_LIVES'] ?? 2) }, (_, index) => index + 1);
+const IDS = [...NETWORKS.keys()];
+let chains = 0;
+const newServed = (store: Store) => newChain(store, IDS[chains++ % IDS.length]);
+/** Waits until the reader has got an id other than this one. */
+const idAfter = (reader: EventReader, before: string) =>
+  eventually('another id', async () => reader.lastId !== before && reader.lastId);
+/** Waits until the reader has caught up: the id names a place on the chain. */
+const caughtUp = (reader: EventReader) =>
+  eventually('caught up', async () => atob(reader.lastId).includes('-') && reader.lastId);
+const typesOf = (events: readonly ReceivedEvent[]) =>
+  events.map(({ type, data }) => (type === 'message' ? (data as { type: string }).type : type));
+
+interface Entry {
+  readonly type: string;
+  readonly block: { readonly number: number; readonly hash: string };
+  readonly logIndex: number;
+}
+
+/** Applies what it is sent, over as many connections as it takes. */
+function createResumingReader(query: string) {
+  let connection: EventReader | null = null;
+  let before: readonly Entry[] = [];
+  const received = () => {
+    const events = connection?.events.filter(({ type }) => type === 'message') ?? [];
+    return [...before, ...events.map(({ data }) => data as Entry)];
+  };
+  const apply = (entries: readonly Entry[]) => {
+    let held: Entry[] = [];
+    for (const entry of entries) {
+      if (entry.type === 'undo') held = held.filter(({ block }) => block.number <= entry.block.number);
+      else held.push(entry);
+    }
+    return held.map(({ type, block, logIndex }) => `${block.number} ${block.hash} ${logIndex} ${type}`);
+  };
+  return {
+    async connect(url: string): Promise<void> {
+      connection?.close();
+      await connection?.ended;
+      before = received();
+      const lastId: string = connection?.lastId ?? '';
+      connection = await openEvents(`${url}/registry/any/changes?${query}`, { 'last-event-id': lastId });
+    },
+    held: () => apply(received()),
+    async fromNothing(url: string) {
+      const response = await fetch(`${url}/registry/any/changes?${query}&limit=1000`);
+      return apply(((await response.json()) as { changes: Entry[] }).changes);
+    },
+    get undone() {
+      return received().filter(({ type }) => type === 'undo').length;
+    },
+    close: () => connection?.close(),
+  };
+}
+
+for (const engine of ENGINES) {
+  describe(`streams of changes on ${engine.name}`, () => {
+    let store: Store;
+    const opened: (() => unknown)[] = [];
+    beforeAll(async () => {
+      store = await openStore(await engine.fresh());
+    });
+    afterEach(async () => {
+      for (const close of opened.splice(0).reverse()) await close();
+    });
+    afterAll(() => store.close());
+
+    const serve = (chainIds: readonly number[], more: Partial<ServerOptions> = {}) => {
+      const server = serving(store, NOW, {
+        chainIds: new Set(chainIds),
+        streams: createChangeStreams({ perAddress: 20, perKey: 30 }, TIMES),
+        ...more,
+      });
+      opened.push(server.stop);
+      return server;
+    };
+    const open = async (url: string, query: string, headers: Record<string, string> = {}): Promise<EventReader> => {
+      const reader = await openEvents(`${url}/registry/any/changes?${query}`, headers);
+      opened.push(reader.close);
+      return reader;
+    };
+    /** A chain with a grant in block 105 that ended in block 110. */
+    const chainWithPast = async () => {
+      const chain = await newServed(store);
+      await chain.add([block(105, [granted('ALL')]), block(110, [ended('ALL')]), block(118)]);
+      return chain;
+    };
+
+    test('sends the past, then each block as it comes, then what a reorg took back', async () => {
+      const chain = await chainWithPast();
+      const { url } = serve([chain.chainId]);
+      const reader = await open(url, `chainId=${chain.chainId}`);
+      expect(reader.headers.get('content-type')).toBe('text/event-stream');
+      expect(reader.headers.get('access-control-allow-origin')).toBe('*');
+      expect(typesOf(await reader.received(2))).toEqual(['began', 'ended']);
+      await chain.add([block(119, [granted('CONTRACT')])]);
+      expect(typesOf(await reader.received(3)).slice(2)).toEqual(['began']);
+      await chain.add([block(119, [granted('ERC20')], 1)], { rollbackTo: 118 });
+      const events = await reader.received(5);
+      expect(typesOf(events).slice(3)).toEqual(['undo', 'began']);
+      expect(events[3]?.data).toMatchObject({ chainId: chain.chainId, block: { number: 118 } });
+    });
+
+    test('resumes after any event: nothing is sent twice, nothing is missed', async () => {
+      const chain = await chainWithPast();
+      const { url } = serve([chain.chainId]);
+      await chain.add([block(119, [granted('CONTRACT'), granted('ERC20'), granted('ERC721')])]);
+      const query = `chainId=${chain.chainId}`;
+      const whole = await (await open(url, query)).received(5);
+      expect(whole).toHaveLength(5);
+      for (const [index, { id }] of whole.entries()) {
+        const rest = await open(url, query, { 'last-event-id': id });
+        expect((await rest.received(4 - index)).map(({ data }) => data)).toEqual(
+          whole.slice(index + 1).map(({ data }) => data),
+        );
+        const page = await fetch(`${url}/registry/any/changes?${query}&cursor=${id}`);
+        expect(((await page.json()) as { changes: unknown[] }).changes).toEqual(
+          whole.slice(index + 1).map(({ data }) => data),
+        );
+      }
+    });
+
+    test('a reader that connects again after a reorg gets the undo first', async () => {
+      const chain = await chainWithPast();
+      const { url } = serve([chain.chainId]);
+      await chain.add([block(119, [granted('CONTRACT')])]);
+      const query = `chainId=${chain.chainId}`;
+      const first = await open(url, query);
+      await first.received(3);
+      first.close();
+      await chain.add([block(119, [], 1)], { rollbackTo: 118 });
+      const again = await open(url, query, { 'last-event-id': first.lastId });
+      expect(typesOf(await again.received(1))).toEqual(['undo']);
+    });
+
+    test('a stream that starts at the head resumes from there even if nothing was sent', async () => {
+      const chain = await chainWithPast();
+      const { url } = serve([chain.chainId]);
+      const query = `chainId=${chain.chainId}&start=head`;
+      const reader = await open(url, query);
+      await caughtUp(reader);
+      reader.close();
+      await chain.add([block(119, [granted('CONTRACT')])]);
+      // The heartbeat had the cursor of the head.
+      const again = await open(url, query, { 'last-event-id': reader.lastId });
+      expect(typesOf(await again.received(1))).toEqual(['began']);
+      expect(again.events[0]?.data).toMatchObject({ block: { number: 119 } });
+    });
+
+    test('sends each reader only what its filter lets pass, and everyone an undo', async () => {
+      const chain = await chainWithPast();
+      const { url } = serve([chain.chainId]);
+      const wallets = Array.from({ length: 8 }, (_, index) => address(0x5000 + index));
+      const readers = await Promise.all(
+        wallets.map((wallet) => open(url, `chainId=${chain.chainId}&start=head&wallet=${wallet}`)),
+      );
+      const all = await open(url, `chainId=${chain.chainId}&start=head`);
+      await Promise.all([...readers, all].map(caughtUp));
+      await chain.add([
+        block(
+          119,
+          wallets.map((to) => granted('ALL', { to })),
+        ),
+      ]);
+      expect(await all.received(wallets.length)).toHaveLength(wallets.length);
+      for (const [index, reader] of readers.entries()) {
+        await reader.received(1);
+        expect(
+          reader.events.map(({ data }) => (data as { delegation: { to: string } }).delegation.to.toLowerCase()),
+        ).toEqual([wallets[index] as string]);
+      }
+      await chain.add([block(119, [], 1)], { rollbackTo: 118 });
+      for (const reader of readers) expect(typesOf(await reader.received(2))).toEqual(['began', 'undo']);
+    });
+
+    test('a heartbeat moves the cursor of a reader whose filter lets nothing pass', async () => {
+      const chain = await chainWithPast();
+      const { url } = serve([chain.chainId]);
+      const query = `chainId=${chain.chainId}&wallet=${address(0xdead)}`;
+      const reader = await open(url, query);
+      await caughtUp(reader);
+      const before = reader.lastId;
+      await chain.add([block(119, [granted('ALL')])]);
+      await idAfter(reader, before);
+      expect(reader.events).toEqual([]);
+    });
+
+    test('only final changes with final=true, when they become final', async () => {
+      const chain = await chainWithPast();
+      const { url } = serve([chain.chainId]);
+      await chain.add([block(119, [granted('CONTRACT')])], { verified: 112 });
+      const reader = await open(url, `chainId=${chain.chainId}&final=true`);
+      expect(typesOf(await reader.received(2))).toEqual(['began', 'ended']);
+      await chain.add([block(120)], { verified: 119 });
+      const events = await reader.received(3);
+      expect(typesOf(events)).toEqual(['began', 'ended', 'began']);
+      expect(events[2]?.data).toMatchObject({ final: true, block: { number: 119 } });
+    });
+
+    test('several chains in one stream: one that does not answer is reported, and the others go on', async () => {
+      const [one, other] = [await chainWithPast(), await newServed(store)];
+      const { url } = serve([one.chainId, other.chainId]);
+      const reader = await open(url, `chainId=${one.chainId},${other.chainId}`);
+      const events = await reader.received(3);
+      expect(typesOf(events).toSorted()).toEqual(['began', 'ended', 'problem']);
+      expect(events.find(({ type }) => type === 'problem')?.data).toMatchObject({
+        chainId: other.chainId,
+        problem: { status: 503 },
+      });
+      await other.add([block(119, [granted('ALL')])]);
+      expect(typesOf(await reader.received(5)).slice(3)).toEqual(['recovered', 'began']);
+      await one.add([block(119, [granted('ERC20')])]);
+      expect(typesOf(await reader.received(6)).slice(5)).toEqual(['began']);
+      // The id names the place on both chains.
+      const again = await open(url, `chainId=${one.chainId},${other.chainId}`, { 'last-event-id': reader.lastId });
+      await other.add([block(120, [ended('ALL')])]);
+      expect(typesOf(await again.received(1))).toEqual(['ended']);
+    });
+
+    test('a chain that becomes stale is reported once, and again when it answers', async () => {
+      const chain = await chainWithPast();
+      let now = NOW;
+      const { url } = serve([chain.chainId], { now: () => now });
+      const reader = await open(url, `chainId=${chain.chainId}&start=head`);
+      await caughtUp(reader);
+      now = NOW + 1000;
+      const [problem] = await reader.received(1);
+      expect(problem).toMatchObject({
+        type: 'problem',
+        data: { problem: { type: expect.stringContaining('chain-stale') } },
+      });
+      now = NOW;
+      expect(typesOf(await reader.received(2))).toEqual(['problem', 'recovered']);
+    });
+
+    test('a slow reader is cut off without delaying others, and resumes from its last id', async () => {
+      const chain = await newServed(store);
+      await chain.add([block(101)]);
+      const { url } = serve([chain.chainId], { maxLag: () => 10_000 });
+      const { port } = new URL(url);
+      const fast = await open(url, `chainId=${chain.chainId}`);
+      const socket = connect(Number(port), '127.0.0.1');
+      opened.push(() => socket.destroy());
+      socket.write(
+        `GET /registry/any/changes?chainId=${chain.chainId} HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n`,
+      );
+      await new Promise((resolve) => socket.once('data', resolve));
+      socket.pause();
+      // More than the sockets of both sides hold.
+      const perBlock = 700;
+      for (let number = 102; number < 118; number++) {
+        const events = Array.from({ length: perBlock }, (_, index) =>
+          granted('ALL', { to: address(number * 10_000 + index) }),
+        );
+        await chain.add([block(number, events)]);
+      }
+      await fast.received(16 * perBlock);
+      expect(fast.events).toHaveLength(16 * perBlock);
+      let text = '';
+      socket.setEncoding('latin1').on('data', (chunk) => {
+        text += chunk;
+      });
+      await Bun.sleep(2 * TIMES.slowMs);
+      socket.resume();
+      await eventually('the end of the stream', async () => socket.closed || text.endsWith('0\r\n\r\n'));
+      const got = [...text.matchAll(/^id: (\S+)\ndata: .*\n\n/gm)];
+      expect(got.length).toBeLessThan(16 * perBlock);
+      const rest = await open(url, `chainId=${chain.chainId}`, { 'last-event-id': got.at(-1)?.[1] as string });
+      await rest.received(16 * perBlock - got.length);
+      const places = ({ data }: ReceivedEvent) => {
+        const { block, logIndex } = data as { block: { number: number }; logIndex: number };
+        return 1000 * block.number + logIndex;
+      };
+      expect(rest.events.map(places)).toEqual(fast.events.slice(got.length).map(places));
+    });
+
+    test.each(SEEDS)(
+      'readers that disconnect and resume on any server hold what the feed gives from nothing, seed %d',
+      async (seed) => {
+        const next = createRandom(seed);
+        const below = (most: number) => Math.floor(next() * most);
+        const chain = await newServed(store);
+        await chain.add([block(101)]);
+        const options = { now: () => timeOf(400), maxLag: () => 100_000 };
+        const servers = [serve([chain.chainId], options), serve([chain.chainId], options)];
+        const query = `chainId=${chain.chainId}`;
+        const readers = ['', `&wallet=${HOT}`, `&from=${COLD}`, '&final=true'].map((filter) =>
+          createResumingReader(query + filter),
+        );
+        opened.push(() => readers.map(({ close }) => close()));
+        const urlOf = () => (servers[below(2)] as { url: string }).url;
+        let [head, verified, branch, reorgs] = [101, 100, 0, 0];
+        for (let step = 0; step < 150; step++) {
+          for (const reader of readers) if (below(4) === 0) await reader.connect(urlOf());
+          if (step % 50 === 49) {
+            await servers[1]?.stop();
+            servers[1] = serve([chain.chainId], options);
+          }
+          const depth = below(5) === 0 ? below(head - verified + 1) : 0;
+          const events = Array.from({ length: below(4) }, () => {
+            const to = below(2) === 0 ? HOT : address(1 + below(3));
+            const from = below(2) === 0 ? COLD : address(9);
+            return below(3) === 0 ? ended('ALL', { to, from }) : granted('ALL', { to, from });
+          });
+          const rollback = depth === 0 ? {} : { rollbackTo: head - depth };
+          if (depth > 0) [branch, reorgs] = [branch + 1, reorgs + 1];
+          head += 1 - depth;
+          verified = Math.max(verified, head - 4);
+          await chain.add([block(head, events, branch)], { ...rollback, verified });
+          if (below(3) === 0) await Bun.sleep(below(60));
+        }
+        expect(reorgs).toBeGreaterThan(10);
+        await chain.add([block(head + 1, [granted('CONTRACT', { from: COLD, to: HOT })], branch)], {
+          verified: head + 1,
+        });
+        for (const reader of readers) {
+          await reader.connect(urlOf());
+          await eventually('the last change', async () => (reader.held().at(-1) ?? '').startsWith(`${head + 1} `));
+          expect(reader.held()).toEqual(await reader.fromNothing(urlOf()));
+        }
+        expect(readers.map(({ undone }) => undone > 0)).toEqual([true, true, true, false]);
+      },
+    );
+
+    test('a caller can have so many streams, and more once it closes one', async () => {
+      const chain = await chainWithPast();
+      const { url } = serve([chain.chainId], { streams: createChangeStreams({ perAddress: 2, perKey: 2 }, TIMES) });
+      const query = `chainId=${chain.chainId}`;
+      const [first] = [await open(url, query), await open(url, query)];
+      const third = await fetch(`${url}/registry/any/changes?${query}`, { headers: { accept: 'text/event-stream' } });
+      expect(third.status).toBe(429);
+      expect(await third.json()).toMatchObject({ detail: 'At most 2 streams can be open at once without an API key.' });
+      first.close();
+      await eventually('another stream', async () => {
+        const again = await openEvents(`${url}/registry/any/changes?${query}`);
+        again.close();
+        return again.status === 200;
+      });
+    });
+
+    test('ends all streams when the server stops, at once', async () => {
+      const chain = await chainWithPast();
+      const server = serve([chain.chainId], { drainTimeout: 60 });
+      const reader = await open(server.url, `chainId=${chain.chainId}`);
+      await reader.received(2);
+      await server.stop();
+      await reader.ended;
+      expect(typesOf(reader.events)).toEqual(['began', 'ended', 'end']);
+    });
+
+    test('ends a stream that has been open for long, and the reader resumes', async () => {
+      const chain = await chainWithPast();
+      const streams = createChangeStreams({ perAddress: 1, perKey: 1 }, { ...TIMES, maxAgeMs: 500 });
+      const { url } = serve([chain.chainId], { streams });
+      const reader = await open(url, `chainId=${chain.chainId}`);
+      await reader.ended;
+      expect(typesOf(reader.events)).toEqual(['began', 'ended', 'end']);
+      // Its place was given back.
+      const again = await open(url, `chainId=${chain.chainId}`, { 'last-event-id': reader.lastId });
+      await again.ended;
+      expect(typesOf(again.events)).toEqual(['end']);
+    });
+
+    test('a cursor of another feed is refused, and a HEAD has no stream', async () => {
+      const chain = await chainWithPast();
+      const { url } = serve([chain.chainId]);
+      const reader = await open(url, `chainId=${chain.chainId}`);
+      await reader.received(1);
+      const other = await open(url, `chainId=${chain.chainId}&wallet=${HOT}`, { 'last-event-id': reader.lastId });
+      expect(other.status).toBe(400);
+      const forged = await open(url, `chainId=${chain.chainId}`, { 'last-event-id': 'x' });
+      expect(forged.status).toBe(400);
+      const head = await fetch(`${url}/registry/any/changes?chainId=${chain.chainId}&from=${COLD}`, {
+        method: 'HEAD',
+        headers: { accept: 'text/event-stream' },
+      });
+      expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    });
+  });
+}

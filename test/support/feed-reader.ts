@@ -1,0 +1,74 @@
+// A reader of changes: applies the feed from nothing, and so knows what held at every block.
+
+import { delegationId } from '../../src/registry/delegation.ts';
+import type { Change, ChangesCursor, ChangesPage, DetailedDelegation, LogPosition } from '../../src/store/store.ts';
+
+export function createFeedReader(read: (after: ChangesCursor | null, limit: number) => Promise<ChangesPage>) {
+  let entries: Change[] = [];
+  let after: ChangesCursor | null = null;
+  let undone = 0;
+  return {
+    /** Reads until nothing more has happened. */
+    async follow(limit: number): Promise<void> {
+      for (;;) {
+        const { undo, changes, next, isEnd } = await read(after, limit);
+        if (undo !== null) {
+          undone++;
+          entries = entries.filter(({ block }) => block.number <= undo.number);
+        }
+        entries.push(...changes);
+        after = next;
+        if (isEnd) return;
+      }
+    },
+    heldAt(block: number): DetailedDelegation[] {
+      const held = new Map<string, DetailedDelegation>();
+      for (const {
+        type,
+        delegation,
+        block: { number },
+      } of entries) {
+        if (number > block) break;
+        const id = delegationId(delegation);
+        // Nothing begins twice, ends twice, or changes without having begun.
+        if (held.has(id) !== (type !== 'began')) throw new Error(`${type} ${id} at ${number} is out of order`);
+        if (type === 'ended') held.delete(id);
+        else held.set(id, delegation);
+      }
+      return [...held.values()];
+    },
+    /** Every grant up to a block, and the log that had ended it by then. */
+    grantsAt(block: number): { readonly delegation: DetailedDelegation; readonly until: LogPosition | null }[] {
+      const grants: { delegation: DetailedDelegation; until: LogPosition | null }[] = [];
+      const open = new Map<string, (typeof grants)[number]>();
+      for (const {
+        type,
+        delegation,
+        block: { number },
+        logIndex,
+      } of entries) {
+        if (number > block) break;
+        const id = delegationId(delegation);
+        const held = open.get(id);
+        if (held !== undefined) held.until = { block: number, logIndex };
+        open.delete(id);
+        if (type === 'ended') continue;
+        const grant = { delegation, until: null };
+        grants.push(grant);
+        open.set(id, grant);
+      }
+      return grants;
+    },
+    entries: (): readonly Change[] => entries,
+    /** Everything that was read and not undone. Whether it was final then is left out: that changes later. */
+    lines: (): string[] =>
+      entries.map(({ isFinal: _, ...entry }) =>
+        JSON.stringify(entry, (_name, value) => (typeof value === 'bigint' ? `${value}` : value)),
+      ),
+    /** How many entries are of blocks up to this one. */
+    countUpTo: (last: number): number => entries.filter(({ block }) => block.number <= last).length,
+    get undone() {
+      return undone;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+// A store with a chain that tests extend, webhooks in the same database, and deliverers over both.
+
+import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
+import type { WebhookFilter, WebhookRecord } from '../../src/accounts/webhooks.ts';
+import { startCursor } from '../../src/http/webhook-feed.ts';
+import { createWebhookSource } from '../../src/service/webhook-source.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { BlockInput, ChainState, Store } from '../../src/store/store.ts';
+import { type Deliverer, type DelivererOptions, startDeliverer } from '../../src/webhooks/deliverer.ts';
+import { block } from './fixtures.ts';
+
+export const CHAIN = 1;
+const SERVED = new Set([CHAIN]);
+const ALL: WebhookFilter = { chainIds: 'served' };
+/** For attempts that hang. */
+const STOP_MS = 200;
+
+type Events = Parameters<typeof block>[1];
+
+export interface WebhookRig {
+  readonly store: Store;
+  readonly accounts: Accounts;
+  readonly state: ChainState;
+  /** Unix milliseconds of all deliverers. */
+  clock: number;
+  /** Adds a block, which is final. With `rollbackTo`, it replaces what came after that block. */
+  extend(events?: Events, more?: { rollbackTo?: number; isFinal?: boolean }): Promise<void>;
+  create(
+    url: string,
+    more?: { filter?: WebhookFilter; at?: WebhookRecord['at']; owner?: string },
+  ): Promise<WebhookRecord>;
+  /** Runs a deliverer until the rig closes. */
+  deliver(more?: Partial<DelivererOptions>): Deliverer;
+  close(): Promise<void>;
+}
+
+export async function createWebhookRig(
+  url: string,
+  defaults: Pick<DelivererOptions, 'send' | 'sign'>,
+): Promise<WebhookRig> {
+  const store = await openStore(url);
+  const accounts = await openAccounts(url);
+  let state = await store.claim(CHAIN, 1);
+  let branch = 0;
+  const deliverers: Deliverer[] = [];
+  const rig: WebhookRig = {
+    store,
+    accounts,
+    clock: Date.now(),
+    get state() {
+      return state;
+    },
+    async extend(events = [], { rollbackTo, isFinal = true } = {}) {
+      const base = { chainId: CHAIN, epoch: state.epoch, after: state.head };
+      if (rollbackTo !== undefined) branch++;
+      const head: BlockInput = block((rollbackTo ?? state.head?.number ?? 0) + 1, events, branch);
+      const rest = {
+        ...(rollbackTo === undefined ? {} : { rollbackTo }),
+        ...(isFinal ? { verified: head.number } : {}),
+      };
+      ({ state } = await store.apply({ ...base, blocks: [head], head, ...rest }));
+    },
+    async create(target, { filter = ALL, at = 'final', owner } = {}) {
+      const cursor = await startCursor({ filter, at }, { store, chainIds: SERVED });
+      const made = await accounts.webhooks.create({
+        ...{ owner: owner ?? null, label: null, url: target, filter, at, cursor },
+        ...{ secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`, now: rig.clock },
+      });
+      if (typeof made === 'string') throw new Error(made);
+      return made;
+    },
+    deliver(more = {}) {
+      const deliverer = startDeliverer({
+        webhooks: accounts.webhooks,
+        source: createWebhookSource({ store, chainIds: SERVED }),
+        now: () => rig.clock,
+        pollMs: 5,
+        ...defaults,
+        ...more,
+      });
+      deliverers.push(deliverer);
+      return deliverer;
+    },
+    async close() {
+      await Promise.all(deliverers.map((one) => one.stop(STOP_MS)));
+      await accounts.close();
+      await store.close();
+    },
+  };
+  return rig;
+}
