@@ -10,6 +10,7 @@ import type { Store } from '../src/store/store.ts';
 import { newChain } from './support/chain.ts';
 import { ENGINES } from './support/engines.ts';
 import { type EventReader, openEvents, type ReceivedEvent } from './support/event-source.ts';
+import { applyEntries, type FeedEntryJson } from './support/feed-entries.ts';
 import { address, block, COLD, ended, granted, HOT, timeOf } from './support/fixtures.ts';
 import { eventually } from './support/live-chain.ts';
 import { createRandom } from './support/random.ts';
@@ -31,27 +32,13 @@ const caughtUp = (reader: EventReader) =>
 const typesOf = (events: readonly ReceivedEvent[]) =>
   events.map(({ type, data }) => (type === 'message' ? (data as { type: string }).type : type));
 
-interface Entry {
-  readonly type: string;
-  readonly block: { readonly number: number; readonly hash: string };
-  readonly logIndex: number;
-}
-
 /** Applies what it is sent, over as many connections as it takes. */
 function createResumingReader(query: string) {
   let connection: EventReader | null = null;
-  let before: readonly Entry[] = [];
+  let before: readonly FeedEntryJson[] = [];
   const received = () => {
     const events = connection?.events.filter(({ type }) => type === 'message') ?? [];
-    return [...before, ...events.map(({ data }) => data as Entry)];
-  };
-  const apply = (entries: readonly Entry[]) => {
-    let held: Entry[] = [];
-    for (const entry of entries) {
-      if (entry.type === 'undo') held = held.filter(({ block }) => block.number <= entry.block.number);
-      else held.push(entry);
-    }
-    return held.map(({ type, block, logIndex }) => `${block.number} ${block.hash} ${logIndex} ${type}`);
+    return [...before, ...events.map(({ data }) => data as FeedEntryJson)];
   };
   return {
     async connect(url: string): Promise<void> {
@@ -61,10 +48,10 @@ function createResumingReader(query: string) {
       const lastId: string = connection?.lastId ?? '';
       connection = await openEvents(`${url}/registry/any/changes?${query}`, { 'last-event-id': lastId });
     },
-    held: () => apply(received()),
+    held: () => applyEntries(received()),
     async fromNothing(url: string) {
       const response = await fetch(`${url}/registry/any/changes?${query}&limit=1000`);
-      return apply(((await response.json()) as { changes: Entry[] }).changes);
+      return applyEntries(((await response.json()) as { changes: FeedEntryJson[] }).changes);
     },
     get undone() {
       return received().filter(({ type }) => type === 'undo').length;

@@ -7,6 +7,7 @@ import { freePort } from '../src/sandbox/free-port.ts';
 import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
 import type { FakeCall } from './support/fake-node.ts';
+import { applyEntries, type FeedEntryJson } from './support/feed-entries.ts';
 import { address, COLD } from './support/fixtures.ts';
 import { caughtUp, eventually, liveChain, settingsOf } from './support/live-chain.ts';
 import { startNginx } from './support/nginx.ts';
@@ -16,22 +17,6 @@ const opened: (() => unknown)[] = [];
 afterAll(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
-
-interface Entry {
-  readonly type: string;
-  readonly block: { readonly number: number; readonly hash: string };
-  readonly logIndex: number;
-}
-
-/** Discards what an undo voids. A change that is sent twice stays twice. */
-function apply(entries: readonly Entry[]): string[] {
-  let held: Entry[] = [];
-  for (const entry of entries) {
-    if (entry.type === 'undo') held = held.filter(({ block }) => block.number <= entry.block.number);
-    else held.push(entry);
-  }
-  return held.map(({ type, block, logIndex }) => `${block.number} ${block.hash} ${logIndex} ${type}`);
-}
 
 const INTEGRATING = await Bun.file(`${import.meta.dir}/../docs/integrating.md`).text();
 const [, EXAMPLE = ''] = /^### As a stream\n.*?^```js\n(.*?)^```$/ms.exec(INTEGRATING) ?? [];
@@ -46,7 +31,7 @@ const collect = (page: Page, url: string) =>
     source.onopen = () => received.opens++;
   }`);
 const received = (page: Page) =>
-  page.evaluate(() => (globalThis as unknown as { received: { entries: Entry[]; opens: number } }).received);
+  page.evaluate(() => (globalThis as unknown as { received: { entries: FeedEntryJson[]; opens: number } }).received);
 
 let grants = 0;
 /** A block that changes something, so that the page has a place in it. */
@@ -80,18 +65,18 @@ test('an EventSource lives through restarts of the API and loses or doubles noth
   await collect(page, nginx.url);
 
   const fromNothing = async () => {
-    const all: Entry[] = [];
+    const all: FeedEntryJson[] = [];
     for (let url = `${feed}&limit=1000`; ; ) {
-      const body = (await (await fetch(url)).json()) as { changes: Entry[]; end: boolean; cursor: string };
+      const body = (await (await fetch(url)).json()) as { changes: FeedEntryJson[]; end: boolean; cursor: string };
       all.push(...body.changes);
-      if (body.end) return apply(all);
+      if (body.end) return applyEntries(all);
       url = `${feed}&limit=1000&cursor=${body.cursor}`;
     }
   };
   const agrees = () =>
     eventually('the page has what the feed gives', async () => {
       await caughtUp(served, chain);
-      return Bun.deepEquals(apply((await received(page)).entries), await fromNothing());
+      return Bun.deepEquals(applyEntries((await received(page)).entries), await fromNothing());
     });
 
   await agrees();
