@@ -1,5 +1,6 @@
 // Runs the whole program on fake nodes: its answers, its status, and the failures it survives.
 
+import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { archiveLines } from '../src/store/export-archive.ts';
 import { importArchive } from '../src/store/import-archive.ts';
@@ -34,6 +35,21 @@ function startFollow(databaseUrl: string, nodeUrl: string) {
     for await (const chunk of child.stdout) told.text += new TextDecoder().decode(chunk);
   })();
   return told;
+}
+
+/** Whether no process holds the write lock of the database. */
+function isWritable(path: string): boolean {
+  const database = new Database(path);
+  try {
+    database.run('PRAGMA busy_timeout = 100');
+    database.run('BEGIN IMMEDIATE');
+    database.run('ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    database.close();
+  }
 }
 
 /** The store is at the chain's head, not halted, and has no unsettled revocation. */
@@ -320,7 +336,12 @@ describe('delegations serve, following', () => {
     const tipStored = () =>
       eventually('followed', async () => (await stored(`sqlite:${path}`)).hash === live.chain.at(-1)?.hash);
     await tipStored();
-    first.kill('SIGSTOP');
+    await eventually('stopped between two transactions', async () => {
+      first.kill('SIGSTOP');
+      if (isWritable(path)) return true;
+      first.kill('SIGCONT');
+      return false;
+    });
     const second = await startServe(`sqlite:${path}`, settingsOf(live.url));
     live.grow(3);
     await tipStored();
