@@ -301,7 +301,6 @@ function generator(seed: number) {
         '/docs.MD',
         '/llms.txt%00',
         '/openapi.yml',
-        '/mcp',
         '/%00',
         `/${percented(1 + int(30))}`,
         `/registry/v2/${percented(1 + int(30))}`,

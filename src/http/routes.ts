@@ -28,6 +28,7 @@ import { CORS, JSON_TYPE } from './headers.ts';
 import { answerHistory } from './history.ts';
 import { answerHolders } from './holders.ts';
 import { answerList } from './list.ts';
+import { answerMcp } from './mcp.ts';
 import type { Service } from './service.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
 
@@ -154,6 +155,7 @@ const ROUTES: readonly Route[] = [
       service,
     ),
   ),
+  { path: '/mcp', budget: 'keyed', methods: ['POST'], takesBody: true, answer: answerMcp },
   ...DEVELOPER_ROUTES,
   ...WEBHOOK_ROUTES,
   ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
