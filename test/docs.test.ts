@@ -4,14 +4,16 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Glob } from 'bun';
+import { scripts } from '../package.json' with { type: 'json' };
 import { EXAMPLE_BLOCK, EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { block, timeOf } from './support/fixtures.ts';
+import { LAYERS } from './support/imports.ts';
 import { appOf } from './support/serving.ts';
 
 const ROOT = join(import.meta.dir, '..');
-const PAGES = ['README.md', 'CONTRIBUTING.md', ...new Glob('docs/*.md').scanSync(ROOT)].sort();
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'AGENTS.md', ...new Glob('docs/*.md').scanSync(ROOT)].sort();
 const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
 
 describe.each(PAGES)('%s', (page) => {
@@ -24,6 +26,14 @@ describe.each(PAGES)('%s', (page) => {
     const paths = [...read(page).matchAll(/`((?:src|test|bench|chaos|contracts|deploy|docs)\/[\w./-]*)`/g)];
     expect(paths.map(([, path]) => path as string).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
+});
+
+test('AGENTS.md names commands that exist and the layers in their order', () => {
+  const page = read('AGENTS.md');
+  const named = [...page.matchAll(/`npm run ([\w:]+)`/g)].map(([, name = '']) => name);
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  const [chain = ''] = /`src\/registry\/` →[^.]+/.exec(page) ?? [];
+  expect([...chain.matchAll(/`src\/(\w+)\/`/g)].map(([, name = '']) => name)).toEqual([...LAYERS]);
 });
 
 describe('the examples of docs/integrating.md', () => {

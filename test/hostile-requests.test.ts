@@ -297,6 +297,10 @@ function generator(seed: number) {
         '/.env',
         '/metrics',
         '/docs/',
+        '/docs.md/',
+        '/docs.MD',
+        '/llms.txt%00',
+        '/openapi.yml',
         '/%00',
         `/${percented(1 + int(30))}`,
         `/registry/v2/${percented(1 + int(30))}`,
@@ -325,6 +329,11 @@ function generator(seed: number) {
       const operation = pick(OPERATIONS.filter(({ version }) => version === 2));
       const query = [...requiredOf(operation), ['chainId', String(chainId)] as const];
       return { what: 'header', request: `${line(target(operation, query))}${header}\r\n`, statuses: [200], chainId };
+    },
+    () => {
+      const path = pick(['/llms.txt', '/docs.md', '/openapi.yaml', '/docs']);
+      const method = pick(['POST', 'PUT', 'PATCH', 'DELETE']);
+      return { what: 'document', request: line(`${path}?${percented(int(9))}`, method), statuses: [405] };
     },
     () => ({
       what: 'huge headers',
@@ -427,6 +436,26 @@ describe('what the HTTP parser answers before the API', () => {
       client.close();
     });
   }
+
+  test('documents are served whatever Accept and the query are', async () => {
+    const accepts = [
+      ',',
+      ';',
+      ';;q=',
+      'text/markdown;q=9e9',
+      'text/markdown;q=',
+      ',text/markdown,,;',
+      'x'.repeat(9000),
+    ];
+    const client = rawClient(server.url);
+    for (const accept of accepts) {
+      for (const path of ['/docs', '/docs.md', '/llms.txt', '/openapi.yaml', '/openapi.json']) {
+        const answer = await client.send(`GET ${path}?%ff=%00&&= HTTP/1.1\r\nHost: x\r\nAccept: ${accept}\r\n\r\n`);
+        expect([path, answer?.status]).toEqual([path, 200]);
+      }
+    }
+    client.close();
+  });
 
   test('HTTP/1.0 and odd hosts are served', async () => {
     for (const request of [

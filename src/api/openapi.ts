@@ -168,16 +168,18 @@ const shapesOf = ({ requestBody, answer }: OperationBase): Shape<unknown>[] => [
   ...(answer.event === undefined ? [] : [answer.event]),
 ];
 
+/** What the service is, in one question and three sentences. */
+export const API_INFO = {
+  title: 'Delegations',
+  version,
+  summary: 'May this hot wallet act for that cold wallet, now or at block N?',
+  description:
+    'Read-only access to the two public delegation registries. Every answer names the block that it is true for. If the service cannot be certain, it answers with a problem.',
+} as const;
+
 export const openApi = (): JsonSchema => ({
   openapi: '3.1.0',
-  info: {
-    title: 'Delegations',
-    version,
-    summary: 'May this hot wallet act for that cold wallet, now or at block N?',
-    description:
-      'Read-only access to the two public delegation registries. Every answer names the block that it is true for. If the service cannot be certain, it answers with a problem.',
-    license: { name: 'MIT', identifier: 'MIT' },
-  },
+  info: { ...API_INFO, license: { name: 'MIT', identifier: 'MIT' } },
   servers: [{ url: '/', description: 'This service' }],
   security: [],
   tags: [
@@ -201,3 +203,6 @@ export const openApi = (): JsonSchema => ({
 
 /** As it is committed and served. */
 export const openApiText = () => `${JSON.stringify(openApi(), null, 2)}\n`;
+
+/** The same document as YAML. */
+export const openApiYaml = () => `${Bun.YAML.stringify(openApi(), null, 2)}\n`;

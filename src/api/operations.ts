@@ -282,7 +282,7 @@ export const OPENAPI_OPERATION = {
   kind: 'openapi',
   id: 'openapi',
   path: '/openapi.json',
-  summary: 'Get this document',
+  summary: 'Get the OpenAPI document',
   description: 'OpenAPI 3.1.',
   answer: { description: 'This document.', body: anyObject, headers: [], hasETag: false },
   problems: [],

@@ -2,7 +2,7 @@
 
 import type { Scope } from '../registry/scopes.ts';
 import type { Version } from '../registry/versions.ts';
-import type { InputOf, OptionsOf } from './operation.ts';
+import type { InputOf, OperationBase, OptionsOf } from './operation.ts';
 import { type CheckOperation, checkOf, LISTS, type ListOperation, type Operation } from './operations.ts';
 import type { QuestionParam } from './question.ts';
 import { REGISTRIES, type Registry } from './registries.ts';
@@ -12,8 +12,11 @@ type Values = Readonly<Record<string, string | number | bigint | undefined>>;
 /** The path and query of a request. */
 export const urlFor = <O extends Operation>(operation: O, values: InputOf<O>): string => buildUrl(operation, values);
 
+/** The same for values whose names are not known when this is compiled. */
+export const anyUrl = (operation: Pick<OperationBase, 'path'>, values: Values): string => buildUrl(operation, values);
+
 /** Sends parameters that the operation does not have too, so that the API refuses them by name. */
-function buildUrl({ path }: Pick<Operation, 'path'>, values: Values): string {
+function buildUrl({ path }: Pick<OperationBase, 'path'>, values: Values): string {
   const query = new URLSearchParams();
   let target: string = path;
   for (const [name, value] of Object.entries(values)) {

@@ -15,6 +15,7 @@ import { history } from './history.ts';
 import { holders } from './holders.ts';
 import { keys } from './keys.ts';
 import { list } from './list.ts';
+import { mcp } from './mcp.ts';
 import { networks } from './networks.ts';
 import { rewind } from './rewind.ts';
 import { sandbox } from './sandbox.ts';
@@ -34,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
   changes,
   holders,
   networks,
+  mcp,
   keys,
   webhooks,
   config,

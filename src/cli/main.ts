@@ -5,6 +5,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import { nearest } from '../api/query.ts';
 import { RpcError } from '../chain/rpc.ts';
 import { ListenError } from '../http/listener.ts';
+import { McpPackageError } from '../mcp/server.ts';
 import { alignColumns } from '../service/align-columns.ts';
 import { ConfigError, VARIABLES } from '../service/config.ts';
 import { flushLog } from '../service/log.ts';
@@ -57,7 +58,10 @@ function errorMessage(error: unknown): string {
   const { message, name: kind } = error as Error;
   const code = String((error as { code?: unknown }).code);
   if (error instanceof ConfigError) return `Invalid configuration:\n${message}`;
-  if ([StoreError, UsageError, RpcError, ArchiveError, ListenError].some((one) => error instanceof one)) return message;
+  if (
+    [StoreError, UsageError, RpcError, ArchiveError, ListenError, McpPackageError].some((one) => error instanceof one)
+  )
+    return message;
   if (code.startsWith('ERR_PARSE_ARGS')) return `${message.split(/[.\n]/)[0]}. See delegations ${name} --help.`;
   if (kind === 'AbortError' || /^(ConnectionClosed|ECONNRESET)$/.test(code))
     return 'The service closed the connection before the response was complete.';

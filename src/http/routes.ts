@@ -1,6 +1,6 @@
 // Which handler answers which path: the operations of the API, the pages, and what pages load.
 
-import { openApiText } from '../api/openapi.ts';
+import { openApiText, openApiYaml } from '../api/openapi.ts';
 import type { Budget } from '../api/operation.ts';
 import { OPERATIONS, type Operation } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
@@ -9,9 +9,12 @@ import { textResponse } from '../api/sized-response.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { renderDevelopers } from '../web/developers.ts';
 import { docsText } from '../web/docs.ts';
+import { docsMarkdown } from '../web/docs-markdown.ts';
 import { EXPLORER_FIELDS, renderExplorer } from '../web/explorer.ts';
-import { ASSETS, pageResponse } from '../web/page.ts';
+import { llmsText } from '../web/llms.ts';
+import { ASSETS, pageResponse, textHeaders } from '../web/page.ts';
 import { renderStatus } from '../web/status.ts';
+import { prefersMarkdown } from './accept.ts';
 import type { Answer } from './answer.ts';
 import { answerAnyList } from './any-list.ts';
 import { answerBatch } from './batch.ts';
@@ -25,6 +28,7 @@ import { CORS, JSON_TYPE } from './headers.ts';
 import { answerHistory } from './history.ts';
 import { answerHolders } from './holders.ts';
 import { answerList } from './list.ts';
+import { answerMcp } from './mcp.ts';
 import type { Service } from './service.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
 
@@ -42,6 +46,8 @@ type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly
 
 const OPENAPI_TEXT = openApiText();
 const OPENAPI_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' };
+const OPENAPI_YAML = openApiYaml();
+const YAML_HEADERS = { ...OPENAPI_HEADERS, 'content-type': 'application/yaml' };
 
 /** How operations of each kind are answered. */
 const HANDLERS: {
@@ -77,6 +83,19 @@ const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page
 });
 
 const DOCS = docsText();
+const DOCS_MARKDOWN = docsMarkdown();
+const LLMS = llmsText();
+
+/** A document for programs: pages of other sites may read it too. */
+const documentResponse = (text: string, type: string) =>
+  textResponse(text, { headers: { ...CORS, ...textHeaders(type) } });
+const docsMarkdownResponse = () => documentResponse(DOCS_MARKDOWN, 'text/markdown');
+
+function answerDocs({ request, service: { sandbox } }: Call): Response {
+  const response = prefersMarkdown(request) ? docsMarkdownResponse() : pageResponse(DOCS, { sandbox });
+  response.headers.set('vary', 'Accept');
+  return response;
+}
 
 /** A page that changes with every block, or with who looks at it. */
 const livePage = (text: string, { sandbox }: Service) => pageResponse(text, { sandbox, cache: 'no-cache' });
@@ -121,7 +140,10 @@ const WEBHOOK_ROUTES: readonly Route[] = [...WEBHOOK_PATHS].map(([path, handlers
 const ROUTES: readonly Route[] = [
   ...OPERATIONS.map((operation) => operationRoute(operation)),
   pageRoute('/', answerExplorer, 'anonymous'),
-  pageRoute('/docs', ({ service: { sandbox } }) => pageResponse(DOCS, { sandbox })),
+  pageRoute('/docs', answerDocs),
+  pageRoute('/docs.md', docsMarkdownResponse),
+  pageRoute('/llms.txt', () => documentResponse(LLMS, 'text/plain')),
+  pageRoute('/openapi.yaml', () => textResponse(OPENAPI_YAML, { headers: YAML_HEADERS })),
   pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
   pageRoute('/developers', ({ service }) =>
     livePage(
@@ -133,6 +155,7 @@ const ROUTES: readonly Route[] = [
       service,
     ),
   ),
+  { path: '/mcp', budget: 'keyed', methods: ['POST'], takesBody: true, answer: answerMcp },
   ...DEVELOPER_ROUTES,
   ...WEBHOOK_ROUTES,
   ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),

@@ -2,6 +2,7 @@
 
 import type { FollowerStatus } from '../chain/follower-status.ts';
 import type { TokenReader } from '../chain/token-reader.ts';
+import type { McpEndpoint } from '../mcp/server.ts';
 import type { Question, QuestionOf } from '../registry/check.ts';
 import type { Store } from '../store/store.ts';
 import type { Admission } from './admission.ts';
@@ -42,6 +43,8 @@ export interface Service {
   readonly followerStatus?: () => readonly FollowerStatus[];
   /** Reads who owns tokens; absent if the operator has not turned token gates on. */
   readonly tokens?: TokenReader;
+  /** Answers language models; absent if the operator has not turned the MCP server on. */
+  readonly mcp?: McpEndpoint;
   /** Called for each check that was answered with no. */
   readonly onDenied?: (chainId: number, question: Question) => void;
   /** Called for each question refused because a revocation is not resolved. */

@@ -44,6 +44,7 @@ test('an empty environment gives the defaults', () => {
     webhooksPerWallet: 10,
     webhookNetworks: expect.anything(),
     ownership: false,
+    mcp: false,
     chains: new Map(),
     maxLag: new Map(),
   });
@@ -82,6 +83,11 @@ test('token gates are off unless they are turned on', () => {
   expect(readConfig({ OWNERSHIP: 'on' }).ownership).toBe(true);
 });
 
+test('the MCP server is off unless it is turned on', () => {
+  expect(readConfig({}).mcp).toBe(false);
+  expect(readConfig({ MCP: 'on' }).mcp).toBe(true);
+});
+
 test('the maximum lag is set per chain', () => {
   expect(readConfig({ MAX_LAG_137: '30' }).maxLag).toEqual(new Map([[137, 30]]));
 });
@@ -105,6 +111,7 @@ test('all faults are reported at once, each with its variable and an example', (
     KEYS_PER_WALLET: '0',
     WEBHOOK_NETWORKS: 'intranet',
     OWNERSHIP: 'yes',
+    MCP: 'true',
     MAX_LAG_1: '-5',
     MAX_LAG_99: '5',
   };

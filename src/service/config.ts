@@ -57,6 +57,8 @@ export interface Config extends ChainConfigs {
   readonly webhookNetworks: Networks;
   /** Whether token gates are answered, which calls token contracts through the providers. */
   readonly ownership: boolean;
+  /** Whether language models are answered at /mcp. */
+  readonly mcp: boolean;
   /** Null if nothing is exported. */
   readonly telemetry: TelemetryConfig | null;
 }
@@ -128,6 +130,7 @@ export const VARIABLES = [
     'networks that webhooks may deliver to although they are not public: 10.20.0.0/16, loopback, private, link-local',
   ],
   ['OWNERSHIP', 'off', "whether /registry/any/holders reads who owns tokens from the chains' providers: on or off"],
+  ['MCP', 'off', 'whether language models can ask over the Model Context Protocol at /mcp: on or off'],
   ['IDLE_TIMEOUT', '30', 'seconds before an idle connection is closed, 8 to 255'],
   ['ANSWER_TIMEOUT', '600', 'maximum seconds for a streamed list'],
   ['DRAIN_DELAY', '0', 'seconds that a stopping process still accepts requests while /ready is 503, 0 to 300'],
@@ -247,6 +250,9 @@ export function readConfig(environment: Environment): Config {
   const ownership = text('OWNERSHIP', 'off');
   if (ownership !== 'on' && ownership !== 'off') fault('OWNERSHIP', 'must be on or off', 'on');
 
+  const mcp = text('MCP', 'off');
+  if (mcp !== 'on' && mcp !== 'off') fault('MCP', 'must be on or off', 'on');
+
   const config = {
     databaseUrl,
     // A follower renews its lease while a long transaction runs.
@@ -281,6 +287,7 @@ export function readConfig(environment: Environment): Config {
     webhooksPerWallet: whole('WEBHOOKS_PER_WALLET', 10, 1000, '10', 1),
     webhookNetworks: webhookNetworks ?? NO_NETWORKS,
     ownership: ownership === 'on',
+    mcp: mcp === 'on',
     telemetry: readTelemetry(environment, fault),
     ...readChains(environment, fault),
   };

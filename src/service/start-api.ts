@@ -15,6 +15,7 @@ import type { RunningServer } from '../http/listener.ts';
 import { createLongLists } from '../http/long-lists.ts';
 import { startServer } from '../http/server.ts';
 import type { Service } from '../http/service.ts';
+import { openMcpEndpoint } from '../mcp/server.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import { withReplica } from '../store/replica.ts';
@@ -136,7 +137,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
         : {}),
       clientOf: admission.addressOf,
     };
-    const { publicUrl: _, ...settings } = config;
+    const { publicUrl: _, mcp: hasMcp, ...settings } = config;
+    const mcp = hasMcp ? await openMcpEndpoint(onError) : null;
     const logRequest = createRequestLog(config.requestLog, log, keys.idOf);
     const traces = await openTraces(config.telemetry, onError);
     // Exports the last spans, but does not wait long for the collector.
@@ -148,6 +150,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       ...service,
       ...(config.selfServiceKeys ? { developers } : {}),
       ...(config.ownership ? { tokens } : {}),
+      ...(mcp === null ? {} : { mcp }),
       ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
       followerStatus: () => mergeFollowerStatus(options.followerStatus(), remote?.followerStatus() ?? []),
       admission,

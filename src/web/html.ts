@@ -28,6 +28,13 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Html(strings.reduce((text, next, position) => text + renderPart(parts[position - 1] ?? '') + next));
 }
 
-/** Escapes text and turns `backquotes` into code elements. */
+/** Escapes text, and makes elements of `code` and of [links](/path) within this site. */
 export const prose = (text: string): Html =>
-  new Html(escaped(text).replace(/`([^`]+)`/g, (_, code: string) => `<code>${code}</code>`));
+  new Html(
+    escaped(text)
+      .replace(/`([^`]+)`/g, (_, code: string) => `<code>${code}</code>`)
+      .replace(
+        /\[([^\]]+)\]\((#[\w-]+|\/(?!\/)[\w./#-]*)\)/g,
+        (_, name: string, href: string) => `<a href="${href}">${name}</a>`,
+      ),
+  );

@@ -12,14 +12,20 @@ import style from './style.css' with { type: 'text' };
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-const pageHeaders = (type: string, cache: string) => ({
+const CACHE = 'public, max-age=300';
+
+/** The headers of a text that browsers need not render. */
+export const textHeaders = (type: string, cache = CACHE) => ({
   'content-type': `${type}; charset=utf-8`,
-  'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
   'cache-control': cache,
 });
-const CACHE = 'public, max-age=300';
+
+const pageHeaders = (type: string, cache: string) => ({
+  ...textHeaders(type, cache),
+  'content-security-policy': POLICY,
+  'referrer-policy': 'no-referrer',
+});
 
 const STYLE_PATH = '/style.css';
 const ICON_PATH = '/icon.svg';

@@ -15,6 +15,7 @@ export const LAYERS = [
   'accounts',
   'webhooks',
   'web',
+  'mcp',
   'http',
   'service',
   'sandbox',

@@ -1,0 +1,25 @@
+// delegations mcp: answers the questions of a program over the Model Context Protocol, on standard input and output.
+
+import { serveMcpOnStdio } from '../mcp/server.ts';
+import type { Command } from './command.ts';
+import { openSource, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
+import { askWithinLimit } from './question-options.ts';
+
+export const mcp: Command = {
+  name: 'mcp',
+  summary: 'answer the questions of a language model (MCP server on stdio)',
+  about: `Serves read-only tools over the Model Context Protocol, on standard input and output: may_act, explain, vaults, delegates,
+history and networks. Each answer names its block. Needs the package @modelcontextprotocol/server.
+
+${SOURCE_ABOUT} ${STALE_ABOUT}`,
+  options: SOURCE_OPTIONS,
+  examples: ['delegations mcp --url http://localhost:8080', 'DELEGATIONS_URL=http://localhost:8080 delegations mcp'],
+  async run(call) {
+    const source = await openSource(call);
+    try {
+      await serveMcpOnStdio((path) => askWithinLimit(source.ask, path));
+    } finally {
+      await source.close();
+    }
+  },
+};

@@ -1,0 +1,27 @@
+// Answers one call of a tool: with the API's answer, or with an error that has the problem's text.
+
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { describeProblem, type ProblemBody } from '../api/problems.ts';
+import { ArgumentError, type Ask, type Tool } from './tools.ts';
+
+const errorResult = (text: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text }] });
+
+/** The title tells what kind of problem it is, as a model does not see the status. */
+async function problemTextOf(response: Response): Promise<string> {
+  const body = (await response.json().catch(() => ({}))) as Partial<ProblemBody>;
+  return `${body.title ?? `HTTP status ${response.status}`}: ${describeProblem(body) ?? 'no details'}`;
+}
+
+export async function callTool(tool: Tool, given: unknown, ask: Ask): Promise<CallToolResult> {
+  const values = (given ?? {}) as Readonly<Record<string, unknown>>;
+  try {
+    const response = await ask(tool.urlOf(values));
+    if (!response.ok) return errorResult(await problemTextOf(response));
+    const answer = tool.answerOf(await response.json(), values);
+    return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
+  } catch (error) {
+    if (error instanceof ArgumentError) return errorResult(error.message);
+    if (error instanceof SyntaxError) return errorResult('The service did not answer with JSON. Check its URL.');
+    return errorResult(`The service did not answer: ${(error as Error).message}`);
+  }
+}
