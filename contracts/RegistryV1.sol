@@ -102,10 +102,22 @@ contract RegistryV1 {
         return held(ofDelegate[delegate], Kind.NONE);
     }
 
-    function getDelegatesForAll(address vault) external view returns (address[] memory delegates) {
-        DelegationInfo[] memory found = held(ofVault[vault], Kind.ALL);
-        delegates = new address[](found.length);
-        for (uint256 i = 0; i < found.length; i++) delegates[i] = found[i].delegate;
+    function getDelegatesForAll(address vault) external view returns (address[] memory) {
+        return delegatesOf(DelegationInfo(Kind.ALL, vault, address(0), address(0), 0));
+    }
+
+    /// Delegates of exactly this contract: those of the whole vault are not among them.
+    function getDelegatesForContract(address vault, address contract_) external view returns (address[] memory) {
+        return delegatesOf(DelegationInfo(Kind.CONTRACT, vault, address(0), contract_, 0));
+    }
+
+    /// Delegates of exactly this token.
+    function getDelegatesForToken(
+        address vault,
+        address contract_,
+        uint256 tokenId
+    ) external view returns (address[] memory) {
+        return delegatesOf(DelegationInfo(Kind.TOKEN, vault, address(0), contract_, tokenId));
     }
 
     function getContractLevelDelegations(address vault) external view returns (ContractDelegation[] memory list) {
@@ -120,6 +132,24 @@ contract RegistryV1 {
         for (uint256 i = 0; i < found.length; i++) {
             list[i] = TokenDelegation(found[i].contract_, found[i].tokenId, found[i].delegate);
         }
+    }
+
+    /// ERC-165 only: the id of the deployed registry's own interface is not among the recorded facts.
+    function supportsInterface(bytes4 id) external pure returns (bool) {
+        return id == 0x01ffc9a7;
+    }
+
+    /// The delegates of a vault for exactly this kind, contract and token.
+    function delegatesOf(DelegationInfo memory of_) private view returns (address[] memory delegates) {
+        DelegationInfo[] memory found = held(ofVault[of_.vault], of_.type_);
+        uint256 count = 0;
+        address[] memory kept = new address[](found.length);
+        for (uint256 i = 0; i < found.length; i++) {
+            if (found[i].contract_ != of_.contract_ || found[i].tokenId != of_.tokenId) continue;
+            kept[count++] = found[i].delegate;
+        }
+        delegates = new address[](count);
+        for (uint256 i = 0; i < count; i++) delegates[i] = kept[i];
     }
 
     function keyOf(DelegationInfo memory of_) private view returns (bytes32) {

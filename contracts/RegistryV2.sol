@@ -54,12 +54,11 @@ contract RegistryV2 {
         uint256 amount
     );
 
-    /// The amount of each delegation: 0 if it is not active, 1 if its type has no amount.
-    mapping(bytes32 => uint256) private amounts;
-    /// Every delegation ever made, for the lists.
-    mapping(address => Delegation[]) private outgoing;
-    mapping(address => Delegation[]) private incoming;
-    mapping(bytes32 => bool) private listed;
+    /// Every delegation ever made, by its hash. The amount is 0 if it is not active, 1 if its type has no amount.
+    mapping(bytes32 => Delegation) private delegations;
+    /// The hashes of the delegations of a wallet, active or not, for the lists.
+    mapping(address => bytes32[]) private outgoing;
+    mapping(address => bytes32[]) private incoming;
 
     function multicall(bytes[] calldata data) external payable returns (bytes[] memory results) {
         results = new bytes[](data.length);
@@ -170,11 +169,47 @@ contract RegistryV2 {
     }
 
     function getIncomingDelegations(address to) external view returns (Delegation[] memory) {
-        return held(incoming[to]);
+        return getDelegationsFromHashes(active(incoming[to]));
     }
 
     function getOutgoingDelegations(address from) external view returns (Delegation[] memory) {
-        return held(outgoing[from]);
+        return getDelegationsFromHashes(active(outgoing[from]));
+    }
+
+    function getIncomingDelegationHashes(address to) external view returns (bytes32[] memory) {
+        return active(incoming[to]);
+    }
+
+    function getOutgoingDelegationHashes(address from) external view returns (bytes32[] memory) {
+        return active(outgoing[from]);
+    }
+
+    /// In the order of the hashes, empty where a hash is not that of an active delegation. Types without an amount have 0.
+    function getDelegationsFromHashes(bytes32[] memory hashes) public view returns (Delegation[] memory found) {
+        found = new Delegation[](hashes.length);
+        for (uint256 i = 0; i < hashes.length; i++) {
+            Delegation memory one = delegations[hashes[i]];
+            if (one.amount == 0) continue;
+            if (one.type_ != Kind.ERC20 && one.type_ != Kind.ERC1155) one.amount = 0;
+            found[i] = one;
+        }
+    }
+
+    /// Reads this contract's own storage, whose layout is not that of the deployed registry.
+    function readSlot(bytes32 location) public view returns (bytes32 contents) {
+        assembly {
+            contents := sload(location)
+        }
+    }
+
+    function readSlots(bytes32[] calldata locations) external view returns (bytes32[] memory contents) {
+        contents = new bytes32[](locations.length);
+        for (uint256 i = 0; i < locations.length; i++) contents[i] = readSlot(locations[i]);
+    }
+
+    /// ERC-165 only: the id of the deployed registry's own interface is not among the recorded facts.
+    function supportsInterface(bytes4 id) external pure returns (bool) {
+        return id == 0x01ffc9a7;
     }
 
     /// The larger of the amount granted without rights and the amount granted for these rights.
@@ -182,10 +217,10 @@ contract RegistryV2 {
         if (uint160(of_.from) <= 1) return 0;
         bytes32 rights = of_.rights;
         of_.rights = 0;
-        amount = amounts[hashOf(of_)];
+        amount = delegations[hashOf(of_)].amount;
         if (rights == 0) return amount;
         of_.rights = rights;
-        uint256 specific = amounts[hashOf(of_)];
+        uint256 specific = delegations[hashOf(of_)].amount;
         if (specific > amount) amount = specific;
     }
 
@@ -198,25 +233,22 @@ contract RegistryV2 {
 
     function set(Delegation memory of_) private returns (bytes32 hash) {
         hash = hashOf(of_);
-        amounts[hash] = of_.amount;
-        if (of_.amount == 0 || listed[hash]) return hash;
-        listed[hash] = true;
-        outgoing[of_.from].push(of_);
-        incoming[of_.to].push(of_);
+        if (delegations[hash].type_ != Kind.NONE) {
+            delegations[hash].amount = of_.amount;
+        } else if (of_.amount > 0) {
+            delegations[hash] = of_;
+            outgoing[of_.from].push(hash);
+            incoming[of_.to].push(hash);
+        }
     }
 
-    /// The active delegations of a list with their current amounts; 0 for types without an amount.
-    function held(Delegation[] storage all) private view returns (Delegation[] memory found) {
+    function active(bytes32[] storage all) private view returns (bytes32[] memory found) {
         uint256 count = 0;
-        Delegation[] memory kept = new Delegation[](all.length);
+        bytes32[] memory kept = new bytes32[](all.length);
         for (uint256 i = 0; i < all.length; i++) {
-            Delegation memory one = all[i];
-            uint256 amount = amounts[hashOf(one)];
-            if (amount == 0) continue;
-            one.amount = one.type_ == Kind.ERC20 || one.type_ == Kind.ERC1155 ? amount : 0;
-            kept[count++] = one;
+            if (delegations[all[i]].amount > 0) kept[count++] = all[i];
         }
-        found = new Delegation[](count);
+        found = new bytes32[](count);
         for (uint256 i = 0; i < count; i++) found[i] = kept[i];
     }
 }

@@ -1,4 +1,5 @@
-// Starts a local chain: Hardhat's node on the loopback interface, with chain id 1 and both registries at their real addresses.
+// Starts a local chain: Hardhat's node on the loopback interface, with chain id 1, and both registries and Multicall3 at
+// their real addresses.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,9 @@ import { createRpc, type Rpc } from '../chain/rpc.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { freePort } from './free-port.ts';
 import { installNative } from './install-native.ts';
+
+/** The address that viem and other libraries expect on every chain. */
+const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
 export interface Evm {
   readonly url: string;
@@ -50,6 +54,7 @@ export async function startEvm(options: EvmOptions = {}): Promise<Evm> {
     const { registries } = NETWORKS.get(1) as Network;
     await rpc.call('hardhat_setCode', [registries[1], artifacts.RegistryV1.code]);
     await rpc.call('hardhat_setCode', [registries[2], artifacts.RegistryV2.code]);
+    await rpc.call('hardhat_setCode', [MULTICALL3, artifacts.Multicall3.code]);
     return { url, rpc, pid: child.pid, ended, stop };
   } catch (error) {
     await stop();
