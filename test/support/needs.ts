@@ -16,7 +16,7 @@ const STARTS_A_PROCESS = /\bBun\.spawn|'node:child_process'|'playwright-core'/;
 const STATIC_IMPORT = /^(?:import|export) (?!type )[^;]*?'(\.[^']+\.ts)'/gm;
 
 export const testFiles = (): string[] =>
-  [...new Glob('{src,test,deploy,contracts,chaos}/**/*.test.ts').scanSync(ROOT)].sort();
+  [...new Glob('{src,client,test,deploy,contracts,chaos}/**/*.test.ts').scanSync(ROOT)].sort();
 
 /** Empty for a file that can be in a fast run. */
 export function needsOf(testFile: string): string[] {

@@ -1,0 +1,127 @@
+// Checks: whether a wallet may act for another, or how much of a token it may use.
+
+import type { Block, DetailedDelegation as Delegation, Operations, Problem } from './api.ts';
+import { type Context, type Query, splitQuery } from './context.ts';
+import { type ProblemError, problemError } from './errors.ts';
+import { type CallOptions, type Params, requireBigint } from './request.ts';
+
+export type Scope = 'all' | 'contract' | 'token' | 'erc721' | 'erc20' | 'erc1155';
+export type Registry = 1 | 2 | 'any';
+
+type OperationId<S extends Scope, R extends 'Any' | 'V1' | 'V2'> = `check${Capitalize<S>}${R}` & keyof Operations;
+type OfRegistry<S extends Scope, R extends 'Any' | 'V1' | 'V2', Version> = [OperationId<S, R>] extends [never]
+  ? never
+  : Query<OperationId<S, R>> & Version;
+
+/** The question of a check. `version` is the registry to ask; without it, a grant in either registry counts. */
+export type CheckQuery<S extends Scope> =
+  | OfRegistry<S, 'Any', { readonly version?: 'any' | undefined }>
+  | OfRegistry<S, 'V2', { readonly version: 2 }>
+  | OfRegistry<S, 'V1', { readonly version: 1 }>;
+
+/** A yes or no, or the amount of a token: 2^256-1 if there is no limit. */
+export type ResultOf<S extends Scope> = S extends 'erc20' | 'erc1155' ? bigint : boolean;
+
+/** An answer, with the delegations that grant it and the block that it is true for. */
+export interface Explained<S extends Scope> {
+  readonly result: ResultOf<S>;
+  readonly delegations: readonly Delegation[];
+  readonly block: Block;
+}
+
+export type Checks = { readonly [S in Scope]: (query: CheckQuery<S>) => Promise<ResultOf<S>> };
+export type Explain = { readonly [S in Scope]: (query: CheckQuery<S>) => Promise<Explained<S>> };
+
+const SCOPES = ['all', 'contract', 'token', 'erc721', 'erc20', 'erc1155'] as const satisfies readonly Scope[];
+
+type AnyCheckQuery = Params & CallOptions & { readonly version?: Registry };
+
+const isResult = (scope: unknown, value: unknown): boolean =>
+  typeof value === (scope === 'erc20' || scope === 'erc1155' ? 'bigint' : 'boolean');
+
+export function createChecks(context: Context): { check: Checks; explain: Explain } {
+  const ask = async (
+    scope: Scope,
+    { version = scope === 'token' ? 1 : 'any', ...query }: AnyCheckQuery,
+    how: Params,
+  ) => {
+    const { call, params } = splitQuery(context, query);
+    const { from, to, ...rest } = params;
+    const wallets = version === 1 ? { delegate: to, vault: from } : { to, from };
+    const path = `/registry/${version === 'any' ? version : `v${version}`}/check/${scope}`;
+    const { body, invalid } = await context.send(path, { ...wallets, ...rest, ...how, numbers: 'string' }, call);
+    if (how['explain'] === undefined) return isResult(scope, body) ? body : invalid();
+    const { result, delegations, block } = (body ?? {}) as Explained<Scope>;
+    const isAnswer = isResult(scope, result) && Array.isArray(delegations) && typeof block?.number === 'number';
+    return isAnswer ? { result, delegations: delegations.map((one) => toDelegation(version, one)), block } : invalid();
+  };
+  const each = (how: Params) =>
+    Object.fromEntries(SCOPES.map((scope) => [scope, (query: AnyCheckQuery) => ask(scope, query, how)]));
+  return { check: each({}) as unknown as Checks, explain: each({ explain: 'true' }) as unknown as Explain };
+}
+
+/** A row of v1 or v2 under the names of both. */
+export function toDelegation(version: Registry, row: object): Delegation {
+  if (version === 'any') return row as Delegation;
+  const { vault, delegate, ...rest } = row as { vault?: string; delegate?: string };
+  return { version, ...(version === 1 ? { from: vault, to: delegate } : {}), ...rest } as unknown as Delegation;
+}
+
+// Many questions in one request
+
+/** A question of `checkMany`. Its point in time is that of the call. */
+export type Question = {
+  [S in Scope]: { readonly check: S } & DistributiveOmit<CheckQuery<S>, 'block' | 'timestamp' | keyof CallOptions>;
+}[Scope];
+type DistributiveOmit<T, Name extends PropertyKey> = T extends unknown ? Omit<T, Name> : never;
+
+/** The answer to a question, or why there is none. Reading `result` of an unanswered question throws its error. */
+export type Answer<S extends Scope = Scope> =
+  | { readonly ok: true; readonly result: ResultOf<S>; readonly block: Block }
+  | { readonly ok: false; readonly error: ProblemError };
+
+type Answers<Questions extends readonly Question[]> = {
+  readonly [Index in keyof Questions]: Answer<Questions[Index]['check']>;
+};
+
+export type ManyQuery<Questions extends readonly Question[]> = Query<'checkBatch'> & { readonly questions: Questions };
+export type CheckMany = <const Questions extends readonly Question[]>(
+  query: ManyQuery<Questions>,
+) => Promise<Answers<Questions>>;
+
+export function createCheckMany(context: Context): CheckMany {
+  return async ({ questions, ...rest }) => {
+    const { call, params } = splitQuery(context, rest);
+    const { chainId: _, ...asOf } = params;
+    const chainOf = ({ chainId = context.defaults.chainId ?? 1 }: Question) => chainId;
+    const json = {
+      questions: questions.map((question) => {
+        const { tokenId } = question as { tokenId?: bigint };
+        if (tokenId !== undefined) requireBigint(tokenId);
+        return { ...question, chainId: chainOf(question), ...(tokenId === undefined ? {} : { tokenId: `${tokenId}` }) };
+      }),
+    };
+    const reply = await context.send('/registry/any/check', { ...asOf, numbers: 'string' }, call, json);
+    const { answers, chains } = (reply.body ?? {}) as Operations['checkBatch']['body'];
+    if (!Array.isArray(answers) || !Array.isArray(chains) || answers.length !== questions.length) reply.invalid();
+    const blocks = new Map(chains.map((chain) => [chain.chainId, 'block' in chain ? chain.block : null]));
+    return answers.map((answer, index) => {
+      const question = questions[index] as Question;
+      if ('problem' in answer) return unanswered(answer.problem);
+      const block = blocks.get(chainOf(question));
+      if (!isResult(question.check, answer.result) || !block) return reply.invalid();
+      return { ok: true, result: answer.result, block };
+    }) as never;
+  };
+}
+
+function unanswered(problem: Problem): Answer {
+  const error = problemError(problem);
+  const answer = { ok: false as const, error };
+  // For callers without types: undefined would be read as no.
+  return Object.defineProperty(answer, 'result', {
+    get() {
+      throw error;
+    },
+  });
+}

@@ -1,0 +1,46 @@
+// The client of the Delegation Registry Query Service.
+
+import type { Network } from './api.ts';
+import { Changes, type ChangesQuery } from './changes.ts';
+import { type CheckMany, type Checks, createCheckMany, createChecks, type Explain } from './checks.ts';
+import type { Defaults } from './context.ts';
+import { createLists, type Lists } from './lists.ts';
+import { type CallOptions, createSend, type RequestOptions } from './request.ts';
+
+/** Where the service is, and what calls use that do not name their own chain or point in time. */
+export type ClientOptions = RequestOptions & Defaults;
+
+/** Whatever is not an answer is thrown: see errors.ts. */
+export interface DelegationsClient extends Lists {
+  readonly url: string;
+  readonly defaults: Defaults;
+  /** Whether `to` may act for `from`, or how much of a token it may use. */
+  readonly check: Checks;
+  /** The same, with the delegations that grant it and the block. */
+  readonly explain: Explain;
+  /** Up to 10,000 questions in one request. The answers are in the order of the questions. */
+  readonly checkMany: CheckMany;
+  /** What changed, from the first change on, from now on, or from a cursor on. */
+  changes(query?: ChangesQuery): Changes;
+  /** The served chains. */
+  networks(call?: CallOptions): Promise<readonly Network[]>;
+}
+
+export function createClient({ chainId, block, timestamp, ...options }: ClientOptions): DelegationsClient {
+  // A browser also takes the path of its own server.
+  new URL(options.url, (globalThis as { location?: { href?: string } }).location?.href);
+  const defaults = { chainId, block, timestamp };
+  const context = { send: createSend(options), defaults };
+  return {
+    url: options.url,
+    defaults,
+    ...createChecks(context),
+    checkMany: createCheckMany(context),
+    ...createLists(context),
+    changes: (query = {}) => new Changes(context, query),
+    async networks(call = {}) {
+      const { body, invalid } = await context.send('/networks', {}, call);
+      return Array.isArray(body) ? (body as readonly Network[]) : invalid();
+    },
+  };
+}

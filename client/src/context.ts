@@ -1,0 +1,34 @@
+// What all calls of a client share.
+
+import type { Operations } from './api.ts';
+import type { CallOptions, Params, Send } from './request.ts';
+
+type PointInTime = Pick<Operations['checkAllAny']['params'], 'block' | 'timestamp'>;
+
+/** The chain and the point in time of calls that do not name their own. */
+export interface Defaults extends PointInTime {
+  readonly chainId?: number | undefined;
+}
+
+export interface Context {
+  readonly send: Send;
+  readonly defaults: Defaults;
+}
+
+/** What a caller gives for an operation of the API. */
+export type Query<Id extends keyof Operations> = Operations[Id]['params'] & CallOptions;
+
+interface Split {
+  readonly call: CallOptions;
+  readonly params: Params;
+}
+
+/** The options of the call, and the parameters of the request with the defaults. A call has its own point in time, or the default one. */
+export function splitQuery({ defaults }: Context, query: CallOptions): Split {
+  const { signal, timeout, ...rest } = query;
+  const given: Params = rest;
+  const { chainId, ...asOf } = defaults;
+  const hasPoint = given['block'] !== undefined || given['timestamp'] !== undefined;
+  const params = { ...given, ...(hasPoint ? {} : asOf), chainId: given['chainId'] ?? chainId };
+  return { call: { signal, timeout }, params };
+}

@@ -1,0 +1,120 @@
+// Lists: vaults, delegates, delegations, history and holders.
+
+import type { Block, DetailedDelegation as Delegation, HistoryEntry, Operations } from './api.ts';
+import { type Registry, toDelegation } from './checks.ts';
+import { type Context, type Query, splitQuery } from './context.ts';
+import { problemError } from './errors.ts';
+import { type ChainAnswer, type Page, Pages } from './pages.ts';
+import type { CallOptions, Params, Reply } from './request.ts';
+
+export type Vault = Operations['vaults']['body']['vaults'][number];
+export type Delegate = Operations['delegates']['body']['delegates'][number];
+export type Holder = Operations['holders']['body']['holders'][number];
+
+export interface HoldersPage extends Page<Holder> {
+  /** Null if this page has no holder and there is a next one: not known yet. */
+  readonly holds: boolean | null;
+}
+
+export type ListQuery =
+  | (Query<'listAny'> & { readonly version?: 'any' | undefined })
+  | (Query<'listV2'> & { readonly version: 2 })
+  | (Query<'listV1'> & { readonly version: 1 });
+
+export interface Lists {
+  /** The wallets that a wallet may act for. */
+  vaults(query: Query<'vaults'>): Pages<Vault>;
+  /** The wallets that may act for a wallet. */
+  delegates(query: Query<'delegates'>): Pages<Delegate>;
+  /** The delegations of a wallet, in both registries or in one. */
+  list(query: ListQuery): Pages<Delegation>;
+  /** Everything that a wallet ever granted or got. */
+  history(query: Query<'history'>): Pages<HistoryEntry>;
+  /** The owners of a token among a wallet and the wallets that it may act for. */
+  holders(query: Query<'holders'>): Pages<Holder, HoldersPage>;
+  /** Whether a wallet, or a wallet that it may act for, owns a token. */
+  holds(query: Query<'holders'>): Promise<boolean>;
+}
+
+type AnyQuery = CallOptions & {
+  readonly wallet: string;
+  readonly chainId?: unknown;
+  readonly limit?: number | undefined;
+};
+
+/** Of an answer that names its chains in the body. */
+export function readChains(chains: Operations['changes']['body']['chains']): ChainAnswer[] {
+  return chains.map((chain) =>
+    'problem' in chain ? { chainId: chain.chainId, error: problemError(chain.problem) } : chain,
+  );
+}
+
+/** Of an answer that names its block in the headers. */
+function readBlock({ headers, invalid }: Reply): Block {
+  const number = headers.get('x-block-number');
+  const timestamp = headers.get('x-block-timestamp');
+  if (!number) return invalid();
+  const hash = headers.get('x-block-hash') as Block['hash'];
+  return { number: Number(number), hash, timestamp: timestamp === null ? null : Number(timestamp) };
+}
+
+const isNext = (next: unknown) => next === null || typeof next === 'string';
+
+const DEFAULT_LIMIT = 1000;
+
+export function createLists(context: Context): Lists {
+  const ask = (path: string, { wallet, ...query }: AnyQuery, cursor: string | undefined, more: Params = {}) => {
+    const { call, params } = splitQuery(context, query);
+    const url = path + encodeURIComponent(wallet);
+    return context.send(url, { ...params, cursor: cursor ?? params['cursor'], numbers: 'string', ...more }, call);
+  };
+
+  const ofChains = <Row>(path: string, name: string, query: AnyQuery) =>
+    new Pages<Row>(async (cursor) => {
+      const { body, invalid } = await ask(path, query, cursor);
+      const { [name]: rows, chains, next } = (body ?? {}) as Record<string, unknown>;
+      if (!Array.isArray(rows) || !Array.isArray(chains) || !isNext(next)) return invalid();
+      return { rows, chains: readChains(chains), next: next as string | null };
+    });
+
+  const ofRegistry = (version: Exclude<Registry, 'any'>, query: AnyQuery) =>
+    new Pages<Delegation>(async (cursor) => {
+      const limit = query.limit ?? DEFAULT_LIMIT;
+      const reply = await ask(`/registry/v${version}/`, query, cursor, { limit, detail: 'full' });
+      if (!Array.isArray(reply.body)) return reply.invalid();
+      const link = /[?&]cursor=([\w-]+)/.exec(reply.headers.get('link') ?? '');
+      const chainId = Number(query.chainId ?? context.defaults.chainId ?? 1);
+      return {
+        rows: reply.body.map((row) => toDelegation(version, row)),
+        chains: [{ chainId, block: readBlock(reply) }],
+        next: link?.[1] ?? null,
+      };
+    });
+
+  const holders = (query: Query<'holders'>) =>
+    new Pages<Holder, HoldersPage>(async (cursor) => {
+      const { body, invalid } = await ask('/registry/any/holders/', query, cursor);
+      const { holders: rows, holds, chainId, block, next } = (body ?? {}) as Operations['holders']['body'];
+      const isKnown = typeof holds === 'boolean' || (holds === null && next !== null);
+      if (!Array.isArray(rows) || !isKnown || !isNext(next)) return invalid();
+      return { rows, holds, chains: [{ chainId, block }], next };
+    });
+
+  return {
+    vaults: (query) => ofChains('/registry/any/vaults/', 'vaults', query),
+    delegates: (query) => ofChains('/registry/any/delegates/', 'delegates', query),
+    history: (query) => ofChains('/registry/any/history/', 'grants', query),
+    list: ({ version = 'any', ...query }) =>
+      version === 'any' ? ofChains('/registry/any/', 'delegations', query) : ofRegistry(version, query),
+    holders,
+    async holds(query) {
+      let holds: boolean | null = null;
+      for await (const page of holders(query).pages()) {
+        holds = page.holds;
+        if (holds !== null) break;
+      }
+      // The last page is never unknown.
+      return holds as boolean;
+    },
+  };
+}

@@ -1,0 +1,138 @@
+// Sends a request, and retries it within its deadline as long as there is no answer.
+
+import { UINT256_FIELDS } from './api.ts';
+import { InvalidResponse, isProblem, ProblemError, problemError, Unreachable } from './errors.ts';
+import { sleep } from './sleep.ts';
+
+/** What every call takes. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for one request with all its retries. A single attempt may take a third of it. */
+  readonly timeout?: number | undefined;
+}
+
+export interface RequestOptions {
+  /** The base URL of the service. */
+  readonly url: string;
+  readonly key?: string | undefined;
+  /** Milliseconds; 30,000 by default. */
+  readonly timeout?: number | undefined;
+  /** Instead of the global one. */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+export type Params = Readonly<Record<string, unknown>>;
+
+export interface Reply {
+  readonly body: unknown;
+  readonly headers: Headers;
+  /** Throws: this is not an answer. */
+  invalid(): never;
+}
+
+/** With `json` it is a POST. */
+export type Send = (path: string, params: Params, call: CallOptions, json?: unknown) => Promise<Reply>;
+
+const DEFAULT_TIMEOUT = 30_000;
+const MAX_BACKOFF = 5000;
+/** Of proxies, too. All operations only read, so each may be repeated. */
+const RETRIED_STATUSES = [408, 429, 502, 503, 504];
+
+export function createSend(options: RequestOptions): Send {
+  const { key, fetch: send = globalThis.fetch } = options;
+  const base = options.url.replace(/\/+$/, '');
+
+  return async (path, params, { signal, timeout = options.timeout ?? DEFAULT_TIMEOUT }, json) => {
+    const deadline = performance.now() + timeout;
+    const url = base + path + queryText(params);
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (key) headers['x-api-key'] = key;
+    if (json !== undefined) headers['content-type'] = 'application/json';
+    const init = json === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(json) };
+
+    for (let tries = 0; ; tries++) {
+      let error: Error;
+      let pause: number | null = null;
+      try {
+        signal?.throwIfAborted();
+        const left = deadline - performance.now();
+        const { status, text, headers } = await attempt(send, url, init, Math.min(left, timeout / 3), signal);
+        const body = parse(text);
+        if (status === 200 && body !== undefined) {
+          return { body, headers, invalid: () => fail(unexpected(status, text)) };
+        }
+        pause = retryAfter(headers);
+        error = isProblem(body) ? problemError(body, pause) : unexpected(status, text);
+        // A 200 that does not parse was cut off.
+        if (status !== 200 && !RETRIED_STATUSES.includes(status)) throw error;
+      } catch (cause) {
+        signal?.throwIfAborted();
+        if (cause instanceof ProblemError || cause instanceof InvalidResponse) throw cause;
+        error = new Unreachable(`No response from ${base}: ${(cause as Error)?.message ?? cause}`, { cause });
+      }
+      const backoff = Math.min(MAX_BACKOFF, 200 * 2 ** tries) * (0.5 + Math.random() / 2);
+      const wait = pause === null ? backoff : pause * 1000;
+      if (performance.now() + wait >= deadline) throw error;
+      await sleep(wait, signal);
+    }
+  };
+}
+
+const fail = (error: Error): never => {
+  throw error;
+};
+
+const unexpected = (status: number, text: string) =>
+  new InvalidResponse(status, `HTTP ${status} is not an answer of the API: ${text.slice(0, 100)}`);
+
+/** The time covers the body too. */
+async function attempt(send: typeof fetch, url: string, init: RequestInit, ms: number, signal?: AbortSignal) {
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  const timer = setTimeout(() => controller.abort(new Error(`timeout after ${Math.ceil(ms)} ms`)), ms);
+  signal?.addEventListener('abort', abort);
+  try {
+    const response = await send(url, { ...init, signal: controller.signal });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+const isDigits = (value: unknown): value is string => typeof value === 'string' && /^\d+$/.test(value);
+
+/** Numbers that may exceed 2^53 come as text, and become bigint. Undefined if the text is not JSON. */
+function parse(text: string): unknown {
+  try {
+    // The name of the whole body is empty.
+    const isUint256 = (name: string) => name === '' || UINT256_FIELDS.includes(name);
+    return JSON.parse(text, (name, value) => (isUint256(name) && isDigits(value) ? BigInt(value) : value));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Seconds, from a number or a date. */
+function retryAfter(headers: Headers): number | null {
+  const text = headers.get('retry-after');
+  if (text === null) return null;
+  const seconds = isDigits(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? null : Math.max(0, seconds);
+}
+
+function queryText(params: Params): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined) continue;
+    if (name === 'tokenId') requireBigint(value);
+    query.set(name, value instanceof Date ? value.toISOString() : String(value));
+  }
+  const text = query.toString();
+  return text && `?${text}`;
+}
+
+/** A number may have lost its last digits already. */
+export function requireBigint(tokenId: unknown): void {
+  if (typeof tokenId !== 'bigint') throw new TypeError(`tokenId must be a bigint, not ${typeof tokenId}`);
+}

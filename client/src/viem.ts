@@ -1,0 +1,15 @@
+// Adds the client to a client of viem: publicClient.extend(delegationActions({ url })).
+
+import type { Chain, Client, Transport } from 'viem';
+import { type ClientOptions, createClient, type DelegationsClient } from './client.ts';
+
+export interface DelegationActions {
+  /** Answers for the chain of the viem client, unless the options or a call name another. */
+  readonly delegations: DelegationsClient;
+}
+
+export const delegationActions =
+  (options: ClientOptions) =>
+  (client: Pick<Client<Transport, Chain | undefined>, 'chain'>): DelegationActions => ({
+    delegations: createClient({ ...options, chainId: options.chainId ?? client.chain?.id }),
+  });

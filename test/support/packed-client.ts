@@ -1,0 +1,36 @@
+// Builds and packs the client as `npm pack` does, without writing into the repository.
+
+import { cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryPath } from './engines.ts';
+
+const ROOT = join(import.meta.dir, '../..');
+
+export interface PackedClient {
+  /** The package before it was packed. */
+  readonly folder: string;
+  readonly tarball: string;
+  /** An empty project with the package installed. */
+  readonly project: string;
+}
+
+export function packClient(): PackedClient {
+  const base = temporaryPath('client');
+  const folder = join(base, 'package');
+  const project = join(base, 'project');
+  const installed = join(project, 'node_modules/delegations-client');
+  for (const path of [folder, installed]) mkdirSync(path, { recursive: true });
+  for (const file of ['package.json', 'README.md', 'LICENSE']) cpSync(join(ROOT, 'client', file), join(folder, file));
+  run(ROOT, 'node', 'node_modules/typescript/bin/tsc', '--project', 'client', '--outDir', join(folder, 'dist'));
+  const name = run(folder, 'npm', 'pack', '--ignore-scripts', '--silent').trim();
+  const tarball = join(folder, name);
+  run(project, 'tar', 'xzf', tarball, '--strip-components=1', '-C', installed);
+  return { folder, tarball, project };
+}
+
+/** Returns what the command prints. */
+export function run(cwd: string, ...command: string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd, env: { ...process.env, NO_COLOR: '1' } });
+  if (exitCode !== 0) throw new Error(`${command.join(' ')} failed: ${stdout}${stderr}`.slice(0, 3000));
+  return stdout.toString();
+}
