@@ -1,32 +1,17 @@
 // Every page in a real browser on the sandbox: layout, network requests, accessibility, and keys with a wallet.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { privateKeyToAccount } from 'viem/accounts';
 import { COLD, CONTRACTS, HOT, OTHER, SMART } from '../src/sandbox/wallets.ts';
-import { startBrowser } from './support/browser.ts';
 import { visitWithWallet } from './support/browser-wallet.ts';
 import { eventually } from './support/live-chain.ts';
-import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
+import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 
 const AXE = readFileSync(join(import.meta.dir, '../node_modules/axe-core/axe.min.js'), 'utf8');
-let sandbox: SandboxProcess;
-let url = '';
-let browser: Browser;
-
-beforeAll(async () => {
-  sandbox = startSandbox();
-  browser = await startBrowser();
-  await sandbox.ready();
-  url = /curl '(http:\/\/[^/]+)\//.exec(sandbox.text())?.[1] ?? '';
-});
-afterAll(async () => {
-  await browser.close();
-  sandbox.child.kill('SIGINT');
-  await sandbox.child.exited;
-});
+const used = useSandboxInBrowser();
 
 interface Visit {
   readonly page: Page;
@@ -36,13 +21,13 @@ interface Visit {
 }
 
 async function visit(path: string, width = 1280): Promise<Visit> {
-  const page = await browser.newPage({ viewport: { width, height: 900 } });
+  const page = await used.browser.newPage({ viewport: { width, height: 900 } });
   const complaints: string[] = [];
   const asked = new Set<string>();
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (request) => asked.add(new URL(request.url()).origin));
-  await page.goto(url + path);
+  await page.goto(used.url + path);
   return { page, complaints, asked };
 }
 
@@ -81,7 +66,7 @@ describe('every page', () => {
           if (folder)
             await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), fullPage: true });
         }
-        expect([name, complaints, [...asked]]).toEqual([name, [], [url]]);
+        expect([name, complaints, [...asked]]).toEqual([name, [], [used.url]]);
         await page.close();
       }
     });
@@ -189,7 +174,7 @@ test('the status page shows the progress of each chain, its providers without th
 describe('the developer page', () => {
   const account = privateKeyToAccount(`0x${'33'.repeat(32)}`);
 
-  const withWallet = () => visitWithWallet(browser, `${url}/developers`, account);
+  const withWallet = () => visitWithWallet(used.browser, `${used.url}/developers`, account);
 
   test('says that there is no wallet', async () => {
     const { page } = await visit('/developers');
@@ -212,7 +197,7 @@ describe('the developer page', () => {
     const key = await shown.innerText();
     expect(key).toMatch(/^dk_[0-9A-Za-z]{36}$/);
     const ask = (with_ = key) =>
-      fetch(`${url}/registry/v2/check/all?from=${COLD.Ada}&to=${HOT.Ada}`, { headers: { 'x-api-key': with_ } });
+      fetch(`${used.url}/registry/v2/check/all?from=${COLD.Ada}&to=${HOT.Ada}`, { headers: { 'x-api-key': with_ } });
     const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await ask()).status));
     expect(new Set(statuses)).toEqual(new Set([200]));
 
@@ -275,9 +260,9 @@ describe('the developer page', () => {
 
   test('rejects other origins, missing sessions and keys of other wallets', async () => {
     const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-      fetch(`${url}/developers/${path}`, {
+      fetch(`${used.url}/developers/${path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', origin: url, ...headers },
+        headers: { 'content-type': 'application/json', origin: used.url, ...headers },
         body: JSON.stringify(body),
       });
     const statusOf = async (response: Promise<Response>) => (await response).status;
@@ -288,8 +273,8 @@ describe('the developer page', () => {
     expect(await statusOf(post('session', { message: 'hello', signature: '0x12' }))).toBe(401);
     expect(await statusOf(post('keys', { label: 'x' }))).toBe(401);
     expect(await statusOf(post('keys/revoke', { id: 1 }))).toBe(401);
-    expect(await statusOf(fetch(`${url}/developers/keys`))).toBe(401);
-    expect(await statusOf(fetch(`${url}/developers/nonce`))).toBe(405);
-    expect(await (await fetch(`${url}/developers/session`)).json()).toEqual({ wallet: null });
+    expect(await statusOf(fetch(`${used.url}/developers/keys`))).toBe(401);
+    expect(await statusOf(fetch(`${used.url}/developers/nonce`))).toBe(405);
+    expect(await (await fetch(`${used.url}/developers/session`)).json()).toEqual({ wallet: null });
   });
 });

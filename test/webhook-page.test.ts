@@ -1,32 +1,16 @@
 // The webhooks of the developer page in a real browser, on the sandbox and with a real receiver.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { privateKeyToAccount } from 'viem/accounts';
-import { startBrowser } from './support/browser.ts';
 import { visitWithWallet } from './support/browser-wallet.ts';
 import { eventually } from './support/live-chain.ts';
-import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
+import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 
 const AXE = readFileSync(join(import.meta.dir, '../node_modules/axe-core/axe.min.js'), 'utf8');
-let sandbox: SandboxProcess;
-let url = '';
-let browser: Browser;
-
-beforeAll(async () => {
-  sandbox = startSandbox();
-  browser = await startBrowser();
-  await sandbox.ready();
-  url = /curl '(http:\/\/[^/]+)\//.exec(sandbox.text())?.[1] ?? '';
-});
-afterAll(async () => {
-  await browser.close();
-  sandbox.child.kill('SIGINT');
-  await sandbox.child.exited;
-});
+const used = useSandboxInBrowser();
 
 test('a webhook: create, test, replay, pause, rotate and remove it', async () => {
   const received: { headers: Record<string, string>; body: string }[] = [];
@@ -40,8 +24,8 @@ test('a webhook: create, test, replay, pause, rotate and remove it', async () =>
   });
   const target = `http://127.0.0.1:${receiver.port}/webhook`;
   const { page, complaints } = await visitWithWallet(
-    browser,
-    `${url}/developers`,
+    used.browser,
+    `${used.url}/developers`,
     privateKeyToAccount(`0x${'44'.repeat(32)}`),
   );
   await page.getByRole('button', { name: 'Sign in with Test Wallet' }).click();

@@ -4,10 +4,9 @@ import { COUNTERPARTS, type Side } from '../api/any-operations.ts';
 import type { DelegationRecord } from '../api/responses.ts';
 import { urlFor } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
-import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
-import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
+import { printPages } from './print-pages.ts';
+import { SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
 import { ANY_OPTIONS, dateOf, given, readRights, tableOf, timesOf } from './question-options.ts';
 
 interface Counterpart {
@@ -62,26 +61,14 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
     `delegations ${side} ${TEXTS[side].example} --contract 0x5FbD… --chain 1,137,8453`,
     `delegations ${side} ${TEXTS[side].example} --rights vote --block 18000000`,
   ],
-  async run(call) {
-    const source = await openSource(call);
-    let [rows, cursor]: [number, string | undefined] = [0, undefined];
-    try {
-      do {
-        const page: Page = await jsonOf<Page>(await source.ask(urlOf(side, call, cursor)));
-        const found = page[side];
-        if (!Array.isArray(found)) throw new UsageError(NO_SERVICE);
-        rows += found.length;
-        await writeOut(call.isSet('json') ? `${JSON.stringify(page)}\n` : tableText(side, found));
-        if (cursor === undefined) reportProblems(page);
-        cursor = page.next ?? undefined;
-      } while (cursor !== undefined);
-    } finally {
-      await source.close();
-    }
-    if (rows > 0) return;
-    process.exitCode ||= 1;
-    if (!call.isSet('json')) await writeOut(`No ${side}.\n`);
-  },
+  run: (call) =>
+    printPages<Page, Counterpart>(call, {
+      rows: side,
+      urlOf: (cursor) => urlOf(side, call, cursor),
+      rowsOf: (page) => page[side] as readonly Counterpart[],
+      jsonText: (page) => `${JSON.stringify(page)}\n`,
+      tableText: (found) => tableText(side, found),
+    }),
 });
 
 export const vaults = define('vaults');
@@ -100,15 +87,6 @@ function urlOf(side: Side, call: Invocation, cursor: string | undefined): string
     numbers: 'string',
     cursor,
   });
-}
-
-/** A chain that did not answer is an error: nothing is known about it. */
-export function reportProblems({ chains }: { readonly chains: readonly object[] }): void {
-  for (const one of chains) {
-    if (!('problem' in one)) continue;
-    process.exitCode = 2;
-    console.error((one.problem as { readonly detail: string }).detail);
-  }
 }
 
 const NAMES = ['CHAIN', 'WALLET', 'REGISTRY', 'TYPE', 'CONTRACT', 'TOKEN', 'RIGHTS', 'SINCE'];

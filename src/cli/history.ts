@@ -5,11 +5,9 @@ import type { ResponseOf } from '../api/operation.ts';
 import { direction } from '../api/params.ts';
 import { urlFor } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
-import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
-import { reportProblems } from './counterparts.ts';
-import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
+import { printPages } from './print-pages.ts';
+import { SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
 import { ANY_OPTIONS, dateOf, given, tableOf, timesOf } from './question-options.ts';
 
 type Page = ResponseOf<typeof HISTORY>;
@@ -35,25 +33,14 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
     'delegations history 0xC01d… --direction outgoing --chain served',
     "delegations history 0xC01d… --json | jq 'select(.until == null)'",
   ],
-  async run(call) {
-    const source = await openSource(call);
-    let [rows, cursor]: [number, string | undefined] = [0, undefined];
-    try {
-      do {
-        const page: Page = await jsonOf<Page>(await source.ask(urlOf(call, cursor)));
-        if (!Array.isArray(page.grants)) throw new UsageError(NO_SERVICE);
-        rows += page.grants.length;
-        await writeOut(call.isSet('json') ? linesText(page.grants) : tableText(page.grants, call.operands[0] ?? ''));
-        if (cursor === undefined) reportProblems(page);
-        cursor = page.next ?? undefined;
-      } while (cursor !== undefined);
-    } finally {
-      await source.close();
-    }
-    if (rows > 0) return;
-    process.exitCode ||= 1;
-    if (!call.isSet('json')) await writeOut('No grants.\n');
-  },
+  run: (call) =>
+    printPages<Page, Grant>(call, {
+      rows: 'grants',
+      urlOf: (cursor) => urlOf(call, cursor),
+      rowsOf: ({ grants }) => grants,
+      jsonText: ({ grants }) => linesText(grants),
+      tableText: (grants) => tableText(grants, call.operands[0] ?? ''),
+    }),
 };
 
 const urlOf = (call: Invocation, cursor: string | undefined) =>

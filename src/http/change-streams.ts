@@ -1,26 +1,18 @@
 // Streams what changes as server-sent events. A stream reads its chains by itself until it has caught up; then it shares one reader
 // of each chain, the tail, with all other streams.
 
-import { Problem } from '../api/problems.ts';
 import { comparePositions } from '../store/change-position.ts';
 import type { ChainState, ChangesCursor, ChangesPage } from '../store/store.ts';
 import { requireCurrent } from './as-of.ts';
 import { feedCursorText } from './changes-cursor.ts';
-import { widerPrefix } from './client-address.ts';
 import { EventStream, encodeEvent } from './event-stream.ts';
 import { entriesOf, type Feed, type FeedEntry, headOf, isWanted } from './feed.ts';
 import { createFeedMembers, type FeedMembers } from './feed-members.ts';
-import type { Caller, LongList } from './long-lists.ts';
+import type { LongList } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
 import type { ChangeStreams, Service, StreamCall, StreamRequest } from './service.ts';
-
-export interface StreamLimits {
-  /** Open at once, for each client address without a key; all of an IPv6 /48 together. */
-  readonly perAddress: number;
-  /** Open at once, for each key. */
-  readonly perKey: number;
-}
+import { createStreamCounts, type StreamLimits } from './stream-limits.ts';
 
 /** Tests use shorter ones. */
 const TIMES = {
@@ -41,8 +33,6 @@ const RETRY_MS = 2000;
 const PAGE = 250;
 /** How long Bun keeps the connection of a reader that was cut off. */
 const CUT_OFF_SECONDS = 8;
-/** In each process. Each needs a few kilobytes and a file descriptor. */
-const MAX_STREAMS = 20_000;
 const BUSY_MS = 5000;
 
 /** Where streams are on a chain; null before the first read. */
@@ -83,25 +73,25 @@ export function createChangeStreams(
 ): ChangeStreams {
   const members = new Set<Member>();
   const tails = new Map<string, Tail>();
-  const count = createCounts(limits);
+  const count = createStreamCounts(limits);
   const groups = Array.from({ length: HEARTBEAT_GROUPS }, () => new Set<Member>());
   let [opened, beats] = [0, 0];
   let hasStopped = false;
   let timers: readonly NodeJS.Timeout[] = [];
   let isPolling = false;
 
-  const tailOf = (chainId: number, { isFinal }: Pick<Feed, 'isFinal'>) => tails.get(`${chainId} ${isFinal}`);
+  const tailOf = (chainId: number, feed: Pick<Feed, 'isFinal'>) => tails.get(tailKey(chainId, feed));
 
   function join(member: Member, tail: Tail): void {
     member.places.set(tail.chainId, tail);
     tail.members.add(member);
-    tails.set(`${tail.chainId} ${tail.feed.isFinal}`, tail);
+    tails.set(tailKey(tail.chainId, tail.feed), tail);
   }
 
   function leave(member: Member, tail: Tail): void {
     member.places.set(tail.chainId, { cursor: tail.cursor });
     tail.members.delete(member);
-    if (tail.members.all.size === 0) tails.delete(`${tail.chainId} ${tail.feed.isFinal}`);
+    if (tail.members.all.size === 0) tails.delete(tailKey(tail.chainId, tail.feed));
   }
 
   /** Sends one change after the other to all members, so that the cursor is always true for all of them. */
@@ -319,6 +309,8 @@ export function createChangeStreams(
   };
 }
 
+const tailKey = (chainId: number, { isFinal }: Pick<Feed, 'isFinal'>) => `${chainId} ${isFinal}`;
+
 const STOPPING = 'The server is stopping.';
 
 function end(member: Member, reason: string): void {
@@ -390,26 +382,3 @@ async function beginLong({ service, caller }: StreamCall): Promise<LongList | nu
     return null;
   }
 }
-
-/** Counts the streams of each caller. */
-function createCounts({ perAddress, perKey }: StreamLimits) {
-  const counts = new Map<string, number>();
-  let total = 0;
-  return ({ id, hasKey }: Caller): (() => void) => {
-    const key = hasKey ? `key ${id}` : (widerPrefix(id) ?? id);
-    const [most, words] = hasKey ? [perKey, 'with one API key'] : [perAddress, 'without an API key'];
-    const count = counts.get(key) ?? 0;
-    if (count >= most) throw tooMany(`At most ${most} streams can be open at once ${words}.`);
-    if (total >= MAX_STREAMS) throw tooMany('The service has as many open streams as it can. Retry later.');
-    counts.set(key, count + 1);
-    total++;
-    return () => {
-      total--;
-      const left = (counts.get(key) ?? 1) - 1;
-      if (left === 0) counts.delete(key);
-      else counts.set(key, left);
-    };
-  };
-}
-
-const tooMany = (detail: string) => new Problem('too-many-requests', detail, { retryAfter: BUSY_MS / 1000 });

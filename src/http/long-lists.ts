@@ -11,6 +11,9 @@ export interface Caller {
   readonly hasKey: boolean;
 }
 
+/** Without a key, all addresses of an IPv6 /48 count as one caller. */
+export const countedAs = ({ id, hasKey }: Caller): string => (hasKey ? id : (widerPrefix(id) ?? id));
+
 export interface LongListLimits {
   /** In flight at once, for each client address without a key; all of an IPv6 /48 together. */
   readonly perAddress: number;
@@ -90,8 +93,9 @@ export function createLongLists(
   }
 
   return {
-    begin({ id: callerId, hasKey }, weight = 1) {
-      const id = hasKey ? callerId : (widerPrefix(callerId) ?? callerId);
+    begin(caller, weight = 1) {
+      const id = countedAs(caller);
+      const { hasKey } = caller;
       const kind = hasKey ? kinds.keyed : kinds.anonymous;
       const account = accountOf(kind.accounts, id);
       if (account.inFlight >= kind.most)
@@ -130,7 +134,7 @@ export function createLongLists(
   };
 }
 
-const tooMany = (detail: string) => new Problem('too-many-requests', detail, { retryAfter: RETRY_SECONDS });
+export const tooMany = (detail: string) => new Problem('too-many-requests', detail, { retryAfter: RETRY_SECONDS });
 
 /** Runs at most MAX_READS at a time, first come, first served. Each begins in its own turn of the event loop, after other requests. */
 function createTurns() {

@@ -44,9 +44,17 @@ export interface Route {
 
 type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>;
 
-const OPENAPI_TEXT = openApiText();
+/** Makes a text at the first request for it: the commands that only ask questions do not need it. */
+function atFirstUse(make: () => string): () => string {
+  let text: string | undefined;
+  return () => {
+    text ??= make();
+    return text;
+  };
+}
+
+const openApi = { json: atFirstUse(openApiText), yaml: atFirstUse(openApiYaml) };
 const OPENAPI_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' };
-const OPENAPI_YAML = openApiYaml();
 const YAML_HEADERS = { ...OPENAPI_HEADERS, 'content-type': 'application/yaml' };
 
 /** How operations of each kind are answered. */
@@ -65,7 +73,7 @@ const HANDLERS: {
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),
-  openapi: () => textResponse(OPENAPI_TEXT, { headers: OPENAPI_HEADERS }),
+  openapi: () => textResponse(openApi.json(), { headers: OPENAPI_HEADERS }),
 };
 
 function operationRoute<Kind extends Operation['kind']>(operation: OperationOf<Kind>): Route {
@@ -82,17 +90,16 @@ const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page
   answer,
 });
 
-const DOCS = docsText();
-const DOCS_MARKDOWN = docsMarkdown();
-const LLMS = llmsText();
+const docs = { html: atFirstUse(docsText), markdown: atFirstUse(docsMarkdown) };
+const llms = atFirstUse(llmsText);
 
 /** A document for programs: pages of other sites may read it too. */
 const documentResponse = (text: string, type: string) =>
   textResponse(text, { headers: { ...CORS, ...textHeaders(type) } });
-const docsMarkdownResponse = () => documentResponse(DOCS_MARKDOWN, 'text/markdown');
+const docsMarkdownResponse = () => documentResponse(docs.markdown(), 'text/markdown');
 
 function answerDocs({ request, service: { sandbox } }: Call): Response {
-  const response = prefersMarkdown(request) ? docsMarkdownResponse() : pageResponse(DOCS, { sandbox });
+  const response = prefersMarkdown(request) ? docsMarkdownResponse() : pageResponse(docs.html(), { sandbox });
   response.headers.set('vary', 'Accept');
   return response;
 }
@@ -142,8 +149,8 @@ const ROUTES: readonly Route[] = [
   pageRoute('/', answerExplorer, 'anonymous'),
   pageRoute('/docs', answerDocs),
   pageRoute('/docs.md', docsMarkdownResponse),
-  pageRoute('/llms.txt', () => documentResponse(LLMS, 'text/plain')),
-  pageRoute('/openapi.yaml', () => textResponse(OPENAPI_YAML, { headers: YAML_HEADERS })),
+  pageRoute('/llms.txt', () => documentResponse(llms(), 'text/plain')),
+  pageRoute('/openapi.yaml', () => textResponse(openApi.yaml(), { headers: YAML_HEADERS })),
   pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
   pageRoute('/developers', ({ service }) =>
     livePage(

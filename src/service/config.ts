@@ -1,10 +1,10 @@
 // Reads the configuration from the environment, once, and reports all faults together before anything starts.
 
 import { UNKNOWN_KEYS, type UnknownKeys } from '../http/admission.ts';
-import type { StreamLimits } from '../http/change-streams.ts';
 import { readProxies, type TrustedProxies } from '../http/client-address.ts';
 import { LIMIT_RULE, type Limit, parseLimit } from '../http/limiter.ts';
 import type { LongListLimits } from '../http/long-lists.ts';
+import { MAX_STREAMS, type StreamLimits } from '../http/stream-limits.ts';
 import { NETWORKS_RULE, type Networks, parseNetworks } from '../webhooks/networks.ts';
 import { CHAIN_VARIABLES, type ChainConfigs, type ReportFault, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
@@ -142,7 +142,6 @@ export const VARIABLES = [
 const NO_PROXIES: TrustedProxies = { check: () => false };
 const NO_NETWORKS = parseNetworks('') as Networks;
 const MOST_LONG_LISTS = 128;
-const MOST_STREAMS = 20_000;
 /** A slower page would look like an idle connection. */
 const LEAST_ROWS = 5000;
 const MOST_ROWS = 10_000_000;
@@ -276,8 +275,8 @@ export function readConfig(environment: Environment): Config {
     unknownKeys: unknownKeys ?? 'refuse',
     longListLimits,
     streamLimits: {
-      perAddress: whole('STREAMS', 10, MOST_STREAMS, '10'),
-      perKey: whole('STREAMS_PER_KEY', 100, MOST_STREAMS, '100'),
+      perAddress: whole('STREAMS', 10, MAX_STREAMS, '10'),
+      perKey: whole('STREAMS_PER_KEY', 100, MAX_STREAMS, '100'),
     },
     proxies: proxies ?? NO_PROXIES,
     publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,

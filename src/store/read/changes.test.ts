@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
     });
 
     test('a cursor of a history that was lost voids everything, also below the first block of the new index', async () => {
-      const { chain, chainId, read } = await newChain();
+      const { chain, read } = await newChain();
       await chain.add([GRANT, block(105)]);
       const { next } = await read(null, 10);
       const page = await read({ ...next, stamp: next.stamp + 1 }, 10);
@@ -109,7 +109,6 @@ for (const engine of ENGINES) {
       expect((await read(page.next, 10)).changes).toHaveLength(1);
       const later = { ...next, revision: next.revision + 1 };
       expect((await read(later, 10)).undo).toMatchObject({ number: 0 });
-      expect(chainId).toBe(chain.chainId);
     });
 
     test('an undo names the newest block that is still true', async () => {

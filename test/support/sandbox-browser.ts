@@ -1,0 +1,30 @@
+// Starts the sandbox and a browser for the tests of a file, and stops both after them.
+
+import { afterAll, beforeAll } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { startBrowser } from './browser.ts';
+import { type SandboxProcess, startSandbox } from './sandbox-process.ts';
+
+export interface SandboxInBrowser {
+  readonly sandbox: SandboxProcess;
+  /** Of the sandbox. */
+  readonly url: string;
+  readonly browser: Browser;
+}
+
+/** The fields are set when the first test begins. */
+export function useSandboxInBrowser(): SandboxInBrowser {
+  const used = {} as { -readonly [Name in keyof SandboxInBrowser]: SandboxInBrowser[Name] };
+  beforeAll(async () => {
+    used.sandbox = startSandbox();
+    used.browser = await startBrowser();
+    await used.sandbox.ready();
+    used.url = /curl '(http:\/\/[^/]+)\//.exec(used.sandbox.text())?.[1] ?? '';
+  });
+  afterAll(async () => {
+    await used.browser.close();
+    used.sandbox.child.kill('SIGINT');
+    await used.sandbox.child.exited;
+  });
+  return used;
+}
