@@ -1,19 +1,20 @@
 // Tests that each request in docs/integrating.md is answered with the body that follows it. "…" stands for any value.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
+import { signatureOf } from '../src/webhooks/sign.ts';
 import { newChain } from './support/chain.ts';
+import { codeBlock, curlExamples } from './support/code-blocks.ts';
 import { documentedCopy } from './support/documented-copy.ts';
 import { temporaryPath } from './support/engines.ts';
 import { block, COLD, ended, granted, timeOf } from './support/fixtures.ts';
 import { appOf } from './support/serving.ts';
+import { createWebhookRig } from './support/webhook-rig.ts';
 
-const PAGE = readFileSync(join(import.meta.dir, '../docs/integrating.md'), 'utf8');
-const EXAMPLES = [...PAGE.matchAll(/```sh\ncurl '(http:[^']+)'\n```\n\n```json\n([\s\S]+?)```/g)];
+const PAGE = 'docs/integrating.md';
+const EXAMPLES = curlExamples(PAGE);
 
 let store: Store;
 beforeAll(async () => {
@@ -37,13 +38,34 @@ function expected(value: unknown): unknown {
 
 test('the page has examples', () => expect(EXAMPLES.length).toBeGreaterThan(0));
 
-for (const [, url = '', body = ''] of EXAMPLES) {
-  test(url, async () => {
-    const response = await appOf(store, timeOf(100)).fetch(new Request(url));
+for (const { request, answer } of EXAMPLES) {
+  test(`${request.method} ${request.url}`, async () => {
+    const response = await appOf(store, timeOf(100)).fetch(request);
     const found: unknown = await response.json();
-    expect(found).toEqual(expected(JSON.parse(body)));
+    expect(found).toEqual(expected(JSON.parse(answer.text)));
   });
 }
+
+test('a delivery of a webhook has the fields that are shown', async () => {
+  const shown = JSON.parse(codeBlock(PAGE, '"type": "delegations.changes"').text);
+  const sent = Promise.withResolvers<string>();
+  const rig = await createWebhookRig(`sqlite:${temporaryPath('delivery.db')}`, {
+    async send(_url, _headers, body) {
+      sent.resolve(body);
+      return { type: 'delivered', status: 204, ms: 1 };
+    },
+    sign: signatureOf,
+  });
+  await rig.extend();
+  const { id } = await rig.create('https://receiver.example');
+  await rig.extend([granted('ALL')]);
+  rig.deliver();
+  const { timestamp, ...rest } = JSON.parse(await sent.promise);
+  expect(rest).toEqual(expected({ type: shown.type, data: { ...shown.data, webhook: id } }));
+  // As ISO 8601 in UTC, with milliseconds.
+  for (const time of [timestamp, shown.timestamp]) expect(new Date(time).toISOString()).toBe(time);
+  await rig.close();
+});
 
 test('the code of the page keeps a copy that holds what the lists have, through a reorg', async () => {
   const own = await openStore(`sqlite:${temporaryPath('copied.db')}`);

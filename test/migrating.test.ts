@@ -1,26 +1,20 @@
 // Tests that each request in docs/migrating.md is answered with the body that follows it.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
 import { createAdmission } from '../src/http/admission.ts';
 import { createLimiter } from '../src/http/limiter.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
+import { codeBlock, curlExamples } from './support/code-blocks.ts';
 import { temporaryPath } from './support/engines.ts';
 import { block } from './support/fixtures.ts';
 import { appOf } from './support/serving.ts';
 
-const PAGE = readFileSync(join(import.meta.dir, '../docs/migrating.md'), 'utf8');
-const EXAMPLES = [
-  ...PAGE.matchAll(
-    /```sh\ncurl (?:-H '([\w-]+): (.*)' )?'http:\/\/localhost:8080(.+)'\n```\n\n```json\n([\s\S]+?)```/g,
-  ),
-].map(([, header, value = '', path = '', body = '']) => ({
-  path,
-  headers: header === undefined ? {} : { [header]: value },
-  problem: JSON.parse(body) as { type: string; status: number },
+const PAGE = 'docs/migrating.md';
+const EXAMPLES = curlExamples(PAGE).map(({ request, answer }) => ({
+  request,
+  problem: JSON.parse(answer.text) as { type: string; status: number },
 }));
 const HEAD = { number: 24_000_000, timestamp: 1_767_225_600 };
 
@@ -51,15 +45,13 @@ test('the page has every problem that migrants see most', () => {
   ]);
 });
 
-for (const { path, headers, problem } of EXAMPLES) {
-  test(`${problem.type}: ${path}`, async () => {
-    const age = problem.type.endsWith('chain-stale') ? 300 : 5;
-    const app = appOf(store, HEAD.timestamp + age, {
-      chainIds: new Set([1, 137]),
-      maxLag: () => 120,
-      admission: admission(),
-    });
-    const ask = () => app.fetch(new Request(`http://localhost${path}`, { headers }), () => '192.0.2.1');
+const answering = (age: number) =>
+  appOf(store, HEAD.timestamp + age, { chainIds: new Set([1, 137]), maxLag: () => 120, admission: admission() });
+
+for (const { request, problem } of EXAMPLES) {
+  test(`${problem.type}: ${request.url}`, async () => {
+    const app = answering(problem.type.endsWith('chain-stale') ? 300 : 5);
+    const ask = () => app.fetch(request, () => '192.0.2.1');
     for (let sent = 0; problem.status === 429 && sent < 25; sent++) await ask();
     const response = await ask();
     expect(response.headers.get('content-type')).toBe('application/problem+json');
@@ -67,3 +59,19 @@ for (const { path, headers, problem } of EXAMPLES) {
     expect(response.headers.has('retry-after')).toBe(problem.status === 429 || problem.status === 503);
   });
 }
+
+test('the code of the page answers yes and no, and throws what is unknown', async () => {
+  const { text } = codeBlock(PAGE, 'function mayAct');
+  const mayActAfter = (age: number) => {
+    const app = answering(age);
+    const ask = (url: string, init: RequestInit) => app.fetch(new Request(url, init), () => '192.0.2.1');
+    return new Function('fetch', 'BASE_URL', 'KEY', `${text}; return mayAct;`)(ask, 'http://localhost', '');
+  };
+  const wanted = EXAMPLE_DELEGATIONS.find(({ kind, version }) => kind === 'CONTRACT' && version === 2);
+  if (wanted === undefined) throw new Error('no example of a contract');
+  const { to, from, contract } = wanted;
+  expect(await mayActAfter(5)(to, from, contract)).toBe(true);
+  expect(await mayActAfter(5)(from, to, contract)).toBe(false);
+  await expect(mayActAfter(300)(to, from, contract)).rejects.toThrow('Chain stale: Chain 1 is stale');
+  await expect(mayActAfter(5)('0x12', from, contract)).rejects.toThrow('Invalid request: to must be an address');
+});

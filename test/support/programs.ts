@@ -4,7 +4,19 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Debian packages by program name. */
-const PACKAGES = { chromium: 'chromium', nginx: 'nginx-light', 'redis-server': 'redis-server', wrk: 'wrk' } as const;
+const PACKAGES = {
+  chromium: 'chromium',
+  curl: 'curl',
+  go: 'golang-go',
+  'iptables-translate': 'iptables',
+  jq: 'jq',
+  nginx: 'nginx-light',
+  pg_dump: 'postgresql-client',
+  python3: 'python3-minimal',
+  'redis-server': 'redis-server',
+  sqlite3: 'sqlite3',
+  wrk: 'wrk',
+} as const;
 
 export type Program = keyof typeof PACKAGES;
 

@@ -1,0 +1,227 @@
+// Every code block of the documentation is run: here against a running sandbox, or by the test that is named here. What is
+// not run is listed with its reason.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createRpc } from '../src/chain/rpc.ts';
+import { encodeCall, type RegistryCall } from '../src/sandbox/registry-call.ts';
+import { COLD, CONTRACTS, HOT } from '../src/sandbox/wallets.ts';
+import { type CodeBlock, codeBlock, codeBlocks, curlExamples, PAGES } from './support/code-blocks.ts';
+import { temporaryPath } from './support/engines.ts';
+import { eventually } from './support/live-chain.ts';
+import { childrenOf } from './support/process-tree.ts';
+import { checkFormat, checkTypes, isAsShown, isRunnable, type Program, programsOf } from './support/run-block.ts';
+import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
+import { runProgram } from './support/serve-process.ts';
+import { MAINNET } from './support/vectors.ts';
+
+const ROOT = join(import.meta.dir, '..');
+
+/** Blocks that another test runs, by a text in them. */
+const ELSEWHERE: readonly (readonly [page: string, text: string, testFile: string])[] = [
+  ['docs/architecture.md', 'flowchart TD', 'test/imports.test.ts'],
+  ['docs/integrating.md', '"type": "delegations.changes"', 'test/integrating.test.ts'],
+  ['docs/integrating.md', 'const copy = ', 'test/integrating.test.ts'],
+  ['docs/integrating.md', "from 'standardwebhooks'", 'test/webhook-receiver.test.ts'],
+  ['docs/integrating.md', 'new EventSource', 'test/event-source.test.ts'],
+  ['docs/migrating.md', 'function mayAct', 'test/migrating.test.ts'],
+  ['docs/operating.md', 'delegations backup backup.db', 'test/operating.test.ts'],
+  ['docs/operating.md', 'pg_dump --format=custom', 'test/operating.test.ts'],
+  ['docs/operating.md', 'sqlite3 -bail', 'test/operating.test.ts'],
+  ['docs/operating.md', 'keys create', 'test/operating.test.ts'],
+  ['docs/operating.md', 'iptables -A', 'test/operating.test.ts'],
+];
+
+const NOT_RUN: readonly (readonly [page: string, text: string, why: string])[] = [
+  ['README.md', 'npm ci && npm test', 'it installs the project and runs all tests, of which this is one'],
+  ['README.md', 'chain RPCs ──►', 'it is a picture'],
+  ['docs/architecture.md', 'chain RPCs ──►', 'it is a picture'],
+  ['docs/operating.md', 'docker compose', 'it needs Docker; deploy/deploy.test.ts checks the files'],
+  [
+    'docs/operating.md',
+    'useradd',
+    'it changes the users and services of the machine; deploy/deploy.test.ts checks the units',
+  ],
+  ['docs/operating.md', 'systemd-run', 'it needs a machine that systemd has started'],
+  ['docs/operating.md', 'kubectl apply', 'it needs a cluster; deploy/deploy.test.ts checks the manifests'],
+];
+
+const NPM_START = / npm start$/m;
+const SESSION = codeBlock('docs/integrating.md', 'mayPlay = ()');
+
+const ALL = PAGES.flatMap(codeBlocks);
+const at = ({ page, line }: CodeBlock) => `${page}:${line}`;
+const isListed = (list: readonly (readonly [string, string, string])[]) => {
+  const places = new Set(list.map(([page, text]) => at(codeBlock(page, text))));
+  return (block: CodeBlock) => places.has(at(block));
+};
+const answered = new Set(
+  ['docs/integrating.md', 'docs/migrating.md']
+    .flatMap(curlExamples)
+    .flatMap(({ command, answer }) => [at(command), at(answer)]),
+);
+const isListedElsewhere = isListed(ELSEWHERE);
+const elsewhere = ALL.filter((block) => isListedElsewhere(block) || answered.has(at(block)));
+const notRun = ALL.filter(isListed(NOT_RUN));
+const here = ALL.filter((block) => !elsewhere.includes(block) && !notRun.includes(block));
+
+test('every block is run, or its reason is told', () => {
+  console.log(
+    `code blocks: ${here.length} run here, ${elsewhere.length} by other tests, ${notRun.length} not run, ${ALL.length} in all`,
+  );
+  for (const [page, text, why] of NOT_RUN) console.log(`not run: ${at(codeBlock(page, text))}: ${why}`);
+  expect(here.filter((block) => !isRunnable(block)).map(at)).toEqual([]);
+  expect(elsewhere.filter((block) => notRun.includes(block)).map(at)).toEqual([]);
+});
+
+test('the tests that run a block exist, and name its page', () => {
+  for (const [page, , testFile] of ELSEWHERE) {
+    const text = readFileSync(join(ROOT, testFile), 'utf8');
+    expect([testFile, text.includes(page)]).toEqual([testFile, true]);
+  }
+});
+
+test('the reasons name files that exist', () => {
+  const files = NOT_RUN.flatMap(([, , why]) => why.match(/[\w/]+\.test\.ts/g) ?? []);
+  expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+});
+
+test('a shell can parse what is not run', async () => {
+  for (const block of notRun.filter(({ language }) => language === 'sh')) {
+    const { code, stderr } = await runProgram(['bash', '-n', '-c', block.text]);
+    expect([at(block), code, stderr]).toEqual([at(block), 0, '']);
+  }
+});
+
+test(
+  'TypeScript compiles in a strict project',
+  () => checkTypes(here.filter(({ language }) => language === 'ts')),
+  300_000,
+);
+
+test('Go is formatted', () => here.filter(({ language }) => language === 'go').forEach(checkFormat));
+
+const runs = ({ command, folder, environment }: Program) => runProgram(command, { folder, environment });
+
+describe('against a sandbox', () => {
+  let sandbox: SandboxProcess;
+  let url: string;
+  let rpcUrl: string;
+  beforeAll(async () => {
+    sandbox = startSandbox({ ANONYMOUS_LIMIT: 'off' });
+    await sandbox.ready();
+    [, url = ''] = /curl '(http:\/\/[^/]+)/.exec(sandbox.text()) ?? [];
+    rpcUrl = await rpcUrlOf(sandbox.child.pid);
+  });
+  afterAll(async () => {
+    sandbox.child.kill('SIGINT');
+    await sandbox.child.exited;
+  });
+
+  /** The port is the first argument of the process of the chain. */
+  async function rpcUrlOf(pid: number): Promise<string> {
+    for (const child of await childrenOf(pid)) {
+      const words = (await Bun.file(`/proc/${child}/cmdline`).text()).split('\0');
+      const program = words.findIndex((word) => word.endsWith('evm-process.ts'));
+      if (program !== -1) return `http://127.0.0.1:${words[program + 1]}`;
+    }
+    throw new Error('the sandbox has no chain');
+  }
+
+  const examples = here.filter((block) => !NPM_START.test(block.text) && at(block) !== at(SESSION));
+
+  for (const block of examples) {
+    test(`${at(block)} (${block.language}) prints what is shown`, async () => {
+      const programs = programsOf(block, { url, rpcUrl });
+      expect(programs.length).toBeGreaterThan(0);
+      for (const program of programs) {
+        const { stdout, stderr, code } = await runs(program);
+        expect([code, stderr]).toEqual([0, expect.anything()]);
+        expect(program.output).not.toBe('');
+        if (!isAsShown(stdout, program.output)) expect(stdout).toBe(program.output);
+      }
+    });
+  }
+
+  for (const block of here.filter(({ text }) => NPM_START.test(text))) {
+    test(`${at(block)} follows the chain and answers`, async () => {
+      const providers = [rpcUrl, rpcUrl.replace('127.0.0.1', 'localhost')];
+      const command = block.text.replace(/https:\/\/node[\w-]*\.example(\/key)?/g, () => providers.shift() ?? '');
+      const child = Bun.spawn(['bash', '-c', `exec env ${command}`], {
+        cwd: ROOT,
+        env: {
+          ...process.env,
+          DATABASE_URL: `sqlite:${temporaryPath('start.db')}`,
+          PORT: '0',
+          METRICS_PORT: '0',
+          START_BLOCK_1: '0',
+          ANONYMOUS_LIMIT: 'off',
+        },
+        stdout: 'pipe',
+        stderr: 'inherit',
+      });
+      let log = '';
+      void (async () => {
+        for await (const chunk of child.stdout) log += new TextDecoder().decode(chunk);
+      })();
+      try {
+        const path = `/registry/v2/check/all?from=${COLD.Ada}&to=${HOT.Ada}`;
+        await eventually('it answers yes', async () => {
+          const [, own] = /"message":"listening","url":"([^"]+)"/.exec(log) ?? [];
+          return own !== undefined && (await (await fetch(own + path)).text()) === 'true';
+        });
+      } finally {
+        child.kill('SIGTERM');
+        await child.exited;
+      }
+    });
+  }
+
+  test(`${at(SESSION)} ends when the vault revokes`, async () => {
+    const [program] = programsOf(SESSION, { url, rpcUrl });
+    if (program === undefined) throw new Error('no program');
+    const child = Bun.spawn([...program.command], { cwd: program.folder, stdout: 'pipe', stderr: 'inherit' });
+    const lines: string[] = [];
+    const decoder = new TextDecoder();
+    const ended = (async () => {
+      for await (const chunk of child.stdout) lines.push(decoder.decode(chunk).trim());
+    })();
+    await eventually('the session starts', async () => lines.length > 0);
+    const play = `0x${Buffer.from('play').toString('hex').padEnd(64, '0')}`;
+    const revokes: RegistryCall = ['v2', COLD.Ada, 'delegateERC721', [HOT.Ben, CONTRACTS.Foghorns, '7', play, false]];
+    const transaction = { from: COLD.Ada, to: MAINNET.registries[2], data: encodeCall(revokes), gas: '0x2dc6c0' };
+    await createRpc(rpcUrl).call('eth_sendTransaction', [transaction]);
+    await ended;
+    expect([await child.exited, lines.join('\n')]).toEqual([0, program.output]);
+  });
+});
+
+describe('without an answer', () => {
+  const problem = { type: '/docs#problem-chain-stale', title: 'Chain stale', status: 503, detail: 'Chain 1 is stale.' };
+  let server: Bun.Server<undefined>;
+  beforeAll(() => {
+    // A pause that the client does not wait for.
+    const init = { status: 503, headers: { 'Retry-After': '600', 'Content-Type': 'application/problem+json' } };
+    server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => Response.json(problem, init) });
+  });
+  afterAll(() => server.stop(true));
+
+  const isRecipe = ({ language, text }: CodeBlock) => language !== 'sh' || text.startsWith('curl -f');
+  const recipes = here.filter((block) => isRecipe(block) && !NPM_START.test(block.text));
+
+  test('there are recipes in four languages', () => {
+    expect([...new Set(recipes.map(({ language }) => language))].sort()).toEqual(['go', 'python', 'sh', 'ts']);
+  });
+
+  for (const block of recipes) {
+    test(`${at(block)} (${block.language}) fails and prints nothing`, async () => {
+      const url = `http://127.0.0.1:${server.port}`;
+      for (const program of programsOf(block, { url, rpcUrl: url })) {
+        const { code, stdout, stderr } = await runs(program);
+        expect([code === 0, stdout]).toEqual([false, '']);
+        expect(stderr).toMatch(/503|Chain stale/);
+      }
+    });
+  }
+});
