@@ -112,20 +112,25 @@ describe('against a sandbox', () => {
     sandbox = startSandbox({ ANONYMOUS_LIMIT: 'off' });
     await sandbox.ready();
     [, url = ''] = /curl '(http:\/\/[^/]+)/.exec(sandbox.text()) ?? [];
-    rpcUrl = await rpcUrlOf(sandbox.child.pid);
+    rpcUrl = await rpcUrlOf(sandbox);
   });
   afterAll(async () => {
     sandbox.child.kill('SIGINT');
     await sandbox.child.exited;
   });
 
-  /** The port is the first argument of the process of the chain. */
-  async function rpcUrlOf(pid: number): Promise<string> {
-    for (const child of await childrenOf(pid)) {
-      const words = (await Bun.file(`/proc/${child}/cmdline`).text()).split('\0');
-      const program = words.findIndex((word) => word.endsWith('evm-process.ts'));
-      if (program !== -1) return `http://127.0.0.1:${words[program + 1]}`;
-    }
+  /** Of the servers that the sandbox names or starts, the one that is a chain. */
+  async function rpcUrlOf({ child, text }: SandboxProcess): Promise<string> {
+    const commands = (await childrenOf(child.pid)).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+    const named = text().match(/http:\/\/127\.0\.0\.1:\d+/g) ?? [];
+    const started = commands.flatMap((words) => words.match(/(?<=\0)[1-9]\d+(?=\0)/g) ?? []);
+    for (const url of new Set([...named, ...started.map((port) => `http://127.0.0.1:${port}`)]))
+      if (
+        (await createRpc(url)
+          .call('eth_chainId', [])
+          .catch(() => null)) === '0x1'
+      )
+        return url;
     throw new Error('the sandbox has no chain');
   }
 
