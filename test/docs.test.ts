@@ -51,7 +51,7 @@ describe('the examples of docs/integrating.md', () => {
       const { epoch } = await store.claim(1, 100);
       const events = EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const);
       const head = block(EXAMPLE_BLOCK.number, events);
-      await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+      await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head, verified: head.number });
       const init = { method: 'POST', body, headers: { [header]: value } };
       const response = await appOf(store, timeOf(100)).fetch(new Request(`http://localhost${target}`, init));
       expect(await response.json()).toEqual(JSON.parse(answer));

@@ -23,7 +23,7 @@ beforeAll(async () => {
     EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const),
   );
   const { epoch } = await store.claim(1, 100);
-  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head, verified: head.number });
 });
 afterAll(() => store.close());
 

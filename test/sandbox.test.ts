@@ -22,9 +22,9 @@ interface Sandbox extends SandboxProcess {
   readonly folder: string;
 }
 
-function start(environment: Record<string, string> = {}): Sandbox {
+function start(environment: Record<string, string> = {}, ...options: string[]): Sandbox {
   const folder = mkdtempSync(join(scratch, 'run-'));
-  return { ...startSandbox({ TMPDIR: folder, ...environment }), folder };
+  return { ...startSandbox({ TMPDIR: folder, ...environment }, ...options), folder };
 }
 
 async function until(what: string, isTrue: () => boolean): Promise<void> {
@@ -101,10 +101,7 @@ test('gives the printed answers, which the contracts confirm, keeps producing bl
   }));
   expect(printed.length).toBeGreaterThanOrEqual(5);
   const processes = processesBelow(sandbox.child.pid);
-  const node = processes
-    .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'))
-    .find((words) => words.some((word) => word.endsWith('evm-process.ts')));
-  const rpc = createRpc(`http://127.0.0.1:${node?.[3]}`);
+  const rpc = createRpc(/^ +JSON-RPC +(\S+)/m.exec(text)?.[1] ?? '');
   const { registries } = NETWORKS.get(1) as Network;
   let checks = 0;
   for (const { url, answer } of printed) {
@@ -163,17 +160,29 @@ test('when it is killed, its child processes exit too', async () => {
   await until('all processes are gone', () => !processes.some(isAlive));
 });
 
+test('when it is stopped, it exits at once: nothing keeps it alive until the next transaction', async () => {
+  const sandbox = start({}, '--interval', '86400');
+  await sandbox.ready();
+  const processes = processesBelow(sandbox.child.pid);
+  sandbox.child.kill('SIGINT');
+  expect(await sandbox.child.exited).toBe(0);
+  await expectNothingLeft(processes, sandbox.folder);
+});
+
 test('a port in use, a directory that is not writable and an invalid setting are clear errors', async () => {
   const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
-  for (const [environment, why] of [
-    [
-      { PORT: String(taken.port) },
-      `Port ${taken.port} is already in use. Choose another one: PORT=${Number(taken.port) + 1} npm run sandbox`,
-    ],
-    [{ TMPDIR: '/nowhere' }, 'Cannot create a folder in /nowhere'],
-    [{ PORT: 'eighty' }, 'PORT must be an integer'],
+  const port = String(taken.port);
+  for (const [environment, options, why] of [
+    [{}, ['--port', port], `Port ${port} is already in use. Choose another one: --port ${Number(port) + 1}`],
+    [{}, ['--rpc-port', port], `Port ${port} is already in use. Choose another one: --rpc-port ${Number(port) + 1}`],
+    [{ METRICS_PORT: port }, [], `Choose another one: METRICS_PORT=${Number(port) + 1}`],
+    [{ TMPDIR: '/nowhere' }, [], 'Cannot create a folder in /nowhere'],
+    [{ METRICS_PORT: 'eighty' }, [], 'PORT must be an integer'],
+    [{}, ['--port', '65536'], '--port must be from 0 to 65535, got 65536.'],
+    [{}, ['--interval', '86401'], '--interval must be from 0 to 86400 seconds, got 86401.'],
+    [{}, ['--scenario', '/nowhere/steps.json'], 'Cannot read the scenario /nowhere/steps.json'],
   ] as const) {
-    const sandbox = start(environment);
+    const sandbox = start(environment, ...options);
     expect(await sandbox.child.exited).toBe(2);
     const said = await new Response(sandbox.child.stderr).text();
     expect(said).toContain(why);
