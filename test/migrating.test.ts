@@ -55,7 +55,6 @@ for (const { path, headers, problem } of EXAMPLES) {
   test(`${problem.type}: ${path}`, async () => {
     const age = problem.type.endsWith('chain-stale') ? 300 : 5;
     const app = appOf(store, HEAD.timestamp + age, {
-      chainIds: new Set([1, 137]),
       maxLag: () => 120,
       admission: admission(),
     });
