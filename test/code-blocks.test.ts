@@ -10,9 +10,8 @@ import { COLD, CONTRACTS, HOT } from '../src/sandbox/wallets.ts';
 import { type CodeBlock, codeBlock, codeBlocks, curlExamples, PAGES } from './support/code-blocks.ts';
 import { temporaryPath } from './support/engines.ts';
 import { eventually } from './support/live-chain.ts';
-import { childrenOf } from './support/process-tree.ts';
 import { checkFormat, checkTypes, isAsShown, isRunnable, type Program, programsOf } from './support/run-block.ts';
-import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
+import { type QuietSandbox, startQuietSandbox } from './support/sandbox-process.ts';
 import { runProgram } from './support/serve-process.ts';
 import { MAINNET } from './support/vectors.ts';
 
@@ -105,40 +104,17 @@ test('Go is formatted', () => here.filter(({ language }) => language === 'go').f
 const runs = ({ command, folder, environment }: Program) => runProgram(command, { folder, environment });
 
 describe('against a sandbox', () => {
-  let sandbox: SandboxProcess;
-  let url: string;
-  let rpcUrl: string;
+  let sandbox: QuietSandbox;
   beforeAll(async () => {
-    sandbox = startSandbox({ ANONYMOUS_LIMIT: 'off' });
-    await sandbox.ready();
-    [, url = ''] = /curl '(http:\/\/[^/]+)/.exec(sandbox.text()) ?? [];
-    rpcUrl = await rpcUrlOf(sandbox);
+    sandbox = await startQuietSandbox({ ANONYMOUS_LIMIT: 'off' });
   });
-  afterAll(async () => {
-    sandbox.child.kill('SIGINT');
-    await sandbox.child.exited;
-  });
-
-  /** Of the servers that the sandbox names or starts, the one that is a chain. */
-  async function rpcUrlOf({ child, text }: SandboxProcess): Promise<string> {
-    const commands = (await childrenOf(child.pid)).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
-    const named = text().match(/http:\/\/127\.0\.0\.1:\d+/g) ?? [];
-    const started = commands.flatMap((words) => words.match(/(?<=\0)[1-9]\d+(?=\0)/g) ?? []);
-    for (const url of new Set([...named, ...started.map((port) => `http://127.0.0.1:${port}`)]))
-      if (
-        (await createRpc(url)
-          .call('eth_chainId', [])
-          .catch(() => null)) === '0x1'
-      )
-        return url;
-    throw new Error('the sandbox has no chain');
-  }
+  afterAll(() => sandbox.stop());
 
   const examples = here.filter((block) => !NPM_START.test(block.text) && at(block) !== at(SESSION));
 
   for (const block of examples) {
     test(`${at(block)} (${block.language}) prints what is shown`, async () => {
-      const programs = programsOf(block, { url, rpcUrl });
+      const programs = programsOf(block, sandbox);
       expect(programs.length).toBeGreaterThan(0);
       for (const program of programs) {
         const { stdout, stderr, code } = await runs(program);
@@ -151,7 +127,7 @@ describe('against a sandbox', () => {
 
   for (const block of here.filter(({ text }) => NPM_START.test(text))) {
     test(`${at(block)} follows the chain and answers`, async () => {
-      const providers = [rpcUrl, rpcUrl.replace('127.0.0.1', 'localhost')];
+      const providers = [sandbox.rpcUrl, sandbox.rpcUrl.replace('127.0.0.1', 'localhost')];
       const command = block.text.replace(/https:\/\/node[\w-]*\.example(\/key)?/g, () => providers.shift() ?? '');
       const child = Bun.spawn(['bash', '-c', `exec env ${command}`], {
         cwd: ROOT,
@@ -184,7 +160,7 @@ describe('against a sandbox', () => {
   }
 
   test(`${at(SESSION)} ends when the vault revokes`, async () => {
-    const [program] = programsOf(SESSION, { url, rpcUrl });
+    const [program] = programsOf(SESSION, sandbox);
     if (program === undefined) throw new Error('no program');
     const child = Bun.spawn([...program.command], { cwd: program.folder, stdout: 'pipe', stderr: 'inherit' });
     const lines: string[] = [];
@@ -196,7 +172,7 @@ describe('against a sandbox', () => {
     const play = `0x${Buffer.from('play').toString('hex').padEnd(64, '0')}`;
     const revokes: RegistryCall = ['v2', COLD.Ada, 'delegateERC721', [HOT.Ben, CONTRACTS.Foghorns, '7', play, false]];
     const transaction = { from: COLD.Ada, to: MAINNET.registries[2], data: encodeCall(revokes), gas: '0x2dc6c0' };
-    await createRpc(rpcUrl).call('eth_sendTransaction', [transaction]);
+    await createRpc(sandbox.rpcUrl).call('eth_sendTransaction', [transaction]);
     await ended;
     expect([await child.exited, lines.join('\n')]).toEqual([0, program.output]);
   });

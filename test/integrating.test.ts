@@ -24,7 +24,7 @@ beforeAll(async () => {
     EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const),
   );
   const { epoch } = await store.claim(1, 100);
-  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head, verified: head.number });
 });
 afterAll(() => store.close());
 
@@ -38,9 +38,9 @@ function expected(value: unknown): unknown {
 
 test('the page has examples', () => expect(EXAMPLES.length).toBeGreaterThan(0));
 
-for (const { request, answer } of EXAMPLES) {
-  test(`${request.method} ${request.url}`, async () => {
-    const response = await appOf(store, timeOf(100)).fetch(request);
+for (const { url, init, answer } of EXAMPLES) {
+  test(`${init.method} ${url}`, async () => {
+    const response = await appOf(store, timeOf(100)).fetch(new Request(url, init));
     const found: unknown = await response.json();
     expect(found).toEqual(expected(JSON.parse(answer.text)));
   });

@@ -1,4 +1,5 @@
-// Example requests and their answers, for OpenAPI and /docs. The tests send each to a store that holds EXAMPLE_DELEGATIONS.
+// Example requests and their answers, for OpenAPI and /docs. The tests send each to a store that holds EXAMPLE_DELEGATIONS, and
+// to the sandbox, whose chain has them too.
 
 import type { Delegation } from '../registry/delegation.ts';
 import { MAX_UINT256, NO_RIGHTS } from '../registry/delegation.ts';
@@ -11,9 +12,11 @@ import { CHECKS, LISTS, type Operation } from './operations.ts';
 import { PROBLEMS, type ProblemType, problemUri } from './problems.ts';
 import { urlFor } from './url.ts';
 
+/** The first accounts of the mnemonic of Hardhat and Anvil: in a sandbox, everybody can sign for them. */
 const COLD = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const HOT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const VOTER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
+/** What account 0 of a fresh chain deploys first and second. */
 const NFT = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 const COIN = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512';
 /** The text "vote". */
@@ -32,7 +35,14 @@ export const EXAMPLE_DELEGATIONS: readonly Delegation[] = [
   { ...v2, kind: 'ALL', to: lower(VOTER), rights: VOTE },
 ];
 
-/** The block that has them. */
+/** Who owns what in the contracts of the examples. */
+export const EXAMPLE_TOKENS = {
+  owner: lower(COLD),
+  collection: { contract: lower(NFT), tokenId: 42n },
+  coin: { contract: lower(COIN), amount: 400_000_000n },
+} as const;
+
+/** The block of all delegations, and of the answers. It is final. */
 export const EXAMPLE_BLOCK = { number: 100, hash: `0x${'64'.padStart(64, '0')}`, timestamp: 1_700_001_000 } as const;
 
 export interface Example {
@@ -66,8 +76,7 @@ const FAULTS = [
   },
 ];
 
-/** The block of all delegations, and of the answers. */
-const BLOCK = { number: 100, hash: `0x${'64'.padStart(64, '0')}`, timestamp: 1_700_001_000 };
+const BLOCK = EXAMPLE_BLOCK;
 const ANSWERED = { chains: [{ chainId: 1, block: BLOCK }], next: null };
 const sinceLog = (logIndex: number) => ({
   block: BLOCK.number,
@@ -164,7 +173,7 @@ export const EXAMPLES: readonly Example[] = [
           block: BLOCK,
           transactionHash: VOTE_GRANT.since.transactionHash,
           logIndex: VOTE_GRANT.since.logIndex,
-          final: false,
+          final: true,
           delegation: VOTE_GRANT,
         },
       ],

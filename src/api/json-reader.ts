@@ -32,6 +32,8 @@ export interface JsonReader {
   readValue(): JsonValue;
   /** Only spaces may follow. */
   requireEnd(): void;
+  /** Where the next value starts, or where reading failed. */
+  position(): number;
 }
 
 /** Far deeper than any valid body. */
@@ -145,6 +147,10 @@ export function createJsonReader(text: string): JsonReader {
     requireEnd() {
       while (isSpace(text.charCodeAt(at))) at++;
       if (at < text.length) fail('the end');
+    },
+    position() {
+      while (isSpace(text.charCodeAt(at))) at++;
+      return at;
     },
   };
 }

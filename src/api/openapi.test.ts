@@ -52,7 +52,7 @@ describe('the examples of the document', () => {
       100,
       EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const),
     );
-    await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+    await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head, verified: head.number });
     app = appOf(store, timeOf(100), { tokens: tokensOf(EXAMPLE_DELEGATIONS[0]?.from ?? COLD) });
   });
   afterAll(() => store.close());

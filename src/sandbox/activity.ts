@@ -1,11 +1,14 @@
 // Makes the transactions on the sandbox's chain: a month of history, and then one at a time.
 
+import { EXAMPLE_DELEGATIONS } from '../api/examples.ts';
 import type { Rpc } from '../chain/rpc.ts';
 import { type Bytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { rightsOf } from '../registry/rights.ts';
 import { deploySmartWallet } from './evm.ts';
-import { encodeCall, encodeExecute, type RegistryCall } from './registry-call.ts';
+import { encodeCall, encodeExecute, grantCall, type RegistryCall } from './registry-call.ts';
+import type { TimedCall } from './scenario.ts';
+import { TEST_ACCOUNTS } from './test-accounts.ts';
 import { deployTokens } from './tokens.ts';
 import { ACTIVE, COLD, CONTRACTS, HOT, labelOf, OTHER, SMART } from './wallets.ts';
 
@@ -18,6 +21,8 @@ export const HISTORY_DAYS = 30;
 
 /** Days are counted from the start of the history. */
 const HISTORY: readonly (readonly [day: number, call: RegistryCall])[] = [
+  // The documentation's examples, which are true in every sandbox that has this history.
+  ...EXAMPLE_DELEGATIONS.map((delegation) => [0.01, grantCall(delegation)] as const),
   [0.1, ['v2', COLD.Ada, 'delegateAll', [HOT.Ada, NO_RIGHTS, true]]],
   [0.2, ['v1', COLD.Ada, 'delegateForAll', [HOT.Ada, true]]],
   [1, ['v2', COLD.Ben, 'delegateContract', [HOT.Ben, CONTRACTS['Harbour Lights'], NO_RIGHTS, true]]],
@@ -41,8 +46,12 @@ const HISTORY: readonly (readonly [day: number, call: RegistryCall])[] = [
 const RANDOM_CALLS = 40;
 
 export interface Activity {
+  /** Funds the test accounts, so that everybody can send transactions from them. */
+  fundTestAccounts(): Promise<void>;
   /** Deploys the tokens and makes the history, from a Unix time in seconds until now. */
   makeHistory(startedAt: number): Promise<void>;
+  /** Makes each call in a block of its own, and then an empty block of now. */
+  makeCalls(calls: readonly TimedCall[]): Promise<void>;
   /** Sends a random transaction, and describes it. */
   step(): Promise<string>;
 }
@@ -95,24 +104,33 @@ export function createActivity(rpc: Rpc, random: () => number): Activity {
     ]);
   }
 
+  async function makeCalls(calls: readonly TimedCall[]): Promise<void> {
+    let last = 0;
+    const setTime = async (at: number) => {
+      last = Math.max(last + 1, at);
+      await rpc.call('evm_setNextBlockTimestamp', [`0x${last.toString(16)}`]);
+    };
+    for (const { at, call } of calls) {
+      await prepare(call[1]);
+      await setTime(at);
+      await send(call);
+    }
+    await setTime(Math.floor(Date.now() / 1000));
+    await rpc.call('evm_mine', []);
+  }
+
   return {
+    async fundTestAccounts() {
+      for (const { address } of TEST_ACCOUNTS) await prepare(address.toLowerCase());
+    },
     async makeHistory(startedAt) {
       await prepare(OTHER.Relay);
       await deployTokens(rpc);
       const background = Array.from({ length: RANDOM_CALLS }, () => [random() * HISTORY_DAYS, randomCall()] as const);
       const all = [...HISTORY, ...background].sort(([a], [b]) => a - b);
-      let last = startedAt;
-      for (const [day, call] of all) {
-        last = Math.max(last + 1, Math.floor(startedAt + day * DAY_SECONDS));
-        await prepare(call[1]);
-        await rpc.call('evm_setNextBlockTimestamp', [`0x${last.toString(16)}`]);
-        await send(call);
-      }
-      await rpc.call('evm_setNextBlockTimestamp', [
-        `0x${Math.max(last + 1, Math.floor(Date.now() / 1000)).toString(16)}`,
-      ]);
-      await rpc.call('evm_mine', []);
+      await makeCalls(all.map(([day, call]) => ({ at: Math.floor(startedAt + day * DAY_SECONDS), call })));
     },
+    makeCalls,
     async step() {
       const call = randomCall();
       await send(call);

@@ -25,14 +25,15 @@ export interface Evm {
 export interface EvmOptions {
   /** The time of the first block. */
   readonly since?: Date;
+  /** Of its JSON-RPC. Without it, a free one. */
+  readonly port?: number;
   /** For the chain's files. Deleted when the chain exits. */
   readonly folder?: string;
 }
 
 export async function startEvm(options: EvmOptions = {}): Promise<Evm> {
-  const { since = new Date(), folder = mkdtempSync(join(tmpdir(), 'delegations-evm-')) } = options;
+  const { since = new Date(), port = freePort(), folder = mkdtempSync(join(tmpdir(), 'delegations-evm-')) } = options;
   installNative();
-  const port = freePort();
   const stderr = Bun.file(join(folder, 'stderr'));
   const program = join(import.meta.dir, 'evm-process.ts');
   const child = Bun.spawn([process.execPath, '--bun', program, String(port), folder, since.toISOString()], {

@@ -1,4 +1,7 @@
-// Encodes calls of the registries as transaction input.
+// Calls of the registries: what grants or revokes a delegation, and how calls are encoded as transaction input.
+
+import { type Delegation, type DelegationKey, KINDS, type Kind } from '../registry/delegation.ts';
+import type { Version } from '../registry/versions.ts';
 
 /** A wallet's call of a registry. Addresses and rights are hex, amounts and ids are decimal. */
 export type RegistryCall = readonly [
@@ -21,6 +24,29 @@ const SELECTORS: Readonly<Record<string, string>> = {
   'v2.delegateERC20': '003c2ba6',
   'v2.delegateERC1155': 'ab764683',
 };
+
+/** What sets a delegation, by version and kind. */
+const SETTERS: Readonly<Record<Version, Partial<Record<Kind, string>>>> = {
+  1: { ALL: 'delegateForAll', CONTRACT: 'delegateForContract', TOKEN: 'delegateForToken' },
+  2: {
+    ALL: 'delegateAll',
+    CONTRACT: 'delegateContract',
+    ERC721: 'delegateERC721',
+    ERC20: 'delegateERC20',
+    ERC1155: 'delegateERC1155',
+  },
+};
+
+function setterCall(key: DelegationKey, value: string | boolean): RegistryCall {
+  const { version, kind, from, to, contract, tokenId, rights } = key;
+  const scope = [contract, tokenId === null ? null : String(tokenId), rights].filter((one) => one !== null);
+  return [`v${version}`, from, SETTERS[version][kind] as string, [to, ...scope, value]];
+}
+
+export const grantCall = (delegation: Delegation): RegistryCall =>
+  setterCall(delegation, delegation.amount === null ? true : String(delegation.amount));
+
+export const revokeCall = (key: DelegationKey): RegistryCall => setterCall(key, KINDS[key.kind].amount ? '0' : false);
 
 /** Encodes an argument as one 32-byte word. */
 function word(value: string | boolean): string {

@@ -1,47 +1,79 @@
 // Runs the sandbox: a local chain with made-up activity, and the service on top of it, until it is stopped.
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type CreatedKey, openAccounts } from '../accounts/accounts.ts';
 import type { Environment } from '../service/config.ts';
 import { type RunningService, startService } from '../service/run-service.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { type Activity, createActivity, HISTORY_DAYS } from './activity.ts';
 import { type Evm, startEvm } from './evm.ts';
 import { requirePorts, sandboxSettings } from './sandbox-settings.ts';
-import { welcomeText } from './welcome.ts';
+import { readScenario, type Scenario } from './scenario.ts';
+import { TEST_ACCOUNTS } from './test-accounts.ts';
+import { type SandboxConnection, welcomeText } from './welcome.ts';
 
-const TRANSACTION_EVERY_MS = 4000;
-const print = (text: string) => void process.stdout.write(`${text}\n`);
+export interface SandboxOptions {
+  /** Of the API. Without it, PORT. */
+  readonly port?: number | undefined;
+  /** Of the chain's JSON-RPC; 0 for any free one. Without it, 8545, or a free one if that is in use. */
+  readonly rpcPort?: number | undefined;
+  /** The file with the calls to make instead of the built-in history. */
+  readonly scenario?: string | undefined;
+  /** Seconds between two random transactions; 0 for none. */
+  readonly interval?: number | undefined;
+  /** Prints one line of JSON when the sandbox is ready, and nothing else. */
+  readonly quiet: boolean;
+}
 
-export async function runSandbox(environment: Environment): Promise<void> {
+const DEFAULT_INTERVAL = 4;
+const DAY_SECONDS = 86_400;
+
+export async function runSandbox(environment: Environment, options: SandboxOptions): Promise<void> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   const { signal } = stopping;
+  const print = (text: string) => void (options.quiet || process.stdout.write(`${text}\n`));
   // All requests are local.
   for (const name of ['NO_PROXY', 'no_proxy']) process.env[name] = '127.0.0.1,localhost';
   const cleanups: (() => Promise<void> | void)[] = [];
   try {
-    const settings = sandboxSettings(environment);
+    const settings = sandboxSettings(environment, options);
+    const scenario = options.scenario === undefined ? null : openScenario(options.scenario);
     requireHardhat();
-    requirePorts(settings);
+    const rpcPort = requirePorts(settings, options.rpcPort);
     const folder = createFolder();
     cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-    print('Starting a local chain with a month of history…');
-    const startedAt = Math.floor(Date.now() / 1000) - HISTORY_DAYS * 86_400;
-    const evm = await startEvm({ since: new Date(startedAt * 1000), folder });
+    print(`Starting a local chain with ${scenario === null ? 'a month of history' : options.scenario}…`);
+    const startedAt = scenario?.startedAt ?? Math.floor(Date.now() / 1000) - HISTORY_DAYS * DAY_SECONDS;
+    const evm = await startEvm({ since: new Date(startedAt * 1000), port: rpcPort, folder });
     cleanups.push(evm.stop);
     const activity = createActivity(evm.rpc, Math.random);
-    await activity.makeHistory(startedAt);
+    await activity.fundTestAccounts();
+    await (scenario === null ? activity.makeHistory(startedAt) : activity.makeCalls(scenario.calls));
+    const databaseUrl = `sqlite:${join(folder, 'delegations.db')}`;
     const service = await startService(
-      { ...settings, DATABASE_URL: `sqlite:${join(folder, 'delegations.db')}`, RPC_URL_1: evm.url },
+      { ...settings, DATABASE_URL: databaseUrl, RPC_URL_1: evm.url },
       { sandbox: true },
     );
     cleanups.push(service.stop);
     await waitUntilIndexed(service, evm, signal);
-    if (!signal.aborted) print(await welcomeText(service));
-    await runActivity(activity, evm, signal);
+    const interval = options.interval ?? (scenario === null ? DEFAULT_INTERVAL : 0);
+    const connection: SandboxConnection = {
+      url: service.url.replace('//0.0.0.0:', '//127.0.0.1:'),
+      rpcUrl: evm.url,
+      key: await createKey(databaseUrl),
+      chainId: 1,
+      accounts: TEST_ACCOUNTS,
+    };
+    if (options.quiet) process.stdout.write(`${JSON.stringify(connection)}\n`);
+    else if (!signal.aborted)
+      print(
+        await welcomeText({ ...connection, metricsUrl: service.metricsUrl, interval, hasHistory: scenario === null }),
+      );
+    await runActivity(activity, { evm, interval, signal, print });
   } finally {
     if (signal.aborted) print('\nStopping…');
     for (const cleanup of cleanups.reverse()) await cleanup();
@@ -54,6 +86,16 @@ function requireHardhat(): void {
   throw new UsageError('The sandbox needs the package hardhat. Install it: npm ci (without --omit=dev).');
 }
 
+function openScenario(path: string): Scenario {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`Cannot read the scenario ${path}: ${(error as Error).message}`);
+  }
+  return readScenario(text, path);
+}
+
 function createFolder(): string {
   try {
     return mkdtempSync(join(tmpdir(), 'delegations-sandbox-'));
@@ -61,6 +103,16 @@ function createFolder(): string {
     throw new UsageError(
       `Cannot create a folder in ${tmpdir()}: ${(error as Error).message}. Set TMPDIR to a writable folder.`,
     );
+  }
+}
+
+async function createKey(databaseUrl: string): Promise<string> {
+  const accounts = await openAccounts(databaseUrl);
+  try {
+    const created = await accounts.create({ label: 'sandbox', now: Math.floor(Date.now() / 1000) });
+    return (created as CreatedKey).text;
+  } finally {
+    await accounts.close();
   }
 }
 
@@ -78,18 +130,33 @@ async function waitUntilIndexed(service: RunningService, evm: Evm, signal: Abort
     );
 }
 
-async function runActivity(activity: Activity, evm: Evm, signal: AbortSignal): Promise<void> {
-  const stopped = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve());
-  });
-  const isGone = evm.ended.then(() => true);
-  for (;;) {
-    const gone = await Promise.race([stopped, isGone, Bun.sleep(TRANSACTION_EVERY_MS).then(() => false)]);
-    if (signal.aborted) return;
-    if (gone) throw new UsageError('The local chain exited, so the sandbox stops.');
-    // If the chain exits during the step, the next turn reports it.
+interface ActivityOptions {
+  readonly evm: Evm;
+  readonly interval: number;
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+}
+
+/** Resolves when the signal is given. Throws if the chain exits. */
+async function runActivity(activity: Activity, { evm, interval, signal, print }: ActivityOptions): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  if (signal.aborted) return;
+  signal.addEventListener('abort', () => ended.resolve());
+  void evm.ended.then(() => ended.reject(new UsageError('The local chain exited, so the sandbox stops.')));
+  let isBusy = false;
+  const step = async () => {
+    if (isBusy) return;
+    isBusy = true;
+    // A chain that exits during the step is reported above.
     const text = await activity.step().catch(() => null);
+    isBusy = false;
     if (text !== null) print(`  · ${text}`);
+  };
+  const timer = interval === 0 ? undefined : setInterval(step, 1000 * interval);
+  try {
+    await ended.promise;
+  } finally {
+    // A timer would keep the process alive.
+    clearInterval(timer);
   }
 }

@@ -3,46 +3,74 @@
 import type { Environment } from '../service/config.ts';
 import { readConfig } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
+import { freePort } from './free-port.ts';
+
+/** Of local chains: what wallets and libraries try first. */
+const DEFAULT_RPC_PORT = 8545;
+/** The largest that there is: a local chain stands still while nobody sends a transaction. */
+const MAX_LAG_SECONDS = 31_536_000;
 
 /** Keeps the operator's settings that apply to a sandbox. Throws if one of them is invalid. */
-export function sandboxSettings(environment: Environment): Environment {
+export function sandboxSettings(
+  environment: Environment,
+  options: { port?: number | undefined; quiet: boolean },
+): Environment {
+  const { port, quiet } = options;
   const perChain = /^(RPC_URL|START_BLOCK|FINALITY|MAX_LAG|POLL_INTERVAL)_/;
   const settings = {
     ...Object.fromEntries(Object.entries(environment).filter(([name]) => !perChain.test(name))),
+    ...(port === undefined ? {} : { PORT: String(port) }),
     NO_PROXY: '127.0.0.1,localhost',
     no_proxy: '127.0.0.1,localhost',
     HOST: environment['HOST'] || '127.0.0.1',
     METRICS_PORT: environment['METRICS_PORT'] || '0',
-    LOG_LEVEL: environment['LOG_LEVEL'] || 'warn',
+    LOG_LEVEL: environment['LOG_LEVEL'] || (quiet ? 'error' : 'warn'),
     OWNERSHIP: environment['OWNERSHIP'] || 'on',
     // Placeholders, until the local chain and its folder exist.
     DATABASE_URL: 'sqlite:-',
     RPC_URL_1: 'http://127.0.0.1',
     START_BLOCK_1: '0',
     FINALITY_1: '5 blocks',
-    POLL_INTERVAL_1: '500',
-    MAX_LAG_1: '60',
+    POLL_INTERVAL_1: '100',
+    MAX_LAG_1: String(MAX_LAG_SECONDS),
   };
   readConfig(settings);
   return settings;
 }
 
-/** Checked before anything is started. */
-export function requirePorts(settings: Environment): void {
+/** Checked before anything is started. Returns the port of the chain's JSON-RPC. */
+export function requirePorts(settings: Environment, rpcPort?: number): number {
   const { host, port, metricsHost, metricsPort } = readConfig(settings);
-  for (const [name, hostname, wanted] of [
-    ['PORT', host, port],
-    ['METRICS_PORT', metricsHost, metricsPort],
-  ] as const) {
-    try {
-      void Bun.serve({ hostname, port: wanted, reusePort: false, fetch: () => new Response() }).stop(true);
-    } catch (error) {
-      const { code, message } = error as { code?: string; message: string };
-      throw new UsageError(
-        code === 'EADDRINUSE'
-          ? `Port ${wanted} is already in use. Choose another one: ${name}=${wanted + 1} npm run sandbox`
-          : `Cannot listen on ${hostname}:${wanted}: ${message}. Set HOST and ${name}.`,
-      );
-    }
+  requirePort(host, port, '--port', 'Set HOST and --port.');
+  requirePort(metricsHost, metricsPort, 'METRICS_PORT', 'Set METRICS_HOST and METRICS_PORT.');
+  if (rpcPort === undefined) return isFree(DEFAULT_RPC_PORT) ? DEFAULT_RPC_PORT : freePort();
+  requirePort('127.0.0.1', rpcPort, '--rpc-port', 'Set --rpc-port.');
+  return rpcPort === 0 ? freePort() : rpcPort;
+}
+
+function requirePort(hostname: string, wanted: number, option: string, advice: string): void {
+  try {
+    probe(hostname, wanted);
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    const another = `${option}${option.startsWith('--') ? ' ' : '='}${wanted + 1}`;
+    throw new UsageError(
+      code === 'EADDRINUSE'
+        ? `Port ${wanted} is already in use. Choose another one: ${another}`
+        : `Cannot listen on ${hostname}:${wanted}: ${message}. ${advice}`,
+    );
   }
 }
+
+function isFree(port: number): boolean {
+  try {
+    probe('127.0.0.1', port);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws if nothing can listen there. */
+const probe = (hostname: string, port: number): void =>
+  void Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true);

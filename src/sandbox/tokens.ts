@@ -1,14 +1,17 @@
 // The sandbox's token contracts, and who owns what in them.
 
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
+import { EXAMPLE_TOKENS } from '../api/examples.ts';
 import type { Rpc } from '../chain/rpc.ts';
 import type { Address } from '../registry/delegation.ts';
 import { ACTIVE, COLD, CONTRACTS, OTHER, SMART } from './wallets.ts';
 
 const UNIT = 10n ** 18n;
+const { owner: EXAMPLE_OWNER, collection: EXAMPLE_COLLECTION, coin: EXAMPLE_COIN } = EXAMPLE_TOKENS;
 
 /** ERC-721: token ids by owner. */
 const COLLECTIONS: readonly (readonly [contract: Address, owner: Address, tokenId: bigint])[] = [
+  [EXAMPLE_COLLECTION.contract, EXAMPLE_OWNER, EXAMPLE_COLLECTION.tokenId],
   [CONTRACTS['Harbour Lights'], COLD.Ada, 1n],
   [CONTRACTS['Harbour Lights'], COLD.Ben, 11n],
   [CONTRACTS['Harbour Lights'], COLD.Ben, 12n],
@@ -18,9 +21,10 @@ const COLLECTIONS: readonly (readonly [contract: Address, owner: Address, tokenI
   ...ACTIVE.cold.slice(0, 5).map((owner, id): [Address, Address, bigint] => [CONTRACTS.Foghorns, owner, BigInt(id)]),
 ];
 /** ERC-20. More than Dan has delegated. */
-const COINS: readonly (readonly [owner: Address, amount: bigint])[] = [
-  [COLD.Dan, 400n * UNIT],
-  [COLD.Ada, 25n * UNIT],
+const COINS: readonly (readonly [contract: Address, owner: Address, amount: bigint])[] = [
+  [EXAMPLE_COIN.contract, EXAMPLE_OWNER, EXAMPLE_COIN.amount],
+  [CONTRACTS.Lantern, COLD.Dan, 400n * UNIT],
+  [CONTRACTS.Lantern, COLD.Ada, 25n * UNIT],
 ];
 /** ERC-1155. More than Ella has delegated. */
 const CARDS: readonly (readonly [owner: Address, tokenId: bigint, amount: bigint])[] = [
@@ -38,6 +42,8 @@ const word = (value: Address | bigint) =>
 /** Puts the contracts on the chain and mints their tokens. The relay must be funded. */
 export async function deployTokens(rpc: Rpc): Promise<void> {
   for (const [address, { code }] of [
+    [EXAMPLE_COLLECTION.contract, artifacts.Collection],
+    [EXAMPLE_COIN.contract, artifacts.Coin],
     [CONTRACTS['Harbour Lights'], artifacts.Collection],
     [CONTRACTS.Foghorns, artifacts.Collection],
     [CONTRACTS.Lantern, artifacts.Coin],
@@ -49,7 +55,7 @@ export async function deployTokens(rpc: Rpc): Promise<void> {
       { from: OTHER.Relay, to, data: `0x${selector}${args.map(word).join('')}`, gas: '0x2dc6c0' },
     ]);
   for (const [contract, owner, tokenId] of COLLECTIONS) await mint(contract, MINT, [owner, tokenId]);
-  for (const [owner, amount] of COINS) await mint(CONTRACTS.Lantern, MINT, [owner, amount]);
+  for (const [contract, owner, amount] of COINS) await mint(contract, MINT, [owner, amount]);
   for (const [owner, tokenId, amount] of CARDS)
     await mint(CONTRACTS['Tidal Cards'], MINT_CARDS, [owner, tokenId, amount]);
 }

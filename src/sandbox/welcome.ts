@@ -1,15 +1,62 @@
-// The text that the sandbox prints when it is ready: its wallets, example requests with their responses, and links.
+// The text that the sandbox prints when it is ready: how to connect, its wallets, example requests with their responses, and links.
 
 import { checksummed as c } from '../registry/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
 import { alignColumns } from '../service/align-columns.ts';
-import type { RunningService } from '../service/run-service.ts';
+import type { TestAccount } from './test-accounts.ts';
 import { COLD, CONTRACTS, HOT, OTHER, SMART } from './wallets.ts';
 
 const MAX_RESPONSE = 200;
 
-export async function welcomeText({ url: bound, metricsUrl }: RunningService): Promise<string> {
-  const url = bound.replace('//0.0.0.0:', '//127.0.0.1:');
+/** How a program connects to a sandbox. `--quiet` prints it as one line of JSON. */
+export interface SandboxConnection {
+  readonly url: string;
+  readonly rpcUrl: string;
+  /** A key of the API. */
+  readonly key: string;
+  readonly chainId: number;
+  readonly accounts: readonly TestAccount[];
+}
+
+export interface Welcome extends SandboxConnection {
+  readonly metricsUrl: string;
+  /** Seconds between two random transactions; 0 for none. */
+  readonly interval: number;
+  /** True if the chain has the built-in history. */
+  readonly hasHistory: boolean;
+}
+
+export async function welcomeText(welcome: Welcome): Promise<string> {
+  const { url, rpcUrl, key, accounts, metricsUrl, interval, hasHistory } = welcome;
+  const browse = hasHistory
+    ? ([`  ${url}/?wallet=${c(COLD.Ada)}`, "Ada's delegations, as a graph and a table"] as const)
+    : ([`  ${url}/`, 'the explorer'] as const);
+  return `
+  SANDBOX: a local chain with made-up wallets. Nothing here is real. All data is deleted when you stop it.
+
+  Connect your programs
+${alignColumns([
+  ['  API', url],
+  ['  API key', `${key}  (in the header X-API-KEY)`],
+  ['  JSON-RPC', `${rpcUrl}  (chain id 1, both registries at their real addresses, Multicall3)`],
+])}
+
+  Test accounts (THESE PRIVATE KEYS ARE PUBLIC: never send anything of value to them on a real chain)
+${alignColumns(accounts.map(({ address, privateKey }, index) => [`  ${index}`, `${address}  ${privateKey}`]))}
+${hasHistory ? await historyText(url) : ''}
+  Open in a browser
+${alignColumns([
+  [`  ${url}/docs`, 'the API reference, with a form for every request'],
+  browse,
+  [`  ${url}/status`, 'the status of the indexer'],
+  [`  ${metricsUrl}`, 'metrics for Prometheus'],
+])}
+
+  ${interval === 0 ? 'Nothing happens on the chain but what you send to it.' : `A new transaction is made every ${interval} s and printed below.`} Press Ctrl-C to stop.
+`;
+}
+
+async function historyText(url: string): Promise<string> {
   const examples = await Promise.all(
     exampleRequests().map(async ([question, path]) => {
       const response = await (await fetch(url + path)).text();
@@ -18,8 +65,6 @@ export async function welcomeText({ url: bound, metricsUrl }: RunningService): P
     }),
   );
   return `
-  SANDBOX: a local chain with made-up wallets. Nothing here is real. All data is deleted when you stop it.
-
   Wallets (cold, hot, and what the hot wallet may use)
 ${alignColumns([
   ['  Ada', `${c(COLD.Ada)}  ${c(HOT.Ada)}  everything`],
@@ -29,22 +74,13 @@ ${alignColumns([
   ['  Ella', `${c(COLD.Ella)}  ${c(HOT.Ella)}  3 of token 7 of the ERC-1155 contract ${c(CONTRACTS['Tidal Cards'])}`],
   ['  Finn', `${c(COLD.Finn)}  ${c(HOT.Finn)}  everything; revoked from ${c(OTHER['Old phone'])}`],
 ])}
+  Accounts 0, 1 and 2 have the delegations of the examples in the documentation.
 
   Try these requests
 ${examples.join('\n')}
 
-  Open in a browser
-${alignColumns([
-  [`  ${url}/docs`, 'the API reference, with a form for every request'],
-  [`  ${url}/?wallet=${c(COLD.Ada)}`, "Ada's delegations, as a graph and a table"],
-  [`  ${url}/status`, 'the status of the indexer'],
-  [`  ${metricsUrl}`, 'metrics for Prometheus'],
-])}
-
   Use the command line
     ./delegations check --url ${url} --from ${c(COLD.Ada)} --to ${c(HOT.Ada)}
-
-  A new transaction is made every few seconds and printed below. Press Ctrl-C to stop.
 `;
 }
 

@@ -47,7 +47,8 @@ export function codeBlock(page: string, text: string): CodeBlock {
 export interface CurlExample {
   readonly command: CodeBlock;
   readonly answer: CodeBlock;
-  readonly request: Request;
+  readonly url: string;
+  readonly init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string };
 }
 
 /** A block with one curl command, and the block with its answer. */
@@ -61,9 +62,9 @@ export function curlExamples(page: string): CurlExample[] {
         command.text,
       ) ?? [];
     if (url === undefined) throw new Error(`${page}:${command.line}: not a single curl command.`);
-    const headers = header === undefined || value === undefined ? {} : { [header]: value };
-    const post = body === undefined ? {} : { method: 'POST', body };
-    if (body !== undefined) Object.assign(headers, { 'Content-Type': 'application/json' });
-    return [{ command, answer, request: new Request(url, { headers, ...post }) }];
+    const headers: Record<string, string> = header === undefined ? {} : { [header]: value ?? '' };
+    if (body === undefined) return [{ command, answer, url, init: { method: 'GET', headers } }];
+    headers['Content-Type'] = 'application/json';
+    return [{ command, answer, url, init: { method: 'POST', headers, body } }];
   });
 }

@@ -1,5 +1,6 @@
 // Starts the real sandbox as after a fresh clone.
 
+import type { SandboxConnection } from '../../src/sandbox/welcome.ts';
 import { MAIN } from './serve-process.ts';
 
 export interface SandboxProcess {
@@ -10,9 +11,11 @@ export interface SandboxProcess {
   ready(): Promise<void>;
 }
 
-export function startSandbox(environment: Record<string, string> = {}): SandboxProcess {
-  const child = Bun.spawn([process.execPath, MAIN, 'sandbox'], {
-    env: { ...process.env, PORT: '0', ...environment },
+export function startSandbox(environment: Record<string, string> = {}, ...options: string[]): SandboxProcess {
+  // Several tests run at the same time.
+  const ports = ['--port', '0', '--rpc-port', '0'];
+  const child = Bun.spawn([process.execPath, MAIN, 'sandbox', ...ports, ...options], {
+    env: { ...process.env, ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -26,10 +29,34 @@ export function startSandbox(environment: Record<string, string> = {}): SandboxP
     child,
     text: () => text,
     async ready() {
-      for (let left = 600; !text.includes('Press Ctrl-C to stop'); left--) {
-        if (left === 0 || child.exitCode !== null) throw new Error(`the sandbox did not start: ${text}`);
+      for (let left = 600; !/Press Ctrl-C to stop|^\{"url":.+\}\n/.test(text); left--) {
+        if (left === 0 || child.exitCode !== null)
+          throw new Error(`the sandbox did not start: ${text}${child.exitCode === null ? '' : await stderrOf(child)}`);
         await Bun.sleep(100);
       }
+    },
+  };
+}
+
+const stderrOf = (child: SandboxProcess['child']) => new Response(child.stderr).text();
+
+export interface QuietSandbox extends SandboxConnection {
+  /** Resolves when it has exited. */
+  stop(): Promise<void>;
+}
+
+/** Starts a sandbox with --quiet, as other projects do in their tests. Options of the command follow. */
+export async function startQuietSandbox(
+  environment: Record<string, string> = {},
+  ...options: string[]
+): Promise<QuietSandbox> {
+  const { child, text, ready } = startSandbox(environment, '--quiet', ...options);
+  await ready();
+  return {
+    ...(JSON.parse(text()) as SandboxConnection),
+    async stop() {
+      child.kill('SIGINT');
+      await child.exited;
     },
   };
 }
