@@ -10,6 +10,7 @@ import { readRequest } from '../src/api/request.ts';
 import { decodeAnswer, encodeCheck } from '../src/chain/registry-calls.ts';
 import { createRpc } from '../src/chain/rpc.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
+import { requirePorts, sandboxSettings } from '../src/sandbox/sandbox-settings.ts';
 import { COLD, CONTRACTS, HOT } from '../src/sandbox/wallets.ts';
 import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
 import { runCommand } from './support/serve-process.ts';
@@ -153,6 +154,19 @@ test('when it is stopped, it exits at once: nothing keeps it alive until the nex
   sandbox.child.kill('SIGINT');
   expect(await sandbox.child.exited).toBe(0);
   await expectNothingLeft(processes, sandbox.folder);
+});
+
+test('its JSON-RPC has another port if 8545 is in use', () => {
+  let taken: Bun.Server<undefined> | null = null;
+  try {
+    taken = Bun.serve({ hostname: '127.0.0.1', port: 8545, reusePort: false, fetch: () => new Response() });
+  } catch {
+    // Another program has it.
+  }
+  const settings = sandboxSettings({}, { port: 0, quiet: true });
+  const port = requirePorts(settings);
+  expect([port === 8545, port > 0]).toEqual([false, true]);
+  void taken?.stop(true);
 });
 
 test('a port in use, a directory that is not writable and an invalid setting are clear errors', async () => {

@@ -79,6 +79,14 @@ describe('the API', () => {
     ]);
   });
 
+  test('in a sandbox a block that is not indexed yet is asked for again after a second', async () => {
+    const request = () => new Request(`${ORIGIN}${CHECK}&block=106`);
+    const sandbox = await appOf(store, timeOf(106), { sandbox: true }).fetch(request());
+    const other = await appOf(store, timeOf(106)).fetch(request());
+    expect([sandbox.status, sandbox.headers.get('retry-after')]).toEqual([503, '1']);
+    expect([other.status, other.headers.get('retry-after')]).toEqual([503, '5']);
+  });
+
   test('answers a check with the bare value and the block it is true for', async () => {
     const response = await send(CHECK);
     expect(await response.text()).toBe('true');

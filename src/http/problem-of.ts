@@ -9,7 +9,8 @@ import type { FailedRequest, Service } from './service.ts';
 export function problemOf(error: unknown, service: Service, failed?: FailedRequest): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreError) {
-    const retryAfter = 5;
+    // A sandbox indexes a block a moment after it is made.
+    const retryAfter = service.sandbox ? 1 : 5;
     switch (error.code) {
       case 'unavailable':
         service.onError?.(error, failed);
