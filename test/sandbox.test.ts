@@ -104,7 +104,7 @@ test('gives the printed answers, which the contracts confirm, keeps producing bl
   const node = processes
     .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'))
     .find((words) => words.some((word) => word.endsWith('evm-process.ts')));
-  const rpc = createRpc(`http://127.0.0.1:${node?.[3]}`);
+  const rpc = createRpc(`http://127.0.0.1:${node?.[2]}`);
   const { registries } = NETWORKS.get(1) as Network;
   let checks = 0;
   for (const { url, answer } of printed) {

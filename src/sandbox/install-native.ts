@@ -1,30 +1,35 @@
-// Installs the native package of Hardhat's EVM. npm skips it below Node 22, but Bun can run it.
+// Finds the native package of the local chain's EVM, or installs it: npm skips it below Node 22, but Bun can run it.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { UsageError } from '../service/usage-error.ts';
+import { integrity, version } from './native-packages.json' with { type: 'json' };
 
-const ROOT = join(import.meta.dir, '../..');
-const MODULES = join(ROOT, 'node_modules');
+const MODULES = join(import.meta.dir, '../../node_modules');
+const INTEGRITY: Readonly<Record<string, string>> = integrity;
 
-export interface LockedPackage {
-  readonly version: string;
-  /** As npm writes it: `sha512-` and base64. */
-  readonly integrity: string;
+/** Throws if there is no such package for this platform. */
+export function nativePackage(platform: string = process.platform, arch: string = process.arch): string {
+  const name = `@nomicfoundation/edr-${platform}-${arch}${platform === 'linux' ? '-gnu' : ''}`;
+  if (name in INTEGRITY) return name;
+  throw new UsageError(
+    `The sandbox does not run on ${platform} ${arch}, only on Linux (glibc) and macOS, on x64 and arm64. All other commands do.`,
+  );
 }
 
 /** Does nothing if the package is installed. */
 export function installNative(): void {
-  const name = `@nomicfoundation/edr-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
-  const folder = join(MODULES, name);
-  if (existsSync(join(folder, 'package.json'))) return;
-  const locked = lockedPackage(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'), name);
+  const name = nativePackage();
+  if (installedVersion(name) === version) return;
   const scratch = mkdtempSync(join(tmpdir(), 'delegations-edr-'));
   try {
-    const packed = run(['npm', 'pack', `${name}@${locked.version}`, '--pack-destination', scratch, '--silent']);
+    const packed = run(['npm', 'pack', `${name}@${version}`, '--pack-destination', scratch, '--silent']);
     const file = join(scratch, packed.trim().split('\n').at(-1) ?? '');
-    requireIntegrity(name, readFileSync(file), locked.integrity);
+    requireIntegrity(name, readFileSync(file));
+    const folder = join(MODULES, name);
     mkdirSync(dirname(folder), { recursive: true });
     // Moved into place in one step, because two processes may do this at once.
     const unpacked = mkdtempSync(join(MODULES, '.edr-'));
@@ -40,20 +45,21 @@ export function installNative(): void {
   }
 }
 
-/** Throws if the lock file does not have the package with its integrity. */
-export function lockedPackage(lockFile: string, name: string): LockedPackage {
-  const { packages } = JSON.parse(lockFile) as { packages: Record<string, Partial<LockedPackage>> };
-  const { version, integrity } = packages[`node_modules/${name}`] ?? {};
-  if (version === undefined || integrity === undefined)
-    throw new Error(`package-lock.json does not have ${name}: the sandbox does not run on this platform.`);
-  return { version, integrity };
+/** Throws unless these are the bytes of the package that native-packages.json names. */
+export function requireIntegrity(name: string, bytes: Uint8Array): void {
+  const found = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+  if (INTEGRITY[name] !== found)
+    throw new Error(
+      `${name} is not the package that native-packages.json names: it has ${found}. Nothing was installed.`,
+    );
 }
 
-/** Throws unless these are the bytes that the lock file names. */
-export function requireIntegrity(name: string, bytes: Uint8Array, integrity: string): void {
-  const found = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
-  if (!integrity.split(' ').includes(found))
-    throw new Error(`${name} is not the package that package-lock.json names: it has ${found}. Nothing was installed.`);
+function installedVersion(name: string): string | null {
+  try {
+    return (createRequire(import.meta.url)(`${name}/package.json`) as { version: string }).version;
+  } catch {
+    return null;
+  }
 }
 
 function run(command: string[]): string {
@@ -62,13 +68,11 @@ function run(command: string[]): string {
   return stdout.toString();
 }
 
-// npm runs this after an install, so that the sandbox later needs no network. Without Hardhat there is no sandbox.
-if (import.meta.main && existsSync(join(MODULES, 'hardhat/package.json'))) {
+// npm runs this after npm ci, so that the sandbox later needs no network.
+if (import.meta.main) {
   try {
     installNative();
   } catch (error) {
-    console.warn(
-      `Could not install the sandbox's native EVM package. The sandbox will try again when it starts. ${error}`,
-    );
+    console.warn(`The sandbox's EVM was not installed. The sandbox will try again when it starts. ${error}`);
   }
 }

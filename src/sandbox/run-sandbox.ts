@@ -1,6 +1,6 @@
 // Runs the sandbox: a local chain with made-up activity, and the service on top of it, until it is stopped.
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../service/config.ts';
@@ -8,6 +8,7 @@ import { type RunningService, startService } from '../service/run-service.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { type Activity, createActivity, HISTORY_DAYS } from './activity.ts';
 import { type Evm, startEvm } from './evm.ts';
+import { freePort } from './free-port.ts';
 import { requirePorts, sandboxSettings } from './sandbox-settings.ts';
 import { welcomeText } from './welcome.ts';
 
@@ -24,13 +25,12 @@ export async function runSandbox(environment: Environment): Promise<void> {
   const cleanups: (() => Promise<void> | void)[] = [];
   try {
     const settings = sandboxSettings(environment);
-    requireHardhat();
     requirePorts(settings);
     const folder = createFolder();
     cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
     print('Starting a local chain with a month of history…');
     const startedAt = Math.floor(Date.now() / 1000) - HISTORY_DAYS * 86_400;
-    const evm = await startEvm({ since: new Date(startedAt * 1000), folder });
+    const evm = await startEvm({ since: new Date(startedAt * 1000), port: freePort(), folder });
     cleanups.push(evm.stop);
     const activity = createActivity(evm.rpc, Math.random);
     await activity.makeHistory(startedAt);
@@ -47,11 +47,6 @@ export async function runSandbox(environment: Environment): Promise<void> {
     for (const cleanup of cleanups.reverse()) await cleanup();
   }
   if (signal.aborted) print('Stopped. All data was deleted.');
-}
-
-function requireHardhat(): void {
-  if (existsSync(join(import.meta.dir, '../../node_modules/hardhat/package.json'))) return;
-  throw new UsageError('The sandbox needs the package hardhat. Install it: npm ci (without --omit=dev).');
 }
 
 function createFolder(): string {
