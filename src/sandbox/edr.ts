@@ -2,7 +2,6 @@
 // it that is used here.
 
 import { createRequire } from 'node:module';
-import { nativePackage } from './install-native.ts';
 import { TEST_ACCOUNTS } from './test-accounts.ts';
 
 interface Account {
@@ -58,9 +57,13 @@ const COINBASE = '0xc014ba5ec014ba5ec014ba5ec014ba5ec014ba5e';
 /** The error code of geth and Hardhat for a reverted call. */
 const REVERTED = 3;
 
+/** The name of the native package for a platform. */
+export const nativePackage = (platform: string, arch: string) =>
+  `@nomicfoundation/edr-${platform}-${arch}${platform === 'linux' ? '-gnu' : ''}`;
+
 /** Creates a chain with chain id 1 whose first block has this time. Every transaction is mined at once. */
 export async function createEdr(since: Date): Promise<Edr> {
-  const edr = createRequire(import.meta.url)(nativePackage()) as Native;
+  const edr = createRequire(import.meta.url)(nativePackage(process.platform, process.arch)) as Native;
   const hardfork = edr.l1HardforkLatest();
   const context = new edr.EdrContext();
   await context.registerProviderFactory(edr.L1_CHAIN_TYPE, edr.l1ProviderFactory());

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
 import { createRpc, type Rpc } from '../chain/rpc.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
-import { installNative } from './install-native.ts';
+import { UsageError } from '../service/usage-error.ts';
+import { nativePackage } from './edr.ts';
 
 /** The address that viem and other libraries expect on every chain. */
 const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11';
@@ -30,7 +31,7 @@ export interface EvmOptions {
 }
 
 export async function startEvm({ since = new Date(), port = 0, folder }: EvmOptions = {}): Promise<Evm> {
-  installNative();
+  requireNativePackage();
   const program = join(import.meta.dir, 'evm-process.ts');
   const { promise: listening, resolve: hears } = Promise.withResolvers<number>();
   const child = Bun.spawn(
@@ -58,6 +59,17 @@ export async function startEvm({ since = new Date(), port = 0, folder }: EvmOpti
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+function requireNativePackage(): void {
+  const { platform, arch } = process;
+  try {
+    import.meta.resolve(nativePackage(platform, arch));
+  } catch {
+    throw new UsageError(
+      `The sandbox's chain needs the package ${nativePackage(platform, arch)}, which is not installed. The sandbox runs on Linux (glibc, x64 and arm64) and on macOS (arm64). There, install with optional dependencies: npm ci --include=optional.`,
+    );
   }
 }
 
