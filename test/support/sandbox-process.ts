@@ -10,8 +10,11 @@ export interface SandboxProcess {
   ready(): Promise<void>;
 }
 
-export function startSandbox(environment: Record<string, string> = {}): SandboxProcess {
-  const child = Bun.spawn([process.execPath, MAIN, 'sandbox'], {
+export function startSandbox(
+  environment: Record<string, string> = {},
+  program: readonly string[] = [process.execPath, MAIN],
+): SandboxProcess {
+  const child = Bun.spawn([...program, 'sandbox'], {
     env: { ...process.env, PORT: '0', ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
