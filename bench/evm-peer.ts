@@ -1,4 +1,4 @@
-// Starts the alternative without this service: eth_call to the registry's own check, on Hardhat's development node.
+// Starts the alternative without this service: eth_call to the registry's own check, on a development node.
 
 import { encodeCheck } from '../src/chain/registry-calls.ts';
 import { grantingKeys } from '../src/registry/check.ts';

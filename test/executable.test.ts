@@ -5,13 +5,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scripts } from '../package.json' with { type: 'json' };
-import { checkUrl } from '../src/api/url.ts';
-import { asksBalance } from '../src/registry/check.ts';
-import { startFakeNode } from './support/fake-node.ts';
-import { eventually } from './support/live-chain.ts';
-import { everyQuestion, trueAnswers } from './support/questions.ts';
-import { replayOf } from './support/replay.ts';
-import { RECORDINGS } from './support/vectors.ts';
+import { serveRecording } from './support/recorded-service.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'delegations-executable-'));
 const folder = join(root, 'alone');
@@ -33,17 +27,6 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-async function listeningUrl(stdout: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of stdout.values({ preventCancel: true })) {
-    text += decoder.decode(chunk, { stream: true });
-    const line = text.split('\n').find((one) => one.includes('"message":"listening"') && one.endsWith('}'));
-    if (line !== undefined) return (JSON.parse(line) as { url: string }).url;
-  }
-  throw new Error(`it does not listen: ${text}`);
-}
-
 const run = (...args: string[]) => {
   const { exitCode, stdout, stderr } = Bun.spawnSync([program, ...args], { cwd: folder, env: {} });
   return { code: exitCode, text: stdout.toString() + stderr.toString() };
@@ -52,44 +35,15 @@ const run = (...args: string[]) => {
 describe('the executable', () => {
   for (const workers of [1, 2]) {
     test(`with --workers ${workers}, indexes a recording from a node and serves API, pages and docs`, async () => {
-      const [recording] = RECORDINGS;
-      if (recording === undefined) throw new Error('no recording');
-      const node = startFakeNode(replayOf(recording));
-      const child = Bun.spawn([program, 'serve', '--workers', String(workers)], {
-        cwd: folder,
-        env: {
-          RPC_URL_1: node.url,
-          START_BLOCK_1: String(recording.blocks[0]?.number),
-          FINALITY_1: '1 blocks',
-          POLL_INTERVAL_1: '100',
-          DATABASE_URL: `sqlite:${join(root, `store-${workers}.db`)}`,
-          HOST: '127.0.0.1',
-          PORT: '0',
-          METRICS_PORT: '0',
-          ANONYMOUS_LIMIT: 'off',
-          LOG_LEVEL: 'info',
-        },
-        stdout: 'pipe',
-        stderr: 'inherit',
+      const served = await serveRecording([program, 'serve', '--workers', String(workers)], {
+        folder,
+        environment: { DATABASE_URL: `sqlite:${join(root, `store-${workers}.db`)}` },
       });
       try {
-        const url = await listeningUrl(child.stdout);
-        const checkpoint = recording.checkpoints.at(-2);
-        const block = checkpoint?.blockNumber ?? 0;
-        await eventually('followed', async () => {
-          const [network] = (await (await fetch(`${url}/networks`)).json()) as { finalizedBlock: number | null }[];
-          return (network?.finalizedBlock ?? 0) >= block;
-        });
-        const truths = checkpoint ? trueAnswers(checkpoint) : new Map();
-        const asked = everyQuestion(recording).filter((_, turn) => turn % 7 === 0);
-        let wrong = 0;
-        for (const { question, name } of asked) {
-          const response = await fetch(`${url}${checkUrl(question, { block })}`);
-          const truth = String(truths.get(name) ?? (asksBalance(question) ? 0n : false));
-          if (response.status !== 200 || (await response.text()) !== truth) wrong++;
-        }
-        console.log(`the executable with --workers ${workers}: ${asked.length} answers compared, ${wrong} wrong`);
-        expect([asked.length > 100, wrong]).toEqual([true, 0]);
+        const { url } = served;
+        const { asked, wrong } = await served.compareAnswers();
+        console.log(`the executable with --workers ${workers}: ${asked} answers compared, ${wrong} wrong`);
+        expect([asked > 100, wrong]).toEqual([true, 0]);
         for (const [path, says] of [
           ['/', 'Explorer'],
           ['/status', 'Ethereum'],
@@ -108,9 +62,7 @@ describe('the executable', () => {
           ]);
         }
       } finally {
-        child.kill('SIGTERM');
-        await child.exited;
-        await node.stop();
+        await served.stop();
       }
     });
   }

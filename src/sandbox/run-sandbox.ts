@@ -1,6 +1,6 @@
 // Runs the sandbox: a local chain with made-up activity, and the service on top of it, until it is stopped.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CreatedKey, openAccounts } from '../accounts/accounts.ts';
@@ -42,7 +42,6 @@ export async function runSandbox(environment: Environment, options: SandboxOptio
   try {
     const settings = sandboxSettings(environment, options);
     const scenario = options.scenario === undefined ? null : openScenario(options.scenario);
-    requireHardhat();
     const rpcPort = requirePorts(settings, options.rpcPort);
     const folder = createFolder();
     cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
@@ -79,11 +78,6 @@ export async function runSandbox(environment: Environment, options: SandboxOptio
     for (const cleanup of cleanups.reverse()) await cleanup();
   }
   if (signal.aborted) print('Stopped. All data was deleted.');
-}
-
-function requireHardhat(): void {
-  if (existsSync(join(import.meta.dir, '../../node_modules/hardhat/package.json'))) return;
-  throw new UsageError('The sandbox needs the package hardhat. Install it: npm ci (without --omit=dev).');
 }
 
 function openScenario(path: string): Scenario {

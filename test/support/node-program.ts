@@ -1,4 +1,4 @@
-// Starts a real node program with both registries: Foundry's anvil if available, otherwise Hardhat.
+// Starts a real node program with both registries: Foundry's anvil if available, otherwise the sandbox's EVM (EDR).
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const hasAnvil = OWN !== undefined || (process.platform === 'linux' && process.a
 
 export const NODE_PROGRAM = hasAnvil
   ? 'anvil'
-  : `Hardhat's EVM (anvil is not installed on ${process.platform} ${process.arch}; ANVIL=<path> uses one)`;
+  : `EDR, Hardhat's EVM (anvil is not installed on ${process.platform} ${process.arch}; ANVIL=<path> uses one)`;
 
 /** The chain id is 1, and both registries are at their real addresses. */
 export const startNodeProgram = (): Promise<NodeProgram> => (hasAnvil ? startAnvil() : startEvm());

@@ -11,10 +11,18 @@ export interface SandboxProcess {
   ready(): Promise<void>;
 }
 
-export function startSandbox(environment: Record<string, string> = {}, ...options: string[]): SandboxProcess {
+export const startSandbox = (environment: Record<string, string> = {}, ...options: string[]): SandboxProcess =>
+  startSandboxOf([process.execPath, MAIN], environment, ...options);
+
+/** The program is the command line of `delegations`. */
+export function startSandboxOf(
+  program: readonly string[],
+  environment: Record<string, string> = {},
+  ...options: string[]
+): SandboxProcess {
   // Several tests run at the same time.
   const ports = ['--port', '0', '--rpc-port', '0'];
-  const child = Bun.spawn([process.execPath, MAIN, 'sandbox', ...ports, ...options], {
+  const child = Bun.spawn([...program, 'sandbox', ...ports, ...options], {
     env: { ...process.env, ...environment },
     stdin: 'ignore',
     stdout: 'pipe',

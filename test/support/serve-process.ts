@@ -29,19 +29,20 @@ export async function startServe(
   more: Record<string, string> = {},
   ...command: string[]
 ): Promise<ServeProcess> {
-  const environment = {
-    DATABASE_URL: databaseUrl,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    METRICS_PORT: '0',
-    ANONYMOUS_LIMIT: 'off',
-    ...more,
-  };
-  const child = Bun.spawn([process.execPath, MAIN, ...(command.length > 0 ? command : ['serve'])], {
-    env: { ...process.env, ...environment },
-    stdout: 'pipe',
-    stderr: 'inherit',
+  return startListening([process.execPath, MAIN, ...(command.length > 0 ? command : ['serve'])], {
+    environment: { ...process.env, ...LOCAL, DATABASE_URL: databaseUrl, ...more },
   });
+}
+
+/** A service for one test: any free ports, and no limit. */
+export const LOCAL = { HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ANONYMOUS_LIMIT: 'off' };
+
+/** Starts any form of the program, with this environment and no other. Resolves when it listens. */
+export async function startListening(
+  command: readonly string[],
+  { environment, folder = '.' }: { environment: Record<string, string | undefined>; folder?: string },
+): Promise<ServeProcess> {
+  const child = Bun.spawn([...command], { env: environment, cwd: folder, stdout: 'pipe', stderr: 'inherit' });
   children.add(child);
   void child.exited.then(() => children.delete(child));
   // Always read the pipe: unread output would fill the program's memory.
@@ -49,7 +50,7 @@ export async function startServe(
   const isListening = (line: LogLine) => line['message'] === 'listening';
   while (!log.ended && !log.lines.some(isListening)) await Bun.sleep(5);
   const listening = log.lines.find(isListening);
-  if (listening === undefined) throw new Error(`serve exited with code ${await child.exited}`);
+  if (listening === undefined) throw new Error(`${command.at(-1)} exited with code ${await child.exited}`);
   return {
     pid: child.pid,
     url: String(listening['url']),
