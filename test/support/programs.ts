@@ -4,7 +4,13 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Debian packages by program name. */
-const PACKAGES = { chromium: 'chromium', nginx: 'nginx-light', 'redis-server': 'redis-server', wrk: 'wrk' } as const;
+const PACKAGES = {
+  buildah: 'buildah',
+  chromium: 'chromium',
+  nginx: 'nginx-light',
+  'redis-server': 'redis-server',
+  wrk: 'wrk',
+} as const;
 
 export type Program = keyof typeof PACKAGES;
 
