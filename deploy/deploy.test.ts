@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
+import { version } from '../package.json' with { type: 'json' };
 import { MAX_BATCH_BYTES } from '../src/api/batch-operation.ts';
 import type { FollowerStatus } from '../src/chain/follower-status.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
@@ -197,7 +198,7 @@ describe('containers', () => {
 
   test('set variables that exist, and contain no secret', async () => {
     const { services } = (await yaml('deploy/compose.yaml')) as { services: Record<string, Composed> };
-    const ours = Object.values(services).filter(({ image }) => image === 'delegations');
+    const ours = Object.values(services).filter(({ image }) => image === `delegations:${version}`);
     expect(ours.map(({ command }) => command?.[0]).sort()).toEqual(['api', 'follow', 'follow']);
     for (const { command, environment = {} } of ours) {
       expect(isCommand(command?.[0])).toBe(true);
@@ -211,11 +212,9 @@ describe('containers', () => {
     expect(services['api']?.environment?.['TRUSTED_PROXIES']).toBe(String(nginx['front']?.ipv4_address));
   });
 
-  test('run the built executable as an unprivileged user', async () => {
+  test('start a command that exists as an unprivileged user, with variables that exist', async () => {
     const image = await read('deploy/Dockerfile');
-    expect(image).toContain('npm run build');
-    expect(image).toContain('/dist/delegations ');
-    expect(image).toMatch(/^USER \d+$/m);
+    expect(image).toMatch(/^USER \d+:\d+$/m);
     const [command] = allOf(/^CMD \["(\w+)"\]$/gm, image);
     expect(isCommand(command)).toBe(true);
     const environment = allOf(/^ENV (.*)$/gm, image).flatMap((line) => allOf(/(?:^| )([A-Z_]+)=/g, line));
@@ -223,19 +222,13 @@ describe('containers', () => {
     expect(environment.filter((name) => !isVariable(name))).toEqual([]);
   });
 
-  test('are healthy only if they answer 200', async () => {
-    const server = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      fetch: ({ url }) => new Response('', { status: new URL(url).pathname === '/health' ? 200 : 503 }),
-    });
-    const healthy = async (port: number | undefined, path: string) =>
-      Bun.spawn([`${import.meta.dir}/healthy`, String(port), path], { stderr: 'ignore' }).exited;
-    expect(await healthy(server.port, '/health')).toBe(0);
-    expect(await healthy(server.port, '/ready')).toBe(1);
-    const { port } = server;
-    await server.stop(true);
-    expect(await healthy(port, '/health')).toBe(1);
+  test('have health checks that are commands with options that exist', async () => {
+    const checks = [await read('deploy/Dockerfile'), await read('deploy/compose.yaml')].flatMap((text) =>
+      allOf(/"\/usr\/local\/bin\/delegations", ("health"[^\]]*)\]/g, text),
+    );
+    expect(checks).toEqual(['"health"', '"health", "--follower"']);
+    const { options = {} } = COMMANDS.find(({ name }) => name === 'health') ?? {};
+    expect(Object.keys(options)).toContain('follower');
   });
 });
 
@@ -248,7 +241,11 @@ describe('kubernetes', () => {
       readonly template: {
         readonly metadata: { readonly labels: Readonly<Record<string, string>> };
         readonly spec: {
-          readonly securityContext: { readonly runAsNonRoot: boolean; readonly runAsUser: number };
+          readonly securityContext: {
+            readonly runAsNonRoot: boolean;
+            readonly runAsUser: number;
+            readonly runAsGroup: number;
+          };
           readonly terminationGracePeriodSeconds: number;
           readonly containers: readonly {
             readonly args: readonly string[];
@@ -267,7 +264,11 @@ describe('kubernetes', () => {
   const workload = async (name: string) => (await yaml(`${folder}/${name}.yaml`)) as Workload;
 
   test('lists every manifest, and each disruption budget and service selects a workload', async () => {
-    const { resources } = (await yaml(`${folder}/kustomization.yaml`)) as { resources: string[] };
+    const { resources, images } = (await yaml(`${folder}/kustomization.yaml`)) as {
+      resources: string[];
+      images: { newTag: string }[];
+    };
+    expect(images.map(({ newTag }) => newTag)).toEqual([version]);
     const files = readdirSync(`${ROOT}/${folder}`).filter((name) => name.endsWith('.yaml'));
     expect([...resources, 'kustomization.yaml'].sort()).toEqual(files.sort());
     for (const role of ['api', 'follower']) {
@@ -292,7 +293,8 @@ describe('kubernetes', () => {
       expect(container.image).toBe('delegations');
       for (const { containerPort } of container.ports)
         expect(image).toMatch(new RegExp(`^EXPOSE .*\\b${containerPort}\\b`, 'm'));
-      expect(image).toContain(`USER ${spec.securityContext.runAsUser}`);
+      const { runAsUser, runAsGroup } = spec.securityContext;
+      expect(image).toContain(`USER ${runAsUser}:${runAsGroup}\n`);
       expect(spec.securityContext.runAsNonRoot).toBe(true);
       expect(container.securityContext).toEqual({
         allowPrivilegeEscalation: false,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { scripts } from '../package.json' with { type: 'json' };
+import { buildExecutable } from './support/built-executable.ts';
 import { serveRecording } from './support/recorded-service.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'delegations-executable-'));
@@ -13,9 +13,7 @@ const program = join(folder, 'delegations');
 
 beforeAll(() => {
   const outfile = join(root, 'built');
-  const command = scripts.build.replace('dist/delegations', outfile).replace(/^bun /, `${process.execPath} `);
-  const { exitCode, stderr } = Bun.spawnSync(command.split(' '), { cwd: join(import.meta.dir, '..') });
-  if (exitCode !== 0) throw new Error(stderr.toString());
+  buildExecutable(outfile);
   mkdirSync(folder);
   copyFileSync(outfile, program);
   // Files that it must not read.

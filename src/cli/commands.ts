@@ -11,6 +11,7 @@ import { completionOf } from './completion.ts';
 import { config } from './config.ts';
 import { delegates, vaults } from './counterparts.ts';
 import { follow } from './follow.ts';
+import { health } from './health.ts';
 import { history } from './history.ts';
 import { holders } from './holders.ts';
 import { keys } from './keys.ts';
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   changes,
   holders,
   networks,
+  health,
   mcp,
   keys,
   webhooks,

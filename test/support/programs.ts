@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 /** Debian packages by program name. */
 const PACKAGES = {
+  buildah: 'buildah',
   chromium: 'chromium',
   curl: 'curl',
   go: 'golang-go',
