@@ -3,10 +3,11 @@
 import type { Chain, Client, Transport } from 'viem';
 import { type ClientOptions, createClient, type DelegationsClient } from './client.ts';
 
-export interface DelegationActions {
+/** An alias, because `extend` of viem does not take an interface. */
+export type DelegationActions = {
   /** Answers for the chain of the viem client, unless the options or a call name another. */
   readonly delegations: DelegationsClient;
-}
+};
 
 export const delegationActions =
   (options: ClientOptions) =>
