@@ -3,6 +3,7 @@
 
 import type { Socket } from 'bun';
 import { PROBLEMS, type ProblemType, problemUri } from '../../src/api/problems.ts';
+import { ADA, BEN } from './suite/world.ts';
 
 interface Response {
   readonly status: number;
@@ -40,6 +41,8 @@ const yesterday = () => new Date(Date.now() - 86_400_000).toUTCString();
 const FAULTS: Readonly<Record<string, () => Response | null>> = {
   ok: () => json(true),
   'ok-batch': () => json({ answers: [{ result: true }], chains: CHAINS }),
+  vaults: () => json({ vaults: [ADA, BEN].map((vault) => ({ vault, chainId: 1 })), chains: CHAINS, next: null }),
+  'no-vaults': () => json({ vaults: [], chains: CHAINS, next: null }),
   silence: () => null,
   'silence-in-body': () => ({ ...json(true), ending: 'silence' }),
   reset: () => ({ ...json(true), ending: 'reset' }),
@@ -105,7 +108,11 @@ export function startFaultyServer(grant: () => Promise<void>): FaultyServer {
     const [, faults = '', run = ''] = path.split(/[/?]/);
     if (method === 'OPTIONS') return { status: 204, body: '' };
     if (faults === 'page')
-      return { status: 200, body: '<title>suite</title>', headers: { 'content-type': 'text/html' } };
+      return {
+        status: 200,
+        body: '<!doctype html><html lang="en"><title>suite</title><div id="root"></div></html>',
+        headers: { 'content-type': 'text/html' },
+      };
     if (faults === 'favicon.ico') return html(404);
     if (faults === 'requests') return json(requests.get(run) ?? []);
     if (faults === 'grant') return grant().then(() => json(null));
