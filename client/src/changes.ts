@@ -2,8 +2,7 @@
 
 import type { DelegationChange, Operations, Undo } from './api.ts';
 import { type Context, type Query, splitQuery } from './context.ts';
-import { readChains } from './lists.ts';
-import { type ChainAnswer, requireComplete } from './pages.ts';
+import { type ChainAnswer, readChains, requireComplete, requireProgress } from './pages.ts';
 import { sleep } from './sleep.ts';
 
 export type Change = DelegationChange | Undo;
@@ -44,15 +43,20 @@ export class Changes implements AsyncIterable<Change> {
   }
 
   async #read(): Promise<ChangesPage> {
-    const { follow: _, pollingInterval: __, start, ...query } = this.#query;
+    const { follow: _, pollingInterval: __, start, ...given } = this.#query;
     const { chainId } = this.#context.defaults;
-    const { call, params } = splitQuery({ ...this.#context, defaults: { chainId } }, query);
+    const { call, params } = splitQuery({ ...this.#context, defaults: { chainId } }, given);
     const from = this.#cursor === undefined ? { start } : { cursor: this.#cursor };
-    const reply = await this.#context.send('/registry/any/changes', { ...params, ...from, numbers: 'string' }, call);
-    const { changes, chains, end, cursor } = (reply.body ?? {}) as Operations['changes']['body'];
-    if (!Array.isArray(changes) || !Array.isArray(chains) || typeof cursor !== 'string') return reply.invalid();
-    this.#cursor = cursor;
-    return { changes, chains: readChains(chains), end, cursor };
+    const query = { ...params, ...from, numbers: 'string' };
+    const page = await this.#context.send('/registry/any/changes', query, call, (body): ChangesPage => {
+      const { changes, chains, end, cursor } = body as Operations['changes']['body'];
+      const isPage = Array.isArray(changes) && typeof end === 'boolean' && typeof cursor === 'string';
+      if (!isPage) throw new TypeError('not a page of changes');
+      return { changes, chains: readChains(chains), end, cursor };
+    });
+    if (!page.end) requireProgress(this.#cursor, page.cursor);
+    this.#cursor = page.cursor;
+    return page;
   }
 
   /** Page by page. To resume after a restart, save what you did with a page and its cursor in one transaction. */

@@ -1,8 +1,9 @@
 // Checks: whether a wallet may act for another, or how much of a token it may use.
 
-import type { Block, DetailedDelegation as Delegation, Operations, Problem } from './api.ts';
+import type { Batch, Block, DetailedDelegation as Delegation, Operations } from './api.ts';
 import { type Context, type Query, splitQuery } from './context.ts';
-import { type ProblemError, problemError } from './errors.ts';
+import { type ProblemError, readProblem } from './errors.ts';
+import { readBlock } from './pages.ts';
 import { type CallOptions, type Params, requireBigint } from './request.ts';
 
 export type Scope = 'all' | 'contract' | 'token' | 'erc721' | 'erc20' | 'erc1155';
@@ -36,8 +37,11 @@ const SCOPES = ['all', 'contract', 'token', 'erc721', 'erc20', 'erc1155'] as con
 
 type AnyCheckQuery = Params & CallOptions & { readonly version?: Registry };
 
-const isResult = (scope: unknown, value: unknown): boolean =>
-  typeof value === (scope === 'erc20' || scope === 'erc1155' ? 'bigint' : 'boolean');
+function readResult(scope: Scope, value: unknown): boolean | bigint {
+  const type = scope === 'erc20' || scope === 'erc1155' ? 'bigint' : 'boolean';
+  if (typeof value !== type) throw new TypeError(`not a ${type}`);
+  return value as boolean | bigint;
+}
 
 export function createChecks(context: Context): { check: Checks; explain: Explain } {
   const ask = async (
@@ -49,11 +53,15 @@ export function createChecks(context: Context): { check: Checks; explain: Explai
     const { from, to, ...rest } = params;
     const wallets = version === 1 ? { delegate: to, vault: from } : { to, from };
     const path = `/registry/${version === 'any' ? version : `v${version}`}/check/${scope}`;
-    const { body, invalid } = await context.send(path, { ...wallets, ...rest, ...how, numbers: 'string' }, call);
-    if (how['explain'] === undefined) return isResult(scope, body) ? body : invalid();
-    const { result, delegations, block } = (body ?? {}) as Explained<Scope>;
-    const isAnswer = isResult(scope, result) && Array.isArray(delegations) && typeof block?.number === 'number';
-    return isAnswer ? { result, delegations: delegations.map((one) => toDelegation(version, one)), block } : invalid();
+    return context.send(path, { ...wallets, ...rest, ...how, numbers: 'string' }, call, (body) => {
+      if (how['explain'] === undefined) return readResult(scope, body);
+      const { result, delegations, block } = body as Explained<Scope>;
+      return {
+        result: readResult(scope, result),
+        delegations: delegations.map((one) => toDelegation(version, one)),
+        block: readBlock(block),
+      };
+    });
   };
   const each = (how: Params) =>
     Object.fromEntries(SCOPES.map((scope) => [scope, (query: AnyCheckQuery) => ask(scope, query, how)]));
@@ -101,22 +109,27 @@ export function createCheckMany(context: Context): CheckMany {
         return { ...question, chainId: chainOf(question), ...(tokenId === undefined ? {} : { tokenId: `${tokenId}` }) };
       }),
     };
-    const reply = await context.send('/registry/any/check', { ...asOf, numbers: 'string' }, call, json);
-    const { answers, chains } = (reply.body ?? {}) as Operations['checkBatch']['body'];
-    if (!Array.isArray(answers) || !Array.isArray(chains) || answers.length !== questions.length) reply.invalid();
-    const blocks = new Map(chains.map((chain) => [chain.chainId, 'block' in chain ? chain.block : null]));
-    return answers.map((answer, index) => {
-      const question = questions[index] as Question;
-      if ('problem' in answer) return unanswered(answer.problem);
-      const block = blocks.get(chainOf(question));
-      if (!isResult(question.check, answer.result) || !block) return reply.invalid();
-      return { ok: true, result: answer.result, block };
-    }) as never;
+    return context.send(
+      '/registry/any/check',
+      { ...asOf, numbers: 'string' },
+      call,
+      (body) => {
+        const { answers, chains } = body as Batch;
+        if (answers.length !== questions.length) throw new TypeError('not as many answers as questions');
+        const blocks = new Map(chains.map((chain) => [chain.chainId, 'block' in chain ? chain.block : undefined]));
+        return answers.map((answer, index) => {
+          if ('problem' in answer) return unanswered(readProblem(answer.problem));
+          const question = questions[index] as Question;
+          const block = readBlock(blocks.get(chainOf(question)));
+          return { ok: true, result: readResult(question.check, answer.result), block };
+        }) as never;
+      },
+      json,
+    );
   };
 }
 
-function unanswered(problem: Problem): Answer {
-  const error = problemError(problem);
+function unanswered(error: ProblemError): Answer {
   const answer = { ok: false as const, error };
   // For callers without types: undefined would be read as no.
   return Object.defineProperty(answer, 'result', {

@@ -27,8 +27,6 @@ export interface DelegationsClient extends Lists {
 }
 
 export function createClient({ chainId, block, timestamp, ...options }: ClientOptions): DelegationsClient {
-  // A browser also takes the path of its own server.
-  new URL(options.url, (globalThis as { location?: { href?: string } }).location?.href);
   const defaults = { chainId, block, timestamp };
   const context = { send: createSend(options), defaults };
   return {
@@ -38,9 +36,12 @@ export function createClient({ chainId, block, timestamp, ...options }: ClientOp
     checkMany: createCheckMany(context),
     ...createLists(context),
     changes: (query = {}) => new Changes(context, query),
-    async networks(call = {}) {
-      const { body, invalid } = await context.send('/networks', {}, call);
-      return Array.isArray(body) ? (body as readonly Network[]) : invalid();
-    },
+    networks: (call = {}) => context.send('/networks', {}, call, readNetworks),
   };
+}
+
+function readNetworks(body: unknown): readonly Network[] {
+  const networks = body as readonly Network[];
+  if (!networks.every(({ chainId }) => typeof chainId === 'number')) throw new TypeError('not networks');
+  return networks;
 }

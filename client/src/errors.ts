@@ -18,8 +18,8 @@ export class Unreachable extends DelegationsError {
 export class InvalidResponse extends DelegationsError {
   override readonly name = 'InvalidResponse';
   readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.status = status;
   }
 }
@@ -150,7 +150,7 @@ export const PROBLEM_CLASSES: { readonly [T in ProblemType]: ProblemClass } = {
 
 /** The error of a problem. A type that this version of the client does not know is a plain ProblemError. */
 export function problemError(problem: Problem, retryAfter: number | null = null): ProblemError {
-  const type = problem.type.slice(problem.type.indexOf('#problem-') + '#problem-'.length);
+  const [, type = ''] = problem.type.split('#problem-');
   const Class = Object.hasOwn(PROBLEM_CLASSES, type) ? PROBLEM_CLASSES[type as ProblemType] : ProblemError;
   return new Class(problem, retryAfter);
 }
@@ -160,3 +160,9 @@ export const isProblem = (body: unknown): body is Problem => {
   const { type, title, detail } = (body ?? {}) as Partial<Problem>;
   return typeof type === 'string' && typeof title === 'string' && typeof detail === 'string';
 };
+
+/** The error of a problem inside an answer. Throws if it is none. */
+export function readProblem(problem: unknown): ProblemError {
+  if (!isProblem(problem)) throw new TypeError('not a problem');
+  return problemError(problem);
+}

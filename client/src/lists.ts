@@ -3,9 +3,8 @@
 import type { Block, DetailedDelegation as Delegation, HistoryEntry, Operations } from './api.ts';
 import { type Registry, toDelegation } from './checks.ts';
 import { type Context, type Query, splitQuery } from './context.ts';
-import { problemError } from './errors.ts';
-import { type ChainAnswer, type Page, Pages } from './pages.ts';
-import type { CallOptions, Params, Reply } from './request.ts';
+import { type Page, Pages, readBlock, readChains } from './pages.ts';
+import type { CallOptions, Params, Read } from './request.ts';
 
 export type Vault = Operations['vaults']['body']['vaults'][number];
 export type Delegate = Operations['delegates']['body']['delegates'][number];
@@ -42,63 +41,71 @@ type AnyQuery = CallOptions & {
   readonly limit?: number | undefined;
 };
 
-/** Of an answer that names its chains in the body. */
-export function readChains(chains: Operations['changes']['body']['chains']): ChainAnswer[] {
-  return chains.map((chain) =>
-    'problem' in chain ? { chainId: chain.chainId, error: problemError(chain.problem) } : chain,
-  );
-}
-
 /** Of an answer that names its block in the headers. */
-function readBlock({ headers, invalid }: Reply): Block {
+function blockOf(headers: Headers): Block {
   const number = headers.get('x-block-number');
   const timestamp = headers.get('x-block-timestamp');
-  if (!number) return invalid();
+  if (!number) throw new TypeError('no block');
   const hash = headers.get('x-block-hash') as Block['hash'];
   return { number: Number(number), hash, timestamp: timestamp === null ? null : Number(timestamp) };
 }
 
-const isNext = (next: unknown) => next === null || typeof next === 'string';
+function readRows<Row>(rows: unknown): readonly Row[] {
+  if (!Array.isArray(rows)) throw new TypeError('not a list');
+  return rows;
+}
+
+function readNext(next: unknown): string | null {
+  if (next !== null && typeof next !== 'string') throw new TypeError('not a cursor');
+  return next;
+}
 
 const DEFAULT_LIMIT = 1000;
 
 export function createLists(context: Context): Lists {
-  const ask = (path: string, { wallet, ...query }: AnyQuery, cursor: string | undefined, more: Params = {}) => {
-    const { call, params } = splitQuery(context, query);
+  const ask = <T>(path: string, query: AnyQuery, cursor: string | undefined, more: Params, read: Read<T>) => {
+    const { wallet, ...rest } = query;
+    const { call, params } = splitQuery(context, rest);
     const url = path + encodeURIComponent(wallet);
-    return context.send(url, { ...params, cursor: cursor ?? params['cursor'], numbers: 'string', ...more }, call);
+    return context.send(url, { ...params, cursor: cursor ?? params['cursor'], numbers: 'string', ...more }, call, read);
   };
 
   const ofChains = <Row>(path: string, name: string, query: AnyQuery) =>
-    new Pages<Row>(async (cursor) => {
-      const { body, invalid } = await ask(path, query, cursor);
-      const { [name]: rows, chains, next } = (body ?? {}) as Record<string, unknown>;
-      if (!Array.isArray(rows) || !Array.isArray(chains) || !isNext(next)) return invalid();
-      return { rows, chains: readChains(chains), next: next as string | null };
-    });
+    new Pages<Row>((cursor) =>
+      ask(path, query, cursor, {}, (body) => {
+        const { [name]: rows, chains, next } = body as Record<string, unknown>;
+        return { rows: readRows(rows), chains: readChains(chains as never), next: readNext(next) };
+      }),
+    );
 
   const ofRegistry = (version: Exclude<Registry, 'any'>, query: AnyQuery) =>
-    new Pages<Delegation>(async (cursor) => {
-      const limit = query.limit ?? DEFAULT_LIMIT;
-      const reply = await ask(`/registry/v${version}/`, query, cursor, { limit, detail: 'full' });
-      if (!Array.isArray(reply.body)) return reply.invalid();
-      const link = /[?&]cursor=([\w-]+)/.exec(reply.headers.get('link') ?? '');
-      const chainId = Number(query.chainId ?? context.defaults.chainId ?? 1);
-      return {
-        rows: reply.body.map((row) => toDelegation(version, row)),
-        chains: [{ chainId, block: readBlock(reply) }],
-        next: link?.[1] ?? null,
-      };
-    });
+    new Pages<Delegation>((cursor) =>
+      ask(
+        `/registry/v${version}/`,
+        query,
+        cursor,
+        { limit: query.limit ?? DEFAULT_LIMIT, detail: 'full' },
+        (body, headers) => {
+          const [, next = null] = /[?&]cursor=([\w-]+)/.exec(headers.get('link') ?? '') ?? [];
+          const chainId = Number(query.chainId ?? context.defaults.chainId ?? 1);
+          return {
+            rows: readRows<object>(body).map((row) => toDelegation(version, row)),
+            chains: [{ chainId, block: blockOf(headers) }],
+            next,
+          };
+        },
+      ),
+    );
 
   const holders = (query: Query<'holders'>) =>
-    new Pages<Holder, HoldersPage>(async (cursor) => {
-      const { body, invalid } = await ask('/registry/any/holders/', query, cursor);
-      const { holders: rows, holds, chainId, block, next } = (body ?? {}) as Operations['holders']['body'];
-      const isKnown = typeof holds === 'boolean' || (holds === null && next !== null);
-      if (!Array.isArray(rows) || !isKnown || !isNext(next)) return invalid();
-      return { rows, holds, chains: [{ chainId, block }], next };
-    });
+    new Pages<Holder, HoldersPage>((cursor) =>
+      ask('/registry/any/holders/', query, cursor, {}, (body) => {
+        const { holders: rows, holds, chainId, block, next } = body as Operations['holders']['body'];
+        const isKnown = typeof holds === 'boolean' || (holds === null && next !== null);
+        if (!isKnown) throw new TypeError('not known whether it holds');
+        return { rows: readRows(rows), holds, chains: [{ chainId, block: readBlock(block) }], next: readNext(next) };
+      }),
+    );
 
   return {
     vaults: (query) => ofChains('/registry/any/vaults/', 'vaults', query),

@@ -46,14 +46,15 @@ function useAnswer<T, Q extends object>(
   const { url, defaults } = client;
   // JSON has no bigint.
   const key = JSON.stringify([url, defaults, query], (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
-  const { status, data, error, refetch } = useQuery({
+  const { status, data, error, isPlaceholderData, refetch } = useQuery({
     retry: false,
     ...options,
     enabled: query !== null && (options.enabled ?? true),
     queryKey: ['delegations', name, key],
     queryFn: ({ signal }) => read(client, { ...(query as Q), signal }),
   });
-  if (status === 'pending') return { status };
+  // A project may have react-query show the answer to the last question until there is one to this.
+  if (status === 'pending' || isPlaceholderData) return { status: 'pending' };
   return status === 'error' ? { status, error, refetch } : { status, data, refetch };
 }
 

@@ -2,7 +2,7 @@
 
 import { UINT256_FIELDS } from './api.ts';
 import { InvalidResponse, isProblem, ProblemError, problemError, Unreachable } from './errors.ts';
-import { sleep } from './sleep.ts';
+import { MAX_TIMER, sleep } from './sleep.ts';
 
 /** What every call takes. */
 export interface CallOptions {
@@ -23,15 +23,11 @@ export interface RequestOptions {
 
 export type Params = Readonly<Record<string, unknown>>;
 
-export interface Reply {
-  readonly body: unknown;
-  readonly headers: Headers;
-  /** Throws: this is not an answer. */
-  invalid(): never;
-}
+/** Takes the answer out of a body. If it throws, the body is not an answer. */
+export type Read<T> = (body: unknown, headers: Headers) => T;
 
 /** With `json` it is a POST. */
-export type Send = (path: string, params: Params, call: CallOptions, json?: unknown) => Promise<Reply>;
+export type Send = <T>(path: string, params: Params, call: CallOptions, read: Read<T>, json?: unknown) => Promise<T>;
 
 const DEFAULT_TIMEOUT = 30_000;
 const MAX_BACKOFF = 5000;
@@ -41,55 +37,74 @@ const RETRIED_STATUSES = [408, 429, 502, 503, 504];
 export function createSend(options: RequestOptions): Send {
   const { key, fetch: send = globalThis.fetch } = options;
   const base = options.url.replace(/\/+$/, '');
+  const ownHeaders = { accept: 'application/json', ...(key ? { 'x-api-key': key } : {}) };
+  // Throws here if no request can have this URL or key. A browser also takes the path of its own server.
+  new Request(options.url, { headers: ownHeaders });
 
-  return async (path, params, { signal, timeout = options.timeout ?? DEFAULT_TIMEOUT }, json) => {
+  return async (path, params, { signal, timeout = options.timeout ?? DEFAULT_TIMEOUT }, read, json) => {
     const deadline = performance.now() + timeout;
     const url = base + path + queryText(params);
-    const headers: Record<string, string> = { accept: 'application/json' };
-    if (key) headers['x-api-key'] = key;
-    if (json !== undefined) headers['content-type'] = 'application/json';
-    const init = json === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(json) };
+    // A redirect could take the key to another server, and would turn a POST into a GET.
+    const get: RequestInit = { headers: ownHeaders, redirect: 'manual' };
+    const headers = { ...ownHeaders, 'content-type': 'application/json' };
+    const init = json === undefined ? get : { ...get, method: 'POST', headers, body: JSON.stringify(json) };
 
+    const share = timeout / 3;
+    let error: Error | undefined;
     for (let tries = 0; ; tries++) {
-      let error: Error;
       let pause: number | null = null;
+      const left = deadline - performance.now();
       try {
         signal?.throwIfAborted();
-        const left = deadline - performance.now();
-        const { status, text, headers } = await attempt(send, url, init, Math.min(left, timeout / 3), signal);
+        const { status, text, headers } = await attempt(send, url, init, Math.min(left, share), signal);
         const body = parse(text);
-        if (status === 200 && body !== undefined) {
-          return { body, headers, invalid: () => fail(unexpected(status, text)) };
-        }
+        if (status === 200 && body !== undefined) return readAnswer(read, body, text, headers);
         pause = retryAfter(headers);
         error = isProblem(body) ? problemError(body, pause) : unexpected(status, text);
-        // A 200 that does not parse was cut off.
-        if (status !== 200 && !RETRIED_STATUSES.includes(status)) throw error;
+        // JSON that does not parse was cut off. Anything else with 200 comes from another server.
+        const isCut = status === 200 && headers.get('content-type')?.includes('json');
+        if (!isCut && !RETRIED_STATUSES.includes(status)) throw error;
       } catch (cause) {
         signal?.throwIfAborted();
         if (cause instanceof ProblemError || cause instanceof InvalidResponse) throw cause;
-        error = new Unreachable(`No response from ${base}: ${(cause as Error)?.message ?? cause}`, { cause });
+        // What an attempt with its full time has met says more than a later one that the deadline cut short.
+        if (left >= share || error === undefined)
+          error = new Unreachable(`No response from ${base}: ${(cause as Error)?.message ?? cause}`, { cause });
       }
       const backoff = Math.min(MAX_BACKOFF, 200 * 2 ** tries) * (0.5 + Math.random() / 2);
-      const wait = pause === null ? backoff : pause * 1000;
+      const wait = Math.max(backoff, (pause ?? 0) * 1000);
       if (performance.now() + wait >= deadline) throw error;
       await sleep(wait, signal);
     }
   };
 }
 
-const fail = (error: Error): never => {
-  throw error;
-};
+function readAnswer<T>(read: Read<T>, body: unknown, text: string, headers: Headers): T {
+  try {
+    return read(body, headers);
+  } catch (cause) {
+    throw unexpected(200, text, cause);
+  }
+}
 
-const unexpected = (status: number, text: string) =>
-  new InvalidResponse(status, `HTTP ${status} is not an answer of the API: ${text.slice(0, 100)}`);
+/** A browser hides the status of a redirect. */
+const isRedirect = (status: number) => status === 0 || (status >= 300 && status < 400);
+
+const unexpected = (status: number, text: string, cause?: unknown) =>
+  new InvalidResponse(
+    status,
+    isRedirect(status)
+      ? 'The URL redirects: use the one that it leads to'
+      : `HTTP ${status} is not an answer of the API: ${text.slice(0, 100)}`,
+    { cause },
+  );
 
 /** The time covers the body too. */
 async function attempt(send: typeof fetch, url: string, init: RequestInit, ms: number, signal?: AbortSignal) {
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
-  const timer = setTimeout(() => controller.abort(new Error(`timeout after ${Math.ceil(ms)} ms`)), ms);
+  const late = () => controller.abort(new Error(`timeout after ${Math.ceil(ms)} ms`));
+  const timer = setTimeout(late, Math.min(ms, MAX_TIMER));
   signal?.addEventListener('abort', abort);
   try {
     const response = await send(url, { ...init, signal: controller.signal });

@@ -3,7 +3,7 @@
 import type { Chain, Client, Transport } from 'viem';
 import { type ClientOptions, createClient, type DelegationsClient } from './client.ts';
 
-/** A type and not an interface: viem extends its clients by types with an index signature. */
+/** An alias, because `extend` of viem does not take an interface. */
 export type DelegationActions = {
   /** Answers for the chain of the viem client, unless the options or a call name another. */
   readonly delegations: DelegationsClient;

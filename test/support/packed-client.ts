@@ -1,7 +1,7 @@
 // Builds and packs the client as `npm pack` does, without writing into the repository.
 
-import { cpSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { temporaryPath } from './engines.ts';
 
 const ROOT = join(import.meta.dir, '../..');
@@ -33,4 +33,13 @@ export function run(cwd: string, ...command: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd, env: { ...process.env, NO_COLOR: '1' } });
   if (exitCode !== 0) throw new Error(`${command.join(' ')} failed: ${stdout}${stderr}`.slice(0, 3000));
   return stdout.toString();
+}
+
+/** Installs packages of the repository into a project. */
+export function linkPackages(project: string, ...names: string[]): void {
+  for (const name of names) {
+    const path = join(project, 'node_modules', name);
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), path);
+  }
 }

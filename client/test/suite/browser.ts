@@ -1,0 +1,5 @@
+// Lets a page run the suite.
+
+import { runSuite } from './suite.ts';
+
+Object.assign(globalThis, { runSuite });

@@ -1,0 +1,61 @@
+// Compiles types.ts against the packed client, as a project that uses it does.
+
+import { beforeAll, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { linkPackages, packClient } from '../../test/support/packed-client.ts';
+
+const SOURCE = readFileSync(join(import.meta.dir, 'types.ts'), 'utf8');
+const DIRECTIVE = /^ *\/\/ @ts-expect-error (\d+): .+$/gm;
+const UNUSED_DIRECTIVE = 2578;
+
+let file: string;
+beforeAll(() => {
+  const { project } = packClient();
+  linkPackages(project, 'viem', 'react', '@types/react', '@tanstack/react-query');
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
+  file = join(project, 'types.ts');
+});
+
+/** The line and the code of each error. */
+function errorsOf(source: string): (readonly [line: number, code: number])[] {
+  writeFileSync(file, source);
+  const program = ts.createProgram([file], {
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    noPropertyAccessFromIndexSignature: true,
+    noEmit: true,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+    types: [],
+    // The declarations of the client are checked; those of viem need newer libraries.
+    skipLibCheck: true,
+  });
+  return ts.getPreEmitDiagnostics(program).map(({ code, file, start }) => {
+    const line = file === undefined || start === undefined ? 0 : file.getLineAndCharacterOfPosition(start).line + 1;
+    return [line, code] as const;
+  });
+}
+
+const lineOf = (index: number) => SOURCE.slice(0, index).split('\n').length;
+
+test('correct use compiles, and each line that must not compile does not', () => {
+  expect(errorsOf(SOURCE)).toEqual([]);
+});
+
+test('these lines fail for the reason that they state', () => {
+  const stated = [...SOURCE.matchAll(DIRECTIVE)].map(
+    ({ index, 1: code }) => [lineOf(index) + 1, Number(code)] as const,
+  );
+  expect(stated.length).toBeGreaterThan(0);
+  expect(errorsOf(SOURCE.replaceAll(DIRECTIVE, '//'))).toEqual(stated);
+});
+
+test('a line that compiles although it must not would be noticed', () => {
+  const isRight = '  const yes: boolean = await client.check.all(wallets);\n';
+  const wrong = SOURCE.replace(isRight, `  // @ts-expect-error 2322: wrong\n${isRight}`);
+  expect(errorsOf(wrong)).toEqual([[lineOf(SOURCE.indexOf(isRight)), UNUSED_DIRECTIVE]]);
+});
