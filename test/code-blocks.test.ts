@@ -24,6 +24,10 @@ const ELSEWHERE: readonly (readonly [page: string, text: string, testFile: strin
   ['docs/integrating.md', 'const copy = ', 'test/integrating.test.ts'],
   ['docs/integrating.md', "from 'standardwebhooks'", 'test/webhook-receiver.test.ts'],
   ['docs/integrating.md', 'new EventSource', 'test/event-source.test.ts'],
+  ['docs/integrating.md', '"grant": "ERC20"', 'test/sandbox-fixture.test.ts'],
+  ['docs/integrating.md', "spawn('delegations'", 'test/sandbox-fixture.test.ts'],
+  ['docs/integrating.md', "from './sandbox.js'", 'test/sandbox-fixture.test.ts'],
+  ['docs/integrating.md', 'trap ', 'test/sandbox-fixture.test.ts'],
   ['docs/migrating.md', 'function mayAct', 'test/migrating.test.ts'],
   ['docs/operating.md', 'delegations backup backup.db', 'test/operating.test.ts'],
   ['docs/operating.md', 'pg_dump --format=custom', 'test/operating.test.ts'],
@@ -35,7 +39,10 @@ const ELSEWHERE: readonly (readonly [page: string, text: string, testFile: strin
 const NOT_RUN: readonly (readonly [page: string, text: string, why: string])[] = [
   ['README.md', 'npm ci && npm test', 'it installs the project and runs all tests, of which this is one'],
   ['README.md', 'chain RPCs ──►', 'it is a picture'],
+  ['client/README.md', 'npm install', 'it is not published; client/test/package.test.ts packs and installs it'],
   ['docs/architecture.md', 'chain RPCs ──►', 'it is a picture'],
+  ['docs/operating.md', 'npx ./delegations-0.1.0.tgz', 'test/package.test.ts does the same in an empty folder'],
+  ['docs/operating.md', 'docker load', 'it needs Docker; test/image.test.ts builds and runs the image without it'],
   ['docs/operating.md', 'docker compose', 'it needs Docker; deploy/deploy.test.ts checks the files'],
   [
     'docs/operating.md',
@@ -46,6 +53,7 @@ const NOT_RUN: readonly (readonly [page: string, text: string, why: string])[] =
   ['docs/operating.md', 'kubectl apply', 'it needs a cluster; deploy/deploy.test.ts checks the manifests'],
 ];
 
+const CLIENT_PAGE = 'client/README.md';
 const NPM_START = / npm start$/m;
 const SESSION = codeBlock('docs/integrating.md', 'mayPlay = ()');
 
@@ -61,7 +69,9 @@ const answered = new Set(
     .flatMap(({ command, answer }) => [at(command), at(answer)]),
 );
 const isListedElsewhere = isListed(ELSEWHERE);
-const elsewhere = ALL.filter((block) => isListedElsewhere(block) || answered.has(at(block)));
+/** The client's own test runs every block of its README: they belong together. */
+const isOfClient = ({ page, language }: CodeBlock) => page === CLIENT_PAGE && language.startsWith('ts');
+const elsewhere = ALL.filter((block) => isListedElsewhere(block) || answered.has(at(block)) || isOfClient(block));
 const notRun = ALL.filter(isListed(NOT_RUN));
 const here = ALL.filter((block) => !elsewhere.includes(block) && !notRun.includes(block));
 
@@ -75,7 +85,7 @@ test('every block is run, or its reason is told', () => {
 });
 
 test('the tests that run a block exist, and name its page', () => {
-  for (const [page, , testFile] of ELSEWHERE) {
+  for (const [page, , testFile] of [...ELSEWHERE, [CLIENT_PAGE, '', 'client/test/readme.test.ts'] as const]) {
     const text = readFileSync(join(ROOT, testFile), 'utf8');
     expect([testFile, text.includes(page)]).toEqual([testFile, true]);
   }

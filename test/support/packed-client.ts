@@ -2,7 +2,10 @@
 
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { run } from '../../deploy/release/run-command.ts';
 import { temporaryPath } from './engines.ts';
+
+export { run };
 
 const ROOT = join(import.meta.dir, '../..');
 
@@ -26,13 +29,6 @@ export function packClient(): PackedClient {
   const tarball = join(folder, name);
   run(project, 'tar', 'xzf', tarball, '--strip-components=1', '-C', installed);
   return { folder, tarball, project };
-}
-
-/** Returns what the command prints. */
-export function run(cwd: string, ...command: string[]): string {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd, env: { ...process.env, NO_COLOR: '1' } });
-  if (exitCode !== 0) throw new Error(`${command.join(' ')} failed: ${stdout}${stderr}`.slice(0, 3000));
-  return stdout.toString();
 }
 
 /** Installs packages of the repository into a project. */
