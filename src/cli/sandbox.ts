@@ -37,7 +37,7 @@ Reads HOST, PORT, METRICS_HOST, METRICS_PORT and LOG_LEVEL [127.0.0.1, 8080, 127
   async run(call) {
     if (Bun.isStandaloneExecutable)
       throw new UsageError(
-        'The sandbox is not part of this executable: its local chain needs a checkout. Run npm run sandbox there.',
+        'The sandbox is not part of this executable. Run it from the package, npx delegations sandbox, or in a checkout, npm run sandbox.',
       );
     // Imported here so that no other command loads the local chain.
     const { runSandbox } = await import('../sandbox/run-sandbox.ts');
