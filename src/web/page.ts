@@ -62,12 +62,13 @@ export interface PageOptions {
   readonly navigation?: Html;
   /** Whether the content refreshes itself. */
   readonly live?: boolean;
-  /** Paths of the page's own scripts, in order. */
+  /** Paths of the page's own style sheets and scripts, in order. */
+  readonly styles?: readonly string[];
   readonly scripts?: readonly string[];
 }
 
 export function renderPage(
-  { title, path, navigation, live: isLive = false, scripts = [] }: PageOptions,
+  { title, path, navigation, live: isLive = false, styles = [], scripts = [] }: PageOptions,
   content: Html,
 ): string {
   const links = SITE.map(
@@ -85,7 +86,7 @@ export function renderPage(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · delegations</title>
-<link rel="stylesheet" href="${STYLE_PATH}">
+${[STYLE_PATH, ...styles].map((sheet) => html`<link rel="stylesheet" href="${sheet}">`)}
 <link rel="icon" href="${ICON_PATH}">
 ${[...(isLive ? [LIVE_PATH] : []), ...scripts].map((source) => html`<script src="${source}" defer></script>`)}
 </head>
