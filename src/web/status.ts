@@ -5,7 +5,7 @@ import { problemText } from '../api/problems.ts';
 import type { NetworkRecord } from '../api/responses.ts';
 import { urlFor } from '../api/url.ts';
 import { dateText } from './delegation.ts';
-import type { FetchApi } from './explorer.ts';
+import type { FetchApi } from './explorer-query.ts';
 import { type Html, html } from './html.ts';
 import { renderPage } from './page.ts';
 
