@@ -59,8 +59,9 @@ export function findPromtool(): string {
   return unpacked;
 }
 
+/** Test files run in several processes, and apt-get fails if another one runs: they take turns. */
 function apt(...args: string[]): void {
-  run(['apt-get', '--quiet', ...args]);
+  run(['flock', '/run/lock/delegations-apt', 'apt-get', '--quiet', '-o', 'DPkg::Lock::Timeout=120', ...args]);
 }
 
 function run(command: string[], cwd?: string): void {
