@@ -114,7 +114,8 @@ const originOf = ({ url }: Request) => (URL.canParse(url) ? new URL(url).origin 
 async function answerExplorer({ request, query, service, ask }: Call): Promise<Response> {
   const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
   const chainIds = [...service.chainIds].sort((a, b) => a - b);
-  const asked = { values, faults, chainIds, origin: service.publicUrl ?? originOf(request) };
+  const origin = service.publicUrl ?? originOf(request);
+  const asked = { values, faults, chainIds, origin, sandbox: service.sandbox ?? false };
   return livePage(await renderExplorer(asked, ask), service);
 }
 

@@ -11,3 +11,7 @@ declare module '*.browser.js' {
   const text: string;
   export default text;
 }
+declare module '*.woff2' {
+  const path: string;
+  export default path;
+}

@@ -18,9 +18,13 @@ export interface ExplorerQuery {
   /** Parameters that were rejected. */
   readonly faults: readonly ParameterFault[];
   readonly chainIds: readonly number[];
-  /** The origin of the service, for the curl example. */
+  /** The origin of the service, for links and commands to copy. */
   readonly origin: string;
+  readonly sandbox: boolean;
 }
+
+export const entered = ({ values }: Pick<ExplorerQuery, 'values'>, name: string): string =>
+  values.get(name)?.trim() ?? '';
 
 /** The point in time as the API takes it. */
 export function pointInTime(text: string | undefined): Pick<CheckOptions, 'block' | 'timestamp'> {

@@ -1,36 +1,51 @@
-// Renders the explorer page at /: the delegations of a wallet, and a check between two wallets. The page works without
+// Renders the explorer page at /: the delegations of a wallet, or a check between two wallets. The page works without
 // JavaScript; a script only refreshes it.
 
 import { renderAnswer } from './check-answer.ts';
-import { checkForm, walletForm } from './explorer-forms.ts';
-import type { ExplorerQuery, FetchApi } from './explorer-query.ts';
+import { shortAddress } from './delegation.ts';
+import { checkForm, viewTabs, walletForm } from './explorer-forms.ts';
+import { type ExplorerQuery, entered, type FetchApi } from './explorer-query.ts';
+import { renderHome } from './home.ts';
 import { type Html, html } from './html.ts';
 import { notice } from './notice.ts';
-import { renderPage } from './page.ts';
+import { EXPLORER_STYLE, renderPage } from './page.ts';
 import { renderWallet } from './wallet.ts';
 
-export async function renderExplorer(query: ExplorerQuery, fetchApi: FetchApi): Promise<string> {
-  const { values } = query;
-  const wallet = values.get('wallet')?.trim() ?? '';
-  const [answer, lists] = await Promise.all([
-    renderAnswer(query, fetchApi),
-    wallet === '' ? welcome() : renderWallet(wallet, query, fetchApi),
-  ]);
-  const title = wallet === '' ? 'Who may act for whom?' : `Delegations of ${wallet.slice(0, 10)}`;
-  return renderPage(
-    { title, path: '/', live: true },
-    html`<h1>Who may act for whom?</h1>
-<p class="lead">A cold wallet holds the assets. A hot wallet may act for it if a delegation registry says so. Paste an address to see
-its delegations on every chain that this service follows.</p>
-${query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`))}
-${walletForm(query)}
-<div data-part="lists">${lists}</div>
-<h2 id="check">May one wallet act for another?</h2>
-${checkForm(query)}
-<div data-part="answer">${answer}</div>`,
-  );
+interface View {
+  readonly title: string;
+  readonly content: Html;
 }
 
-function welcome(): Html {
-  return html`<p class="empty">Enter a wallet above, or check two wallets below.</p>`;
+export async function renderExplorer(query: ExplorerQuery, fetchApi: FetchApi): Promise<string> {
+  const wallet = entered(query, 'wallet');
+  const isCheck = query.values.has('from') || query.values.has('to');
+  const { title, content } = await (wallet !== ''
+    ? walletView(wallet, query, fetchApi)
+    : isCheck
+      ? checkView(query, fetchApi)
+      : homeView(query, fetchApi));
+  const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
+  return renderPage({ title, path: '/', live: true, styles: [EXPLORER_STYLE] }, html`${faults}${content}`);
 }
+
+const homeView = async (query: ExplorerQuery, fetchApi: FetchApi): Promise<View> => ({
+  title: 'Who may act for your wallet?',
+  content: html`<h1>Who may act for your wallet?</h1>
+<p class="lead">A hot wallet may act for a cold one if a delegation registry says so. Paste an address to see what it has granted, and to
+whom. You connect and sign nothing.</p>
+${viewTabs('/')}${walletForm(query)}
+${await renderHome(query, fetchApi)}`,
+});
+
+const walletView = async (wallet: string, query: ExplorerQuery, fetchApi: FetchApi): Promise<View> => ({
+  title: `Wallet ${shortAddress(wallet)}`,
+  content: html`${walletForm(query)}
+<div data-part="lists">${await renderWallet(wallet, query, fetchApi)}</div>`,
+});
+
+const checkView = async (query: ExplorerQuery, fetchApi: FetchApi): Promise<View> => ({
+  title: 'May one wallet act for another?',
+  content: html`<h1>May one wallet act for another?</h1>
+${viewTabs('/?from=&to=')}${checkForm(query)}
+<div data-part="answer">${await renderAnswer(query, fetchApi)}</div>`,
+});

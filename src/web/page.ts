@@ -1,8 +1,11 @@
 // Renders the frame of every page, and serves pages and their assets with the right headers.
 
 import { textResponse } from '../api/sized-response.ts';
+import copy from './copy.browser.js' with { type: 'text' };
 import developerWebhooks from './developer-webhooks.browser.js' with { type: 'text' };
 import developers from './developers.browser.js' with { type: 'text' };
+import explorer from './explorer.css' with { type: 'text' };
+import font from './geist.woff2' with { type: 'file' };
 import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
 import live from './live.browser.js' with { type: 'text' };
@@ -10,7 +13,7 @@ import style from './style.css' with { type: 'text' };
 
 /** Only our own scripts, styles and images, and forms only to this origin. */
 const POLICY =
-  "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const CACHE = 'public, max-age=300';
 
@@ -29,27 +32,41 @@ const pageHeaders = (type: string, cache: string) => ({
 
 const STYLE_PATH = '/style.css';
 const ICON_PATH = '/icon.svg';
+const FONT_PATH = '/geist.woff2';
 const LIVE_PATH = '/live.js';
+const COPY_PATH = '/copy.js';
+export const EXPLORER_STYLE = '/explorer.css';
 export const DEVELOPERS_SCRIPT = '/developers.js';
 export const WEBHOOKS_SCRIPT = '/developer-webhooks.js';
 
 const asset = (text: string, type: string) => () => textResponse(text, { headers: pageHeaders(type, CACHE) });
 
+/** The typeface never changes under its name. */
+const FONT_HEADERS = { 'content-type': 'font/woff2', 'cache-control': 'public, max-age=31536000, immutable' };
+
 /** The files that pages load, by path. */
 export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [STYLE_PATH, asset(style, 'text/css')],
   [ICON_PATH, asset(icon, 'image/svg+xml')],
+  [FONT_PATH, () => new Response(Bun.file(font), { headers: FONT_HEADERS })],
+  [EXPLORER_STYLE, asset(explorer, 'text/css')],
   [LIVE_PATH, asset(live, 'text/javascript')],
+  [COPY_PATH, asset(copy, 'text/javascript')],
   [DEVELOPERS_SCRIPT, asset(developers, 'text/javascript')],
   [WEBHOOKS_SCRIPT, asset(developerWebhooks, 'text/javascript')],
 ]);
 
 const SITE = [
-  ['/', 'Explorer'],
+  ['/', 'Wallets'],
   ['/status', 'Status'],
-  ['/developers', 'Developers'],
+  ['/developers', 'Keys'],
   ['/docs', 'API'],
 ] as const;
+
+/** A `d` with a dot: a wallet, and the one that holds it. */
+const MARK = new Html(
+  '<svg width="26" height="26" viewBox="0 0 32 32" aria-hidden="true"><path d="M22 5v22" stroke="currentColor" stroke-width="4" stroke-linecap="round"/><circle cx="14.5" cy="19" r="7.5" fill="none" stroke="currentColor" stroke-width="4"/><circle cx="14.5" cy="19" r="2.2" fill="currentColor"/></svg>',
+);
 
 const BODY = new Html('<body>');
 const BANNER = html`<p class="sandbox" role="note"><strong>Sandbox.</strong> A local chain with invented wallets. Nothing here is real.</p>`;
@@ -74,7 +91,7 @@ export function renderPage(
   const links = SITE.map(
     ([href, name]) => html`<a href="${href}"${href === path ? new Html(' aria-current="page"') : ''}>${name}</a>`,
   );
-  const main = html`<main id="content"${isLive ? new Html(' data-live aria-live="off"') : ''}>${content}</main>`;
+  const main = html`<main id="content" tabindex="-1">${content}</main>`;
   const columns =
     navigation === undefined
       ? html`<div class="single">${main}</div>`
@@ -87,13 +104,17 @@ export function renderPage(
 <meta name="color-scheme" content="light dark">
 <title>${title} · delegations</title>
 ${[STYLE_PATH, ...styles].map((sheet) => html`<link rel="stylesheet" href="${sheet}">`)}
-<link rel="icon" href="${ICON_PATH}">
-${[...(isLive ? [LIVE_PATH] : []), ...scripts].map((source) => html`<script src="${source}" defer></script>`)}
+<link rel="preload" href="${FONT_PATH}" as="font" type="font/woff2" crossorigin>
+<link rel="icon" href="${ICON_PATH}" type="image/svg+xml">
+${[COPY_PATH, ...(isLive ? [LIVE_PATH] : []), ...scripts].map((source) => html`<script src="${source}" defer></script>`)}
 </head>
 ${BODY}
 <a class="skip" href="#content">Skip to content</a>
-<header><a class="brand" href="/">delegations</a><div class="site" role="navigation" aria-label="Site">${links}</div></header>
+<header class="top"><a class="brand" href="/">${MARK}delegations</a><div class="site" role="navigation" aria-label="Site">${links}</div></header>
 ${columns}
+<p id="announcements" class="spoken" role="status"></p>
+${isLive ? new Html('<p id="live-state" class="live-state" role="status" hidden></p>') : ''}
+<footer class="bottom"><span>Reads the public delegation registries. It never signs or sends anything.</span><a href="/docs">API</a><a href="/status">Status</a><a href="/llms.txt">llms.txt</a></footer>
 </body>
 </html>
 `.text;
