@@ -229,7 +229,13 @@ inWorld(
       world.one.clock += 30_000;
       await world.one.settle(1);
     }
-    expect((await world.one.store.chain(1))?.head?.hash).toBe(world.chain.at(-1)?.hash as `0x${string}`);
+    // On a busy machine, other calls can take longer than 200 ms too.
+    const headHash = async () => (await world.one.store.chain(1))?.head?.hash;
+    for (let left = 20; left > 0 && (await headHash()) !== world.chain.at(-1)?.hash; left--) {
+      world.one.clock += 30_000;
+      await world.one.settle(1);
+    }
+    expect(await headHash()).toBe(world.chain.at(-1)?.hash as `0x${string}`);
     expect(await world.one.store.unreadRevocations(1)).toMatchObject([{ vault: V, readAt: null }]);
     node.fault = null;
     await hour(world);
