@@ -1,10 +1,12 @@
 // The API, apart from the process that listens: a request goes in, a response comes out.
 
+import { compressed } from '../api/compressed-response.ts';
 import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
 import { isStreamed } from '../api/sized-response.ts';
 import type { Awaitable } from '../store/awaitable.ts';
+import { acceptsGzip } from './accept.ts';
 import { type AdmissionDecision, UNLIMITED } from './admission.ts';
 import { type Answer, toResponse } from './answer.ts';
 import { MAX_PLAIN_BYTES, requireBodyWithin } from './body.ts';
@@ -63,7 +65,8 @@ export function createApp(options: AppOptions): App {
         : await answered(received, options);
       const more: Record<string, string> = { ...received.limits, 'x-request-id': id };
       if (sandbox) more['x-sandbox'] = 'true';
-      const response = toResponse(answer, more);
+      const plain = toResponse(answer, more);
+      const response = acceptsGzip(request) ? compressed(plain) : plain;
       if (!isStreamed(response)) longLists.noteShort();
       if (onAnswer !== undefined) {
         const method = METHOD_NAMES.has(request.method) ? request.method : 'other';

@@ -1,11 +1,11 @@
 // Which handler answers which path: the operations of the API, the pages, and what pages load.
 
+import { fixedResponse } from '../api/compressed-response.ts';
 import { openApiText, openApiYaml } from '../api/openapi.ts';
 import type { Budget } from '../api/operation.ts';
 import { OPERATIONS, type Operation } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
 import { parseQuery } from '../api/query.ts';
-import { textResponse } from '../api/sized-response.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { renderDevelopers } from '../web/developers.ts';
 import { docsText } from '../web/docs.ts';
@@ -74,7 +74,7 @@ const HANDLERS: {
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),
-  openapi: () => textResponse(openApi.json(), { headers: OPENAPI_HEADERS }),
+  openapi: () => fixedResponse(openApi.json(), { headers: OPENAPI_HEADERS }),
 };
 
 function operationRoute<Kind extends Operation['kind']>(operation: OperationOf<Kind>): Route {
@@ -96,12 +96,12 @@ const llms = atFirstUse(llmsText);
 
 /** A document for programs: pages of other sites may read it too. */
 const documentResponse = (text: string, type: string) =>
-  textResponse(text, { headers: { ...CORS, ...textHeaders(type) } });
+  fixedResponse(text, { headers: { ...CORS, ...textHeaders(type) } });
 const docsMarkdownResponse = () => documentResponse(docs.markdown(), 'text/markdown');
 
 function answerDocs({ request, service: { sandbox } }: Call): Response {
   const response = prefersMarkdown(request) ? docsMarkdownResponse() : pageResponse(docs.html(), { sandbox });
-  response.headers.set('vary', 'Accept');
+  response.headers.append('vary', 'Accept');
   return response;
 }
 
@@ -152,7 +152,7 @@ const ROUTES: readonly Route[] = [
   pageRoute('/docs', answerDocs),
   pageRoute('/docs.md', docsMarkdownResponse),
   pageRoute('/llms.txt', () => documentResponse(llms(), 'text/plain')),
-  pageRoute('/openapi.yaml', () => textResponse(openApi.yaml(), { headers: YAML_HEADERS })),
+  pageRoute('/openapi.yaml', () => fixedResponse(openApi.yaml(), { headers: YAML_HEADERS })),
   pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
   pageRoute('/developers', ({ service }) =>
     livePage(

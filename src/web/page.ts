@@ -1,6 +1,6 @@
 // Renders the frame of every page, and serves pages and their assets with the right headers.
 
-import { textResponse } from '../api/sized-response.ts';
+import { compressibleResponse, fixedResponse } from '../api/compressed-response.ts';
 import copy from './copy.browser.js' with { type: 'text' };
 import developerWebhooks from './developer-webhooks.browser.js' with { type: 'text' };
 import developers from './developers.browser.js' with { type: 'text' };
@@ -39,7 +39,7 @@ export const EXPLORER_STYLE = '/explorer.css';
 export const DEVELOPERS_SCRIPT = '/developers.js';
 export const WEBHOOKS_SCRIPT = '/developer-webhooks.js';
 
-const asset = (text: string, type: string) => () => textResponse(text, { headers: pageHeaders(type, CACHE) });
+const asset = (text: string, type: string) => () => fixedResponse(text, { headers: pageHeaders(type, CACHE) });
 
 /** The typeface never changes under its name. */
 const FONT_HEADERS = { 'content-type': 'font/woff2', 'cache-control': 'public, max-age=31536000, immutable' };
@@ -125,8 +125,9 @@ interface ResponseOptions {
   readonly cache?: string;
 }
 
-/** In a sandbox, every page has a banner. */
-export const pageResponse = (text: string, { sandbox = false, cache = CACHE }: ResponseOptions = {}): Response =>
-  textResponse(sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text, {
-    headers: pageHeaders('text/html', cache),
-  });
+/** In a sandbox, every page has a banner. A page must not hold a secret, because it is compressed. */
+export function pageResponse(text: string, { sandbox = false, cache = CACHE }: ResponseOptions = {}): Response {
+  const shown = sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text;
+  const respond = cache === CACHE ? fixedResponse : compressibleResponse;
+  return respond(shown, { headers: pageHeaders('text/html', cache) });
+}
