@@ -13,7 +13,9 @@ import { docsMarkdown } from '../web/docs-markdown.ts';
 import { renderExplorer } from '../web/explorer.ts';
 import { EXPLORER_FIELDS } from '../web/explorer-query.ts';
 import { llmsText } from '../web/llms.ts';
+import { htmlWithOrigin, withOrigin } from '../web/origin.ts';
 import { ASSETS, pageResponse, textHeaders } from '../web/page.ts';
+import { sandboxAnswers } from '../web/sandbox-answers.ts';
 import { renderStatus } from '../web/status.ts';
 import { prefersMarkdown } from './accept.ts';
 import type { Answer } from './answer.ts';
@@ -91,16 +93,27 @@ const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page
   answer,
 });
 
-const docs = { html: atFirstUse(docsText), markdown: atFirstUse(docsMarkdown) };
+const docs = { html: atFirstUse(() => docsText()), markdown: atFirstUse(() => docsMarkdown()) };
 const llms = atFirstUse(llmsText);
 
 /** A document for programs: pages of other sites may read it too. */
 const documentResponse = (text: string, type: string) =>
   fixedResponse(text, { headers: { ...CORS, ...textHeaders(type) } });
-const docsMarkdownResponse = () => documentResponse(docs.markdown(), 'text/markdown');
 
-function answerDocs({ request, service: { sandbox } }: Call): Response {
-  const response = prefersMarkdown(request) ? docsMarkdownResponse() : pageResponse(docs.html(), { sandbox });
+async function answerDocsMarkdown({ request, service, ask }: Call): Promise<Response> {
+  const text = service.sandbox ? docsMarkdown(await sandboxAnswers(ask)) : docs.markdown();
+  return documentResponse(withOrigin(text, originOf(request, service)), 'text/markdown');
+}
+
+async function answerDocsPage({ request, service, ask }: Call): Promise<Response> {
+  const origin = originOf(request, service);
+  return service.sandbox
+    ? livePage(htmlWithOrigin(docsText(await sandboxAnswers(ask)), origin), service)
+    : pageResponse(htmlWithOrigin(docs.html(), origin));
+}
+
+async function answerDocs(call: Call): Promise<Response> {
+  const response = await (prefersMarkdown(call.request) ? answerDocsMarkdown(call) : answerDocsPage(call));
   response.headers.append('vary', 'Accept');
   return response;
 }
@@ -108,13 +121,20 @@ function answerDocs({ request, service: { sandbox } }: Call): Response {
 /** A page that changes with every block, or with who looks at it. */
 const livePage = (text: string, { sandbox }: Service) => pageResponse(text, { sandbox, cache: 'no-cache' });
 
-/** The origin that the caller reached us at, for a command to copy. */
-const originOf = ({ url }: Request) => (URL.canParse(url) ? new URL(url).origin : '');
+/** A host that could end a quote of a command is not repeated. */
+const PLAIN_ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
+
+/** Where callers reach the service, for a command to copy. */
+function originOf({ url }: Request, { publicUrl }: Service): string {
+  if (publicUrl !== undefined) return publicUrl;
+  const origin = URL.canParse(url) ? new URL(url).origin : '';
+  return PLAIN_ORIGIN.test(origin) ? origin : '';
+}
 
 async function answerExplorer({ request, query, service, ask }: Call): Promise<Response> {
   const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
   const chainIds = [...service.chainIds].sort((a, b) => a - b);
-  const origin = service.publicUrl ?? originOf(request);
+  const origin = originOf(request, service);
   const asked = { values, faults, chainIds, origin, sandbox: service.sandbox ?? false };
   return livePage(await renderExplorer(asked, ask), service);
 }
@@ -150,8 +170,10 @@ const ROUTES: readonly Route[] = [
   ...OPERATIONS.map((operation) => operationRoute(operation)),
   pageRoute('/', answerExplorer, 'anonymous'),
   pageRoute('/docs', answerDocs),
-  pageRoute('/docs.md', docsMarkdownResponse),
-  pageRoute('/llms.txt', () => documentResponse(llms(), 'text/plain')),
+  pageRoute('/docs.md', answerDocsMarkdown),
+  pageRoute('/llms.txt', ({ request, service }) =>
+    documentResponse(withOrigin(llms(), originOf(request, service)), 'text/plain'),
+  ),
   pageRoute('/openapi.yaml', () => fixedResponse(openApi.yaml(), { headers: YAML_HEADERS })),
   pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
   pageRoute('/developers', ({ service }) =>
