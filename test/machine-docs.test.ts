@@ -109,7 +109,7 @@ describe('/docs', () => {
   ])('Accept: %s', async (accept, type) => {
     const response = await send('/docs', { headers: { accept } });
     expect(response.headers.get('content-type')).toBe(type);
-    expect(response.headers.get('vary')).toBe('Accept');
+    expect(response.headers.get('vary')).toBe('Accept-Encoding, Accept');
     if (type === MARKDOWN) expect(await response.text()).toBe(await textOf('/docs.md'));
   });
 });

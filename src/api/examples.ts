@@ -76,6 +76,16 @@ const FAULTS = [
   },
 ];
 
+/** Of a question about Base, where only Ethereum is served. */
+const NOT_SERVED = {
+  type: problemUri('unknown-chain'),
+  title: PROBLEMS['unknown-chain'].title,
+  status: 400,
+  detail: 'chainId 8453 is not served here.',
+  errors: [{ parameter: 'chainId', detail: '8453 is not served here' }],
+  chainIds: [1],
+};
+
 const BLOCK = EXAMPLE_BLOCK;
 const ANSWERED = { chains: [{ chainId: 1, block: BLOCK }], next: null };
 const sinceLog = (logIndex: number) => ({
@@ -201,33 +211,20 @@ export const EXAMPLES: readonly Example[] = [
   example(CHECKS.any.erc20, 'An amount that is delegated in v2', { ...WALLETS, contract: COIN }, 250_000_000),
   {
     operation: BATCH_OPERATION.id,
-    summary: 'Questions to both registries and to one of them, and a question that is refused',
+    summary: 'Questions to both registries, to one of them, and about a chain that is not served',
     request: `${BATCH_OPERATION.path}?numbers=string`,
     body: {
       questions: [
         { check: 'contract', ...WALLETS, contract: NFT },
         { version: 2, check: 'erc20', ...WALLETS, contract: COIN },
         { version: 1, check: 'token', ...WALLETS, contract: NFT, tokenId: '9007199254740993' },
-        { check: 'erc721', ...WALLETS, contract: NFT },
+        { check: 'all', ...WALLETS, chainId: 8453 },
       ],
     },
     answer: {
       complete: false,
       chains: [{ chainId: 1, block: EXAMPLE_BLOCK }],
-      answers: [
-        { result: true },
-        { result: '250000000' },
-        { result: true },
-        {
-          problem: {
-            type: problemUri('bad-request'),
-            title: PROBLEMS['bad-request'].title,
-            status: 400,
-            detail: 'tokenId is required',
-            errors: [{ parameter: 'tokenId', detail: 'is required' }],
-          },
-        },
-      ],
+      answers: [{ result: true }, { result: '250000000' }, { result: true }, { problem: NOT_SERVED }],
     } satisfies ResponseOf<typeof BATCH_OPERATION>,
   },
   example(LISTS[2], 'All delegations of a wallet', { wallet: COLD }, [

@@ -1,4 +1,4 @@
-// Reads what a caller prefers from its Accept header.
+// Reads what a caller accepts and prefers from its Accept headers.
 
 /** The quality that the header gives a type by name; 0 if it does not name the type. */
 function qualityOf(accept: string, type: string): number {
@@ -17,3 +17,7 @@ export function prefersMarkdown({ headers }: Request): boolean {
   const quality = qualityOf(accept, 'text/markdown');
   return quality > 0 && quality >= qualityOf(accept, 'text/html');
 }
+
+/** A caller that does not name gzip may not know it. */
+export const acceptsGzip = ({ headers }: Request): boolean =>
+  qualityOf(headers.get('accept-encoding') ?? '', 'gzip') > 0;

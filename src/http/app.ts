@@ -1,10 +1,12 @@
 // The API, apart from the process that listens: a request goes in, a response comes out.
 
+import { compressed } from '../api/compressed-response.ts';
 import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
 import { isStreamed } from '../api/sized-response.ts';
 import type { Awaitable } from '../store/awaitable.ts';
+import { acceptsGzip } from './accept.ts';
 import { type AdmissionDecision, UNLIMITED } from './admission.ts';
 import { type Answer, toResponse } from './answer.ts';
 import { MAX_PLAIN_BYTES, requireBodyWithin } from './body.ts';
@@ -63,7 +65,8 @@ export function createApp(options: AppOptions): App {
         : await answered(received, options);
       const more: Record<string, string> = { ...received.limits, 'x-request-id': id };
       if (sandbox) more['x-sandbox'] = 'true';
-      const response = toResponse(answer, more);
+      const plain = toResponse(answer, more);
+      const response = acceptsGzip(request) ? compressed(plain) : plain;
       if (!isStreamed(response)) longLists.noteShort();
       if (onAnswer !== undefined) {
         const method = METHOD_NAMES.has(request.method) ? request.method : 'other';
@@ -84,6 +87,8 @@ interface Received {
   /** Gives the peer's address. */
   readonly socket: () => string;
   readonly setIdleTimeout: (seconds: number) => void;
+  /** A page asks, which is counted itself. */
+  readonly isCounted?: boolean;
   /** The rate limit headers of the response. */
   limits: AdmissionDecision['headers'];
 }
@@ -132,15 +137,19 @@ function answer(received: Received, service: Service): Awaitable<Answer | Respon
     const allow = allowedMethods(match);
     throw new Problem('method-not-allowed', `Use one of ${allow}, not ${method}.`, { headers: { allow } });
   }
-  const ask = async (target: string) => {
+  const ask = async (target: string, body?: string) => {
     const { path: own, query: ownQuery } = splitUrl(target);
     // From the same client as the page.
     const headers = { 'x-forwarded-for': request.headers.get('x-forwarded-for') ?? '' };
-    const asked = { request: new Request(`http://page${target}`, { headers }), match: findRoute(own), query: ownQuery };
+    const post = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
+    const sent = new Request(`http://page${target}`, body === undefined ? { headers } : { ...post, body });
+    const asked = { request: sent, match: findRoute(own), query: ownQuery, isCounted: true };
     return toResponse(await answered({ ...received, ...asked }, service), {});
   };
   const caller = () => service.admission?.callerOf(request, route.budget, socket) ?? { id: socket(), hasKey: false };
-  const count = (questions: number) => countQuestions(received, route.budget, service, questions);
+  const count = async (questions: number) => {
+    if (!received.isCounted) await countQuestions(received, route.budget, service, questions);
+  };
   const failed = failureOf(received);
   return route.answer({ request, socket, setIdleTimeout, path, query, service, caller, count, failed, ask });
 }

@@ -19,6 +19,6 @@ export interface Call {
   readonly failed: FailedRequest;
   /** Counts the questions of a batch. Throws a problem if they exceed the rate limit. */
   readonly count: (questions: number) => Promise<void>;
-  /** Asks the API itself, without a limit: the page that asks is already counted, the explorer as a request to the API. */
-  readonly ask: (url: string) => Promise<Response>;
+  /** Asks the API itself, without a limit: the page that asks is already counted, the explorer as a request to the API. A body is JSON to POST. */
+  readonly ask: (url: string, body?: string) => Promise<Response>;
 }

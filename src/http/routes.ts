@@ -1,11 +1,11 @@
 // Which handler answers which path: the operations of the API, the pages, and what pages load.
 
+import { fixedResponse } from '../api/compressed-response.ts';
 import { openApiText, openApiYaml } from '../api/openapi.ts';
 import type { Budget } from '../api/operation.ts';
 import { OPERATIONS, type Operation } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
 import { parseQuery } from '../api/query.ts';
-import { textResponse } from '../api/sized-response.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { renderDevelopers } from '../web/developers.ts';
 import { docsText } from '../web/docs.ts';
@@ -13,7 +13,9 @@ import { docsMarkdown } from '../web/docs-markdown.ts';
 import { renderExplorer } from '../web/explorer.ts';
 import { EXPLORER_FIELDS } from '../web/explorer-query.ts';
 import { llmsText } from '../web/llms.ts';
+import { htmlWithOrigin, withOrigin } from '../web/origin.ts';
 import { ASSETS, pageResponse, textHeaders } from '../web/page.ts';
+import { sandboxAnswers } from '../web/sandbox-answers.ts';
 import { renderStatus } from '../web/status.ts';
 import { prefersMarkdown } from './accept.ts';
 import type { Answer } from './answer.ts';
@@ -74,7 +76,7 @@ const HANDLERS: {
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),
-  openapi: () => textResponse(openApi.json(), { headers: OPENAPI_HEADERS }),
+  openapi: () => fixedResponse(openApi.json(), { headers: OPENAPI_HEADERS }),
 };
 
 function operationRoute<Kind extends Operation['kind']>(operation: OperationOf<Kind>): Route {
@@ -91,30 +93,48 @@ const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page
   answer,
 });
 
-const docs = { html: atFirstUse(docsText), markdown: atFirstUse(docsMarkdown) };
+const docs = { html: atFirstUse(() => docsText()), markdown: atFirstUse(() => docsMarkdown()) };
 const llms = atFirstUse(llmsText);
 
 /** A document for programs: pages of other sites may read it too. */
 const documentResponse = (text: string, type: string) =>
-  textResponse(text, { headers: { ...CORS, ...textHeaders(type) } });
-const docsMarkdownResponse = () => documentResponse(docs.markdown(), 'text/markdown');
+  fixedResponse(text, { headers: { ...CORS, ...textHeaders(type) } });
 
-function answerDocs({ request, service: { sandbox } }: Call): Response {
-  const response = prefersMarkdown(request) ? docsMarkdownResponse() : pageResponse(docs.html(), { sandbox });
-  response.headers.set('vary', 'Accept');
+async function answerDocsMarkdown({ request, service, ask }: Call): Promise<Response> {
+  const text = service.sandbox ? docsMarkdown(await sandboxAnswers(ask)) : docs.markdown();
+  return documentResponse(withOrigin(text, originOf(request, service)), 'text/markdown');
+}
+
+async function answerDocsPage({ request, service, ask }: Call): Promise<Response> {
+  const origin = originOf(request, service);
+  return service.sandbox
+    ? livePage(htmlWithOrigin(docsText(await sandboxAnswers(ask)), origin), service)
+    : pageResponse(htmlWithOrigin(docs.html(), origin));
+}
+
+async function answerDocs(call: Call): Promise<Response> {
+  const response = await (prefersMarkdown(call.request) ? answerDocsMarkdown(call) : answerDocsPage(call));
+  response.headers.append('vary', 'Accept');
   return response;
 }
 
 /** A page that changes with every block, or with who looks at it. */
 const livePage = (text: string, { sandbox }: Service) => pageResponse(text, { sandbox, cache: 'no-cache' });
 
-/** The origin that the caller reached us at, for a command to copy. */
-const originOf = ({ url }: Request) => (URL.canParse(url) ? new URL(url).origin : '');
+/** A host that could end a quote of a command is not repeated. */
+const PLAIN_ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
+
+/** Where callers reach the service, for a command to copy. */
+function originOf({ url }: Request, { publicUrl }: Service): string {
+  if (publicUrl !== undefined) return publicUrl;
+  const origin = URL.canParse(url) ? new URL(url).origin : '';
+  return PLAIN_ORIGIN.test(origin) ? origin : '';
+}
 
 async function answerExplorer({ request, query, service, ask }: Call): Promise<Response> {
   const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
   const chainIds = [...service.chainIds].sort((a, b) => a - b);
-  const origin = service.publicUrl ?? originOf(request);
+  const origin = originOf(request, service);
   const asked = { values, faults, chainIds, origin, sandbox: service.sandbox ?? false };
   return livePage(await renderExplorer(asked, ask), service);
 }
@@ -150,9 +170,11 @@ const ROUTES: readonly Route[] = [
   ...OPERATIONS.map((operation) => operationRoute(operation)),
   pageRoute('/', answerExplorer, 'anonymous'),
   pageRoute('/docs', answerDocs),
-  pageRoute('/docs.md', docsMarkdownResponse),
-  pageRoute('/llms.txt', () => documentResponse(llms(), 'text/plain')),
-  pageRoute('/openapi.yaml', () => textResponse(openApi.yaml(), { headers: YAML_HEADERS })),
+  pageRoute('/docs.md', answerDocsMarkdown),
+  pageRoute('/llms.txt', ({ request, service }) =>
+    documentResponse(withOrigin(llms(), originOf(request, service)), 'text/plain'),
+  ),
+  pageRoute('/openapi.yaml', () => fixedResponse(openApi.yaml(), { headers: YAML_HEADERS })),
   pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
   pageRoute('/developers', ({ service }) =>
     livePage(

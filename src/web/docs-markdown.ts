@@ -1,12 +1,21 @@
 // /docs.md: the API reference as Markdown, for programs that read documentation.
 
-import { apiReference, type Block } from './reference.ts';
+import { type AnswerOf, apiReference, type Block, type ShownExample } from './reference.ts';
+import { sampleOf } from './samples.ts';
 
 /** A bar would end the cell. */
 const cellText = (text: string) => text.replaceAll('|', '\\|');
 
 const tableText = (head: readonly string[], rows: readonly (readonly string[])[]) =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cellText).join(' | ')} |`).join('\n');
+
+const code = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``;
+
+const renderExample = ({ example, answer }: ShownExample): readonly string[] => [
+  `#### ${example.summary}`,
+  code('sh', sampleOf('sh', example) ?? ''),
+  code('json', answer),
+];
 
 function renderBlock(block: Block): readonly string[] {
   switch (block.kind) {
@@ -37,14 +46,11 @@ function renderBlock(block: Block): readonly string[] {
           block.rows.map(({ cells }) => cells),
         ),
       ];
-    case 'code':
-      return [`\`\`\`${block.language}\n${block.text}\n\`\`\``];
-    case 'form':
-      return [];
     case 'section':
-      return block.blocks.flatMap(renderBlock);
+      return [...block.blocks.flatMap(renderBlock), ...block.examples.flatMap(renderExample)];
   }
 }
 
-/** The whole document, made once. */
-export const docsMarkdown = (): string => `${apiReference().flatMap(renderBlock).join('\n\n')}\n`;
+/** The whole document, with a mark for the origin. */
+export const docsMarkdown = (answerOf?: AnswerOf): string =>
+  `${apiReference(answerOf).flatMap(renderBlock).join('\n\n')}\n`;

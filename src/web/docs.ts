@@ -1,11 +1,25 @@
-// /docs: the API reference as one page, without scripts or external resources.
+// /docs: the API reference as one page: text on the left, code on the right. Reading needs no script.
 
-import type { OperationBase } from '../api/operation.ts';
 import { REGISTRY_SEGMENTS } from '../api/registries.ts';
+import { operationForm } from './docs-form.ts';
+import { highlight } from './highlight.ts';
 import { Html, html, prose } from './html.ts';
-import { renderPage } from './page.ts';
-import { APPENDIX, anchorOf, apiReference, type Block, GUIDE, operationsOf, type Parameter } from './reference.ts';
+import { DOCS_LANGUAGE_SCRIPT, DOCS_SCRIPTS, DOCS_STYLE, renderPage } from './page.ts';
+import {
+  type AnswerOf,
+  APPENDIX,
+  anchorOf,
+  apiReference,
+  type Block,
+  GUIDE,
+  operationsOf,
+  type Parameter,
+  type Section,
+  type ShownExample,
+} from './reference.ts';
+import { SAMPLE_LANGUAGES, sampleOf } from './samples.ts';
 
+/** Folded on a phone. */
 function navigation(): Html {
   const links = (items: readonly (readonly [string, string])[]) =>
     html`<ul>${items.map(([anchor, text]) => html`<li><a href="#${anchor}">${prose(text)}</a></li>`)}</ul>`;
@@ -15,9 +29,20 @@ function navigation(): Html {
     return html`<strong>${lead}</strong>${links(operations)}
 `;
   });
-  return html`<strong>Guide</strong>${links(GUIDE.map(({ id, title }) => [id, title]))}
-${registries}<strong>More</strong>${links(APPENDIX)}`;
+  return html`<details class="contents"><summary>On this page</summary>
+<strong>Guide</strong>${links(GUIDE.map(({ id, title }) => [id, title]))}
+${registries}<strong>More</strong>${links(APPENDIX)}</details>`;
 }
+
+/** The language is chosen before the examples are shown, so that they do not move. */
+const TOOLS = html`<div class="tools">
+<form class="search with-script" role="search"><label class="away" for="docs-search">Search the reference</label><input type="search" id="docs-search" placeholder="Search operations, parameters, problems" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><kbd>/</kbd><ul id="docs-found" hidden></ul><p class="away" role="status"></p></form>
+<fieldset class="languages"><legend class="away">Language of the examples</legend>${SAMPLE_LANGUAGES.map(
+  ({ id, name }, index) =>
+    html`<label><input type="radio" name="language" value="${id}"${index === 0 ? new Html(' checked') : ''}>${name}</label>`,
+)}</fieldset>
+</div><script src="${DOCS_LANGUAGE_SCRIPT}"></script>
+`;
 
 function parameterRow({ name, isRequired, default: otherwise, text }: Parameter): Html {
   const given = otherwise === null ? html`` : html`<br>default <code>${otherwise}</code>`;
@@ -31,24 +56,39 @@ const table = (head: readonly string[], rows: readonly Html[]) =>
 
 const attribute = (id: string | undefined) => (id === undefined ? html`` : html` id="${id}"`);
 
-/** A form with the required parameters. A form cannot send JSON, and a path with a parameter cannot be its action. */
-function form({ path, params, method }: OperationBase): Html {
-  if (path.includes('{') || method !== 'GET') return html``;
-  const fields = Object.entries(params)
-    .filter(([name, use]) => use.required || name === 'chainId')
-    .map(
-      ([name, { param }]) =>
-        html`<label>${name}<input name="${name}" value="${param.example}" required autocomplete="off" spellcheck="false"></label>`,
-    );
-  return html`<details><summary>Try it</summary>
-<form action="${path}" method="get">${fields}<button>Send</button></form></details>`;
+/** More lines than this are scrolled, also by keyboard. */
+const MAX_LINES = 24;
+
+const answerBlock = (text: string): Html => {
+  const isLong = text.split('\n').length > MAX_LINES;
+  return html`<pre class="answer"${isLong ? new Html(' tabindex="0" role="group" aria-label="Answer"') : ''}><code>${highlight('json', text)}</code></pre>`;
+};
+
+function renderExample({ example, answer }: ShownExample): Html {
+  const samples = SAMPLE_LANGUAGES.flatMap(({ id }) => {
+    const text = sampleOf(id, example);
+    return text === null ? [] : [html`<pre data-language="${id}"><code>${highlight(id, text)}</code></pre>`];
+  });
+  // A sample in one language alone is shown whatever was chosen.
+  const only = samples.length === 1 ? ' only' : '';
+  return html`<div class="example"><h4>${example.summary}</h4><div class="sample${only}">${samples}<button type="button" class="copy" data-copy="">Copy</button></div>${answerBlock(answer)}</div>
+`;
+}
+
+const RESULT = html`<div class="result" hidden></div>`;
+
+function renderSection({ id, blocks, examples, operation }: Section): Html {
+  const text = html`${blocks.map(renderBlock)}${operation === undefined ? html`` : operationForm(operation)}`;
+  const code = html`<div class="code">${operation === undefined ? html`` : RESULT}${examples.map(renderExample)}</div>`;
+  return html`<section id="${id}"${examples.length === 0 ? '' : new Html(' class="two"')}><div class="text">${text}</div>${examples.length === 0 ? html`` : code}</section>
+`;
 }
 
 function renderBlock(block: Block): Html {
   switch (block.kind) {
     case 'heading': {
       const tag = new Html(`h${block.level}`);
-      return html`<${tag}${attribute(block.id)}>${prose(block.text)}</${tag}>
+      return html`<${tag}>${prose(block.text)}</${tag}>
 `;
     }
     case 'paragraph':
@@ -66,19 +106,16 @@ function renderBlock(block: Block): Html {
           ({ id, cells }) => html`<tr${attribute(id)}>${cells.map((cell) => html`<td>${prose(cell)}</td>`)}</tr>`,
         ),
       );
-    case 'code':
-      return html`<pre><code>${block.text}</code></pre>`;
-    case 'form':
-      return form(block.operation);
     case 'section':
-      return html`<section id="${block.id}">${block.blocks.map(renderBlock)}</section>
-`;
+      return renderSection(block);
   }
 }
 
-/** The whole page, made once. */
-export const docsText = (): string =>
-  renderPage(
-    { title: 'API reference', path: '/docs', navigation: navigation() },
-    html`${apiReference().map(renderBlock)}`,
+/** The whole page, with a mark for the origin. */
+export const docsText = (answerOf?: AnswerOf): string => {
+  const [title, introduction, ...rest] = apiReference(answerOf).map(renderBlock);
+  return renderPage(
+    { title: 'API reference', path: '/docs', navigation: navigation(), styles: [DOCS_STYLE], scripts: DOCS_SCRIPTS },
+    html`${title ?? ''}${introduction ?? ''}${TOOLS}${rest}`,
   );
+};

@@ -1,7 +1,10 @@
 // /llms.txt: a short description of the service for language models, with every operation and where to read more.
 
+import { EXAMPLES, type Example } from '../api/examples.ts';
 import { API_INFO } from '../api/openapi.ts';
-import { OPERATIONS } from '../api/operations.ts';
+import { CHECKS, OPERATIONS } from '../api/operations.ts';
+import { ORIGIN } from './origin.ts';
+import { sampleOf } from './samples.ts';
 
 const RULES = [
   'Anything but a 200 means unknown, not no. A problem (`application/problem+json`) says why; retry a 429 or 503 after `Retry-After` seconds.',
@@ -10,6 +13,9 @@ const RULES = [
   '`X-Block-Number`, `X-Block-Hash` and `X-Block-Timestamp` name the block of an answer. `block=` and `timestamp=` ask about the past.',
   'Token ids and balances have up to 78 digits. Use `numbers=string` where JSON numbers are rounded.',
 ];
+
+/** A check of the examples, as a command. */
+const EXAMPLE = EXAMPLES.find(({ operation }) => operation === CHECKS.any.contract.id) as Example;
 
 const DOCUMENTS = [
   ['API reference', '/docs.md', 'every operation with its parameters, examples and problems'],
@@ -20,12 +26,12 @@ const DOCUMENTS = [
 
 const lines = (items: readonly string[]) => items.map((item) => `- ${item}`).join('\n');
 
-/** The whole text, made once. */
+/** The whole text, with a mark for the origin. */
 export const llmsText = (): string => `# ${API_INFO.title}
 
 > ${API_INFO.summary} ${API_INFO.description}
 
-${lines(RULES)}
+${lines([`Paths are below ${ORIGIN}. Example: \`${sampleOf('sh', EXAMPLE)}\``, ...RULES])}
 
 ## Documents
 

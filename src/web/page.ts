@@ -1,9 +1,14 @@
 // Renders the frame of every page, and serves pages and their assets with the right headers.
 
-import { textResponse } from '../api/sized-response.ts';
+import { compressibleResponse, fixedResponse } from '../api/compressed-response.ts';
 import copy from './copy.browser.js' with { type: 'text' };
 import developerWebhooks from './developer-webhooks.browser.js' with { type: 'text' };
 import developers from './developers.browser.js' with { type: 'text' };
+import docsStyle from './docs.css' with { type: 'text' };
+import docsLanguage from './docs-language.browser.js' with { type: 'text' };
+import docsReading from './docs-reading.browser.js' with { type: 'text' };
+import docsRun from './docs-run.browser.js' with { type: 'text' };
+import docsSearch from './docs-search.browser.js' with { type: 'text' };
 import explorer from './explorer.css' with { type: 'text' };
 import font from './geist.woff2' with { type: 'file' };
 import { Html, html } from './html.ts';
@@ -38,8 +43,11 @@ const COPY_PATH = '/copy.js';
 export const EXPLORER_STYLE = '/explorer.css';
 export const DEVELOPERS_SCRIPT = '/developers.js';
 export const WEBHOOKS_SCRIPT = '/developer-webhooks.js';
+export const DOCS_STYLE = '/docs.css';
+export const DOCS_LANGUAGE_SCRIPT = '/docs-language.js';
+export const DOCS_SCRIPTS = ['/docs-reading.js', '/docs-run.js', '/docs-search.js'] as const;
 
-const asset = (text: string, type: string) => () => textResponse(text, { headers: pageHeaders(type, CACHE) });
+const asset = (text: string, type: string) => () => fixedResponse(text, { headers: pageHeaders(type, CACHE) });
 
 /** The typeface never changes under its name. */
 const FONT_HEADERS = { 'content-type': 'font/woff2', 'cache-control': 'public, max-age=31536000, immutable' };
@@ -54,6 +62,11 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [COPY_PATH, asset(copy, 'text/javascript')],
   [DEVELOPERS_SCRIPT, asset(developers, 'text/javascript')],
   [WEBHOOKS_SCRIPT, asset(developerWebhooks, 'text/javascript')],
+  [DOCS_STYLE, asset(docsStyle, 'text/css')],
+  [DOCS_LANGUAGE_SCRIPT, asset(docsLanguage, 'text/javascript')],
+  [DOCS_SCRIPTS[0], asset(docsReading, 'text/javascript')],
+  [DOCS_SCRIPTS[1], asset(docsRun, 'text/javascript')],
+  [DOCS_SCRIPTS[2], asset(docsSearch, 'text/javascript')],
 ]);
 
 const SITE = [
@@ -125,8 +138,9 @@ interface ResponseOptions {
   readonly cache?: string;
 }
 
-/** In a sandbox, every page has a banner. */
-export const pageResponse = (text: string, { sandbox = false, cache = CACHE }: ResponseOptions = {}): Response =>
-  textResponse(sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text, {
-    headers: pageHeaders('text/html', cache),
-  });
+/** In a sandbox, every page has a banner. A page must not hold a secret, because it is compressed. */
+export function pageResponse(text: string, { sandbox = false, cache = CACHE }: ResponseOptions = {}): Response {
+  const shown = sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text;
+  const respond = cache === CACHE ? fixedResponse : compressibleResponse;
+  return respond(shown, { headers: pageHeaders('text/html', cache) });
+}

@@ -4,21 +4,37 @@ import { BATCH_OPERATION, MAX_BATCH_BYTES, MAX_QUESTIONS, QUESTION_SCHEMA } from
 import { EXAMPLES, type Example } from '../api/examples.ts';
 import { describeParam } from '../api/openapi.ts';
 import type { OperationBase, ParamUse, RequestBody } from '../api/operation.ts';
-import { OPERATIONS } from '../api/operations.ts';
+import { CHECKS, OPERATIONS } from '../api/operations.ts';
 import { PROBLEMS } from '../api/problems.ts';
 import { REGISTRY_SEGMENTS } from '../api/registries.ts';
+import { answerText } from './samples.ts';
 
 /** Texts can have `code` and [links](/path). */
 export type Block =
-  | { readonly kind: 'heading'; readonly level: 1 | 2 | 3 | 4; readonly text: string; readonly id?: string }
+  | { readonly kind: 'heading'; readonly level: 1 | 2 | 3; readonly text: string }
   | { readonly kind: 'paragraph'; readonly text: string }
   | { readonly kind: 'path'; readonly method: string; readonly path: string }
   | { readonly kind: 'parameters'; readonly rows: readonly Parameter[] }
   | { readonly kind: 'table'; readonly head: readonly string[]; readonly rows: readonly Row[] }
-  | { readonly kind: 'code'; readonly language: 'sh' | 'json'; readonly text: string }
-  /** A form that sends the request, where the reference is a page. */
-  | { readonly kind: 'form'; readonly operation: OperationBase }
-  | { readonly kind: 'section'; readonly id: string; readonly blocks: readonly Block[] };
+  | Section;
+
+/** What a link of the table of contents leads to. */
+export interface Section {
+  readonly kind: 'section';
+  readonly id: string;
+  readonly blocks: readonly Block[];
+  readonly examples: readonly ShownExample[];
+  /** A page can send its requests. */
+  readonly operation?: OperationBase;
+}
+
+export interface ShownExample {
+  readonly example: Example;
+  /** Indented JSON. */
+  readonly answer: string;
+}
+
+export type AnswerOf = (example: Example) => string;
 
 export interface Parameter {
   readonly name: string;
@@ -32,8 +48,7 @@ export interface Row {
   readonly cells: readonly string[];
 }
 
-const heading = (level: 1 | 2 | 3 | 4, text: string, id?: string): Block =>
-  id === undefined ? { kind: 'heading', level, text } : { kind: 'heading', level, text, id };
+const heading = (level: 1 | 2 | 3, text: string): Block => ({ kind: 'heading', level, text });
 const paragraph = (text: string): Block => ({ kind: 'paragraph', text });
 const table = (head: readonly string[], rows: readonly Row[]): Block => ({ kind: 'table', head, rows });
 
@@ -41,12 +56,15 @@ interface Chapter {
   readonly id: string;
   readonly title: string;
   readonly paragraphs: readonly string[];
+  /** The id of the operation whose examples are shown beside it. */
+  readonly example?: string;
 }
 
 export const GUIDE: readonly Chapter[] = [
   {
     id: 'start',
     title: 'Requests',
+    example: CHECKS.any.contract.id,
     paragraphs: [
       'In every operation `from` (or `vault`) is the cold wallet that issued the delegation, and `to` (or `delegate`) is the hot wallet that wants to act. A check answers with the bare value: `true`, `false`, or a balance.',
       'A broader delegation satisfies a narrower check. A delegation of the whole wallet counts for its contracts and tokens, and one of a contract counts for its tokens.',
@@ -145,21 +163,17 @@ const questionFields = ({ description }: RequestBody): readonly Block[] => [
   ),
 ];
 
-/** The service's default address. */
-const HERE = 'http://localhost:8080';
+const shown = (examples: readonly Example[], answerOf: AnswerOf): readonly ShownExample[] =>
+  examples.map((example) => ({ example, answer: answerOf(example) }));
 
-const indented = (value: unknown) => JSON.stringify(value, null, typeof value === 'object' ? 2 : undefined);
+const textSection = (id: string, blocks: readonly Block[], examples: readonly ShownExample[] = []): Section => ({
+  kind: 'section',
+  id,
+  blocks,
+  examples,
+});
 
-function exampleBlocks({ summary, request, body, answer }: Example): readonly Block[] {
-  const sent = body === undefined ? '' : ` -H 'Content-Type: application/json' -d '${indented(body)}'`;
-  return [
-    heading(4, summary),
-    { kind: 'code', language: 'sh', text: `curl '${HERE}${request}'${sent}` },
-    { kind: 'code', language: 'json', text: indented(answer) },
-  ];
-}
-
-const operationSection = (operation: OperationBase): Block => ({
+const operationSection = (operation: OperationBase, answerOf: AnswerOf): Section => ({
   kind: 'section',
   id: anchorOf(operation),
   blocks: [
@@ -168,9 +182,12 @@ const operationSection = (operation: OperationBase): Block => ({
     paragraph(operation.description),
     ...(operation.requestBody === undefined ? [] : questionFields(operation.requestBody)),
     parameters(operation),
-    ...EXAMPLES.filter((one) => one.operation === operation.id).flatMap(exampleBlocks),
-    { kind: 'form', operation },
   ],
+  examples: shown(
+    EXAMPLES.filter((one) => one.operation === operation.id),
+    answerOf,
+  ),
+  operation,
 });
 
 /** What the HTTP server answers before the API. A test sends each of them. */
@@ -182,47 +199,59 @@ const PARSER: readonly (readonly [string, string])[] = [
   ['closed', 'An unknown method, or headers that are not complete within about ten seconds.'],
 ];
 
-const appendixHeading = (wanted: (typeof APPENDIX)[number][0]): Block =>
-  heading(2, APPENDIX.find(([id]) => id === wanted)?.[1] ?? '', wanted);
+const appendix = (wanted: (typeof APPENDIX)[number][0], blocks: readonly Block[]): Section =>
+  textSection(wanted, [heading(2, APPENDIX.find(([id]) => id === wanted)?.[1] ?? ''), ...blocks]);
 
-const otherPaths = (): readonly Block[] => [
-  appendixHeading('other'),
-  table(
-    ['Path', 'Meaning'],
-    operationsOf('status').map(({ path, summary, description }) => ({
-      cells: [`\`${path}\``, `${summary}. ${description}`],
-    })),
-  ),
-];
+const otherPaths = () =>
+  appendix('other', [
+    table(
+      ['Path', 'Meaning'],
+      operationsOf('status').map(({ path, summary, description }) => ({
+        cells: [`\`${path}\``, `${summary}. ${description}`],
+      })),
+    ),
+  ]);
 
-const problems = (): readonly Block[] => [
-  appendixHeading('problems'),
-  paragraph(
-    'Errors are `application/problem+json` (RFC 9457) with `type`, `title`, `status` and `detail`. If parameters are rejected, `errors` lists all of them. A 429 or 503 has `Retry-After`.',
-  ),
-  table(
-    ['Status and type', 'Meaning'],
-    Object.entries(PROBLEMS).map(([type, { status, title, help }]) => ({
-      id: `problem-${type}`,
-      cells: [`${status} \`${type}\``, `${title}. ${help}`],
-    })),
-  ),
-];
+const problems = () =>
+  appendix('problems', [
+    paragraph(
+      'Errors are `application/problem+json` (RFC 9457) with `type`, `title`, `status` and `detail`. If parameters are rejected, `errors` lists all of them. A 429 or 503 has `Retry-After`.',
+    ),
+    table(
+      ['Status and type', 'Meaning'],
+      Object.entries(PROBLEMS).map(([type, { status, title, help }]) => ({
+        id: `problem-${type}`,
+        cells: [`${status} \`${type}\``, `${title}. ${help}`],
+      })),
+    ),
+  ]);
 
-const parser = (): readonly Block[] => [
-  appendixHeading('parser'),
-  paragraph('Malformed HTTP does not reach the API. The response has an empty body, and the connection is closed.'),
-  table(
-    ['Status', 'Meaning'],
-    PARSER.map((cells) => ({ cells })),
-  ),
-];
+const parser = () =>
+  appendix('parser', [
+    paragraph('Malformed HTTP does not reach the API. The response has an empty body, and the connection is closed.'),
+    table(
+      ['Status', 'Meaning'],
+      PARSER.map((cells) => ({ cells })),
+    ),
+  ]);
 
-export const apiReference = (): readonly Block[] => [
+export const apiReference = (answerOf: AnswerOf = answerText): readonly Block[] => [
   ...INTRODUCTION,
-  ...GUIDE.flatMap(({ id, title, paragraphs }) => [heading(2, title, id), ...paragraphs.map(paragraph)]),
-  ...REGISTRY_SEGMENTS.flatMap((segment) => [heading(2, segment), ...operationsOf(segment).map(operationSection)]),
-  ...otherPaths(),
-  ...problems(),
-  ...parser(),
+  ...GUIDE.map(({ id, title, paragraphs, example }) =>
+    textSection(
+      id,
+      [heading(2, title), ...paragraphs.map(paragraph)],
+      shown(
+        EXAMPLES.filter((one) => one.operation === example),
+        answerOf,
+      ),
+    ),
+  ),
+  ...REGISTRY_SEGMENTS.flatMap((segment) => [
+    heading(2, `/registry/${segment}`),
+    ...operationsOf(segment).map((operation) => operationSection(operation, answerOf)),
+  ]),
+  otherPaths(),
+  problems(),
+  parser(),
 ];

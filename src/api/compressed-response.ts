@@ -1,0 +1,48 @@
+// Texts that callers can get compressed. Only for texts without a secret: the length of a compressed body tells whether something
+// that the caller sent is in it too (the BREACH attack).
+
+import { textResponse } from './sized-response.ts';
+
+const TEXT = Symbol('text');
+const IS_FIXED = Symbol('is fixed');
+type Compressible = Response & { [TEXT]?: string; [IS_FIXED]?: boolean };
+
+/** For a text that is made for one request. */
+export function compressibleResponse(text: string, init: { readonly headers: Record<string, string> }): Response {
+  const response: Compressible = textResponse(text, { headers: { ...init.headers, vary: 'Accept-Encoding' } });
+  response[TEXT] = text;
+  return response;
+}
+
+/** For a text that many requests get. It is compressed once. */
+export function fixedResponse(text: string, init: { readonly headers: Record<string, string> }): Response {
+  const response: Compressible = compressibleResponse(text, init);
+  response[IS_FIXED] = true;
+  return response;
+}
+
+/** A shorter one fits into one packet anyway. */
+const MIN_LENGTH = 1000;
+
+/** The same response, compressed if it can be. For callers that accept gzip. */
+export function compressed(response: Response): Response {
+  const { [TEXT]: text, [IS_FIXED]: isFixed, headers } = response as Compressible;
+  if (text === undefined || text.length < MIN_LENGTH) return response;
+  headers.set('content-encoding', 'gzip');
+  return textResponse(isFixed ? compressedOnce(text) : Bun.gzipSync(text), { status: response.status, headers });
+}
+
+/** More than there are. Pages name the host that the caller used, which can be any. */
+const MAX_KEPT = 40;
+const kept = new Map<string, Uint8Array<ArrayBuffer>>();
+
+function compressedOnce(text: string): Uint8Array<ArrayBuffer> {
+  const found = kept.get(text);
+  const bytes = found ?? Bun.gzipSync(text, { level: 9 });
+  // The one that was used longest ago is the first.
+  kept.delete(text);
+  kept.set(text, bytes);
+  const [oldest] = kept.keys();
+  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  return bytes;
+}
