@@ -7,15 +7,20 @@ const TEXT = Symbol('text');
 const IS_FIXED = Symbol('is fixed');
 type Compressible = Response & { [TEXT]?: string; [IS_FIXED]?: boolean };
 
+interface TextInit {
+  readonly status?: number;
+  readonly headers: Record<string, string>;
+}
+
 /** For a text that is made for one request. */
-export function compressibleResponse(text: string, init: { readonly headers: Record<string, string> }): Response {
-  const response: Compressible = textResponse(text, { headers: { ...init.headers, vary: 'Accept-Encoding' } });
+export function compressibleResponse(text: string, init: TextInit): Response {
+  const response: Compressible = textResponse(text, { ...init, headers: { ...init.headers, vary: 'Accept-Encoding' } });
   response[TEXT] = text;
   return response;
 }
 
 /** For a text that many requests get. It is compressed once. */
-export function fixedResponse(text: string, init: { readonly headers: Record<string, string> }): Response {
+export function fixedResponse(text: string, init: TextInit): Response {
   const response: Compressible = compressibleResponse(text, init);
   response[IS_FIXED] = true;
   return response;

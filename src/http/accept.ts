@@ -11,6 +11,13 @@ function qualityOf(accept: string, type: string): number {
   return 0;
 }
 
+/** Browsers name HTML when they open an address. What programs and scripts send names JSON, or nothing. */
+export function prefersHtml({ headers }: Request): boolean {
+  const accept = headers.get('accept') ?? '';
+  const json = Math.max(qualityOf(accept, 'application/json'), qualityOf(accept, 'application/problem+json'));
+  return qualityOf(accept, 'text/html') > json;
+}
+
 /** Browsers do not name Markdown. A caller that does wants it, unless it prefers HTML. */
 export function prefersMarkdown({ headers }: Request): boolean {
   const accept = headers.get('accept') ?? '';

@@ -12,9 +12,9 @@ import { type Answer, toResponse } from './answer.ts';
 import { MAX_PLAIN_BYTES, requireBodyWithin } from './body.ts';
 import { CORS } from './headers.ts';
 import { problemOf } from './problem-of.ts';
-import { problemResponse } from './problem-response.ts';
+import { refusalOf } from './refusal.ts';
 import { requestIdOf } from './request-id.ts';
-import { findRoute, type Match } from './routes.ts';
+import { findRoute, type Match, withoutSlash } from './routes.ts';
 import type { Service } from './service.ts';
 
 export interface AppOptions extends Service {
@@ -55,13 +55,13 @@ export function createApp(options: AppOptions): App {
       const { path, query } = splitUrl(request.url);
       const match = findRoute(path);
       const id = requestIdOf(request);
-      const received: Received = { request, id, match, query, socket, setIdleTimeout, limits: UNLIMITED.headers };
+      const received: Received = { request, id, match, path, query, socket, setIdleTimeout, limits: UNLIMITED.headers };
       // Browsers send preflights by themselves: they are not counted.
       const admission = request.method === 'OPTIONS' ? UNLIMITED : admit(received, options);
       const admitted = admission instanceof Promise ? await admission : admission;
       received.limits = admitted.headers;
       const answer = admitted.refusal
-        ? problemResponse(admitted.refusal, new Headers(CORS))
+        ? refusalOf(admitted.refusal, received, sandbox)
         : await answered(received, options);
       const more: Record<string, string> = { ...received.limits, 'x-request-id': id };
       if (sandbox) more['x-sandbox'] = 'true';
@@ -83,6 +83,7 @@ interface Received {
   readonly request: Request;
   readonly id: string;
   readonly match: Match | null;
+  readonly path: string;
   readonly query: string;
   /** Gives the peer's address. */
   readonly socket: () => string;
@@ -119,7 +120,7 @@ async function answered(received: Received, service: Service): Promise<Answer | 
   try {
     return await answer(received, service);
   } catch (error) {
-    return problemResponse(problemOf(error, service, failureOf(received)), new Headers(CORS));
+    return refusalOf(problemOf(error, service, failureOf(received)), received, service.sandbox);
   }
 }
 
@@ -131,7 +132,7 @@ function answer(received: Received, service: Service): Awaitable<Answer | Respon
   if (url.length > MAX_URL_LENGTH)
     throw new Problem('uri-too-long', `The URL is longer than ${MAX_URL_LENGTH} characters.`);
   if (method !== 'GET' && match?.route.takesBody !== true) requireBodyWithin(request, MAX_PLAIN_BYTES);
-  if (match === null) throw new Problem('not-found', 'No such path. See /docs for all paths.');
+  if (match === null) return withoutSlash(received.path, query);
   const { route, path } = match;
   if (!route.methods.includes(method === 'HEAD' ? 'GET' : method)) {
     const allow = allowedMethods(match);
@@ -143,7 +144,7 @@ function answer(received: Received, service: Service): Awaitable<Answer | Respon
     const headers = { 'x-forwarded-for': request.headers.get('x-forwarded-for') ?? '' };
     const post = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
     const sent = new Request(`http://page${target}`, body === undefined ? { headers } : { ...post, body });
-    const asked = { request: sent, match: findRoute(own), query: ownQuery, isCounted: true };
+    const asked = { request: sent, match: findRoute(own), path: own, query: ownQuery, isCounted: true };
     return toResponse(await answered({ ...received, ...asked }, service), {});
   };
   const caller = () => service.admission?.callerOf(request, route.budget, socket) ?? { id: socket(), hasKey: false };

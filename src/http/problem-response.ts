@@ -4,14 +4,23 @@ import { PROBLEMS, type Problem, problemUri } from '../api/problems.ts';
 import { textResponse } from '../api/sized-response.ts';
 
 export function problemResponse(problem: Problem, headers: Headers): Response {
-  const { retryAfter } = problem;
-  const { status } = PROBLEMS[problem.type];
-  for (const [name, value] of Object.entries(problem.headers)) headers.set(name, value);
+  problemHeaders(problem, headers);
   headers.set('content-type', 'application/problem+json');
   headers.set('cache-control', 'no-store');
-  if (retryAfter !== null) headers.set('retry-after', String(Math.max(1, Math.ceil(retryAfter))));
-  return textResponse(JSON.stringify(problemBody(problem)), { status, headers });
+  return textResponse(JSON.stringify(problemBody(problem)), { status: PROBLEMS[problem.type].status, headers });
 }
+
+/** Adds what the problem itself demands. */
+export function problemHeaders(problem: Problem, headers: Headers): Headers {
+  for (const [name, value] of Object.entries(problem.headers)) headers.set(name, value);
+  const seconds = retrySeconds(problem);
+  if (seconds !== null) headers.set('retry-after', String(seconds));
+  return headers;
+}
+
+/** As in Retry-After. */
+export const retrySeconds = ({ retryAfter }: Problem): number | null =>
+  retryAfter === null ? null : Math.max(1, Math.ceil(retryAfter));
 
 export function problemBody({ type, message, fields }: Problem) {
   const { status, title } = PROBLEMS[type];

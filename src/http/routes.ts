@@ -5,7 +5,7 @@ import { openApiText, openApiYaml } from '../api/openapi.ts';
 import type { Budget } from '../api/operation.ts';
 import { OPERATIONS, type Operation } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
-import { parseQuery } from '../api/query.ts';
+import { nearest, parseQuery } from '../api/query.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { renderDevelopers } from '../web/developers.ts';
 import { docsText } from '../web/docs.ts';
@@ -40,6 +40,8 @@ export interface Route {
   readonly budget: Budget;
   /** HEAD goes with GET, and OPTIONS with everything. */
   readonly methods: readonly string[];
+  /** What a browser opens, rather than what programs ask. */
+  readonly isPage?: boolean;
   /** An operation that reads a body, which other sites may send. */
   readonly takesBody?: boolean;
   answer(call: Call): Awaitable<Answer | Response>;
@@ -90,6 +92,7 @@ const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page
   path,
   budget,
   methods: ['GET'],
+  isPage: true,
   answer,
 });
 
@@ -215,3 +218,26 @@ export function findRoute(path: string): Match | null {
   }
   return null;
 }
+
+/**
+ * The answer at a path where nothing is. A page is redirected to its path without the slash at the end: never to another site, as
+ * that path is one of ours. The API is not redirected, because some clients then drop the key or the body: the problem names the
+ * right path.
+ */
+export function withoutSlash(path: string, query: string): Response {
+  const shorter = path.endsWith('/') ? path.slice(0, -1) : '';
+  const route = findRoute(shorter)?.route;
+  if (route?.isPage) {
+    const location = query === '' ? shorter : `${shorter}?${query}`;
+    return new Response(null, { status: 308, headers: { location, 'cache-control': 'no-cache' } });
+  }
+  const help = route === undefined ? '' : ` There is ${route.path}, without the slash at the end.`;
+  throw new Problem('not-found', `No such path.${help} See /docs for all paths.`);
+}
+
+const PAGE_PATHS = ROUTES.filter(({ path, isPage }) => isPage && path !== '/' && !ASSETS.has(path)).map(
+  ({ path }) => path,
+);
+
+/** The page that a misspelt path may mean. */
+export const nearestPage = (path: string): string | null => nearest(path.replace(/\/$/, ''), PAGE_PATHS);

@@ -14,6 +14,7 @@ import font from './geist.woff2' with { type: 'file' };
 import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
 import live from './live.browser.js' with { type: 'text' };
+import problem from './problem.css' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
 
 /** Only our own scripts, styles and images, and forms only to this origin. */
@@ -41,6 +42,7 @@ const FONT_PATH = '/geist.woff2';
 const LIVE_PATH = '/live.js';
 const COPY_PATH = '/copy.js';
 export const EXPLORER_STYLE = '/explorer.css';
+export const PROBLEM_STYLE = '/problem.css';
 export const DEVELOPERS_SCRIPT = '/developers.js';
 export const WEBHOOKS_SCRIPT = '/developer-webhooks.js';
 export const DOCS_STYLE = '/docs.css';
@@ -58,6 +60,7 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [ICON_PATH, asset(icon, 'image/svg+xml')],
   [FONT_PATH, () => new Response(Bun.file(font), { headers: FONT_HEADERS })],
   [EXPLORER_STYLE, asset(explorer, 'text/css')],
+  [PROBLEM_STYLE, asset(problem, 'text/css')],
   [LIVE_PATH, asset(live, 'text/javascript')],
   [COPY_PATH, asset(copy, 'text/javascript')],
   [DEVELOPERS_SCRIPT, asset(developers, 'text/javascript')],
@@ -134,13 +137,17 @@ ${isLive ? new Html('<p id="live-state" class="live-state" role="status" hidden>
 }
 
 interface ResponseOptions {
+  readonly status?: number;
   readonly sandbox?: boolean | undefined;
   readonly cache?: string;
 }
 
 /** In a sandbox, every page has a banner. A page must not hold a secret, because it is compressed. */
-export function pageResponse(text: string, { sandbox = false, cache = CACHE }: ResponseOptions = {}): Response {
+export function pageResponse(
+  text: string,
+  { status = 200, sandbox = false, cache = CACHE }: ResponseOptions = {},
+): Response {
   const shown = sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text;
   const respond = cache === CACHE ? fixedResponse : compressibleResponse;
-  return respond(shown, { headers: pageHeaders('text/html', cache) });
+  return respond(shown, { status, headers: pageHeaders('text/html', cache) });
 }
