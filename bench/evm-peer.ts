@@ -4,8 +4,8 @@ import { encodeCheck } from '../src/chain/registry-calls.ts';
 import { grantingKeys } from '../src/registry/check.ts';
 import { type Delegation, delegationId } from '../src/registry/delegation.ts';
 import { NETWORKS } from '../src/registry/network.ts';
+import { encodeCall, type RegistryCall } from '../src/registry/registry-call.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
-import { encodeCall, type RegistryCall } from '../src/sandbox/registry-call.ts';
 import type { BenchRequest, Server } from './load.ts';
 import type { ContractQuestion } from './questions.ts';
 

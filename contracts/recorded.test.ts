@@ -7,10 +7,10 @@ import { createNode } from '../src/chain/node.ts';
 import { decodeAnswer, encodeCheck, encodeList } from '../src/chain/registry-calls.ts';
 import { readVaultState } from '../src/chain/v1-state.ts';
 import type { Address, Delegation } from '../src/registry/delegation.ts';
+import { encodeCall, type RegistryCall } from '../src/registry/registry-call.ts';
 import { asAddress, rowsOf } from '../src/registry/return-data.ts';
 import { decodeV2List } from '../src/registry/v2-list.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
-import { encodeCall, type RegistryCall } from '../src/sandbox/registry-call.ts';
 import { asText, everyQuestion, recordedList, trueAnswers } from '../test/support/questions.ts';
 import { type Checkpoint, MAINNET, RECORDINGS, type Recording } from '../test/support/vectors.ts';
 

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createPublicClient, type Hex, http, multicall3Abi, type PublicClient, parseAbi } from 'viem';
 import { mainnet } from 'viem/chains';
+import { encodeCall, type RegistryCall } from '../src/registry/registry-call.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
-import { encodeCall, type RegistryCall } from '../src/sandbox/registry-call.ts';
 import { MAINNET } from '../test/support/vectors.ts';
 
 const [V1, V2] = [MAINNET.registries[1], MAINNET.registries[2]] as [Hex, Hex];

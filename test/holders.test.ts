@@ -5,9 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { createTokenReader } from '../src/chain/token-reader.ts';
 import { createApp } from '../src/http/app.ts';
 import { type Address, type Bytes32, NO_RIGHTS } from '../src/registry/delegation.ts';
+import type { RegistryCall } from '../src/registry/registry-call.ts';
 import { rightsOf } from '../src/registry/rights.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
-import type { RegistryCall } from '../src/sandbox/registry-call.ts';
 import { deployTokens, headHash, sendToken, setBadWay, TOKENS } from './support/evm-tokens.ts';
 import { fund, OWNER, prepareWallets, SMART, send } from './support/evm-wallets.ts';
 import { type Following, following } from './support/following.ts';

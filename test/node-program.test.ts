@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import { encodeCheck } from '../src/chain/registry-calls.ts';
 import { answer, type Question } from '../src/registry/check.ts';
-import type { RegistryCall } from '../src/sandbox/registry-call.ts';
+import type { RegistryCall } from '../src/registry/registry-call.ts';
 import { ALL_CHECKS } from './support/every-answer.ts';
 import { prepareWallets, registryAnswers, SMART, send } from './support/evm-wallets.ts';
 import { following } from './support/following.ts';

@@ -1,10 +1,10 @@
 // Starts the service on a local chain with the delegations of the suite.
 
 import { type Address, type Bytes32, NO_RIGHTS } from '../../src/registry/delegation.ts';
+import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { rightsOf } from '../../src/registry/rights.ts';
 import { startEvm } from '../../src/sandbox/evm.ts';
 import { freePort } from '../../src/sandbox/free-port.ts';
-import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { deployTokens, sendToken } from '../../test/support/evm-tokens.ts';
 import { fund, OWNER, send } from '../../test/support/evm-wallets.ts';

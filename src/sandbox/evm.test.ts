@@ -14,8 +14,8 @@ import { checkUrl, urlFor } from '../api/url.ts';
 import type { Rpc } from '../chain/rpc.ts';
 import { type AnyQuestion, type AnyTarget, asksBalance, partsOf } from '../registry/check.ts';
 import { MAX_UINT256 } from '../registry/delegation.ts';
+import type { RegistryCall } from '../registry/registry-call.ts';
 import { type Evm, startEvm } from './evm.ts';
-import type { RegistryCall } from './registry-call.ts';
 
 let evm: Evm;
 beforeAll(async () => {

@@ -4,9 +4,9 @@ import { createJsonReader, isObject, JsonError, JsonNumber, type JsonValue } fro
 import { Fault, readAddress, rights, timestamp, tokenId } from '../api/params.ts';
 import { nearest } from '../api/query.ts';
 import { type Address, type DelegationKey, KINDS, type Kind, NO_RIGHTS } from '../registry/delegation.ts';
+import { grantCall, type RegistryCall, revokeCall } from '../registry/registry-call.ts';
 import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
-import { grantCall, type RegistryCall, revokeCall } from './registry-call.ts';
 
 export interface TimedCall {
   /** Unix seconds: the time of its block. */

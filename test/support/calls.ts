@@ -2,7 +2,7 @@
 
 import type { Address, Bytes32, DelegationKey, Kind } from '../../src/registry/delegation.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
-import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
+import type { RegistryCall } from '../../src/registry/registry-call.ts';
 
 export function eventOfCall([registry, caller, name, args]: RegistryCall): RegistryEvent {
   const from = caller as Address;

@@ -4,8 +4,9 @@ import { decodeAnswer, encodeCheck } from '../../src/chain/registry-calls.ts';
 import type { Rpc } from '../../src/chain/rpc.ts';
 import type { Question } from '../../src/registry/check.ts';
 import type { Address } from '../../src/registry/delegation.ts';
+import { encodeCall, type RegistryCall } from '../../src/registry/registry-call.ts';
 import { deploySmartWallet } from '../../src/sandbox/evm.ts';
-import { encodeCall, encodeExecute, type RegistryCall } from '../../src/sandbox/registry-call.ts';
+import { encodeExecute } from '../../src/sandbox/execute-call.ts';
 import { WALLETS } from './lives.ts';
 import { MAINNET } from './vectors.ts';
 

@@ -1,8 +1,8 @@
 // Compares the fake node's storage with our own contract on a real EVM.
 
 import { expect, test } from 'bun:test';
+import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { startEvm } from '../../src/sandbox/evm.ts';
-import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
 import { prepareWallets, SMART, send } from './evm-wallets.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, startFakeNode } from './fake-node.ts';
 import { WALLETS } from './lives.ts';

@@ -2,7 +2,7 @@
 
 import { createKeccak } from 'hash-wasm';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
-import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
+import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { serveInProcess } from './in-process.ts';
 import { createModel, type Model } from './model.ts';
 import { answerOf, getterOf, type History, stateAfter, storedWord, word } from './registry-state.ts';

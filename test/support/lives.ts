@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
-import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
+import type { RegistryCall } from '../../src/registry/registry-call.ts';
 
 export const WALLETS = ['a1', 'b2', 'c3'].map((byte): Address => `0x${byte.repeat(20)}`) as [Address, Address, Address];
 export const CONTRACTS = ['00', 'cc'].map((byte): Address => `0x${byte.repeat(20)}`);

@@ -2,7 +2,7 @@
 // a difference.
 
 import type { Address, Bytes32, Delegation, DelegationKey, Kind } from '../../src/registry/delegation.ts';
-import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
+import type { RegistryCall } from '../../src/registry/registry-call.ts';
 
 export interface Model {
   call(call: RegistryCall): void;

@@ -2,7 +2,7 @@
 
 import { createKeccak } from 'hash-wasm';
 import type { Address, Delegation, Kind } from '../../src/registry/delegation.ts';
-import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
+import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { createModel, type Model } from './model.ts';
 
 const keccak = await createKeccak(256);

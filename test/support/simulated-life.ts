@@ -2,7 +2,7 @@
 
 import { type Auditor, createAuditor } from '../../src/chain/auditor.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
-import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
+import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import type { ChainState, Store } from '../../src/store/store.ts';
 import { auditRound } from './audit-round.ts';
 import {

@@ -1,7 +1,7 @@
 // A test world for followers: a chain that grows and reorgs at random, the nodes that serve it, and the truth about it.
 
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
-import type { RegistryCall } from '../../src/sandbox/registry-call.ts';
+import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFakeNode } from './fake-node.ts';

@@ -1,0 +1,70 @@
+// Calls of the registries: what grants or revokes a delegation, and how calls are encoded as transaction input.
+
+import { encodeArray, encodeBytes } from './abi-array.ts';
+import { type Delegation, type DelegationKey, KINDS, type Kind } from './delegation.ts';
+import type { Version } from './versions.ts';
+
+/** A wallet's call of a registry. Addresses and rights are hex, amounts and ids are decimal. */
+export type RegistryCall = readonly [
+  registry: 'v1' | 'v2',
+  caller: string,
+  name: string,
+  args: readonly (string | boolean)[],
+];
+
+/** The functions of the registries that change delegations: selector and parameters. */
+export const FUNCTIONS: Readonly<Record<string, readonly [selector: string, params: string]>> = {
+  'v1.delegateForAll': ['685ee3e8', 'address delegate,bool value'],
+  'v1.delegateForContract': ['49c95d29', 'address delegate,address contract_,bool value'],
+  'v1.delegateForToken': ['537a5c3d', 'address delegate,address contract_,uint256 tokenId,bool value'],
+  'v1.revokeAllDelegates': ['36137872', ''],
+  'v1.revokeDelegate': ['fa352c00', 'address delegate'],
+  'v1.revokeSelf': ['219044b0', 'address vault'],
+  'v2.delegateAll': ['30ff3140', 'address to,bytes32 rights,bool enable'],
+  'v2.delegateContract': ['d90e73ab', 'address to,address contract_,bytes32 rights,bool enable'],
+  'v2.delegateERC721': ['b18e2bbb', 'address to,address contract_,uint256 tokenId,bytes32 rights,bool enable'],
+  'v2.delegateERC20': ['003c2ba6', 'address to,address contract_,bytes32 rights,uint256 amount'],
+  'v2.delegateERC1155': ['ab764683', 'address to,address contract_,uint256 tokenId,bytes32 rights,uint256 amount'],
+  'v2.multicall': ['ac9650d8', 'bytes[] data'],
+};
+
+const rowOf = (registry: string, name: string) => FUNCTIONS[`${registry}.${name}`] as (typeof FUNCTIONS)[string];
+
+/** The parameters of a call, such as `address to`, in order. */
+export const paramsOf = ([registry, , name]: RegistryCall): string[] => rowOf(registry, name)[1].split(',');
+
+/** What sets a delegation, by version and kind. */
+const SETTERS: Readonly<Record<Version, Partial<Record<Kind, string>>>> = {
+  1: { ALL: 'delegateForAll', CONTRACT: 'delegateForContract', TOKEN: 'delegateForToken' },
+  2: {
+    ALL: 'delegateAll',
+    CONTRACT: 'delegateContract',
+    ERC721: 'delegateERC721',
+    ERC20: 'delegateERC20',
+    ERC1155: 'delegateERC1155',
+  },
+};
+
+function setterCall(key: DelegationKey, value: string | boolean): RegistryCall {
+  const { version, kind, from, to, contract, tokenId, rights } = key;
+  const scope = [contract, tokenId === null ? null : String(tokenId), rights].filter((one) => one !== null);
+  return [`v${version}`, from, SETTERS[version][kind] as string, [to, ...scope, value]];
+}
+
+export const grantCall = (delegation: Delegation): RegistryCall =>
+  setterCall(delegation, delegation.amount === null ? true : String(delegation.amount));
+
+export const revokeCall = (key: DelegationKey): RegistryCall => setterCall(key, KINDS[key.kind].amount ? '0' : false);
+
+/** Encodes an argument as one 32-byte word. */
+export function word(value: string | boolean): string {
+  if (typeof value === 'boolean') return (value ? '1' : '0').padStart(64, '0');
+  return value.startsWith('0x') ? value.slice(2).padStart(64, '0') : BigInt(value).toString(16).padStart(64, '0');
+}
+
+export const encodeCall = ([registry, , name, args]: RegistryCall): string =>
+  `0x${rowOf(registry, name)[0]}${args.map(word).join('')}`;
+
+/** Encodes several calls of the v2 registry as one, which makes all of them or none. */
+export const encodeMulticall = (calls: readonly RegistryCall[]): string =>
+  `0x${rowOf('v2', 'multicall')[0]}${encodeArray(calls.map((call) => encodeBytes(encodeCall(call))))}`;
