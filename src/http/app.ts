@@ -129,8 +129,9 @@ function answer(received: Received, service: Service): Awaitable<Answer | Respon
   const { method, url } = request;
   // Preflights always pass, so that a browser lets the page see the problem itself.
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders(match) });
-  if (url.length > MAX_URL_LENGTH)
-    throw new Problem('uri-too-long', `The URL is longer than ${MAX_URL_LENGTH} characters.`);
+  const maxUrlLength = match?.route.maxUrlLength ?? MAX_URL_LENGTH;
+  if (url.length > maxUrlLength)
+    throw new Problem('uri-too-long', `The URL is longer than ${maxUrlLength} characters.`);
   if (method !== 'GET' && match?.route.takesBody !== true) requireBodyWithin(request, MAX_PLAIN_BYTES);
   if (match === null) return withoutSlash(received.path, query);
   const { route, path } = match;

@@ -15,6 +15,7 @@ import { EXPLORER_FIELDS } from '../web/explorer-query.ts';
 import { llmsText } from '../web/llms.ts';
 import { htmlWithOrigin, withOrigin } from '../web/origin.ts';
 import { ASSETS, pageResponse, textHeaders } from '../web/page.ts';
+import { renderRevoke } from '../web/revoke.ts';
 import { sandboxAnswers } from '../web/sandbox-answers.ts';
 import { renderStatus } from '../web/status.ts';
 import { prefersMarkdown } from './accept.ts';
@@ -44,6 +45,8 @@ export interface Route {
   readonly isPage?: boolean;
   /** An operation that reads a body, which other sites may send. */
   readonly takesBody?: boolean;
+  /** Of a route whose URLs are longer than all others. */
+  readonly maxUrlLength?: number;
   answer(call: Call): Awaitable<Answer | Response>;
 }
 
@@ -134,9 +137,11 @@ function originOf({ url }: Request, { publicUrl }: Service): string {
   return PLAIN_ORIGIN.test(origin) ? origin : '';
 }
 
+const servedChains = ({ chainIds }: Service) => [...chainIds].sort((a, b) => a - b);
+
 async function answerExplorer({ request, query, service, ask }: Call): Promise<Response> {
   const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
-  const chainIds = [...service.chainIds].sort((a, b) => a - b);
+  const chainIds = servedChains(service);
   const origin = originOf(request, service);
   const asked = { values, faults, chainIds, origin, sandbox: service.sandbox ?? false };
   return livePage(await renderExplorer(asked, ask), service);
@@ -169,9 +174,20 @@ const WEBHOOK_ROUTES: readonly Route[] = [...WEBHOOK_PATHS].map(([path, handlers
   },
 }));
 
+/** A link names each grant to end. Proxies accept 8 KiB by default. */
+const REVOKE_ROUTE: Route = {
+  ...pageRoute(
+    '/revoke',
+    async ({ query, service, ask }) => livePage(await renderRevoke(query, servedChains(service), ask), service),
+    'anonymous',
+  ),
+  maxUrlLength: 8000,
+};
+
 const ROUTES: readonly Route[] = [
   ...OPERATIONS.map((operation) => operationRoute(operation)),
   pageRoute('/', answerExplorer, 'anonymous'),
+  REVOKE_ROUTE,
   pageRoute('/docs', answerDocs),
   pageRoute('/docs.md', answerDocsMarkdown),
   pageRoute('/llms.txt', ({ request, service }) =>

@@ -15,7 +15,10 @@ import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
 import live from './live.browser.js' with { type: 'text' };
 import problem from './problem.css' with { type: 'text' };
+import revoke from './revoke.browser.js' with { type: 'text' };
+import revokeStyle from './revoke.css' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
+import wallets from './wallets.browser.js' with { type: 'text' };
 
 /** Only our own scripts, styles and images, and forms only to this origin. */
 const POLICY =
@@ -48,6 +51,9 @@ export const WEBHOOKS_SCRIPT = '/developer-webhooks.js';
 export const DOCS_STYLE = '/docs.css';
 export const DOCS_LANGUAGE_SCRIPT = '/docs-language.js';
 export const DOCS_SCRIPTS = ['/docs-reading.js', '/docs-run.js', '/docs-search.js'] as const;
+export const WALLETS_SCRIPT = '/wallets.js';
+export const REVOKE_SCRIPT = '/revoke.js';
+export const REVOKE_STYLE = '/revoke.css';
 
 const asset = (text: string, type: string) => () => fixedResponse(text, { headers: pageHeaders(type, CACHE) });
 
@@ -70,6 +76,9 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [DOCS_SCRIPTS[0], asset(docsReading, 'text/javascript')],
   [DOCS_SCRIPTS[1], asset(docsRun, 'text/javascript')],
   [DOCS_SCRIPTS[2], asset(docsSearch, 'text/javascript')],
+  [WALLETS_SCRIPT, asset(wallets, 'text/javascript')],
+  [REVOKE_SCRIPT, asset(revoke, 'text/javascript')],
+  [REVOKE_STYLE, asset(revokeStyle, 'text/css')],
 ]);
 
 const SITE = [
