@@ -67,7 +67,7 @@ describe('/docs.md', () => {
         expect(row?.replaceAll('\\|', '|')).toContain(describeParam(operation, use));
       }
       for (const { request, answer } of EXAMPLES.filter((one) => one.operation === operation.id)) {
-        expect(section).toContain(`curl 'http://localhost:8080${request}'`);
+        expect(section).toContain(`curl 'http://localhost${request}'`);
         expect(section).toContain(JSON.stringify(answer, null, 2));
       }
     }
@@ -125,5 +125,34 @@ describe('/openapi.yaml', () => {
     const source = await textOf('/openapi.yaml');
     const found = await lintFromString({ source, absoluteRef: `${import.meta.dir}/openapi.yaml`, config });
     expect(found.map(({ ruleId, message }) => [ruleId, message])).toEqual([]);
+  });
+});
+
+describe.each(['/docs', '/docs.md', '/llms.txt'])('the commands of %s', (path) => {
+  const textAt = async (url: string, more = {}) => {
+    const response = await appOf(store, timeOf(100), more).fetch(new Request(url + path));
+    return response.text();
+  };
+  const originsOf = (text: string) => new Set(text.match(/https?:\/\/[\w.:-]+(?=\/registry\/)/g));
+
+  test.each(['http://localhost:8080', 'http://delegations.example', 'https://[::1]:8443'])(
+    'name the origin that the reader uses: %s',
+    async (url) => {
+      const text = await textAt(url);
+      expect(text).toContain(`${url}/registry/any/check/contract?`);
+      expect(text).not.toContain('origin.invalid');
+      if (!url.includes('[')) expect(originsOf(text)).toEqual(new Set([url]));
+    },
+  );
+
+  test('name the public URL, if the operator has set one', async () => {
+    const publicUrl = 'https://public.example';
+    expect(originsOf(await textAt('http://10.0.0.7:8080', { publicUrl }))).toEqual(new Set([publicUrl]));
+  });
+
+  test('do not repeat a host that would end a quote', async () => {
+    const text = await textAt("http://a'$(id)'b");
+    expect(text).not.toContain('$(id)');
+    expect(text).toContain('/registry/any/check/contract?');
   });
 });

@@ -39,8 +39,8 @@ export function operationForm(operation: OperationBase): Html {
   const shown = all.filter(isShown).map((one) => field(one, true));
   const others = all.filter((one) => !isShown(one)).map((one) => field(one, false));
   const target = needsScript ? EMPTY : html` action="${path}"`;
-  return html`<details class="run${needsScript ? ' with-script' : ''}"><summary>Try it</summary>
+  return html`<details class="run${needsScript ? ' needs-script' : ''}"><summary>Try it</summary>
 <form${target} method="get" data-run="${path}"><div class="fields">${method === 'GET' ? EMPTY : bodyField(operation)}${shown}</div>
-<details class="with-script"><summary>More parameters</summary><fieldset disabled><legend class="away">More parameters</legend><div class="fields">${others}${budget === 'keyed' ? KEY_FIELD : EMPTY}</div></fieldset></details>
+<details class="needs-script"><summary>More parameters</summary><fieldset disabled><legend class="spoken">More parameters</legend><div class="fields">${others}${budget === 'keyed' ? KEY_FIELD : EMPTY}</div></fieldset></details>
 <button>Send</button></form></details>`;
 }

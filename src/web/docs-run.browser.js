@@ -112,6 +112,21 @@
     panel.querySelector('.details').replaceChildren(...parts);
   }
 
+  /** The parts of a panel that every answer has. */
+  function fill(panel, form) {
+    const status = element('p', 'Sending…');
+    status.setAttribute('role', 'status');
+    const close = element('button', 'Close', 'plain');
+    close.type = 'button';
+    close.addEventListener('click', () => {
+      panel.hidden = true;
+      form.querySelector('button').focus();
+    });
+    const bar = element('div', '', 'actions');
+    bar.append(status, close);
+    panel.append(element('h4', 'Answer'), bar, element('div', '', 'details'));
+  }
+
   const running = new WeakMap();
 
   async function run(form) {
@@ -151,12 +166,8 @@
     const panel = form.closest('section').querySelector('.result');
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      if (panel.hidden) {
-        const status = element('p', 'Sending…');
-        status.setAttribute('role', 'status');
-        panel.append(element('h4', 'Answer'), status, element('div', '', 'details'));
-        panel.hidden = false;
-      }
+      if (panel.childElementCount === 0) fill(panel, form);
+      panel.hidden = false;
       void run(form);
     });
   }

@@ -36,8 +36,8 @@ ${registries}<strong>More</strong>${links(APPENDIX)}</details>`;
 
 /** The language is chosen before the examples are shown, so that they do not move. */
 const TOOLS = html`<div class="tools">
-<form class="search with-script" role="search"><label class="away" for="docs-search">Search the reference</label><input type="search" id="docs-search" placeholder="Search operations, parameters, problems" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><kbd>/</kbd><ul id="docs-found" hidden></ul><p class="away" role="status"></p></form>
-<fieldset class="languages"><legend class="away">Language of the examples</legend>${SAMPLE_LANGUAGES.map(
+<form class="search needs-script" role="search"><label class="spoken" for="docs-search">Search the reference</label><input type="search" id="docs-search" placeholder="Search operations, parameters, problems" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><kbd>/</kbd><ul id="docs-found" hidden></ul><p class="spoken" role="status"></p></form>
+<fieldset class="languages"><legend class="spoken">Language of the examples</legend>${SAMPLE_LANGUAGES.map(
   ({ id, name }, index) =>
     html`<label><input type="radio" name="language" value="${id}"${index === 0 ? new Html(' checked') : ''}>${name}</label>`,
 )}</fieldset>

@@ -80,5 +80,5 @@ describe('the tokens of code', () => {
 });
 
 test('highlighted code is escaped', () => {
-  expect(highlight('ts', "'<b>' & x").text).toBe('<span class="s">&#39;&lt;b&gt;&#39;</span> &amp; x');
+  expect(highlight('ts', "'<b>' & x").text).toBe('<span class="s">&#39;&lt;b&gt;&#39;</span> &amp;<wbr> x');
 });

@@ -61,9 +61,10 @@ export function tokensOf(language: Language, code: string): Token[] {
   return tokens;
 }
 
+/** A long URL is broken between its parameters rather than within an address. */
+const breakable = (text: string) => new Html(html`${text}`.text.replaceAll('&amp;', '&amp;<wbr>'));
+
 export const highlight = (language: Language, code: string): Html =>
-  new Html(
-    tokensOf(language, code)
-      .map(([kind, text]) => (kind === null ? html`${text}` : html`<span class="${kind}">${text}</span>`).text)
-      .join(''),
-  );
+  html`${tokensOf(language, code).map(([kind, text]) =>
+    kind === null ? breakable(text) : html`<span class="${kind}">${breakable(text)}</span>`,
+  )}`;

@@ -1,0 +1,136 @@
+// Every sample of /docs, in each language, gives the answer that is printed beside it: on the sandbox that its reader has.
+// Only the newest block differs, which grows while the tests run, and cursors, which name it.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { EXAMPLES } from '../src/api/examples.ts';
+import { type DocsExample, docsExamples, runCurl, runPython, runTypeScript } from './support/docs-samples.ts';
+import { checkTypes } from './support/run-block.ts';
+import { type QuietSandbox, startQuietSandbox } from './support/sandbox-process.ts';
+
+let sandbox: QuietSandbox;
+let examples: readonly DocsExample[];
+beforeAll(async () => {
+  sandbox = await startQuietSandbox({ ANONYMOUS_LIMIT: 'off' });
+  examples = await docsExamples(sandbox.url);
+});
+afterAll(() => sandbox.stop());
+
+const samplesOf = (language: string) =>
+  examples.flatMap((example) => {
+    const text = example.samples.get(language);
+    return text === undefined ? [] : [{ example, text, name: `${example.section}: ${example.summary}` }];
+  });
+
+/** The newest block stands in `chains`, or in the answer of a token gate beside them. */
+const comparable = (value: unknown) =>
+  JSON.stringify(
+    value,
+    (name, part) => {
+      if (name === 'cursor') return 'any cursor';
+      if (name === 'chains') return (part as { chainId: number }[]).map(({ chainId }) => ({ chainId }));
+      if (typeof part === 'object' && part !== null && 'holds' in part) return { ...part, block: 'any block' };
+      return part;
+    },
+    2,
+  );
+
+test('the page has every example, with a sample in each language, or a curl command for what is refused', () => {
+  expect(examples.length).toBe(EXAMPLES.length + 1);
+  for (const { request, problem } of EXAMPLES) {
+    const found = examples.filter(({ samples }) => samples.get('sh')?.includes(`'${sandbox.url}${request}'`));
+    expect([request, found.length > 0]).toEqual([request, true]);
+    expect([...(found[0]?.samples.keys() ?? [])]).toEqual(problem === undefined ? ['sh', 'ts', 'python'] : ['sh']);
+  }
+});
+
+test('the printed answers have the blocks of this sandbox, not those of another chain', async () => {
+  const vaults = examples.find(({ section }) => section === 'operation-vaults')?.answer as {
+    vaults: { grants: { since: { block: number; timestamp: number } }[] }[];
+  };
+  const { block, timestamp } = vaults.vaults[0]?.grants[0]?.since ?? { block: 0, timestamp: 0 };
+  const response = await fetch(sandbox.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'eth_getBlockByNumber',
+      params: [`0x${block.toString(16)}`, false],
+    }),
+  });
+  const { result } = (await response.json()) as { result: { timestamp: string } };
+  expect(Number(result.timestamp)).toBe(timestamp);
+});
+
+test('every curl command answers as printed', async () => {
+  const samples = samplesOf('sh');
+  const outputs = await runCurl(samples.map(({ text }) => text));
+  for (const [index, { name, example }] of samples.entries())
+    expect([name, comparable(JSON.parse(outputs[index] ?? ''))]).toEqual([name, comparable(example.answer)]);
+});
+
+test('every Python program prints the answer', async () => {
+  const samples = samplesOf('python');
+  const outputs = await runPython(samples.map(({ text }) => text));
+  for (const [index, { name, example }] of samples.entries())
+    expect([name, comparable(JSON.parse(outputs[index] ?? ''))]).toEqual([name, comparable(example.answer)]);
+});
+
+test('every TypeScript program compiles in a strict project', () => {
+  checkTypes(samplesOf('ts').map(({ text }, index) => ({ page: '/docs', line: index, language: 'ts', text })));
+});
+
+interface Row {
+  readonly from?: string;
+  readonly to?: string;
+  readonly vault?: string;
+  readonly delegate?: string;
+  readonly contract: string | null;
+}
+/** The client has one shape of a delegation, in full detail. */
+const shortRow = ({ vault, delegate, from = vault, to = delegate, contract }: Row) => ({ from, to, contract });
+
+type Body = Readonly<Record<string, readonly unknown[]>> & { readonly holds?: boolean };
+
+/** What the client makes of an answer, as it is printed. */
+function printedBy(section: string, answer: unknown): unknown[] {
+  if (typeof answer === 'boolean') return [answer];
+  if (typeof answer !== 'object') return [`${answer}n`];
+  const body = answer as Body;
+  switch (section) {
+    case 'operation-vaults':
+      return [body['vaults']];
+    case 'operation-delegates':
+      return [body['delegates']];
+    case 'operation-holders':
+      return [body.holds];
+    case 'operation-history':
+      return [body['grants']];
+    case 'operation-listAny':
+      return [body['delegations']];
+    case 'operation-changes':
+      return [...(body['changes'] ?? [])];
+    case 'operation-checkBatch':
+      return (body['answers'] as readonly { result?: boolean | string; problem?: { title: string } }[]).map(
+        ({ result, problem }) => (typeof result === 'string' ? `${result}n` : (result ?? problem?.title)),
+      );
+    default:
+      return [(answer as readonly Row[]).map(shortRow)];
+  }
+}
+
+test('every TypeScript program prints the same as the client’s values, and what its comment says', async () => {
+  const samples = samplesOf('ts');
+  const outputs = await runTypeScript(
+    samples.map(({ text }) => text),
+    sandbox.url,
+  );
+  for (const [index, { name, example, text }] of samples.entries()) {
+    const values = outputs[index] ?? [];
+    const isList = /^operation-listV\d$/.test(example.section);
+    const seen = isList ? values.map((rows) => (rows as readonly Row[]).map(shortRow)) : values;
+    expect([name, comparable(seen)]).toEqual([name, comparable(printedBy(example.section, example.answer))]);
+    const [, comment] = /console\.log\(answer\); \/\/ (.+)$/.exec(text) ?? [];
+    if (comment !== undefined) expect([name, String(values[0])]).toEqual([name, comment]);
+  }
+});
