@@ -1,280 +1,92 @@
-// Every page in a real browser on the sandbox: layout, network requests, accessibility, and keys with a wallet.
+// Every page in a real browser on the sandbox: layout, requests, size, first paint and accessibility. With SCREENSHOTS=folder it
+// also takes a picture of each.
 
-import { describe, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { privateKeyToAccount } from 'viem/accounts';
-import { COLD, CONTRACTS, HOT, OTHER, SMART } from '../src/sandbox/wallets.ts';
-import { visitWithWallet } from './support/browser-wallet.ts';
-import { eventually } from './support/live-chain.ts';
+import { COLD, HOT, OTHER } from '../src/sandbox/wallets.ts';
+import { accessibilityFaults } from './support/axe.ts';
 import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 
-const AXE = readFileSync(join(import.meta.dir, '../node_modules/axe-core/axe.min.js'), 'utf8');
 const used = useSandboxInBrowser();
+
+const PAGES = [
+  ['home', '/'],
+  ['wallet', `/?wallet=${COLD.Ada}`],
+  ['wallet-hot', `/?wallet=${HOT.Ada}`],
+  ['wallet-past', `/?wallet=${COLD.Ada}&asOf=30`],
+  ['wallet-nobody', '/?wallet=0x000000000000000000000000000000000000dEaD'],
+  ['wallet-fault', '/?wallet=0x12'],
+  ['wallet-history', `/?wallet=${COLD.Finn}&view=history`],
+  ['check', '/?from=&to='],
+  ['check-yes', `/?from=${COLD.Ada}&to=${HOT.Ada}&type=all&chainId=1&rights=vote`],
+  ['check-no', `/?from=${COLD.Finn}&to=${OTHER['Old phone']}&type=all&chainId=1`],
+  ['revoke', `/revoke?wallet=${COLD.Ada}&chain=1`],
+  ['status', '/status'],
+  ['developers', '/developers'],
+  ['docs', '/docs'],
+  ['not-found', '/nothing'],
+] as const;
+
+/** Of a first view, everything that it loads, compressed. */
+const MAX_BYTES = 60_000;
 
 interface Visit {
   readonly page: Page;
   /** Errors in the browser's console, policy violations included. */
   readonly complaints: string[];
-  readonly asked: Set<string>;
+  readonly origins: Set<string>;
+  readonly bytes: () => number;
+  readonly requests: () => number;
 }
 
-async function visit(path: string, width = 1280): Promise<Visit> {
+/** With nothing in the cache. */
+async function visit(path: string, width: number): Promise<Visit> {
   const page = await used.browser.newPage({ viewport: { width, height: 900 } });
   const complaints: string[] = [];
-  const asked = new Set<string>();
+  const origins = new Set<string>();
+  let [bytes, requests] = [0, 0];
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('request', (request) => asked.add(new URL(request.url()).origin));
-  await page.goto(used.url + path);
-  return { page, complaints, asked };
+  page.on('request', (request) => origins.add(new URL(request.url()).origin));
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+    requests += 1;
+  });
+  await page.addInitScript(
+    'window.shift = 0; new PerformanceObserver((list) => { for (const one of list.getEntries()) window.shift += one.value; }).observe({ type: "layout-shift", buffered: true })',
+  );
+  await page.goto(used.url + path, { waitUntil: 'networkidle' });
+  return { page, complaints, origins, bytes: () => bytes, requests: () => requests };
 }
 
-const CHECK = `from=${COLD.Finn}&to=${OTHER['Old phone']}&type=all&chainId=1`;
-const PAGES = [
-  ['explorer-empty', '/'],
-  ['explorer-wallet', `/?wallet=${COLD.Ada}`],
-  ['explorer-nobody', '/?wallet=0x000000000000000000000000000000000000dEaD'],
-  ['explorer-fault', '/?wallet=0x12'],
-  ['explorer-yes', `/?from=${COLD.Ada}&to=${HOT.Ada}&type=all&chainId=1&rights=vote`],
-  ['explorer-no', `/?${CHECK}`],
-  ['status', '/status'],
-  ['developers', '/developers'],
-  ['docs', '/docs'],
-] as const;
-
-describe('every page', () => {
-  for (const width of [1280, 390]) {
-    test(`fits ${width} pixels, makes no external request, and has no serious accessibility violation in either theme`, async () => {
-      for (const [name, path] of PAGES) {
-        const { page, complaints, asked } = await visit(path, width);
-        expect(await page.locator('p.sandbox').count()).toBe(1);
-        await page.evaluate(AXE);
-        // The themes differ in colors alone.
-        for (const [colorScheme, options] of [
-          ['light', '{}'],
-          ['dark', '{ runOnly: ["color-contrast"] }'],
-        ] as const) {
-          await page.emulateMedia({ colorScheme });
-          expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
-          const faults = (await page.evaluate(
-            `axe.run(document, ${options}).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
-          )) as string[];
-          expect([name, colorScheme, faults]).toEqual([name, colorScheme, []]);
-          const folder = process.env['SCREENSHOTS'];
-          if (folder)
-            await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), fullPage: true });
-        }
-        expect([name, complaints, [...asked]]).toEqual([name, [], [used.url]]);
-        await page.close();
+for (const width of [1280, 390]) {
+  test(`every page fits ${width} pixels, is small and still, loads only its own files, and is accessible`, async () => {
+    const lines: string[] = [];
+    for (const [name, path] of PAGES) {
+      const { page, complaints, origins, bytes, requests } = await visit(path, width);
+      const paint = await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime");
+      const shift = Number(await page.evaluate('window.shift'));
+      const size = bytes();
+      lines.push(
+        `${name} ${(size / 1000).toFixed(1)} kB, ${requests()} requests, first paint after ${Math.round(Number(paint))} ms, layout shift ${shift.toFixed(3)}`,
+      );
+      expect([name, size > MAX_BYTES, shift < 0.01]).toEqual([name, false, true]);
+      expect([name, await page.locator('aside.sandbox').count()]).toEqual([name, 1]);
+      expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, width]);
+      const folder = process.env['SCREENSHOTS'];
+      for (const colorScheme of folder ? (['light', 'dark'] as const) : []) {
+        await page.emulateMedia({ colorScheme });
+        await page.screenshot({ path: join(folder ?? '', `${name}-${width}-${colorScheme}.png`), fullPage: true });
       }
-    });
-  }
-});
-
-describe('the explorer', () => {
-  test('shows the delegations of a wallet as tables and as a graph with links', async () => {
-    const { page } = await visit('/');
-    await page.getByLabel('Wallet', { exact: true }).fill(COLD.Ada);
-    await page.getByRole('button', { name: 'Show' }).press('Enter');
-    await page.waitForURL(/wallet=0x/);
-    const table = page.getByRole('table', { name: 'May act for it' }).first();
-    expect(await table.innerText()).toContain('Whole wallet');
-    expect(await table.innerText()).toContain('only “play”');
-    expect(await page.locator('.graph a').count()).toBe(2);
-    await page.locator('.graph a').first().click();
-    await page.waitForURL((next) => next.searchParams.get('wallet')?.toLowerCase() === HOT.Ada);
-    expect(await page.getByRole('table', { name: 'It may act for' }).count()).toBeGreaterThan(0);
-    await page.close();
-  });
-
-  test('answers a check with reason, time and a curl command', async () => {
-    const { page } = await visit('/');
-    await page.getByLabel('Hot wallet').fill(HOT.Finn);
-    await page.getByLabel('Cold wallet').fill(COLD.Finn);
-    await page.getByRole('button', { name: 'Check' }).click();
-    await page.waitForURL(/from=/);
-    const answer = page.locator('[data-part="answer"]');
-    expect(await answer.innerText()).toMatch(/^Yes, at block \d+, .*\n+Whole wallet, since /);
-    const line = /curl '([^']+)'/.exec(await answer.innerText())?.[1] ?? '';
-    expect(await (await fetch(line)).text()).toBe('true');
-
-    // A date before the delegation, and rights that were never granted.
-    await page.getByText('Contract, token, rights, point in time').click();
-    await page
-      .getByLabel('As of')
-      .last()
-      .fill(new Date(Date.now() - 20 * 86_400_000).toISOString().slice(0, 10));
-    await page.getByRole('button', { name: 'Check' }).click();
-    await page.waitForURL(/at=\d/);
-    expect(await answer.innerText()).toMatch(/^No, at block/);
-    await page.close();
-  });
-
-  test('a chain that is not followed and a misspelt parameter are reported', async () => {
-    const { page } = await visit(`/?wallet=${COLD.Ada}&chain=99999&asof=5`);
-    const text = await page.locator('main').innerText();
-    expect(text).toContain('This service does not follow chain 99999.');
-    expect(text).toContain('asof is not a known parameter; did you mean asOf?');
-    await page.close();
-  });
-
-  test('shows what only registry v1 grants, and unlimited amounts', async () => {
-    const treasury = `/?from=${SMART['Guild treasury']}&to=${HOT.Ben}&type=contract&contract=${CONTRACTS['Tidal Cards']}&chainId=1`;
-    const old = await visit(treasury);
-    expect(await old.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes.*Granted in registry v1/s);
-    const any = await visit(`/?from=${COLD.Ada}&to=${HOT.Ada}&type=erc20&contract=${CONTRACTS.Lantern}&chainId=1`);
-    expect(await any.page.locator('[data-part="answer"]').innerText()).toMatch(/^Yes, any amount/);
-    await Promise.all([old.page.close(), any.page.close()]);
-  });
-
-  test('reports invalid input and keeps it in the form', async () => {
-    const { page } = await visit(`/?wallet=0x12&from=0x34&to=${HOT.Ada}&type=erc721&contract=&tokenId=7&chainId=1`);
-    const text = await page.locator('main').innerText();
-    expect(text).toContain('The wallet must be an address');
-    expect(text).toMatch(/from must be an address.*contract must be an address/s);
-    expect(await page.getByLabel('Wallet', { exact: true }).inputValue()).toBe('0x12');
-    expect(await page.getByLabel('Token id').inputValue()).toBe('7');
-    await page.close();
-  });
-
-  test('escapes everything from the URL', async () => {
-    const { page, complaints } = await visit(
-      `/?wallet=${encodeURIComponent('"><script>alert(1)</script>')}&rights=${encodeURIComponent('\'"><img src=x onerror=alert(1)>')}&from=a&to=b`,
-    );
-    expect(await page.locator('main script, main img').count()).toBe(0);
-    expect(complaints).toEqual([]);
-    await page.close();
-  });
-
-  test('refreshes as blocks arrive, but not while the user types', async () => {
-    const { page } = await visit(`/?wallet=${COLD.Ada}`);
-    const heading = page.locator('[data-part="lists"] h3').first();
-    const before = await heading.innerText();
-    await page.getByLabel('Hot wallet').fill('0xabc');
-    await page.locator('body').click({ position: { x: 5, y: 400 } });
-    for (let left = 150; (await heading.innerText()) === before && left > 0; left--) await Bun.sleep(200);
-    expect(await heading.innerText()).not.toBe(before);
-    expect(await page.getByLabel('Hot wallet').inputValue()).toBe('0xabc');
-    await page.close();
-  });
-});
-
-test('the status page shows the progress of each chain, its providers without their URLs, and the audit', async () => {
-  const { page } = await visit('/status');
-  const card = await page.locator('.card').innerText();
-  expect(card).toMatch(/Ethereum 1\s+ready/);
-  for (const part of ['Backfill', 'Indexed block', 'Finalized block', 'Lag', '1/1 healthy', 'compared since start'])
-    expect(card).toContain(part);
-  expect(await page.content()).not.toMatch(/127\.0\.0\.1:\d+(?!\/)/);
-  await page.close();
-});
-
-describe('the developer page', () => {
-  const account = privateKeyToAccount(`0x${'33'.repeat(32)}`);
-
-  const withWallet = () => visitWithWallet(used.browser, `${used.url}/developers`, account);
-
-  test('says that there is no wallet', async () => {
-    const { page } = await visit('/developers');
-    await page.getByText('No wallet found in this browser').waitFor();
-    await page.close();
-  });
-
-  test('sign in, create a key, use it past the limit, rotate and revoke it, sign out', async () => {
-    const { page, complaints } = await withWallet();
-    await page.getByRole('button', { name: 'Sign in with Test Wallet' }).click();
-    await page.getByText(account.address.toLowerCase()).waitFor();
-    const [session] = (await page.context().cookies()).filter(({ name }) => name === 'delegations_session');
-    expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/developers' });
-    await page.getByText('You have no keys yet.').waitFor();
-
-    await page.getByLabel('Label').fill('mint site');
-    await page.getByRole('button', { name: 'Create a key' }).press('Enter');
-    const shown = page.locator('#new-key-text');
-    await shown.filter({ hasText: 'dk_' }).waitFor();
-    const key = await shown.innerText();
-    expect(key).toMatch(/^dk_[0-9A-Za-z]{36}$/);
-    const ask = (with_ = key) =>
-      fetch(`${used.url}/registry/v2/check/all?from=${COLD.Ada}&to=${HOT.Ada}`, { headers: { 'x-api-key': with_ } });
-    const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await ask()).status));
-    expect(new Set(statuses)).toEqual(new Set([200]));
-
-    // Shown once: a reload does not show it again.
-    await page.reload();
-    await page.getByText('mint site').waitFor();
-    expect(await page.content()).not.toContain(key.slice(8));
-
-    await page.getByRole('button', { name: 'Rotate mint site' }).click();
-    await shown.filter({ hasText: 'dk_' }).waitFor();
-    const next = await shown.innerText();
-    expect([(await ask()).status, (await ask(next)).status]).toEqual([200, 200]);
-
-    const folder = process.env['SCREENSHOTS'];
-    for (const width of folder ? [1280, 390] : []) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.screenshot({ path: join(folder ?? '', `developers-signed-in-${width}.png`), fullPage: true });
+      expect([name, await accessibilityFaults(page)]).toEqual([name, []]);
+      // The browser reports the status of a page that does not exist.
+      const serious = complaints.filter((one) => !one.includes('404'));
+      expect([name, serious, [...origins]]).toEqual([name, [], [used.url]]);
+      await page.close();
     }
-    page.on('dialog', (dialog) => void dialog.accept());
-    await page.getByRole('button', { name: 'Revoke mint site' }).first().click();
-    await page.getByText('” revoked.').waitFor();
-    // Each process learns of it within two seconds.
-    const both = async () => [(await ask()).status, (await ask(next)).status].sort();
-    await eventually('revoked', async () => (await both()).includes(401));
-    expect(await both()).toEqual([200, 401]);
-
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('button', { name: 'Sign in with Test Wallet' }).waitFor();
-    expect(complaints).toEqual([]);
-    await page.close();
+    console.log(`pages at ${width} pixels, nothing cached:\n  ${lines.join('\n  ')}`);
   });
-
-  test('a wallet with as many keys as the quota allows is asked whether to replace a key at once', async () => {
-    const { page, complaints } = await withWallet();
-    await page.getByRole('button', { name: 'Sign in with Test Wallet' }).click();
-    await page.getByText(account.address.toLowerCase()).waitFor();
-    const statuses = await page.evaluate(async () => {
-      const found: number[] = [];
-      for (let turn = 0; turn < 6; turn++) {
-        const body = JSON.stringify({ label: `site ${turn}` });
-        const headers = { 'content-type': 'application/json' };
-        found.push((await fetch('/developers/keys', { method: 'POST', headers, body })).status);
-      }
-      return found;
-    });
-    expect(statuses.at(-1)).toBe(409);
-    await page.reload();
-    const questions: string[] = [];
-    page.once('dialog', (dialog) => {
-      questions.push(dialog.message());
-      void dialog.accept();
-    });
-    await page.getByRole('button', { name: 'Rotate site 0' }).click();
-    await page.locator('#new-key-text').filter({ hasText: 'dk_' }).waitFor();
-    expect(questions).toEqual([expect.stringContaining('Replace “site 0” now?')]);
-    // The browser itself reports responses of 409.
-    expect(complaints.filter((one) => !one.includes('409'))).toEqual([]);
-    await page.close();
-  });
-
-  test('rejects other origins, missing sessions and keys of other wallets', async () => {
-    const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-      fetch(`${used.url}/developers/${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', origin: used.url, ...headers },
-        body: JSON.stringify(body),
-      });
-    const statusOf = async (response: Promise<Response>) => (await response).status;
-    expect(await statusOf(post('nonce', { wallet: account.address }, { origin: 'https://evil.example' }))).toBe(403);
-    expect(await statusOf(post('nonce', { wallet: account.address }, { 'content-type': 'text/plain' }))).toBe(403);
-    expect(await statusOf(post('nonce', { wallet: 'nobody' }))).toBe(400);
-    expect(await statusOf(post('nonce', []))).toBe(400);
-    expect(await statusOf(post('session', { message: 'hello', signature: '0x12' }))).toBe(401);
-    expect(await statusOf(post('keys', { label: 'x' }))).toBe(401);
-    expect(await statusOf(post('keys/revoke', { id: 1 }))).toBe(401);
-    expect(await statusOf(fetch(`${used.url}/developers/keys`))).toBe(401);
-    expect(await statusOf(fetch(`${used.url}/developers/nonce`))).toBe(405);
-    expect(await (await fetch(`${used.url}/developers/session`)).json()).toEqual({ wallet: null });
-  });
-});
+}

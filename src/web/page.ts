@@ -94,7 +94,7 @@ const MARK = new Html(
 );
 
 const BODY = new Html('<body>');
-const BANNER = html`<p class="sandbox" role="note"><strong>Sandbox.</strong> A local chain with invented wallets. Nothing here is real.</p>`;
+const BANNER = html`<aside class="sandbox" aria-label="Sandbox"><strong>Sandbox.</strong> A local chain with invented wallets. Nothing here is real.</aside>`;
 
 export interface PageOptions {
   readonly title: string;
