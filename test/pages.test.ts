@@ -74,21 +74,6 @@ describe('every page', () => {
 });
 
 describe('the explorer', () => {
-  test('shows the delegations of a wallet as tables and as a graph with links', async () => {
-    const { page } = await visit('/');
-    await page.getByLabel('Wallet', { exact: true }).fill(COLD.Ada);
-    await page.getByRole('button', { name: 'Show' }).press('Enter');
-    await page.waitForURL(/wallet=0x/);
-    const table = page.getByRole('table', { name: 'May act for it' }).first();
-    expect(await table.innerText()).toContain('Whole wallet');
-    expect(await table.innerText()).toContain('only “play”');
-    expect(await page.locator('.graph a').count()).toBe(2);
-    await page.locator('.graph a').first().click();
-    await page.waitForURL((next) => next.searchParams.get('wallet')?.toLowerCase() === HOT.Ada);
-    expect(await page.getByRole('table', { name: 'It may act for' }).count()).toBeGreaterThan(0);
-    await page.close();
-  });
-
   test('answers a check with reason, time and a curl command', async () => {
     const { page } = await visit('/');
     await page.getByLabel('Hot wallet').fill(HOT.Finn);

@@ -10,6 +10,7 @@ import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
 import live from './live.browser.js' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
+import wallet from './wallet.css' with { type: 'text' };
 
 /** Only our own scripts, styles and images, and forms only to this origin. */
 const POLICY =
@@ -31,6 +32,7 @@ const pageHeaders = (type: string, cache: string) => ({
 });
 
 const STYLE_PATH = '/style.css';
+export const WALLET_STYLE = '/wallet.css';
 const ICON_PATH = '/icon.svg';
 const FONT_PATH = '/geist.woff2';
 const LIVE_PATH = '/live.js';
@@ -47,6 +49,7 @@ const FONT_HEADERS = { 'content-type': 'font/woff2', 'cache-control': 'public, m
 /** The files that pages load, by path. */
 export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [STYLE_PATH, asset(style, 'text/css')],
+  [WALLET_STYLE, asset(wallet, 'text/css')],
   [ICON_PATH, asset(icon, 'image/svg+xml')],
   [FONT_PATH, () => new Response(Bun.file(font), { headers: FONT_HEADERS })],
   [EXPLORER_STYLE, asset(explorer, 'text/css')],
