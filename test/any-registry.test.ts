@@ -32,6 +32,7 @@ interface Body {
   readonly chains: readonly {
     chainId: number;
     block?: { number: number };
+    indexedFrom?: number;
     problem?: { type: string; status: number };
   }[];
   readonly next: string | null;
@@ -102,6 +103,23 @@ for (const engine of ENGINES) {
           [1, 'ALL'],
         ],
       ]);
+    });
+
+    test('each list says from which block a chain is indexed if its registries may be older', async () => {
+      const partial = await openStore(await engine.fresh());
+      const { epoch } = await partial.claim(1, 100, true);
+      await partial.apply({ chainId: 1, epoch, after: null, blocks: BLOCKS, head: block(102) });
+      const partialApp = appOf(partial, timeOf(102));
+      for (const path of [`vaults/${HOT}`, `delegates/${COLD}`, `history/${HOT}`, HOT]) {
+        const response = await partialApp.fetch(new Request(`http://localhost/registry/any/${path}`));
+        const { chains } = (await response.json()) as Body;
+        expect([path, chains[0]?.indexedFrom, (await get(path)).chains[0]?.indexedFrom]).toEqual([
+          path,
+          100,
+          undefined,
+        ]);
+      }
+      await partial.close();
     });
 
     test('vaults: of a contract, of a token, with a right, as of a block', async () => {

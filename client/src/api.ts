@@ -39,7 +39,12 @@ export interface Block {
 }
 
 export type ChainPart =
-  | { readonly chainId: number; readonly block: Block }
+  | {
+      readonly chainId: number;
+      readonly block: Block;
+      /** The first indexed block, if the registry may be older. Earlier grants are unknown. */
+      readonly indexedFrom?: number | undefined;
+    }
   | {
       readonly chainId: number;
       /** The problem that a request for this chain alone is refused with. */

@@ -8,7 +8,7 @@ import { HOLDERS_OPERATION } from './holders-operation.ts';
 import { inPath, type OperationBase, optional, type Rule, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
-import { BLOCK, DETAILED_DELEGATION, HISTORY_ENTRY } from './responses.ts';
+import { BLOCK, DETAILED_DELEGATION, HISTORY_ENTRY, INDEXED_FROM } from './responses.ts';
 import {
   anyObject,
   anyOf,
@@ -33,7 +33,7 @@ const PAGE_PARAMS = {
 const CHAIN_PART = named(
   'ChainPart',
   anyOf(
-    object({ chainId: integer, block: BLOCK }),
+    object({ chainId: integer, block: BLOCK, indexedFrom: INDEXED_FROM }),
     object({
       chainId: integer,
       problem: described(anyObject, 'The problem that a request for this chain alone is refused with.'),

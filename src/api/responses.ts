@@ -117,15 +117,13 @@ export const PROBLEM = named(
   ),
 );
 
+export const INDEXED_FROM = optional(
+  described(count, 'The first indexed block, if the registry may be older. Earlier grants are unknown.'),
+);
+
 /** What an answer about several chains says of each: the block that it is true for, or why there is none. */
 export const CHAIN_ANSWER = anyOf(
-  object({
-    chainId: integer,
-    block: BLOCK,
-    indexedFrom: optional(
-      described(count, 'The first indexed block, if the registry may be older. Earlier grants are unknown.'),
-    ),
-  }),
+  object({ chainId: integer, block: BLOCK, indexedFrom: INDEXED_FROM }),
   object({ chainId: integer, problem: PROBLEM }),
 );
 

@@ -150,7 +150,11 @@ function respond(
   const chains = parts.map((part) =>
     'problem' in part
       ? { chainId: part.chainId, problem: problemBody(part.problem) }
-      : { chainId: part.chainId, block: blockOf(part.block) },
+      : {
+          chainId: part.chainId,
+          block: blockOf(part.block),
+          ...(part.state.partial ? { indexedFrom: part.state.firstBlock } : {}),
+        },
   );
   const about = `"wallet":"${checksummed(wallet)}","complete":${answered.length === parts.length}`;
   const body = `{${about},"${rows}":[${texts.join(',')}],"chains":${JSON.stringify(chains)},"next":${JSON.stringify(next)}}`;

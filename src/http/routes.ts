@@ -143,7 +143,7 @@ async function answerExplorer({ request, query, service, ask }: Call): Promise<R
   const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
   const chainIds = servedChains(service);
   const origin = originOf(request, service);
-  const asked = { values, faults, chainIds, origin, sandbox: service.sandbox ?? false };
+  const asked = { values, faults, chainIds, origin, sandbox: service.sandbox ?? false, now: service.now() };
   return livePage(await renderExplorer(asked, ask), service);
 }
 

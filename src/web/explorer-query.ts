@@ -9,6 +9,7 @@ export type FetchApi = (path: string) => Promise<Response>;
 /** The query parameters of the page. */
 export const EXPLORER_FIELDS: ReadonlySet<string> = new Set([
   ...['wallet', 'chain', 'asOf'],
+  ...['view', 'direction', 'kind', 'unlimited', 'order', 'page', 'cursor'],
   ...['from', 'to', 'type', 'contract', 'tokenId', 'rights', 'chainId', 'at'],
 ]);
 
@@ -21,15 +22,19 @@ export interface ExplorerQuery {
   /** The origin of the service, for links and commands to copy. */
   readonly origin: string;
   readonly sandbox: boolean;
+  /** Unix seconds. */
+  readonly now: number;
 }
 
 export const entered = ({ values }: Pick<ExplorerQuery, 'values'>, name: string): string =>
   values.get(name)?.trim() ?? '';
 
+export const isNow = (text: string): boolean => text === '' || text === 'now';
+
 /** The point in time as the API takes it. */
 export function pointInTime(text: string | undefined): Pick<CheckOptions, 'block' | 'timestamp'> {
   const when = text?.trim() ?? '';
-  if (when === '' || when === 'now') return {};
+  if (isNow(when)) return {};
   if (/^\d+$/.test(when) || when === 'finalized') return { block: when };
   return { timestamp: when };
 }

@@ -2,34 +2,15 @@
 
 import { expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { address, block, granted, timeOf } from '../../test/support/fixtures.ts';
+import { address, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
 import { readLabel } from '../accounts/label.ts';
 import { openStore } from '../store/open.ts';
-import { shortAddress } from './delegation.ts';
 
 const get = async (app: ReturnType<typeof appOf>, path: string) => {
   const response = await app.fetch(new Request(`http://localhost${path}`));
   return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
 };
-
-test('what a wallet has granted is shown however much others grant to it', async () => {
-  const store = await openStore(`sqlite:${temporaryPath('spam.db')}`);
-  const { epoch } = await store.claim(1, 100);
-  const victim = address(7);
-  const spam = Array.from({ length: 300 }, (_, turn) => granted('ALL', { from: address(1000 + turn), to: victim }));
-  const head = block(102, [granted('ALL', { from: victim, to: address(9) })]);
-  await store.apply({ chainId: 1, epoch, after: null, blocks: [block(101, spam), head], head });
-  const app = appOf(store, timeOf(102));
-  for (const path of [`/?wallet=${victim}`, `/?wallet=${victim}&chain=1`]) {
-    const { text } = await get(app, path);
-    expect(text).toContain('May act for it');
-    expect(text).toContain(shortAddress(address(9)));
-    expect(text).toContain('Not all are shown');
-  }
-  expect((await get(app, `/?wallet=${address(8)}`)).text).toContain('No delegations from or to this wallet');
-  await store.close();
-});
 
 test('with the store away every page is a page that says so', async () => {
   const store = await openStore(`sqlite:${temporaryPath('away.db')}`);

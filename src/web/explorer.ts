@@ -8,7 +8,7 @@ import { type ExplorerQuery, entered, type FetchApi } from './explorer-query.ts'
 import { renderHome } from './home.ts';
 import { type Html, html } from './html.ts';
 import { notice } from './notice.ts';
-import { EXPLORER_STYLE, renderPage } from './page.ts';
+import { EXPLORER_STYLE, renderPage, WALLET_STYLE } from './page.ts';
 import { renderWallet } from './wallet.ts';
 
 interface View {
@@ -25,7 +25,10 @@ export async function renderExplorer(query: ExplorerQuery, fetchApi: FetchApi): 
       ? checkView(query, fetchApi)
       : homeView(query, fetchApi));
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
-  return renderPage({ title, path: '/', live: true, styles: [EXPLORER_STYLE] }, html`${faults}${content}`);
+  return renderPage(
+    { title, path: '/', live: true, styles: [EXPLORER_STYLE, ...(wallet === '' ? [] : [WALLET_STYLE])] },
+    html`${faults}${content}`,
+  );
 }
 
 const homeView = async (query: ExplorerQuery, fetchApi: FetchApi): Promise<View> => ({
@@ -40,7 +43,7 @@ ${await renderHome(query, fetchApi)}`,
 const walletView = async (wallet: string, query: ExplorerQuery, fetchApi: FetchApi): Promise<View> => ({
   title: `Wallet ${shortAddress(wallet)}`,
   content: html`${walletForm(query)}
-<div data-part="lists">${await renderWallet(wallet, query, fetchApi)}</div>`,
+${await renderWallet(wallet, query, fetchApi)}`,
 });
 
 const checkView = async (query: ExplorerQuery, fetchApi: FetchApi): Promise<View> => ({

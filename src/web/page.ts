@@ -18,6 +18,7 @@ import problem from './problem.css' with { type: 'text' };
 import revoke from './revoke.browser.js' with { type: 'text' };
 import revokeStyle from './revoke.css' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
+import wallet from './wallet.css' with { type: 'text' };
 import wallets from './wallets.browser.js' with { type: 'text' };
 
 /** Only our own scripts, styles and images, and forms only to this origin. */
@@ -40,6 +41,7 @@ const pageHeaders = (type: string, cache: string) => ({
 });
 
 const STYLE_PATH = '/style.css';
+export const WALLET_STYLE = '/wallet.css';
 const ICON_PATH = '/icon.svg';
 const FONT_PATH = '/geist.woff2';
 const LIVE_PATH = '/live.js';
@@ -63,6 +65,7 @@ const FONT_HEADERS = { 'content-type': 'font/woff2', 'cache-control': 'public, m
 /** The files that pages load, by path. */
 export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [STYLE_PATH, asset(style, 'text/css')],
+  [WALLET_STYLE, asset(wallet, 'text/css')],
   [ICON_PATH, asset(icon, 'image/svg+xml')],
   [FONT_PATH, () => new Response(Bun.file(font), { headers: FONT_HEADERS })],
   [EXPLORER_STYLE, asset(explorer, 'text/css')],

@@ -1,109 +1,85 @@
-// Renders what a wallet has granted, and what was granted to it.
+// Renders the page of a wallet, below the search form: who may act for it, for whom it may act, and what was before.
 
 import { Fault, readAddress } from '../api/params.ts';
-import { problemText } from '../api/problems.ts';
-import { coldWalletOf, type DelegationRecord, hotWalletOf } from '../api/responses.ts';
-import { type ListOptions, listUrl } from '../api/url.ts';
 import { checksummed } from '../registry/checksum.ts';
-import { NETWORKS } from '../registry/network.ts';
-import { rightsLabel } from '../registry/rights.ts';
-import { ALL_VERSIONS, type Version } from '../registry/versions.ts';
-import { dateText, describeScope, walletLink } from './delegation.ts';
-import { type ExplorerQuery, type FetchApi, pointInTime } from './explorer-query.ts';
+import { addressFault } from './address-fault.ts';
+import type { ExplorerQuery, FetchApi } from './explorer-query.ts';
 import { renderGraph } from './graph.ts';
 import { type Html, html } from './html.ts';
+import { renderIdenticon } from './identicon.ts';
+import { copyButton } from './links.ts';
 import { notice } from './notice.ts';
-
-/** Delegations shown per list: on a single chain, and when all chains are shown. */
-const LIST_SIZE = 200;
-const LIST_SIZE_ALL_CHAINS = 25;
-
-interface WalletList {
-  readonly chainId: number;
-  readonly version: Version;
-  readonly outgoing: ListSide;
-  readonly incoming: ListSide;
-}
-
-/** The outgoing or incoming delegations of a wallet. */
-interface ListSide {
-  readonly delegations: readonly DelegationRecord[];
-  readonly isComplete: boolean;
-  readonly block: string;
-  readonly error: string | null;
-}
+import { pageOf, renderPager } from './pager.ts';
+import { renderFilters } from './wallet-filter.ts';
+import { type Listing, listRows, loadGrants, type WalletGrants } from './wallet-grants.ts';
+import { Refusal } from './wallet-reader.ts';
+import { isEverythingKnown, renderBlocks, renderMissing, renderPast, renderRefusal } from './wallet-states.ts';
+import { renderSummary } from './wallet-summary.ts';
+import { headingOf, renderTable } from './wallet-table.ts';
+import { DIRECTIONS, readWalletView, type WalletView, walletUrl } from './wallet-view.ts';
 
 export async function renderWallet(text: string, query: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
   const address = readAddress(text);
-  if (address instanceof Fault) return notice(`The wallet ${address.detail}.`);
-  const wallet = checksummed(address);
-  const { values, chainIds } = query;
-  const chosen = values.get('chain') ?? '';
-  const chains = chosen === '' ? chainIds : chainIds.filter((id) => String(id) === chosen);
-  if (chains.length === 0)
+  if (address instanceof Fault) return notice(`The wallet is not an address. ${addressFault(text) ?? ''}`);
+  const view = readWalletView(checksummed(address), query);
+  if (view.chainIds.length === 0)
     return notice(
-      chosen === '' ? 'This service follows no chains yet.' : `This service does not follow chain ${chosen}.`,
+      view.chain === '' ? 'This service follows no chains yet.' : `This service does not follow chain ${view.chain}.`,
     );
-  const when = pointInTime(values.get('asOf'));
-  const lists: WalletList[] = [];
-  // One by one, yielding to other requests in between: there can be many lists.
-  for (const chainId of chains) {
-    for (const version of ALL_VERSIONS.toReversed()) {
-      if (NETWORKS.get(chainId)?.registries[version] === undefined) continue;
-      const options = { chainId, limit: chosen === '' ? LIST_SIZE_ALL_CHAINS : LIST_SIZE, ...when };
-      const side = (direction: string) => fetchSide(version, wallet, { ...options, direction }, fetchApi);
-      lists.push({ chainId, version, outgoing: await side('outgoing'), incoming: await side('incoming') });
-      await new Promise<void>((resolve) => setImmediate(resolve));
-    }
-  }
-  const hasSomething = ({ delegations, error, isComplete }: ListSide) =>
-    delegations.length > 0 || error !== null || !isComplete;
-  const found = lists.filter(({ outgoing, incoming }) => hasSomething(outgoing) || hasSomething(incoming));
-  const heading = html`<h2>${wallet}</h2>`;
-  if (found.length === 0) {
-    const where = chosen === '' ? 'on any chain of this service' : `on ${NETWORKS.get(Number(chosen))?.name ?? chosen}`;
-    return html`${heading}<p class="empty">No delegations from or to this wallet ${where}.</p>`;
-  }
-  const all = found.flatMap(({ outgoing, incoming }) => [...outgoing.delegations, ...incoming.delegations]);
-  return html`${heading}${renderGraph(wallet, all)}${found.map(renderList)}`;
+  if (view.chainIds.length > 1 && /^\d+$/.test(view.asOf))
+    return notice('A block number belongs to one chain. Choose a chain, or give a date instead of a block.');
+  const grants = await loadGrants(view, fetchApi);
+  if (grants instanceof Refusal) return html`${renderHeader(view)}${renderRefusal(view, grants)}`;
+  return html`${renderHeader(view)}${renderPast(view)}${await renderNow(view, grants, fetchApi)}`;
 }
 
-async function fetchSide(
-  version: Version,
-  wallet: string,
-  options: ListOptions,
-  fetchApi: FetchApi,
-): Promise<ListSide> {
-  const response = await fetchApi(listUrl(version, wallet, { detail: 'full', numbers: 'string', ...options }));
-  const block = response.headers.get('x-block-number') ?? '';
-  if (!response.ok) return { block, delegations: [], isComplete: true, error: await problemText(response) };
-  const delegations = (await response.json()) as DelegationRecord[];
-  return { block, delegations, isComplete: !response.headers.has('link'), error: null };
+function renderHeader(view: WalletView): Html {
+  const tab = (text: string, isHistory: boolean) =>
+    html`<a href="${walletUrl(view, { isHistory })}"${view.isHistory === isHistory ? html` aria-current="page"` : ''}>${text}</a>`;
+  return html`<div class="wallet-head">${renderIdenticon(view.wallet)}<div><h1 class="address">${view.wallet}</h1>${copyButton(view.wallet, 'the address of this wallet')}</div></div>
+<div class="tabs" role="navigation" aria-label="Views of this wallet">${tab('Grants', false)}${tab('History', true)}</div>`;
 }
 
-function renderList({ chainId, version, outgoing, incoming }: WalletList): Html {
-  const name = NETWORKS.get(chainId)?.name ?? String(chainId);
-  const block = outgoing.block === '' ? '' : html`, at block ${outgoing.block}`;
-  const title = html`<h3>${name} <span class="soft">registry v${version}${block}</span></h3>`;
-  if (outgoing.error !== null) return html`${title}${notice(outgoing.error)}`;
-  return html`${title}${renderTable('May act for it', outgoing, hotWalletOf, chainId)}${renderTable('It may act for', incoming, coldWalletOf, chainId)}`;
+async function renderNow(view: WalletView, grants: WalletGrants, fetchApi: FetchApi): Promise<Html> {
+  const { chains, sides } = grants;
+  const listing = await listRows(view, grants, fetchApi);
+  // A wallet that is too long to be read at once does not refresh itself either.
+  const isLong = sides.outgoing.next !== null || sides.incoming.next !== null;
+  const part = (name: string) => (isLong ? html`` : html` data-part="${name}"`);
+  const hasGrants = sides.outgoing.grants.length + sides.incoming.grants.length > 0 || isLong;
+  const isEmpty = !hasGrants && isEverythingKnown(chains);
+  return html`<div${part('summary')}>${renderMissing(chains)}${renderSummary(view, grants)}</div>
+${hasGrants ? html`<h2 id="grants">Grants</h2>${renderFilters(view)}` : html``}
+<div${part('rows')}>${hasGrants ? renderList(view, listing) : isEmpty ? renderEmpty(view) : html``}</div>
+<div${part('graph')}>${renderGraph(view.wallet, allRows(sides), !isLong)}</div>
+<div${part('blocks')}>${renderBlocks(chains)}</div>`;
 }
 
-function renderTable(
-  caption: string,
-  { delegations, isComplete, error }: ListSide,
-  other: (one: DelegationRecord) => string,
-  chainId: number,
-): Html {
-  if (error !== null) return notice(error);
-  const more = isComplete
-    ? html``
-    : html`<p class="soft">Not all are shown: select a chain to see up to ${LIST_SIZE}, or use <a href="/docs#lists">the API</a>.</p>`;
-  if (delegations.length === 0) return more;
-  const cells = delegations.map((one) => {
-    const right = rightsLabel(one.rights, dateText);
-    return html`<tr><td>${walletLink(other(one), `&chain=${chainId}`)}</td><td>${describeScope(one)}</td><td>${right === null ? html`<span class="soft">any</span>` : html`<span class="right">only “${right}”</span>`}</td><td>${dateText(one.since.timestamp)}<br><span class="soft">block ${one.since.block}</span></td></tr>`;
-  });
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption>
-<thead><tr><th scope="col">Wallet</th><th scope="col">What</th><th scope="col">Rights</th><th scope="col">Since</th></tr></thead><tbody>${cells}</tbody></table></div>${more}`;
+const allRows = (sides: WalletGrants['sides']) =>
+  DIRECTIONS.flatMap((direction) => sides[direction].grants.map((grant) => ({ direction, grant })));
+
+const renderEmpty = ({ asOf, chain }: WalletView): Html =>
+  html`<p class="empty">No delegations from or to this wallet ${asOf === '' ? '' : 'then '}${chain === '' ? 'on any chain of this service' : 'on this chain'}.</p>`;
+
+function renderList(view: WalletView, listing: Listing | Refusal): Html {
+  if (listing instanceof Refusal) return renderRefusal(view, listing);
+  const { rows } = listing;
+  const page = pageOf(rows, view.page);
+  const isPresent = view.asOf === '';
+  const several = isPresent && rows.some(({ direction }) => direction === 'outgoing');
+  const revoke = html`/revoke?wallet=${view.wallet}${view.chain === '' ? '' : `&chain=${view.chain}`}`;
+  const links = html`<div class="list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several ? html`<a href="${revoke}">Revoke several …</a>` : ''}</div>`;
+  const table =
+    rows.length === 0 ? html`<p class="empty">No grants match these filters.</p>` : renderTable(view, page.rows);
+  return html`${links}${renderRest(view, listing)}${table}${renderPager(page, (to) => walletUrl(view, { page: to, cursor: view.cursor }))}`;
+}
+
+/** Says which grants were not read, and leads to them. */
+function renderRest(view: WalletView, { rows, rest }: Listing): Html {
+  if (rest.length === 0) return html``;
+  const links = rest.map(
+    ({ direction, cursor }) =>
+      html` <a href="${walletUrl(view, { direction, cursor })}#grants">Next grants: ${headingOf(view, direction).toLowerCase()}</a>`,
+  );
+  return html`<p class="notice">This wallet has very many grants. Only ${rows.length.toLocaleString('en')} of them were read for this page and put in order.${links}</p>`;
 }
