@@ -32,10 +32,18 @@
   );
   for (const section of sections) observer.observe(section);
 
+  // As in the style sheet, which shows the contents on a wide screen in any case.
+  const isWide = matchMedia('(min-width: 48.01rem)');
+  const fold = () => {
+    contents.open = isWide.matches;
+  };
+  fold();
+  isWide.addEventListener('change', fold);
+
   contents.addEventListener('click', ({ target }) => {
     const link = target.closest('a');
     if (link === null) return;
-    contents.open = false;
+    fold();
     mark(link);
   });
 

@@ -124,7 +124,7 @@
     });
     const bar = element('div', '', 'actions');
     bar.append(status, close);
-    panel.append(element('h4', 'Answer'), bar, element('div', '', 'details'));
+    panel.append(element('h4', 'Answer', 'about'), bar, element('div', '', 'details'));
   }
 
   const running = new WeakMap();

@@ -64,14 +64,15 @@ const answerBlock = (text: string): Html => {
   return html`<pre class="answer"${isLong ? new Html(' tabindex="0" role="group" aria-label="Answer"') : ''}><code>${highlight('json', text)}</code></pre>`;
 };
 
-function renderExample({ example, answer }: ShownExample): Html {
+function renderExample({ example, answer }: ShownExample, level: 3 | 4): Html {
+  const tag = new Html(`h${level}`);
   const samples = SAMPLE_LANGUAGES.flatMap(({ id }) => {
     const text = sampleOf(id, example);
     return text === null ? [] : [html`<pre data-language="${id}"><code>${highlight(id, text)}</code></pre>`];
   });
   // A sample in one language alone is shown whatever was chosen.
   const only = samples.length === 1 ? ' only' : '';
-  return html`<div class="example"><h4>${example.summary}</h4><div class="sample${only}">${samples}<button type="button" class="copy" data-copy="">Copy</button></div>${answerBlock(answer)}</div>
+  return html`<div class="example"><${tag} class="about">${example.summary}</${tag}><div class="sample${only}">${samples}<button type="button" class="copy" data-copy="">Copy</button></div>${answerBlock(answer)}</div>
 `;
 }
 
@@ -79,7 +80,8 @@ const RESULT = html`<div class="result" hidden></div>`;
 
 function renderSection({ id, blocks, examples, operation }: Section): Html {
   const text = html`${blocks.map(renderBlock)}${operation === undefined ? html`` : operationForm(operation)}`;
-  const code = html`<div class="code">${operation === undefined ? html`` : RESULT}${examples.map(renderExample)}</div>`;
+  const shown = examples.map((example) => renderExample(example, operation === undefined ? 3 : 4));
+  const code = html`<div class="code">${operation === undefined ? html`` : RESULT}${shown}</div>`;
   return html`<section id="${id}"${examples.length === 0 ? '' : new Html(' class="two"')}><div class="text">${text}</div>${examples.length === 0 ? html`` : code}</section>
 `;
 }

@@ -31,7 +31,7 @@ export async function docsExamples(url: string): Promise<DocsExample[]> {
         .slice(1)
         .map((example) => ({
           section: section.slice(0, section.indexOf('"')),
-          summary: textOf(/<h4>(.*?)<\/h4>/.exec(example)?.[1] ?? ''),
+          summary: textOf(/<h\d class="about">(.*?)<\/h\d>/.exec(example)?.[1] ?? ''),
           samples: new Map(
             [...example.matchAll(/<pre data-language="(\w+)">(.*?)<\/pre>/gs)].map(([, language = '', code = '']) => [
               language,
