@@ -7,7 +7,7 @@ import { isRightsParam, rightsLabel, TEXT_PREFIX } from '../registry/rights.ts';
 import { SCOPES, type ScopeOf } from '../registry/scopes.ts';
 import { renderInstead } from './check-instead.ts';
 import { verdictText } from './check-verdict.ts';
-import { dateText, describeScope, walletLink } from './delegation.ts';
+import { dateText, describeScope } from './delegation.ts';
 import { chosenChain, isScope, SCOPE_TEXTS } from './explorer-forms.ts';
 import { type ExplorerQuery, entered, type FetchApi, pointInTime } from './explorer-query.ts';
 import { type Html, html } from './html.ts';
@@ -29,7 +29,7 @@ export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Pr
   const why = mayAct ? renderWhy(explained) : await renderInstead(question, options, fetchApi);
   return html`<section class="verdict ${mayAct ? 'yes' : 'no'}" aria-label="Answer">
 <p class="said" data-announce="verdict"><strong>${mayAct ? 'Yes' : 'No'}.</strong> ${verdictText(question, explained, isPast(options))}</p>
-<dl class="wallets"><dt>Hot wallet</dt><dd>${walletLink(question.to)}</dd><dt>Cold wallet</dt><dd>${walletLink(question.from)}</dd></dl>
+<dl class="wallets"><dt>Hot wallet</dt><dd>${fullLink(question.to)}</dd><dt>Cold wallet</dt><dd>${fullLink(question.from)}</dd></dl>
 ${why}
 ${renderWhen(query, explained, options)}</section>
 <h2>The same answer from the API</h2>${command}`;
@@ -48,6 +48,8 @@ function questionOf(query: ExplorerQuery, scope: ScopeOf<2>): UncheckedQuestion 
     rights: rights === '' ? undefined : isRightsParam(rights) ? rights : `${TEXT_PREFIX}${rights}`,
   };
 }
+
+const fullLink = (address: string): Html => html`<a class="address" href="/?wallet=${address}">${address}</a>`;
 
 const isPast = ({ block, timestamp }: CheckOptions) => block !== undefined || timestamp !== undefined;
 

@@ -29,7 +29,7 @@ export async function renderInstead(
   if (live.length === 0) return html`<p>No delegation in either registry grants this.</p>${was}`;
   const items = live.map((one) => {
     const right = rightsLabel(one.rights, dateText);
-    return html`<li>${describeScope(one)}${right === null ? '' : html`, only for “${right}”`}</li>`;
+    return html`<li>${describeScope(one)}${right === null ? '' : html`, only for “${right}”`}, in registry v${one.version}</li>`;
   });
   return html`<p>No delegation in either registry grants this.</p>${was}<p>It is granted only:</p><ul>${items}</ul>`;
 }
