@@ -161,16 +161,6 @@ describe('the explorer', () => {
   });
 });
 
-test('the status page shows the progress of each chain, its providers without their URLs, and the audit', async () => {
-  const { page } = await visit('/status');
-  const card = await page.locator('.card').innerText();
-  expect(card).toMatch(/Ethereum 1\s+ready/);
-  for (const part of ['Backfill', 'Indexed block', 'Finalized block', 'Lag', '1/1 healthy', 'compared since start'])
-    expect(card).toContain(part);
-  expect(await page.content()).not.toMatch(/127\.0\.0\.1:\d+(?!\/)/);
-  await page.close();
-});
-
 describe('the developer page', () => {
   const account = privateKeyToAccount(`0x${'33'.repeat(32)}`);
 

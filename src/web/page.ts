@@ -10,6 +10,7 @@ import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
 import live from './live.browser.js' with { type: 'text' };
 import problem from './problem.css' with { type: 'text' };
+import status from './status.css' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
 
 /** Only our own scripts, styles and images, and forms only to this origin. */
@@ -38,6 +39,7 @@ const LIVE_PATH = '/live.js';
 const COPY_PATH = '/copy.js';
 export const EXPLORER_STYLE = '/explorer.css';
 export const PROBLEM_STYLE = '/problem.css';
+export const STATUS_STYLE = '/status.css';
 export const DEVELOPERS_SCRIPT = '/developers.js';
 export const WEBHOOKS_SCRIPT = '/developer-webhooks.js';
 
@@ -53,6 +55,7 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [FONT_PATH, () => new Response(Bun.file(font), { headers: FONT_HEADERS })],
   [EXPLORER_STYLE, asset(explorer, 'text/css')],
   [PROBLEM_STYLE, asset(problem, 'text/css')],
+  [STATUS_STYLE, asset(status, 'text/css')],
   [LIVE_PATH, asset(live, 'text/javascript')],
   [COPY_PATH, asset(copy, 'text/javascript')],
   [DEVELOPERS_SCRIPT, asset(developers, 'text/javascript')],
