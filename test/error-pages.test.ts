@@ -79,11 +79,11 @@ test('a person who is rate limited is told when to come back', async () => {
   const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
   await page.goto(`${limited.url}/`);
   const response = await page.goto(`${limited.url}/?wallet=0x12`);
-  const seconds = response?.headers()['retry-after'];
   expect(response?.status()).toBe(429);
+  expect(Number(response?.headers()['retry-after'])).toBeGreaterThan(3400);
   expect(response?.headers()['ratelimit']).toContain('"anon";r=0');
   expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Too many requests');
-  expect(await page.locator('main').innerText()).toContain(`Wait ${seconds} seconds, then try again.`);
+  expect(await page.locator('main').innerText()).toMatch(/Wait (60|59) minutes, then try again\./);
   expect(await page.getByRole('link', { name: 'try again' }).getAttribute('href')).toBe('/?wallet=0x12');
   await page.close();
 });
@@ -94,7 +94,7 @@ test('the page of a problem is accessible and fits both widths', async () => {
       const page = await browser.newPage({ viewport: { width, height: 900 } });
       const response = await page.goto(url);
       expect(response?.ok()).toBe(false);
-      expect([url, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([url, width]);
+      expect(Number(await page.evaluate('document.documentElement.scrollWidth'))).toBeLessThanOrEqual(width);
       expect([url, width, await accessibilityFaults(page)]).toEqual([url, width, []]);
       await page.close();
     }

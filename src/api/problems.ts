@@ -21,6 +21,9 @@ const AGE = { ...INDEXED, ageSeconds: integer, maxAgeSeconds: integer } as const
 /** Why a chain can be halted. */
 export const HALT_CODE = oneOfStrings('finality-violation', 'registry-mismatch', 'index-mismatch', 'import-unfinished');
 
+/** A head more than this many blocks behind the chain means that the backfill is not finished: `chain-not-ready`, not `chain-stale`. */
+export const BACKFILL_BLOCKS = 100;
+
 interface ProblemRow {
   readonly status: number;
   readonly title: string;

@@ -1,7 +1,7 @@
 // Reads as of the requested block or time, and refuses what may be out of date.
 
 import type { BlockChoice } from '../api/params.ts';
-import { Problem } from '../api/problems.ts';
+import { BACKFILL_BLOCKS, Problem } from '../api/problems.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import { describeHalt } from '../store/halt.ts';
@@ -74,9 +74,6 @@ export function providerTrouble({ followerStatus }: Pick<Service, 'followerStatu
   if (chain === undefined || unhealthy.length < chain.providers.length) return '';
   return ` All of its providers are unhealthy: ${unhealthy.map(({ name, cause }) => `${name} ${cause}`).join(', ')}.`;
 }
-
-/** A head more than this many blocks behind the chain means that the backfill is not finished. */
-const BACKFILL_BLOCKS = 100;
 
 /** Throws a problem if the answer may be out of date. What depends on final blocks alone is true however old the head is. */
 export function requireFresh(state: ChainState, reach: number, now: number, service: Service): void {

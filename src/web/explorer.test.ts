@@ -27,7 +27,7 @@ test('with the store away every page is a page that says so', async () => {
     const { status, type } = await get(app, path);
     expect([path, status, type]).toEqual([path, 200, 'text/html; charset=utf-8']);
   }
-  expect((await get(app, '/status')).text).toContain('class="notice trouble"');
+  expect((await get(app, '/status')).text).toContain('The state of the chains is not known now.');
 });
 
 test('a label is a text that is safe to show anywhere', () => {

@@ -17,6 +17,7 @@ import live from './live.browser.js' with { type: 'text' };
 import problem from './problem.css' with { type: 'text' };
 import revoke from './revoke.browser.js' with { type: 'text' };
 import revokeStyle from './revoke.css' with { type: 'text' };
+import status from './status.css' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
 import wallet from './wallet.css' with { type: 'text' };
 import wallets from './wallets.browser.js' with { type: 'text' };
@@ -48,6 +49,7 @@ const LIVE_PATH = '/live.js';
 const COPY_PATH = '/copy.js';
 export const EXPLORER_STYLE = '/explorer.css';
 export const PROBLEM_STYLE = '/problem.css';
+export const STATUS_STYLE = '/status.css';
 export const DEVELOPERS_SCRIPT = '/developers.js';
 export const WEBHOOKS_SCRIPT = '/developer-webhooks.js';
 export const DOCS_STYLE = '/docs.css';
@@ -70,6 +72,7 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [FONT_PATH, () => new Response(Bun.file(font), { headers: FONT_HEADERS })],
   [EXPLORER_STYLE, asset(explorer, 'text/css')],
   [PROBLEM_STYLE, asset(problem, 'text/css')],
+  [STATUS_STYLE, asset(status, 'text/css')],
   [LIVE_PATH, asset(live, 'text/javascript')],
   [COPY_PATH, asset(copy, 'text/javascript')],
   [DEVELOPERS_SCRIPT, asset(developers, 'text/javascript')],

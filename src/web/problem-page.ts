@@ -2,6 +2,7 @@
 
 import { PROBLEMS, type ProblemType, problemUri } from '../api/problems.ts';
 import { shorten } from '../api/query.ts';
+import { durationText } from './duration.ts';
 import { type Html, html } from './html.ts';
 import { PROBLEM_STYLE, renderPage } from './page.ts';
 
@@ -47,7 +48,7 @@ function nextStep({ type, retryAfter, url, isUnknownPath, near }: ShownProblem):
       ? html`Check the address, or go on from here.`
       : html`Did you mean <a href="${near}">${near}</a>?`;
   const again = html`<a href="${sameSite(url)}">try again</a>`;
-  if (retryAfter !== null) return html`Wait ${secondsText(retryAfter)}, then ${again}.`;
+  if (retryAfter !== null) return html`Wait ${waitText(retryAfter)}, then ${again}.`;
   switch (type) {
     case 'internal':
       return html`You can ${again}. If it fails again, send the request id below to the operator.`;
@@ -58,7 +59,8 @@ function nextStep({ type, retryAfter, url, isUnknownPath, near }: ShownProblem):
   }
 }
 
+/** Never too short. */
+const waitText = (seconds: number) => durationText(seconds < 120 ? seconds : 60 * Math.ceil(seconds / 60));
+
 /** A path that begins with two slashes would be a link to another site. */
 const sameSite = (url: string) => (/^\/(?![/\\])/.test(url) ? url : '/');
-
-const secondsText = (seconds: number) => (seconds === 1 ? '1 second' : `${seconds} seconds`);

@@ -1,0 +1,109 @@
+// The status page in a real browser: on the sandbox, and on a service with chains in every state.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import type { RunningServer } from '../src/http/listener.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Report, Store } from '../src/store/store.ts';
+import { accessibilityFaults } from './support/axe.ts';
+import { temporaryPath } from './support/engines.ts';
+import { block, FOLLOWER_STATUS, timeOf } from './support/fixtures.ts';
+import { useSandboxInBrowser } from './support/sandbox-browser.ts';
+import { serving } from './support/serving.ts';
+
+const used = useSandboxInBrowser();
+const HALT = { code: 'registry-mismatch', since: timeOf(104), block: 102, statements: [] } as const;
+/** Up to date, halted, backfilling, behind, not started, and with a part of its history. */
+const CHAINS: readonly (readonly [number, Report | null])[] = [
+  [1, { confirmed: 103 }],
+  [10, { halt: HALT }],
+  [137, { tip: 9999 }],
+  [8453, {}],
+  [42161, null],
+  [7777777, { partial: true, confirmed: 101 }],
+];
+
+let store: Store;
+let server: RunningServer;
+const epochs = new Map<number, number>();
+beforeAll(async () => {
+  store = await openStore(`sqlite:${temporaryPath('status-page.db')}`);
+  for (const [chainId, report] of CHAINS) {
+    if (report === null) continue;
+    const { epoch } = await store.claim(chainId, 100);
+    epochs.set(chainId, epoch);
+    const head = block(105);
+    await store.apply({ chainId, epoch, after: null, blocks: [block(100), block(103), head], head, verified: 103 });
+    await store.report(chainId, epoch, { tip: 105, ...report });
+  }
+  const providers = [
+    { name: '1/1', healthy: true, cause: null },
+    { name: '1/2', healthy: false, cause: 'http-401' as const },
+  ];
+  server = serving(store, timeOf(105) + 200, {
+    chainIds: new Set(CHAINS.map(([chainId]) => chainId)),
+    maxLag: (chainId) => (chainId === 8453 || chainId === 137 ? 60 : 600),
+    followerStatus: () => [
+      { ...FOLLOWER_STATUS, providers },
+      { ...FOLLOWER_STATUS, chainId: 137, secondsLeft: 5400 },
+    ],
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  await store.close();
+});
+
+const visit = async (url: string, width = 1280): Promise<Page> => {
+  const page = await used.browser.newPage({ viewport: { width, height: 900 } });
+  await page.goto(url);
+  return page;
+};
+const card = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+test('the sandbox is up to date, and the operator finds providers without their URLs and the audit', async () => {
+  const page = await visit(`${used.url}/status`);
+  expect(await page.locator('#summary').innerText()).toBe('Ethereum is up to date.');
+  const ethereum = card(page, 'Ethereum');
+  expect(await ethereum.innerText()).toMatch(/Ethereum chain 1 Up to date/);
+  expect(await ethereum.innerText()).not.toContain('1/1 healthy');
+  await ethereum.getByText('Details for the operator').click();
+  const details = await ethereum.innerText();
+  for (const part of ['Finalized block', 'Lag', '1/1 healthy', 'compared since start']) expect(details).toContain(part);
+  expect(await page.content()).not.toMatch(/127\.0\.0\.1:\d+(?!\/)/);
+  await page.close();
+});
+
+test('every state is told in words, and accessible at both widths and in both themes', async () => {
+  for (const width of [1280, 390]) {
+    const page = await visit(`${server.url}/status`, width);
+    expect(await page.locator('#summary').innerText()).toMatch(/^2 of 6 chains are up to date\. The answers of /);
+    for (const [name, text] of [
+      ['Ethereum', 'Up to date'],
+      ['Optimism', 'no question about Optimism is answered'],
+      ['Polygon', 'Backfilling'],
+      ['Base', 'The newest indexed block is from'],
+      ['Arbitrum One', 'Nothing of Arbitrum One is indexed yet.'],
+      ['Zora', 'What was delegated before is unknown'],
+    ] as const)
+      expect(await card(page, name).innerText()).toContain(text);
+    for (const summary of await page.getByText('Details for the operator').all()) await summary.click();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    expect([width, await accessibilityFaults(page)]).toEqual([width, []]);
+    const folder = process.env['SCREENSHOTS'];
+    if (folder) await page.screenshot({ path: `${folder}/status-states-${width}.png`, fullPage: true });
+    await page.close();
+  }
+});
+
+test('a chain that resumes is updated in place, and what is unfolded stays so', async () => {
+  const page = await visit(`${server.url}/status`);
+  const optimism = card(page, 'Optimism');
+  await optimism.getByText('Details for the operator').press('Enter');
+  await optimism.getByText('delegations audit --chain 10').waitFor();
+  await store.report(10, epochs.get(10) ?? 0, { halt: null });
+  await optimism.getByText('Up to date').waitFor();
+  expect(await optimism.locator('details').getAttribute('open')).not.toBeNull();
+  expect(await optimism.getByText('delegations audit').count()).toBe(0);
+  await page.close();
+});
