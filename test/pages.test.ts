@@ -1,13 +1,10 @@
-// Every page in a real browser on the sandbox: layout, network requests, accessibility, and keys with a wallet.
+// Every page in a real browser on the sandbox: layout, network requests and accessibility.
 
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { privateKeyToAccount } from 'viem/accounts';
 import { COLD, CONTRACTS, HOT, OTHER, SMART } from '../src/sandbox/wallets.ts';
-import { visitWithWallet } from './support/browser-wallet.ts';
-import { eventually } from './support/live-chain.ts';
 import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 
 const AXE = readFileSync(join(import.meta.dir, '../node_modules/axe-core/axe.min.js'), 'utf8');
@@ -169,112 +166,4 @@ test('the status page shows the progress of each chain, its providers without th
     expect(card).toContain(part);
   expect(await page.content()).not.toMatch(/127\.0\.0\.1:\d+(?!\/)/);
   await page.close();
-});
-
-describe('the developer page', () => {
-  const account = privateKeyToAccount(`0x${'33'.repeat(32)}`);
-
-  const withWallet = () => visitWithWallet(used.browser, `${used.url}/developers`, account);
-
-  test('says that there is no wallet', async () => {
-    const { page } = await visit('/developers');
-    await page.getByText('No wallet found in this browser').waitFor();
-    await page.close();
-  });
-
-  test('sign in, create a key, use it past the limit, rotate and revoke it, sign out', async () => {
-    const { page, complaints } = await withWallet();
-    await page.getByRole('button', { name: 'Sign in with Test Wallet' }).click();
-    await page.getByText(account.address.toLowerCase()).waitFor();
-    const [session] = (await page.context().cookies()).filter(({ name }) => name === 'delegations_session');
-    expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/developers' });
-    await page.getByText('You have no keys yet.').waitFor();
-
-    await page.getByLabel('Label').fill('mint site');
-    await page.getByRole('button', { name: 'Create a key' }).press('Enter');
-    const shown = page.locator('#new-key-text');
-    await shown.filter({ hasText: 'dk_' }).waitFor();
-    const key = await shown.innerText();
-    expect(key).toMatch(/^dk_[0-9A-Za-z]{36}$/);
-    const ask = (with_ = key) =>
-      fetch(`${used.url}/registry/v2/check/all?from=${COLD.Ada}&to=${HOT.Ada}`, { headers: { 'x-api-key': with_ } });
-    const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await ask()).status));
-    expect(new Set(statuses)).toEqual(new Set([200]));
-
-    // Shown once: a reload does not show it again.
-    await page.reload();
-    await page.getByText('mint site').waitFor();
-    expect(await page.content()).not.toContain(key.slice(8));
-
-    await page.getByRole('button', { name: 'Rotate mint site' }).click();
-    await shown.filter({ hasText: 'dk_' }).waitFor();
-    const next = await shown.innerText();
-    expect([(await ask()).status, (await ask(next)).status]).toEqual([200, 200]);
-
-    const folder = process.env['SCREENSHOTS'];
-    for (const width of folder ? [1280, 390] : []) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.screenshot({ path: join(folder ?? '', `developers-signed-in-${width}.png`), fullPage: true });
-    }
-    page.on('dialog', (dialog) => void dialog.accept());
-    await page.getByRole('button', { name: 'Revoke mint site' }).first().click();
-    await page.getByText('” revoked.').waitFor();
-    // Each process learns of it within two seconds.
-    const both = async () => [(await ask()).status, (await ask(next)).status].sort();
-    await eventually('revoked', async () => (await both()).includes(401));
-    expect(await both()).toEqual([200, 401]);
-
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('button', { name: 'Sign in with Test Wallet' }).waitFor();
-    expect(complaints).toEqual([]);
-    await page.close();
-  });
-
-  test('a wallet with as many keys as the quota allows is asked whether to replace a key at once', async () => {
-    const { page, complaints } = await withWallet();
-    await page.getByRole('button', { name: 'Sign in with Test Wallet' }).click();
-    await page.getByText(account.address.toLowerCase()).waitFor();
-    const statuses = await page.evaluate(async () => {
-      const found: number[] = [];
-      for (let turn = 0; turn < 6; turn++) {
-        const body = JSON.stringify({ label: `site ${turn}` });
-        const headers = { 'content-type': 'application/json' };
-        found.push((await fetch('/developers/keys', { method: 'POST', headers, body })).status);
-      }
-      return found;
-    });
-    expect(statuses.at(-1)).toBe(409);
-    await page.reload();
-    const questions: string[] = [];
-    page.once('dialog', (dialog) => {
-      questions.push(dialog.message());
-      void dialog.accept();
-    });
-    await page.getByRole('button', { name: 'Rotate site 0' }).click();
-    await page.locator('#new-key-text').filter({ hasText: 'dk_' }).waitFor();
-    expect(questions).toEqual([expect.stringContaining('Replace “site 0” now?')]);
-    // The browser itself reports responses of 409.
-    expect(complaints.filter((one) => !one.includes('409'))).toEqual([]);
-    await page.close();
-  });
-
-  test('rejects other origins, missing sessions and keys of other wallets', async () => {
-    const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-      fetch(`${used.url}/developers/${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', origin: used.url, ...headers },
-        body: JSON.stringify(body),
-      });
-    const statusOf = async (response: Promise<Response>) => (await response).status;
-    expect(await statusOf(post('nonce', { wallet: account.address }, { origin: 'https://evil.example' }))).toBe(403);
-    expect(await statusOf(post('nonce', { wallet: account.address }, { 'content-type': 'text/plain' }))).toBe(403);
-    expect(await statusOf(post('nonce', { wallet: 'nobody' }))).toBe(400);
-    expect(await statusOf(post('nonce', []))).toBe(400);
-    expect(await statusOf(post('session', { message: 'hello', signature: '0x12' }))).toBe(401);
-    expect(await statusOf(post('keys', { label: 'x' }))).toBe(401);
-    expect(await statusOf(post('keys/revoke', { id: 1 }))).toBe(401);
-    expect(await statusOf(fetch(`${used.url}/developers/keys`))).toBe(401);
-    expect(await statusOf(fetch(`${used.url}/developers/nonce`))).toBe(405);
-    expect(await (await fetch(`${used.url}/developers/session`)).json()).toEqual({ wallet: null });
-  });
 });
