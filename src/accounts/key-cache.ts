@@ -12,6 +12,8 @@ export interface KeyCache {
   idOf(text: string): number | null;
   /** Reads the key from the database. Concurrent calls for one key share a lookup. */
   lookUp(text: string, uses?: number): Promise<KeyRecord | false>;
+  /** Stores the uses counted so far. */
+  flush(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -105,6 +107,7 @@ export function createKeyCache(
         pending.delete(text);
       }
     },
+    flush,
     async stop() {
       clearInterval(timer);
       await flush();

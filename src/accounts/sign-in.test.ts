@@ -67,6 +67,14 @@ for (const engine of ENGINES) {
       expect(await refused(await signed({ nonce: 'a'.repeat(32) }))).toContain('used before');
     });
 
+    test('a wrong signature does not use up the nonce: the right one can follow', async () => {
+      const { message, signature } = await signed();
+      expect(await refused({ message, signature: await other.signMessage({ message }) })).toContain(
+        'not from the wallet',
+      );
+      expect(await signIn.verify(message, signature, 'a')).toBe(account.address.toLowerCase());
+    });
+
     test('another domain or address of the service is refused', async () => {
       expect(await refused(await signed({ domain: 'evil.example' }))).toContain('for evil.example');
       expect(await refused(await signed({ uri: 'https://evil.example/developers' }))).toContain(

@@ -62,8 +62,8 @@ export async function createSignIn({ sessions, origins, nodes, now, onDispute }:
     }
   }
 
-  /** The nonce is used up last, so that an invalid message does not consume it. */
-  async function requireMessage(message: string): Promise<{ address: Address; chainId: number }> {
+  /** Checks everything but the signature and the nonce. */
+  function requireMessage(message: string): { address: Address; chainId: number; nonce: string } {
     const fields = parseSiweMessage(message);
     const { address, chainId, domain, uri, version, nonce, scheme, issuedAt, expirationTime, notBefore } = fields;
     const reject = (why: string): never => {
@@ -86,9 +86,12 @@ export async function createSignIn({ sessions, origins, nodes, now, onDispute }:
       return reject('The message is too old, or its time is in the future.');
     if (expirationTime === undefined || !(seconds(expirationTime) > now())) return reject('The message has expired.');
     if (notBefore !== undefined && !(seconds(notBefore) <= now())) return reject('The message is not valid yet.');
+    return { address, chainId, nonce };
+  }
+
+  async function useNonce(nonce: string): Promise<void> {
     if (!(await sessions.useNonce(nonce, Math.floor(now()))))
-      return reject('The nonce was used before, or has expired. Sign in again.');
-    return { address, chainId };
+      throw new SignInError('The nonce was used before, or has expired. Sign in again.');
   }
 
   async function isContractSigned(signed: ContractSignature, caller: string): Promise<boolean> {
@@ -118,14 +121,16 @@ export async function createSignIn({ sessions, origins, nodes, now, onDispute }:
     async verify(message, signature, caller) {
       if (message.length > MAX_MESSAGE_LENGTH || signature.length > MAX_SIGNATURE_LENGTH || !isHex(signature))
         throw new SignInError('Invalid sign-in message or signature.');
-      const { address, chainId } = await requireMessage(message);
+      const { address, chainId, nonce } = requireMessage(message);
       const wallet = address.toLowerCase();
       // The signature of a wallet's own key proves itself: no provider is asked.
       const signer = await recoverMessageAddress({ message, signature }).catch(() => null);
-      if (signer?.toLowerCase() === wallet) return wallet;
-      if (await isContractSigned({ chainId, address, message, signature }, caller))
-        return `eip155:${chainId}:${wallet}`;
-      throw new SignInError('The signature is not from the wallet in the message.');
+      const isOwn = signer?.toLowerCase() === wallet;
+      if (!isOwn && !(await isContractSigned({ chainId, address, message, signature }, caller)))
+        throw new SignInError('The signature is not from the wallet in the message.');
+      // Used up last, so that whoever pasted a wrong signature can paste the right one.
+      await useNonce(nonce);
+      return isOwn ? wallet : `eip155:${chainId}:${wallet}`;
     },
   };
 }

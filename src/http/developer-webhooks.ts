@@ -5,7 +5,8 @@ import { Problem } from '../api/problems.ts';
 import { parseQuery, splitUrl } from '../api/query.ts';
 import { StoreError } from '../store/errors.ts';
 import { createSecret } from '../webhooks/sign.ts';
-import { bodyOf, type Developers, json, readAfter, requireWallet, type WebhookChange } from './developers.ts';
+import { requireWallet } from './developer-session.ts';
+import { bodyOf, type Developers, json, readAfter, type WebhookChange } from './developers.ts';
 import type { Service } from './service.ts';
 import { replayCursor, startCursor } from './webhook-feed.ts';
 import { attemptJson, webhookJson } from './webhook-json.ts';
@@ -75,7 +76,7 @@ async function listWebhooks({ request, developers: { accounts, webhooks }, walle
   const found = await accounts.webhooks.list({ owner: wallet, limit, ...(after === null ? {} : { after }) });
   const page = found.slice(0, WEBHOOKS_PER_PAGE);
   const next = found.length > page.length ? (page.at(-1)?.id ?? null) : null;
-  return json({ wallet, quota: webhooks.quota, webhooks: page.map(shown), next });
+  return json({ quota: webhooks.quota, webhooks: page.map(shown), next });
 }
 
 async function createWebhook({ request, developers, service, wallet, now }: Asked): Promise<Response> {

@@ -1,11 +1,13 @@
-// Tests the endpoints of /developers that manage keys: quota, rotation and pages, with real accounts.
+// Tests the endpoints of /developers for sessions and keys: quota, rotation, uses and pages, with real accounts.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { insertKeys } from '../../test/support/account-rows.ts';
 import { ENGINES } from '../../test/support/engines.ts';
 import { appOf } from '../../test/support/serving.ts';
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
+import { createKeyCache, type KeyCache } from '../accounts/key-cache.ts';
 import { SignInError } from '../accounts/sign-in.ts';
+import type { KeyJson, KeyListJson, NewKeyJson } from '../api/developer-json.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
@@ -14,16 +16,18 @@ const NOW = 1_800_000_000;
 const ORIGIN = 'http://localhost';
 const QUOTA = 5;
 
-interface Key {
-  readonly id: number;
-  readonly good: boolean;
-}
+type Get = (path: string) => Promise<{ body: unknown }>;
+type Post = (path: string, body: unknown) => Promise<{ body: unknown }>;
+const list = async (get: Get, query = '') => (await get(`keys${query}`)).body as KeyListJson;
+const create = async (post: Post, label: string) => (await post('keys', { label })).body as NewKeyJson;
+const isWorking = (state: KeyJson['state']) => state === 'active' || state === 'replaced';
 
 for (const engine of ENGINES) {
   describe(`/developers on ${engine.name}`, () => {
     let url: string;
     let store: Store;
     let accounts: Accounts;
+    let cache: KeyCache;
     let app: App;
     beforeAll(async () => {
       url = await engine.fresh();
@@ -34,10 +38,15 @@ for (const engine of ENGINES) {
           throw new SignInError(`${message} for ${caller}`, message === 'busy');
         },
       };
-      const developers = { accounts, signIn, origins: () => [ORIGIN], quota: QUOTA, clientOf: () => '127.0.0.1' };
-      app = appOf(store, NOW, { developers });
+      cache = createKeyCache(accounts, { now: () => NOW });
+      const origins = () => [ORIGIN];
+      const clientOf = () => '127.0.0.1';
+      app = appOf(store, NOW, {
+        developers: { accounts, signIn, origins, quota: QUOTA, clientOf, storeUses: cache.flush },
+      });
     });
     afterAll(async () => {
+      await cache.stop();
       await accounts.close();
       await store.close();
     });
@@ -57,27 +66,70 @@ for (const engine of ENGINES) {
       return {
         get: (path: string) => send(path),
         post: (path: string, body: unknown) => send(path, { method: 'POST', body: JSON.stringify(body) }),
+        page: async () => (await app.fetch(new Request(`${ORIGIN}/developers`, { headers: { cookie } }))).text(),
       };
     }
 
     test('rotating keys does not exceed the quota', async () => {
       const { get, post } = await signedIn('0xrotates');
-      const { body } = await post('keys', { label: 'mint site' });
-      let { id } = body['record'] as Key;
+      let { id } = (await create(post, 'mint site')).record;
       const statuses: number[] = [];
       for (let turn = 0; turn < 20; turn++) {
         const rotated = await post('keys/rotate', { id });
         statuses.push(rotated.status);
-        if (rotated.status === 201) id = (rotated.body['record'] as Key).id;
+        if (rotated.status === 201) id = (rotated.body['record'] as KeyJson).id;
         else expect(rotated.body['type']).toEndWith('too-many-keys');
       }
-      const working = async () => ((await get('keys')).body['keys'] as Key[]).filter(({ good }) => good).length;
+      const working = async () => (await list(get)).keys.filter(({ state }) => isWorking(state)).length;
       expect(await working()).toBe(QUOTA);
       expect(statuses).toEqual([201, 201, 201, 201, ...Array.from({ length: 16 }, () => 409)]);
       // A rotation that ends the old key at once is always possible.
       expect((await post('keys/rotate', { id, overlap: 'no' })).status).toBe(400);
       expect((await post('keys/rotate', { id, overlap: false })).status).toBe(201);
       expect(await working()).toBe(QUOTA);
+    });
+
+    test('a rotated key and the one that replaces it are of one group, and each has its state', async () => {
+      const { get, post } = await signedIn('0xgroups');
+      const { id } = (await create(post, 'mint site')).record;
+      const other = (await create(post, 'other')).record;
+      await accounts.create({ label: 'expired', owner: '0xgroups', expiresAt: NOW - 5, now: NOW - 9 });
+      const next = (await post('keys/rotate', { id })).body['record'] as KeyJson;
+      const last = (await post('keys/rotate', { id: next.id, overlap: false })).body['record'] as KeyJson;
+      const found = (await list(get)).keys.map((key) => [key.id, key.group, key.state, key.endsAt]);
+      expect(found).toEqual([
+        [last.id, id, 'active', null],
+        [next.id, id, 'revoked', NOW],
+        [expect.any(Number), expect.any(Number), 'expired', NOW - 5],
+        [other.id, other.id, 'active', null],
+        [id, id, 'replaced', NOW + 86_400],
+      ]);
+    });
+
+    test('the uses that the process has counted are stored before the list is read', async () => {
+      const { get, post } = await signedIn('0xuses');
+      const { key, record } = await create(post, 'mint site');
+      expect(await cache.lookUp(key)).toMatchObject({ id: record.id });
+      const [shown] = (await list(get)).keys;
+      expect([shown?.uses.at(-1), shown?.lastUsedAt]).toEqual([1, NOW]);
+    });
+
+    test('the session is that of the wallet with its checksum, and of a contract wallet on its chain', async () => {
+      const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+      for (const [account, chainId] of [
+        [address.toLowerCase(), null],
+        [`eip155:8453:${address.toLowerCase()}`, 8453],
+      ] as const) {
+        const { get, page } = await signedIn(account);
+        expect((await get('session')).body).toEqual({ wallet: address, chainId });
+        expect(await page()).toContain(`data-wallet="${address}" data-chain="${chainId ?? ''}"`);
+      }
+    });
+
+    test('only a sandbox has a test wallet', async () => {
+      const { post, page } = await signedIn(`0x${'1'.repeat(40)}`);
+      expect((await post('test-wallet', { bytes: '0x' })).status).toBe(404);
+      expect(await page()).not.toContain('test-wallet');
     });
 
     test('a sign-in that cannot be verified now is 503, any other that fails is 401', async () => {
@@ -100,20 +152,28 @@ for (const engine of ENGINES) {
         NOW,
       );
       const { get } = await signedIn(wallet);
-      let { body } = await get('keys');
-      expect((body['keys'] as Key[]).map(({ id }) => id)).toEqual(
-        Array.from({ length: 100 }, (_, turn) => last - turn),
-      );
-      expect(body['uses']).toEqual([{ id: last, day, uses: 7 }]);
-      expect(body['next']).toBe(last - 99);
-      ({ body } = await get(`keys?after=${body['next']}`));
-      expect((body['keys'] as Key[])[0]?.id).toBe(last - 100);
-      expect(body['uses']).toEqual([]);
-      ({ body } = await get(`keys?after=${first + 1}`));
-      expect([(body['keys'] as Key[]).map(({ id }) => id), body['next']]).toEqual([[first], null]);
-      expect(body['uses']).toEqual([{ id: first, day, uses: 7 }]);
+      const usesOf = ({ keys }: KeyListJson) => keys.filter(({ uses }) => uses.at(-1) === 7).map(({ id }) => id);
+      const newest = await list(get);
+      expect(newest.keys.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, turn) => last - turn));
+      expect([newest.next, usesOf(newest)]).toEqual([last - 99, [last]]);
+      const second = await list(get, `?after=${newest.next}`);
+      expect([second.keys[0]?.id, usesOf(second)]).toEqual([last - 100, []]);
+      const oldest = await list(get, `?after=${first + 1}`);
+      expect([oldest.keys.map(({ id }) => id), oldest.next, usesOf(oldest)]).toEqual([[first], null, [first]]);
       for (const query of ['after=x', 'after=-1', 'after=1.5', 'after=1&after=2', 'before=1'])
         expect([query, (await get(`keys?${query}`)).status]).toEqual([query, 400]);
+    });
+
+    test('without self-service, the page says how to get a key, and the limits that apply', async () => {
+      const managed = appOf(store, NOW, {
+        anonymousLimit: { most: 7, seconds: 3 },
+        keyLimit: { most: 70, seconds: 3 },
+      });
+      const text = await (await managed.fetch(new Request(`${ORIGIN}/developers`))).text();
+      expect(text).toContain('you can send 7 requests in any 3 seconds');
+      expect(text).toContain('you can send 70 requests in any 3 seconds');
+      expect(text).toContain('The operator of this service hands out its keys.');
+      expect(text).not.toContain('Sign in');
     });
   });
 }

@@ -26,8 +26,10 @@ import type { Call } from './call.ts';
 import { answerChanges } from './changes.ts';
 import { answerCheck } from './check.ts';
 import { answerCounterparts } from './counterparts.ts';
+import { KEY_PATHS } from './developer-keys.ts';
+import { SESSION_PATHS, sessionOf } from './developer-session.ts';
 import { answerWebhooks, WEBHOOK_PATHS } from './developer-webhooks.ts';
-import { DEVELOPER_PATHS, requireOwnPage } from './developers.ts';
+import { requireOwnPage } from './developers.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
 import { answerHistory } from './history.ts';
 import { answerHolders } from './holders.ts';
@@ -147,9 +149,20 @@ async function answerExplorer({ request, query, service, ask }: Call): Promise<R
   return livePage(await renderExplorer(asked, ask), service);
 }
 
+async function answerDevelopers({ request, service }: Call): Promise<Response> {
+  const { developers, chainIds, now, keyLimit = null, anonymousLimit = null } = service;
+  const selfService = developers && {
+    session: await sessionOf(request, developers, Math.floor(now())),
+    chainIds: [...chainIds].sort((a, b) => a - b),
+    webhooks: developers.webhooks !== undefined,
+    testWallet: developers.testWallet?.address ?? null,
+  };
+  return livePage(renderDevelopers({ keyLimit, anonymousLimit, selfService: selfService ?? null }), service);
+}
+
 const NO_SELF_SERVICE = 'The operator of this service hands out its API keys.';
 
-const DEVELOPER_ROUTES: readonly Route[] = [...DEVELOPER_PATHS].map(([path, handlers]) => ({
+const DEVELOPER_ROUTES: readonly Route[] = [...SESSION_PATHS, ...KEY_PATHS].map(([path, handlers]) => ({
   path,
   budget: path === '/developers/session' || path === '/developers/keys' ? 'lookup' : 'page',
   methods: Object.keys(handlers),
@@ -195,16 +208,7 @@ const ROUTES: readonly Route[] = [
   ),
   pageRoute('/openapi.yaml', () => fixedResponse(openApi.yaml(), { headers: YAML_HEADERS })),
   pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
-  pageRoute('/developers', ({ service }) =>
-    livePage(
-      renderDevelopers({
-        selfService: service.developers !== undefined,
-        webhooks: service.developers?.webhooks !== undefined,
-        keyLimit: service.keyLimit ?? null,
-      }),
-      service,
-    ),
-  ),
+  pageRoute('/developers', answerDevelopers),
   { path: '/mcp', budget: 'keyed', methods: ['POST'], takesBody: true, answer: answerMcp },
   ...DEVELOPER_ROUTES,
   ...WEBHOOK_ROUTES,

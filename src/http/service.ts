@@ -37,6 +37,8 @@ export interface Service {
   readonly developers?: Developers;
   /** Whether the process is about to stop accepting requests. */
   readonly isStopping?: () => boolean;
+  /** The limit of requests without a key; absent or null if there is none. */
+  readonly anonymousLimit?: Limit | null;
   /** The limit of requests with a key; absent or null if there is none. */
   readonly keyLimit?: Limit | null;
   /** The status of the followers, if this process knows it. */

@@ -12,6 +12,7 @@ import { type Evm, startEvm } from './evm.ts';
 import { requirePorts, sandboxSettings } from './sandbox-settings.ts';
 import { readScenario, type Scenario } from './scenario.ts';
 import { TEST_ACCOUNTS } from './test-accounts.ts';
+import { createTestWallet } from './test-wallet.ts';
 import { type SandboxConnection, welcomeText } from './welcome.ts';
 
 export interface SandboxOptions {
@@ -55,7 +56,7 @@ export async function runSandbox(environment: Environment, options: SandboxOptio
     const databaseUrl = `sqlite:${join(folder, 'delegations.db')}`;
     const service = await startService(
       { ...settings, DATABASE_URL: databaseUrl, RPC_URL_1: evm.url },
-      { sandbox: true },
+      { sandbox: true, testWallet: await createTestWallet() },
     );
     cleanups.push(service.stop);
     await waitUntilIndexed(service, evm, signal);

@@ -1,6 +1,7 @@
 // Runs the service: the API and its metrics in this process, the follower in a child process.
 
 import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { TestWallet } from '../http/developers.ts';
 import { type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
 import { type FollowerProcess, startFollowerProcess } from './follower-process.ts';
@@ -21,6 +22,8 @@ export interface RunningService {
 
 export interface ServiceOptions {
   readonly sandbox?: boolean;
+  /** Of a sandbox: signs in whoever has no wallet. */
+  readonly testWallet?: TestWallet;
   /** False if another process follows the chains. */
   readonly follows?: boolean;
   /** The pace of webhooks, for tests. */
@@ -28,7 +31,7 @@ export interface ServiceOptions {
 }
 
 export async function startService(environment: Environment, options: ServiceOptions = {}): Promise<RunningService> {
-  const { sandbox = false, follows = true, delivery = {} } = options;
+  const { sandbox = false, testWallet, follows = true, delivery = {} } = options;
   const config = readConfig(environment);
   const metrics = createMetrics();
   const log = openLog(config.logLevel, metrics.countDroppedLogLines);
@@ -42,6 +45,7 @@ export async function startService(environment: Environment, options: ServiceOpt
     followed,
     followerStatus: () => followerStatus(),
     sandbox,
+    testWallet,
     delivery,
   });
   try {

@@ -9,7 +9,7 @@ import type { FollowerStatus } from '../chain/follower-status.ts';
 import { createTokenReader } from '../chain/token-reader.ts';
 import { createAdmission } from '../http/admission.ts';
 import { createChangeStreams } from '../http/change-streams.ts';
-import type { KeyChange, WebhookChange } from '../http/developers.ts';
+import type { KeyChange, TestWallet, WebhookChange } from '../http/developers.ts';
 import { clockBehind, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
 import { createLongLists } from '../http/long-lists.ts';
@@ -39,6 +39,8 @@ export interface ApiOptions {
   readonly followed: Iterable<number>;
   readonly followerStatus: () => readonly FollowerStatus[];
   readonly sandbox?: boolean;
+  /** Of a sandbox: signs in whoever has no wallet. */
+  readonly testWallet?: TestWallet | undefined;
   /** For a worker: the rate limit windows that all workers share. */
   readonly group?: GroupWindows;
   /** The pace of webhooks, for tests. */
@@ -64,7 +66,7 @@ const FLUSH_TIMEOUT_MS = 2000;
 const CHAINS_MS = 2000;
 
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
-  const { config, log, metrics, sandbox = false, group = null } = options;
+  const { config, log, metrics, sandbox = false, testWallet, group = null } = options;
   const denied = createDeniedSample();
   const onError = createErrorLog(log);
   const started: (() => unknown)[] = [];
@@ -136,6 +138,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
         ? { webhooks: { quota: config.webhooksPerWallet, rules: targetRules(config, sandbox) } }
         : {}),
       clientOf: admission.addressOf,
+      storeUses: keys.flush,
+      ...(sandbox && testWallet !== undefined ? { testWallet } : {}),
     };
     const { publicUrl: _, mcp: hasMcp, ...settings } = config;
     const mcp = hasMcp ? await openMcpEndpoint(onError) : null;

@@ -1,58 +1,78 @@
-// Renders the page at /developers, where a wallet signs in and manages its API keys and webhooks. Its script does the signing.
+// Renders the page at /developers, where a wallet signs in and manages its API keys and webhooks. Its scripts do the rest.
 
-import { WEBHOOKS_SECTION } from './developer-webhooks.ts';
-import { type Html, html } from './html.ts';
-import { DEVELOPERS_SCRIPT, renderPage, WEBHOOKS_SCRIPT } from './page.ts';
+import { ANY_LIST } from '../api/any-operations.ts';
+import type { SessionJson } from '../api/developer-json.ts';
+import { KEYS_SECTION, NEW_KEY } from './developer-keys.ts';
+import { renderSignIn } from './developer-sign-in.ts';
+import { NEW_SECRET, WEBHOOKS_SECTION } from './developer-webhooks.ts';
+import { Html, html } from './html.ts';
+import { DEVELOPERS_SCRIPT, DEVELOPERS_STYLE, renderPage, WALLETS_SCRIPT, WEBHOOKS_SCRIPT } from './page.ts';
 
-interface KeyLimit {
+interface Limit {
   readonly most: number;
   readonly seconds: number;
 }
 
 export interface DeveloperPage {
-  /** Whether a wallet can create its own keys. */
-  readonly selfService: boolean;
-  readonly webhooks: boolean;
-  /** Null if requests with a key are not limited. */
-  readonly keyLimit: KeyLimit | null;
+  /** The limits with and without a key; null for none. */
+  readonly keyLimit: Limit | null;
+  readonly anonymousLimit: Limit | null;
+  /** Null if the operator hands out the keys. */
+  readonly selfService: SelfService | null;
 }
 
-export const renderDevelopers = ({ selfService, webhooks, keyLimit }: DeveloperPage): string =>
+export interface SelfService {
+  /** Who looks at the page. */
+  readonly session: SessionJson;
+  /** The chains that a contract wallet can be on. */
+  readonly chainIds: readonly number[];
+  readonly webhooks: boolean;
+  /** In a sandbox: the address of a wallet that everybody may sign in with. */
+  readonly testWallet: string | null;
+}
+
+export const renderDevelopers = ({ keyLimit, anonymousLimit, selfService }: DeveloperPage): string =>
   renderPage(
     {
       title: 'Developers',
       path: '/developers',
-      scripts: selfService ? [DEVELOPERS_SCRIPT, ...(webhooks ? [WEBHOOKS_SCRIPT] : [])] : [],
+      styles: [DEVELOPERS_STYLE],
+      scripts:
+        selfService === null
+          ? []
+          : [WALLETS_SCRIPT, DEVELOPERS_SCRIPT, ...(selfService.webhooks ? [WEBHOOKS_SCRIPT] : [])],
     },
-    html`<h1>API keys</h1>
-<p class="lead">Without a key, the default limit is 25 requests per 10 seconds. With a key in the
-<code>X-API-KEY</code> header, ${
-      keyLimit === null
-        ? 'requests to v2 are not limited'
-        : `the limit for v2 is ${keyLimit.most} requests per ${keyLimit.seconds} seconds, shared by all your keys`
-    }. <a href="/docs">API reference</a></p>
-${selfService ? renderSelfService(webhooks ? WEBHOOKS_SECTION : html``) : html`<p class="empty">Self-service is switched off. Ask the operator of this service for a key.</p>`}`,
+    html`<h1>API keys${selfService?.webhooks ? ' and webhooks' : ''}</h1>
+<p class="lead">${describeLimits(anonymousLimit, keyLimit)} <a href="/docs">API reference</a></p>
+${selfService === null ? OPERATOR_MANAGED : renderSelfService(selfService)}`,
   );
 
-const renderSelfService = (
-  webhooks: Html,
-) => html`<noscript><p class="notice trouble">Signing in with a wallet requires JavaScript.</p></noscript>
-<p id="message" class="notice" role="status" aria-live="polite" hidden></p>
-<section id="signed-out" hidden><h2>Sign in</h2>
-<p>Your wallet signs a message that names this service. No transaction is sent, and it is free.</p>
-<div id="wallets"></div><p id="no-wallet" class="empty" hidden>No wallet found in this browser. Install one, or open this page in your wallet's browser.</p></section>
-<section id="signed-in" hidden><h2>Your keys</h2>
-<p>Signed in as <code id="wallet"></code> <button id="sign-out" class="plain" type="button">Sign out</button></p>
-<div id="new-key" class="notice yes" hidden><strong>Your new key.</strong> Copy it now: it will not be shown again.<pre><code id="new-key-text"></code></pre>
-<button id="copy" type="button">Copy</button> <button id="hide" class="plain" type="button">Done</button></div>
-<form id="create" class="panel"><label>Label<input name="label" required maxlength="100" placeholder="mint site" autocomplete="off"></label>
-<label>Expires<select name="days"><option value="">never</option><option value="30">in 30 days</option><option value="365">in a year</option></select></label>
-<button>Create a key</button></form>
-<p id="no-keys" class="empty" hidden>You have no keys yet.</p>
-<div id="keys" class="cards"></div>
-<p><button id="more" class="plain" type="button" hidden>Show more keys</button></p>
-${webhooks}</section>
-<template id="key-card"><section class="card"><h3><span data-field="label"></span> <span class="badge" data-field="state"></span></h3>
-<dl><dt>Key</dt><dd><code data-field="shown"></code></dd><dt>Created</dt><dd data-field="created"></dd><dt>Last used</dt><dd data-field="used"></dd><dt>Limit</dt><dd data-field="limit"></dd></dl>
-<figure class="uses"><svg viewBox="0 0 300 48" role="img" preserveAspectRatio="none"></svg><figcaption data-field="total"></figcaption></figure>
-<p class="actions"><button type="button" class="plain" data-action="rotate">Rotate</button> <button type="button" class="plain" data-action="revoke">Revoke</button></p></section></template>`;
+const limitText = ({ most, seconds }: Limit) => `${most} requests in any ${seconds} seconds`;
+
+const describeLimits = (anonymous: Limit | null, key: Limit | null): Html =>
+  html`Without a key, ${
+    anonymous === null ? 'requests are not limited' : `you can send ${limitText(anonymous)}`
+  }. With a key in the <code>X-API-KEY</code> header, ${
+    key === null ? 'requests are not limited' : `you can send ${limitText(key)}, all your keys together`
+  }; v1 takes no keys.`;
+
+const OPERATOR_MANAGED = html`<section class="panel"><h2>How to get a key</h2>
+<p>The operator of this service hands out its keys. Ask them for one, and tell them what you will use it for and how many
+requests you expect. Send it with each request:</p>
+<pre><code>curl -H 'X-API-KEY: dk_…' …</code></pre></section>`;
+
+const hiddenIf = (isHidden: boolean) => (isHidden ? new Html(' hidden') : '');
+
+function renderSelfService({ session, chainIds, webhooks, testWallet }: SelfService): Html {
+  const { wallet, chainId } = session;
+  return html`<noscript><p class="notice trouble">Signing in with a wallet requires JavaScript.</p></noscript>
+<div id="signed-out"${hiddenIf(wallet !== null)}>${renderSignIn({ chainIds, testWallet })}</div>
+${NEW_KEY}
+${webhooks ? NEW_SECRET : ''}
+<div id="signed-in" data-wallet="${wallet ?? ''}" data-chain="${chainId ?? ''}" data-example="${ANY_LIST.path}"${hiddenIf(wallet === null)}>
+<p class="who">Signed in as <code id="wallet">${wallet ?? ''}</code> <span id="wallet-chain" class="soft"></span>
+<button id="sign-out" class="plain" type="button">Sign out</button></p>
+${KEYS_SECTION}
+${webhooks ? WEBHOOKS_SECTION : ''}</div>
+<div id="messages" role="status"></div>`;
+}

@@ -2,8 +2,8 @@
 
 import { compressibleResponse, fixedResponse } from '../api/compressed-response.ts';
 import copy from './copy.browser.js' with { type: 'text' };
-import developerWebhooks from './developer-webhooks.browser.js' with { type: 'text' };
-import developers from './developers.browser.js' with { type: 'text' };
+import { KEYS_SCRIPT_TEXT, WEBHOOKS_SCRIPT_TEXT } from './developer-scripts.ts';
+import developersStyle from './developers.css' with { type: 'text' };
 import docsStyle from './docs.css' with { type: 'text' };
 import docsLanguage from './docs-language.browser.js' with { type: 'text' };
 import docsReading from './docs-reading.browser.js' with { type: 'text' };
@@ -51,6 +51,7 @@ export const EXPLORER_STYLE = '/explorer.css';
 export const PROBLEM_STYLE = '/problem.css';
 export const STATUS_STYLE = '/status.css';
 export const DEVELOPERS_SCRIPT = '/developers.js';
+export const DEVELOPERS_STYLE = '/developers.css';
 export const WEBHOOKS_SCRIPT = '/developer-webhooks.js';
 export const DOCS_STYLE = '/docs.css';
 export const DOCS_LANGUAGE_SCRIPT = '/docs-language.js';
@@ -75,8 +76,9 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [STATUS_STYLE, asset(status, 'text/css')],
   [LIVE_PATH, asset(live, 'text/javascript')],
   [COPY_PATH, asset(copy, 'text/javascript')],
-  [DEVELOPERS_SCRIPT, asset(developers, 'text/javascript')],
-  [WEBHOOKS_SCRIPT, asset(developerWebhooks, 'text/javascript')],
+  [DEVELOPERS_STYLE, asset(developersStyle, 'text/css')],
+  [DEVELOPERS_SCRIPT, asset(KEYS_SCRIPT_TEXT, 'text/javascript')],
+  [WEBHOOKS_SCRIPT, asset(WEBHOOKS_SCRIPT_TEXT, 'text/javascript')],
   [DOCS_STYLE, asset(docsStyle, 'text/css')],
   [DOCS_LANGUAGE_SCRIPT, asset(docsLanguage, 'text/javascript')],
   [DOCS_SCRIPTS[0], asset(docsReading, 'text/javascript')],

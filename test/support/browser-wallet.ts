@@ -1,4 +1,4 @@
-// Opens a page in a browser that has a wallet: it really signs, and is announced as in EIP-6963.
+// Opens a page in a browser that has wallets: they really sign.
 
 import type { Browser, Page } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
@@ -9,11 +9,22 @@ export interface WalletVisit {
   readonly complaints: string[];
 }
 
-/** The wallet is named Test Wallet. */
-export async function visitWithWallet(browser: Browser, url: string, account: PrivateKeyAccount): Promise<WalletVisit> {
+/** A wallet that is announced as in EIP-6963. */
+const TEST_WALLET = `announce('Test Wallet', provider)`;
+
+/**
+ * `setup` is a script that runs before those of the page. `provider` signs with the account, `announce(name, provider)` announces a
+ * provider as in EIP-6963, and `rejecting` is a provider whose user rejects every signature.
+ */
+export async function visitWithWallet(
+  browser: Browser,
+  url: string,
+  account: PrivateKeyAccount,
+  setup = TEST_WALLET,
+): Promise<WalletVisit> {
   const page = await browser.newPage();
   await page.exposeFunction('signForReal', (hex: `0x${string}`) => account.signMessage({ message: { raw: hex } }));
-  await page.addInitScript(`
+  await page.addInitScript(`{
     const provider = {
       async request({ method, params }) {
         if (method === 'eth_requestAccounts') return ['${account.address.toLowerCase()}'];
@@ -22,11 +33,20 @@ export async function visitWithWallet(browser: Browser, url: string, account: Pr
         throw new Error('no ' + method);
       },
     };
-    const announce = () => window.dispatchEvent(new CustomEvent('eip6963:announceProvider', {
-      detail: Object.freeze({ info: { uuid: 'test', name: 'Test Wallet', icon: '', rdns: 'test' }, provider }),
-    }));
-    window.addEventListener('eip6963:requestProvider', announce);
-  `);
+    const rejecting = {
+      async request({ method, params }) {
+        if (method !== 'personal_sign') return provider.request({ method, params });
+        throw Object.assign(new Error('User rejected the request.'), { code: 4001 });
+      },
+    };
+    const announce = (name, provider) => {
+      const detail = Object.freeze({ info: { uuid: name, name, icon: '', rdns: 'test' }, provider });
+      const tell = () => window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
+      window.addEventListener('eip6963:requestProvider', tell);
+      tell();
+    };
+    ${setup}
+  }`);
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));

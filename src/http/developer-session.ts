@@ -1,0 +1,97 @@
+// Answers /developers/nonce, /session and /test-wallet: a wallet signs in and out.
+
+import { NONCE_SECONDS, SESSION_SECONDS } from '../accounts/sessions.ts';
+import { SignInError } from '../accounts/sign-in.ts';
+import type { NonceJson, SessionJson } from '../api/developer-json.ts';
+import { Fault, readAddress } from '../api/params.ts';
+import { Problem } from '../api/problems.ts';
+import { checksummed } from '../registry/checksum.ts';
+import type { Address } from '../registry/delegation.ts';
+import { bodyOf, type DeveloperPaths, type Developers, json } from './developers.ts';
+
+export const SESSION_PATHS: DeveloperPaths = new Map([
+  ['/developers/nonce', { POST: createNonce }],
+  ['/developers/session', { GET: readSession, POST: openSession, DELETE: closeSession }],
+  ['/developers/test-wallet', { POST: signAsTestWallet }],
+]);
+
+const COOKIE = 'delegations_session';
+const TOKEN = new RegExp(`(?:^|; )${COOKIE}=([0-9a-f]{64})(?:;|$)`);
+const tokenOf = (request: Request) => TOKEN.exec(request.headers.get('cookie') ?? '')?.[1] ?? null;
+
+async function walletOf(request: Request, { accounts }: Developers, now: number): Promise<string | null> {
+  const token = tokenOf(request);
+  return token === null ? null : accounts.sessions.walletOf(token, now);
+}
+
+export async function requireWallet(request: Request, developers: Developers, now: number): Promise<string> {
+  const wallet = await walletOf(request, developers, now);
+  if (wallet === null) throw new Problem('signed-out', 'Sign in with your wallet first.');
+  return wallet;
+}
+
+/** The account of a contract wallet is `eip155:<chain>:<address>`. */
+function sessionJson(wallet: string | null): SessionJson {
+  if (wallet === null) return { wallet: null, chainId: null };
+  const [, chainId = null, address = wallet] = /^eip155:(\d+):(.+)$/.exec(wallet) ?? [];
+  return { wallet: checksummed(address as Address), chainId: chainId === null ? null : Number(chainId) };
+}
+
+export const sessionOf = async (request: Request, developers: Developers, now: number): Promise<SessionJson> =>
+  sessionJson(await walletOf(request, developers, now));
+
+function cookie({ origins }: Developers, value: string, seconds: number): string {
+  const secure = origins()[0]?.startsWith('https:') ? '; Secure' : '';
+  return `${COOKIE}=${value}; Path=/developers; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
+}
+
+async function createNonce(request: Request, { accounts }: Developers, now: number): Promise<Response> {
+  const { wallet } = await bodyOf(request);
+  const address = readAddress(typeof wallet === 'string' ? wallet.toLowerCase() : '');
+  if (address instanceof Fault) throw new Problem('bad-request', `wallet ${address.detail}`);
+  const timeOf = (seconds: number) => new Date(1000 * seconds).toISOString();
+  return json({
+    nonce: accounts.sessions.createNonce(now),
+    wallet: checksummed(address),
+    issuedAt: timeOf(now),
+    expiresAt: timeOf(now + NONCE_SECONDS),
+  } satisfies NonceJson);
+}
+
+async function readSession(request: Request, developers: Developers, now: number): Promise<Response> {
+  return json(await sessionOf(request, developers, now));
+}
+
+async function openSession(
+  request: Request,
+  developers: Developers,
+  now: number,
+  socket: () => string,
+): Promise<Response> {
+  const { message, signature } = await bodyOf(request);
+  if (typeof message !== 'string' || typeof signature !== 'string')
+    throw new Problem('bad-request', 'message and signature must be strings.');
+  const caller = developers.clientOf(request, socket);
+  const wallet = await developers.signIn.verify(message, signature, caller).catch((error) => {
+    if (!(error instanceof SignInError)) throw error;
+    if (error.isTemporary) throw new Problem('not-ready', error.message, { retryAfter: 5 });
+    throw new Problem('sign-in-refused', error.message);
+  });
+  const token = await developers.accounts.sessions.open(wallet, now);
+  return json(sessionJson(wallet), 200, { 'set-cookie': cookie(developers, token, SESSION_SECONDS) });
+}
+
+async function closeSession(request: Request, developers: Developers): Promise<Response> {
+  const token = tokenOf(request);
+  if (token !== null) await developers.accounts.sessions.close(token);
+  return json(sessionJson(null), 200, { 'set-cookie': cookie(developers, '', 0) });
+}
+
+/** Outside a sandbox, this is a path like any other that does not exist. */
+async function signAsTestWallet(request: Request, { testWallet }: Developers): Promise<Response> {
+  if (testWallet === undefined) throw new Problem('not-found', 'No such path. See /docs for all paths.');
+  const { bytes } = await bodyOf(request);
+  if (typeof bytes !== 'string' || !/^0x([0-9a-f]{2})*$/.test(bytes))
+    throw new Problem('bad-request', 'bytes must be 0x and pairs of hex digits.');
+  return json({ signature: await testWallet.sign(bytes as `0x${string}`) });
+}

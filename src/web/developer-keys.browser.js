@@ -1,0 +1,138 @@
+// Manages the API keys of the wallet that is signed in, and shows how they are used.
+
+(() => {
+  const { byId, show, field, setField, setCopy } = globalThis.dom;
+  const { say, ask, attempt, onSubmit, onClick } = globalThis.requests;
+  const { exactText } = globalThis.times;
+  const { draw, isWorking, nameOf } = globalThis.keyCards;
+  const { open } = globalThis.dialogs;
+  const { session } = globalThis;
+  const REFRESH_MS = 4000;
+  const OVERLAP_MS = 86_400_000;
+
+  /** Newest first: the first page, and those that the user has asked for. */
+  let records = [];
+  let quota = 0;
+  const working = () => records.filter(isWorking);
+
+  function showNewKey(key, record) {
+    const curl = `curl -H 'X-API-KEY: ${key}' '${location.origin}${byId('signed-in').dataset.example.replace('{wallet}', session.wallet)}'`;
+    const box = byId('new-key');
+    box.dataset.key = record.id;
+    setField(box, 'label', nameOf(record));
+    byId('new-key-text').textContent = key;
+    byId('new-key-curl').textContent = curl;
+    setCopy('copy-key', key);
+    setCopy('copy-curl', curl);
+    show('new-key', true);
+    byId('copy-key').focus();
+  }
+
+  /** Removes the key from the page, not only from view. */
+  function hideKey() {
+    for (const id of ['new-key-text', 'new-key-curl']) byId(id).textContent = '';
+    for (const id of ['copy-key', 'copy-curl']) setCopy(id, null);
+    delete byId('new-key').dataset.key;
+    show('new-key', false);
+  }
+
+  function takePage(page, isFirst) {
+    const oldest = page.keys.at(-1)?.id ?? 0;
+    const kept = records.filter(({ id }) => !isFirst || (page.next !== null && id < oldest));
+    records = isFirst ? [...page.keys, ...kept] : [...kept, ...page.keys];
+    quota = page.quota;
+    // A refresh reads the first page again, and leaves those after it.
+    if (!isFirst || kept.length === 0) {
+      byId('more').dataset.next = page.next ?? '';
+      show('more', page.next !== null);
+    }
+    draw(records, onAction);
+    byId('quota').textContent = `${working().length} of at most ${quota} active`;
+    const isGone = !working().some(({ id }) => String(id) === byId('new-key').dataset.key);
+    if (isGone && byId('new-key').dataset.key !== undefined) hideKey();
+  }
+
+  /** One at a time, so that an earlier answer never replaces a later one. */
+  let refreshing = Promise.resolve();
+  function refresh() {
+    refreshing = refreshing.catch(() => {}).then(async () => takePage(await ask('/developers/keys'), true));
+    return refreshing;
+  }
+
+  async function rotate(record) {
+    const isFull = working().length >= quota;
+    const given = await open('rotate-dialog', (dialog, form) => {
+      setField(dialog, 'name', nameOf(record));
+      setField(dialog, 'shown', `${record.shown}…`);
+      const end = record.endsAt === null ? Number.POSITIVE_INFINITY : 1000 * record.endsAt;
+      setField(dialog, 'until', exactText(Math.min(Date.now() + OVERLAP_MS, end)));
+      field(dialog, 'full').hidden = !isFull;
+      const [keep, atOnce] = form.elements.overlap;
+      keep.disabled = isFull;
+      (isFull ? atOnce : keep).checked = true;
+    });
+    if (given === null) return;
+    const overlap = given.get('overlap') === 'keep';
+    const created = await ask('/developers/keys/rotate', 'POST', { id: record.id, overlap });
+    await refresh();
+    showNewKey(created.key, created.record);
+  }
+
+  function otherText(record) {
+    const others = working().filter(({ id }) => id !== record.id);
+    const sibling = others.find(({ group }) => group === record.group);
+    if (sibling?.state === 'replaced')
+      return `The old key, ${nameOf(sibling)}, works until ${exactText(1000 * sibling.endsAt)}.`;
+    if (sibling !== undefined) return `The new key, ${nameOf(sibling)}, keeps working.`;
+    return others.length === 0 && byId('webhooks') !== null
+      ? 'It is your only active key: your webhooks pause until you have another one and resume them.'
+      : '';
+  }
+
+  async function revoke(record) {
+    const given = await open('revoke-dialog', (dialog) => {
+      setField(dialog, 'name', nameOf(record));
+      setField(dialog, 'shown', `${record.shown}…`);
+      setField(dialog, 'other', otherText(record));
+    });
+    if (given === null) return;
+    await ask('/developers/keys/revoke', 'POST', { id: record.id });
+    await refresh();
+    say(`Revoked ${nameOf(record)}.`);
+    // Its buttons are gone.
+    byId('keys-heading').focus();
+  }
+
+  function onAction(button, id) {
+    const record = records.find((one) => one.id === id);
+    attempt(button, () => (button.dataset.action === 'rotate' ? rotate(record) : revoke(record)));
+  }
+
+  onSubmit('create', async (form, fields) => {
+    const days = fields.get('days');
+    const body = { label: fields.get('label'), ...(days === '' ? {} : { days: Number(days) }) };
+    const { key, record } = await ask('/developers/keys', 'POST', body);
+    form.reset();
+    await refresh();
+    showNewKey(key, record);
+  });
+  onClick('more', async ({ dataset }) => takePage(await ask(`/developers/keys?after=${dataset.next}`), false));
+  onClick('hide-key', () => {
+    hideKey();
+    byId(byId('signed-in').hidden ? 'sign-in-heading' : 'keys-heading').focus();
+  });
+  document.addEventListener('signed-in', ({ detail: { isOther } }) => {
+    if (isOther) {
+      records = [];
+      hideKey();
+    }
+    refresh().catch((error) => say(error.message, true));
+  });
+  document.addEventListener('signed-out', hideKey);
+  // Uses are counted while the page is open. A failure is shown when the user does something.
+  const refreshIfSeen = () => {
+    if (!document.hidden && !byId('signed-in').hidden) refresh().catch(() => {});
+  };
+  setInterval(refreshIfSeen, REFRESH_MS);
+  document.addEventListener('visibilitychange', refreshIfSeen);
+})();
