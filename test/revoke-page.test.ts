@@ -1,180 +1,110 @@
 // The revoke page in a real browser on the sandbox's EVM: every kind of grant, with a wallet that really sends.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
-import { ANY_LIST } from '../src/api/any-operations.ts';
-import type { ResponseOf } from '../src/api/operation.ts';
-import { urlFor } from '../src/api/url.ts';
-import { createRpc, type Rpc } from '../src/chain/rpc.ts';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { checksummed } from '../src/registry/checksum.ts';
-import { type Address, type Delegation, type Kind, MAX_UINT256, NO_RIGHTS } from '../src/registry/delegation.ts';
-import { NETWORKS, type Network } from '../src/registry/network.ts';
+import { type Address, type Delegation, MAX_UINT256 } from '../src/registry/delegation.ts';
 import { encodeCall, grantCall, revokeCall } from '../src/registry/registry-call.ts';
-import { rightsOf } from '../src/registry/rights.ts';
 import { delegationOf, grantId, grantIdOf, revokeLink } from '../src/web/grant-id.ts';
-import { startBrowser } from './support/browser.ts';
-import { fund } from './support/evm-wallets.ts';
-import { type QuietSandbox, startQuietSandbox } from './support/sandbox-process.ts';
+import { accessibilityFaults } from './support/axe.ts';
 import {
-  openWithSendingWallet,
-  type SendingWallet,
-  WalletError,
-  type WalletOptions,
-} from './support/sending-wallet.ts';
+  CONTRACT,
+  everyKind,
+  grantOf,
+  OTHER,
+  ownerNamed,
+  REGISTRIES,
+  useRevokeRig,
+  VOTE,
+} from './support/revoke-rig.ts';
+import { type SendingWallet, WalletError, type WalletOptions } from './support/sending-wallet.ts';
 
-const { registries } = NETWORKS.get(1) as Network;
-
-let sandbox: QuietSandbox;
-let browser: Browser;
-let rpc: Rpc;
-beforeAll(async () => {
-  // Nothing but this test writes to the chain.
-  sandbox = await startQuietSandbox({ ANONYMOUS_LIMIT: 'off' }, '--interval', '0');
-  browser = await startBrowser();
-  rpc = createRpc(sandbox.rpcUrl);
-});
-afterAll(async () => {
-  await browser.close();
-  await sandbox.stop();
-});
-
-const address = (name: string): Address => `0x${Buffer.from(name).toString('hex').padStart(40, '1')}`;
-const [HOT, OTHER, CONTRACT] = [address('hot'), address('other'), address('contract')];
-const VOTE = rightsOf('vote') as `0x${string}`;
-
-const grantOf = (from: Address, version: 1 | 2, kind: Kind, more: Partial<Delegation> = {}): Delegation => ({
-  version,
-  kind,
-  from,
-  to: HOT,
-  contract: kind === 'ALL' ? null : CONTRACT,
-  tokenId: kind === 'TOKEN' || kind === 'ERC721' || kind === 'ERC1155' ? MAX_UINT256 : null,
-  rights: version === 2 ? NO_RIGHTS : null,
-  amount: kind === 'ERC20' || kind === 'ERC1155' ? 250n : null,
-  ...more,
-});
-
-/** Each kind of v1, and each of v2 with and without rights. */
-const everyKind = (from: Address, to = HOT): Delegation[] => [
-  ...(['ALL', 'CONTRACT', 'TOKEN'] as const).map((kind) => grantOf(from, 1, kind, { to })),
-  ...(['ALL', 'CONTRACT', 'ERC721', 'ERC20', 'ERC1155'] as const).flatMap((kind) => [
-    grantOf(from, 2, kind, { to }),
-    grantOf(from, 2, kind, { to, rights: VOTE }),
-  ]),
-];
-
-/** Makes the grants, and waits until the API lists them. */
-async function grant(grants: readonly Delegation[]): Promise<void> {
-  const [{ from }] = grants as [Delegation];
-  await fund(rpc, [from]);
-  for (const one of grants)
-    await rpc.call('eth_sendTransaction', [{ from, to: registries[one.version], data: encodeCall(grantCall(one)) }]);
-  await indexed();
-}
-
-/** Waits until the index has the chain's newest block. */
-async function indexed(): Promise<void> {
-  const head = Number(await rpc.call('eth_blockNumber', []));
-  for (let left = 600; ; left--) {
-    const [network] = (await (await fetch(`${sandbox.url}/networks`)).json()) as { head: { number: number } }[];
-    if ((network?.head.number ?? 0) >= head) return;
-    if (left === 0) throw new Error(`block ${head} is not indexed after a minute`);
-    await Bun.sleep(100);
-  }
-}
-
-async function recordsOf(wallet: Address) {
-  const path = urlFor(ANY_LIST, { wallet, chainId: 1, direction: 'outgoing', numbers: 'string' });
-  const { delegations } = (await (await fetch(sandbox.url + path)).json()) as ResponseOf<typeof ANY_LIST>;
-  return delegations;
-}
-const idsOf = async (wallet: Address) => (await recordsOf(wallet)).map(grantId).sort();
-
-const linkOf = (wallet: Address, ...grants: readonly Delegation[]) =>
-  `${sandbox.url}/revoke?wallet=${wallet}&chain=1${grants.map((one) => `&grant=${grantIdOf(one)}`).join('')}`;
-
-const open = (url: string, account: string, more: Partial<WalletOptions> = {}): Promise<SendingWallet> =>
-  openWithSendingWallet(browser, url, {
-    forward: (method, params) => rpc.call(method, [...params]),
-    account,
-    ...more,
-  });
+const rig = useRevokeRig();
 
 const button = (page: Page) => page.getByRole('button', { name: 'Revoke with Test Wallet' });
 const progress = (page: Page) => page.locator('#progress');
 const done = (page: Page) => page.getByText('none of these grants is active').waitFor();
 /** What the page says that its transactions end. */
-const saidToEnd = (page: Page): Promise<string[]> =>
-  page.locator('[data-grant]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-grant') ?? '').sort());
+const saidToEnd = (page: Page) =>
+  page.evaluate(`[...document.querySelectorAll('[data-grant]')].map(({ dataset }) => dataset.grant).sort()`) as Promise<
+    string[]
+  >;
 
 /** Revokes by the page, and returns what it said and what really ended. */
-async function revokeBy(url: string, owner: Address) {
-  const before = await idsOf(owner);
-  const { page, sent, complaints } = await open(url, owner);
+async function revokeBy({ page, sent }: SendingWallet, url: string, owner: Address) {
+  const before = await rig.idsOf(owner);
+  await page.goto(url);
   const said = await saidToEnd(page);
   const text = await page.locator('main').innerText();
   await button(page).click();
   await done(page);
-  const after = await idsOf(owner);
-  expect(complaints).toEqual([]);
-  await page.close();
-  return { said, text, sent, ended: before.filter((id) => !after.includes(id)), left: after };
+  const after = await rig.idsOf(owner);
+  return { said, text, sent: sent.splice(0), ended: before.filter((id) => !after.includes(id)), left: after };
 }
 
 describe('a revocation ends what the page said, and nothing else', () => {
   test('each kind of grant alone', async () => {
-    const owner = address('each kind');
-    await grant(everyKind(owner));
-    let left = await idsOf(owner);
+    const owner = ownerNamed('each kind');
+    await rig.grant(everyKind(owner));
+    let left = await rig.idsOf(owner);
     expect(left.length).toBe(13);
-    for (const record of await recordsOf(owner)) {
+    const wallet = await rig.open(rig.url, owner);
+    for (const record of await rig.recordsOf(owner)) {
       const id = grantId(record);
-      const result = await revokeBy(sandbox.url + revokeLink(owner, record), owner);
+      const result = await revokeBy(wallet, rig.url + revokeLink(owner, record), owner);
       left = left.filter((one) => one !== id);
       expect([id, result.said, result.ended, result.left, result.sent.length]).toEqual([id, [id], [id], left, 1]);
       expect(result.sent[0]).toMatchObject({
-        to: checksummed(registries[delegationOf(record).version] as Address),
+        to: checksummed(REGISTRIES[delegationOf(record).version] as Address),
         value: '0x0',
         chainId: '0x1',
       });
     }
-    expect(left).toEqual([]);
+    expect([left, wallet.complaints]).toEqual([[], []]);
+    await wallet.page.close();
   });
 
   test('many in v2 by one multicall, v1 one after the other, and everything of v1 at once', async () => {
-    const owner = address('many');
+    const owner = ownerNamed('many');
     const [hot, other] = [everyKind(owner), everyKind(owner, OTHER)];
-    await grant([...hot, ...other]);
+    await rig.grant([...hot, ...other]);
     const of = (grants: readonly Delegation[], version: number) => grants.filter((one) => one.version === version);
     const ids = (grants: readonly Delegation[]) => grants.map(grantIdOf).sort();
+    const wallet = await rig.open(rig.url, owner);
     const steps: readonly [string, readonly Delegation[], number, string][] = [
-      [linkOf(owner, ...of(hot, 2)), of(hot, 2), 1, 'multicall'],
+      [rig.linkOf(owner, ...of(hot, 2)), of(hot, 2), 1, 'One transaction'],
       // Two of three: by name, in two transactions.
-      [linkOf(owner, ...of(hot, 1).slice(0, 2)), of(hot, 1).slice(0, 2), 2, 'delegateForContract'],
-      [linkOf(owner, ...of(other, 1), ...of(other, 2)), other, 2, 'revokeDelegate'],
+      [rig.linkOf(owner, ...of(hot, 1).slice(0, 2)), of(hot, 1).slice(0, 2), 2, 'Transaction 2 of 2'],
+      [rig.linkOf(owner, ...of(other, 1), ...of(other, 2)), other, 2, 'everything this wallet may do in registry v1'],
     ];
-    for (const [link, grants, transactions, name] of steps) {
-      const { said, ended, sent, text } = await revokeBy(link, owner);
+    for (const [link, grants, transactions, words] of steps) {
+      const { said, ended, sent, text } = await revokeBy(wallet, link, owner);
       expect([said, ended, sent.length]).toEqual([ids(grants), ids(grants), transactions]);
-      if (name === 'revokeDelegate') expect(text).toContain('everything this wallet may do in registry v1');
+      expect(text).toContain(words);
     }
-    await grant(of(other, 1));
-    const { said, ended, sent, text } = await revokeBy(`${sandbox.url}/revoke?wallet=${owner}&chain=1&v1=all`, owner);
+    await rig.grant(of(other, 1));
+    const { said, ended, sent, text } = await revokeBy(
+      wallet,
+      `${rig.url}/revoke?wallet=${owner}&chain=1&v1=all`,
+      owner,
+    );
     expect(text).toContain('every grant that you ever made in registry v1');
     expect([said, ended, sent.length]).toEqual([said, said, 1]);
     expect(said).toEqual(ids([...of(hot, 1).slice(2), ...of(other, 1)]));
-    expect(await idsOf(owner)).toEqual([]);
+    expect([await rig.idsOf(owner), wallet.complaints]).toEqual([[], []]);
+    await wallet.page.close();
   });
 });
 
 describe('a wallet that does not do as asked', () => {
-  const owner = address('careful');
+  const owner = ownerNamed('careful');
   const single = grantOf(owner, 2, 'ALL');
-  beforeAll(() => grant([single, grantOf(owner, 2, 'ERC20')]));
+  beforeAll(() => rig.grant([single, grantOf(owner, 2, 'ERC20')]));
 
   /** Clicks, and returns what the page says once it has stopped. */
   async function refusal(answer: WalletOptions['answer'], account: string = owner) {
-    const { page, sent } = await open(linkOf(owner, single), account, answer === undefined ? {} : { answer });
+    const { page, sent } = await rig.open(rig.linkOf(owner, single), account, answer === undefined ? {} : { answer });
     await button(page).click();
     await progress(page).and(page.locator('.trouble')).waitFor();
     const text = await progress(page).innerText();
@@ -202,7 +132,7 @@ describe('a wallet that does not do as asked', () => {
       'is on another chain with the same id',
       async (method, params) =>
         method === 'eth_getBlockByNumber'
-          ? { ...((await rpc.call(method, [...params])) as object), hash: `0x${'12'.repeat(32)}` }
+          ? { ...((await rig.rpc.call(method, [...params])) as object), hash: `0x${'12'.repeat(32)}` }
           : undefined,
       'Your wallet is on a test network with the same id.',
     ],
@@ -237,7 +167,7 @@ describe('a wallet that does not do as asked', () => {
       return undefined;
     };
     // A plain window.ethereum, with the account in capitals.
-    const { page, sent, complaints } = await open(linkOf(owner, single), `0x${owner.slice(2).toUpperCase()}`, {
+    const { page, sent, complaints } = await rig.open(rig.linkOf(owner, single), `0x${owner.slice(2).toUpperCase()}`, {
       answer,
       plain: true,
     });
@@ -255,7 +185,7 @@ describe('a wallet that does not do as asked', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('progress');
     expect(complaints).toEqual([]);
     await page.close();
-    expect(await idsOf(owner)).toEqual([grantIdOf(grantOf(owner, 2, 'ERC20'))]);
+    expect(await rig.idsOf(owner)).toEqual([grantIdOf(grantOf(owner, 2, 'ERC20'))]);
   });
 
   test('a transaction that fails is reported, and can be sent again; a grant that came back is reported with its amount', async () => {
@@ -265,28 +195,141 @@ describe('a wallet that does not do as asked', () => {
       if (method !== 'eth_sendTransaction') return undefined;
       attempts++;
       if (attempts > 1) {
-        const hash = await rpc.call(method, [transaction]);
-        const again = { from: owner, to: registries[2], data: encodeCall(grantCall({ ...coin, amount: 7n })) };
-        await rpc.call(method, [again]);
+        const hash = await rig.rpc.call(method, [transaction]);
+        const again = { from: owner, to: REGISTRIES[2], data: encodeCall(grantCall({ ...coin, amount: 7n })) };
+        await rig.rpc.call(method, [again]);
         return hash;
       }
       // Enough to begin, too little to finish. The node reports the failure at once, and mines it.
-      await rpc.call(method, [{ ...(transaction as object), gas: '0x6000' }]).catch(() => null);
-      const { transactions } = (await rpc.call('eth_getBlockByNumber', ['latest', false])) as {
+      await rig.rpc.call(method, [{ ...(transaction as object), gas: '0x6000' }]).catch(() => null);
+      const { transactions } = (await rig.rpc.call('eth_getBlockByNumber', ['latest', false])) as {
         transactions: string[];
       };
       return transactions[0];
     };
-    const { page, sent } = await open(linkOf(owner, coin), owner, { answer });
+    const { page, sent } = await rig.open(rig.linkOf(owner, coin), owner, { answer });
     await button(page).click();
     await page.getByText('The transaction failed on the chain. It ended nothing. You can try again.').waitFor();
-    expect(await idsOf(owner)).toEqual([grantIdOf(coin)]);
+    expect(await rig.idsOf(owner)).toEqual([grantIdOf(coin)]);
     await button(page).click();
     await page.getByText('1 of these grants is still active').waitFor();
     expect(await progress(page).innerText()).toContain('The amount is now 7 instead of 250.');
     expect(sent.length).toBe(2);
-    await rpc.call('eth_sendTransaction', [{ from: owner, to: registries[2], data: encodeCall(revokeCall(coin)) }]);
+    await rig.rpc.call('eth_sendTransaction', [{ from: owner, to: REGISTRIES[2], data: encodeCall(revokeCall(coin)) }]);
     await done(page);
+    await page.close();
+  });
+});
+
+describe('every state of the page', () => {
+  const owner = ownerNamed('shown');
+  const shown = [
+    ...everyKind(owner),
+    grantOf(owner, 2, 'ALL', { to: OTHER }),
+    grantOf(owner, 2, 'ERC20', { to: OTHER, rights: `0x${'fe'.repeat(32)}`, amount: MAX_UINT256 }),
+  ];
+  beforeAll(() => rig.grant(shown));
+  const token = grantOf(owner, 2, 'ERC1155', { rights: VOTE });
+
+  /** At both widths and in both themes: the page fits, and axe finds nothing. */
+  async function inspect(page: Page, name: string): Promise<void> {
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect([name, width, await accessibilityFaults(page)]).toEqual([name, width, []]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      const folder = process.env['SCREENSHOTS'];
+      for (const colorScheme of folder ? (['light', 'dark'] as const) : []) {
+        await page.emulateMedia({ colorScheme });
+        await page.screenshot({ path: join(folder ?? '', `${name}-${width}-${colorScheme}.png`), fullPage: true });
+      }
+    }
+  }
+
+  test.each<[string, () => string]>([
+    ['revoke-start', () => `${rig.url}/revoke`],
+    ['revoke-choose', () => `${rig.url}/revoke?wallet=${owner}`],
+    ['revoke-not-active', () => rig.linkOf(owner, grantOf(owner, 2, 'ERC1155', { to: CONTRACT }))],
+    ['revoke-many', () => rig.linkOf(owner, ...shown.slice(0, 6))],
+    ['revoke-faults', () => `${rig.linkOf(owner, token)}&grant=v2.nonsense&chains=1`],
+  ])('%s', async (name, url) => {
+    const page = await rig.browser.newPage();
+    await page.goto(url());
+    for (const summary of await page.locator('main summary').all()) await summary.click();
+    await inspect(page, name);
+    await page.close();
+  });
+
+  test('without a wallet, it says so, and shows target and calldata to copy', async () => {
+    const page = await rig.browser.newPage();
+    await page.goto(rig.linkOf(owner, token));
+    await page.getByText('No wallet found in this browser.').waitFor();
+    await page.getByText('Show the transaction', { exact: true }).click();
+    const card = page.locator('[data-transaction]');
+    expect(await card.locator('[aria-label="Copy the target"]').getAttribute('data-copy')).toBe(
+      checksummed(REGISTRIES[2] as Address),
+    );
+    expect(await card.locator('[aria-label="Copy the calldata"]').getAttribute('data-copy')).toBe(
+      encodeCall(revokeCall(token)),
+    );
+    expect(await card.locator('.call').innerText()).toMatch(
+      /delegateERC1155\s+address to 0x\S+\s+address contract_ 0x\S+\s+uint256 tokenId \d{78}\s+bytes32 rights 0x\S+\s+uint256 amount 0/,
+    );
+    await inspect(page, 'revoke-no-wallet');
+    await page.close();
+    // Without script too.
+    const source = await (await fetch(rig.linkOf(owner, token))).text();
+    expect(source).toContain('Sending needs JavaScript.');
+    expect(source).toContain(encodeCall(revokeCall(token)));
+  });
+
+  test('by keyboard alone: choose, read what stays, revoke, and see that it is done', async () => {
+    const { page, sent, complaints } = await rig.open(`${rig.url}/revoke?wallet=${owner}`, owner);
+    const reach = async (matches: string) => {
+      for (let left = 60; !(await page.evaluate(`document.activeElement.matches('${matches}')`)); left--) {
+        if (left === 0) throw new Error(`${matches} is not reached`);
+        await page.keyboard.press('Tab');
+      }
+    };
+    await reach(`[value="${grantIdOf(token)}"]`);
+    await page.keyboard.press('Space');
+    await reach('.choose button:not(.copy)');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/&grant=/);
+    const kept = await page.locator('.stays.trouble').innerText();
+    expect(kept).toMatch(/This is not enough\..*can still do what you are ending, because it may act for/s);
+    // The same token without a right, the contract and the wallet in either registry, and v1's token.
+    for (const part of [
+      'your whole wallet v1',
+      'your whole wallet with the right “vote” v2',
+      'everything you have in contract',
+    ])
+      expect(kept).toContain(part);
+    expect(kept).not.toContain('ERC-20');
+    const others = page.locator('.stays:not(.trouble)');
+    expect(await others.innerText()).toContain('up to 250 base units of the ERC-20 token');
+    await inspect(page, 'revoke-plan');
+    await reach('#wallets button');
+    await page.keyboard.press('Enter');
+    await done(page);
+    await inspect(page, 'revoke-done');
+    expect([sent.length, complaints]).toEqual([1, []]);
+    expect(await rig.idsOf(owner)).not.toContain(grantIdOf(token));
+    await page.close();
+  });
+
+  test('a grant that is ill-formed or not active is reported, and the others are kept', async () => {
+    const page = await rig.browser.newPage();
+    const gone = grantOf(owner, 2, 'ERC721', { tokenId: 5n });
+    const [first] = shown as [Delegation];
+    await page.goto(`${rig.linkOf(owner, gone, first)}&grant=v2.ALL.0x12&chain=1&walet=x`);
+    const text = await page.locator('main').innerText();
+    expect(text).toContain('grant v2.ALL.0x12 must be an address');
+    expect(text).toContain('chain is given more than once');
+    expect(text).toContain('walet is not a known parameter; did you mean wallet?');
+    expect(text).toMatch(/Not active as of block \d+: ended already, or never granted\.\s+0x\S+ for token 5 of/);
+    expect(await saidToEnd(page)).toEqual([grantIdOf(first)]);
+    await page.goto(`${rig.url}/revoke?wallet=${owner}&chain=99&grant=${grantIdOf(first)}`);
+    expect(await page.locator('main').innerText()).toContain('chain 99 is not a chain that this service follows');
     await page.close();
   });
 });

@@ -66,7 +66,7 @@ function renderWallet(owner: Address, chainId: number, to: Address, grants: read
   const all = revokePath(owner, chainId, { wallets: new Set([to]) });
   return html`<fieldset class="card"><legend>${fullAddress(to)} ${copyButton(checksummed(to), 'the address')}</legend>
 ${grants.map((grant) => html`<label class="grant"><input type="checkbox" name="grant" value="${grantIdOf(grant)}"><span>${grantText(grant)}${isUnlimited(grant) ? html` <span class="badge bad">no limit</span>` : ''}</span></label>`)}
-<p><a href="${all}">Everything of this wallet</a></p></fieldset>`;
+<p><a href="${all}">Revoke everything of this wallet</a></p></fieldset>`;
 }
 
 const isUnlimited = ({ kind, rights }: Delegation): boolean =>

@@ -14,7 +14,8 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
     ['light', '{}'],
     ['dark', '{ runOnly: ["color-contrast"] }'],
   ] as const) {
-    await page.emulateMedia({ colorScheme });
+    // A color on its way to another one is not a fault.
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     const found = (await page.evaluate(
       `axe.run(document, ${options}).then(({ violations }) => violations.filter(({ impact }) => impact !== 'minor').map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
     )) as string[];

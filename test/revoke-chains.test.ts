@@ -1,0 +1,136 @@
+// What the revoke page says of wallets on several chains, and of wallets with very many grants.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { App } from '../src/http/app.ts';
+import { checksummed } from '../src/registry/checksum.ts';
+import type { Delegation } from '../src/registry/delegation.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Store } from '../src/store/store.ts';
+import { grantIdOf } from '../src/web/grant-id.ts';
+import { ENGINES } from './support/engines.ts';
+import { address, block, COLD, delegation, granted, HOT, timeOf } from './support/fixtures.ts';
+import { appOf } from './support/serving.ts';
+
+const [POLYGON, BASE, GNOSIS, CELO] = [137, 8453, 100, 42220];
+const OTHER = address(0xdd);
+/** A wallet with more grants than two answers of the API hold, all to HOT, in each registry. */
+const RICH = address(0x21c4);
+const COUNT = 21_000;
+const HEAD = 110;
+
+let store: Store;
+let app: App;
+
+beforeAll(async () => {
+  const [engine] = ENGINES;
+  store = await openStore(await (engine as (typeof ENGINES)[number]).fresh());
+  const rich = Array.from({ length: COUNT }, (_, id) => granted('ERC721', { from: RICH, tokenId: BigInt(id) }));
+  const richV1 = Array.from({ length: 1500 }, (_, id) => granted('TOKEN', { from: RICH, tokenId: BigInt(id) }));
+  const chains: Readonly<Record<number, ReturnType<typeof granted>[]>> = {
+    1: [
+      granted('ALL'),
+      granted('ALL', { version: 1 }),
+      granted('ERC20', { to: OTHER }),
+      ...rich,
+      ...richV1,
+      granted('ALL', { from: RICH }),
+    ],
+    [POLYGON]: [granted('CONTRACT')],
+    [BASE]: [granted('ALL')],
+    [CELO]: [],
+  };
+  for (const [chain, events] of Object.entries(chains)) {
+    const chainId = Number(chain);
+    // Polygon's registry is older than its index.
+    const { epoch } = await store.claim(chainId, 100, chainId === POLYGON);
+    await store.apply({ chainId, epoch, after: null, blocks: [block(100, events)], head: block(HEAD) });
+  }
+  // Base is stale, and Gnosis has not started.
+  const chainIds = new Set([1, POLYGON, BASE, GNOSIS, CELO]);
+  app = appOf(store, timeOf(HEAD), { chainIds, maxLag: (chainId) => (chainId === BASE ? -1 : 60) });
+});
+afterAll(() => store.close());
+
+async function sourceOf(query: string): Promise<string> {
+  const response = await app.fetch(new Request(`http://localhost/revoke?${query}`));
+  expect([query, response.status]).toEqual([query, 200]);
+  return response.text();
+}
+
+/** The text of the page's content, without its tags. */
+async function textOf(query: string): Promise<string> {
+  const [, main = ''] = /<main[^>]*>([\s\S]*)<\/main>/.exec(await sourceOf(query)) ?? [];
+  return main.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+}
+
+const planOf = (chainId: number, ...grants: readonly Delegation[]) =>
+  textOf(`wallet=${COLD}&chain=${chainId}${grants.map((one) => `&grant=${grantIdOf(one)}`).join('')}`);
+
+test('a wallet with grants on several chains chooses one first, and learns which chain did not answer', async () => {
+  const text = await textOf(`wallet=${COLD}`);
+  expect(text).toContain('Choose a chain This wallet granted something on 2 chains.');
+  expect(text).toMatch(/Gnosis did not answer: .*Base did not answer: /);
+  expect(text).toMatch(/Ethereum ?Polygon/);
+  expect(text).not.toContain('Celo');
+});
+
+test('grants to the same wallet in the other registry and on other chains are named, and chains that were not read', async () => {
+  const text = await planOf(1, delegation('ALL'));
+  expect(text).toContain(`${checksummed(HOT)} may no longer act for your whole wallet v2`);
+  expect(text).toContain(
+    `This is not enough. ${checksummed(HOT)} can still do what you are ending, because it may act for your whole wallet v1`,
+  );
+  expect(text).toContain(
+    'On Polygon, 1 grant to the same wallet stays. A transaction counts on one chain only. Revoke on Polygon',
+  );
+  expect(text).toMatch(/Not read: (Gnosis, Base|Base, Gnosis)\./);
+  expect(text).toContain('1 further grant of your wallet on this chain stays as it is.');
+});
+
+test('what an incomplete index does not know is said', async () => {
+  const text = await planOf(POLYGON, delegation('CONTRACT'));
+  expect(text).toContain(
+    'This service knows the grants on Polygon since block 100. Older grants are not listed and may stay.',
+  );
+});
+
+test('a chain that does not answer prepares nothing', async () => {
+  const text = await planOf(BASE, delegation('ALL'));
+  expect(text).toContain('Nothing was prepared, because the grants on Base cannot be read:');
+  expect(text).not.toContain('Send it');
+  expect(await textOf(`wallet=${COLD}&chain=${BASE}`)).toContain('The grants on Base cannot be listed:');
+});
+
+test('of very many grants, the last is found, and one that gives the same is named however late it is listed', async () => {
+  const last = delegation('ERC721', { from: RICH, tokenId: BigInt(COUNT - 1) });
+  const text = await textOf(`wallet=${RICH}&chain=1&grant=${grantIdOf(last)}`);
+  expect(text).toContain(`may no longer act for token ${COUNT - 1} of`);
+  expect(text).not.toContain('Not active');
+  expect(text).toMatch(
+    /This is not enough\. \S+ can still do what you are ending, because it may act for your whole wallet v2/,
+  );
+  expect(text).toContain(`${(COUNT + 499).toLocaleString('en')} further grants`);
+});
+
+test('of very many grants, all of v1 end in one transaction, and too many of v2 are said not to', async () => {
+  const v1 = await textOf(`wallet=${RICH}&chain=1&v1=all`);
+  expect(v1).toContain('One transaction not sent');
+  expect(v1).toContain('This call ends every grant that you ever made in registry v1');
+  expect(v1).toContain('500 more in registry v1 are not listed.');
+  const both = await textOf(`wallet=${RICH}&chain=1&to=${HOT}`);
+  expect(both).toContain('Transaction 10 of 10');
+  expect(both).toContain(`${COUNT + 1 - 1000} more grants in registry v2 are not part of these transactions.`);
+});
+
+test('the list to choose from has pages, and the ids of a page fit into a link', async () => {
+  const source = await sourceOf(`wallet=${RICH}&chain=1`);
+  expect(source.match(/type="checkbox"/g)?.length).toBe(25);
+  const [, next = ''] = /href="\/revoke\?([^"]+)">More grants/.exec(source) ?? [];
+  expect((await sourceOf(next.replaceAll('&amp;', '&'))).match(/type="checkbox"/g)?.length).toBe(25);
+  const longest = (tokenId: number) =>
+    grantIdOf(delegation('ERC1155', { tokenId: 2n ** 256n - 1n - BigInt(tokenId), rights: `0x${'ab'.repeat(32)}` }));
+  const text = await textOf(
+    `wallet=${COLD}&chain=1${Array.from({ length: 25 }, (_, id) => `&grant=${longest(id)}`).join('')}`,
+  );
+  expect(text).toContain('Nothing left to revoke.');
+});
