@@ -271,6 +271,13 @@ export interface Network {
   readonly lagSeconds: number | null;
   /** With a larger lag the chain answers 503. */
   readonly maxLagSeconds: number;
+  readonly lagHistory: {
+    /** When the first step began. */
+    readonly since: number;
+    readonly stepSeconds: number;
+    /** The highest lag in each step, oldest first. Null where nothing followed the chain. */
+    readonly seconds: readonly (number | null)[];
+  } | null;
   /** How far the clock of the server is behind the chain. 0 if it is not. */
   readonly clockBehindSeconds: number;
 }

@@ -216,6 +216,19 @@ export const NETWORK = named(
     ),
     lagSeconds: nullable(described(number, 'How old the newest indexed block may be.')),
     maxLagSeconds: described(number, 'With a larger lag the chain answers 503.'),
+    lagHistory: nullable(
+      described(
+        object({
+          since: described(unixSeconds, 'When the first step began.'),
+          stepSeconds: integer,
+          seconds: described(
+            arrayOf(nullable(number)),
+            'The highest lag in each step, oldest first. Null where nothing followed the chain.',
+          ),
+        }),
+        'The lag over the last day, up to the last whole step. Null before the first one.',
+      ),
+    ),
     clockBehindSeconds: described(number, 'How far the clock of the server is behind the chain. 0 if it is not.'),
   }),
 );

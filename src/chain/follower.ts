@@ -15,6 +15,7 @@ import { Inconsistent, isProviderFault, Syncing, WrongChain } from './errors.ts'
 import { createFinalityViolation } from './finality-violation.ts';
 import { findAncestor } from './find-ancestor.ts';
 import { createHeadCheck } from './head-check.ts';
+import { createLagMeter } from './lag-meter.ts';
 import { createLive, LIVE_BLOCKS } from './live.ts';
 import type { Header } from './node.ts';
 import type { ProviderPool } from './provider-pool.ts';
@@ -87,6 +88,7 @@ export function createFollower(options: FollowerOptions): Follower {
   const live = createLive(context, commit);
   const backfill = createBackfill(context, commit);
   const window = createWindow(context, revocations);
+  const lagMeter = createLagMeter();
 
   /** One tick. True if there is more to do without a pause. */
   async function tick(providers: TickProviders): Promise<boolean> {
@@ -112,6 +114,13 @@ export function createFollower(options: FollowerOptions): Follower {
     await revocations.settle(providers);
     await window.verify(providers, tip);
     return mismatch.isActive() ? mismatch.recheck(providers) : false;
+  }
+
+  /** Before the tick, so that failing providers do not hide the lag that they cause. */
+  async function recordLag(): Promise<void> {
+    const { state } = context;
+    const sample = state === null ? null : lagMeter.measure(state, now() / 1000);
+    if (state !== null && sample !== null) await store.recordLag(state.epoch, sample);
   }
 
   /** The provider's latest block. Throws if the provider serves another chain. */
@@ -155,7 +164,10 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   return {
-    tick: async () => ({ more: await withProvider(tick) }),
+    async tick() {
+      await recordLag();
+      return { more: await withProvider(tick) };
+    },
     audit: (from, to) => auditRange(context, revocations, () => pool.others(null, now()), from, to),
     auditAnswers: async (subjects) =>
       context.state === null || context.state.halt !== null

@@ -1,20 +1,11 @@
 // Measures the lag of a chain by two clocks: the wall clock against the chain's timestamps, and a monotonic clock since this
 // process last saw the chain move, as the wall clock may be set wrong. The larger lag counts.
 
-import { NETWORKS } from '../registry/network.ts';
+import { ageOf, newestTime } from '../chain/head-age.ts';
 import type { ChainState } from '../store/store.ts';
 
 /** The largest lag in seconds at which a chain is answered. */
 export type MaxLag = (chainId: number) => number;
-
-/** When the head was last known to be the newest, in Unix seconds: by its timestamp, or on chains that make blocks on demand by a provider's confirmation. */
-function newestTime({ head, confirmedAt, chainId }: ChainState): number {
-  const onDemand = NETWORKS.get(chainId)?.onDemand ?? false;
-  return Math.max(head?.timestamp ?? 0, onDemand ? (confirmedAt ?? 0) : 0);
-}
-
-/** Seconds since then, by the wall clock. */
-export const ageOf = (state: ChainState, now: number): number => Math.max(0, Math.floor(now - newestTime(state)));
 
 /** Remembers when this process saw each chain move. */
 export interface Sightings {

@@ -13,6 +13,7 @@ import { describeHalt } from '../store/halt.ts';
 import type { ChainState } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
+import { lagHistories } from './lag-history.ts';
 import type { Service } from './service.ts';
 
 type Chains = Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'>;
@@ -43,6 +44,7 @@ export const answerNetworks = async (service: Service): Promise<Response> =>
 
 async function networkRecords(service: Service) {
   const known = new Map((await chainStatuses(service)).map((chain) => [chain.state.chainId, chain]));
+  const histories = await lagHistories(service);
   const statuses = new Map((service.followerStatus?.() ?? []).map((one) => [one.chainId, one]));
   return [...service.chainIds]
     .sort((a, b) => a - b)
@@ -65,6 +67,7 @@ async function networkRecords(service: Service) {
         halt: haltOf(chain?.state),
         lagSeconds: chain && Number.isFinite(chain.lagSeconds) ? chain.lagSeconds : null,
         maxLagSeconds: service.maxLag(chainId),
+        lagHistory: histories.get(chainId) ?? null,
         clockBehindSeconds: chain?.clockBehindSeconds ?? 0,
       };
     });

@@ -250,6 +250,13 @@ const changes = ({ integer, name }: Dialect): Migration => {
   ];
 };
 
+/** The lag of each chain in every ten minutes of the last day: see lag.ts. */
+const lags = ({ integer, clustered }: Dialect): Migration => [
+  `CREATE TABLE lag (
+    chain ${integer} NOT NULL, at ${integer} NOT NULL, seconds ${integer} NOT NULL,
+    PRIMARY KEY (chain, at))${clustered}`,
+];
+
 /** In order. A migration that has shipped is never changed. */
 const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   first,
@@ -262,6 +269,7 @@ const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   places,
   casings,
   changes,
+  lags,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

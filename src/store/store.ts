@@ -7,6 +7,7 @@ import type { Version } from '../registry/versions.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { PoolStatus } from './engine.ts';
 import type { Halt } from './halt.ts';
+import type { LagSample } from './lag.ts';
 import type { Notices } from './notices.ts';
 
 export interface BlockRef {
@@ -304,6 +305,8 @@ export interface Store {
   /** The newest state, or null for a chain that was never claimed. */
   chain(chainId: number): Awaitable<ChainState | null>;
   chains(): Awaitable<ChainState[]>;
+  /** The samples of all chains from a time on, in Unix seconds, ordered by chain and time. */
+  lags(since: number): Promise<LagSample[]>;
   /** A block, or the head, with the chain's state in the same snapshot. */
   pin(chainId: number, block?: number): Promise<Pinned>;
   /** Becomes the only writer of the chain. A new chain starts at `firstBlock`. */
@@ -311,6 +314,8 @@ export interface Store {
   apply(batch: Batch): Promise<CommitResult>;
   /** Updates the given fields of the chain's state. */
   report(chainId: number, epoch: number, report: Report): Promise<ChainState>;
+  /** Keeps a sample of the chain's lag for a day. */
+  recordLag(epoch: number, sample: LagSample): Promise<void>;
   /** Replaces the logs of blocks and derives the spans of their wallets again. */
   repair(repair: Repair): Promise<CommitResult>;
   /** Sets the times of kept blocks from their headers. */

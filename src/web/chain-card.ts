@@ -5,6 +5,7 @@ import { chainName, confirmedText, healthOf, indexedPercent, isBackfilling } fro
 import { dateText } from './delegation.ts';
 import { durationText } from './duration.ts';
 import { type Html, html } from './html.ts';
+import { renderLag } from './lag-line.ts';
 
 export function renderChain(network: NetworkRecord): Html {
   const { chainId, ready, head, lagSeconds, partial, firstBlock } = network;
@@ -18,6 +19,7 @@ ${isBackfilling(network) ? progressBar(network) : ''}
 ${partial ? html`<p class="notice">Indexed from block ${String(firstBlock)}. What was delegated before is unknown, and missing in its answers.</p>` : ''}
 <dl>${row('Newest indexed block', head === null ? 'None yet' : html`${head.number}${age}`)}
 ${row('Confirmed by a second provider', confirmedText(network))}</dl>
+${renderLag(network)}
 ${operatorDetails(network)}</section>`;
 }
 

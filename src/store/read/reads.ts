@@ -17,6 +17,7 @@ import { createCounterparts } from './counterparts.ts';
 import { createHeld } from './held.ts';
 import { DETAILED, PLAIN } from './held-columns.ts';
 import { createHistory } from './history.ts';
+import { createLags } from './lags.ts';
 import { createList } from './list.ts';
 import { createListNow } from './list-now.ts';
 import { decodedRows, packedRows } from './list-rows.ts';
@@ -36,6 +37,7 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
   const checkInBatches = engine.readColumns && batchChecks(checkNow, createCheckBatch(engine.readColumns, hash, PLAIN));
   return {
     ...createChainReads(engine),
+    lags: createLags(engine),
     pin: createPin(engine),
     check: createCheck(readWithState, hash, PLAIN, checkInBatches ?? checkNow),
     explain: createCheck(readWithState, hash, DETAILED, explainNow),

@@ -8,6 +8,7 @@ import type { ChainWriter } from './chain-writer.ts';
 import { claim } from './claim.ts';
 import { createLeases } from './lease.ts';
 import { rebuild } from './rebuild.ts';
+import { recordLag } from './record-lag.ts';
 import { repair } from './repair.ts';
 import { report } from './report.ts';
 import { retime } from './retime.ts';
@@ -17,7 +18,17 @@ import { requireBatch, requireClaim, requireRepair } from './validate-batch.ts';
 
 export type Writes = Pick<
   Store,
-  'claim' | 'apply' | 'report' | 'repair' | 'retime' | 'settle' | 'unsettle' | 'rebuild' | 'lease' | 'release'
+  | 'claim'
+  | 'apply'
+  | 'report'
+  | 'recordLag'
+  | 'repair'
+  | 'retime'
+  | 'settle'
+  | 'unsettle'
+  | 'rebuild'
+  | 'lease'
+  | 'release'
 >;
 
 export function createWrites(engine: Engine, hash: IndexHash): Writes {
@@ -33,6 +44,7 @@ export function createWrites(engine: Engine, hash: IndexHash): Writes {
       return write(batch.chainId, (writer) => apply(writer, batch));
     },
     report: (chainId, epoch, changes) => engine.transaction((tx) => report(tx, chainId, epoch, changes)),
+    recordLag: (epoch, sample) => engine.transaction((tx) => recordLag(tx, epoch, sample)),
     repair: async (batch) => {
       requireRepair(batch);
       return write(batch.chainId, (writer) => repair(writer, batch));

@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test';
+import { lagText, renderLag } from './lag-line.ts';
+
+const SINCE = Date.parse('2026-11-15T09:30:00Z') / 1000;
+const history = (seconds: (number | null)[]) => ({ since: SINCE, stepSeconds: 600, seconds });
+const drawn = (seconds: (number | null)[]) => renderLag({ lagHistory: history(seconds), maxLagSeconds: 60 }).text;
+const lineOf = (seconds: (number | null)[]) => /class="line" d="([^"]*)"/.exec(drawn(seconds))?.[1];
+
+test('says what is usual, what was highest, and since when it is measured', () => {
+  expect(lagText(history([12, 15, 11]), 60)).toBe(
+    'Lag since 2026-11-15 09:30 UTC: usually 12 seconds, at most 15 seconds.',
+  );
+  expect(lagText(history(Array.from({ length: 144 }, () => 3)), 60)).toStartWith('Lag over the last day: usually 3');
+});
+
+test('says how long answers were refused, and how long nothing was measured', () => {
+  expect(lagText(history([12, 300, null, null, 12]), 60)).toContain(
+    'at most 5 minutes. Above the limit of 60 seconds in 10 minutes of it. Not measured for 20 minutes.',
+  );
+});
+
+test('a gap in the samples is a gap in the line, and never a zero', () => {
+  const line = lineOf([12, 12, null, 12]) ?? '';
+  expect(line.match(/M/g)).toHaveLength(2);
+  expect(line).not.toContain(' 48');
+  // The newest step ends at the right edge.
+  expect(line).toEndWith('H288');
+});
+
+test('a lag of years stays inside the picture', () => {
+  expect(lineOf([3e8, 12])).toStartWith('M284 0H286L286 ');
+});
+
+test('without a sample there is no line', () => {
+  const text = renderLag({ lagHistory: null, maxLagSeconds: 60 }).text;
+  expect(text).not.toContain('<svg');
+});
