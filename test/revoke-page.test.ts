@@ -282,6 +282,18 @@ describe('every state of the page', () => {
     expect(source).toContain(encodeCall(revokeCall(token)));
   });
 
+  test('a transaction that the owner sent from elsewhere is followed too', async () => {
+    const page = await rig.browser.newPage();
+    const [elsewhere] = shown.slice(-1) as [Delegation];
+    await page.goto(rig.linkOf(owner, elsewhere));
+    await page.getByText('No wallet found in this browser.').waitFor();
+    const data = await page.locator('[data-transaction]').getAttribute('data-calldata');
+    await rig.rpc.call('eth_sendTransaction', [{ from: owner, to: REGISTRIES[2], data }]);
+    await done(page);
+    expect(await page.locator('[data-state]').innerText()).toMatch(/^ended, as of block \d+$/);
+    await page.close();
+  });
+
   test('by keyboard alone: choose, read what stays, revoke, and see that it is done', async () => {
     const { page, sent, complaints } = await rig.open(`${rig.url}/revoke?wallet=${owner}`, owner);
     const reach = async (matches: string) => {

@@ -17,6 +17,7 @@ import live from './live.browser.js' with { type: 'text' };
 import problem from './problem.css' with { type: 'text' };
 import revoke from './revoke.browser.js' with { type: 'text' };
 import revokeStyle from './revoke.css' with { type: 'text' };
+import revokeIndex from './revoke-index.browser.js' with { type: 'text' };
 import status from './status.css' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
 import wallet from './wallet.css' with { type: 'text' };
@@ -57,7 +58,7 @@ export const DOCS_STYLE = '/docs.css';
 export const DOCS_LANGUAGE_SCRIPT = '/docs-language.js';
 export const DOCS_SCRIPTS = ['/docs-reading.js', '/docs-run.js', '/docs-search.js'] as const;
 export const WALLETS_SCRIPT = '/wallets.js';
-export const REVOKE_SCRIPT = '/revoke.js';
+export const REVOKE_SCRIPTS = ['/revoke-index.js', '/revoke.js'] as const;
 export const REVOKE_STYLE = '/revoke.css';
 
 const asset = (text: string, type: string) => () => fixedResponse(text, { headers: pageHeaders(type, CACHE) });
@@ -85,7 +86,8 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [DOCS_SCRIPTS[1], asset(docsRun, 'text/javascript')],
   [DOCS_SCRIPTS[2], asset(docsSearch, 'text/javascript')],
   [WALLETS_SCRIPT, asset(wallets, 'text/javascript')],
-  [REVOKE_SCRIPT, asset(revoke, 'text/javascript')],
+  [REVOKE_SCRIPTS[0], asset(revokeIndex, 'text/javascript')],
+  [REVOKE_SCRIPTS[1], asset(revoke, 'text/javascript')],
   [REVOKE_STYLE, asset(revokeStyle, 'text/css')],
 ]);
 

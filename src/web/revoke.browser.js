@@ -1,24 +1,16 @@
 // Hands the prepared transactions to the owner's wallet, one after the other, and follows the index until the grants are gone.
-/* global findWallets */
+// Uses the functions of wallets.js and revoke-index.js, which are loaded before it.
+/* global byId, findWallets, grantsIn, NETWORK, readActive, readHead, REVOCATION, sleep, Stopped, watchGrants */
 
-const byId = (id) => document.getElementById(id);
-const { owner: OWNER, chain, network: NETWORK, head: HEAD_URL } = byId('revocation')?.dataset ?? {};
+const { owner: OWNER, chain } = REVOCATION;
 const CHAIN_ID = Number(chain);
-const EVERY_MS = 1000;
 /** The wallet's node can be a few blocks behind ours. */
 const BLOCK_TRIES = 4;
 /** How many turns of waiting for a receipt pass between two looks at the index: a wallet can replace a transaction. */
 const TURNS_PER_LOOK = 5;
 
-const sleep = () => new Promise((resolve) => setTimeout(resolve, EVERY_MS));
 const hexOf = (number) => `0x${number.toString(16)}`;
 const same = (one, other) => String(one).toLowerCase() === String(other).toLowerCase();
-const grantsIn = (element) =>
-  new Map([...element.querySelectorAll('[data-grant]')].map(({ dataset }) => [dataset.grant, dataset.amount]));
-
-/** What stopped it, in words for the owner. */
-class Stopped extends Error {}
-
 /** Null in `hash` until it is sent, and in `block` until it is mined. */
 const transactions = [...document.querySelectorAll('[data-transaction]')].map((card) => ({
   card,
@@ -81,14 +73,6 @@ async function requireChain(provider) {
     );
 }
 
-/** The newest block of the index. Caches may keep the answer until the next block is due. */
-async function readHead() {
-  const response = await fetch(HEAD_URL, { cache: 'no-store' });
-  const body = await response.json();
-  if (!response.ok) throw new Stopped(`This service cannot answer for ${NETWORK} now: ${body.detail}`);
-  return body.chains[0].block;
-}
-
 /** Test networks can have the id of a real one: the wallet must have the same blocks as the index. */
 async function requireSameBlocks(provider) {
   for (let turn = 1; ; turn++) {
@@ -118,9 +102,12 @@ async function send(provider, transaction, name) {
   showHash(transaction);
 }
 
+const isEnded = (transaction, { grants }) => [...transaction.grants.keys()].every((id) => !grants.has(id));
+const showEnded = (transaction, block) => setState(transaction, `ended, as of block ${block}`, 'good');
+
 /** Resolves when the transaction is mined, or when the index shows that a replacement did the same. */
 async function waitUntilMined(provider, transaction, name) {
-  const { hash, grants } = transaction;
+  const { hash } = transaction;
   setState(transaction, 'sent');
   say(`Sent ${name}. Waiting until it is mined. If you replace or cancel it in your wallet, reload this page.`);
   for (let turn = 1; ; turn++) {
@@ -132,7 +119,7 @@ async function waitUntilMined(provider, transaction, name) {
       break;
     }
     const active = turn % TURNS_PER_LOOK === 0 ? await readActive() : null;
-    if (active !== null && [...grants.keys()].every((id) => !active.grants.has(id))) transaction.block = active.block;
+    if (active !== null && isEnded(transaction, active)) transaction.block = active.block;
     if (transaction.block !== null) break;
     await sleep();
   }
@@ -144,15 +131,6 @@ async function waitUntilMined(provider, transaction, name) {
 }
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
-
-/** Which grants of this page are active now, and the block; null if the service cannot say. */
-async function readActive() {
-  const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => null);
-  if (!response?.ok) return null;
-  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-  const block = page.getElementById('revocation')?.dataset.block;
-  return block === undefined ? null : { block: Number(block), grants: grantsIn(page) };
-}
 
 /** Resolves when the index shows that none of the grants is active. */
 async function follow() {
@@ -166,9 +144,7 @@ async function follow() {
     if (active === null || active.block <= seen) continue;
     seen = active.block;
     const left = ids.filter((id) => active.grants.has(id));
-    for (const transaction of transactions)
-      if (![...transaction.grants.keys()].some((id) => active.grants.has(id)))
-        setState(transaction, `ended, as of block ${seen}`, 'good');
+    for (const transaction of transactions) if (isEnded(transaction, active)) showEnded(transaction, seen);
     if (left.length === 0) return seen;
     say(stillText(left, active), 'trouble');
   }
@@ -179,13 +155,36 @@ function stillText(left, { grants, block }) {
   const changed = left.filter((id) => grants.get(id) !== before.get(id));
   const amounts = changed.map((id) => `${grants.get(id)} instead of ${before.get(id)}`).join(', ');
   const news = changed.length === 0 ? '' : ` The amount is now ${amounts}.`;
-  const which = ids(left);
+  const which = left.length === 1 ? '1 of these grants is' : `${left.length} of these grants are`;
   return `As of block ${block}, ${which} still active: granted again in the meantime, or the chain dropped the transaction.${news} This page keeps looking.`;
 }
 
-const ids = (left) => (left.length === 1 ? '1 of these grants is' : `${left.length} of these grants are`);
-
+/** While a wallet is asked or followed, and when all is done. */
 let isBusy = false;
+
+function finish(block) {
+  isBusy = true;
+  byId('wallets').hidden = true;
+  byId('no-wallet').hidden = true;
+  say(`Done. Ended, as of block ${block}: the index shows that none of these grants is active.`, 'yes');
+}
+
+/** Shows what happened without this page: the owner sent it from another wallet, or before a reload. */
+function showChange(active) {
+  if (isBusy) return;
+  for (const transaction of transactions) {
+    const { block } = transaction;
+    if (isEnded(transaction, active)) {
+      Object.assign(transaction, { hash: transaction.hash ?? '', block: active.block });
+      showEnded(transaction, active.block);
+    } else if (block !== null && active.block >= block) {
+      // Granted again since: it can be sent again.
+      Object.assign(transaction, { hash: null, block: null });
+      setState(transaction, 'not sent');
+    }
+  }
+  if (transactions.every((one) => isEnded(one, active))) finish(active.block);
+}
 
 async function revoke(provider, button) {
   if (isBusy) return;
@@ -200,9 +199,7 @@ async function revoke(provider, button) {
       if (transaction.hash === null) await send(provider, transaction, name);
       if (transaction.block === null) await waitUntilMined(provider, transaction, name);
     }
-    const block = await follow();
-    byId('wallets').hidden = true;
-    say(`Done. Ended, as of block ${block}: the index shows that none of these grants is active.`, 'yes');
+    finish(await follow());
     byId('progress').focus();
   } catch (error) {
     const open = transactions.find(({ hash }) => hash === null);
@@ -232,4 +229,5 @@ if (transactions.length > 0) {
     byId('wallets').append(button);
   });
   byId('no-wallet').hidden = byId('wallets').childElementCount > 0;
+  if (REVOCATION.changes !== '') watchGrants(showChange);
 }

@@ -5,12 +5,13 @@ import { checksummed } from '../registry/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
 import { planRevocations } from '../registry/revocation.ts';
 import type { FetchApi } from './explorer-query.ts';
+import { changesUrl } from './grant-changes.ts';
 import { grantText } from './grant-words.ts';
 import { type Html, html } from './html.ts';
 import { notice } from './notice.ts';
 import { readOtherChains } from './other-chains.ts';
 import { headUrl, Unanswered } from './outgoing-grants.ts';
-import { REVOKE_SCRIPT, REVOKE_STYLE, renderPage, WALLETS_SCRIPT } from './page.ts';
+import { REVOKE_SCRIPTS, REVOKE_STYLE, renderPage, WALLETS_SCRIPT } from './page.ts';
 import { renderChains, renderGrants, walletForm } from './revoke-choose.ts';
 import { renderKept } from './revoke-kept.ts';
 import { copyButton, fullAddress, networkName, renderTransactions } from './revoke-plan.ts';
@@ -25,7 +26,7 @@ export async function renderRevoke(
   const query = readRevokeQuery(queryText, chainIds);
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
   return renderPage(
-    { title: 'Revoke access', path: '/revoke', styles: [REVOKE_STYLE], scripts: [WALLETS_SCRIPT, REVOKE_SCRIPT] },
+    { title: 'Revoke access', path: '/revoke', styles: [REVOKE_STYLE], scripts: [WALLETS_SCRIPT, ...REVOKE_SCRIPTS] },
     html`<h1>Revoke access</h1>${faults}${await renderContent(query, fetchApi)}`,
   );
 }
@@ -44,12 +45,14 @@ type Asked = RevokeQuery & { readonly wallet: Address; readonly chainId: number 
 
 async function renderPlan(asked: Asked, fetchApi: FetchApi): Promise<Html> {
   const { wallet, chainId, chainIds } = asked;
+  // Before the grants are read: no change of them is missed.
+  const changes = await changesUrl(wallet, chainId, fetchApi);
   const selection = await selectGrants(wallet, chainId, asked, fetchApi);
   const name = networkName(chainId);
   if (selection instanceof Unanswered)
     return notice(`Nothing was prepared, because the grants on ${name} cannot be read: ${selection.reason}`);
   const { chosen, block, whole } = selection;
-  const state = html`<div id="revocation" data-owner="${checksummed(wallet)}" data-chain="${chainId}" data-network="${name}" data-head="${headUrl(wallet, chainId)}" data-block="${block.number}" data-left="${chosen.length}"></div>`;
+  const state = html`<div id="revocation" data-owner="${checksummed(wallet)}" data-chain="${chainId}" data-network="${name}" data-head="${headUrl(wallet, chainId)}" data-changes="${changes}" data-block="${block.number}"></div>`;
   const back = html`<p><a href="${revokePath(wallet, chainId)}">All grants of this wallet on ${name}</a></p>`;
   if (chosen.length === 0)
     return html`${state}${renderAbsent(selection)}<p class="notice yes" role="status"><strong>Nothing left to revoke.</strong> None of these grants is active on ${name} as of block ${block.number}.</p>${back}`;
@@ -91,6 +94,6 @@ function renderMore({ more }: Selection): Html {
 const SEND = html`<p>You sign and send with your own wallet. This service never signs or sends anything.</p>
 <noscript><p class="notice">Sending needs JavaScript. Without it, copy target and calldata above into your wallet.</p></noscript>
 <div id="send" hidden><div id="wallets" class="actions"></div>
-<p id="no-wallet" class="empty" hidden>No wallet found in this browser. Open this page in your wallet's browser, or copy target and calldata from “Show the transaction” into the wallet that owns these grants. A multisig or another smart account takes them in its transaction builder.</p>
+<p id="no-wallet" class="empty" hidden>No wallet found in this browser. Open this page in your wallet's browser, or copy target and calldata from “Show the transaction” into the wallet that owns these grants. A multisig or another smart account takes them in its transaction builder. This page shows when the grants have ended.</p>
 <p id="progress" class="notice" role="status" aria-live="polite" tabindex="-1"></p></div>
 <template id="sent-line"><p class="sent">Sent as <code class="whole"></code> <button type="button" class="copy plain" data-copy aria-label="Copy the transaction hash">Copy</button></p></template>`;
