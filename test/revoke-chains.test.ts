@@ -7,13 +7,14 @@ import type { Delegation } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { grantIdOf } from '../src/web/grant-id.ts';
+import { type Selection, selectGrants } from '../src/web/revoke-selection.ts';
 import { ENGINES } from './support/engines.ts';
 import { address, block, COLD, delegation, granted, HOT, timeOf } from './support/fixtures.ts';
 import { appOf } from './support/serving.ts';
 
 const [POLYGON, BASE, GNOSIS, CELO] = [137, 8453, 100, 42220];
 const OTHER = address(0xdd);
-/** A wallet with more grants than two answers of the API hold, all to HOT, in each registry. */
+/** A wallet with more grants than ten answers of the API hold, all to HOT, in each registry. */
 const RICH = address(0x21c4);
 const COUNT = 21_000;
 const HEAD = 110;
@@ -120,6 +121,30 @@ test('of very many grants, all of v1 end in one transaction, and too many of v2 
   const both = await textOf(`wallet=${RICH}&chain=1&to=${HOT}`);
   expect(both).toContain('Transaction 10 of 10');
   expect(both).toContain(`${COUNT + 1 - 1000} more grants in registry v2 are not part of these transactions.`);
+});
+
+test('a reorg while the grants are read starts the reading again', async () => {
+  const tokens = (count: number) =>
+    Array.from({ length: count }, (_, id) => granted('ERC721', { from: RICH, tokenId: BigInt(id) }));
+  let state = await store.claim(CELO, 100);
+  const apply = async (events: ReturnType<typeof granted>[], branch: number) => {
+    const [blocks, head] = [[block(111, events, branch)], block(112, [], branch)];
+    const batch = { chainId: CELO, epoch: state.epoch, after: state.head, blocks, head };
+    ({ state } = await store.apply(branch === 1 ? batch : { ...batch, rollbackTo: HEAD }));
+  };
+  await apply(tokens(2500), 1);
+  const later = appOf(store, timeOf(112), { chainIds: new Set([CELO]) });
+  const statuses: number[] = [];
+  const choice = { grants: new Map(), wallets: new Set([HOT]), allOfV1: false };
+  const selection = await selectGrants(RICH, CELO, choice, async (path) => {
+    if (statuses.length === 1) await apply(tokens(3), 2);
+    const response = await later.fetch(new Request(`http://localhost${path}`));
+    statuses.push(response.status);
+    return response;
+  });
+  expect(statuses).toEqual([200, 409, 200]);
+  expect(selection).toMatchObject({ block: { number: 112 }, more: { 2: 0 } });
+  expect((selection as Selection).chosen.map(({ tokenId }) => tokenId)).toEqual([0n, 1n, 2n]);
 });
 
 test('the list to choose from has pages, and the ids of a page fit into a link', async () => {

@@ -8,7 +8,7 @@ import { type Html, html } from './html.ts';
 
 export function shortCode(address: Address): Html {
   const full = checksummed(address);
-  return html`<code title="${full}">${shortAddress(full)}</code>`;
+  return html`<code class="short" title="${full}">${shortAddress(full)}</code>`;
 }
 
 /** The amount is null where it is not known: of a grant that is not active. */

@@ -32,7 +32,8 @@ export class Unanswered {
   }
 }
 
-const LARGEST_PAGE = 10_000;
+/** About a megabyte: parsing it does not hold up other requests. */
+const PAGE_SIZE = 2000;
 const CURSOR_GONE = 409;
 /** A reorg in the middle makes the list start again. */
 const TRIES = 3;
@@ -42,7 +43,7 @@ interface PageOptions {
   readonly cursor?: string | undefined;
 }
 
-const listUrlOf = (wallet: Address, chainId: number, { limit = LARGEST_PAGE, cursor }: PageOptions): string =>
+const listUrlOf = (wallet: Address, chainId: number, { limit = PAGE_SIZE, cursor }: PageOptions): string =>
   urlFor(ANY_LIST, { wallet, chainId, direction: 'outgoing', numbers: 'string', limit, cursor });
 
 /** The smallest answer that names the newest indexed block. */

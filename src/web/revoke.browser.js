@@ -11,6 +11,7 @@ const TURNS_PER_LOOK = 5;
 
 const hexOf = (number) => `0x${number.toString(16)}`;
 const same = (one, other) => String(one).toLowerCase() === String(other).toLowerCase();
+
 /** Null in `hash` until it is sent, and in `block` until it is mined. */
 const transactions = [...document.querySelectorAll('[data-transaction]')].map((card) => ({
   card,
@@ -156,7 +157,7 @@ function stillText(left, { grants, block }) {
   const amounts = changed.map((id) => `${grants.get(id)} instead of ${before.get(id)}`).join(', ');
   const news = changed.length === 0 ? '' : ` The amount is now ${amounts}.`;
   const which = left.length === 1 ? '1 of these grants is' : `${left.length} of these grants are`;
-  return `As of block ${block}, ${which} still active: granted again in the meantime, or the chain dropped the transaction.${news} This page keeps looking.`;
+  return `As of block ${block}, ${which} still active: granted again in the meantime, or the chain dropped the transaction.${news} This page keeps looking. To send it again, reload the page.`;
 }
 
 /** While a wallet is asked or followed, and when all is done. */
