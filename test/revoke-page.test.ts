@@ -188,6 +188,28 @@ describe('a wallet that does not do as asked', () => {
     expect(await rig.idsOf(owner)).toEqual([grantIdOf(grantOf(owner, 2, 'ERC20'))]);
   });
 
+  test('declines the second of two transactions: only that one is sent again', async () => {
+    const two = ownerNamed('two');
+    const [first, second, third] = everyKind(two) as [Delegation, Delegation, Delegation];
+    await rig.grant([first, second, third]);
+    const { page, sent } = await rig.open(rig.linkOf(two, first, second), two, {
+      answer(method) {
+        if (method === 'eth_sendTransaction' && sent.length === 2) throw new WalletError(4001, 'User rejected.');
+      },
+    });
+    await button(page).click();
+    await page.getByText('You declined in your wallet.').waitFor();
+    expect(await page.locator('[data-state]').allInnerTexts()).toEqual([
+      expect.stringMatching(/^(mined in|ended, as of) block \d+$/),
+      'not sent',
+    ]);
+    await button(page).click();
+    await done(page);
+    expect(sent).toMatchObject([first, second, second].map((one) => ({ data: encodeCall(revokeCall(one)) })));
+    expect(await rig.idsOf(two)).toEqual([grantIdOf(third)]);
+    await page.close();
+  });
+
   test('a transaction that fails is reported, and can be sent again; a grant that came back is reported with its amount', async () => {
     const coin = grantOf(owner, 2, 'ERC20');
     let attempts = 0;
@@ -198,6 +220,8 @@ describe('a wallet that does not do as asked', () => {
         const hash = await rig.rpc.call(method, [transaction]);
         const again = { from: owner, to: REGISTRIES[2], data: encodeCall(grantCall({ ...coin, amount: 7n })) };
         await rig.rpc.call(method, [again]);
+        // The page never sees the block between the two.
+        await rig.untilIndexed();
         return hash;
       }
       // Enough to begin, too little to finish. The node reports the failure at once, and mines it.

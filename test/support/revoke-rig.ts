@@ -52,6 +52,8 @@ export interface RevokeRig {
   readonly url: string;
   /** Makes grants of one owner, and waits until the index has them. */
   grant(grants: readonly Delegation[]): Promise<void>;
+  /** Waits until the index has the chain's newest block. */
+  untilIndexed(): Promise<void>;
   recordsOf(wallet: Address): Promise<DelegationRecord[]>;
   idsOf(wallet: Address): Promise<string[]>;
   linkOf(wallet: Address, ...grants: readonly Delegation[]): string;
@@ -85,6 +87,7 @@ export function useRevokeRig(): RevokeRig {
   }
 
   return Object.assign(rig, {
+    untilIndexed,
     async grant(grants: readonly Delegation[]) {
       const [{ from }] = grants as [Delegation];
       await fund(rig.rpc, [from]);
