@@ -40,6 +40,7 @@
         depth--;
         code.append(line() + part);
       } else if (part === ',') code.append(part + line());
+      else if (/^[[{]/.test(part)) code.append(part);
       else if (string === undefined) code.append(element('span', part, 'n'));
       else code.append(element('span', string, colon ? 'p' : 's'), colon ? ': ' : '');
     }
