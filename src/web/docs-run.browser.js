@@ -16,7 +16,7 @@
     'X-Request-Id',
   ];
   /** Characters of a body. A list can have millions. */
-  const MAX_SHOWN = 200_000;
+  const MAX_SHOWN = 50_000;
 
   const element = (tag, text = '', className = '') => {
     const made = document.createElement(tag);
@@ -25,22 +25,26 @@
     return made;
   };
 
-  /** Indents JSON without reading its values, so that every digit stays. */
+  const PARTS = /("(?:[^"\\]|\\.)*"?)(\s*:)?|[[{]\s*[\]}]|[[\]{},]|[^\s[\]{},"]+/g;
+
+  /** JSON, indented and coloured without reading its values, so that every digit stays. */
   function indented(json) {
-    let text = '';
+    const code = element('code');
     let depth = 0;
     const line = () => `\n${'  '.repeat(depth)}`;
-    for (const [part] of json.matchAll(/"(?:[^"\\]|\\.)*"?|[[{]\s*[\]}]|[[\]{},:]|[^\s[\]{},:"]+/g)) {
+    for (const [part, string, colon] of json.matchAll(PARTS)) {
       if (part === '{' || part === '[') {
         depth++;
-        text += part + line();
+        code.append(part + line());
       } else if (part === '}' || part === ']') {
         depth--;
-        text += line() + part;
-      } else if (part === ',') text += part + line();
-      else text += part === ':' ? ': ' : part;
+        code.append(line() + part);
+      } else if (part === ',') code.append(part + line());
+      else if (/^[[{]/.test(part)) code.append(part);
+      else if (string === undefined) code.append(element('span', part, 'n'));
+      else code.append(element('span', string, colon ? 'p' : 's'), colon ? ': ' : '');
     }
-    return text;
+    return code;
   }
 
   /** The request of a form. Empty fields are left out. */
@@ -102,7 +106,7 @@
     block.tabIndex = 0;
     block.setAttribute('role', 'group');
     block.setAttribute('aria-label', 'Body');
-    block.append(element('code', indented(text)));
+    block.append(indented(text));
     return block;
   }
 

@@ -2,6 +2,8 @@
 
 {
   const MAX_FOUND = 12;
+  /** Of one name: many operations have the same parameters. */
+  const MAX_ALIKE = 3;
   const form = document.querySelector('.search');
   const field = form.querySelector('input');
   const list = form.querySelector('ul');
@@ -14,7 +16,7 @@
     const found = [];
     for (const section of document.querySelectorAll('main section')) {
       const title = textOf(section, 'h2, h3');
-      const path = textOf(section, '.path');
+      const path = [...(section.querySelector('.path')?.childNodes ?? [])].map((one) => one.textContent).join(' ');
       const text = [...section.querySelectorAll('.text > p')].map((one) => one.textContent).join(' ');
       found.push({ id: section.id, title: path || title, about: path ? title : 'Guide', text });
       if (path !== '')
@@ -41,11 +43,17 @@
 
   function find(query) {
     known ??= entries();
+    const names = new Map();
     return known
       .map((entry) => ({ entry, score: rank(entry, query) }))
       .filter(({ score }) => score > 0)
       .sort((a, b) => b.score - a.score)
-      .map(({ entry }) => entry);
+      .map(({ entry }) => entry)
+      .filter(({ title }) => {
+        names.set(title, (names.get(title) ?? 0) + 1);
+        return names.get(title) <= MAX_ALIKE;
+      })
+      .slice(0, MAX_FOUND);
   }
 
   function itemOf({ id, title, about }) {
@@ -70,7 +78,7 @@
     const query = field.value.trim().toLowerCase();
     if (query === '') return close();
     const found = find(query);
-    list.replaceChildren(...found.slice(0, MAX_FOUND).map(itemOf));
+    list.replaceChildren(...found.map(itemOf));
     list.hidden = found.length === 0;
     status.textContent = found.length === 1 ? '1 result' : `${found.length || 'No'} results`;
   }

@@ -9,6 +9,7 @@ import { serving } from '../../test/support/serving.ts';
 import { EXAMPLE_DELEGATIONS } from '../api/examples.ts';
 import { OPERATIONS } from '../api/operations.ts';
 import { PROBLEMS, problemUri } from '../api/problems.ts';
+import { REGISTRY_SEGMENTS } from '../api/registries.ts';
 import type { RunningServer } from '../http/listener.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -53,9 +54,14 @@ describe('/docs', () => {
     test(`renders at ${width} pixels, ${colorScheme}, asks nobody else, and fits`, async () => {
       const { page, complaints, asked } = await open('/docs', width, colorScheme);
       expect(await page.title()).toBe('API reference · delegations');
-      for (const { path, method, tag } of OPERATIONS)
-        if (tag !== 'status') expect(await page.getByText(`${method}${path}`, { exact: true }).count()).toBe(1);
-      for (const type of Object.keys(PROBLEMS)) expect(await page.locator(`#problem-${type}`).count()).toBe(1);
+      const paths = await page.locator('.path').allTextContents();
+      expect(paths).toEqual(
+        REGISTRY_SEGMENTS.flatMap((segment) =>
+          OPERATIONS.filter(({ tag }) => tag === segment).map(({ method, path }) => method + path),
+        ),
+      );
+      const rows = "[...document.querySelectorAll('tr[id^=problem-]')].map(({ id }) => id)";
+      expect(await page.evaluate(rows)).toEqual(Object.keys(PROBLEMS).map((type) => `problem-${type}`));
       const wide = await page.evaluate('document.documentElement.scrollWidth');
       expect(wide).toBeLessThanOrEqual(width);
       // Styled: a page without its sheet has the browser's own white or black.

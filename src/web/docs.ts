@@ -2,16 +2,16 @@
 
 import { REGISTRY_SEGMENTS } from '../api/registries.ts';
 import { operationForm } from './docs-form.ts';
+import { GUIDE } from './guide.ts';
 import { highlight } from './highlight.ts';
 import { Html, html, prose } from './html.ts';
-import { DOCS_LANGUAGE_SCRIPT, DOCS_SCRIPTS, DOCS_STYLE, renderPage } from './page.ts';
+import { DOCS_LANGUAGE_SCRIPT, DOCS_SCRIPTS, DOCS_STYLES, renderPage } from './page.ts';
 import {
   type AnswerOf,
   APPENDIX,
   anchorOf,
   apiReference,
   type Block,
-  GUIDE,
   operationsOf,
   type Parameter,
   type Section,
@@ -117,7 +117,7 @@ function renderBlock(block: Block): Html {
 export const docsText = (answerOf?: AnswerOf): string => {
   const [title, introduction, ...rest] = apiReference(answerOf).map(renderBlock);
   return renderPage(
-    { title: 'API reference', path: '/docs', navigation: navigation(), styles: [DOCS_STYLE], scripts: DOCS_SCRIPTS },
+    { title: 'API reference', path: '/docs', navigation: navigation(), styles: DOCS_STYLES, scripts: DOCS_SCRIPTS },
     html`${title ?? ''}${introduction ?? ''}${TOOLS}${rest}`,
   );
 };

@@ -5,6 +5,7 @@ import copy from './copy.browser.js' with { type: 'text' };
 import { KEYS_SCRIPT_TEXT, WEBHOOKS_SCRIPT_TEXT } from './developer-scripts.ts';
 import developersStyle from './developers.css' with { type: 'text' };
 import docsStyle from './docs.css' with { type: 'text' };
+import docsCodeStyle from './docs-code.css' with { type: 'text' };
 import docsLanguage from './docs-language.browser.js' with { type: 'text' };
 import docsReading from './docs-reading.browser.js' with { type: 'text' };
 import docsRun from './docs-run.browser.js' with { type: 'text' };
@@ -54,7 +55,7 @@ export const STATUS_STYLE = '/status.css';
 export const DEVELOPERS_SCRIPT = '/developers.js';
 export const DEVELOPERS_STYLE = '/developers.css';
 export const WEBHOOKS_SCRIPT = '/developer-webhooks.js';
-export const DOCS_STYLE = '/docs.css';
+export const DOCS_STYLES = ['/docs.css', '/docs-code.css'] as const;
 export const DOCS_LANGUAGE_SCRIPT = '/docs-language.js';
 export const DOCS_SCRIPTS = ['/docs-reading.js', '/docs-run.js', '/docs-search.js'] as const;
 export const WALLETS_SCRIPT = '/wallets.js';
@@ -80,7 +81,8 @@ export const ASSETS: ReadonlyMap<string, () => Response> = new Map([
   [DEVELOPERS_STYLE, asset(developersStyle, 'text/css')],
   [DEVELOPERS_SCRIPT, asset(KEYS_SCRIPT_TEXT, 'text/javascript')],
   [WEBHOOKS_SCRIPT, asset(WEBHOOKS_SCRIPT_TEXT, 'text/javascript')],
-  [DOCS_STYLE, asset(docsStyle, 'text/css')],
+  [DOCS_STYLES[0], asset(docsStyle, 'text/css')],
+  [DOCS_STYLES[1], asset(docsCodeStyle, 'text/css')],
   [DOCS_LANGUAGE_SCRIPT, asset(docsLanguage, 'text/javascript')],
   [DOCS_SCRIPTS[0], asset(docsReading, 'text/javascript')],
   [DOCS_SCRIPTS[1], asset(docsRun, 'text/javascript')],
