@@ -182,7 +182,7 @@ describe('signing in', () => {
     expect(await shownKey(page, 'first')).toBe(key);
     await expectAccessible(page, 'developers-session-ended');
     await page.getByRole('button', { name: 'Sign in with Test Wallet' }).press('Enter');
-    await page.getByText('1 of at most').waitFor();
+    await page.getByText('1 of 5 active').waitFor();
     expect(await page.getByLabel('Label').inputValue()).toBe('second');
     expect(await shownKey(page, 'first')).toBe(key);
     await page.close();
@@ -290,7 +290,7 @@ describe('keys', () => {
     await page.getByRole('button', { name: /^Rotate “bot”/ }).click();
     await page.getByLabel('It ends at once').check();
     await page.getByRole('button', { name: 'Rotate the key' }).click();
-    await page.getByText('1 of at most').waitFor();
+    await page.getByText('1 of 5 active').waitFor();
     await eventually('refused', async () => (await statusOf(old)) === 401);
     await eventually('shown', async () => (await shownKey(page, 'bot')) !== old);
     expect(await statusOf(await shownKey(page, 'bot'))).toBe(200);

@@ -47,7 +47,7 @@
       show('more', page.next !== null);
     }
     draw(records, onAction);
-    byId('quota').textContent = `${working().length} of at most ${quota} active`;
+    byId('quota').textContent = `${working().length} of ${quota} active`;
     const isGone = !working().some(({ id }) => String(id) === byId('new-key').dataset.key);
     if (isGone && byId('new-key').dataset.key !== undefined) hideKey();
   }

@@ -112,10 +112,9 @@
         chainId.value = webhook.chainIds === 'served' ? '' : webhook.chainIds[0];
         // What is needed depends on the choice.
         form.onchange = () => {
-          for (const input of [chainId, block]) {
-            input.required = form.elements.from.value === 'block';
-            input.disabled = !input.required;
-          }
+          const isBlock = form.elements.from.value === 'block';
+          form.querySelector('.row').hidden = !isBlock;
+          for (const input of [chainId, block]) input.required = isBlock;
         };
         form.onchange();
       });

@@ -21,7 +21,8 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
       ['dark', '{ runOnly: ["color-contrast"] }'],
       ['light', '{}'],
     ] as const) {
-      await page.emulateMedia({ colorScheme });
+      // Colors must not be on their way from one theme to the other.
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       const found = await page.evaluate(
         `axe.run({ exclude: ['.sandbox'] }, ${options}).then(({ violations }) => ${FINDINGS})`,
       );
