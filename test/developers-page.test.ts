@@ -158,14 +158,20 @@ describe('signing in', () => {
     await served.stop();
   });
 
-  test('lasts over a reload, which shows no sign-in first', async () => {
+  test('lasts over a reload, which shows no sign-in first and moves nothing', async () => {
     const account = newAccount();
     const { page } = await signedIn(account);
+    await createKey(page, 'first');
     const html = await page.evaluate("fetch('/developers').then((response) => response.text())");
     expect(html).toMatch(/id="signed-out" hidden/);
     expect(html).toContain(`<code id="wallet">${account.address}</code>`);
+    await page.addInitScript(
+      "new PerformanceObserver((list) => (window.shifts = list.getEntries().length)).observe({ type: 'layout-shift' })",
+    );
     await page.reload();
-    await page.getByText('You have no keys yet.').waitFor();
+    await page.getByRole('button', { name: /^Rotate “first”/ }).waitFor();
+    await page.getByText('You have no webhooks yet.').waitFor();
+    expect(await page.evaluate('window.shifts')).toBeUndefined();
     await page.getByRole('button', { name: 'Sign out' }).press('Enter');
     await page.getByRole('button', { name: 'Sign in with Test Wallet' }).waitFor();
     expect(await focused(page)).toBe('sign-in-heading');

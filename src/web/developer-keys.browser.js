@@ -1,4 +1,4 @@
-// Manages the API keys of the wallet that is signed in, and shows how they are used.
+// Manages the API keys of the wallet that is signed in, and shows how they are used. Dispatches `keys-drawn` on the document.
 
 (() => {
   const { byId, show, field, setField, setCopy } = globalThis.dom;
@@ -17,6 +17,7 @@
     onRead(records, answer) {
       quota = answer.quota;
       draw(records, onAction);
+      document.dispatchEvent(new Event('keys-drawn'));
       byId('quota').textContent = `${working().length} of ${quota} active`;
       const { key } = byId('new-key').dataset;
       if (key !== undefined && !working().some(({ id }) => String(id) === key)) hideKey();

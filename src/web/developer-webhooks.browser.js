@@ -141,5 +141,6 @@
     }
     list.refresh().catch((error) => say(error.message, true));
   });
+  document.addEventListener('keys-drawn', () => show('webhooks-section', true));
   document.addEventListener('signed-out', hideSecret);
 })();

@@ -46,7 +46,8 @@ const DIALOGS = html`<dialog id="webhook-remove-dialog" aria-labelledby="webhook
 <label class="choice"><input type="radio" name="from" value="start"><span>All history of every chain of this webhook</span></label>
 <p class="actions"><button value="yes">Start the replay</button> <button class="plain" value="" formnovalidate>Cancel</button></p></form></dialog>`;
 
-export const WEBHOOKS_SECTION = html`<section aria-labelledby="webhooks-heading"><h2 id="webhooks-heading" tabindex="-1">Your webhooks</h2>
+/** Hidden until the keys above it are there, so that nothing moves. */
+export const WEBHOOKS_SECTION = html`<section id="webhooks-section" aria-labelledby="webhooks-heading" hidden><h2 id="webhooks-heading" tabindex="-1">Your webhooks</h2>
 <p>A webhook calls your server when a delegation is granted or revoked: signed as <a href="https://www.standardwebhooks.com/">Standard Webhooks</a>
 specifies, retried for three days, in order. It works while you have an active key.</p>
 ${CREATE}
