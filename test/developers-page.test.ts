@@ -158,14 +158,20 @@ describe('signing in', () => {
     await served.stop();
   });
 
-  test('lasts over a reload, which shows no sign-in first', async () => {
+  test('lasts over a reload, which shows no sign-in first and moves nothing', async () => {
     const account = newAccount();
     const { page } = await signedIn(account);
+    await createKey(page, 'first');
     const html = await page.evaluate("fetch('/developers').then((response) => response.text())");
     expect(html).toMatch(/id="signed-out" hidden/);
     expect(html).toContain(`<code id="wallet">${account.address}</code>`);
+    await page.addInitScript(
+      "new PerformanceObserver((list) => (window.shifts = list.getEntries().length)).observe({ type: 'layout-shift' })",
+    );
     await page.reload();
-    await page.getByText('You have no keys yet.').waitFor();
+    await page.getByRole('button', { name: /^Rotate “first”/ }).waitFor();
+    await page.getByText('You have no webhooks yet.').waitFor();
+    expect(await page.evaluate('window.shifts')).toBeUndefined();
     await page.getByRole('button', { name: 'Sign out' }).press('Enter');
     await page.getByRole('button', { name: 'Sign in with Test Wallet' }).waitFor();
     expect(await focused(page)).toBe('sign-in-heading');
@@ -182,7 +188,7 @@ describe('signing in', () => {
     expect(await shownKey(page, 'first')).toBe(key);
     await expectAccessible(page, 'developers-session-ended');
     await page.getByRole('button', { name: 'Sign in with Test Wallet' }).press('Enter');
-    await page.getByText('1 of at most').waitFor();
+    await page.getByText('1 of 5 active').waitFor();
     expect(await page.getByLabel('Label').inputValue()).toBe('second');
     expect(await shownKey(page, 'first')).toBe(key);
     await page.close();
@@ -290,7 +296,7 @@ describe('keys', () => {
     await page.getByRole('button', { name: /^Rotate “bot”/ }).click();
     await page.getByLabel('It ends at once').check();
     await page.getByRole('button', { name: 'Rotate the key' }).click();
-    await page.getByText('1 of at most').waitFor();
+    await page.getByText('1 of 5 active').waitFor();
     await eventually('refused', async () => (await statusOf(old)) === 401);
     await eventually('shown', async () => (await shownKey(page, 'bot')) !== old);
     expect(await statusOf(await shownKey(page, 'bot'))).toBe(200);

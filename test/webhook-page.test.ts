@@ -1,87 +1,147 @@
 // The webhooks of the developer page in a real browser, on the sandbox and with a real receiver.
 
-import { expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { afterAll, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
-import { privateKeyToAccount } from 'viem/accounts';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { expectAccessible } from './support/accessible.ts';
 import { visitWithWallet } from './support/browser-wallet.ts';
 import { eventually } from './support/live-chain.ts';
 import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 
-const AXE = readFileSync(join(import.meta.dir, '../node_modules/axe-core/axe.min.js'), 'utf8');
 const used = useSandboxInBrowser();
 
-test('a webhook: create, test, replay, pause, rotate and remove it', async () => {
-  const received: { headers: Record<string, string>; body: string }[] = [];
-  const receiver = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    async fetch(request) {
-      received.push({ headers: Object.fromEntries(request.headers), body: await request.text() });
-      return new Response(null, { status: 204 });
-    },
-  });
-  const target = `http://127.0.0.1:${receiver.port}/webhook`;
-  const { page, complaints } = await visitWithWallet(
-    used.browser,
-    `${used.url}/developers`,
-    privateKeyToAccount(`0x${'44'.repeat(32)}`),
-  );
-  await page.getByRole('button', { name: 'Sign in with Test Wallet' }).click();
-  await page.getByText('You have no webhooks yet.').waitFor();
+const received: { headers: Record<string, string>; body: string }[] = [];
+/** What the receiver answers. */
+let status = 204;
+const receiver = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  async fetch(request) {
+    received.push({ headers: Object.fromEntries(request.headers), body: await request.text() });
+    return new Response(null, { status });
+  },
+});
+const target = `http://127.0.0.1:${receiver.port}/webhook`;
+afterAll(() => receiver.stop(true));
 
-  await page.getByLabel('URL').fill(target);
-  await page.getByRole('button', { name: 'Create a webhook' }).press('Enter');
-  await page.getByText('Create a key first.').waitFor();
+const focused = (page: Page) => page.evaluate('document.activeElement.id || document.activeElement.ariaLabel');
+const message = (page: Page) => page.locator('#messages');
+const press = (page: Page, name: string) => page.getByRole('button', { name: `${name}: ${target}` }).press('Enter');
+const answer = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).press('Enter');
+
+/** Signs in with a new wallet. */
+async function visit() {
+  const account = privateKeyToAccount(generatePrivateKey());
+  const visited = await visitWithWallet(used.browser, `${used.url}/developers`, account);
+  await visited.page.getByRole('button', { name: 'Sign in with Test Wallet' }).click();
+  await visited.page.getByText('You have no webhooks yet.').waitFor();
+  return visited;
+}
+
+async function createKey(page: Page) {
   await page.getByLabel('Label').fill('mint site');
   await page.getByRole('button', { name: 'Create a key' }).press('Enter');
   await page.locator('#new-key-text').filter({ hasText: 'dk_' }).waitFor();
+}
 
-  await page.getByRole('button', { name: 'Create a webhook' }).press('Enter');
-  const shown = page.locator('#new-secret-text');
-  await shown.filter({ hasText: 'whsec_' }).waitFor();
-  const secret = await shown.innerText();
-  await page.getByRole('button', { name: 'Done with the secret' }).click();
+async function createWebhook(page: Page) {
+  await page.getByLabel('URL').fill(target);
+  await answer(page, 'Create a webhook');
+  await page.locator('#new-secret-text').filter({ hasText: 'whsec_' }).waitFor();
+  return page.locator('#new-secret-text').innerText();
+}
+
+test('a webhook: create, test, replay, pause, rotate and remove it, with the keyboard', async () => {
+  status = 204;
+  const { page, complaints } = await visit();
+  await page.getByLabel('URL').fill(target);
+  await answer(page, 'Create a webhook');
+  await message(page).getByText('Create a key first.').waitFor();
+  expect(await page.getByLabel('URL').inputValue()).toBe(target);
+  await createKey(page);
+  const secret = await createWebhook(page);
+  expect(await focused(page)).toBe('copy-secret');
+  expect(await page.locator('#copy-secret').getAttribute('data-copy')).toBe(secret);
+  await expectAccessible(page, 'webhooks-secret');
+  await answer(page, 'Done with the secret');
   expect(await page.content()).not.toContain(secret);
+  expect(await focused(page)).toBe('webhooks-heading');
 
-  const card = page.locator('[data-webhook]');
-  expect(await card.innerText()).toMatch(/\/webhook active\s+Delivers\s+all chains, when final/);
-  await page.getByRole('button', { name: `Send a test ${target}` }).press('Enter');
-  await card.getByText('delivered 204').waitFor();
+  const card = page.locator('#webhooks > .card');
+  expect(await card.innerText()).toMatch(/\/webhook active\s+Delivers\s+all chains · when a block is final/);
+  await press(page, 'Send a test');
+  await message(page).getByText('Test: delivered, HTTP 204.').waitFor();
+  await card.getByText('delivered, HTTP 204').waitFor();
+  expect(await focused(page)).toBe(`Send a test: ${target}`);
   const [sent] = received;
   expect(new Webhook(secret).verify(sent?.body ?? '', sent?.headers ?? {})).toMatchObject({ type: 'webhook.test' });
 
-  page.on('dialog', (dialog) => void dialog.accept());
-  await card.getByText('Replay', { exact: true }).first().press('Enter');
-  await card.getByRole('button', { name: 'Replay' }).press('Enter');
-  await page.getByText('The replay has started.').waitFor();
+  await press(page, 'Replay');
+  await page.getByLabel('All history of every chain').check();
+  await expectAccessible(page, 'webhooks-replay');
+  await answer(page, 'Start the replay');
+  await message(page).getByText('The replay has started').waitFor();
   await eventually('replayed', async () => received.some(({ body }) => body.includes('"type":"began"')));
   for (const { body, headers } of received) new Webhook(secret).verify(body, headers);
 
-  await page.getByRole('button', { name: `Pause ${target}` }).press('Enter');
+  await press(page, 'Pause');
   await card.getByText('Paused by you or by the operator.').waitFor();
-  await page.evaluate(AXE);
-  const faults = await page.evaluate(
-    `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
-  );
-  expect(faults).toEqual([]);
-  const folder = process.env['SCREENSHOTS'];
-  for (const width of [1280, 390]) {
-    await page.setViewportSize({ width, height: 900 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-    if (folder) await page.screenshot({ path: join(folder, `developers-webhooks-${width}.png`), fullPage: true });
-  }
-  await page.getByRole('button', { name: `Resume ${target}` }).press('Enter');
-  await page.getByRole('button', { name: `Pause ${target}` }).waitFor();
+  await message(page).getByText('Paused: ').waitFor();
+  expect(await focused(page)).toBe(`Resume: ${target}`);
+  await expectAccessible(page, 'webhooks-paused');
+  await press(page, 'Resume');
+  await message(page).getByText('Resumed: ').waitFor();
+  expect(await focused(page)).toBe(`Pause: ${target}`);
 
-  await page.getByRole('button', { name: `Rotate secret ${target}` }).press('Enter');
-  await shown.filter({ hasText: 'whsec_' }).waitFor();
-  expect(await shown.innerText()).not.toBe(secret);
-  await page.getByRole('button', { name: `Remove ${target}` }).press('Enter');
+  await press(page, 'Rotate secret');
+  await page.getByRole('dialog').getByText('For 24 hours, deliveries are signed with both secrets').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  expect(await focused(page)).toBe(`Rotate secret: ${target}`);
+  await press(page, 'Rotate secret');
+  await answer(page, 'Rotate the secret');
+  await page.locator('#new-secret-text').filter({ hasText: 'whsec_' }).waitFor();
+  expect(await page.locator('#new-secret-text').innerText()).not.toBe(secret);
+  await card.getByText(/signs too until \d+ \w+ \d{4}, \d\d:\d\d UTC/).waitFor();
+
+  await press(page, 'Remove');
+  await page.getByRole('dialog').getByText(target).waitFor();
+  await expectAccessible(page, 'webhooks-remove');
+  await answer(page, 'Remove the webhook');
+  await message(page).getByText('Removed: ').waitFor();
   await page.getByText('You have no webhooks yet.').waitFor();
+  expect(await focused(page)).toBe('webhooks-heading');
+  expect(await page.locator('#new-secret').isVisible()).toBe(false);
   // The browser itself reports the response of 409.
   expect(complaints.filter((one) => !one.includes('409'))).toEqual([]);
   await page.close();
-  await receiver.stop(true);
+});
+
+test('a receiver that fails: the page says so without a reload, and when the next attempt is', async () => {
+  status = 500;
+  const { page } = await visit();
+  await createKey(page);
+  await createWebhook(page);
+  const card = page.locator('#webhooks > .card');
+  await press(page, 'Replay');
+  // Empty fields are not sent.
+  await answer(page, 'Start the replay');
+  expect(await page.getByRole('dialog').isVisible()).toBe(true);
+  await page.getByLabel('Chain id', { exact: true }).fill('1');
+  await page.getByLabel('First block').fill('1');
+  await answer(page, 'Start the replay');
+  await card.getByText('retrying').waitFor();
+  await card.getByText(/a delivery of \d+ changes?, \d+ failed attempts?, next attempt in/).waitFor();
+  await card.getByText('Last deliveries').press('Enter');
+  await card.getByText('refused, HTTP 500').first().waitFor();
+  await expectAccessible(page, 'webhooks-retrying');
+
+  // A webhook that is resumed does not wait for the next attempt.
+  status = 204;
+  await press(page, 'Pause');
+  await press(page, 'Resume');
+  await card.getByText('delivered, HTTP 204').first().waitFor();
+  await card.locator('.badge').getByText('active', { exact: true }).waitFor();
+  await page.close();
 });

@@ -127,7 +127,7 @@ async function answerDocs(call: Call): Promise<Response> {
 }
 
 /** A page that changes with every block, or with who looks at it. */
-const livePage = (text: string, { sandbox }: Service) => pageResponse(text, { sandbox, cache: 'no-cache' });
+const livePage = (text: string, { sandbox }: Service, cache = 'no-cache') => pageResponse(text, { sandbox, cache });
 
 /** A host that could end a quote of a command is not repeated. */
 const PLAIN_ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
@@ -157,7 +157,9 @@ async function answerDevelopers({ request, service }: Call): Promise<Response> {
     webhooks: developers.webhooks !== undefined,
     testWallet: developers.testWallet?.address ?? null,
   };
-  return livePage(renderDevelopers({ keyLimit, anonymousLimit, selfService: selfService ?? null }), service);
+  const text = renderDevelopers({ keyLimit, anonymousLimit, selfService: selfService ?? null });
+  // It names the wallet that is signed in.
+  return livePage(text, service, 'private, no-cache');
 }
 
 const NO_SELF_SERVICE = 'The operator of this service hands out its API keys.';

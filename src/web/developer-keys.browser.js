@@ -1,4 +1,4 @@
-// Manages the API keys of the wallet that is signed in, and shows how they are used.
+// Manages the API keys of the wallet that is signed in, and shows how they are used. Dispatches `keys-drawn` on the document.
 
 (() => {
   const { byId, show, field, setField, setCopy } = globalThis.dom;
@@ -7,13 +7,23 @@
   const { draw, isWorking, nameOf } = globalThis.keyCards;
   const { open } = globalThis.dialogs;
   const { session } = globalThis;
-  const REFRESH_MS = 4000;
   const OVERLAP_MS = 86_400_000;
 
-  /** Newest first: the first page, and those that the user has asked for. */
-  let records = [];
   let quota = 0;
-  const working = () => records.filter(isWorking);
+  const list = globalThis.createList({
+    path: '/developers/keys',
+    items: 'keys',
+    more: 'more',
+    onRead(records, answer) {
+      quota = answer.quota;
+      draw(records, onAction);
+      document.dispatchEvent(new Event('keys-drawn'));
+      byId('quota').textContent = `${working().length} of ${quota} active`;
+      const { key } = byId('new-key').dataset;
+      if (key !== undefined && !working().some(({ id }) => String(id) === key)) hideKey();
+    },
+  });
+  const working = () => list.all().filter(isWorking);
 
   function showNewKey(key, record) {
     const curl = `curl -H 'X-API-KEY: ${key}' '${location.origin}${byId('signed-in').dataset.example.replace('{wallet}', session.wallet)}'`;
@@ -36,29 +46,6 @@
     show('new-key', false);
   }
 
-  function takePage(page, isFirst) {
-    const oldest = page.keys.at(-1)?.id ?? 0;
-    const kept = records.filter(({ id }) => !isFirst || (page.next !== null && id < oldest));
-    records = isFirst ? [...page.keys, ...kept] : [...kept, ...page.keys];
-    quota = page.quota;
-    // A refresh reads the first page again, and leaves those after it.
-    if (!isFirst || kept.length === 0) {
-      byId('more').dataset.next = page.next ?? '';
-      show('more', page.next !== null);
-    }
-    draw(records, onAction);
-    byId('quota').textContent = `${working().length} of at most ${quota} active`;
-    const isGone = !working().some(({ id }) => String(id) === byId('new-key').dataset.key);
-    if (isGone && byId('new-key').dataset.key !== undefined) hideKey();
-  }
-
-  /** One at a time, so that an earlier answer never replaces a later one. */
-  let refreshing = Promise.resolve();
-  function refresh() {
-    refreshing = refreshing.catch(() => {}).then(async () => takePage(await ask('/developers/keys'), true));
-    return refreshing;
-  }
-
   async function rotate(record) {
     const isFull = working().length >= quota;
     const given = await open('rotate-dialog', (dialog, form) => {
@@ -74,7 +61,7 @@
     if (given === null) return;
     const overlap = given.get('overlap') === 'keep';
     const created = await ask('/developers/keys/rotate', 'POST', { id: record.id, overlap });
-    await refresh();
+    await list.refresh();
     showNewKey(created.key, created.record);
   }
 
@@ -97,14 +84,14 @@
     });
     if (given === null) return;
     await ask('/developers/keys/revoke', 'POST', { id: record.id });
-    await refresh();
+    await list.refresh();
     say(`Revoked ${nameOf(record)}.`);
     // Its buttons are gone.
     byId('keys-heading').focus();
   }
 
   function onAction(button, id) {
-    const record = records.find((one) => one.id === id);
+    const record = list.find(id);
     attempt(button, () => (button.dataset.action === 'rotate' ? rotate(record) : revoke(record)));
   }
 
@@ -113,26 +100,19 @@
     const body = { label: fields.get('label'), ...(days === '' ? {} : { days: Number(days) }) };
     const { key, record } = await ask('/developers/keys', 'POST', body);
     form.reset();
-    await refresh();
+    await list.refresh();
     showNewKey(key, record);
   });
-  onClick('more', async ({ dataset }) => takePage(await ask(`/developers/keys?after=${dataset.next}`), false));
   onClick('hide-key', () => {
     hideKey();
     byId(byId('signed-in').hidden ? 'sign-in-heading' : 'keys-heading').focus();
   });
   document.addEventListener('signed-in', ({ detail: { isOther } }) => {
     if (isOther) {
-      records = [];
+      list.clear();
       hideKey();
     }
-    refresh().catch((error) => say(error.message, true));
+    list.refresh().catch((error) => say(error.message, true));
   });
   document.addEventListener('signed-out', hideKey);
-  // Uses are counted while the page is open. A failure is shown when the user does something.
-  const refreshIfSeen = () => {
-    if (!document.hidden && !byId('signed-in').hidden) refresh().catch(() => {});
-  };
-  setInterval(refreshIfSeen, REFRESH_MS);
-  document.addEventListener('visibilitychange', refreshIfSeen);
 })();

@@ -3,7 +3,7 @@
 import { html } from './html.ts';
 
 /** Stays in view if the session ends, because the key cannot be shown again. */
-export const NEW_KEY = html`<section id="new-key" class="notice yes" aria-labelledby="new-key-heading" hidden>
+export const NEW_KEY = html`<section id="new-key" class="notice yes once" aria-labelledby="new-key-heading" hidden>
 <h2 id="new-key-heading">Your new key for <span data-field="label"></span></h2>
 <p>Copy it now: it will not be shown again.</p>
 <pre><code id="new-key-text"></code></pre>
@@ -13,7 +13,7 @@ export const NEW_KEY = html`<section id="new-key" class="notice yes" aria-labell
 <p class="actions"><button type="button" class="copy plain" id="copy-curl">Copy the command</button>
 <button id="hide-key" class="plain" type="button">Done</button></p></section>`;
 
-const CREATE = html`<form id="create" class="panel create"><label>Label<input name="label" required maxlength="100" placeholder="mint site" autocomplete="off"></label>
+const CREATE = html`<form id="create" class="panel create line"><label>Label<input name="label" required maxlength="100" placeholder="mint site" autocomplete="off"></label>
 <label>Expires<select name="days"><option value="">never</option><option value="30">in 30 days</option><option value="365">in a year</option></select></label>
 <button>Create a key</button></form>`;
 
@@ -36,10 +36,9 @@ const DIALOGS = html`<dialog id="rotate-dialog" aria-labelledby="rotate-title"><
 <h2 id="revoke-title">Revoke <span data-field="name"></span>?</h2>
 <p>Requests with the key <code data-field="shown"></code> are refused within two seconds. This cannot be undone.</p>
 <p data-field="other"></p>
-<p class="actions"><button value="yes">Revoke the key</button> <button class="plain" value="">Cancel</button></p></form></dialog>`;
+<p class="actions"><button class="danger" value="yes">Revoke the key</button> <button class="plain" value="" autofocus>Cancel</button></p></form></dialog>`;
 
-export const KEYS_SECTION = html`<section aria-labelledby="keys-heading"><h2 id="keys-heading" tabindex="-1">Your keys</h2>
-<p id="quota" class="soft"></p>
+export const KEYS_SECTION = html`<section aria-labelledby="keys-heading"><div class="heading"><h2 id="keys-heading" tabindex="-1">Your keys</h2><p id="quota" class="soft"></p></div>
 ${CREATE}
 <p id="no-keys" class="empty" hidden>You have no keys yet. Create one for each program that asks, so that you can revoke it alone.</p>
 <div id="keys" class="stack"></div>

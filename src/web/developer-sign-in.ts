@@ -15,8 +15,8 @@ export function renderSignIn({ chainIds, testWallet }: SignInOptions): Html {
   const chains = [ETHEREUM, ...chainIds.filter((one) => one !== ETHEREUM)];
   return html`<section class="panel sign-in" aria-labelledby="sign-in-heading"><h2 id="sign-in-heading" tabindex="-1">Sign in</h2>
 <p>Your wallet signs a message that names this service. That is free, and no transaction is sent.</p>
-<div id="wallets" class="actions"></div>
-<p id="no-wallet" hidden>No wallet found in this browser. Install one, open this page in your wallet’s own browser, or sign the message elsewhere.</p>
+<div class="found"><div id="wallets" class="actions"></div>
+<p id="no-wallet" hidden>No wallet found in this browser. Install one, open this page in your wallet’s own browser, or sign the message elsewhere.</p></div>
 ${testWallet === null ? '' : renderTestWallet(testWallet)}
 <details id="elsewhere"><summary>Sign the message elsewhere</summary>
 <p>With a hardware wallet, on another device, with a contract wallet, or on the command line.</p>
@@ -34,5 +34,5 @@ ${testWallet === null ? '' : renderTestWallet(testWallet)}
 
 const renderTestWallet = (
   address: string,
-) => html`<p class="test-wallet"><button type="button" class="plain" id="test-wallet" data-address="${address}">Use the sandbox’s test wallet</button>
+) => html`<p class="test-wallet"><button type="button" id="test-wallet" data-address="${address}">Use the sandbox’s test wallet</button>
 <span class="soft">No wallet needed: the sandbox signs for <code>${address}</code>.</span></p>`;

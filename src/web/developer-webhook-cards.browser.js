@@ -35,7 +35,9 @@ globalThis.webhookCards = (() => {
     if (pending === null) return 'nothing';
     const waiting = `a delivery of ${countOf(pending.changes, 'change')}`;
     if (failures === 0) return waiting;
-    const next = nextAttemptAt === null ? '' : `, next attempt ${nearText(Date.parse(nextAttemptAt))}`;
+    // One that is due now is sent within a second.
+    const nextAt = Math.max(Date.parse(nextAttemptAt ?? 0), Date.now() + 1);
+    const next = nextAttemptAt === null ? '' : `, next attempt ${nearText(nextAt)}`;
     return `${waiting}, ${countOf(failures, 'failed attempt')}${state === 'active' ? next : ''}`;
   }
 

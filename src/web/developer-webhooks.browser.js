@@ -5,11 +5,19 @@
   const { say, ask, attempt, onSubmit, onClick } = globalThis.requests;
   const { draw, drawAttempts, cardOf, outcomeText } = globalThis.webhookCards;
   const { open } = globalThis.dialogs;
-  const REFRESH_MS = 4000;
   const TEST_TRIES = 30;
   const TEST_PAUSE_MS = 1000;
 
-  let webhooks = [];
+  const list = globalThis.createList({
+    path: '/developers/webhooks',
+    items: 'webhooks',
+    more: 'more-webhooks',
+    async onRead(webhooks) {
+      draw(webhooks, onAction, (id) => showAttempts(id).catch((error) => say(error.message, true)));
+      const opened = webhooks.filter(({ id }) => cardOf(id).querySelector('details').open);
+      await Promise.all(opened.map(({ id }) => showAttempts(id)));
+    },
+  });
 
   function showSecret(secret, { id, url }) {
     byId('new-secret').dataset.webhook = id;
@@ -28,17 +36,6 @@
     show('new-secret', false);
   }
 
-  function takePage(page, isFirst) {
-    const oldest = page.webhooks.at(-1)?.id ?? 0;
-    const kept = webhooks.filter(({ id }) => !isFirst || (page.next !== null && id < oldest));
-    webhooks = isFirst ? [...page.webhooks, ...kept] : [...kept, ...page.webhooks];
-    if (!isFirst || kept.length === 0) {
-      byId('more-webhooks').dataset.next = page.next ?? '';
-      show('more-webhooks', page.next !== null);
-    }
-    draw(webhooks, onAction, (id) => showAttempts(id).catch((error) => say(error.message, true)));
-  }
-
   async function readAttempts(id) {
     const { attempts } = await ask(`/developers/webhooks/attempts?id=${id}`);
     return attempts;
@@ -48,19 +45,6 @@
     const attempts = await readAttempts(id);
     const card = cardOf(id);
     if (card !== null) drawAttempts(card, attempts);
-  }
-
-  /** One at a time, so that an earlier answer never replaces a later one. Open lists of deliveries are read again too. */
-  let refreshing = Promise.resolve();
-  function refresh() {
-    refreshing = refreshing
-      .catch(() => {})
-      .then(async () => {
-        takePage(await ask('/developers/webhooks'), true);
-        const opened = webhooks.filter(({ id }) => cardOf(id).querySelector('details').open);
-        await Promise.all(opened.map(({ id }) => showAttempts(id)));
-      });
-    return refreshing;
   }
 
   const change = (action, { id }, more = {}) => ask(`/developers/webhooks/${action}`, 'POST', { id, ...more });
@@ -84,25 +68,25 @@
       say('Sending a test…');
       const sent = await nextAttempt(webhook.id, before);
       cardOf(webhook.id).querySelector('details').open = true;
-      await refresh();
+      await list.refresh();
       say(`Test: ${outcomeText(sent)}.`, sent.failure !== null);
     },
     async pause(webhook) {
       await change('pause', webhook);
-      await refresh();
+      await list.refresh();
       buttonOf(webhook, 'resume')?.focus();
       say(`Paused: ${webhook.url}`);
     },
     async resume(webhook) {
       await change('resume', webhook);
-      await refresh();
+      await list.refresh();
       buttonOf(webhook, 'pause')?.focus();
       say(`Resumed: ${webhook.url}`);
     },
     async rotate(webhook) {
       if ((await confirm('rotate', webhook)) === null) return;
       const { secret } = await change('rotate', webhook);
-      await refresh();
+      await list.refresh();
       showSecret(secret, webhook);
     },
     async replay(webhook) {
@@ -112,31 +96,30 @@
         chainId.value = webhook.chainIds === 'served' ? '' : webhook.chainIds[0];
         // What is needed depends on the choice.
         form.onchange = () => {
-          for (const input of [chainId, block]) {
-            input.required = form.elements.from.value === 'block';
-            input.disabled = !input.required;
-          }
+          const isBlock = form.elements.from.value === 'block';
+          form.querySelector('.row').hidden = !isBlock;
+          for (const input of [chainId, block]) input.required = isBlock;
         };
         form.onchange();
       });
       if (given === null) return;
       const { from, chainId, block } = Object.fromEntries(given);
       await change('replay', webhook, from === 'start' ? { block: 'start' } : { chainId, block });
-      await refresh();
+      await list.refresh();
       say(`The replay has started: ${webhook.url}`);
     },
     async remove(webhook) {
       if ((await confirm('remove', webhook)) === null) return;
       await change('remove', webhook);
       if (byId('new-secret').dataset.webhook === String(webhook.id)) hideSecret();
-      await refresh();
+      await list.refresh();
       byId('webhooks-heading').focus();
       say(`Removed: ${webhook.url}`);
     },
   };
 
   function onAction(button, id) {
-    const webhook = webhooks.find((one) => one.id === id);
+    const webhook = list.find(id);
     attempt(button, () => ACTIONS[button.dataset.action](webhook));
   }
 
@@ -144,11 +127,8 @@
     const given = [...fields].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value !== '');
     const { secret, webhook } = await ask('/developers/webhooks', 'POST', Object.fromEntries(given));
     form.reset();
-    await refresh();
+    await list.refresh();
     showSecret(secret, webhook);
-  });
-  onClick('more-webhooks', async ({ dataset }) => {
-    takePage(await ask(`/developers/webhooks?after=${dataset.next}`), false);
   });
   onClick('hide-secret', () => {
     hideSecret();
@@ -156,16 +136,11 @@
   });
   document.addEventListener('signed-in', ({ detail: { isOther } }) => {
     if (isOther) {
-      webhooks = [];
+      list.clear();
       hideSecret();
     }
-    refresh().catch((error) => say(error.message, true));
+    list.refresh().catch((error) => say(error.message, true));
   });
+  document.addEventListener('keys-drawn', () => show('webhooks-section', true));
   document.addEventListener('signed-out', hideSecret);
-  // Deliveries go on while the page is open. A failure is shown when the user does something.
-  const refreshIfSeen = () => {
-    if (!document.hidden && !byId('signed-in').hidden && webhooks.length > 0) refresh().catch(() => {});
-  };
-  setInterval(refreshIfSeen, REFRESH_MS);
-  document.addEventListener('visibilitychange', refreshIfSeen);
 })();
