@@ -11,7 +11,7 @@ import { renderDevelopers } from '../web/developers.ts';
 import { docsText } from '../web/docs.ts';
 import { docsMarkdown } from '../web/docs-markdown.ts';
 import { renderExplorer } from '../web/explorer.ts';
-import { EXPLORER_FIELDS } from '../web/explorer-query.ts';
+import { EXPLORER_FIELDS, type ExplorerQuery } from '../web/explorer-query.ts';
 import { llmsText } from '../web/llms.ts';
 import { htmlWithOrigin, withOrigin } from '../web/origin.ts';
 import { ASSETS, pageResponse, textHeaders } from '../web/page.ts';
@@ -37,6 +37,7 @@ import { answerList } from './list.ts';
 import { answerMcp } from './mcp.ts';
 import type { Service } from './service.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
+import { answerWalletCsv } from './wallet-csv.ts';
 
 export interface Route {
   readonly path: string;
@@ -141,12 +142,10 @@ function originOf({ url }: Request, { publicUrl }: Service): string {
 
 const servedChains = ({ chainIds }: Service) => [...chainIds].sort((a, b) => a - b);
 
-async function answerExplorer({ request, query, service, ask }: Call): Promise<Response> {
+function explorerQuery({ request, query, service }: Call): ExplorerQuery {
   const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
-  const chainIds = servedChains(service);
-  const origin = originOf(request, service);
-  const asked = { values, faults, chainIds, origin, sandbox: service.sandbox ?? false, now: service.now() };
-  return livePage(await renderExplorer(asked, ask), service);
+  const [chainIds, origin] = [servedChains(service), originOf(request, service)];
+  return { values, faults, chainIds, origin, sandbox: service.sandbox ?? false, now: service.now() };
 }
 
 async function answerDevelopers({ request, service }: Call): Promise<Response> {
@@ -201,7 +200,12 @@ const REVOKE_ROUTE: Route = {
 
 const ROUTES: readonly Route[] = [
   ...OPERATIONS.map((operation) => operationRoute(operation)),
-  pageRoute('/', answerExplorer, 'anonymous'),
+  pageRoute(
+    '/',
+    async (call) => livePage(await renderExplorer(explorerQuery(call), call.ask), call.service),
+    'anonymous',
+  ),
+  pageRoute('/wallet.csv', (call) => answerWalletCsv(explorerQuery(call), call), 'anonymous'),
   REVOKE_ROUTE,
   pageRoute('/docs', answerDocs),
   pageRoute('/docs.md', answerDocsMarkdown),

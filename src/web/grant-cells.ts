@@ -13,21 +13,25 @@ export function renderAmount(amount: string | number | null): Html {
   return digits === String(MAX_UINT256) ? html`any amount` : renderNumber(digits, 'amount');
 }
 
-export function renderScope(view: WalletView, grant: Grant): Html {
-  const { type, standard, contract, tokenId, amount, chainId } = grant;
-  if (type === 'ALL') {
-    const mark = isUnlimited(grant) ? html` <span class="badge bad">⚠ no limit</span>` : '';
-    return html`<strong>Whole wallet</strong>${mark}`;
-  }
+/** A grant that has ended is no danger. */
+const isDangerous = (grant: Grant) => isUnlimited(grant) && !('until' in grant && grant.until !== null);
+
+/** Two lines in the table: what, and of which contract. */
+export function renderScope(view: WalletView, grant: Grant, amount = renderAmount(grant.amount)): Html {
+  const { type, standard, contract, tokenId, chainId } = grant;
+  if (type === 'ALL')
+    return html`<strong>Whole wallet</strong>${isDangerous(grant) ? html` <span class="badge bad">⚠ no limit</span>` : ''}`;
   const where = renderContract(view, contract ?? '', chainId);
   if (type === 'CONTRACT') return html`Contract ${where}`;
+  const lines = (what: Html, of: string) =>
+    html`<span class="line">${what}</span> <span class="line">${of} ${where}</span>`;
   if (standard === 'ERC20') {
-    const unit = String(amount) === String(MAX_UINT256) ? '' : ' base units';
-    return html`${renderAmount(amount)}${unit} of ERC-20 ${where}`;
+    const unit = String(grant.amount) === String(MAX_UINT256) ? '' : ' base units';
+    return lines(html`${amount}${unit}`, 'of ERC-20');
   }
-  const token = html`${renderNumber(String(tokenId), 'token id')} of ${where}`;
-  if (standard === 'ERC1155') return html`${renderAmount(amount)} of ERC-1155 token ${token}`;
-  return html`${standard === 'ERC721' ? 'NFT' : 'Token'} ${token}`;
+  const token = renderNumber(String(tokenId), 'token id');
+  if (standard === 'ERC1155') return lines(html`${amount} of token ${token}`, 'of ERC-1155');
+  return lines(html`${standard === 'ERC721' ? 'NFT' : 'Token'} ${token}`, 'of');
 }
 
 /** The expiry is a note of the owner: the registry goes on granting. */

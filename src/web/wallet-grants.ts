@@ -42,7 +42,7 @@ export async function loadGrants(view: WalletView, fetchApi: FetchApi): Promise<
 }
 
 /** A chain has answered if it answered both times. */
-const mergeChains = (parts: readonly ChainPart[], others: readonly ChainPart[]): ChainPart[] =>
+export const mergeChains = (parts: readonly ChainPart[], others: readonly ChainPart[]): ChainPart[] =>
   parts.map((part, index) => {
     const other = others[index];
     return other !== undefined && 'problem' in other ? other : part;

@@ -67,7 +67,7 @@ export const listValues = (view: WalletView, { direction, kind }: GrantFilter): 
 });
 
 export const readGrants = (view: WalletView, filter: GrantFilter, fetchApi: FetchApi) =>
-  read<Grant>(fetchApi, urlFor(ANY_LIST, listValues(view, filter)), 'delegations');
+  readPage<Grant>(fetchApi, urlFor(ANY_LIST, listValues(view, filter)), 'delegations');
 
 /** Grants of the whole wallet with any right, found by an index however many others there are. */
 export async function readUnlimited(
@@ -77,14 +77,14 @@ export async function readUnlimited(
 ): Promise<Reading<Grant> | Refusal> {
   const side = direction === 'outgoing' ? 'delegates' : 'vaults';
   const url = urlFor(COUNTERPARTS[side], sharedOf(view));
-  const reading = await read<{ readonly grants: readonly Grant[] }>(fetchApi, url, side);
+  const reading = await readPage<{ readonly grants: readonly Grant[] }>(fetchApi, url, side);
   return reading instanceof Refusal ? reading : { ...reading, rows: reading.rows.flatMap(({ grants }) => grants) };
 }
 
 export const readHistory = (view: WalletView, direction: Direction, fetchApi: FetchApi) =>
-  read<PastGrant>(fetchApi, urlFor(HISTORY, { ...sharedOf(view), direction }), 'grants');
+  readPage<PastGrant>(fetchApi, urlFor(HISTORY, { ...sharedOf(view), direction }), 'grants');
 
-async function read<Row>(fetchApi: FetchApi, url: string, rows: string): Promise<Reading<Row> | Refusal> {
+export async function readPage<Row>(fetchApi: FetchApi, url: string, rows: string): Promise<Reading<Row> | Refusal> {
   const response = await fetchApi(url);
   if (!response.ok) {
     const problem = (await response.json().catch(() => ({}))) as Partial<ProblemBody>;

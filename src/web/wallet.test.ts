@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { address, block, granted, timeOf } from '../../test/support/fixtures.ts';
+import { address, block, granted, hash, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
 import { CHAINS, FRIEND, fillWalletChains, LONG_ID, NOW, OWNER, VOTER } from '../../test/support/wallet-chains.ts';
 import type { App } from '../http/app.ts';
@@ -124,6 +124,24 @@ describe('a wallet on five chains, one of which is away', () => {
     expect(await get(app, path)).not.toContain('/revoke');
     expect(await read(app, `/?wallet=${OWNER}&asOf=102`)).toContain('A block number belongs to one chain.');
     expect(await read(app, `/?wallet=${OWNER}&chain=1&asOf=5`)).toContain('This cannot be answered.');
+  });
+
+  test('tells its history newest first: what ended with its transaction, and a changed amount as a change', async () => {
+    const path = `/?wallet=${OWNER}&view=history&chain=1`;
+    const text = await read(app, path);
+    expect(text).toMatch(
+      /Ended: the grant to 0x0000…0060 .* Granted to 0x0000…0060 .* Changed: the grant to 0xb0A7…3456 .* 100 → 250 base units of ERC-20/,
+    );
+    expect(text.match(/Granted to/g)).toHaveLength(6);
+    expect(text).not.toContain('Ended: the grant to 0xb0A7');
+    expect(await get(app, path)).toContain(`/tx/${hash(103_000)}`);
+    const all = await read(app, `/?wallet=${OWNER}&view=history`);
+    expect(all).toContain('Gnosis is missing.');
+    expect(all.match(/Granted (to|by)/g)).toHaveLength(12);
+    expect((await read(app, `/?wallet=${OWNER}&view=history&direction=incoming`)).match(/Granted by/g)).toHaveLength(2);
+    const nobody = `/?wallet=${address(0xdead)}&view=history`;
+    expect(await read(answering, nobody)).toContain('Nothing was ever granted');
+    expect(await read(app, nobody)).toContain('not everything could be read');
   });
 
   test('says how long ago with the exact time and block behind', async () => {

@@ -12,6 +12,7 @@ import { notice } from './notice.ts';
 import { pageOf, renderPager } from './pager.ts';
 import { renderFilters } from './wallet-filter.ts';
 import { type Listing, listRows, loadGrants, type WalletGrants } from './wallet-grants.ts';
+import { renderHistory } from './wallet-history.ts';
 import { Refusal } from './wallet-reader.ts';
 import { isEverythingKnown, renderBlocks, renderMissing, renderPast, renderRefusal } from './wallet-states.ts';
 import { renderSummary } from './wallet-summary.ts';
@@ -28,6 +29,7 @@ export async function renderWallet(text: string, query: ExplorerQuery, fetchApi:
     );
   if (view.chainIds.length > 1 && /^\d+$/.test(view.asOf))
     return notice('A block number belongs to one chain. Choose a chain, or give a date instead of a block.');
+  if (view.isHistory) return html`${renderHeader(view)}${renderPast(view)}${await renderHistory(view, fetchApi)}`;
   const grants = await loadGrants(view, fetchApi);
   if (grants instanceof Refusal) return html`${renderHeader(view)}${renderRefusal(view, grants)}`;
   return html`${renderHeader(view)}${renderPast(view)}${await renderNow(view, grants, fetchApi)}`;

@@ -1,0 +1,73 @@
+// Sends the grants of a wallet as a CSV file, or a page that says why there is none.
+
+import { Fault, readAddress } from '../api/params.ts';
+import { badRequest } from '../api/problems.ts';
+import { type StreamedBody, streamResponse } from '../api/sized-response.ts';
+import { checksummed } from '../registry/checksum.ts';
+import type { ExplorerQuery } from '../web/explorer-query.ts';
+import { pageResponse } from '../web/page.ts';
+import { csvName, csvParts, readCsvPage, renderNoCsv } from '../web/wallet-csv.ts';
+import { Refusal } from '../web/wallet-reader.ts';
+import { readWalletView } from '../web/wallet-view.ts';
+import type { Call } from './call.ts';
+
+export async function answerWalletCsv(query: ExplorerQuery, { service, ask }: Call): Promise<Response> {
+  const address = readAddress(query.values.get('wallet') ?? '');
+  if (address instanceof Fault) throw badRequest([{ parameter: 'wallet', detail: address.detail }]);
+  // A misspelt filter must not give a longer file than the user asked for.
+  if (query.faults.length > 0) throw badRequest(query.faults);
+  const view = readWalletView(checksummed(address), query);
+  if (view.chainIds.length === 0) throw badRequest([{ parameter: 'chain', detail: 'is not served here' }]);
+  // The first page comes before the status: a file that cannot be made must not start.
+  const first = await readCsvPage({ ...view, cursor: '' }, ask);
+  if (first instanceof Refusal)
+    return pageResponse(renderNoCsv(view, first), {
+      status: first.status,
+      sandbox: service.sandbox,
+      cache: 'no-store',
+    });
+  const sent: StreamedBody = { bytes: 0, onEnd() {} };
+  const deadline = performance.now() + 1000 * service.answerTimeout;
+  return streamResponse(stream(csvParts(view, first, ask), deadline, sent, service.onError), sent, {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${csvName(view)}"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  });
+}
+
+/** On an error the body ends without its last chunk, so that the file does not look complete. */
+function stream(
+  parts: AsyncGenerator<string, void, void>,
+  deadline: number,
+  sent: StreamedBody,
+  onError: ((error: unknown) => void) | undefined,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        if (performance.now() > deadline) throw new Error('CSV not sent within the answer timeout.');
+        const { value, done } = await parts.next();
+        if (done) {
+          controller.close();
+          sent.onEnd(true);
+          return;
+        }
+        const bytes = encoder.encode(value);
+        sent.bytes += bytes.length;
+        controller.enqueue(bytes);
+      } catch (error) {
+        onError?.(error);
+        controller.error(error);
+        sent.onEnd(false);
+      }
+    },
+    async cancel() {
+      sent.onEnd(false);
+      await parts.return();
+    },
+  });
+}
