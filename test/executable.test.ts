@@ -43,7 +43,7 @@ describe('the executable', () => {
         console.log(`the executable with --workers ${workers}: ${asked} answers compared, ${wrong} wrong`);
         expect([asked > 100, wrong]).toEqual([true, 0]);
         for (const [path, says] of [
-          ['/', 'Explorer'],
+          ['/', 'Who may act for your wallet?'],
           ['/status', 'Ethereum'],
           ['/developers', 'Sign in'],
           ['/docs', '/registry/v2/check/all'],

@@ -204,7 +204,7 @@ describe('a refresh', () => {
     ];
     await makeGrants(sandbox, first, second);
     const page = await visit(`/?wallet=${cold}`);
-    const linkTo = (to: Address) => `main table a[href*="${checksummed(to)}"]`;
+    const linkTo = (to: Address) => `main table a.address[href*="${checksummed(to)}"]`;
     await page.locator(linkTo(first.to)).focus();
     await page.evaluate(`for (const node of document.querySelectorAll('main tr')) node.marked = true`);
     await makeGrants(sandbox, third);

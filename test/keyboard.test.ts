@@ -23,7 +23,7 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
     await page.keyboard.press('Tab');
     const { name, isSeen } = (await page.evaluate(FOCUS)) as { name: string; isSeen: boolean };
     if (!name.startsWith('BODY')) expect([name, isSeen]).toEqual([name, true]);
-    if (await target.evaluate('(element) => element === document.activeElement')) return;
+    if ((await target.and(page.locator(':focus')).count()) > 0) return;
   }
   throw new Error(`Tab does not reach ${target}`);
 }
