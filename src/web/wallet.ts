@@ -21,18 +21,23 @@ import { DIRECTIONS, readWalletView, type WalletView, walletUrl } from './wallet
 
 export async function renderWallet(text: string, query: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
   const address = readAddress(text);
-  if (address instanceof Fault) return notice(`The wallet is not an address. ${addressFault(text) ?? ''}`);
+  if (address instanceof Fault) return html`<h1>This is not an address</h1>${notice(addressFault(text) ?? '')}`;
   const view = readWalletView(checksummed(address), query);
-  if (view.chainIds.length === 0)
-    return notice(
-      view.chain === '' ? 'This service follows no chains yet.' : `This service does not follow chain ${view.chain}.`,
-    );
-  if (view.chainIds.length > 1 && /^\d+$/.test(view.asOf))
-    return notice('A block number belongs to one chain. Choose a chain, or give a date instead of a block.');
+  const fault = faultOf(view);
+  if (fault !== null) return html`${renderHeader(view)}${notice(fault)}`;
   if (view.isHistory) return html`${renderHeader(view)}${renderPast(view)}${await renderHistory(view, fetchApi)}`;
   const grants = await loadGrants(view, fetchApi);
   if (grants instanceof Refusal) return html`${renderHeader(view)}${renderRefusal(view, grants)}`;
   return html`${renderHeader(view)}${renderPast(view)}${await renderNow(view, grants, fetchApi)}`;
+}
+
+/** What cannot be asked at all. */
+function faultOf({ chain, chainIds, asOf }: WalletView): string | null {
+  if (chainIds.length === 0)
+    return chain === '' ? 'This service follows no chains yet.' : `This service does not follow chain ${chain}.`;
+  return chainIds.length > 1 && /^\d+$/.test(asOf)
+    ? 'A block number belongs to one chain. Choose a chain, or give a date instead of a block.'
+    : null;
 }
 
 function renderHeader(view: WalletView): Html {

@@ -24,6 +24,12 @@ const EXPIRING: Bytes32 = `0x${Buffer.from('claim').toString('hex').padEnd(48, '
 const UNREADABLE: Bytes32 = `0x01${'ff'.repeat(31)}`;
 export const FORMULA = rightsOf('=1+1,"x";@y') as Bytes32;
 
+/** A wallet with grants to sixty others. */
+export const BUSY: Address = '0x60d60d60d60d60d60d60d60d60d60d60d60d60d6';
+const BUSY_GRANTS = Array.from({ length: 60 }, (_, of) =>
+  granted('CONTRACT', { from: BUSY, to: address(0x7000 + of) }),
+);
+
 const GRANTS: Readonly<Record<number, readonly RegistryEvent[]>> = {
   1: [
     granted('ALL', { from: OWNER, to: FRIEND }),
@@ -38,6 +44,7 @@ const GRANTS: Readonly<Record<number, readonly RegistryEvent[]>> = {
     granted('ERC1155', { from: OWNER, to: VOTER, tokenId: LONG_ID, amount: MAX_UINT256, rights: EXPIRING }),
   ],
   137: [
+    ...BUSY_GRANTS,
     granted('CONTRACT', { from: address(0x50), to: OWNER }),
     granted('ALL', { from: address(0x51), to: OWNER, rights: FORMULA }),
   ],
