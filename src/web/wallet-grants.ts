@@ -28,20 +28,19 @@ export async function loadGrants(view: WalletView, fetchApi: FetchApi): Promise<
   const [outgoing, incoming] = readings;
   if (outgoing === undefined || outgoing instanceof Refusal) return outgoing as Refusal;
   if (incoming === undefined || incoming instanceof Refusal) return incoming as Refusal;
+  let chains: readonly ChainPart[] = mergeChains(outgoing.chains, incoming.chains);
   const sideOf = async (direction: Direction, { rows: grants, next }: Reading<Grant>): Promise<Side> => {
-    const all = next === null ? null : await readUnlimited(whole, direction, fetchApi);
+    if (next === null) return { grants, next, unlimited: grants.filter(isUnlimited), hasMoreUnlimited: false };
+    const all = await readUnlimited(whole, direction, fetchApi);
     if (all instanceof Refusal) return { grants, next, unlimited: null, hasMoreUnlimited: true };
-    const unlimited = all === null ? grants.filter(isUnlimited) : all.rows;
-    return { grants, next, unlimited, hasMoreUnlimited: all !== null && all.next !== null };
+    chains = mergeChains(chains, all.chains);
+    return { grants, next, unlimited: all.rows, hasMoreUnlimited: all.next !== null };
   };
-  const sides = {
-    outgoing: await sideOf('outgoing', outgoing),
-    incoming: await sideOf('incoming', incoming),
-  };
-  return { sides, chains: mergeChains(outgoing.chains, incoming.chains) };
+  const sides = { outgoing: await sideOf('outgoing', outgoing), incoming: await sideOf('incoming', incoming) };
+  return { sides, chains };
 }
 
-/** A chain has answered if it answered both times. */
+/** A chain has answered if it answered each time. */
 export const mergeChains = (parts: readonly ChainPart[], others: readonly ChainPart[]): ChainPart[] =>
   parts.map((part, index) => {
     const other = others[index];

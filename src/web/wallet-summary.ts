@@ -34,7 +34,8 @@ const wallets = (count: number) => (count === 1 ? 'wallet' : 'wallets');
 /** How many of the wallets have no limit, as the end of a sentence. */
 function limitText({ wallets: total, isExact, unlimited, isUnlimitedExact }: SideCount, isKnown: boolean): Html {
   if (unlimited === null) return html`; whether any of them has no limit is unknown`;
-  if (unlimited === 0) return isKnown ? html`, ${total === 1 && isExact ? '' : 'each '}within limits` : html``;
+  if (unlimited === 0)
+    return isKnown && isUnlimitedExact ? html`, ${total === 1 && isExact ? '' : 'each '}within limits` : html``;
   const count = total === 1 && isExact ? '' : `${figure(unlimited, isUnlimitedExact)} `;
   return html`, <strong class="danger">${count}without any limit</strong>`;
 }
@@ -43,7 +44,7 @@ function outgoingSentence(count: SideCount, isKnown: boolean, isPast: boolean): 
   const may = isPast ? 'could' : 'may';
   if (count.wallets === 0)
     return isKnown
-      ? html`No wallet ${may} act for it.`
+      ? html`No other wallet ${may} act for it.`
       : html`No grant from it was found, but not everything could be read: somebody ${may} still ${isPast ? 'have acted' : 'act'} for it.`;
   const start = figure(count.wallets, count.isExact);
   return html`${start.charAt(0).toUpperCase()}${start.slice(1)} ${wallets(count.wallets)} ${may} act for it${limitText(count, isKnown)}.`;

@@ -52,10 +52,10 @@ describe('a wallet on five chains, one of which is away', () => {
 
   test('says that nobody may act only if every chain has answered from its beginning', async () => {
     const nobody = `/?wallet=${address(0xdead)}`;
-    expect(await read(answering, nobody)).toContain('No wallet may act for it. It may act for no other wallet.');
+    expect(await read(answering, nobody)).toContain('No other wallet may act for it. It may act for no other wallet.');
     for (const text of [await read(app, nobody), await read(app, `${nobody}&chain=8453`)]) {
       expect(text).toContain('not everything could be read: somebody may still act for it');
-      expect(text).not.toMatch(/No wallet may act|No delegations/);
+      expect(text).not.toMatch(/No other wallet may act|No delegations/);
     }
     expect(await read(app, `${nobody}&chain=100`)).toContain('this does not mean that nobody may act for it');
   });
@@ -151,6 +151,20 @@ describe('a wallet on five chains, one of which is away', () => {
       `<time datetime="${at}" title="${at.slice(0, 16).replace('T', ' ')} UTC, block 102">3 days ago</time>`,
     );
   });
+});
+
+test('a wallet that granted to itself is not counted as another, and is listed in both directions', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('self.db')}`);
+  const { epoch } = await store.claim(1, 100);
+  const wallet = address(7);
+  const head = block(101, [granted('ALL', { from: wallet, to: wallet })]);
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+  const app = appOf(store, timeOf(101));
+  expect(await read(app, `/?wallet=${wallet}`)).toContain(
+    'No other wallet may act for it. It may act for no other wallet.',
+  );
+  expect(await rowsOf(app, `/?wallet=${wallet}`)).toHaveLength(2);
+  await store.close();
 });
 
 test('what a wallet has granted comes first however much others grant to it', async () => {

@@ -77,7 +77,9 @@ function renderList(view: WalletView, listing: Listing | Refusal): Html {
   const revoke = html`/revoke?wallet=${view.wallet}${view.chain === '' ? '' : `&chain=${view.chain}`}`;
   const links = html`<div class="list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several ? html`<a href="${revoke}">Revoke several …</a>` : ''}</div>`;
   const table =
-    rows.length === 0 ? html`<p class="empty">No grants match these filters.</p>` : renderTable(view, page.rows);
+    rows.length === 0
+      ? html`<p class="empty">No grants match these filters${listing.rest.length === 0 ? '' : ' so far'}.</p>`
+      : renderTable(view, page.rows);
   return html`${links}${renderRest(view, listing)}${table}${renderPager(page, (to) => walletUrl(view, { page: to, cursor: view.cursor }))}`;
 }
 
@@ -88,5 +90,10 @@ function renderRest(view: WalletView, { rows, rest }: Listing): Html {
     ({ direction, cursor }) =>
       html` <a href="${walletUrl(view, { direction, cursor })}#grants">Next grants: ${headingOf(view, direction).toLowerCase()}</a>`,
   );
-  return html`<p class="notice">This wallet has very many grants. Only ${rows.length.toLocaleString('en')} of them were read for this page and put in order.${links}</p>`;
+  const isFiltered = view.kind !== null || view.isUnlimitedOnly;
+  const count = rows.length.toLocaleString('en');
+  const read = isFiltered
+    ? `Only a part of them was searched for this page: ${count} match so far.`
+    : `Only ${count} of them were read for this page and put in order.`;
+  return html`<p class="notice">This wallet has very many grants. ${read}${links}</p>`;
 }
