@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { PROBLEMS } from '../src/api/problems.ts';
 import { MAX_UINT256 } from '../src/registry/delegation.ts';
-import { GUIDE } from '../src/web/guide.ts';
+import { GUIDE } from '../src/web/docs/guide.ts';
 import { eventually } from './support/live-chain.ts';
 import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 

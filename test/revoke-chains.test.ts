@@ -7,7 +7,7 @@ import type { Delegation } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { grantIdOf } from '../src/web/grant-id.ts';
-import { type Selection, selectGrants } from '../src/web/revoke-selection.ts';
+import { type Selection, selectGrants } from '../src/web/revoke/revoke-selection.ts';
 import { ENGINES } from './support/engines.ts';
 import { address, block, COLD, delegation, granted, HOT, timeOf } from './support/fixtures.ts';
 import { appOf } from './support/serving.ts';

@@ -4,11 +4,11 @@ import { Fault, readAddress } from '../api/params.ts';
 import { badRequest } from '../api/problems.ts';
 import { type StreamedBody, streamResponse } from '../api/sized-response.ts';
 import { checksummed } from '../registry/checksum.ts';
-import type { ExplorerQuery } from '../web/explorer-query.ts';
+import type { ExplorerQuery } from '../web/explorer/explorer-query.ts';
 import { pageResponse } from '../web/page.ts';
-import { csvName, csvParts, readCsvPage, renderNoCsv } from '../web/wallet-csv.ts';
-import { Refusal } from '../web/wallet-reader.ts';
-import { readWalletView } from '../web/wallet-view.ts';
+import { csvName, csvParts, readCsvPage, renderNoCsv } from '../web/wallet/wallet-csv.ts';
+import { Refusal } from '../web/wallet/wallet-reader.ts';
+import { readWalletView } from '../web/wallet/wallet-view.ts';
 import type { Call } from './call.ts';
 
 export async function answerWalletCsv(query: ExplorerQuery, { service, ask }: Call): Promise<Response> {

@@ -3,7 +3,7 @@
 import { BLOCK_EXPLORERS } from '../registry/block-explorers.ts';
 import { shortAddress } from './delegation.ts';
 import { type Html, html } from './html.ts';
-import type { WalletView } from './wallet-view.ts';
+import type { WalletView } from './wallet/wallet-view.ts';
 
 export const copyButton = (text: string, what: string): Html =>
   html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;

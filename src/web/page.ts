@@ -2,26 +2,26 @@
 
 import { compressibleResponse, fixedResponse } from '../api/compressed-response.ts';
 import copy from './copy.browser.js' with { type: 'text' };
-import { KEYS_SCRIPT_TEXT, WEBHOOKS_SCRIPT_TEXT } from './developer-scripts.ts';
-import developersStyle from './developers.css' with { type: 'text' };
-import docsStyle from './docs.css' with { type: 'text' };
-import docsCodeStyle from './docs-code.css' with { type: 'text' };
-import docsLanguage from './docs-language.browser.js' with { type: 'text' };
-import docsReading from './docs-reading.browser.js' with { type: 'text' };
-import docsRun from './docs-run.browser.js' with { type: 'text' };
-import docsSearch from './docs-search.browser.js' with { type: 'text' };
-import explorer from './explorer.css' with { type: 'text' };
+import { KEYS_SCRIPT_TEXT, WEBHOOKS_SCRIPT_TEXT } from './developers/developer-scripts.ts';
+import developersStyle from './developers/developers.css' with { type: 'text' };
+import docsStyle from './docs/docs.css' with { type: 'text' };
+import docsCodeStyle from './docs/docs-code.css' with { type: 'text' };
+import docsLanguage from './docs/docs-language.browser.js' with { type: 'text' };
+import docsReading from './docs/docs-reading.browser.js' with { type: 'text' };
+import docsRun from './docs/docs-run.browser.js' with { type: 'text' };
+import docsSearch from './docs/docs-search.browser.js' with { type: 'text' };
+import explorer from './explorer/explorer.css' with { type: 'text' };
 import font from './geist.woff2' with { type: 'file' };
 import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
 import live from './live.browser.js' with { type: 'text' };
 import problem from './problem.css' with { type: 'text' };
-import revoke from './revoke.browser.js' with { type: 'text' };
-import revokeStyle from './revoke.css' with { type: 'text' };
-import revokeIndex from './revoke-index.browser.js' with { type: 'text' };
-import status from './status.css' with { type: 'text' };
+import revoke from './revoke/revoke.browser.js' with { type: 'text' };
+import revokeStyle from './revoke/revoke.css' with { type: 'text' };
+import revokeIndex from './revoke/revoke-index.browser.js' with { type: 'text' };
+import status from './status/status.css' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
-import wallet from './wallet.css' with { type: 'text' };
+import wallet from './wallet/wallet.css' with { type: 'text' };
 import wallets from './wallets.browser.js' with { type: 'text' };
 
 /** Only our own scripts, styles and images, and forms only to this origin. */

@@ -1,0 +1,78 @@
+// Renders the page at /developers, where a wallet signs in and manages its API keys and webhooks. Its scripts do the rest.
+
+import { ANY_LIST } from '../../api/any-operations.ts';
+import type { SessionJson } from '../../api/developer-json.ts';
+import { Html, html } from '../html.ts';
+import { DEVELOPERS_SCRIPT, DEVELOPERS_STYLE, renderPage, WALLETS_SCRIPT, WEBHOOKS_SCRIPT } from '../page.ts';
+import { KEYS_SECTION, NEW_KEY } from './developer-keys.ts';
+import { renderSignIn } from './developer-sign-in.ts';
+import { NEW_SECRET, WEBHOOKS_SECTION } from './developer-webhooks.ts';
+
+interface Limit {
+  readonly most: number;
+  readonly seconds: number;
+}
+
+export interface DeveloperPage {
+  /** The limits with and without a key; null for none. */
+  readonly keyLimit: Limit | null;
+  readonly anonymousLimit: Limit | null;
+  /** Null if the operator hands out the keys. */
+  readonly selfService: SelfService | null;
+}
+
+export interface SelfService {
+  /** Who looks at the page. */
+  readonly session: SessionJson;
+  /** The chains that a contract wallet can be on. */
+  readonly chainIds: readonly number[];
+  readonly webhooks: boolean;
+  /** In a sandbox: the address of a wallet that everybody may sign in with. */
+  readonly testWallet: string | null;
+}
+
+export const renderDevelopers = ({ keyLimit, anonymousLimit, selfService }: DeveloperPage): string =>
+  renderPage(
+    {
+      title: 'Developers',
+      path: '/developers',
+      styles: [DEVELOPERS_STYLE],
+      scripts:
+        selfService === null
+          ? []
+          : [WALLETS_SCRIPT, DEVELOPERS_SCRIPT, ...(selfService.webhooks ? [WEBHOOKS_SCRIPT] : [])],
+    },
+    html`<h1>API keys${selfService?.webhooks ? ' and webhooks' : ''}</h1>
+<p class="lead">${describeLimits(anonymousLimit, keyLimit)} <a href="/docs">API reference</a></p>
+${selfService === null ? OPERATOR_MANAGED : renderSelfService(selfService)}`,
+  );
+
+const limitText = ({ most, seconds }: Limit) => `${most} requests in any ${seconds} seconds`;
+
+const describeLimits = (anonymous: Limit | null, key: Limit | null): Html =>
+  html`Without a key, ${
+    anonymous === null ? 'requests are not limited' : `you can send ${limitText(anonymous)}`
+  }. With a key in the <code>X-API-KEY</code> header, ${
+    key === null ? 'requests are not limited' : `you can send ${limitText(key)}, all your keys together`
+  }; v1 takes no keys.`;
+
+const OPERATOR_MANAGED = html`<section class="panel"><h2>How to get a key</h2>
+<p>The operator of this service hands out its keys. Ask them for one, and tell them what you will use it for and how many
+requests you expect. Send it with each request:</p>
+<pre><code>curl -H 'X-API-KEY: dk_…' …</code></pre></section>`;
+
+const hiddenIf = (isHidden: boolean) => (isHidden ? new Html(' hidden') : '');
+
+function renderSelfService({ session, chainIds, webhooks, testWallet }: SelfService): Html {
+  const { wallet, chainId } = session;
+  return html`<noscript><p class="notice trouble">Signing in with a wallet requires JavaScript.</p></noscript>
+<div id="signed-out"${hiddenIf(wallet !== null)}>${renderSignIn({ chainIds, testWallet })}</div>
+${NEW_KEY}
+${webhooks ? NEW_SECRET : ''}
+<div id="signed-in" data-wallet="${wallet ?? ''}" data-chain="${chainId ?? ''}" data-example="${ANY_LIST.path}"${hiddenIf(wallet === null)}>
+<p class="who">Signed in as <code id="wallet">${wallet ?? ''}</code> <span id="wallet-chain" class="soft"></span>
+<button id="sign-out" class="plain" type="button">Sign out</button></p>
+${KEYS_SECTION}
+${webhooks ? WEBHOOKS_SECTION : ''}</div>
+<div id="messages" role="status"></div>`;
+}

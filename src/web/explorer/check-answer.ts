@@ -1,0 +1,85 @@
+// Renders the answer to a check between two wallets: the verdict, why, and a command that gives the same answer.
+
+import { problemText } from '../../api/problems.ts';
+import { type Explanation, isGranted } from '../../api/responses.ts';
+import { type CheckOptions, checkUrl, type UncheckedQuestion } from '../../api/url.ts';
+import { isRightsParam, rightsLabel, TEXT_PREFIX } from '../../registry/rights.ts';
+import { SCOPES, type ScopeOf } from '../../registry/scopes.ts';
+import { dateText, describeScope } from '../delegation.ts';
+import { type Html, html } from '../html.ts';
+import { notice } from '../notice.ts';
+import { renderInstead } from './check-instead.ts';
+import { verdictText } from './check-verdict.ts';
+import { chosenChain, isScope, SCOPE_TEXTS } from './explorer-forms.ts';
+import { type ExplorerQuery, entered, type FetchApi, pointInTime } from './explorer-query.ts';
+
+export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
+  const isAsked = entered(query, 'from') !== '' || entered(query, 'to') !== '';
+  // A misspelt parameter would be left out, and another question answered.
+  if (!isAsked || query.faults.length > 0) return html``;
+  const type = entered(query, 'type') || 'all';
+  if (!isScope(type)) return notice(`type must be one of ${Object.keys(SCOPE_TEXTS).join(', ')}`);
+  const question = questionOf(query, type);
+  const options = { chainId: chosenChain(query), ...pointInTime(entered(query, 'at')) };
+  const command = commandOf(`${query.origin}${checkUrl(question, options)}`);
+  const response = await fetchApi(checkUrl(question, { ...options, explain: 'true', numbers: 'string' }));
+  if (!response.ok) return html`${notice(await problemText(response))}${command}`;
+  const explained = (await response.json()) as Explanation;
+  const mayAct = isGranted(explained);
+  const why = mayAct ? renderWhy(explained) : await renderInstead(question, options, fetchApi);
+  return html`<section class="verdict ${mayAct ? 'yes' : 'no'}" aria-label="Answer">
+<p class="said" data-announce="verdict"><strong>${mayAct ? 'Yes' : 'No'}.</strong> ${verdictText(question, explained, isPast(options))}</p>
+<dl class="wallets"><dt>Hot wallet</dt><dd>${fullLink(question.to)}</dd><dt>Cold wallet</dt><dd>${fullLink(question.from)}</dd></dl>
+${why}
+${renderWhen(query, explained, options)}</section>
+<h2>The same answer from the API</h2>${command}`;
+}
+
+function questionOf(query: ExplorerQuery, scope: ScopeOf<2>): UncheckedQuestion {
+  const { needsContract, needsTokenId } = SCOPES[scope];
+  const rights = entered(query, 'rights');
+  return {
+    version: 'any',
+    scope,
+    to: entered(query, 'to'),
+    from: entered(query, 'from'),
+    contract: needsContract ? entered(query, 'contract') : undefined,
+    tokenId: needsTokenId ? entered(query, 'tokenId') : undefined,
+    rights: rights === '' ? undefined : isRightsParam(rights) ? rights : `${TEXT_PREFIX}${rights}`,
+  };
+}
+
+const fullLink = (address: string): Html => html`<a class="address" href="/?wallet=${address}">${address}</a>`;
+
+const isPast = ({ block, timestamp }: CheckOptions) => block !== undefined || timestamp !== undefined;
+
+function commandOf(url: string): Html {
+  const command = `curl '${url}'`;
+  return html`<div class="command"><pre><code>${command}</code></pre><button type="button" class="copy" data-copy="${command}">Copy</button></div>`;
+}
+
+function renderWhy({ delegations }: Explanation): Html {
+  const grants = delegations.map((one) => {
+    const right = rightsLabel(one.rights, dateText);
+    const version = 'version' in one ? ` in registry v${one.version}` : '';
+    return html`<li>${describeScope(one)}${right === null ? '' : html`, only for “${right}”`}, granted${version} on ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`;
+  });
+  const isOnlyV1 = delegations.every((one) => 'version' in one && one.version === 1);
+  const old = isOnlyV1 ? html`<p>Contracts that ask only registry v2 do not see it.</p>` : html``;
+  return html`<ul>${grants}</ul>${old}`;
+}
+
+/** Names the block, and links to the answer as of it, or to the answer now. */
+function renderWhen(query: ExplorerQuery, { block }: Explanation, options: CheckOptions): Html {
+  const time = block.timestamp === null ? '' : `, ${dateText(block.timestamp)}`;
+  const linkAt = (at: string | null) => {
+    const values = new URLSearchParams([...query.values].filter(([name, value]) => name !== 'at' && value !== ''));
+    if (at !== null) values.set('at', at);
+    return `/?${values}`;
+  };
+  const link = linkAt(String(block.number));
+  const other = isPast(options)
+    ? html`<a href="${linkAt(null)}">Ask about now</a>`
+    : html`<a href="${link}">Link to this answer</a>`;
+  return html`<p class="soft when">As of block ${block.number}${time}. ${other} <button type="button" class="copy" data-copy="${query.origin}${link}">Copy link</button></p>`;
+}

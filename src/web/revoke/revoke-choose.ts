@@ -1,0 +1,73 @@
+// Renders what an owner chooses from: the chain, and the grants on it.
+
+import { checksummed } from '../../registry/checksum.ts';
+import { type Address, type Delegation, NO_RIGHTS } from '../../registry/delegation.ts';
+import type { FetchApi } from '../explorer/explorer-query.ts';
+import { grantIdOf } from '../grant-id.ts';
+import { countText, grantText } from '../grant-words.ts';
+import { type Html, html } from '../html.ts';
+import { notice } from '../notice.ts';
+import { readGrants, Unanswered } from './outgoing-grants.ts';
+import { copyButton, fullAddress, networkName } from './revoke-plan.ts';
+import { revokePath } from './revoke-query.ts';
+
+/** The ids of all of them fit into a URL. */
+const PAGE_SIZE = 25;
+
+export const walletForm = (walletText: string): Html => html`<form class="panel" action="/revoke" method="get">
+<label>Your wallet<input name="wallet" value="${walletText}" placeholder="0x…, the wallet that granted" required autocomplete="off" spellcheck="false"></label>
+<button>Show its grants</button></form>`;
+
+/** The chains on which the wallet has granted something. If it is one chain, the grants on it. */
+export async function renderChains(wallet: Address, chainIds: readonly number[], fetchApi: FetchApi): Promise<Html> {
+  const found = await Promise.all(
+    chainIds.map(async (chainId) => ({ chainId, page: await readGrants(wallet, chainId, fetchApi, { limit: 1 }) })),
+  );
+  const granted = found.filter(
+    ({ page }) => !(page instanceof Unanswered) && (page.grants.length > 0 || page.next !== null),
+  );
+  const refused = found.flatMap(({ chainId, page }) => (page instanceof Unanswered ? [{ chainId, ...page }] : []));
+  const [only] = granted;
+  if (only !== undefined && granted.length === 1 && refused.length === 0)
+    return renderGrants(wallet, only.chainId, fetchApi);
+  const problems = refused.map(({ chainId, reason }) => notice(`${networkName(chainId)} did not answer: ${reason}`));
+  if (granted.length === 0)
+    return html`${problems}<p class="empty">${refused.length === 0 ? 'No wallet may act for this wallet' : 'No grants of this wallet on the chains that answered'}. There is nothing to revoke.</p>`;
+  return html`${problems}<h2>Choose a chain</h2><p class="lead">This wallet granted something on ${countText(granted.length, 'chain')}. A transaction counts on one chain only.</p>
+<ul class="chains">${granted.map(({ chainId }) => html`<li><a class="card" href="${revokePath(wallet, chainId)}">${networkName(chainId)}</a></li>`)}</ul>`;
+}
+
+/** The grants of the wallet on the chain, to tick. */
+export async function renderGrants(
+  wallet: Address,
+  chainId: number,
+  fetchApi: FetchApi,
+  cursor?: string,
+): Promise<Html> {
+  const page = await readGrants(wallet, chainId, fetchApi, { limit: PAGE_SIZE, cursor });
+  const name = networkName(chainId);
+  if (page instanceof Unanswered) return notice(`The grants on ${name} cannot be listed: ${page.reason}`);
+  const { grants, block, next } = page;
+  const following =
+    next === null ? '' : html`<p><a href="${revokePath(wallet, chainId, {}, next)}">More grants</a></p>`;
+  const asOf = html`<p class="soft">As of block ${block.number}.</p>`;
+  if (grants.length === 0)
+    return html`<p class="empty">${cursor === undefined ? `No wallet may act for this wallet on ${name}. There is nothing to revoke.` : 'No grants on this page.'}</p>${following}${asOf}`;
+  return html`<h2>Who may act for you on ${name}</h2>
+<form class="choose" action="/revoke" method="get"><input type="hidden" name="wallet" value="${checksummed(wallet)}"><input type="hidden" name="chain" value="${chainId}">
+${[...Map.groupBy(grants, ({ to }) => to)].map(([to, its]) => renderWallet(wallet, chainId, to, its))}
+<button>Revoke selected</button></form>
+<p class="soft">Nothing is sent yet: the next page says what the transaction ends.</p>
+${grants.some(({ version }) => version === 1) ? html`<p><a href="${revokePath(wallet, chainId, { allOfV1: true })}">End everything in registry v1 with one transaction</a></p>` : ''}
+${following}${asOf}`;
+}
+
+function renderWallet(owner: Address, chainId: number, to: Address, grants: readonly Delegation[]): Html {
+  const all = revokePath(owner, chainId, { wallets: new Set([to]) });
+  return html`<fieldset class="card"><legend>${fullAddress(to)} ${copyButton(checksummed(to), 'the address')}</legend>
+${grants.map((grant) => html`<label class="grant"><input type="checkbox" name="grant" value="${grantIdOf(grant)}"><span>${grantText(grant)}${isUnlimited(grant) ? html` <span class="badge bad">no limit</span>` : ''}</span></label>`)}
+<p><a href="${all}">Revoke everything of this wallet</a></p></fieldset>`;
+}
+
+const isUnlimited = ({ kind, rights }: Delegation): boolean =>
+  kind === 'ALL' && (rights === null || rights === NO_RIGHTS);

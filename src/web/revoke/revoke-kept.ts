@@ -1,0 +1,76 @@
+// Says what a revocation does not end: above all, what lets the same wallet go on.
+
+import { type Address, type Delegation, delegationId } from '../../registry/delegation.ts';
+import { idsThatGrantTheSame } from '../../registry/overlap.ts';
+import { grantIdOf } from '../grant-id.ts';
+import { countText, grantText } from '../grant-words.ts';
+import { type Html, html } from '../html.ts';
+import type { OtherChains } from './other-chains.ts';
+import { fullAddress, networkName } from './revoke-plan.ts';
+import { type Choice, revokePath } from './revoke-query.ts';
+import type { Selection } from './revoke-selection.ts';
+
+/** The page that is rendered. */
+interface Asked extends Choice {
+  readonly wallet: Address;
+  readonly chainId: number;
+}
+
+/** Per wallet. */
+const SHOWN = 20;
+
+export function renderKept(
+  asked: Asked,
+  { chosen, kept, others, indexedFrom }: Selection,
+  elsewhere: OtherChains,
+): Html {
+  const same = new Set(chosen.flatMap((grant) => [...idsThatGrantTheSame(grant)]));
+  const isTheSame = (grant: Delegation) => same.has(delegationId(grant));
+  const wallets = [...Map.groupBy(kept, ({ to }) => to)];
+  return html`${wallets.map(([to, grants]) => renderWallet(asked, to, grants.filter(isTheSame), true))}
+${wallets.map(([to, grants]) =>
+  renderWallet(
+    asked,
+    to,
+    grants.filter((one) => !isTheSame(one)),
+    false,
+  ),
+)}
+${[...elsewhere.grants].map(([chainId, grants]) => renderChain(asked.wallet, chainId, grants))}
+${elsewhere.unread.length === 0 ? '' : html`<p class="notice trouble">Not read: ${elsewhere.unread.map(networkName).join(', ')}. Whether these wallets may act for you there is not known here.</p>`}
+${indexedFrom === null ? '' : html`<p class="notice trouble">This service knows the grants on ${networkName(asked.chainId)} since block ${indexedFrom}. Older grants are not listed and may stay.</p>`}
+<ul>${others === 0 ? '' : html`<li>${countText(others, 'further grant')} of your wallet on this chain ${others === 1 ? 'stays as it is' : 'stay as they are'}.</li>`}
+<li>What these wallets have already done stays done.</li>
+<li>Token approvals are not delegations: allowances that you gave to apps stay.</li></ul>`;
+}
+
+function renderWallet(asked: Asked, to: Address, grants: readonly Delegation[], isTheSame: boolean): Html {
+  if (grants.length === 0) return html``;
+  const rows = grants.slice(0, SHOWN).map((grant) => html`<li>${grantText(grant)}</li>`);
+  const more =
+    grants.length > SHOWN ? html`<p class="soft">and ${countText(grants.length - SHOWN, 'more grant')}</p>` : '';
+  const list = html`<ul class="grants">${rows}</ul>${more}<p>${addLink(asked, to, grants)}</p>`;
+  if (isTheSame)
+    return html`<div class="notice trouble stays"><p><strong>This is not enough.</strong> ${fullAddress(to)} can still do what you are ending, because it may act for</p>${list}</div>`;
+  return html`<div class="stays"><p>${fullAddress(to)} keeps its other grants. It may still act for</p>${list}</div>`;
+}
+
+/** Links with more grants than these name the wallet instead, and with more wallets nothing: they would be too long. */
+const MOST_IN_LINK = 5;
+const MOST_WALLETS = 20;
+
+function addLink({ wallet, chainId, ...choice }: Asked, to: Address, grants: readonly Delegation[]): Html {
+  const added: Choice =
+    grants.length > MOST_IN_LINK
+      ? { ...choice, wallets: new Set([...choice.wallets, to]) }
+      : { ...choice, grants: new Map([...choice.grants, ...grants.map((one) => [grantIdOf(one), one] as const)]) };
+  const what =
+    grants.length > MOST_IN_LINK ? 'everything of this wallet' : grants.length === 1 ? 'this grant' : 'these grants';
+  return html`<a href="${revokePath(wallet, chainId, added)}">Revoke ${what} too</a>`;
+}
+
+function renderChain(owner: Address, chainId: number, grants: readonly Delegation[]): Html {
+  const wallets = new Set(grants.map(({ to }) => to));
+  const them = wallets.size === 1 ? 'the same wallet' : 'the same wallets';
+  return html`<p class="notice trouble">On ${networkName(chainId)}, ${countText(grants.length, 'grant')} to ${them} ${grants.length === 1 ? 'stays' : 'stay'}. A transaction counts on one chain only. <a href="${revokePath(owner, chainId, wallets.size > MOST_WALLETS ? {} : { wallets })}">Revoke on ${networkName(chainId)}</a></p>`;
+}

@@ -1,0 +1,89 @@
+// The query of the revoke page: the owner, one chain, and what to end there.
+
+import { chainId as chainIdParam, Fault, pageCursor, readAddress } from '../../api/params.ts';
+import type { ParameterFault } from '../../api/problems.ts';
+import { parseQuery, shorten } from '../../api/query.ts';
+import type { Address, DelegationKey } from '../../registry/delegation.ts';
+import { grantIdOf, readGrantId } from '../grant-id.ts';
+
+const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'cursor', 'grant', 'to']);
+/** Can be given more than once. */
+const REPEATED: ReadonlySet<string> = new Set(['grant', 'to']);
+
+/** What to end of the owner's grants on the chain. */
+export interface Choice {
+  /** These grants, by id. */
+  readonly grants: ReadonlyMap<string, DelegationKey>;
+  /** Every grant to these wallets. */
+  readonly wallets: ReadonlySet<Address>;
+  /** Every grant in registry v1. */
+  readonly allOfV1: boolean;
+}
+
+export interface RevokeQuery extends Choice {
+  /** As entered. */
+  readonly walletText: string;
+  readonly wallet: Address | null;
+  readonly chainId: number | null;
+  /** Of the list to choose from. */
+  readonly cursor: string | undefined;
+  readonly faults: readonly ParameterFault[];
+  /** The chains that this service follows. */
+  readonly chainIds: readonly number[];
+}
+
+export const isEmpty = ({ grants, wallets, allOfV1 }: Choice): boolean =>
+  grants.size === 0 && wallets.size === 0 && !allOfV1;
+
+export function readRevokeQuery(query: string, chainIds: readonly number[]): RevokeQuery {
+  const { values, faults } = parseQuery(query, new Set([...FIELDS].filter((name) => !REPEATED.has(name))), REPEATED);
+  const repeated = new URLSearchParams(query);
+  const read = <T>(parameter: string, text: string | undefined, reader: (text: string) => T | Fault): T | null => {
+    if (text === undefined || text === '') return null;
+    const value = reader(text);
+    if (!(value instanceof Fault)) return value;
+    faults.push({ parameter: `${parameter} ${shorten(text)}`, detail: value.detail });
+    return null;
+  };
+  const walletText = values.get('wallet')?.trim() ?? '';
+  const wallet = read('wallet', walletText, readAddress);
+  const chainId = read('chain', values.get('chain'), (text) => {
+    const id = chainIdParam.read(text);
+    return id instanceof Fault || chainIds.includes(id) ? id : new Fault('is not a chain that this service follows');
+  });
+  const readIds = () => {
+    if (wallet === null) return [];
+    return repeated.getAll('grant').flatMap((text) => {
+      const key = read('grant', text, (one) => readGrantId(one, wallet));
+      return key === null ? [] : [[grantIdOf(key), key] as const];
+    });
+  };
+  return {
+    walletText,
+    wallet,
+    chainId,
+    grants: new Map(readIds()),
+    wallets: new Set(repeated.getAll('to').flatMap((text) => read('to', text.trim(), readAddress) ?? [])),
+    allOfV1:
+      read('v1', values.get('v1'), (text) => (text === 'all' ? true : new Fault('must be all, or absent'))) ?? false,
+    cursor: read('cursor', values.get('cursor'), pageCursor.read) ?? undefined,
+    faults,
+    chainIds,
+  };
+}
+
+/** The path of the page. */
+export function revokePath(
+  wallet: Address,
+  chainId: number | null,
+  choice: Partial<Choice> = {},
+  cursor?: string,
+): string {
+  const query = new URLSearchParams({ wallet });
+  if (chainId !== null) query.set('chain', String(chainId));
+  for (const id of choice.grants?.keys() ?? []) query.append('grant', id);
+  for (const to of choice.wallets ?? []) query.append('to', to);
+  if (choice.allOfV1) query.set('v1', 'all');
+  if (cursor !== undefined) query.set('cursor', cursor);
+  return `/revoke?${query}`;
+}

@@ -1,0 +1,85 @@
+// Divides the grants of a wallet on one chain into those to end and those that stay.
+
+import { type Address, type Delegation, type DelegationKey, delegationId } from '../../registry/delegation.ts';
+import { idsThatGrantTheSame } from '../../registry/overlap.ts';
+import type { WholeInV1 } from '../../registry/revocation.ts';
+import type { Version } from '../../registry/versions.ts';
+import type { FetchApi } from '../explorer/explorer-query.ts';
+import { grantIdOf } from '../grant-id.ts';
+import { type IndexedBlock, Unanswered, visitGrants } from './outgoing-grants.ts';
+import type { Choice } from './revoke-query.ts';
+
+export interface Selection {
+  readonly block: IndexedBlock;
+  readonly indexedFrom: number | null;
+  /** The grants to end, as they are now. */
+  readonly chosen: readonly Delegation[];
+  /** How many further grants are chosen, in each registry: too many for one page. */
+  readonly more: Readonly<Record<Version, number>>;
+  /** Chosen by name, but not active. */
+  readonly absent: readonly DelegationKey[];
+  /** Grants that stay and that go to the same wallets. */
+  readonly kept: readonly Delegation[];
+  /** How many further grants stay. */
+  readonly others: number;
+  readonly whole: WholeInV1;
+}
+
+/** Of each kind of grant that the page lists. */
+const MOST = 1000;
+
+export async function selectGrants(
+  wallet: Address,
+  chainId: number,
+  choice: Choice,
+  fetchApi: FetchApi,
+): Promise<Selection | Unanswered> {
+  const grantsTheSame = new Set([...choice.grants.values()].flatMap((key) => [...idsThatGrantTheSame(key)]));
+  const named = new Set([...choice.wallets, ...[...choice.grants.values()].map(({ to }) => to)]);
+  let state = emptyState();
+  const page = await visitGrants(wallet, chainId, fetchApi, {
+    restart: () => {
+      state = emptyState();
+    },
+    visit(grant) {
+      const id = grantIdOf(grant);
+      const isNamed = choice.grants.has(id);
+      if (isNamed) state.found.add(id);
+      const isChosen = isNamed || choice.wallets.has(grant.to) || (choice.allOfV1 && grant.version === 1);
+      if (!isChosen && grant.version === 1) state.keepsV1.add(grant.to);
+      // With all of v1, every wallet can be one of those that lose something.
+      const isRelated = named.has(grant.to) || choice.allOfV1;
+      const group = isChosen ? state.chosen : isRelated ? state.kept : null;
+      // What makes a revocation useless is listed in any case.
+      const isListed = (group?.length ?? 0) < MOST || grantsTheSame.has(delegationId(grant));
+      if (group !== null && isListed) group.push(grant);
+      else if (isChosen) state.more[grant.version]++;
+      else state.others++;
+    },
+  });
+  if (page instanceof Unanswered) return page;
+  const { chosen, kept, others, more, found, keepsV1 } = state;
+  const losing = new Set(chosen.map(({ to }) => to));
+  const keptByThem = kept.filter(({ to }) => losing.has(to));
+  return {
+    block: page.block,
+    indexedFrom: page.indexedFrom,
+    chosen,
+    more,
+    absent: [...choice.grants].filter(([id]) => !found.has(id)).map(([, key]) => key),
+    kept: keptByThem,
+    others: others + kept.length - keptByThem.length,
+    whole: { vault: keepsV1.size === 0, delegates: new Set([...losing].filter((to) => !keepsV1.has(to))) },
+  };
+}
+
+const emptyState = () => ({
+  chosen: [] as Delegation[],
+  kept: [] as Delegation[],
+  others: 0,
+  more: { 1: 0, 2: 0 },
+  /** The ids of chosen grants that are active. */
+  found: new Set<string>(),
+  /** The wallets that keep something in v1. */
+  keepsV1: new Set<Address>(),
+});

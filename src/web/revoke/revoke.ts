@@ -1,0 +1,99 @@
+// Renders the page at /revoke, where an owner ends grants. The page prepares transactions; the owner's own wallet signs and
+// sends them. Without JavaScript, it shows them to copy.
+
+import { checksummed } from '../../registry/checksum.ts';
+import type { Address } from '../../registry/delegation.ts';
+import { planRevocations } from '../../registry/revocation.ts';
+import type { FetchApi } from '../explorer/explorer-query.ts';
+import { grantText } from '../grant-words.ts';
+import { type Html, html } from '../html.ts';
+import { notice } from '../notice.ts';
+import { REVOKE_SCRIPTS, REVOKE_STYLE, renderPage, WALLETS_SCRIPT } from '../page.ts';
+import { changesUrl } from '../wallet/grant-changes.ts';
+import { readOtherChains } from './other-chains.ts';
+import { headUrl, Unanswered } from './outgoing-grants.ts';
+import { renderChains, renderGrants, walletForm } from './revoke-choose.ts';
+import { renderKept } from './revoke-kept.ts';
+import { copyButton, fullAddress, networkName, renderTransactions } from './revoke-plan.ts';
+import { isEmpty, type RevokeQuery, readRevokeQuery, revokePath } from './revoke-query.ts';
+import { type Selection, selectGrants } from './revoke-selection.ts';
+
+export async function renderRevoke(
+  queryText: string,
+  chainIds: readonly number[],
+  fetchApi: FetchApi,
+): Promise<string> {
+  const query = readRevokeQuery(queryText, chainIds);
+  const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
+  return renderPage(
+    { title: 'Revoke access', path: '/revoke', styles: [REVOKE_STYLE], scripts: [WALLETS_SCRIPT, ...REVOKE_SCRIPTS] },
+    html`<h1>Revoke access</h1>${faults}${await renderContent(query, fetchApi)}`,
+  );
+}
+
+async function renderContent(query: RevokeQuery, fetchApi: FetchApi): Promise<Html> {
+  const { walletText, wallet, chainId, chainIds, cursor } = query;
+  if (wallet === null)
+    return html`<p class="lead">Choose which wallets may no longer act for yours. You sign and send the transaction with your own wallet.</p>${walletForm(walletText)}`;
+  const owner = html`<p class="lead owner">Wallet ${fullAddress(wallet)} ${copyButton(checksummed(wallet), 'the wallet')}</p>`;
+  if (chainId === null) return html`${owner}${await renderChains(wallet, chainIds, fetchApi)}`;
+  if (isEmpty(query)) return html`${owner}${await renderGrants(wallet, chainId, fetchApi, cursor)}`;
+  return html`${owner}${await renderPlan({ ...query, wallet, chainId }, fetchApi)}`;
+}
+
+type Asked = RevokeQuery & { readonly wallet: Address; readonly chainId: number };
+
+async function renderPlan(asked: Asked, fetchApi: FetchApi): Promise<Html> {
+  const { wallet, chainId, chainIds } = asked;
+  // Before the grants are read: no change of them is missed.
+  const changes = await changesUrl(wallet, chainId, fetchApi);
+  const selection = await selectGrants(wallet, chainId, asked, fetchApi);
+  const name = networkName(chainId);
+  if (selection instanceof Unanswered)
+    return notice(`Nothing was prepared, because the grants on ${name} cannot be read: ${selection.reason}`);
+  const { chosen, block, whole } = selection;
+  const state = html`<div id="revocation" data-owner="${checksummed(wallet)}" data-chain="${chainId}" data-network="${name}" data-head="${headUrl(wallet, chainId)}" data-changes="${changes}" data-block="${block.number}"></div>`;
+  const back = html`<p><a href="${revokePath(wallet, chainId)}">All grants of this wallet on ${name}</a></p>`;
+  if (chosen.length === 0)
+    return html`${state}${renderAbsent(selection)}<p class="notice yes" role="status"><strong>Nothing left to revoke.</strong> None of these grants is active on ${name} as of block ${block.number}.</p>${back}`;
+  const plan = planRevocations(wallet, chosen, whole);
+  const others = chainIds.filter((id) => id !== chainId);
+  const losing = new Set(chosen.map(({ to }) => to));
+  const elsewhere = await readOtherChains(wallet, losing, others, fetchApi);
+  return html`${state}${renderAbsent(selection)}
+<h2>What this ends on ${name}</h2><p class="soft">As of block ${block.number}.</p>
+${renderTransactions(plan, chainId)}${renderMore(selection)}
+<h2>What this does not end</h2>
+${renderKept(asked, selection, elsewhere)}
+<h2>Send it</h2>
+${SEND}${back}`;
+}
+
+function renderAbsent({ absent, block }: Selection): Html {
+  if (absent.length === 0) return html``;
+  const rows = absent.map((key) => html`<li>${fullAddress(key.to)} for ${grantText({ ...key, amount: null })}</li>`);
+  return html`<div class="notice"><p>Not active as of block ${block.number}: ended already, or never granted.</p><ul class="grants">${rows}</ul></div>`;
+}
+
+function renderMore({ more }: Selection): Html {
+  const inV1 =
+    more[1] === 0
+      ? ''
+      : notice(
+          `This page lists 1,000 grants at most: ${more[1]} more in registry v1 are not listed. Those of a wallet whose v1 grants all end are ended too.`,
+        );
+  const inV2 =
+    more[2] === 0
+      ? ''
+      : notice(
+          `${more[2]} more grants in registry v2 are not part of these transactions. Come back for them afterwards.`,
+        );
+  return html`${inV1}${inV2}`;
+}
+
+const SEND = html`<p>You sign and send with your own wallet. This service never signs or sends anything.</p>
+<noscript><p class="notice">Sending needs JavaScript. Without it, copy target and calldata above into your wallet.</p></noscript>
+<div id="send" hidden><div id="wallets" class="actions"></div>
+<p id="no-wallet" class="empty" hidden>No wallet found in this browser. Open this page in your wallet's browser, or copy target and calldata from “Show the transaction” into the wallet that owns these grants. A multisig or another smart account takes them in its transaction builder. This page shows when the grants have ended.</p>
+<p id="progress" class="notice" role="status" aria-live="polite" tabindex="-1"></p></div>
+<template id="sent-line"><p class="sent">Sent as <code class="whole"></code> <button type="button" class="copy plain" data-copy aria-label="Copy the transaction hash">Copy</button></p></template>`;

@@ -1,0 +1,55 @@
+// Renders the state of one chain: for those who ask about it, and folded away for the operator.
+
+import type { NetworkRecord } from '../../api/responses.ts';
+import { dateText } from '../delegation.ts';
+import { durationText } from '../duration.ts';
+import { type Html, html } from '../html.ts';
+import { chainName, confirmedText, healthOf, indexedPercent, isBackfilling } from './chain-health.ts';
+import { renderLag } from './lag-line.ts';
+
+export function renderChain(network: NetworkRecord): Html {
+  const { chainId, ready, head, lagSeconds, partial, firstBlock } = network;
+  const { badge, detail } = healthOf(network);
+  const name = chainName(network);
+  const age = lagSeconds === null ? '' : html` <span class="soft">${durationText(lagSeconds)} ago</span>`;
+  return html`<section class="card chain" id="chain-${chainId}" aria-labelledby="chain-${chainId}-name">
+<h2><span id="chain-${chainId}-name">${name}</span> <span class="soft">chain ${chainId}</span> <span class="badge ${ready ? 'good' : 'bad'}">${badge}</span></h2>
+${detail === '' ? '' : html`<p class="notice trouble">${detail}</p>`}
+${isBackfilling(network) ? progressBar(network) : ''}
+${partial ? html`<p class="notice">Indexed from block ${String(firstBlock)}. What was delegated before is unknown, and missing in its answers.</p>` : ''}
+<dl>${row('Newest indexed block', head === null ? 'None yet' : html`${head.number}${age}`)}
+${row('Confirmed by a second provider', confirmedText(network))}</dl>
+${renderLag(network)}
+${operatorDetails(network)}</section>`;
+}
+
+const row = (label: string, value: Html | string) => html`<dt>${label}</dt><dd>${value}</dd>`;
+
+function progressBar(network: NetworkRecord): Html {
+  const percent = indexedPercent(network);
+  return html`<label class="backfill">Indexed <progress max="100" value="${percent}">${percent} %</progress></label>`;
+}
+
+function operatorDetails(network: NetworkRecord): Html {
+  const { chainId, head, chainBlock, finalizedBlock, firstBlock, lagSeconds, maxLagSeconds, progress } = network;
+  const block = (number: number | null) => (number === null ? 'Unknown' : String(number));
+  const lag = lagSeconds === null ? 'Unknown' : `${Math.round(lagSeconds)} s`;
+  return html`<details id="chain-${chainId}-operator"><summary>Details for the operator</summary>
+${operatorTrouble(network)}
+<dl>${row('Lag', `${lag} (answers are refused above ${maxLagSeconds} s)`)}
+${row('Block time', head === null ? 'Unknown' : dateText(head.timestamp))}
+${row('Chain head', block(chainBlock))}
+${row('Finalized block', block(finalizedBlock))}
+${row('First block', block(firstBlock))}
+${progress === null ? row('Follower', 'This process has no status of a follower') : followerRows(progress)}</dl></details>`;
+}
+
+function operatorTrouble({ halt, clockBehindSeconds }: NetworkRecord): Html {
+  return html`${halt === null ? '' : html`<p><strong>${halt.code}</strong> since ${dateText(halt.since)}. ${halt.cause} ${halt.help}</p>`}
+${clockBehindSeconds === 0 ? '' : html`<p>This machine's clock is ${clockBehindSeconds} seconds behind the chain: check NTP.</p>`}`;
+}
+
+const followerRows = ({ providers, audited, compared, logsPerSecond }: NonNullable<NetworkRecord['progress']>) => html`
+${row('Providers', html`${providers.map(({ name, healthy, cause }) => html`<span class="badge ${healthy ? 'good' : 'bad'}">${name} ${healthy ? 'healthy' : `unhealthy: ${cause}`}</span> `)}`)}
+${row('Indexing', `${logsPerSecond} logs a second`)}
+${row('Audit', `${audited} final blocks and ${compared} registry answers compared since start`)}`;

@@ -1,0 +1,115 @@
+// What the state of a chain means for those who ask about it, in words.
+
+import { BACKFILL_BLOCKS } from '../../api/problems.ts';
+import type { NetworkRecord } from '../../api/responses.ts';
+import { dateText } from '../delegation.ts';
+import { durationText } from '../duration.ts';
+
+export interface ChainHealth {
+  /** In a word or two. */
+  readonly badge: string;
+  /** A whole sentence that names the chain. */
+  readonly summary: string;
+  /** What is wrong and since when, and what is answered all the same; empty if the chain is up to date. */
+  readonly detail: string;
+}
+
+type Halt = NonNullable<NetworkRecord['halt']>;
+
+const HALTED: { readonly [Code in Halt['code']]: string } = {
+  'finality-violation': 'a block that was final has changed',
+  'registry-mismatch': 'the registry gave other answers than this service',
+  'index-mismatch': 'this service has a delegation on record that the chain does not have',
+  'import-unfinished': 'its history is only partly imported',
+};
+
+const STILL_ANSWERED = 'Questions as of a finalized block are still answered.';
+
+export const chainName = ({ name, chainId }: NetworkRecord): string => name ?? `Chain ${chainId}`;
+
+export function healthOf(network: NetworkRecord): ChainHealth {
+  const { ready, head, halt, clockBehindSeconds, lagSeconds } = network;
+  const name = chainName(network);
+  if (ready) return { badge: 'Up to date', summary: `${name} is up to date.`, detail: '' };
+  if (halt !== null)
+    return {
+      badge: 'Halted',
+      summary: `${name} is halted: ${HALTED[halt.code]}. Its answers are refused until that is resolved.`,
+      detail: `Since ${dateText(halt.since)}, no question about ${name} is answered, because the answer could be wrong. Other chains are not affected.`,
+    };
+  if (head === null)
+    return {
+      badge: 'Starting',
+      summary: `${name} is starting; its answers are refused until its history is indexed.`,
+      detail: `Nothing of ${name} is indexed yet.${providerTrouble(network)}`,
+    };
+  if (clockBehindSeconds > 0)
+    return {
+      badge: 'Clock wrong',
+      summary: `The clock of this service is ${durationText(clockBehindSeconds)} behind ${name}; its answers are refused until the clock is set.`,
+      detail: `Without the right time, the age of the newest block is not known. ${STILL_ANSWERED}`,
+    };
+  if (isBackfilling(network))
+    return {
+      badge: 'Backfilling',
+      summary: `${name} is ${shareText(network)} indexed${timeLeft(network)}; its answers are refused until it is up to date.`,
+      detail: `The history is indexed up to ${dateText(head.timestamp)}. ${STILL_ANSWERED}${providerTrouble(network)}`,
+    };
+  return {
+    badge: 'Behind',
+    summary: `${name} is behind by ${durationText(lagSeconds ?? 0)}; its answers are refused until it catches up.`,
+    detail: `The newest indexed block is from ${dateText(head.timestamp)}. ${STILL_ANSWERED}${providerTrouble(network)}`,
+  };
+}
+
+/** Of all chains, for the top of the page. */
+export function summaryOf(networks: readonly NetworkRecord[]): string {
+  const away = networks.filter(({ ready }) => !ready);
+  const [only] = networks;
+  if (only === undefined) return 'This service follows no chains yet.';
+  if (away.length === 0)
+    return networks.length === 1 ? healthOf(only).summary : `All ${networks.length} chains are up to date.`;
+  const [first] = away;
+  if (first !== undefined && away.length === 1) return healthOf(first).summary;
+  const names = away.map(chainName);
+  const refused = `The answers of ${names.slice(0, -1).join(', ')} and ${names.at(-1)} are refused.`;
+  return `${countText(networks.length - away.length, networks.length)} up to date. ${refused}`;
+}
+
+const countText = (ready: number, all: number) =>
+  ready === 0 ? `None of the ${all} chains is` : `${ready} of ${all} chains ${ready === 1 ? 'is' : 'are'}`;
+
+/** As the problem `chain-not-ready` decides it. */
+export const isBackfilling = ({ ready, halt, head, chainBlock }: NetworkRecord): boolean =>
+  !ready && halt === null && head !== null && chainBlock !== null && chainBlock - head.number > BACKFILL_BLOCKS;
+
+/** How much of the history is indexed, rounded down: 100 % is all of it. */
+export function indexedPercent({ firstBlock, head, chainBlock }: NetworkRecord): number {
+  if (firstBlock === null || head === null || chainBlock === null) return 0;
+  const share = (head.number - firstBlock + 1) / Math.max(1, chainBlock - firstBlock + 1);
+  return Math.floor(1000 * Math.min(1, Math.max(0, share))) / 10;
+}
+
+const shareText = (network: NetworkRecord) => `${indexedPercent(network)} %`;
+
+const timeLeft = ({ progress }: NetworkRecord) =>
+  progress?.secondsLeft == null ? '' : `, with about ${durationText(progress.secondsLeft)} left`;
+
+function providerTrouble({ progress }: NetworkRecord): string {
+  const providers = progress?.providers ?? [];
+  if (providers.length === 0 || providers.some(({ healthy }) => healthy)) return '';
+  return providers.length === 1
+    ? ' The node that it is read from does not answer properly.'
+    : ` None of the ${providers.length} nodes that it is read from answers properly.`;
+}
+
+/** How much of the final history two providers agree on. */
+export function confirmedText({ firstBlock, finalizedBlock, confirmedBlock, progress }: NetworkRecord): string {
+  if (firstBlock === null || finalizedBlock === null) return 'No final block yet';
+  if (confirmedBlock === null)
+    return progress?.providers.length === 1 ? 'No: it is read from one provider only' : 'Not yet';
+  const percent = Math.floor((100 * (confirmedBlock - firstBlock + 1)) / (finalizedBlock - firstBlock + 1));
+  return percent >= 100
+    ? `All final history, up to block ${confirmedBlock}`
+    : `${percent} % of final history, up to block ${confirmedBlock}`;
+}

@@ -1,0 +1,56 @@
+// What a grant means: whether it has any limit, how wide it is, and how grants are ordered and filtered.
+
+import { NO_RIGHTS } from '../../registry/delegation.ts';
+import { grantId } from '../grant-id.ts';
+import type { Grant } from './wallet-reader.ts';
+import type { Direction, KindName, OrderName } from './wallet-view.ts';
+
+/** A grant as a row of a wallet's page. */
+export interface GrantRow {
+  readonly direction: Direction;
+  readonly grant: Grant;
+}
+
+/** The wallet at the other end. */
+export const otherOf = ({ direction, grant }: GrantRow): string => (direction === 'outgoing' ? grant.to : grant.from);
+
+export const hasAnyRight = ({ rights }: Grant): boolean => rights === null || rights === NO_RIGHTS;
+
+/** It covers the whole wallet, with any right. */
+export const isUnlimited = (grant: Grant): boolean => grant.type === 'ALL' && hasAnyRight(grant);
+
+export function kindOf({ type, standard }: Grant): KindName {
+  if (type === 'ALL') return 'all';
+  if (type === 'CONTRACT') return 'contract';
+  return standard === 'ERC20' ? 'erc20' : standard === 'ERC1155' ? 'erc1155' : 'nft';
+}
+
+/** Stays the same as long as the grant holds, whatever its amount. */
+export const rowKey = ({ direction, grant }: GrantRow): string =>
+  `${direction}.${grant.chainId}.${grant.from}.${grantId(grant)}`;
+
+/** Newest first; on one chain in the exact order of the logs. */
+export function byNewest(a: Pick<Grant, 'since' | 'chainId'>, b: Pick<Grant, 'since' | 'chainId'>): number {
+  return (
+    b.since.timestamp - a.since.timestamp ||
+    a.chainId - b.chainId ||
+    b.since.block - a.since.block ||
+    b.since.logIndex - a.since.logIndex
+  );
+}
+
+const WIDTHS: readonly KindName[] = ['all', 'contract', 'nft', 'erc1155', 'erc20'];
+/** The most dangerous first. */
+const widthOf = (grant: Grant) => 2 * WIDTHS.indexOf(kindOf(grant)) + (hasAnyRight(grant) ? 0 : 1);
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+const ORDERS: Readonly<Record<OrderName, (a: GrantRow, b: GrantRow) => number>> = {
+  newest: () => 0,
+  wallet: (a, b) => compareText(otherOf(a).toLowerCase(), otherOf(b).toLowerCase()),
+  kind: (a, b) => widthOf(a.grant) - widthOf(b.grant),
+};
+
+/** Outgoing grants come first in every order: they are what the owner must know. */
+export const inOrder = (rows: readonly GrantRow[], order: OrderName): GrantRow[] =>
+  rows.toSorted((a, b) => -compareText(a.direction, b.direction) || ORDERS[order](a, b) || byNewest(a.grant, b.grant));

@@ -1,0 +1,108 @@
+// Draws a wallet between the wallets that delegate to it and those it delegates to, as SVG with links: beside each other on a wide
+// screen, below each other on a narrow one.
+
+import { shortAddress } from '../delegation.ts';
+import { type Html, html } from '../html.ts';
+import type { GrantRow } from './grant.ts';
+import { arrowText, type GraphSide, type GraphWallet, graphSide } from './graph-model.ts';
+
+interface Graph {
+  readonly wallet: string;
+  /** The wallets that it may act for, and those that may act for it. */
+  readonly colds: GraphSide;
+  readonly hots: GraphSide;
+}
+
+export function renderGraph(wallet: string, rows: readonly GrantRow[], isComplete: boolean): Html {
+  const sideOf = (direction: GrantRow['direction']) =>
+    graphSide(
+      wallet,
+      rows.filter((row) => row.direction === direction),
+    );
+  const graph = { wallet, colds: sideOf('incoming'), hots: sideOf('outgoing') };
+  if (graph.colds.drawn.length + graph.hots.drawn.length === 0) return html``;
+  return html`<figure class="graph">${renderWide(graph)}${renderNarrow(graph)}<figcaption>${captionOf(graph, isComplete)}</figcaption></figure>`;
+}
+
+const wallets = (count: number) => `${count.toLocaleString('en')} more ${count === 1 ? 'wallet' : 'wallets'}`;
+
+function captionOf({ colds, hots }: Graph, isComplete: boolean): string {
+  const hidden = [
+    ...(hots.hidden === 0 ? [] : [`${wallets(hots.hidden)} with a grant from it`]),
+    ...(colds.hidden === 0 ? [] : [`${wallets(colds.hidden)} with a grant to it`]),
+  ];
+  const notDrawn = hidden.length === 0 ? '' : ` Not drawn: ${hidden.join(' and ')}.`;
+  const unread = isComplete ? '' : ' Grants that were not read are not counted.';
+  return `Arrows lead to the wallet that got the grant, and say what it covers.${notDrawn}${unread}`;
+}
+
+const frame = (name: string, width: number, height: number, wallet: string, content: Html): Html =>
+  html`<svg class="${name}" viewBox="0 0 ${width} ${height}" role="group" aria-label="Wallets around ${shortAddress(wallet)}">
+<defs><marker id="arrow-${name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>${content}</svg>`;
+
+const node = (address: string, x: number, y: number): Html =>
+  html`<a href="/?wallet=${address}"><title>${address}</title><rect class="node" x="${x}" y="${y - 15}" width="${NODE}" height="30" rx="15"/><text class="middle" x="${x + NODE / 2}" y="${y + 5}">${shortAddress(address)}</text></a>`;
+const self = (wallet: string, x: number, y: number): Html =>
+  html`<rect class="node self" x="${x}" y="${y - 17}" width="${NODE}" height="34" rx="17"/><text class="middle on-self" x="${x + NODE / 2}" y="${y + 5}">${shortAddress(wallet)}</text>`;
+const edge = (name: string, path: string, { isUnlimited }: GraphWallet): Html =>
+  html`<path class="edge${isUnlimited ? ' unlimited' : ''}" d="${path}" marker-end="url(#arrow-${name})"/>`;
+const label = (one: GraphWallet, x: number, y: number, most: number, place: string): Html =>
+  html`<text class="scope ${place}${one.isUnlimited ? ' unlimited' : ''}" x="${x}" y="${y}">${arrowText(one, most)}</text>`;
+const more = (hidden: number, x: number, y: number, place: string): Html =>
+  hidden === 0
+    ? html``
+    : html`<text class="scope ${place}" x="${x}" y="${y}">and ${hidden.toLocaleString('en')} more</text>`;
+
+/** The width of a wallet. */
+const NODE = 124;
+
+const WIDE = 960;
+const WIDE_ROW = 44;
+/** Where arrows are level: their text stands there. */
+const [LEVEL_LEFT, LEVEL_RIGHT] = [344, WIDE - 344];
+const WIDE_TEXT = 30;
+
+function renderWide({ wallet, colds, hots }: Graph): Html {
+  const rowsOf = ({ drawn, hidden }: GraphSide) => drawn.length + (hidden > 0 ? 1 : 0);
+  const height = Math.max(1, rowsOf(colds), rowsOf(hots)) * WIDE_ROW + 12;
+  const middle = height / 2;
+  const [left, right] = [(WIDE - NODE) / 2, (WIDE + NODE) / 2];
+  const yOf = (side: GraphSide, row: number) => middle + (row - (rowsOf(side) - 1) / 2) * WIDE_ROW;
+  const incoming = colds.drawn.map((one, row) => {
+    const y = yOf(colds, row);
+    const path = `M${NODE} ${y}H${LEVEL_LEFT - 20}C${LEVEL_LEFT + 50} ${y} ${left - 60} ${middle} ${left - 3} ${middle}`;
+    return html`${edge('wide', path, one)}${node(one.address, 0, y)}${label(one, (NODE + LEVEL_LEFT) / 2, y - 6, WIDE_TEXT, 'middle')}`;
+  });
+  const outgoing = hots.drawn.map((one, row) => {
+    const y = yOf(hots, row);
+    const path = `M${right} ${middle}C${right + 60} ${middle} ${LEVEL_RIGHT - 50} ${y} ${LEVEL_RIGHT + 20} ${y}H${WIDE - NODE - 3}`;
+    return html`${edge('wide', path, one)}${node(one.address, WIDE - NODE, y)}${label(one, (WIDE - NODE + LEVEL_RIGHT) / 2, y - 6, WIDE_TEXT, 'middle')}`;
+  });
+  const rest = html`${more(colds.hidden, NODE / 2, yOf(colds, colds.drawn.length) + 5, 'middle')}${more(hots.hidden, WIDE - NODE / 2, yOf(hots, hots.drawn.length) + 5, 'middle')}`;
+  return frame('wide', WIDE, height, wallet, html`${incoming}${outgoing}${rest}${self(wallet, left, middle)}`);
+}
+
+const NARROW = 300;
+const NARROW_ROW = 60;
+const TRUNK = 18;
+const BRANCH = 48;
+const NARROW_TEXT = 32;
+
+/** From top to bottom: wallets that it may act for, the wallet, wallets that may act for it. */
+function renderNarrow({ wallet, colds, hots }: Graph): Html {
+  const heightOf = ({ drawn, hidden }: GraphSide) => drawn.length * NARROW_ROW + (hidden > 0 ? 26 : 0);
+  const top = heightOf(colds) + 24;
+  const bottom = top + 46;
+  const side = (list: GraphSide, start: number, path: (y: number) => string) => {
+    const end = start + list.drawn.length * NARROW_ROW;
+    const rows = list.drawn.map((one, row) => {
+      const y = start + row * NARROW_ROW;
+      return html`${edge('narrow', path(y), one)}${node(one.address, BRANCH, y)}${label(one, BRANCH + 6, y + 33, NARROW_TEXT, 'start')}`;
+    });
+    return html`${rows}${more(list.hidden, BRANCH + 6, end + 3, 'start')}`;
+  };
+  const toSelf = (y: number) => `M${BRANCH} ${y}H${TRUNK + 8}Q${TRUNK} ${y} ${TRUNK} ${y + 8}V${top - 20}`;
+  const fromSelf = (y: number) => `M${TRUNK} ${top + 17}V${y - 8}Q${TRUNK} ${y} ${TRUNK + 8} ${y}H${BRANCH - 3}`;
+  const content = html`${side(colds, 20, toSelf)}${side(hots, bottom, fromSelf)}${self(wallet, 0, top)}`;
+  return frame('narrow', NARROW, bottom + heightOf(hots) - 10, wallet, content);
+}

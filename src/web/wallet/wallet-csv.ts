@@ -1,0 +1,85 @@
+// Writes the grants of a wallet as CSV, every one that the filters leave. A file that lacks a chain would look complete, so
+// there is none then: a page says why.
+
+import { ANY_LIST } from '../../api/any-operations.ts';
+import { describeProblem, type ProblemBody } from '../../api/problems.ts';
+import { urlFor } from '../../api/url.ts';
+import type { FetchApi } from '../explorer/explorer-query.ts';
+import { html } from '../html.ts';
+import { renderPage } from '../page.ts';
+import { csvRow } from './csv.ts';
+import { matches } from './wallet-grants.ts';
+import { type Grant, listValues, type Reading, Refusal, readPage } from './wallet-reader.ts';
+import { chainName, type WalletView, walletUrl } from './wallet-view.ts';
+
+const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString();
+
+/** The columns, in order. */
+const COLUMNS: Readonly<Record<string, (grant: Grant, view: WalletView) => string>> = {
+  registry: ({ version }) => `v${version}`,
+  chain_id: ({ chainId }) => String(chainId),
+  chain: ({ chainId }) => chainName(chainId),
+  direction: ({ from }, { wallet }) => (from === wallet ? 'outgoing' : 'incoming'),
+  from: ({ from }) => from,
+  to: ({ to }) => to,
+  kind: ({ standard, type }) => standard ?? type,
+  contract: ({ contract }) => contract ?? '',
+  token_id: ({ tokenId }) => String(tokenId ?? ''),
+  amount: ({ amount }) => String(amount ?? ''),
+  rights: ({ rights }) => rights ?? '',
+  rights_text: ({ rightsText, rightsName }) => rightsText ?? rightsName ?? '',
+  rights_expire: ({ expires }) => (expires === null ? '' : isoTime(expires)),
+  since_block: ({ since }) => String(since.block),
+  since_time: ({ since }) => isoTime(since.timestamp),
+  since_transaction: ({ since }) => since.transactionHash,
+  since_log_index: ({ since }) => String(since.logIndex),
+};
+
+export const csvHeader = (): string => csvRow(Object.keys(COLUMNS));
+
+export const csvRows = (view: WalletView, grants: readonly Grant[]): string =>
+  grants
+    .filter((grant) => matches(view, grant))
+    .map((grant) => csvRow(Object.values(COLUMNS).map((cell) => cell(grant, view))))
+    .join('');
+
+type CsvPage = Reading<Grant> | Refusal;
+
+/** A page of the grants. A chain that does not answer refuses all of it. */
+export async function readCsvPage(view: WalletView, fetchApi: FetchApi): Promise<CsvPage> {
+  const unrestricted = view.isUnlimitedOnly ? { unrestricted: 'true', type: 'ALL' } : {};
+  const url = urlFor(ANY_LIST, { ...listValues(view, view), ...unrestricted });
+  const page = await readPage<Grant>(fetchApi, url, 'delegations');
+  if (page instanceof Refusal) return page;
+  const away = page.chains.find((chain) => 'problem' in chain);
+  if (away === undefined || !('problem' in away)) return page;
+  const why = describeProblem(away.problem as Partial<ProblemBody>) ?? 'No reason was given.';
+  return new Refusal(503, `${chainName(away.chainId)} did not answer: ${why}`, null);
+}
+
+/** The file in parts. If a later part cannot be read, it throws: the browser then reports a broken download. */
+export async function* csvParts(
+  view: WalletView,
+  first: Reading<Grant>,
+  fetchApi: FetchApi,
+): AsyncGenerator<string, void, void> {
+  yield csvHeader();
+  for (let page = first; ; ) {
+    yield csvRows(view, page.rows);
+    if (page.next === null) return;
+    const next: CsvPage = await readCsvPage({ ...view, cursor: page.next }, fetchApi);
+    if (next instanceof Refusal) throw new Error(`The CSV of a wallet was cut off: ${next.text}`);
+    page = next;
+  }
+}
+
+export const csvName = ({ wallet }: WalletView): string => `delegations-${wallet}.csv`;
+
+/** The page instead of a file. */
+export function renderNoCsv(view: WalletView, { text }: Refusal): string {
+  return renderPage(
+    { title: 'No CSV', path: '' },
+    html`<h1>No file was made</h1><p class="lead">${text}</p>
+<p>A file without it would look complete. <a href="${walletUrl(view, {}, '/wallet.csv')}">Try again</a>, or <a href="${walletUrl(view)}">go back to the wallet</a> and choose a chain that answers.</p>`,
+  );
+}

@@ -1,0 +1,68 @@
+// Says what the page of a wallet does not know: chains that did not answer, an index that starts late, and refusals.
+
+import { describeProblem, type ProblemBody } from '../../api/problems.ts';
+import { dateText } from '../delegation.ts';
+import { type Html, html } from '../html.ts';
+import type { ChainPart, Refusal } from './wallet-reader.ts';
+import { chainName, type WalletView, walletUrl } from './wallet-view.ts';
+
+/** Every chain answered, and is indexed from its first grant. */
+export const isEverythingKnown = (chains: readonly ChainPart[]): boolean =>
+  chains.every((chain) => !('problem' in chain) && chain.indexedFrom === undefined);
+
+const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+/** A warning for each chain of which something is missing. */
+export function renderMissing(chains: readonly ChainPart[]): Html {
+  return html`${chains.map((chain) => {
+    const name = chainName(chain.chainId);
+    if ('problem' in chain) {
+      const why = describeProblem(chain.problem as Partial<ProblemBody>) ?? 'No reason was given.';
+      return html`<p class="notice trouble" role="status"><strong>${name} is missing.</strong> ${sentence(why)} Grants on ${name} are unknown, not absent.</p>`;
+    }
+    if (chain.indexedFrom === undefined) return html``;
+    return html`<p class="notice trouble" role="status"><strong>${name} is known only from block ${chain.indexedFrom}.</strong> Earlier grants are unknown, not absent.</p>`;
+  })}`;
+}
+
+/** The block of each chain that answered. */
+export function renderBlocks(chains: readonly ChainPart[]): Html {
+  const answered = chains.flatMap((chain) => ('problem' in chain ? [] : [chain]));
+  const blocks = answered.map(({ chainId, block: { number, timestamp } }) => {
+    const time = timestamp === null ? '' : `, ${dateText(timestamp)}`;
+    return html`${chainName(chainId)} at block ${number}${time}`;
+  });
+  if (blocks.length === 1) return html`<p class="soft">Read from ${blocks}.</p>`;
+  return html`<details class="blocks"><summary>Read from ${blocks.length} chains</summary><ul>${blocks.map((one) => html`<li>${one}</li>`)}</ul></details>`;
+}
+
+/** A refused request in words, and what to do next. */
+export function renderRefusal(view: WalletView, { status, text, retryAfter }: Refusal): Html {
+  const wait = retryAfter === null ? 'in a moment' : `in ${retryAfter} ${retryAfter === '1' ? 'second' : 'seconds'}`;
+  const again = html`<a href="${walletUrl(view, { cursor: view.cursor, page: view.page })}">try again</a>`;
+  const words = (title: string, next: Html) =>
+    html`<div class="notice trouble" role="status"><p><strong>${title}</strong> ${sentence(text)}</p><p>${next}</p></div>`;
+  if (status === 429) return words('Too many requests.', html`Wait, and ${again} ${wait}.`);
+  if (status === 409)
+    return words('The list has changed.', html`<a href="${walletUrl(view)}">Start again from its beginning</a>.`);
+  if (status >= 500)
+    return words(
+      'The service cannot answer now.',
+      html`Nothing is known about this wallet at the moment: this does not mean that nobody may act for it. You can ${again} ${wait}.`,
+    );
+  return words(
+    'This cannot be answered.',
+    html`<a href="${walletUrl(view, { asOf: '' })}">Show the wallet as it is now</a>.`,
+  );
+}
+
+/** The page is about the past: it says so, and leads to the present. */
+export function renderPast(view: WalletView): Html {
+  if (view.asOf === '') return html``;
+  const when = /^\d+$/.test(view.asOf)
+    ? `block ${view.asOf}`
+    : view.asOf === 'finalized'
+      ? 'the finalized block'
+      : view.asOf;
+  return html`<p class="notice" role="status">This is how it was at ${when}. <a href="${walletUrl(view, { asOf: '' })}">Show it as it is now</a>.</p>`;
+}

@@ -1,0 +1,194 @@
+// The page of a wallet without a browser: what it says, and above all what it does not say.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { temporaryPath } from '../../../test/support/engines.ts';
+import { address, block, granted, hash, timeOf } from '../../../test/support/fixtures.ts';
+import { appOf } from '../../../test/support/serving.ts';
+import { CHAINS, FRIEND, fillWalletChains, LONG_ID, NOW, OWNER, VOTER } from '../../../test/support/wallet-chains.ts';
+import type { App } from '../../http/app.ts';
+import { openStore } from '../../store/open.ts';
+import type { Store } from '../../store/store.ts';
+
+const get = async (app: App, path: string) => (await app.fetch(new Request(`http://localhost${path}`))).text();
+/** What a person reads: without tags, and with single spaces. */
+const read = async (app: App, path: string) =>
+  (await get(app, path))
+    .replace(/^.*<main|<\/main>.*$/gs, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+/** The keys of the rows, in order. */
+const rowsOf = async (app: App, path: string) =>
+  [...(await get(app, path)).matchAll(/data-key="((?:outgoing|incoming)\.[^"]+)"/g)].map(([, key]) => key);
+
+describe('a wallet on five chains, one of which is away', () => {
+  let store: Store;
+  let app: App;
+  let answering: App;
+
+  beforeAll(async () => {
+    store = await openStore(`sqlite:${temporaryPath('wallet.db')}`);
+    await fillWalletChains(store);
+    const maxLag = () => 1e9;
+    app = appOf(store, NOW, { chainIds: new Set(CHAINS), maxLag });
+    answering = appOf(store, NOW, { chainIds: new Set([1, 10, 137]), maxLag });
+  });
+  afterAll(() => store.close());
+
+  test('counts each wallet once, over chains and registries, and names those without any limit', async () => {
+    expect(await read(answering, `/?wallet=${OWNER}`)).toContain(
+      '2 wallets may act for it, 1 without any limit . It may act for 2 wallets, each within limits.',
+    );
+  });
+
+  test('names what is missing, and claims nothing about it', async () => {
+    const text = await read(app, `/?wallet=${OWNER}`);
+    expect(text).toContain(
+      'Gnosis is missing. Chain 100 is not indexed yet. Grants on Gnosis are unknown, not absent.',
+    );
+    expect(text).toContain('Base is known only from block 100. Earlier grants are unknown, not absent.');
+    expect(text).toContain('It may act for 2 wallets.');
+    expect(text).not.toContain('within limits');
+  });
+
+  test('says that nobody may act only if every chain has answered from its beginning', async () => {
+    const nobody = `/?wallet=${address(0xdead)}`;
+    expect(await read(answering, nobody)).toContain('No other wallet may act for it. It may act for no other wallet.');
+    for (const text of [await read(app, nobody), await read(app, `${nobody}&chain=8453`)]) {
+      expect(text).toContain('not everything could be read: somebody may still act for it');
+      expect(text).not.toMatch(/No other wallet may act|No delegations/);
+    }
+    expect(await read(app, `${nobody}&chain=100`)).toContain('this does not mean that nobody may act for it');
+  });
+
+  test('filters by direction, chain, kind and limit, and orders what is left', async () => {
+    const count = async (filter: string) => (await rowsOf(app, `/?wallet=${OWNER}${filter}`)).length;
+    expect(await count('')).toBe(11);
+    expect(await count('&direction=incoming')).toBe(2);
+    expect(await count('&chain=10')).toBe(3);
+    expect(await count('&kind=nft')).toBe(3);
+    expect(await count('&kind=erc20')).toBe(1);
+    expect(await count('&unlimited=yes')).toBe(2);
+    expect(await count('&unlimited=yes&kind=contract')).toBe(0);
+    const [newest] = await rowsOf(app, `/?wallet=${OWNER}`);
+    expect(newest).toContain('v2.ERC20');
+    const byKind = await rowsOf(app, `/?wallet=${OWNER}&order=kind&direction=outgoing`);
+    expect(byKind.map((key) => key?.split('.')[4])).toEqual([
+      'ALL',
+      'ALL',
+      'ALL',
+      'CONTRACT',
+      'ERC721',
+      'TOKEN',
+      'ERC721',
+      'ERC1155',
+      'ERC20',
+    ]);
+    const byWallet = await rowsOf(app, `/?wallet=${OWNER}&order=wallet&direction=outgoing`);
+    expect(byWallet.map((key) => key?.split('.')[5])).toEqual([FRIEND, FRIEND, ...Array<string>(7).fill(VOTER)]);
+  });
+
+  test('shows long ids short with the whole value to copy, and rights as text and as bytes', async () => {
+    const text = await get(app, `/?wallet=${OWNER}`);
+    expect(text).toContain(`data-copy="${LONG_ID}"`);
+    expect(text).toContain('115792…639877');
+    expect(text.replace(/(?:title|data-full|data-copy|data-key|href)="[^"]*"/g, '')).not.toContain(String(LONG_ID));
+    const words = await read(app, `/?wallet=${OWNER}`);
+    expect(words).toContain('only “vote” 0x766f7465…');
+    expect(words).toMatch(/only “claim” expired \d{4}-\d\d-\d\d \d\d:\d\d UTC, not enforced by the registry/);
+    expect(words).toContain('only 0x01ffffff…ffff');
+  });
+
+  test('leads to the revoke page for each grant from it, and only for those', async () => {
+    const text = await get(app, `/?wallet=${OWNER}`);
+    expect(text.match(/href="\/revoke\?wallet=0x[^"]*&amp;chain=\d+&amp;grant=v[12]\./g)).toHaveLength(9);
+    expect(await get(app, `/?wallet=${address(0x50)}`)).toContain('Revoke');
+    expect(await get(app, `/?wallet=${VOTER}`)).not.toContain('/revoke');
+  });
+
+  test('links to the block explorer of the chain, without saying where from, and never in the sandbox', async () => {
+    const text = await get(app, `/?wallet=${OWNER}`);
+    for (const [link] of text.matchAll(/<a href="https:[^>]+>/g)) expect(link).toContain('rel="noreferrer noopener"');
+    expect(text).toMatch(/https:\/\/optimistic\.etherscan\.io\/address\/0x/);
+    expect(text).toMatch(/https:\/\/etherscan\.io\/tx\/0x/);
+    const sandbox = appOf(store, NOW, { chainIds: new Set([1]), maxLag: () => 1e9, sandbox: true });
+    expect(await get(sandbox, `/?wallet=${OWNER}`)).not.toContain('https:');
+  });
+
+  test('tells the past as the past, with a way to the present and nothing to revoke', async () => {
+    const path = `/?wallet=${OWNER}&chain=1&asOf=102`;
+    const text = await read(app, path);
+    expect(text).toContain('This is how it was at block 102. Show it as it is now');
+    expect(text).toContain('3 wallets could act for it, 2 without any limit');
+    expect(text).toContain('Could act for it');
+    expect(text).not.toMatch(/may act/i);
+    expect(await get(app, path)).not.toContain('/revoke');
+    expect(await read(app, `/?wallet=${OWNER}&asOf=102`)).toContain('A block number belongs to one chain.');
+    expect(await read(app, `/?wallet=${OWNER}&chain=1&asOf=5`)).toContain('This cannot be answered.');
+  });
+
+  test('tells its history newest first: what ended with its transaction, and a changed amount as a change', async () => {
+    const path = `/?wallet=${OWNER}&view=history&chain=1`;
+    const text = await read(app, path);
+    expect(text).toMatch(
+      /Ended: the grant to 0x0000…0060 .* Granted to 0x0000…0060 .* Changed: the grant to 0xb0A7…3456 .* 100 → 250 base units of ERC-20/,
+    );
+    expect(text.match(/Granted to/g)).toHaveLength(6);
+    expect(text).not.toContain('Ended: the grant to 0xb0A7');
+    expect(await get(app, path)).toContain(`/tx/${hash(103_000)}`);
+    const all = await read(app, `/?wallet=${OWNER}&view=history`);
+    expect(all).toContain('Gnosis is missing.');
+    expect(all.match(/Granted (to|by)/g)).toHaveLength(12);
+    expect((await read(app, `/?wallet=${OWNER}&view=history&direction=incoming`)).match(/Granted by/g)).toHaveLength(2);
+    const nobody = `/?wallet=${address(0xdead)}&view=history`;
+    expect(await read(answering, nobody)).toContain('Nothing was ever granted');
+    expect(await read(app, nobody)).toContain('not everything could be read');
+  });
+
+  test('says how long ago with the exact time and block behind', async () => {
+    const text = await get(app, `/?wallet=${OWNER}&chain=1`);
+    const at = new Date(timeOf(102) * 1000).toISOString();
+    expect(text).toContain(
+      `<time datetime="${at}" title="${at.slice(0, 16).replace('T', ' ')} UTC, block 102">3 days ago</time>`,
+    );
+  });
+});
+
+test('a wallet that granted to itself is not counted as another, and is listed in both directions', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('self.db')}`);
+  const { epoch } = await store.claim(1, 100);
+  const wallet = address(7);
+  const head = block(101, [granted('ALL', { from: wallet, to: wallet })]);
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+  const app = appOf(store, timeOf(101));
+  expect(await read(app, `/?wallet=${wallet}`)).toContain(
+    'No other wallet may act for it. It may act for no other wallet.',
+  );
+  expect(await rowsOf(app, `/?wallet=${wallet}`)).toHaveLength(2);
+  await store.close();
+});
+
+test('what a wallet has granted comes first however much others grant to it', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('spam.db')}`);
+  const { epoch } = await store.claim(1, 100);
+  const victim = address(7);
+  const spam = Array.from({ length: 1200 }, (_, turn) => granted('ALL', { from: address(1000 + turn), to: victim }));
+  const blocks = [block(101, [granted('CONTRACT', { from: victim, to: address(9) })]), block(102, spam)];
+  await store.apply({ chainId: 1, epoch, after: null, blocks, head: block(102) });
+  const app = appOf(store, timeOf(102));
+  const path = `/?wallet=${victim}`;
+  expect((await rowsOf(app, path))[0]).toStartWith(`outgoing.1.${victim}.v2.CONTRACT.`);
+  const text = await read(app, path);
+  expect(text).toContain(
+    '1 wallet may act for it, within limits. It may act for at least 1,000 wallets, at least 1,000 without any limit',
+  );
+  expect(text).toContain('Only 1,001 of them were read');
+  // Pages of what was read, and then what was not.
+  const next = /href="([^"#]*cursor=[^"#]*)/.exec(await get(app, path))?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const last = await rowsOf(app, `${path}&page=21`);
+  const rest = [...(await rowsOf(app, next)), ...(await rowsOf(app, `${next}&page=4`))];
+  expect([last.length, rest.length, new Set([...last, ...rest]).size]).toEqual([1, 100, 101]);
+  expect(await read(app, `${path}&direction=incoming&cursor=bogusbogus`)).toContain(
+    'cursor is not a cursor of this list',
+  );
+  await store.close();
+});

@@ -1,0 +1,99 @@
+// Renders the page of a wallet, below the search form: who may act for it, for whom it may act, and what was before.
+
+import { Fault, readAddress } from '../../api/params.ts';
+import { checksummed } from '../../registry/checksum.ts';
+import type { ExplorerQuery, FetchApi } from '../explorer/explorer-query.ts';
+import { type Html, html } from '../html.ts';
+import { copyButton } from '../links.ts';
+import { notice } from '../notice.ts';
+import { addressFault } from './address-fault.ts';
+import { renderGraph } from './graph.ts';
+import { renderIdenticon } from './identicon.ts';
+import { pageOf, renderPager } from './pager.ts';
+import { renderFilters } from './wallet-filter.ts';
+import { type Listing, listRows, loadGrants, type WalletGrants } from './wallet-grants.ts';
+import { renderHistory } from './wallet-history.ts';
+import { Refusal } from './wallet-reader.ts';
+import { isEverythingKnown, renderBlocks, renderMissing, renderPast, renderRefusal } from './wallet-states.ts';
+import { renderSummary } from './wallet-summary.ts';
+import { headingOf, renderTable } from './wallet-table.ts';
+import { DIRECTIONS, readWalletView, type WalletView, walletUrl } from './wallet-view.ts';
+
+export async function renderWallet(text: string, query: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
+  const address = readAddress(text);
+  if (address instanceof Fault) return html`<h1>This is not an address</h1>${notice(addressFault(text) ?? '')}`;
+  const view = readWalletView(checksummed(address), query);
+  const fault = faultOf(view);
+  if (fault !== null) return html`${renderHeader(view)}${notice(fault)}`;
+  if (view.isHistory) return html`${renderHeader(view)}${renderPast(view)}${await renderHistory(view, fetchApi)}`;
+  const grants = await loadGrants(view, fetchApi);
+  if (grants instanceof Refusal) return html`${renderHeader(view)}${renderRefusal(view, grants)}`;
+  return html`${renderHeader(view)}${renderPast(view)}${await renderNow(view, grants, fetchApi)}`;
+}
+
+/** What cannot be asked at all. */
+function faultOf({ chain, chainIds, asOf }: WalletView): string | null {
+  if (chainIds.length === 0)
+    return chain === '' ? 'This service follows no chains yet.' : `This service does not follow chain ${chain}.`;
+  return chainIds.length > 1 && /^\d+$/.test(asOf)
+    ? 'A block number belongs to one chain. Choose a chain, or give a date instead of a block.'
+    : null;
+}
+
+function renderHeader(view: WalletView): Html {
+  const tab = (text: string, isHistory: boolean) =>
+    html`<a href="${walletUrl(view, { isHistory })}"${view.isHistory === isHistory ? html` aria-current="page"` : ''}>${text}</a>`;
+  return html`<div class="wallet-head">${renderIdenticon(view.wallet)}<div><h1 class="address">${view.wallet}</h1>${copyButton(view.wallet, 'the address of this wallet')}</div></div>
+<div class="tabs" role="navigation" aria-label="Views of this wallet">${tab('Grants', false)}${tab('History', true)}</div>`;
+}
+
+async function renderNow(view: WalletView, grants: WalletGrants, fetchApi: FetchApi): Promise<Html> {
+  const { chains, sides } = grants;
+  const listing = await listRows(view, grants, fetchApi);
+  // A wallet that is too long to be read at once does not refresh itself either.
+  const isLong = sides.outgoing.next !== null || sides.incoming.next !== null;
+  const part = (name: string) => (isLong ? html`` : html` data-part="${name}"`);
+  const hasGrants = sides.outgoing.grants.length + sides.incoming.grants.length > 0 || isLong;
+  const isEmpty = !hasGrants && isEverythingKnown(chains);
+  return html`<div${part('summary')}>${renderMissing(chains)}${renderSummary(view, grants)}</div>
+${hasGrants ? html`<h2 id="grants">Grants</h2>${renderFilters(view)}` : html``}
+<div${part('rows')}>${hasGrants ? renderList(view, listing) : isEmpty ? renderEmpty(view) : html``}</div>
+<div${part('graph')}>${renderGraph(view.wallet, allRows(sides), !isLong)}</div>
+<div${part('blocks')}>${renderBlocks(chains)}</div>`;
+}
+
+const allRows = (sides: WalletGrants['sides']) =>
+  DIRECTIONS.flatMap((direction) => sides[direction].grants.map((grant) => ({ direction, grant })));
+
+const renderEmpty = ({ asOf, chain }: WalletView): Html =>
+  html`<p class="empty">No delegations from or to this wallet ${asOf === '' ? '' : 'then '}${chain === '' ? 'on any chain of this service' : 'on this chain'}.</p>`;
+
+function renderList(view: WalletView, listing: Listing | Refusal): Html {
+  if (listing instanceof Refusal) return renderRefusal(view, listing);
+  const { rows } = listing;
+  const page = pageOf(rows, view.page);
+  const isPresent = view.asOf === '';
+  const several = isPresent && rows.some(({ direction }) => direction === 'outgoing');
+  const revoke = html`/revoke?wallet=${view.wallet}${view.chain === '' ? '' : `&chain=${view.chain}`}`;
+  const links = html`<div class="list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several ? html`<a href="${revoke}">Revoke several …</a>` : ''}</div>`;
+  const table =
+    rows.length === 0
+      ? html`<p class="empty">No grants match these filters${listing.rest.length === 0 ? '' : ' so far'}.</p>`
+      : renderTable(view, page.rows);
+  return html`${links}${renderRest(view, listing)}${table}${renderPager(page, (to) => walletUrl(view, { page: to, cursor: view.cursor }))}`;
+}
+
+/** Says which grants were not read, and leads to them. */
+function renderRest(view: WalletView, { rows, rest }: Listing): Html {
+  if (rest.length === 0) return html``;
+  const links = rest.map(
+    ({ direction, cursor }) =>
+      html` <a href="${walletUrl(view, { direction, cursor })}#grants">Next grants: ${headingOf(view, direction).toLowerCase()}</a>`,
+  );
+  const isFiltered = view.kind !== null || view.isUnlimitedOnly;
+  const count = rows.length.toLocaleString('en');
+  const read = isFiltered
+    ? `Only a part of them was searched for this page: ${count} match so far.`
+    : `Only ${count} of them were read for this page and put in order.`;
+  return html`<p class="notice">This wallet has very many grants. ${read}${links}</p>`;
+}
