@@ -80,6 +80,11 @@ describe('the graph', () => {
     const page = await visit(WALLET);
     const labels = page.locator('.graph .wide .scope');
     expect(await labels.allTextContents()).toContain('⚠ whole wallet');
+    // Without a rule, SVG fills everything black.
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.graph .edge')).fill`)).toBe('none');
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.graph .node')).fill`)).not.toBe(
+      'rgb(0, 0, 0)',
+    );
     await page.locator('.graph .wide a').first().press('Enter');
     await page.waitForURL((url) => url.searchParams.get('wallet')?.toLowerCase() !== OWNER);
     await page.close();
