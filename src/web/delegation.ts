@@ -5,9 +5,6 @@ import { type Html, html } from './html.ts';
 
 export const shortAddress = (address: string): string => `${address.slice(0, 6)}…${address.slice(-4)}`;
 
-export const walletLink = (address: string, more = ''): Html =>
-  html`<a class="address" href="/?wallet=${address}${more}" title="${address}">${shortAddress(address)}</a>`;
-
 const code = (address: string | null): Html =>
   address === null ? html`` : html`<code title="${address}">${shortAddress(address)}</code>`;
 

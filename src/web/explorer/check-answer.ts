@@ -5,13 +5,15 @@ import { type Explanation, isGranted } from '../../api/responses.ts';
 import { type CheckOptions, checkUrl, type UncheckedQuestion } from '../../api/url.ts';
 import { isRightsParam, rightsLabel, TEXT_PREFIX } from '../../registry/rights.ts';
 import { SCOPES, type ScopeOf } from '../../registry/scopes.ts';
+import { copyButton } from '../copy-button.ts';
 import { dateText, describeScope } from '../delegation.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { type Html, html } from '../html.ts';
 import { notice } from '../notice.ts';
 import { renderInstead } from './check-instead.ts';
 import { verdictText } from './check-verdict.ts';
 import { chosenChain, isScope, SCOPE_TEXTS } from './explorer-forms.ts';
-import { type ExplorerQuery, entered, type FetchApi, pointInTime } from './explorer-query.ts';
+import { type ExplorerQuery, entered, pointInTime } from './explorer-query.ts';
 
 export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
   const isAsked = entered(query, 'from') !== '' || entered(query, 'to') !== '';
@@ -55,7 +57,7 @@ const isPast = ({ block, timestamp }: CheckOptions) => block !== undefined || ti
 
 function commandOf(url: string): Html {
   const command = `curl '${url}'`;
-  return html`<div class="command"><pre><code>${command}</code></pre><button type="button" class="copy" data-copy="${command}">Copy</button></div>`;
+  return html`<div class="command"><pre><code>${command}</code></pre>${copyButton(command, 'the command')}</div>`;
 }
 
 function renderWhy({ delegations }: Explanation): Html {

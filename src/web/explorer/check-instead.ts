@@ -6,8 +6,8 @@ import { isGranted } from '../../api/responses.ts';
 import { anyUrl, type CheckOptions, checkUrl, type UncheckedQuestion } from '../../api/url.ts';
 import { rightsLabel } from '../../registry/rights.ts';
 import { dateText, describeScope } from '../delegation.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { type Html, html } from '../html.ts';
-import type { FetchApi } from './explorer-query.ts';
 
 type Grants = ResponseOf<typeof HISTORY>['grants'];
 type Grant = Grants[number];

@@ -1,7 +1,7 @@
 // Renders the forms of the explorer: a wallet, and a check between two wallets.
 
-import { NETWORKS } from '../../registry/network.ts';
 import type { ScopeOf } from '../../registry/scopes.ts';
+import { chainName } from '../chain-name.ts';
 import { Html, html } from '../html.ts';
 import { type ExplorerQuery, entered } from './explorer-query.ts';
 
@@ -45,7 +45,7 @@ function chainField({ values, chainIds }: ExplorerQuery, name: string, anyText: 
   const chosen = values.get(name) ?? '';
   const option = (value: string, text: string) =>
     html`<option value="${value}"${value === chosen ? new Html(' selected') : ''}>${text}</option>`;
-  const chains = chainIds.map((id) => option(String(id), NETWORKS.get(id)?.name ?? String(id)));
+  const chains = chainIds.map((id) => option(String(id), chainName(id)));
   return html`<label>Chain<select name="${name}">${anyText === null ? '' : option('', anyText)}${chains}</select></label>`;
 }
 

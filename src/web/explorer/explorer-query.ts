@@ -1,10 +1,7 @@
-// The query of the explorer page, and how the page asks the API.
+// The query of the explorer page.
 
 import type { ParameterFault } from '../../api/problems.ts';
 import type { CheckOptions } from '../../api/url.ts';
-
-/** Sends a request to our own API. */
-export type FetchApi = (path: string) => Promise<Response>;
 
 /** The query parameters of the page. */
 export const EXPLORER_FIELDS: ReadonlySet<string> = new Set([

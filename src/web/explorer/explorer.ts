@@ -2,13 +2,14 @@
 // JavaScript; a script only refreshes it.
 
 import { shortAddress } from '../delegation.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { type Html, html } from '../html.ts';
 import { notice } from '../notice.ts';
 import { EXPLORER_STYLE, renderPage, WALLET_STYLE } from '../page.ts';
 import { renderWallet } from '../wallet/wallet.ts';
 import { renderAnswer } from './check-answer.ts';
 import { checkForm, viewTabs, walletForm } from './explorer-forms.ts';
-import { type ExplorerQuery, entered, type FetchApi } from './explorer-query.ts';
+import { type ExplorerQuery, entered } from './explorer-query.ts';
 import { renderHome } from './home.ts';
 
 interface View {

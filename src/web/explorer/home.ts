@@ -7,8 +7,9 @@ import type { NetworkRecord } from '../../api/responses.ts';
 import { urlFor } from '../../api/url.ts';
 import { checksummed } from '../../registry/checksum.ts';
 import { shortAddress } from '../delegation.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { type Html, html } from '../html.ts';
-import type { ExplorerQuery, FetchApi } from './explorer-query.ts';
+import type { ExplorerQuery } from './explorer-query.ts';
 
 export async function renderHome({ sandbox }: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
   const [examples, following] = await Promise.all([

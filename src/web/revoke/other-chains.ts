@@ -4,7 +4,7 @@ import { ANY_LIST } from '../../api/any-operations.ts';
 import type { ResponseOf } from '../../api/operation.ts';
 import { urlFor } from '../../api/url.ts';
 import type { Address, Delegation } from '../../registry/delegation.ts';
-import type { FetchApi } from '../explorer/explorer-query.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { delegationOf } from '../grant-id.ts';
 
 export interface OtherChains {

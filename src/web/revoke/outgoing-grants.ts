@@ -5,7 +5,7 @@ import type { ResponseOf } from '../../api/operation.ts';
 import { describeProblem, type ProblemBody, problemText } from '../../api/problems.ts';
 import { urlFor } from '../../api/url.ts';
 import type { Address, Delegation } from '../../registry/delegation.ts';
-import type { FetchApi } from '../explorer/explorer-query.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { delegationOf } from '../grant-id.ts';
 
 export interface IndexedBlock {

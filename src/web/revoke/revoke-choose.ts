@@ -2,13 +2,15 @@
 
 import { checksummed } from '../../registry/checksum.ts';
 import { type Address, type Delegation, NO_RIGHTS } from '../../registry/delegation.ts';
-import type { FetchApi } from '../explorer/explorer-query.ts';
+import { chainName } from '../chain-name.ts';
+import { copyButton } from '../copy-button.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { grantIdOf } from '../grant-id.ts';
 import { countText, grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { notice } from '../notice.ts';
 import { readGrants, Unanswered } from './outgoing-grants.ts';
-import { copyButton, fullAddress, networkName } from './revoke-plan.ts';
+import { fullAddress } from './revoke-plan.ts';
 import { revokePath } from './revoke-query.ts';
 
 /** The ids of all of them fit into a URL. */
@@ -30,11 +32,11 @@ export async function renderChains(wallet: Address, chainIds: readonly number[],
   const [only] = granted;
   if (only !== undefined && granted.length === 1 && refused.length === 0)
     return renderGrants(wallet, only.chainId, fetchApi);
-  const problems = refused.map(({ chainId, reason }) => notice(`${networkName(chainId)} did not answer: ${reason}`));
+  const problems = refused.map(({ chainId, reason }) => notice(`${chainName(chainId)} did not answer: ${reason}`));
   if (granted.length === 0)
     return html`${problems}<p class="empty">${refused.length === 0 ? 'No wallet may act for this wallet' : 'No grants of this wallet on the chains that answered'}. There is nothing to revoke.</p>`;
   return html`${problems}<h2>Choose a chain</h2><p class="lead">This wallet granted something on ${countText(granted.length, 'chain')}. A transaction counts on one chain only.</p>
-<ul class="chains">${granted.map(({ chainId }) => html`<li><a class="card" href="${revokePath(wallet, chainId)}">${networkName(chainId)}</a></li>`)}</ul>`;
+<ul class="chains">${granted.map(({ chainId }) => html`<li><a class="card" href="${revokePath(wallet, chainId)}">${chainName(chainId)}</a></li>`)}</ul>`;
 }
 
 /** The grants of the wallet on the chain, to tick. */
@@ -45,7 +47,7 @@ export async function renderGrants(
   cursor?: string,
 ): Promise<Html> {
   const page = await readGrants(wallet, chainId, fetchApi, { limit: PAGE_SIZE, cursor });
-  const name = networkName(chainId);
+  const name = chainName(chainId);
   if (page instanceof Unanswered) return notice(`The grants on ${name} cannot be listed: ${page.reason}`);
   const { grants, block, next } = page;
   const following =

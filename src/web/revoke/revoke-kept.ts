@@ -2,11 +2,12 @@
 
 import { type Address, type Delegation, delegationId } from '../../registry/delegation.ts';
 import { idsThatGrantTheSame } from '../../registry/overlap.ts';
+import { chainName } from '../chain-name.ts';
 import { grantIdOf } from '../grant-id.ts';
 import { countText, grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import type { OtherChains } from './other-chains.ts';
-import { fullAddress, networkName } from './revoke-plan.ts';
+import { fullAddress } from './revoke-plan.ts';
 import { type Choice, revokePath } from './revoke-query.ts';
 import type { Selection } from './revoke-selection.ts';
 
@@ -37,8 +38,8 @@ ${wallets.map(([to, grants]) =>
   ),
 )}
 ${[...elsewhere.grants].map(([chainId, grants]) => renderChain(asked.wallet, chainId, grants))}
-${elsewhere.unread.length === 0 ? '' : html`<p class="notice trouble">Not read: ${elsewhere.unread.map(networkName).join(', ')}. Whether these wallets may act for you there is not known here.</p>`}
-${indexedFrom === null ? '' : html`<p class="notice trouble">This service knows the grants on ${networkName(asked.chainId)} since block ${indexedFrom}. Older grants are not listed and may stay.</p>`}
+${elsewhere.unread.length === 0 ? '' : html`<p class="notice trouble">Not read: ${elsewhere.unread.map(chainName).join(', ')}. Whether these wallets may act for you there is not known here.</p>`}
+${indexedFrom === null ? '' : html`<p class="notice trouble">This service knows the grants on ${chainName(asked.chainId)} since block ${indexedFrom}. Older grants are not listed and may stay.</p>`}
 <ul>${others === 0 ? '' : html`<li>${countText(others, 'further grant')} of your wallet on this chain ${others === 1 ? 'stays as it is' : 'stay as they are'}.</li>`}
 <li>What these wallets have already done stays done.</li>
 <li>Token approvals are not delegations: allowances that you gave to apps stay.</li></ul>`;
@@ -72,5 +73,5 @@ function addLink({ wallet, chainId, ...choice }: Asked, to: Address, grants: rea
 function renderChain(owner: Address, chainId: number, grants: readonly Delegation[]): Html {
   const wallets = new Set(grants.map(({ to }) => to));
   const them = wallets.size === 1 ? 'the same wallet' : 'the same wallets';
-  return html`<p class="notice trouble">On ${networkName(chainId)}, ${countText(grants.length, 'grant')} to ${them} ${grants.length === 1 ? 'stays' : 'stay'}. A transaction counts on one chain only. <a href="${revokePath(owner, chainId, wallets.size > MOST_WALLETS ? {} : { wallets })}">Revoke on ${networkName(chainId)}</a></p>`;
+  return html`<p class="notice trouble">On ${chainName(chainId)}, ${countText(grants.length, 'grant')} to ${them} ${grants.length === 1 ? 'stays' : 'stay'}. A transaction counts on one chain only. <a href="${revokePath(owner, chainId, wallets.size > MOST_WALLETS ? {} : { wallets })}">Revoke on ${chainName(chainId)}</a></p>`;
 }

@@ -5,16 +5,13 @@ import type { Address, Delegation } from '../../registry/delegation.ts';
 import { NETWORKS } from '../../registry/network.ts';
 import { paramsOf, type RegistryCall } from '../../registry/registry-call.ts';
 import type { Revocation } from '../../registry/revocation.ts';
+import { chainName } from '../chain-name.ts';
+import { copyButton } from '../copy-button.ts';
 import { grantIdOf } from '../grant-id.ts';
 import { amountText, countText, grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 
-export const copyButton = (text: string, what: string): Html =>
-  html`<button type="button" class="copy plain" data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;
-
 export const fullAddress = (address: Address): Html => html`<code class="whole">${checksummed(address)}</code>`;
-
-export const networkName = (chainId: number): string => NETWORKS.get(chainId)?.name ?? `chain ${chainId}`;
 
 export const renderTransactions = (plan: readonly Revocation[], chainId: number): Html =>
   html`<ol class="transactions">${plan.map((one, position) => renderTransaction(one, chainId, position + 1, plan.length))}</ol>`;
@@ -61,7 +58,7 @@ function renderCall({ calls, data }: Revocation, target: string, chainId: number
     calls.length === 1
       ? decoded
       : html`<dd><code>multicall</code>: ${countText(calls.length, 'call')}, all or none</dd>${decoded}`;
-  return html`<dl class="call"><dt>Chain</dt><dd>${networkName(chainId)} (${chainId})</dd>
+  return html`<dl class="call"><dt>Chain</dt><dd>${chainName(chainId)} (${chainId})</dd>
 <dt>To</dt><dd><code class="whole">${target}</code> ${copyButton(target, 'the target')}</dd>
 <dt>Value</dt><dd>0</dd>
 <dt>Function</dt>${body}

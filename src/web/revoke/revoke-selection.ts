@@ -4,7 +4,7 @@ import { type Address, type Delegation, type DelegationKey, delegationId } from 
 import { idsThatGrantTheSame } from '../../registry/overlap.ts';
 import type { WholeInV1 } from '../../registry/revocation.ts';
 import type { Version } from '../../registry/versions.ts';
-import type { FetchApi } from '../explorer/explorer-query.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { grantIdOf } from '../grant-id.ts';
 import { type IndexedBlock, Unanswered, visitGrants } from './outgoing-grants.ts';
 import type { Choice } from './revoke-query.ts';

@@ -4,7 +4,9 @@
 import { checksummed } from '../../registry/checksum.ts';
 import type { Address } from '../../registry/delegation.ts';
 import { planRevocations } from '../../registry/revocation.ts';
-import type { FetchApi } from '../explorer/explorer-query.ts';
+import { chainName } from '../chain-name.ts';
+import { copyButton } from '../copy-button.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { notice } from '../notice.ts';
@@ -14,7 +16,7 @@ import { readOtherChains } from './other-chains.ts';
 import { headUrl, Unanswered } from './outgoing-grants.ts';
 import { renderChains, renderGrants, walletForm } from './revoke-choose.ts';
 import { renderKept } from './revoke-kept.ts';
-import { copyButton, fullAddress, networkName, renderTransactions } from './revoke-plan.ts';
+import { fullAddress, renderTransactions } from './revoke-plan.ts';
 import { isEmpty, type RevokeQuery, readRevokeQuery, revokePath } from './revoke-query.ts';
 import { type Selection, selectGrants } from './revoke-selection.ts';
 
@@ -48,7 +50,7 @@ async function renderPlan(asked: Asked, fetchApi: FetchApi): Promise<Html> {
   // Before the grants are read: no change of them is missed.
   const changes = await changesUrl(wallet, chainId, fetchApi);
   const selection = await selectGrants(wallet, chainId, asked, fetchApi);
-  const name = networkName(chainId);
+  const name = chainName(chainId);
   if (selection instanceof Unanswered)
     return notice(`Nothing was prepared, because the grants on ${name} cannot be read: ${selection.reason}`);
   const { chosen, block, whole } = selection;

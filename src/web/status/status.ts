@@ -4,7 +4,7 @@ import { NETWORKS_OPERATION } from '../../api/operations.ts';
 import { problemText } from '../../api/problems.ts';
 import type { NetworkRecord } from '../../api/responses.ts';
 import { urlFor } from '../../api/url.ts';
-import type { FetchApi } from '../explorer/explorer-query.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, STATUS_STYLE } from '../page.ts';
 import { renderChain } from './chain-card.ts';

@@ -1,12 +1,13 @@
 // What a grant covers and which rights it gives, as the page of a wallet shows it.
 
 import { MAX_UINT256 } from '../../registry/delegation.ts';
+import { chainName } from '../chain-name.ts';
 import { dateText } from '../delegation.ts';
 import { type Html, html } from '../html.ts';
-import { renderBytes, renderContract, renderNumber } from '../links.ts';
 import { hasAnyRight, isUnlimited } from './grant.ts';
+import { renderBytes, renderContract, renderNumber } from './links.ts';
 import type { Grant } from './wallet-reader.ts';
-import { chainName, type WalletView } from './wallet-view.ts';
+import type { WalletView } from './wallet-view.ts';
 
 export function renderAmount(amount: string | number | null): Html {
   const digits = String(amount ?? '');

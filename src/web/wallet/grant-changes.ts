@@ -4,7 +4,7 @@ import { CHANGES_OPERATION } from '../../api/changes-operation.ts';
 import type { ResponseOf } from '../../api/operation.ts';
 import { urlFor } from '../../api/url.ts';
 import type { Address } from '../../registry/delegation.ts';
-import type { FetchApi } from '../explorer/explorer-query.ts';
+import type { FetchApi } from '../fetch-api.ts';
 
 /** The URL of what changes from now on; empty if the chain does not answer. */
 export async function changesUrl(from: Address, chainId: number, fetchApi: FetchApi): Promise<string> {

@@ -2,8 +2,8 @@
 
 import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { shortAddress } from '../delegation.ts';
-import { shortNumber } from '../links.ts';
 import { byNewest, type GrantRow, hasAnyRight, isUnlimited, kindOf, otherOf } from './grant.ts';
+import { shortNumber } from './links.ts';
 import type { Grant } from './wallet-reader.ts';
 
 export interface GraphWallet {

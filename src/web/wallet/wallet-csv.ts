@@ -4,13 +4,14 @@
 import { ANY_LIST } from '../../api/any-operations.ts';
 import { describeProblem, type ProblemBody } from '../../api/problems.ts';
 import { urlFor } from '../../api/url.ts';
-import type { FetchApi } from '../explorer/explorer-query.ts';
+import { chainName } from '../chain-name.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { csvRow } from './csv.ts';
 import { matches } from './wallet-grants.ts';
 import { type Grant, listValues, type Reading, Refusal, readPage } from './wallet-reader.ts';
-import { chainName, type WalletView, walletUrl } from './wallet-view.ts';
+import { type WalletView, walletUrl } from './wallet-view.ts';
 
 const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString();
 

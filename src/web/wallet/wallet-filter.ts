@@ -1,7 +1,8 @@
 // Renders the filters of a wallet's page: a form that works without script.
 
+import { chainName } from '../chain-name.ts';
 import { Html, html } from '../html.ts';
-import { chainName, KIND_TEXTS, ORDER_TEXTS, type WalletView } from './wallet-view.ts';
+import { KIND_TEXTS, ORDER_TEXTS, type WalletView } from './wallet-view.ts';
 
 type Choices = Readonly<Record<string, string>>;
 

@@ -1,6 +1,6 @@
 // Everything that the page of a wallet shows of its grants: both directions for the summary, and the rows that the filters leave.
 
-import type { FetchApi } from '../explorer/explorer-query.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { type GrantRow, inOrder, isUnlimited, kindOf } from './grant.ts';
 import { type ChainPart, type Grant, type Reading, Refusal, readGrants, readUnlimited } from './wallet-reader.ts';
 import { DIRECTIONS, type Direction, type WalletView } from './wallet-view.ts';

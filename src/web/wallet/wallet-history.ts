@@ -1,12 +1,12 @@
 // Renders the history of a wallet as a time line: what began, what changed and what ended, newest first.
 
 import { dateText } from '../delegation.ts';
-import type { FetchApi } from '../explorer/explorer-query.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { type Html, html } from '../html.ts';
-import { renderTransaction, renderWalletLink } from '../links.ts';
 import { renderTime } from '../relative-time.ts';
 import { isUnlimited, rowKey } from './grant.ts';
 import { renderAmount, renderBadges, renderRights, renderScope } from './grant-cells.ts';
+import { renderTransaction, renderWalletLink } from './links.ts';
 import { pageOf, renderPager } from './pager.ts';
 import { type PastRow, type TimelineEvent, timelineOf } from './timeline.ts';
 import { renderFilters } from './wallet-filter.ts';

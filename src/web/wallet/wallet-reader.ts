@@ -7,7 +7,8 @@ import { describeProblem, type ProblemBody } from '../../api/problems.ts';
 import type { DETAILED_DELEGATION, HISTORY_ENTRY } from '../../api/responses.ts';
 import type { TypeOf } from '../../api/shape.ts';
 import { urlFor } from '../../api/url.ts';
-import { type FetchApi, pointInTime } from '../explorer/explorer-query.ts';
+import { pointInTime } from '../explorer/explorer-query.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import type { Direction, KindName, WalletView } from './wallet-view.ts';
 
 export type Grant = TypeOf<typeof DETAILED_DELEGATION.any>;

@@ -1,10 +1,11 @@
 // Says what the page of a wallet does not know: chains that did not answer, an index that starts late, and refusals.
 
 import { describeProblem, type ProblemBody } from '../../api/problems.ts';
+import { chainName } from '../chain-name.ts';
 import { dateText } from '../delegation.ts';
 import { type Html, html } from '../html.ts';
 import type { ChainPart, Refusal } from './wallet-reader.ts';
-import { chainName, type WalletView, walletUrl } from './wallet-view.ts';
+import { type WalletView, walletUrl } from './wallet-view.ts';
 
 /** Every chain answered, and is indexed from its first grant. */
 export const isEverythingKnown = (chains: readonly ChainPart[]): boolean =>

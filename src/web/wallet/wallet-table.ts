@@ -3,10 +3,10 @@
 import { shortAddress } from '../delegation.ts';
 import { revokeLink } from '../grant-id.ts';
 import { type Html, html } from '../html.ts';
-import { renderTransaction, renderWalletLink } from '../links.ts';
 import { renderTime } from '../relative-time.ts';
 import { type GrantRow, isUnlimited, otherOf, rowKey } from './grant.ts';
 import { renderBadges, renderRights, renderScope } from './grant-cells.ts';
+import { renderTransaction, renderWalletLink } from './links.ts';
 import { DIRECTIONS, type Direction, type WalletView } from './wallet-view.ts';
 
 const HEADINGS: Readonly<Record<Direction, readonly [now: string, past: string]>> = {

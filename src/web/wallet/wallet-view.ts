@@ -1,6 +1,5 @@
 // What the page of a wallet is asked to show, as its URL says it.
 
-import { NETWORKS } from '../../registry/network.ts';
 import { type ExplorerQuery, entered, isNow } from '../explorer/explorer-query.ts';
 
 /** Grants from the wallet are outgoing: others may act for it. */
@@ -93,5 +92,3 @@ export function walletUrl(view: WalletView, changes: Partial<WalletView> = {}, p
   };
   return `${path}?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`;
 }
-
-export const chainName = (chainId: number): string => NETWORKS.get(chainId)?.name ?? `chain ${chainId}`;

@@ -2,9 +2,10 @@
 
 import { Fault, readAddress } from '../../api/params.ts';
 import { checksummed } from '../../registry/checksum.ts';
-import type { ExplorerQuery, FetchApi } from '../explorer/explorer-query.ts';
+import { copyButton } from '../copy-button.ts';
+import type { ExplorerQuery } from '../explorer/explorer-query.ts';
+import type { FetchApi } from '../fetch-api.ts';
 import { type Html, html } from '../html.ts';
-import { copyButton } from '../links.ts';
 import { notice } from '../notice.ts';
 import { addressFault } from './address-fault.ts';
 import { renderGraph } from './graph.ts';

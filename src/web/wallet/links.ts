@@ -1,12 +1,10 @@
 // Links and shortened values of a wallet's page. What is shortened can be copied whole, and is printed whole.
 
-import { BLOCK_EXPLORERS } from '../registry/block-explorers.ts';
-import { shortAddress } from './delegation.ts';
-import { type Html, html } from './html.ts';
-import type { WalletView } from './wallet/wallet-view.ts';
-
-export const copyButton = (text: string, what: string): Html =>
-  html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;
+import { BLOCK_EXPLORERS } from '../../registry/block-explorers.ts';
+import { copyButton } from '../copy-button.ts';
+import { shortAddress } from '../delegation.ts';
+import { type Html, html } from '../html.ts';
+import type { WalletView } from './wallet-view.ts';
 
 /** Digits that stay at each end of a long number. */
 const ENDS = 6;
