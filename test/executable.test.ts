@@ -49,6 +49,7 @@ describe('the executable', () => {
           ['/docs', '/registry/v2/check/all'],
           ['/openapi.json', '"openapi"'],
           ['/style.css', '{'],
+          ['/geist.woff2', 'wOF2'],
           ['/live.js', 'fetch'],
           ['/developers.js', 'fetch'],
         ]) {

@@ -47,7 +47,7 @@ describe('the package', () => {
     const files = run(folder, 'tar', 'tzf', tarball).split('\n').filter(Boolean);
     console.log(`the package: ${files.length} files`);
     const needed =
-      /^package\/(delegations|src\/.+\.(ts|js|css|svg)|contracts\/artifacts\.json|openapi\.json|package\.json|README\.md|LICENSE)$/;
+      /^package\/(delegations|src\/.+\.(ts|js|css|svg)|src\/web\/geist(\.woff2|-license\.txt)|contracts\/artifacts\.json|openapi\.json|package\.json|README\.md|LICENSE)$/;
     expect(files.filter((name) => !needed.test(name) || name.endsWith('.test.ts'))).toEqual([]);
     expect(files).toContain('package/src/cli/main.ts');
   });
