@@ -138,7 +138,7 @@ describe('the command line', () => {
 test('the explorer shows them, and takes a text with and without text:', async () => {
   const page = async (query: string) => (await ask(`/?${query}`)).text();
   const table = await page(`wallet=${COLD}`);
-  for (const label of ['only “vote”', 'only “sag &quot;ja&quot; \\ é”', 'only “vote (expires 2030-01-01 00:00 UTC)”'])
+  for (const label of ['only “vote”', 'only “sag &quot;ja&quot; \\ é”', 'expires 2030-01-01 00:00 UTC, not enforced'])
     expect(table).toContain(label);
   for (const rights of ['vote', 'text:vote', VOTE])
     expect(await page(`from=${COLD}&to=${VOTER}&rights=${rights}`)).toContain('only for “vote”');

@@ -231,6 +231,8 @@ describe.each(CASES)('webhooks of $processes processes on $name', ({ name, proce
       await expectAll();
       const undone = () => changesOf('/head').filter(({ type }) => type === 'undo').length;
       const before = undone();
+      // It stays where its first delivery begins. Blocks without changes before that one do not need a delivery.
+      const { cursor } = (await accounts.webhooks.byId(dead.id)) as NonNullable<typeof dead>;
       await writer.reorg();
       await expectAll();
       expect(undone()).toBeGreaterThan(before);
@@ -243,7 +245,7 @@ describe.each(CASES)('webhooks of $processes processes on $name', ({ name, proce
       expect(sentTo('/dead').length).toBeGreaterThan(1);
       expect(new Set(sentTo('/dead').map(({ id }) => id)).size).toBe(1);
       expect(await accounts.webhooks.byId(dead.id)).toMatchObject({
-        cursor: dead.cursor,
+        cursor,
         pending: { id: sentTo('/dead')[0]?.id },
       });
       expect(sentTo('/elsewhere')).toEqual([]);
