@@ -38,8 +38,9 @@ const BLOCK_MS = 1000;
 
 export async function chaos({ seconds, seed, print }: ChaosOptions): Promise<ChaosReport> {
   const random = createRandom(seed);
-  const live = liveChain(400, seed);
   const [postgres, redis] = [await startPostgres(), await startRedis()];
+  // After what can take long to start: its head must not be older than MAX_LAG_SECONDS.
+  const live = liveChain(400, seed);
   const database = await postgres.createDatabase();
   const followed = { ...settingsOf(live.url), DATABASE_URL: database, LOG_LEVEL: 'error' };
   const answering = {

@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { needsOf, testFiles } from './support/needs.ts';
 import { startPostgres } from './support/postgres.ts';
+import { installProgramsOfTests } from './support/programs.ts';
 
 /** What the temporary files of a run take at most, with plenty to spare. */
 const ROOM_BYTES = 4e9;
 /** How long each file took, in milliseconds: the slowest are started first. `--update-timings` writes it. */
 const TIMINGS = join(import.meta.dir, 'timings.json');
 
-/** A full run has 1,000 simulated, 120 random and 500 lives of the store. */
+/** A full run has 500 simulated, 120 random and 500 lives of the store. */
 const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '40', PROPERTY_RUNS: '200' };
 
 /** Twice the two cores that a run is meant for: some tests wait for most of their time. */
@@ -44,6 +45,8 @@ function temporaryFolder(): string {
 }
 
 async function runAll(): Promise<number> {
+  // Before the tests, of which some have their own ideas of time. A run of single files installs only what they ask for.
+  if (args.every((one) => one.startsWith('-'))) installProgramsOfTests();
   // As many connections as the stores of two files can open, and those that a failed test leaves.
   const server = await startPostgres({ max_connections: '400' });
   try {

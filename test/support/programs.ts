@@ -21,22 +21,36 @@ const PACKAGES = {
 
 export type Program = keyof typeof PACKAGES;
 
+/** Of the benchmarks alone. */
+const NOT_OF_TESTS: readonly Program[] = ['wrk'];
+
+/** Servers are in a folder that is not on every PATH. */
+const whichProgram = (name: Program) => Bun.which(name, { PATH: `${process.env['PATH']}:/usr/sbin` });
+const mayInstall = () => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
+
 /** Returns the path of the program; installs it first if it is missing. */
 export function findProgram(name: Program): string {
-  // Servers are in a folder that is not on every PATH.
-  const search = { PATH: `${process.env['PATH']}:/usr/sbin` };
-  const found = Bun.which(name, search);
+  const found = whichProgram(name);
   if (found !== null) return found;
   const pack = PACKAGES[name];
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
-    throw new Error(`${name} is missing. Install it first: on Debian, apt-get install ${pack}.`);
-  }
-  console.error(`${name} is missing and these tests or benchmarks need it: installing Debian's ${pack} with apt-get.`);
-  apt('update');
-  apt('install', '--yes', '--no-install-recommends', pack);
-  const installed = Bun.which(name, search);
+  if (!mayInstall()) throw new Error(`${name} is missing. Install it first: on Debian, apt-get install ${pack}.`);
+  install([pack]);
+  const installed = whichProgram(name);
   if (installed === null) throw new Error(`${pack} is installed, but ${name} was not found.`);
   return installed;
+}
+
+/** Installs all that the tests need, where it may. Elsewhere, each test that misses a program names it. */
+export function installProgramsOfTests(): void {
+  const names = (Object.keys(PACKAGES) as Program[]).filter((name) => !NOT_OF_TESTS.includes(name));
+  const missing = names.filter((name) => whichProgram(name) === null);
+  if (missing.length > 0 && mayInstall()) install(missing.map((name) => PACKAGES[name]));
+}
+
+function install(packages: readonly string[]): void {
+  console.error(`Tests or benchmarks need what is missing: installing Debian's ${packages.join(', ')} with apt-get.`);
+  apt('update');
+  apt('install', '--yes', '--no-install-recommends', ...packages);
 }
 
 /** Returns the path of promtool. Debian's package would start Prometheus, so it is unpacked and not installed. */
