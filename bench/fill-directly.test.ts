@@ -8,7 +8,7 @@ import { createDirectFiller } from './fill-directly.ts';
 const CHAIN = 1;
 const FIRST_BLOCK = 1000;
 /** One batch each. */
-const SIZES = [15_000, 30_000];
+const SIZES = [6000, 12_000];
 const SECRET = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]);
 
 const ROWS = {

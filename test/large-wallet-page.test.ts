@@ -5,9 +5,11 @@ import type { App } from '../src/http/app.ts';
 import { MAX_UINT256 } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
+import { accessibilityFaults } from './support/axe.ts';
+import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
 import { address, block, COLD, granted, timeOf } from './support/fixtures.ts';
-import { appOf } from './support/serving.ts';
+import { appOf, serving } from './support/serving.ts';
 
 const GRANTS = 100_000;
 const A_BLOCK = 10_000;
@@ -84,4 +86,33 @@ test('its history is as long as a page', async () => {
   const { html, words } = await get('&view=history');
   expect(words).toContain('This wallet has a very long history. The time line has 1,000 of its grants');
   expect([rowsIn(html), html.includes('data-part')]).toEqual([50, false]);
+});
+
+test('in a browser it fits, can be read on, and leads to the revocation of the dangerous one; its CSV has every grant', async () => {
+  const [server, browser] = [serving(store, timeOf(LAST)), await startBrowser()];
+  try {
+    for (const width of [1280, 390]) {
+      const page = await browser.newPage({ viewport: { width, height: 900 } });
+      await page.goto(`${server.url}/?wallet=${COLD}`);
+      expect(await page.locator('[data-key^="outgoing."]').count()).toBe(50);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page
+        .getByRole('link', { name: /^Next grants/ })
+        .first()
+        .click();
+      await page.waitForURL(/cursor=/);
+      expect(await page.locator('[data-key^="outgoing."]').count()).toBe(50);
+      await page.goto(`${server.url}/?wallet=${COLD}&unlimited=yes&direction=outgoing`);
+      await page.getByRole('link', { name: /^Revoke the grant/ }).click();
+      await page.getByText('may no longer act for').waitFor();
+      expect(await page.locator('[data-transaction]').count()).toBe(1);
+      await page.close();
+    }
+    const csv = await (await fetch(`${server.url}/wallet.csv?wallet=${COLD}`)).text();
+    expect(csv.trimEnd().split('\r\n')).toHaveLength(GRANTS + 2);
+  } finally {
+    await browser.close();
+    await server.stop();
+  }
 });
