@@ -29,10 +29,13 @@ export function fixedResponse(text: string, init: TextInit): Response {
 /** A shorter one fits into one packet anyway. */
 const MIN_LENGTH = 1000;
 
+export const isCompressible = (response: Response): boolean =>
+  ((response as Compressible)[TEXT]?.length ?? 0) >= MIN_LENGTH;
+
 /** The same response, compressed if it can be. For callers that accept gzip. */
 export function compressed(response: Response): Response {
   const { [TEXT]: text, [IS_FIXED]: isFixed, headers } = response as Compressible;
-  if (text === undefined || text.length < MIN_LENGTH) return response;
+  if (text === undefined || !isCompressible(response)) return response;
   headers.set('content-encoding', 'gzip');
   return textResponse(isFixed ? compressedOnce(text) : Bun.gzipSync(text), { status: response.status, headers });
 }

@@ -1,6 +1,6 @@
 // The API, apart from the process that listens: a request goes in, a response comes out.
 
-import { compressed } from '../api/compressed-response.ts';
+import { compressed, isCompressible } from '../api/compressed-response.ts';
 import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
@@ -66,7 +66,8 @@ export function createApp(options: AppOptions): App {
       const more: Record<string, string> = { ...received.limits, 'x-request-id': id };
       if (sandbox) more['x-sandbox'] = 'true';
       const plain = toResponse(answer, more);
-      const response = acceptsGzip(request) ? compressed(plain) : plain;
+      // Most answers are those of the API: their callers' headers are not read for this.
+      const response = isCompressible(plain) && acceptsGzip(request) ? compressed(plain) : plain;
       if (!isStreamed(response)) longLists.noteShort();
       if (onAnswer !== undefined) {
         const method = METHOD_NAMES.has(request.method) ? request.method : 'other';

@@ -149,10 +149,10 @@ function explorerQuery({ request, query, service }: Call): ExplorerQuery {
 }
 
 async function answerDevelopers({ request, service }: Call): Promise<Response> {
-  const { developers, chainIds, now, keyLimit = null, anonymousLimit = null } = service;
+  const { developers, now, keyLimit = null, anonymousLimit = null } = service;
   const selfService = developers && {
     session: await sessionOf(request, developers, Math.floor(now())),
-    chainIds: [...chainIds].sort((a, b) => a - b),
+    chainIds: servedChains(service),
     webhooks: developers.webhooks !== undefined,
     testWallet: developers.testWallet?.address ?? null,
   };

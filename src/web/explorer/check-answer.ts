@@ -3,10 +3,10 @@
 import { problemText } from '../../api/problems.ts';
 import { type Explanation, isGranted } from '../../api/responses.ts';
 import { type CheckOptions, checkUrl, type UncheckedQuestion } from '../../api/url.ts';
-import { isRightsParam, rightsLabel, TEXT_PREFIX } from '../../registry/rights.ts';
+import { isRightsParam, TEXT_PREFIX } from '../../registry/rights.ts';
 import { SCOPES, type ScopeOf } from '../../registry/scopes.ts';
 import { copyButton } from '../copy-button.ts';
-import { dateText, describeScope } from '../delegation.ts';
+import { dateText, describeGrant } from '../delegation.ts';
 import type { FetchApi } from '../fetch-api.ts';
 import { type Html, html } from '../html.ts';
 import { notice } from '../notice.ts';
@@ -62,9 +62,8 @@ function commandOf(url: string): Html {
 
 function renderWhy({ delegations }: Explanation): Html {
   const grants = delegations.map((one) => {
-    const right = rightsLabel(one.rights, dateText);
     const version = 'version' in one ? ` in registry v${one.version}` : '';
-    return html`<li>${describeScope(one)}${right === null ? '' : html`, only for “${right}”`}, granted${version} on ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`;
+    return html`<li>${describeGrant(one)}, granted${version} on ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`;
   });
   const isOnlyV1 = delegations.every((one) => 'version' in one && one.version === 1);
   const old = isOnlyV1 ? html`<p>Contracts that ask only registry v2 do not see it.</p>` : html``;

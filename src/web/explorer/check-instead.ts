@@ -4,8 +4,7 @@ import { HISTORY } from '../../api/any-operations.ts';
 import type { ResponseOf } from '../../api/operation.ts';
 import { isGranted } from '../../api/responses.ts';
 import { anyUrl, type CheckOptions, checkUrl, type UncheckedQuestion } from '../../api/url.ts';
-import { rightsLabel } from '../../registry/rights.ts';
-import { dateText, describeScope } from '../delegation.ts';
+import { dateText, describeGrant } from '../delegation.ts';
 import type { FetchApi } from '../fetch-api.ts';
 import { type Html, html } from '../html.ts';
 
@@ -27,10 +26,7 @@ export async function renderInstead(
   const end = await lastYes(question, options, grants, fetchApi);
   const was = end === null ? '' : html`<p>It was “yes” until ${dateText(end.timestamp)} (block ${end.block}).</p>`;
   if (live.length === 0) return html`<p>No delegation in either registry grants this.</p>${was}`;
-  const items = live.map((one) => {
-    const right = rightsLabel(one.rights, dateText);
-    return html`<li>${describeScope(one)}${right === null ? '' : html`, only for “${right}”`}, in registry v${one.version}</li>`;
-  });
+  const items = live.map((one) => html`<li>${describeGrant(one)}, in registry v${one.version}</li>`);
   return html`<p>No delegation in either registry grants this.</p>${was}<p>It is granted only:</p><ul>${items}</ul>`;
 }
 

@@ -6,7 +6,7 @@ import { parseQuery, shorten } from '../../api/query.ts';
 import type { Address, DelegationKey } from '../../registry/delegation.ts';
 import { grantIdOf, readGrantId } from '../grant-id.ts';
 
-const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'cursor', 'grant', 'to']);
+const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'cursor']);
 /** Can be given more than once. */
 const REPEATED: ReadonlySet<string> = new Set(['grant', 'to']);
 
@@ -36,7 +36,7 @@ export const isEmpty = ({ grants, wallets, allOfV1 }: Choice): boolean =>
   grants.size === 0 && wallets.size === 0 && !allOfV1;
 
 export function readRevokeQuery(query: string, chainIds: readonly number[]): RevokeQuery {
-  const { values, faults } = parseQuery(query, new Set([...FIELDS].filter((name) => !REPEATED.has(name))), REPEATED);
+  const { values, faults } = parseQuery(query, FIELDS, REPEATED);
   const repeated = new URLSearchParams(query);
   const read = <T>(parameter: string, text: string | undefined, reader: (text: string) => T | Fault): T | null => {
     if (text === undefined || text === '') return null;
