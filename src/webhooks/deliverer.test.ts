@@ -257,6 +257,28 @@ for (const engine of ENGINES) {
       expect(sentTo('/died').map(({ id }) => id)).toEqual([pending?.id ?? '']);
     });
 
+    test('a process that was held up past half of its lease sends nothing under it', async () => {
+      await create('/held');
+      await rig.extend([grant(1)]);
+      const { webhooks } = rig.accounts;
+      const sentUntilRelease: number[] = [];
+      let isHeldUp = true;
+      const storePending: typeof webhooks.storePending = async (...delivery) => {
+        const isStored = await webhooks.storePending(...delivery);
+        if (isHeldUp) rig.clock += 31_000;
+        isHeldUp = false;
+        return isStored;
+      };
+      const release: typeof webhooks.release = (lease) => {
+        sentUntilRelease.push(sentTo('/held').length);
+        return webhooks.release(lease);
+      };
+      rig.deliver({ webhooks: { ...webhooks, storePending, release } });
+      await until('delivered', () => sentUntilRelease.includes(1));
+      expect(sentUntilRelease[0]).toBe(0);
+      expect(changesOf('/held')).toHaveLength(1);
+    });
+
     test('what could not be read is read again, also if nothing happens on the chain', async () => {
       await create('/unread');
       const source = createWebhookSource({ store: rig.store, chainIds: new Set([CHAIN]) });

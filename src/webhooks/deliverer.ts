@@ -150,11 +150,12 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   }
 
   async function deliver(id: number, state: string): Promise<void> {
-    const claimed = await webhooks.claim(id, leaseMs, now());
+    const claimedAt = now();
+    const claimed = await webhooks.claim(id, leaseMs, claimedAt);
     if (claimed === null) return;
     try {
       if (claimed.testRequestedAt !== null) await deliverTest(claimed);
-      if (claimed.paused === null) await deliverChanges(claimed, state);
+      if (claimed.paused === null) await deliverChanges(claimed, state, claimedAt);
     } finally {
       await webhooks.release(claimed.lease);
     }
@@ -166,8 +167,9 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     if (attempt !== null) await webhooks.recordTest(webhook.lease, attempt);
   }
 
-  async function deliverChanges(webhook: ClaimedWebhook, state: string): Promise<void> {
+  async function deliverChanges(webhook: ClaimedWebhook, state: string, claimedAt: number): Promise<void> {
     const { id, lease } = webhook;
+    let leasedAt = claimedAt;
     let { cursor, failures, failingSince } = webhook;
     let delivery = webhook.pending === null ? null : { ...webhook.pending, body: webhook.body ?? '' };
     if (delivery !== null && (webhook.nextAttemptAt ?? 0) > now()) return;
@@ -183,9 +185,12 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
         }
         const made = { id: createId(), body: bodyOf(webhook, batch, now()), changes: batch.entries.length };
         const stored = { ...made, from: cursor, cursor: batch.cursor };
-        if (!(await webhooks.storePending(lease, stored, leaseMs, now()))) return;
+        leasedAt = now();
+        if (!(await webhooks.storePending(lease, stored, leaseMs, leasedAt))) return;
         delivery = { ...made, createdAt: now() };
       }
+      // This process was held up: before the attempt ends, another one may have delivered this and what comes next.
+      if (now() - leasedAt > leaseMs / 2) return;
       const attempt = await trySend(webhook, delivery, 'changes');
       if (attempt === null) return;
       if (attempt.failure !== null) {
