@@ -5,7 +5,7 @@ import { openAccounts } from '../src/accounts/accounts.ts';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { address, block, COLD, CONTRACT, granted } from './support/fixtures.ts';
-import { ownMemory } from './support/memory.ts';
+import { LITTLE_GARBAGE, ownMemory } from './support/memory.ts';
 import { startServe } from './support/serve-process.ts';
 
 test('the memory of the server stays flat, however many batches it answers and however slowly they are read', async () => {
@@ -19,7 +19,7 @@ test('the memory of the server stays flat, however many batches it answers and h
   const accounts = await openAccounts(database);
   const key = await accounts.create({ label: 'one', now: head.timestamp });
   await accounts.close();
-  const served = await startServe(database, { MAX_LAG_1: '86400' });
+  const served = await startServe(database, { MAX_LAG_1: '86400', ...LITTLE_GARBAGE });
 
   // A third of the questions is wrong: a refusal has the longest answer.
   const lines = Array.from({ length: 10_000 }, (_, turn) =>
@@ -41,23 +41,14 @@ test('the memory of the server stays flat, however many batches it answers and h
     const received = (await (await send()).text()).trimEnd().split('\n');
     expect([received.length, received.at(-1)]).toEqual([10_002, '{"complete":false}']);
   };
-  /** The least memory between rounds: what is not garbage. Ends early once it is as little as `enough`. */
-  const leastOf = async (rounds: number, enough = 0) => {
-    let least = Number.POSITIVE_INFINITY;
-    for (let round = 0; round < rounds && least > enough; round++) {
-      await Promise.all([answer(), answer(), answer(), answer()]);
-      least = Math.min(least, ownMemory(served.pid));
-    }
-    return least;
+  /** The memory after more rounds of four batches. */
+  const after = async (rounds: number) => {
+    for (let round = 0; round < rounds; round++) await Promise.all([answer(), answer(), answer(), answer()]);
+    return ownMemory(served.pid);
   };
-  /** What rounds may differ by. */
-  const SOME = 60e6;
 
-  await leastOf(4);
-  const before = await leastOf(6);
-  // What leaks has leaked by then. Garbage can stay for some rounds more.
-  await leastOf(10);
-  const after = await leastOf(20, before + SOME);
+  const few = await after(3);
+  const many = await after(15);
 
   // Callers that have not read their answers hold one slice each.
   const slow = await Promise.all(Array.from({ length: 8 }, send));
@@ -66,9 +57,10 @@ test('the memory of the server stays flat, however many batches it answers and h
   for (const response of slow) expect((await response.text()).endsWith('{"complete":false}\n')).toBe(true);
   const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
   console.log(
-    `batches of 10,000 lines: ${megabytes(before)} after 40, ${megabytes(after)} after more than 80, ${megabytes(unread)} with 8 unread`,
+    `batches of 10,000 lines: ${megabytes(few)} after 12, ${megabytes(many)} after 72, ${megabytes(unread)} with 8 unread`,
   );
-  expect(after - before).toBeLessThanOrEqual(SOME);
-  expect(unread - before).toBeLessThan(200e6);
+  // The answers of the batches between take more.
+  expect(many - few).toBeLessThan(60e6);
+  expect(unread - few).toBeLessThan(200e6);
   await served.stop();
 });
