@@ -54,11 +54,11 @@ async function countWrong(store: Store, chainId: number, asked: Answered[], bloc
  */
 const SHARES: Readonly<Record<EngineUnderTest['name'], Shares>> = {
   SQLite: { edges: 1, others: 64 },
-  PostgreSQL: { edges: 4, others: 64 },
+  PostgreSQL: { edges: 8, others: 128 },
 };
 const ALL: Shares = { edges: 1, others: 1 };
 /** All questions together, as of one block in so many. */
-const TOGETHER = { SQLite: 4, PostgreSQL: 8 };
+const TOGETHER = { SQLite: 4, PostgreSQL: 16 };
 
 for (const engine of ENGINES) {
   describe(`the recorded registries on ${engine.name}`, () => {

@@ -1,10 +1,11 @@
-// Runs the tests, with the arguments of `bun test`. All files share one PostgreSQL server, and temporary files are kept in
-// memory where there is room. `--fast` leaves out the files that start processes (support/needs.ts), and does less in others.
+// Runs the tests, with the arguments of `bun test`. All files share one PostgreSQL server and one build of the client, and temporary
+// files are kept in memory where there is room. `--fast` leaves out the files that start processes (support/needs.ts), and does less in others.
 
 import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { needsOf, testFiles } from './support/needs.ts';
+import { buildClient } from './support/packed-client.ts';
 import { startPostgres } from './support/postgres.ts';
 import { installProgramsOfTests } from './support/programs.ts';
 
@@ -46,11 +47,13 @@ function temporaryFolder(): string {
 
 async function runAll(): Promise<number> {
   // Before the tests, of which some have their own ideas of time. A run of single files installs only what they ask for.
-  if (args.every((one) => one.startsWith('-'))) installProgramsOfTests();
+  const isWhole = args.every((one) => one.startsWith('-'));
+  if (isWhole) installProgramsOfTests();
   // As many connections as the stores of two files can open, and those that a failed test leaves.
   const server = await startPostgres({ max_connections: '400' });
   try {
-    return await bunTest(args, { TEST_POSTGRES: server.url });
+    const shared = isWhole ? { TEST_CLIENT: buildClient() } : {};
+    return await bunTest(args, { TEST_POSTGRES: server.url, ...shared });
   } finally {
     await server.stop();
   }

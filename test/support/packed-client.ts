@@ -1,6 +1,6 @@
 // Builds and packs the client as `npm pack` does, without writing into the repository.
 
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { run } from '../../deploy/release/run-command.ts';
 import { temporaryPath } from './engines.ts';
@@ -17,16 +17,23 @@ export interface PackedClient {
   readonly project: string;
 }
 
-export function packClient(): PackedClient {
-  const base = temporaryPath('client');
-  const folder = join(base, 'package');
-  const project = join(base, 'project');
-  const installed = join(project, 'node_modules/delegations-client');
-  for (const path of [folder, installed]) mkdirSync(path, { recursive: true });
+/** Returns the folder of the package, with the tarball in it. */
+export function buildClient(): string {
+  const folder = join(temporaryPath('client'), 'package');
+  mkdirSync(folder, { recursive: true });
   for (const file of ['package.json', 'README.md', 'LICENSE']) cpSync(join(ROOT, 'client', file), join(folder, file));
   run(ROOT, 'node', 'node_modules/typescript/bin/tsc', '--project', 'client', '--outDir', join(folder, 'dist'));
-  const name = run(folder, 'npm', 'pack', '--ignore-scripts', '--silent').trim();
-  const tarball = join(folder, name);
+  run(folder, 'npm', 'pack', '--ignore-scripts', '--silent');
+  return folder;
+}
+
+/** The files of a run share what was built once, in `TEST_CLIENT`. */
+export function packClient(): PackedClient {
+  const folder = process.env['TEST_CLIENT'] ?? buildClient();
+  const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
+  const project = join(temporaryPath('client'), 'project');
+  const installed = join(project, 'node_modules/delegations-client');
+  mkdirSync(installed, { recursive: true });
   run(project, 'tar', 'xzf', tarball, '--strip-components=1', '-C', installed);
   return { folder, tarball, project };
 }
