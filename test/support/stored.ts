@@ -6,12 +6,18 @@ import type { Store } from '../../src/store/store.ts';
 import { WALLETS } from './lives.ts';
 import { asText } from './questions.ts';
 
-/** The head of chain 1, and the active delegations at it. */
-export async function stored(databaseUrl: string): Promise<{ hash: string | undefined; held: string[] }> {
+/** The head of chain 1, and the active delegations at it. Throws if a follower does not settle its revocations in time. */
+export async function stored(
+  databaseUrl: string,
+  patienceSeconds = 30,
+): Promise<{ hash: string | undefined; held: string[] }> {
   const store = await openStore(databaseUrl, { readOnly: true });
   try {
     // The follower commits a head before it settles the head's revocations.
-    for (let left = 50; left > 0 && (await store.unsettledVaults(1, null, 1)).length > 0; left--) await Bun.sleep(100);
+    for (let left = 10 * patienceSeconds; left > 0; left--) {
+      if ((await store.unsettledVaults(1, null, 1)).length === 0) break;
+      await Bun.sleep(100);
+    }
     for (;;) {
       const found = await readHeld(store);
       if (found !== null) return found;
