@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** Debian packages by program name. */
 const PACKAGES = {
   buildah: 'buildah',
-  chromium: 'chromium',
+  'chromium-headless-shell': 'chromium-headless-shell',
   curl: 'curl',
   go: 'golang-go',
   'iptables-translate': 'iptables',
