@@ -145,7 +145,7 @@ describe('the window in Redis', () => {
   });
 
   test('while Redis is unreachable each process has its own limit; when it is back they share one again', async () => {
-    const [one, other] = [openLimiter(LIMIT, 'away'), openLimiter(LIMIT, 'away')];
+    const [one, other] = [openLimiter(LIMIT, 'away', LONG_MS), openLimiter(LIMIT, 'away', LONG_MS)];
     const burst = async (client: string) => {
       const verdicts = await Promise.all(
         Array.from({ length: 80 }, (_, turn) => (turn % 2 === 0 ? one : other).consume(client)),
@@ -166,7 +166,7 @@ describe('the window in Redis', () => {
   });
 
   test('lookups of random keys are limited, also with two concurrent requests per key', async () => {
-    const windows = createRedisWindows(redis.url, () => {});
+    const windows = createRedisWindows(redis.url, () => {}, LONG_MS);
     const limit = { most: 40, seconds: 10 };
     const lookups = createSharedLimiter({
       limit,
@@ -199,7 +199,7 @@ describe('the window in Redis', () => {
   });
 
   test('a Redis that closes idle connections still counts as connected', async () => {
-    const one = openLimiter(LIMIT, 'quiet');
+    const one = openLimiter(LIMIT, 'quiet', LONG_MS);
     await one.consume('client');
     const admin = new Bun.RedisClient(redis.url);
     await admin.send('CLIENT', ['KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
