@@ -368,7 +368,7 @@ test('other origins, missing sessions and malformed requests are refused', async
   const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
     const response = await fetch(`${used.url}/developers/${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', origin: used.url, ...headers },
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': '192.0.2.1', origin: used.url, ...headers },
       body: JSON.stringify(body),
     });
     return response.status;
@@ -382,7 +382,8 @@ test('other origins, missing sessions and malformed requests are refused', async
   expect(await post('session', { message: 'hello', signature: '0x12' })).toBe(401);
   expect(await post('keys', { label: 'x' })).toBe(401);
   expect(await post('keys/revoke', { id: 1 })).toBe(401);
-  const get = (path: string) => fetch(`${used.url}/developers/${path}`);
+  const get = (path: string) =>
+    fetch(`${used.url}/developers/${path}`, { headers: { 'x-forwarded-for': '192.0.2.1' } });
   expect([(await get('keys')).status, (await get('nonce')).status]).toEqual([401, 405]);
   expect(await (await get('session')).json()).toEqual({ wallet: null, chainId: null });
 });

@@ -9,6 +9,8 @@ export interface WalletVisit {
   readonly complaints: string[];
 }
 
+let visitors = 0;
+
 /** A wallet that is announced as in EIP-6963. */
 const TEST_WALLET = `announce('Test Wallet', provider)`;
 
@@ -23,6 +25,8 @@ export async function visitWithWallet(
   setup = TEST_WALLET,
 ): Promise<WalletVisit> {
   const page = await browser.newPage();
+  // Sign-ins are limited for each client.
+  await page.setExtraHTTPHeaders({ 'x-forwarded-for': `198.51.100.${++visitors}` });
   await page.exposeFunction('signForReal', (hex: `0x${string}`) => account.signMessage({ message: { raw: hex } }));
   await page.addInitScript(`{
     const provider = {
@@ -48,7 +52,7 @@ export async function visitWithWallet(
     ${setup}
   }`);
   const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
+  page.on('console', (message) => complaints.push(`${message.text()} ${message.location().url}`));
   page.on('pageerror', (error) => complaints.push(error.message));
   await page.goto(url);
   return { page, complaints };

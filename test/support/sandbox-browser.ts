@@ -16,7 +16,8 @@ export interface SandboxInBrowser {
 export function useSandboxInBrowser(): SandboxInBrowser {
   const used = {} as { -readonly [Name in keyof SandboxInBrowser]: SandboxInBrowser[Name] };
   beforeAll(async () => {
-    used.sandbox = startSandbox();
+    // Tests that must not share a limit name their client in X-Forwarded-For.
+    used.sandbox = startSandbox({ TRUSTED_PROXIES: '127.0.0.0/8' });
     used.browser = await startBrowser();
     await used.sandbox.ready();
     used.url = /curl '(http:\/\/[^/]+)\//.exec(used.sandbox.text())?.[1] ?? '';
