@@ -246,6 +246,8 @@ test('every view fits both widths and is accessible in both themes', async () =>
   for (const width of [1280, 390])
     for (const path of [
       '/',
+      '/?from=&to=',
+      `/?from=${from}&to=${to}&type=contract&contract=${contract}&chainId=1`,
       `/?from=${from}&to=${to}&type=erc1155&contract=${contract}&tokenId=${long}&chainId=1`,
       `/?from=${from}&to=${to}&type=all&chainId=1`,
       `/?from=12&to=${to}&type=all&chainId=1`,

@@ -1,5 +1,6 @@
-// Runs the tests, with the arguments of `bun test`. All files share one PostgreSQL server and one build of the client, and temporary
-// files are kept in memory where there is room. `--fast` leaves out the files that start processes (support/needs.ts), and does less in others.
+// Runs the tests, with the arguments of `bun test`. All files share one PostgreSQL server and one build of the client, and
+// temporary files are kept in memory where there is room. `--fast` leaves out the files that start processes (support/needs.ts),
+// and does less in others.
 
 import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
