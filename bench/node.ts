@@ -2,7 +2,9 @@
 // the chain id. Prints the URL. Arguments: the number of blocks with events, and the options of start-node.ts as JSON. A GET request
 // returns the number of calls.
 
+import { type ReceiptJson, receiptsRoot } from '../src/chain/prove/receipts.ts';
 import { NETWORKS } from '../src/registry/network.ts';
+import { sealed } from '../test/support/sealed.ts';
 import { eventAt, logOf, logsIn, topicOf } from './history.ts';
 import type { NodeOptions } from './start-node.ts';
 import { createThrottler } from './throttle.ts';
@@ -20,21 +22,40 @@ const startedTip = blocks + TAIL_BLOCKS;
 const startedAt = Math.floor(Date.now() / 1000);
 
 const hex = (value: number) => `0x${value.toString(16)}`;
-const hash = (lead: string, of: number) => `0x${lead}${of.toString(16).padStart(63, '0')}`;
-const numberOf = (blockHash: string) => Number(`0x${blockHash.slice(3)}`);
+const transactionHash = (number: number, position: number) =>
+  `0xa${(number * 10 + position).toString(16).padStart(63, '0')}`;
 const NO_BLOOM = `0x${'0'.repeat(512)}`;
+const FULL_BLOOM = `0x${'f'.repeat(512)}`;
+const NO_HASH = `0x${'0'.repeat(64)}`;
 const NOBODY = `0x${'0'.repeat(40)}`;
 
 interface Chain {
   readonly id: number;
   readonly registry: string;
   readonly blockSeconds: number;
+  /** By number. */
+  readonly hashes: string[];
+  readonly numbers: Map<string, number>;
 }
 
+const chains = new Map<string, Chain>();
+
 function chainAt(path: string): Chain {
-  const id = Number(path.slice(1)) || 1;
-  const network = NETWORKS.get(id);
-  return { id, registry: network?.registries[2] ?? '0x', blockSeconds: Math.max(1, network?.blockSeconds ?? 1) };
+  let chain = chains.get(path);
+  if (chain === undefined) {
+    const id = Number(path.slice(1)) || 1;
+    const network = NETWORKS.get(id);
+    const [registry, blockSeconds] = [network?.registries[2] ?? '0x', Math.max(1, network?.blockSeconds ?? 1)];
+    chain = { id, registry, blockSeconds, hashes: [], numbers: new Map() };
+    chains.set(path, chain);
+  }
+  // Every hash is computed from its parent's.
+  for (let { length: number } = chain.hashes; number <= tipOf(chain); number++) {
+    const { hash } = headerOf(number, chain);
+    chain.hashes.push(hash);
+    chain.numbers.set(hash, number);
+  }
+  return chain;
 }
 
 const tipOf = ({ blockSeconds }: Chain) =>
@@ -49,39 +70,57 @@ function eventsIn(number: number): number {
   return number % every === 0 ? 1 : 0;
 }
 
-/** Built as text for speed: the node must not limit what is measured. */
+/** Every event has a transaction of its own. */
+function receiptsOf(number: number, { registry }: Chain): ReceiptJson[] {
+  return Array.from({ length: eventsIn(number) }, (_, position) => ({
+    status: '0x1',
+    cumulativeGasUsed: hex(50_000 * (position + 1)),
+    logsBloom: NO_BLOOM,
+    logs: [{ address: registry, ...logOf(eventAt(number, position)) }],
+    transactionHash: transactionHash(number, position),
+  }));
+}
+
+function headerOf(number: number, chain: Chain) {
+  const many = eventsIn(number);
+  return sealed({
+    number,
+    parentHash: chain.hashes[number - 1] ?? NO_HASH,
+    timestamp: timeOf(number, chain),
+    stateRoot: NO_HASH,
+    receiptsRoot: receiptsRoot(receiptsOf(number, chain)),
+    logsBloom: many === 0 ? NO_BLOOM : FULL_BLOOM,
+    gasUsed: 50_000 * many,
+    extraData: '0x',
+  });
+}
+
 function blockText(number: number, chain: Chain, withTransactions: boolean): string {
+  const { hash, header } = headerOf(number, chain);
   const transactions = Array.from({ length: withTransactions ? eventsIn(number) : 0 }, (_, position) => ({
-    hash: hash('a', number * 10 + position),
+    hash: transactionHash(number, position),
     transactionIndex: hex(position),
-    blockHash: hash('b', number),
+    blockHash: hash,
     blockNumber: hex(number),
     from: NOBODY,
     to: chain.registry,
   }));
-  return JSON.stringify({
-    number: hex(number),
-    hash: hash('b', number),
-    parentHash: hash('b', number - 1),
-    timestamp: hex(timeOf(number, chain)),
-    logsBloom: NO_BLOOM,
-    receiptsRoot: hash('c', number),
-    transactions,
-  });
+  return JSON.stringify({ hash, ...header, transactions });
 }
 
 type Topics = readonly (string | readonly string[] | null)[];
 
+/** Built as text for speed: the node must not limit what is measured. */
 function logsText(from: number, to: number, chain: Chain, [asked = null]: Topics): string {
   const texts: string[] = [];
   for (let number = from; number <= to; number++) {
-    const shared = `"address":"${chain.registry}","blockNumber":"${hex(number)}","blockHash":"${hash('b', number)}","blockTimestamp":"${hex(timeOf(number, chain))}","removed":false`;
+    const shared = `"address":"${chain.registry}","blockNumber":"${hex(number)}","blockHash":"${chain.hashes[number]}","blockTimestamp":"${hex(timeOf(number, chain))}","removed":false`;
     for (let position = 0; position < eventsIn(number); position++) {
       const event = eventAt(number, position);
       if (asked !== null && !asked.includes(topicOf(event))) continue;
       const { topics, data } = logOf(event);
       texts.push(
-        `{${shared},"topics":${JSON.stringify(topics)},"data":"${data}","transactionHash":"${hash('a', number * 10 + position)}","transactionIndex":"${hex(position)}","logIndex":"${hex(position)}"}`,
+        `{${shared},"topics":${JSON.stringify(topics)},"data":"${data}","transactionHash":"${transactionHash(number, position)}","transactionIndex":"${hex(position)}","logIndex":"${hex(position)}"}`,
       );
     }
   }
@@ -111,15 +150,20 @@ function resultText({ method, params = [] }: NodeQuestion, chain: Chain): string
       return `"${chain.id}"`;
     case 'eth_blockNumber':
       return `"${hex(tip)}"`;
-    case 'eth_getBlockByHash':
-      return blockText(numberOf(String(first)), chain, second === true);
+    case 'eth_getBlockByHash': {
+      const number = chain.numbers.get(String(first));
+      return number === undefined ? 'null' : blockText(number, chain, second === true);
+    }
+    case 'eth_getBlockReceipts':
+      return JSON.stringify(receiptsOf(chain.numbers.get(String(first)) ?? Number(first), chain));
     case 'eth_getBlockByNumber': {
       const number = first === 'latest' ? tip : first === 'finalized' ? tip - FINAL_DEPTH : Number(first);
       return number > tip ? 'null' : blockText(number, chain, second === true);
     }
     case 'eth_getLogs': {
       const { fromBlock, toBlock, blockHash, topics = [] } = first as LogsAsked;
-      if (blockHash !== undefined) return logsText(numberOf(blockHash), numberOf(blockHash), chain, topics);
+      const number = chain.numbers.get(blockHash ?? '');
+      if (number !== undefined) return logsText(number, number, chain, topics);
       return logsText(Number(fromBlock), Math.min(tip, Number(toBlock)), chain, topics);
     }
     default:
@@ -154,4 +198,6 @@ const server = Bun.serve({
     return new Response(text, { headers: { 'content-type': 'application/json' } });
   },
 });
+// Before anything is measured.
+chainAt('/1');
 console.log(`http://127.0.0.1:${server.port}`);

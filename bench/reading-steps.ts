@@ -29,7 +29,7 @@ export async function measureSteps(rpcUrl: string, whole: Reading): Promise<Sect
   const params = [{ ...filter, fromBlock: `0x${FROM.toString(16)}`, toBlock: `0x${TO.toString(16)}` }];
   const fetched = await cost(() => rpc.call('eth_getLogs', params));
   const checked = await cost(() => node.logs(filter, FROM, TO));
-  const decoded = await cost(() => resolveBlocks(node, network, groupLogs(logs)));
+  const decoded = await cost(() => resolveBlocks(node, network, groupLogs(logs), { isOld: true }));
   const all = whole.cpu / whole.events;
   const steps: readonly (readonly [string, number])[] = [
     ['fetching and JSON', fetched],

@@ -35,16 +35,23 @@ contract RegistryV1 {
     event RevokeAllDelegates(address vault);
     event RevokeDelegate(address vault, address delegate);
 
-    /// Whether a delegation is active, by its fields and the versions of vault and delegate when it was set.
-    mapping(bytes32 => bool) private holds;
+    /// A list without duplicates: `position` counts from 1, and 0 means that the value is not in it.
+    struct Set {
+        bytes32[] values;
+        mapping(bytes32 => uint256) position;
+    }
+
+    // The order of these variables is the storage layout of the deployed registry: the service reads its words.
+
+    /// The hashes of a vault's delegations, by the vault's version when they were made.
+    mapping(address => mapping(uint256 => Set)) private ofVault;
     /// Incremented when a vault revokes all delegates, which deactivates all its earlier delegations.
     mapping(address => uint256) private vaultVersion;
-    /// The same for one delegate of a vault. Keep it in this slot: the service reads it with eth_getStorageAt.
+    /// The same for one delegate of a vault.
     mapping(address => mapping(address => uint256)) private delegateVersion;
-    /// Every delegation ever made, for the lists; inactive ones are skipped when a list is read.
-    mapping(address => DelegationInfo[]) private ofVault;
-    mapping(address => DelegationInfo[]) private ofDelegate;
-    mapping(bytes32 => bool) private listed;
+    /// The hashes of a delegate's delegations; inactive ones are skipped when a list is read.
+    mapping(address => Set) private ofDelegate;
+    mapping(bytes32 => DelegationInfo) private infos;
 
     function delegateForAll(address delegate, bool value) external {
         set(DelegationInfo(Kind.ALL, msg.sender, delegate, address(0), 0), value);
@@ -78,12 +85,12 @@ contract RegistryV1 {
     }
 
     function checkDelegateForAll(address delegate, address vault) public view returns (bool) {
-        return holds[keyOf(DelegationInfo(Kind.ALL, vault, delegate, address(0), 0))];
+        return holds(DelegationInfo(Kind.ALL, vault, delegate, address(0), 0));
     }
 
     function checkDelegateForContract(address delegate, address vault, address contract_) public view returns (bool) {
         return
-            holds[keyOf(DelegationInfo(Kind.CONTRACT, vault, delegate, contract_, 0))] ||
+            holds(DelegationInfo(Kind.CONTRACT, vault, delegate, contract_, 0)) ||
             checkDelegateForAll(delegate, vault);
     }
 
@@ -94,12 +101,12 @@ contract RegistryV1 {
         uint256 tokenId
     ) external view returns (bool) {
         return
-            holds[keyOf(DelegationInfo(Kind.TOKEN, vault, delegate, contract_, tokenId))] ||
+            holds(DelegationInfo(Kind.TOKEN, vault, delegate, contract_, tokenId)) ||
             checkDelegateForContract(delegate, vault, contract_);
     }
 
     function getDelegationsByDelegate(address delegate) external view returns (DelegationInfo[] memory) {
-        return held(ofDelegate[delegate], Kind.NONE);
+        return held(ofDelegate[delegate].values, Kind.NONE);
     }
 
     function getDelegatesForAll(address vault) external view returns (address[] memory) {
@@ -121,13 +128,13 @@ contract RegistryV1 {
     }
 
     function getContractLevelDelegations(address vault) external view returns (ContractDelegation[] memory list) {
-        DelegationInfo[] memory found = held(ofVault[vault], Kind.CONTRACT);
+        DelegationInfo[] memory found = held(ofVault[vault][vaultVersion[vault]].values, Kind.CONTRACT);
         list = new ContractDelegation[](found.length);
         for (uint256 i = 0; i < found.length; i++) list[i] = ContractDelegation(found[i].contract_, found[i].delegate);
     }
 
     function getTokenLevelDelegations(address vault) external view returns (TokenDelegation[] memory list) {
-        DelegationInfo[] memory found = held(ofVault[vault], Kind.TOKEN);
+        DelegationInfo[] memory found = held(ofVault[vault][vaultVersion[vault]].values, Kind.TOKEN);
         list = new TokenDelegation[](found.length);
         for (uint256 i = 0; i < found.length; i++) {
             list[i] = TokenDelegation(found[i].contract_, found[i].tokenId, found[i].delegate);
@@ -141,7 +148,7 @@ contract RegistryV1 {
 
     /// The delegates of a vault for exactly this kind, contract and token.
     function delegatesOf(DelegationInfo memory of_) private view returns (address[] memory delegates) {
-        DelegationInfo[] memory found = held(ofVault[of_.vault], of_.type_);
+        DelegationInfo[] memory found = held(ofVault[of_.vault][vaultVersion[of_.vault]].values, of_.type_);
         uint256 count = 0;
         address[] memory kept = new address[](found.length);
         for (uint256 i = 0; i < found.length; i++) {
@@ -152,30 +159,58 @@ contract RegistryV1 {
         for (uint256 i = 0; i < count; i++) delegates[i] = kept[i];
     }
 
-    function keyOf(DelegationInfo memory of_) private view returns (bytes32) {
-        return
-            keccak256(
-                abi.encode(of_, vaultVersion[of_.vault], delegateVersion[of_.vault][of_.delegate])
-            );
+    /// Contains the versions, so a delegation from before a revocation has another hash.
+    function hashOf(DelegationInfo memory of_) private view returns (bytes32) {
+        uint256 version = vaultVersion[of_.vault];
+        uint256 delegates = delegateVersion[of_.vault][of_.delegate];
+        if (of_.type_ == Kind.ALL) return keccak256(abi.encode(of_.delegate, of_.vault, version, delegates));
+        if (of_.type_ == Kind.CONTRACT)
+            return keccak256(abi.encode(of_.delegate, of_.vault, of_.contract_, version, delegates));
+        return keccak256(abi.encode(of_.delegate, of_.vault, of_.contract_, of_.tokenId, version, delegates));
+    }
+
+    function holds(DelegationInfo memory of_) private view returns (bool) {
+        return ofVault[of_.vault][vaultVersion[of_.vault]].position[hashOf(of_)] != 0;
     }
 
     function set(DelegationInfo memory of_, bool value) private {
-        bytes32 key = keyOf(of_);
-        holds[key] = value;
-        bytes32 name = keccak256(abi.encode(of_));
-        if (!value || listed[name]) return;
-        listed[name] = true;
-        ofVault[of_.vault].push(of_);
-        ofDelegate[of_.delegate].push(of_);
+        bytes32 hash = hashOf(of_);
+        Set storage own = ofVault[of_.vault][vaultVersion[of_.vault]];
+        if (value) {
+            add(own, hash);
+            add(ofDelegate[of_.delegate], hash);
+            infos[hash] = of_;
+        } else {
+            remove(own, hash);
+            remove(ofDelegate[of_.delegate], hash);
+            delete infos[hash];
+        }
+    }
+
+    function add(Set storage to, bytes32 hash) private {
+        if (to.position[hash] != 0) return;
+        to.values.push(hash);
+        to.position[hash] = to.values.length;
+    }
+
+    /// The last value takes the place of the removed one.
+    function remove(Set storage from, bytes32 hash) private {
+        uint256 at = from.position[hash];
+        if (at == 0) return;
+        bytes32 last = from.values[from.values.length - 1];
+        from.values[at - 1] = last;
+        from.position[last] = at;
+        from.values.pop();
+        delete from.position[hash];
     }
 
     /// The active delegations of a list, of one kind or of all kinds.
-    function held(DelegationInfo[] storage all, Kind kind) private view returns (DelegationInfo[] memory found) {
+    function held(bytes32[] storage all, Kind kind) private view returns (DelegationInfo[] memory found) {
         uint256 count = 0;
         DelegationInfo[] memory kept = new DelegationInfo[](all.length);
         for (uint256 i = 0; i < all.length; i++) {
-            DelegationInfo memory one = all[i];
-            if ((kind == Kind.NONE || one.type_ == kind) && holds[keyOf(one)]) kept[count++] = one;
+            DelegationInfo memory one = infos[all[i]];
+            if ((kind == Kind.NONE || one.type_ == kind) && hashOf(one) == all[i]) kept[count++] = one;
         }
         found = new DelegationInfo[](count);
         for (uint256 i = 0; i < count; i++) found[i] = kept[i];

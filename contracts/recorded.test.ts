@@ -12,17 +12,18 @@ import { asAddress, rowsOf } from '../src/registry/return-data.ts';
 import { decodeV2List } from '../src/registry/v2-list.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
 import { asText, everyQuestion, recordedList, trueAnswers } from '../test/support/questions.ts';
-import { type Checkpoint, MAINNET, RECORDINGS, type Recording } from '../test/support/vectors.ts';
+import { type Checkpoint, MAINNET, RECORDINGS, type Recording, storageRoots } from '../test/support/vectors.ts';
 
 const [V1, V2] = [MAINNET.registries[1] as Address, MAINNET.registries[2]];
 
 test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
-  'recording %s: the same calls produce the same logs, answers and lists',
+  'recording %s: the same calls produce the same logs, answers, lists, and storage of v1',
   async (name, recording) => {
     const evm = await startEvm();
     try {
-      const counts = { calls: 0, logs: 0, answers: 0, lists: 0, different: [] as string[] };
+      const counts = { calls: 0, logs: 0, answers: 0, lists: 0, roots: 0, different: [] as string[] };
       await prepare(evm, recording);
+      const roots = storageRoots(name);
       for (const block of recording.blocks) {
         for (const tx of block.txs) {
           const logs = [];
@@ -34,17 +35,21 @@ test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
           const recorded = tx.logs.map(({ address, topics, data }) => [address.toLowerCase(), topics, data]);
           if (JSON.stringify(logs) !== JSON.stringify(recorded)) counts.different.push(`logs of ${tx.hash}`);
         }
+        const root = roots.get(block.number);
+        const { storageHash } = (await evm.rpc.call('eth_getProof', [V1, [], 'latest'])) as { storageHash: string };
+        counts.roots += root === undefined ? 0 : 1;
+        if (root !== undefined && root !== storageHash) counts.different.push(`storage of v1 at ${block.number}`);
         const checkpoint = recording.checkpoints.find(({ blockNumber }) => blockNumber === block.number);
         if (checkpoint === undefined) continue;
         await compareAnswers(evm, recording, checkpoint, counts);
         await compareLists(evm, recording, checkpoint, counts);
       }
-      const { calls, logs, answers, lists, different } = counts;
+      const { calls, logs, answers, lists, roots: compared, different } = counts;
       console.log(
-        `recording ${name} on our contracts: ${calls} calls, ${logs} logs, ${answers} answers, ${lists} lists: ${different.length} different`,
+        `recording ${name} on our contracts: ${calls} calls, ${logs} logs, ${answers} answers, ${lists} lists, ${compared} storage roots: ${different.length} different`,
       );
       expect(different.slice(0, 3)).toEqual([]);
-      expect([calls > 100, logs > 100, answers > 1000, lists > 20]).toEqual([true, true, true, true]);
+      expect([calls > 100, logs > 100, answers > 1000, lists > 20, compared > 50]).toEqual(Array(5).fill(true));
     } finally {
       await evm.stop();
     }

@@ -72,6 +72,7 @@ test('the rendered metrics are those in the sources', () => {
     events: { reorg: 1 },
     audited: 1,
     compared: 1,
+    evidence: { bloom: 1, receipts: 1, compared: 1 },
     standby: false,
     failures: 1,
   };

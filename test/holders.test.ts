@@ -218,6 +218,9 @@ describe('holders', () => {
   });
 
   test('as of a block whose hash the index keeps, and a problem for any other', async () => {
+    // A block with a log of the registry is kept.
+    await send(evm.rpc, [['v2', BEN, 'delegateAll', [BEN, NO_RIGHTS, true]]]);
+    await follow();
     const { head } = (await index.store.chain(1)) as { head: { number: number; timestamp: number } };
     await sendToken(evm.rpc, 'Collection', 'transferFrom', [HOT, BEN, 3n], HOT);
     await evm.rpc.call('evm_increaseTime', [100]);

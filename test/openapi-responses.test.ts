@@ -108,7 +108,7 @@ beforeAll(async () => {
   store = await indexed('openapi.db', [block(100, all)], { partial: true });
   unresolved = await indexed('unresolved.db', [block(100, v1), revocation(101)]);
   backfilling = await indexed('backfilling.db', [block(100)], { tip: 5000 });
-  halted = await indexed('halted.db', [block(100)], { halt: { code: 'index-mismatch', since: 1, block: 9 } });
+  halted = await indexed('halted.db', [block(100)], { halt: { code: 'registry-mismatch', since: 1, block: 9 } });
 });
 afterAll(async () => {
   for (const one of [store, unresolved, backfilling, halted]) await one.close();

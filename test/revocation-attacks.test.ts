@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { decodeAbiParameters, parseAbiParameters } from 'viem';
 import { decodeAnswer, encodeCheck } from '../src/chain/registry-calls.ts';
-import { MAX_PAIRS } from '../src/chain/revocations.ts';
+import { MAX_PAIRS } from '../src/chain/revocations/revocations.ts';
 import { answer, type Question } from '../src/registry/check.ts';
 import { type Address, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { RegistryCall } from '../src/registry/registry-call.ts';
@@ -13,6 +13,7 @@ import { execute, fund, OWNER, send } from './support/evm-wallets.ts';
 import { type Following, following } from './support/following.ts';
 import { type RpcProxy, startRpcProxy } from './support/rpc-proxy.ts';
 import { appOf } from './support/serving.ts';
+import { unreadRevocations } from './support/unread-revocations.ts';
 import { MAINNET } from './support/vectors.ts';
 
 const wallet = (name: number): Address => `0x${name.toString(16).padStart(4, '0').repeat(10)}`;
@@ -241,7 +242,7 @@ describe('a wallet with more delegates than one tick settles', () => {
     let left = second;
     for (let ticks = 0; left.length > 0 && ticks < 5; ticks++) left = await next();
     expect(left).toEqual([]);
-    expect(await one.store.unreadRevocations(1)).toEqual([]);
+    expect(await unreadRevocations(one.store, 1)).toEqual([]);
   });
 });
 

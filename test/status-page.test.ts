@@ -12,7 +12,7 @@ import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 import { serving } from './support/serving.ts';
 
 const used = useSandboxInBrowser();
-const HALT = { code: 'registry-mismatch', since: timeOf(104), block: 102, statements: [] } as const;
+const HALT = { code: 'registry-mismatch', since: timeOf(104), block: 102 } as const;
 /** Up to date, halted, backfilling, behind, not started, and with a part of its history. */
 const CHAINS: readonly (readonly [number, Report | null])[] = [
   [1, { confirmed: 103 }],

@@ -176,11 +176,47 @@ for (const engine of ENGINES) {
       await chain.add([block(101), told, block(105)]);
       const range = { from: 0, to: 200, limit: 10 };
       expect(await store.uncheckedTimes(chain.chainId, range)).toMatchObject([{ number: 103, timestamp: timeOf(102) }]);
-      const { state } = await store.retime(chain.chainId, chain.state.epoch, [block(103)]);
+      const { state } = await store.confirm(chain.chainId, chain.state.epoch, [{ ...block(103), isProven: false }]);
       expect(state.revision).toBe(chain.state.revision + 1);
       expect(await store.uncheckedTimes(chain.chainId, range)).toEqual([]);
       expect((await store.blockAt(chain.chainId, timeOf(102))).number).toBe(101);
       expect((await store.blockAt(chain.chainId, timeOf(103))).number).toBe(103);
+    });
+
+    test("a corrected time of the head is the head's, also with others corrected below it", async () => {
+      const chain = await newChain();
+      const early = (number: number) => ({
+        ...block(number, [granted('ALL')]),
+        timestamp: timeOf(101),
+        timeFrom: 'log' as const,
+      });
+      await chain.add([block(101), early(103), early(105)]);
+      const confirmed = [103, 105].map((number) => ({ ...block(number), isProven: true }));
+      const { state } = await store.confirm(chain.chainId, chain.state.epoch, confirmed);
+      expect([state.head?.timestamp, (await store.chain(chain.chainId))?.head?.timestamp]).toEqual([
+        timeOf(105),
+        timeOf(105),
+      ]);
+    });
+
+    test('blocks with logs are unproven until they are confirmed as proven, and again when they are repaired without proof', async () => {
+      const chain = await newChain();
+      const proven = { ...block(102, [granted('ALL')]), isProven: true };
+      await chain.add([block(101, [granted('ALL')]), proven, block(103), block(104, [ended('ALL')])]);
+      const unproven = async () =>
+        (await store.unprovenBlocks(chain.chainId, { from: 0, to: 200, limit: 10 })).map(({ number }) => number);
+      expect(await unproven()).toEqual([104, 101]);
+      expect((await store.newestUnproven()).get(chain.chainId)).toBe(104);
+      await store.confirm(chain.chainId, chain.state.epoch, [
+        { ...block(104), isProven: true },
+        { ...block(101), isProven: false },
+      ]);
+      expect(await unproven()).toEqual([101]);
+      await chain.repair([{ ...block(101, [granted('ALL')]), isProven: true }, block(103, [ended('ALL')])]);
+      expect(await unproven()).toEqual([103]);
+      await chain.repair([block(103)]);
+      expect(await unproven()).toEqual([]);
+      expect((await store.newestUnproven()).has(chain.chainId)).toBe(false);
     });
 
     test('similar addresses are kept apart', async () => {

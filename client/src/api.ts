@@ -222,6 +222,14 @@ export interface Network {
   } | null;
   readonly finalizedBlock: number | null;
   readonly confirmedBlock: number | null;
+  /** Whether the logs of a block are proven against its hash, or only compared between providers. */
+  readonly proofs: {
+    readonly mode: 'proven' | 'compared' | null;
+    readonly logsFrom: number | null;
+    readonly share: number | null;
+  };
+  /** Wallets about which answers are refused, because providers or the registry contradict the index. */
+  readonly disputedWallets: number;
   readonly chainBlock: number | null;
   readonly progress: {
     /** The share of the history that is indexed, from 0 to 1. */
@@ -261,7 +269,7 @@ export interface Network {
     }[];
   } | null;
   readonly halt: {
-    readonly code: 'finality-violation' | 'registry-mismatch' | 'index-mismatch' | 'import-unfinished';
+    readonly code: 'finality-violation' | 'registry-mismatch' | 'import-unfinished';
     /** Unix seconds. */
     readonly since: number;
     readonly cause: string;
@@ -938,10 +946,10 @@ export interface ProblemFields {
     readonly clockBehindSeconds: number;
   };
 
-  /** A finalized block changed, or the index was found wrong; `code` says which. The chain resumes when that is resolved. */
+  /** A finalized block changed, or the index is not whole; `code` says which. The chain resumes when that is resolved. */
   readonly 'chain-halted': {
     readonly chainId: number;
-    readonly code: 'finality-violation' | 'registry-mismatch' | 'index-mismatch' | 'import-unfinished';
+    readonly code: 'finality-violation' | 'registry-mismatch' | 'import-unfinished';
     /** Unix seconds. */
     readonly since: number;
   };
@@ -953,6 +961,13 @@ export interface ProblemFields {
   readonly 'ownership-unavailable': {
     readonly chainId: number;
     readonly cause: 'no-provider' | 'disputed' | 'overloaded';
+  };
+
+  /** The registry, or a provider, contradicts the index about a wallet in the question, and it is not settled yet who is right. Neither true nor false would be certain. Other wallets are answered. */
+  readonly 'wallet-disputed': {
+    readonly chainId: number;
+    /** Unix seconds. */
+    readonly since: number;
   };
 
   /** A v1 revocation through a smart account does not name the delegate in its log, and no provider could read it from the registry yet. Neither true nor false would be certain. */

@@ -113,6 +113,10 @@ export class NotYetIndexed extends ProblemError<'not-yet-indexed'> {
 export class OwnershipUnavailable extends ProblemError<'ownership-unavailable'> {
   override readonly name = 'OwnershipUnavailable';
 }
+export class WalletDisputed extends ProblemError<'wallet-disputed'> {
+  override readonly name = 'WalletDisputed';
+}
+
 export class RevocationUnread extends ProblemError<'revocation-unread'> {
   override readonly name = 'RevocationUnread';
 }
@@ -145,6 +149,7 @@ export const PROBLEM_CLASSES: { readonly [T in ProblemType]: ProblemClass } = {
   'chain-halted': ChainHalted,
   'not-yet-indexed': NotYetIndexed,
   'ownership-unavailable': OwnershipUnavailable,
+  'wallet-disputed': WalletDisputed,
   'revocation-unread': RevocationUnread,
 };
 

@@ -19,7 +19,7 @@ const INDEXED = { chainId: integer, indexedBlock: count, indexedTimestamp: unixS
 const AGE = { ...INDEXED, ageSeconds: integer, maxAgeSeconds: integer } as const;
 
 /** Why a chain can be halted. */
-export const HALT_CODE = oneOfStrings('finality-violation', 'registry-mismatch', 'index-mismatch', 'import-unfinished');
+export const HALT_CODE = oneOfStrings('finality-violation', 'registry-mismatch', 'import-unfinished');
 
 /** A head more than this many blocks behind the chain means that the backfill is not finished: `chain-not-ready`, not `chain-stale`. */
 export const BACKFILL_BLOCKS = 100;
@@ -175,7 +175,7 @@ export const PROBLEMS = {
   'chain-halted': {
     status: 503,
     title: 'Chain halted',
-    help: 'A finalized block changed, or the index was found wrong; `code` says which. The chain resumes when that is resolved.',
+    help: 'A finalized block changed, or the index is not whole; `code` says which. The chain resumes when that is resolved.',
     fields: { chainId: integer, code: HALT_CODE, since: unixSeconds },
   },
   'not-yet-indexed': {
@@ -188,6 +188,12 @@ export const PROBLEMS = {
     title: 'Ownership unavailable',
     help: 'Who owns the token at the indexed block is not known: too few providers answered for that block (`no-provider`), they disagree (`disputed`), or too many requests wait for them (`overloaded`). This is not a no. Retry after `Retry-After` seconds.',
     fields: { chainId: integer, cause: oneOfStrings('no-provider', 'disputed', 'overloaded') },
+  },
+  'wallet-disputed': {
+    status: 503,
+    title: 'Wallet disputed',
+    help: 'The registry, or a provider, contradicts the index about a wallet in the question, and it is not settled yet who is right. Neither true nor false would be certain. Other wallets are answered.',
+    fields: { chainId: integer, since: unixSeconds },
   },
   'revocation-unread': {
     status: 503,

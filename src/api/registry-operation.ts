@@ -20,6 +20,7 @@ const REGISTRY_PROBLEMS = [
   'chain-stale',
   'clock-skew',
   'chain-halted',
+  'wallet-disputed',
   'not-yet-indexed',
 ] as const satisfies readonly ProblemType[];
 

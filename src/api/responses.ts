@@ -183,6 +183,28 @@ export const NETWORK = named(
     head: nullable(object({ number: count, hash: bytes32, timestamp: unixSeconds })),
     finalizedBlock: nullable(count),
     confirmedBlock: nullable(described(count, 'A second provider confirmed the history up to this block.')),
+    proofs: described(
+      object({
+        mode: nullable(oneOfStrings('proven', 'compared')),
+        logsFrom: nullable(
+          described(
+            count,
+            'The logs of all indexed blocks from this one on are proven. Null if none are, or the mode is compared.',
+          ),
+        ),
+        share: nullable(
+          described(
+            number,
+            'Of the new blocks since the start: for how many it is proven which logs they have, or that they have none.',
+          ),
+        ),
+      }),
+      'Whether the logs of a block are proven against its hash, or only compared between providers.',
+    ),
+    disputedWallets: described(
+      count,
+      'Wallets about which answers are refused, because providers or the registry contradict the index.',
+    ),
     chainBlock: nullable(described(count, 'The newest block that a provider reported.')),
     progress: nullable(
       described(

@@ -3,7 +3,7 @@
 import { type Comparison, compareBlocks } from './compare-blocks.ts';
 import type { FollowerContext } from './context.ts';
 import type { Provider } from './provider-pool.ts';
-import type { Revocations } from './revocations.ts';
+import type { Revocations } from './revocations/revocations.ts';
 
 /** Null if the chain is halted, or no block of the range is verified yet. */
 export async function auditRange(
@@ -19,7 +19,6 @@ export async function auditRange(
   if (low > high) return null;
   const providers = await fetchProviders();
   const result = await compareBlocks(context, providers, anchor, low, high);
-  if (result.repaired > 0) revocations.wake();
   const [first, ...others] = providers;
   if (first !== undefined) await revocations.verify({ first, others }, low, high);
   const confirmed = context.state.confirmed ?? context.state.firstBlock - 1;

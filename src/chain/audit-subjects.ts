@@ -1,18 +1,18 @@
-// The questions and lists that an audit asks the registry about.
+// What an audit asks the registry: questions, and lists of wallets.
 
 import { type Question, questionFor } from '../registry/check.ts';
 import type { Address } from '../registry/delegation.ts';
-import { hasUnnamedRevocations, type Version } from '../registry/versions.ts';
-import type { Subject, WalletList } from '../store/halt.ts';
+import type { Version } from '../registry/versions.ts';
 import type { LogRecord } from '../store/store.ts';
 
-export const isQuestion = (subject: Subject): subject is Question => 'scope' in subject;
+/** A wallet's list. The v1 lists by delegate are not read, because v1 checks cover the same rows. */
+export type WalletList =
+  | { readonly version: 1; readonly wallet: Address; readonly direction: 'outgoing' }
+  | { readonly version: 2; readonly wallet: Address; readonly direction: 'outgoing' | 'incoming' };
 
 /** For the log and the terminal. */
-export const describeSubject = (subject: Subject): string =>
-  isQuestion(subject)
-    ? `v${subject.version} ${subject.scope} ${subject.from} to ${subject.to}`
-    : `v${subject.version} ${subject.direction} list of ${subject.wallet}`;
+export const describeQuestion = ({ version, scope, from, to }: Question): string =>
+  `v${version} ${scope} ${from} to ${to}`;
 
 /** For each log, a question about its delegation, and the same question about an unrelated delegate. */
 export function questionsAbout(logs: readonly LogRecord[]): Question[] {
@@ -29,11 +29,3 @@ export function listsAbout({ version, from, to }: { version: Version; from: Addr
   const outgoing = { version, wallet: from, direction: 'outgoing' } as WalletList;
   return version === 1 ? [outgoing] : [outgoing, { version, wallet: to, direction: 'incoming' }];
 }
-
-/** The wallets whose v1 delegations the subjects are about. */
-export const v1VaultsOf = (subjects: readonly Subject[]): ReadonlySet<Address> =>
-  new Set(
-    subjects
-      .filter(({ version }) => hasUnnamedRevocations(version))
-      .map((subject) => (isQuestion(subject) ? subject.from : subject.wallet)),
-  );

@@ -3,7 +3,6 @@
 
 import type { Question } from '../registry/check.ts';
 import type { Network } from '../registry/network.ts';
-import type { Subject } from '../store/halt.ts';
 import type { Store } from '../store/store.ts';
 import { listsAbout, questionsAbout } from './audit-subjects.ts';
 import type { Follower } from './follower.ts';
@@ -24,6 +23,7 @@ export interface Auditor {
 
 const LOGS_EVERY_MS = 90_000;
 const ANSWERS_EVERY_MS = 300_000;
+const PROVE_PAUSE_MS = 600_000;
 /** Stored logs, and denied checks, per audit of answers. */
 const SAMPLE_SIZE = 2;
 const LOGS_TO_SAMPLE = 200;
@@ -52,7 +52,7 @@ export function createAuditor(
   now: () => number,
   random: () => number = Math.random,
 ): Auditor {
-  let [logsAt, answersAt, from, blocks, answers] = [now(), now(), 0, 0, 0];
+  let [logsAt, answersAt, proveAt, from, blocks, answers] = [now(), now(), now(), 0, 0, 0];
   let denied: Question[] = [];
   /** Whether a second provider answered the last time. */
   let hasSecondProvider = true;
@@ -84,8 +84,7 @@ export function createAuditor(
     if (logs.length === 0) logs = await store.logs(chainId, { from: firstBlock, ...range });
     const questions = [...questionsAbout(draw(logs, SAMPLE_SIZE)), ...draw(denied, SAMPLE_SIZE)];
     const [one] = draw([...questions], 1);
-    const subjects: Subject[] = one === undefined ? [] : [...questions, ...listsAbout(one)];
-    answers += (await follower.auditAnswers(subjects))?.asked ?? 0;
+    answers += (await follower.auditAnswers(questions, one === undefined ? [] : listsAbout(one)))?.asked ?? 0;
   }
 
   return {
@@ -106,6 +105,11 @@ export function createAuditor(
       if (now() - answersAt >= ANSWERS_EVERY_MS) {
         answersAt = now();
         await compareAnswers(firstBlock, verified);
+      }
+      if (now() >= proveAt) {
+        // Between two rounds of all history, blocks that could not be proven wait.
+        proveAt = now() + PROVE_PAUSE_MS;
+        if (await follower.prove()) proveAt = now();
       }
       return hasMore;
     },

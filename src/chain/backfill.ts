@@ -1,16 +1,20 @@
-// Reads ranges of blocks while the index is far behind the head. Old history counts as verified when it is read. Newer blocks
-// are read again with the window first.
+// Reads ranges of blocks while the index is far behind the head. Old history counts as verified when it is read, and is proven later.
+// Newer blocks are read again with the window first, and proven before they are served.
 
 import type { BlockInput } from '../store/store.ts';
+import { findAgreedBlock } from './agreed-block.ts';
 import type { Ancestor, BlockRange, Commit } from './commit.ts';
 import type { FollowerContext, TickProviders } from './context.ts';
-import { crossCheck } from './cross-check.ts';
+import { fetchReports, findDiffering, onlyComparable } from './cross-check.ts';
+import { decideLogs } from './decide-logs.ts';
 import { Inconsistent, WrongChain } from './errors.ts';
 import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
-import { hasBlock } from './find-block.ts';
+import { findOther, hasBlock } from './find-block.ts';
 import { createGarbageCollector } from './garbage.ts';
 import { type BlockLogs, groupLogs } from './group-logs.ts';
 import type { Header, Node } from './node.ts';
+import { byNumber, type ProviderLogs } from './provider-logs.ts';
+import type { Provider } from './provider-pool.ts';
 import { type HistoryPart, readHistory } from './read-history.ts';
 import { resolveBlocks } from './resolve-blocks.ts';
 import { RpcError } from './rpc.ts';
@@ -21,48 +25,66 @@ const PREFETCHED_RANGES = 4;
 const TICK_MS = 20_000;
 /** This many of the newest finalized blocks are read twice before they count as verified. */
 const READ_TWICE_BLOCKS = 10_000;
+/** Blocks of a range that providers may disagree about. */
+const MAX_DIFFERENCES = 64;
 /** How long the other providers may take for a range. */
 const CROSS_CHECK_TIMEOUT_MS = 20_000;
 
-export function createBackfill(context: FollowerContext, commit: Commit) {
+/** `proveStored` proves blocks that are stored, above the verified one and up to another. True if there may be more of them. */
+export function createBackfill(
+  context: FollowerContext,
+  commit: Commit,
+  proveStored: (providers: TickProviders, to: Ancestor) => Promise<boolean>,
+) {
   const { network, finality } = context;
   const { chainId } = network;
 
   async function readAhead(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
     await context.report({ tip: tip.number });
     const { node } = providers.first;
-    const oldEnd = Math.min(await finalizedNumber(network, finality, node, tip), tip.number) - READ_TWICE_BLOCKS;
+    const finalized = Math.min(await finalizedNumber(network, finality, node, tip), tip.number);
+    const oldEnd = finalized - READ_TWICE_BLOCKS;
     const deadline = performance.now() + TICK_MS;
-    if (ancestor.number < oldEnd) await readOld(providers, tip, ancestor, { to: oldEnd, deadline });
-    else await readNew(providers, tip, ancestor, deadline);
+    if (ancestor.number < oldEnd) return readOld(providers, tip, ancestor, { to: oldEnd, deadline });
+    // Blocks up to the finalized one are proven together after they are stored, and not served before. Newer ones are proven first.
+    const isFinal = ancestor.number < finalized;
+    if (!isFinal && (await proveStored(providers, ancestor))) return;
+    await readNew(providers, isFinal ? finalized : tip.number, ancestor, deadline, !isFinal);
   }
 
   /** The audit compares old history with the other providers, at the speed they allow. */
   async function readOld(
-    { first: { history } }: TickProviders,
+    providers: TickProviders,
     tip: Header,
     ancestor: Ancestor,
     limits: { readonly to: number; readonly deadline: number },
   ): Promise<void> {
-    const { node, scanner } = history;
+    const { node, scanner } = providers.first.history;
     let before = ancestor;
     const onPart = async ({ from, to, logs }: HistoryPart) => {
       const end = await headerAt(node, to);
-      const isOldEnough = end.timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS;
-      await commit(await toRange(node, from, end, groupLogs(logs)), before, isOldEnough);
+      const isOldEnough =
+        end.timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS && (await findOther(providers.others, end)) === null;
+      await commit(await toRange(node, from, end, groupLogs(logs), true), before, isOldEnough);
       before = end;
     };
     await readHistory(scanner, { from: ancestor.number + 1, ...limits, onPart });
   }
 
-  async function readNew(providers: TickProviders, tip: Header, ancestor: Ancestor, deadline: number): Promise<void> {
+  async function readNew(
+    providers: TickProviders,
+    last: number,
+    ancestor: Ancestor,
+    deadline: number,
+    mustProve: boolean,
+  ): Promise<void> {
     const { node, scanner } = providers.first.history;
     const reads: Promise<BlockRange>[] = [];
     let next = ancestor.number + 1;
     const prefetch = () => {
-      if (next > tip.number || performance.now() > deadline) return;
-      const to = Math.min(tip.number, next + scanner.rangeSize - 1);
-      const read = readRange(providers, next, to);
+      if (next > last || performance.now() > deadline) return;
+      const to = Math.min(last, next + scanner.rangeSize - 1);
+      const read = readRange(providers, next, to, mustProve);
       // The failure is thrown when this read is awaited in order.
       read.catch(() => {});
       reads.push(read);
@@ -74,7 +96,7 @@ export function createBackfill(context: FollowerContext, commit: Commit) {
     for (let range = await reads.shift(); range !== undefined; range = await reads.shift()) {
       prefetch();
       await requireUnchanged(node, from);
-      await commit(range, from);
+      await commit({ ...range, isProving: context.proof.isProven && !mustProve }, from);
       from = range.end;
       garbage.release(range.blocks.reduce((sum, { logs }) => sum + logs.length, 0));
     }
@@ -84,30 +106,56 @@ export function createBackfill(context: FollowerContext, commit: Commit) {
     const { chainId: found, header } = await node.headerAndChainId(block);
     if (found !== chainId) throw new WrongChain(found);
     if (header === null) throw new RpcError('refused', `the provider does not have block ${block}`);
+    context.proof.requireHeaders([header]);
     return header;
   }
 
-  async function readRange(providers: TickProviders, from: number, to: number): Promise<BlockRange> {
+  async function readRange(
+    providers: TickProviders,
+    from: number,
+    to: number,
+    mustProve: boolean,
+  ): Promise<BlockRange> {
     const { node, scanner } = providers.first.history;
     const before = await headerAt(node, to);
-    const logs = await scanner.fetchLogs(from, to);
+    const fetch = (provider: Provider) =>
+      (provider === providers.first ? scanner : provider.scanner).fetchLogs(from, to);
+    const all = await fetchReports(context, providers, fetch, CROSS_CHECK_TIMEOUT_MS);
     const end = await headerAt(node, to);
     if (before.hash !== end.hash) throw new Inconsistent(`block ${to} changed while it was read`);
-    const settled = await crossCheck(context, providers, groupLogs(logs), {
-      end,
-      fetch: (provider) => provider.scanner.fetchLogs(from, to),
-      timeoutMs: CROSS_CHECK_TIMEOUT_MS,
-    });
-    return toRange(node, from, end, settled);
+    const reports = await onlyComparable(context, all, end);
+    const [ours] = reports as [ProviderLogs];
+    const blocks: Map<number, BlockLogs & { readonly isProven?: boolean }> = byNumber([...ours.blocks.values()]);
+    const claimed = mustProve && context.proof.isProven ? blocks.keys() : [];
+    const differing = findDiffering(context, reports);
+    for (const number of new Set([...differing.slice(0, MAX_DIFFERENCES), ...claimed])) {
+      const all = reports.map(({ provider }) => provider);
+      const agreed = await findAgreedBlock(context, all, number, end);
+      const having = reports.filter(({ provider }) => agreed.providers.includes(provider));
+      const { header, logs, isProven } = await decideLogs(context, having, agreed.header);
+      if (logs.length === 0) blocks.delete(number);
+      else blocks.set(number, { number, hash: header.hash, timestamp: header.timestamp, logs, isProven });
+    }
+    // Those that were proven wrong are blamed by now.
+    if (differing.length > MAX_DIFFERENCES)
+      throw new Inconsistent(`the providers disagree about ${differing.length} blocks`);
+    const settled = [...blocks.values()].sort((a, b) => a.number - b.number);
+    return toRange(node, from, end, settled, false);
   }
 
-  async function toRange(node: Node, from: number, end: Header, blocks: readonly BlockLogs[]): Promise<BlockRange> {
+  async function toRange(
+    node: Node,
+    from: number,
+    end: Header,
+    blocks: readonly BlockLogs[],
+    isOld: boolean,
+  ): Promise<BlockRange> {
     // The chain's first block is stored with its time, so that times before the first log can be answered.
     const isStart = context.state?.head == null && from === context.state?.firstBlock;
     const start = isStart && from < end.number ? await headerAt(node, from) : null;
     const known = new Map([end, ...(start === null ? [] : [start])].map((header) => [header.number, header]));
     const between = { after: start?.timestamp ?? context.state?.head?.timestamp ?? 0, until: end.timestamp };
-    const found = await resolveBlocks(node, network, blocks, { known, between });
+    const found = await resolveBlocks(node, network, blocks, { known, between, isOld });
     if (start === null || found[0]?.number === from) return { end, blocks: found };
     const first: BlockInput = { number: from, hash: start.hash, timestamp: start.timestamp, logs: [] };
     return { end, blocks: [first, ...found] };

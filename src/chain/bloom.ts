@@ -1,15 +1,10 @@
 // Tests a block's logs bloom. It can have false positives, never false negatives.
 
-import { createKeccak } from 'hash-wasm';
-
-const keccak = await createKeccak(256);
+import { keccakBytes } from './prove/keccak.ts';
 
 /** The three bits of a value, each as a byte position and a mask. */
 function bitsOf(value: string): readonly (readonly [number, number])[] {
-  const hash = keccak
-    .init()
-    .update(Uint8Array.fromHex(value.slice(2)))
-    .digest('binary');
+  const hash = keccakBytes(Uint8Array.fromHex(value.slice(2)));
   return [0, 2, 4].map((at) => {
     const bit = (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 2047;
     return [255 - (bit >> 3), 1 << (bit & 7)] as const;

@@ -11,6 +11,8 @@ export type Ancestor = Pick<BlockRef, 'number'> & { readonly hash: BlockRef['has
 export interface BlockRange {
   readonly end: Header;
   readonly blocks: readonly BlockInput[];
+  /** Its logs are still to be proven before they are served. Without it, that stays as it was. */
+  readonly isProving?: boolean;
 }
 
 /** The rollback is part of the first transaction. */
@@ -26,7 +28,7 @@ export function createCommit(
   const { network, store, onEvent } = context;
   const { chainId } = network;
 
-  return async ({ end, blocks }, ancestor, isVerified = false) => {
+  return async ({ end, blocks, isProving }, ancestor, isVerified = false) => {
     const before = context.state;
     if (before === null) return;
     const rollback =
@@ -44,6 +46,7 @@ export function createCommit(
           head,
           ...(position === 0 ? rollback : {}),
           ...(isVerified ? { verified: head.number } : {}),
+          ...(isProving === undefined ? {} : { proving: isProving }),
         };
         return store.apply(batch);
       });

@@ -1,31 +1,38 @@
-// Compares a range of the index with all providers, repairs blocks that are wrong in the index, and blames providers that are
-// wrong.
+// Compares a range of the index with all providers, and repairs blocks that are wrong in the index.
 
-import type { BlockInput } from '../store/store.ts';
-import { buildRepairedBlock } from './build-repaired-block.ts';
-import { eventKeys, isEqual, missingFrom } from './compare-logs.ts';
+import type { BlockRef, ConfirmedBlock, RepairedBlock } from '../store/store.ts';
+import { type AgreedBlock, findAgreedBlock, isOnChain } from './agreed-block.ts';
+import { eventKeys, isEqual } from './compare-logs.ts';
 import { compareTimes } from './compare-times.ts';
 import type { FollowerContext } from './context.ts';
+import { decideLogs, refute } from './decide-logs.ts';
+import { findDisputes } from './disputed-wallets.ts';
+import { Inconsistent, isProviderFault } from './errors.ts';
 import { fetchRange } from './fetch-range.ts';
-import { findAgreedBlock } from './find-block.ts';
 import type { BlockId } from './node.ts';
+import { stateSyncHash } from './prove/receipts.ts';
 import type { ProviderLogs } from './provider-logs.ts';
 import type { Provider } from './provider-pool.ts';
-import { settleBlock } from './settle-block.ts';
+import { toBlockInput } from './resolve-blocks.ts';
+import { RpcError } from './rpc.ts';
 import { groupStoredLogs, readStoredLogs, type StoredBlock } from './stored-blocks.ts';
 
 export interface Comparison {
   readonly logs: number;
   /** Blocks that were wrong in the index. */
   readonly repaired: number;
+  /** Blocks that providers disagree about, without proof. Answers about their wallets are refused. */
+  readonly undecided: number;
   /** Providers that answered. */
   readonly providers: number;
+  /** Whether all configured providers were asked. */
+  readonly isAll: boolean;
   /** False if so many blocks differed that the rest was left for the next call. */
   readonly isComplete: boolean;
 }
 
-/** Blocks that are repaired in one call. */
-const MAX_REPAIRS = 64;
+/** Blocks that are decided in one call. */
+const MAX_DIFFERENCES = 64;
 
 /** The anchor is a block of ours that a provider must have. `known` is a provider that is known to have it. */
 export async function compareBlocks(
@@ -38,39 +45,47 @@ export async function compareBlocks(
 ): Promise<Comparison> {
   const { network, store, onEvent } = context;
   const { chainId } = network;
-  const answers = await fetchRange(context, providers, anchor, from, to, known);
+  let answers: readonly ProviderLogs[] = await fetchRange(context, providers, anchor, from, to, known);
+  const { length: answered } = answers;
   const logs = await readStoredLogs(store, chainId, from, to);
   const stored = groupStoredLogs(logs);
-  const repairs: BlockInput[] = [];
-  /** Providers that were wrong in this range. If they lack more logs, those blocks are not settled again. */
-  const wrong = new Set<Provider>();
-  let isComplete = true;
+  const unproven = new Set((await store.unprovenBlocks(chainId, { from, to, limit: stored.size })).map(numberOf));
+  const repairs: RepairedBlock[] = [];
+  const proven: ConfirmedBlock[] = [];
+  let [differences, undecided, isComplete] = [0, 0, true];
   for (const number of blocksWithLogs(stored, answers)) {
     const ours = stored.get(number);
     const ourKeys = eventKeys(network, ours?.logs ?? []);
-    const differs = ({ provider, blocks }: ProviderLogs) => {
+    const differing = answers.filter(({ blocks }) => {
       const theirs = blocks.get(number);
-      const keys = eventKeys(network, theirs?.logs ?? []);
-      const isSameBlock = ours === undefined || theirs === undefined || theirs.hash === ours.hash;
-      if (isSameBlock && isEqual(keys, ourKeys)) return false;
-      const onlyLacksLogs = keys.length < ourKeys.length && missingFrom(ourKeys, keys).length === 0;
-      return !(wrong.has(provider) && onlyLacksLogs);
-    };
-    if (!answers.some(differs)) continue;
-    if (repairs.length >= MAX_REPAIRS) {
+      return !isSame(ours, theirs) || !isEqual(eventKeys(network, theirs?.logs ?? []), ourKeys);
+    });
+    if (differing.length === 0) continue;
+    const isProven =
+      ours !== undefined && context.proof.isProven && !unproven.has(number) && !hasMessages(number, ours);
+    if (isProven && !(await refute(context, differing, ours, ours.logs))) continue;
+    if (differences++ >= MAX_DIFFERENCES || answers.length === 0) {
       isComplete = false;
       break;
     }
-    const block = ours
-      ? { number, hash: ours.hash }
-      : await findAgreedBlock(
-          answers.map(({ provider }) => provider),
-          number,
-        );
-    const settled = await settleBlock(context, answers, block, ours?.logs ?? []);
-    for (const provider of settled.wrong) wrong.add(provider);
-    const keys = settled.entries.map(({ key }) => key);
-    if (!isEqual(ourKeys, keys)) repairs.push(await buildRepairedBlock(network, answers, block, settled.entries));
+    const agreed = await orNull(findAgreedBlock(context, providers, number, anchor));
+    if (agreed !== null) answers = answers.filter(({ provider }) => agreed.providers.includes(provider));
+    if (isProven && agreed?.header.hash === ours.hash) continue;
+    const hashes = [...new Set((ours?.logs ?? []).map(({ transactionHash }) => transactionHash))];
+    const decided = agreed && (await orNull(decideLogs(context, answers, agreed.header, hashes)));
+    if (decided !== null && isSame(ours, decided.header) && isEqual(ourKeys, eventKeys(network, decided.logs))) {
+      const { timestamp } = decided.header;
+      if (decided.isProven && ours !== undefined) proven.push({ number, hash: ours.hash, timestamp, isProven: true });
+    } else if (decided !== null && (await mayReplace(ours, agreed as AgreedBlock)))
+      repairs.push({ ...toBlockInput(network, decided.header, decided.logs, decided.isProven), replaces: ours?.hash });
+    else {
+      const isFinal = number <= (context.state?.verified ?? -1);
+      if (!isFinal && (agreed === null || agreed.header.hash !== ours?.hash))
+        throw new Inconsistent(`block ${number} changed while it was compared`);
+      undecided++;
+      const lists = answers.map(({ blocks }) => blocks.get(number)?.logs ?? []);
+      await context.dispute(await findDisputes(context, number, [ours?.logs ?? [], ...lists]));
+    }
   }
   const [first] = repairs;
   if (first !== undefined) {
@@ -78,9 +93,44 @@ export async function compareBlocks(
     const names = answers.map(({ provider }) => provider.name);
     onEvent({ type: 'repaired', block: first.number, blocks: repairs.length, providers: names });
   }
+  if (proven.length > 0) await context.commit(({ epoch }) => store.confirm(chainId, epoch, proven));
   await compareTimes(context, answers, from, to);
-  return { logs: logs.length, repaired: repairs.length, providers: answers.length, isComplete };
+  return {
+    logs: logs.length,
+    repaired: repairs.length,
+    undecided,
+    providers: answered,
+    isAll: answered === context.providerCount,
+    isComplete,
+  };
+
+  /** A block whose hash is not ours counts only if it is on the chain. */
+  async function mayReplace(ours: StoredBlock | undefined, agreed: AgreedBlock): Promise<boolean> {
+    const isKnown = ours === undefined ? !context.proof.isProven : ours.hash === agreed.header.hash;
+    return isKnown || (await orNull(isOnChain(context, agreed, anchor))) === true;
+  }
+
+  /** Logs that no root commits to are compared again, whatever is proven. */
+  function hasMessages(number: number, ours: StoredBlock): boolean {
+    const logs = [ours.logs, ...answers.map(({ blocks }) => blocks.get(number)?.logs ?? [])].flat();
+    return logs.some(({ transactionHash }) => transactionHash === stateSyncHash(network, ours));
+  }
 }
+
+/** Null if it cannot be decided. */
+async function orNull<T>(deciding: Promise<T>): Promise<T | null> {
+  try {
+    return await deciding;
+  } catch (error) {
+    if (!isProviderFault(error) || (error instanceof RpcError && error.fault === 'unreachable')) throw error;
+    return null;
+  }
+}
+
+const isSame = (ours: Pick<BlockRef, 'hash'> | undefined, theirs: Pick<BlockRef, 'hash'> | undefined) =>
+  ours === undefined || theirs === undefined || ours.hash === theirs.hash;
+
+const numberOf = ({ number }: BlockRef) => number;
 
 const blocksWithLogs = (stored: ReadonlyMap<number, StoredBlock>, answers: readonly ProviderLogs[]): number[] =>
   [...new Set([...stored.keys(), ...answers.flatMap(({ blocks }) => [...blocks.keys()])])].sort((a, b) => a - b);

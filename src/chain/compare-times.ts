@@ -2,6 +2,7 @@
 
 import type { BlockRef } from '../store/store.ts';
 import type { FollowerContext } from './context.ts';
+import { rootsOf } from './prove/block.ts';
 import type { ProviderLogs } from './provider-logs.ts';
 
 /** Times that are compared in one call. */
@@ -21,7 +22,7 @@ export async function compareTimes(
     const times = answers.flatMap(({ blocks }) => blocks.get(number)?.timestamp ?? []);
     return times.length > 1 && times.every((time) => time === timestamp);
   };
-  const checked: BlockRef[] = unchecked.filter(isConfirmed);
+  const checked = unchecked.filter(isConfirmed);
   const open = unchecked.filter((block) => !isConfirmed(block));
   let wrong = 0;
   for (const { provider } of answers) {
@@ -30,13 +31,14 @@ export async function compareTimes(
     const headers = await provider.node.headers(left.map(({ number }) => number)).catch(() => []);
     for (const [position, header] of headers.entries()) {
       const block = left[position] as BlockRef;
-      if (header.hash !== block.hash) continue;
+      if (header.hash !== block.hash || (context.proof.isProven && rootsOf(header) === null)) continue;
       if (header.timestamp !== block.timestamp) wrong++;
       checked.push({ ...block, timestamp: header.timestamp });
     }
   }
   if (checked.length === 0) return;
   checked.sort((a, b) => a.number - b.number);
-  await context.commit(({ epoch }) => store.retime(chainId, epoch, checked));
+  const confirmed = checked.map((block) => ({ ...block, isProven: false }));
+  await context.commit(({ epoch }) => store.confirm(chainId, epoch, confirmed));
   if (wrong > 0) onEvent({ type: 'retimed', block: (checked[0] as BlockRef).number, blocks: wrong });
 }

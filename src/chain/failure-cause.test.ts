@@ -1,7 +1,7 @@
 // Each failure of a provider has a cause and a message: over real sockets, and without the parts of its URL.
 
 import { afterAll, describe, expect, test } from 'bun:test';
-import { NO_ANSWER, Refusal, startFakeNode } from '../../test/support/fake-node.ts';
+import { createChainMaker, headerJson, NO_ANSWER, Refusal, startFakeNode } from '../../test/support/fake-node.ts';
 import { MAINNET } from '../../test/support/vectors.ts';
 import { createWorld, FIRST } from '../../test/support/world.ts';
 import { createProviderPool, type ProviderFailure } from './provider-pool.ts';
@@ -145,7 +145,7 @@ test('a node below the first block is still syncing', async () => {
   world.one.restart();
   syncing.fault = ({ method, params }, honest) =>
     method === 'eth_getBlockByNumber' && params[0] === 'latest'
-      ? { ...(honest() as object), number: `0x${(FIRST - 200).toString(16)}` }
+      ? headerJson(createChainMaker(FIRST - 200).block(null, []))
       : honest();
   world.one.errors.length = 0;
   await world.one.settle(1);

@@ -1,7 +1,7 @@
 // Fetches a range of logs from every provider that is on the index's branch.
 
 import type { FollowerContext } from './context.ts';
-import { Lagging, Untrusted } from './errors.ts';
+import { Inconsistent, Lagging } from './errors.ts';
 import type { BlockId } from './node.ts';
 import { type ProviderLogs, toProviderLogs } from './provider-logs.ts';
 import type { Provider } from './provider-pool.ts';
@@ -40,5 +40,5 @@ async function requireAnchor({ node }: Provider, { number, hash }: BlockId): Pro
   const header = await node.header(number);
   if (header?.hash === hash) return;
   const message = `the provider does not have our block ${number}`;
-  throw header === null ? new Lagging(message) : new Untrusted(message);
+  throw header === null ? new Lagging(message) : new Inconsistent(message);
 }

@@ -3,7 +3,7 @@
 
 import type { BlockRef, ChainState } from '../store/store.ts';
 import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
-import { Inconsistent, Untrusted } from './errors.ts';
+import { Inconsistent } from './errors.ts';
 import { bisectLast, hasBlock } from './find-block.ts';
 import type { Header } from './node.ts';
 
@@ -22,7 +22,7 @@ export function createFinalityViolation(context: FollowerContext) {
     for (const { node } of others) {
       const theirs = await node.header(ours.number).catch(() => null);
       if (theirs?.hash === ours.hash)
-        throw new Untrusted(`the provider has another block ${ours.number} than the other providers`);
+        throw new Inconsistent(`the provider has another block ${ours.number} than the other providers`);
     }
     const theirs = header?.hash ?? null;
     observed = { hash: theirs, since: now(), reads: 1 };

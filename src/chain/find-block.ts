@@ -1,13 +1,18 @@
 // Small searches over the blocks of providers.
 
 import type { BlockRef } from '../store/store.ts';
-import { Inconsistent } from './errors.ts';
 import type { BlockId, Node } from './node.ts';
 import type { Provider } from './provider-pool.ts';
 
 /** Whether the node has this hash at this height. */
 export const hasBlock = async (node: Node, { number, hash }: Pick<BlockRef, 'number' | 'hash'>): Promise<boolean> =>
   (await node.header(number))?.hash === hash;
+
+/** A provider that has another block at that height. Null if none has. */
+export async function findOther(providers: readonly Provider[], { number, hash }: BlockId): Promise<Provider | null> {
+  const headers = await Promise.all(providers.map(({ node }) => node.header(number).catch(() => null)));
+  return providers.find((_, position) => (headers[position]?.hash ?? hash) !== hash) ?? null;
+}
 
 /** The last position below `end` that matches, or -1. All matching positions must come before all others. */
 export async function bisectLast(end: number, matches: (position: number) => Promise<boolean>): Promise<number> {
@@ -18,13 +23,4 @@ export async function bisectLast(end: number, matches: (position: number) => Pro
     else high = middle;
   }
   return low;
-}
-
-/** The block at a height, by headers: a provider's log may name a block that the provider itself does not have. */
-export async function findAgreedBlock(providers: readonly Provider[], number: number): Promise<BlockId> {
-  const headers = await Promise.all(providers.map(({ node }) => node.header(number).catch(() => null)));
-  const hashes = new Set(headers.flatMap((header) => header?.hash ?? []));
-  const [hash] = hashes;
-  if (hash === undefined || hashes.size > 1) throw new Inconsistent(`the providers disagree about block ${number}`);
-  return { number, hash };
 }

@@ -2,6 +2,7 @@
 
 import type { FollowerEvent } from './context.ts';
 import type { FailureCause } from './failure-cause.ts';
+import type { Evidence } from './live.ts';
 import type { RpcStats } from './rpc-stats.ts';
 
 export interface ProviderStatus {
@@ -31,6 +32,8 @@ export interface FollowerStatus {
   readonly events: Readonly<Partial<Record<FollowerEvent['type'], number>>>;
   /** Finalized blocks that were audited. */
   readonly audited: number;
+  /** New blocks by how their logs, or that they have none, are known. */
+  readonly evidence: Readonly<Record<Evidence, number>>;
   /** Registry answers that were compared with the index. */
   readonly compared: number;
   /** Another process holds the lease, and this one waits for it. */

@@ -1,26 +1,28 @@
 // Follows one chain. A tick reads from one provider, compares with the others, and ends in one correct commit or in none.
 
-import type { Address } from '../registry/delegation.ts';
+import type { Question } from '../registry/check.ts';
+import type { Address, Bytes32 } from '../registry/delegation.ts';
 import type { Finality, Network } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
-import type { Subject } from '../store/halt.ts';
 import type { ChainState, Store } from '../store/store.ts';
 import { auditRange } from './audit-range.ts';
+import type { WalletList } from './audit-subjects.ts';
 import { createBackfill } from './backfill.ts';
 import { claimChain } from './claim-chain.ts';
-import { createCommit } from './commit.ts';
+import { type Ancestor, createCommit } from './commit.ts';
 import type { Comparison } from './compare-blocks.ts';
-import { createContext, type FollowerEvent, type TickProviders } from './context.ts';
+import { allProviders, createContext, type FollowerEvent, type TickProviders } from './context.ts';
+import { type AnswersAudit, createDisputes } from './disputes.ts';
 import { Inconsistent, isProviderFault, Syncing, WrongChain } from './errors.ts';
 import { createFinalityViolation } from './finality-violation.ts';
 import { findAncestor } from './find-ancestor.ts';
 import { createHeadCheck } from './head-check.ts';
 import { createLagMeter } from './lag-meter.ts';
-import { createLive, LIVE_BLOCKS } from './live.ts';
+import { createLive, type Evidence, LIVE_BLOCKS } from './live.ts';
 import type { Header } from './node.ts';
+import { proveStored } from './prove-stored.ts';
 import type { ProviderPool } from './provider-pool.ts';
-import { type AnswersAudit, createRegistryMismatch } from './registry-mismatch.ts';
-import { createRevocations } from './revocations.ts';
+import { createRevocations } from './revocations/revocations.ts';
 import { RpcError } from './rpc.ts';
 import { createVerifiedCheck } from './verified-check.ts';
 import { createWindow } from './window.ts';
@@ -42,8 +44,10 @@ export interface Follower {
   tick(): Promise<{ readonly more: boolean }>;
   /** Compares finalized blocks with all providers and repairs the index. Null if no block of the range is verified. */
   audit(from: number, to: number): Promise<Comparison | null>;
-  /** Compares our answers with the registry's at the verified block. Null if there is none. A mismatch halts the chain. */
-  auditAnswers(subjects: readonly Subject[]): Promise<AnswersAudit | null>;
+  /** Compares our answers with the registry's at the verified block. Null if there is none. Wallets that differ are refused. */
+  auditAnswers(questions: readonly Question[], lists?: readonly WalletList[]): Promise<AnswersAudit | null>;
+  /** Proves some finalized blocks with logs, newest first. True if there are more. */
+  prove(): Promise<boolean>;
   /** Settles this pair first: a caller was refused an answer because a revocation is not settled. */
   prioritize(vault: Address, delegate: Address): void;
   /** True while a backfill reads from the chain's only provider: other reads would slow it down, and have nothing to compare with. */
@@ -55,6 +59,8 @@ export interface Follower {
   readonly tip: number | null;
   /** Logs written since the start. */
   readonly logs: number;
+  /** New blocks since the start, by how their logs are known. */
+  readonly evidence: Readonly<Record<Evidence, number>>;
 }
 
 export function createFollower(options: FollowerOptions): Follower {
@@ -66,13 +72,18 @@ export function createFollower(options: FollowerOptions): Follower {
     network,
     store,
     finality: options.finality ?? network.finality,
+    providerCount: pool.all.length,
     now,
-    onEvent,
+    onEvent(event) {
+      if (event.type === 'repaired') revocations.wake();
+      onEvent(event);
+    },
     blame(provider, error) {
       if (!isProviderFault(error)) return;
       blamed.add(provider.name);
       pool.failed(provider, error, now());
     },
+    isBlamed: ({ name }) => blamed.has(name),
   });
   let logs = 0;
   let latest: number | null = null;
@@ -83,22 +94,29 @@ export function createFollower(options: FollowerOptions): Follower {
   });
   const violation = createFinalityViolation(context);
   const verifiedCheck = createVerifiedCheck(context, violation);
-  const mismatch = createRegistryMismatch(context, revocations);
+  const disputes = createDisputes(context, revocations);
   const headCheck = createHeadCheck(context);
-  const live = createLive(context, commit);
-  const backfill = createBackfill(context, commit);
+  const evidence: Record<Evidence, number> = { bloom: 0, receipts: 0, compared: 0 };
+  const live = createLive(context, commit, (by) => {
+    evidence[by]++;
+  });
+  const backfill = createBackfill(context, commit, proveNew);
   const window = createWindow(context, revocations);
   const lagMeter = createLagMeter();
 
   /** One tick. True if there is more to do without a pause. */
   async function tick(providers: TickProviders): Promise<boolean> {
     const tip = await fetchTip(providers);
+    context.proof.requireHeaders([tip]);
     if (context.state === null) await claimChain(context, providers, options.firstBlock);
     // Nothing is committed to a halted chain, so only a reload shows that an operator or another process has resumed it.
     else if (context.state.halt !== null) await context.refresh();
     const { state } = context;
     if (state === null) return false;
-    if (state.halt !== null && !mismatch.isActive()) return resume(providers, state);
+    await context.proof.learn(allProviders(providers), tip, state.provable ?? false);
+    context.proof.requireHeaders([tip]);
+    if (state.provable !== context.proof.isProven) await context.report({ provable: context.proof.isProven });
+    if (state.halt !== null && state.halt.code !== 'registry-mismatch') return resume(providers, state);
 
     if (state.head === null && tip.number < state.firstBlock) throw new Syncing(tip.number, state.firstBlock);
     await verifiedCheck.run(providers, state, tip);
@@ -109,11 +127,38 @@ export function createFollower(options: FollowerOptions): Follower {
       await backfill.readAhead(providers, tip, ancestor);
       return true;
     }
+    if (await proveNew(providers, ancestor)) return true;
     await live.advance(providers, tip, ancestor);
     await context.report({ confirmedAt: Math.floor(now() / 1000), tip: tip.number });
     await revocations.settle(providers);
     await window.verify(providers, tip);
-    return mismatch.isActive() ? mismatch.recheck(providers) : false;
+    return disputes.isOpen() ? disputes.recheck(providers) : false;
+  }
+
+  /** Proves stored blocks above the verified one, before newer blocks make the head fresh. True if there may be more. */
+  async function proveNew(providers: TickProviders, { number: to, hash }: Ancestor): Promise<boolean> {
+    if (!context.proof.isProven || context.state === null || hash === null) return false;
+    const from = (context.state.verified ?? context.state.firstBlock - 1) + 1;
+    const range = { from, to: newLeft?.hash === hash ? newLeft.to : to };
+    const left = await proveStored(context, providers, range, { number: to, hash }, false);
+    newLeft = left === null ? null : { hash, to: left };
+    if (left === null && context.state.proving) await context.report({ proving: false });
+    return left !== null;
+  }
+  /** What is left to prove below a head. */
+  let newLeft: { readonly hash: Bytes32; readonly to: number } | null = null;
+
+  /** The next finalized block to prove, from the newest down. Null: start again. */
+  let provenDownTo: number | null = null;
+
+  async function prove(providers: TickProviders): Promise<boolean> {
+    const anchor = await context.verifiedBlock();
+    if (!context.proof.isProven || context.state === null || anchor === undefined) return false;
+    const range = { from: context.state.firstBlock, to: provenDownTo ?? anchor.number };
+    const [lowest] = (await store.unprovenBlocks(chainId, { ...range, limit: 20 })).slice(-1);
+    // Blocks that no provider can prove now are tried again in the next round.
+    provenDownTo = lowest === undefined ? null : lowest.number - 1;
+    return (await proveStored(context, providers, range, anchor, true)) !== null;
   }
 
   /** Before the tick, so that failing providers do not hide the lag that they cause. */
@@ -169,10 +214,11 @@ export function createFollower(options: FollowerOptions): Follower {
       return { more: await withProvider(tick) };
     },
     audit: (from, to) => auditRange(context, revocations, () => pool.others(null, now()), from, to),
-    auditAnswers: async (subjects) =>
+    auditAnswers: async (questions, lists = []) =>
       context.state === null || context.state.halt !== null
         ? null
-        : withProvider((providers) => mismatch.compare(providers, subjects)),
+        : withProvider((providers) => disputes.compare(providers, questions, lists)),
+    prove: async () => withProvider(prove),
     prioritize: revocations.prioritize,
     get isBusy() {
       const head = context.state?.head?.number ?? 0;
@@ -190,5 +236,6 @@ export function createFollower(options: FollowerOptions): Follower {
     get logs() {
       return logs;
     },
+    evidence,
   };
 }

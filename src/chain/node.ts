@@ -8,13 +8,14 @@ import {
   malformed,
   type NodeLog,
   parseAddress,
-  parseBytes32,
+  parseHashes,
   parseHeader,
   parseHex,
   parseLogs,
   parseObject,
   parseQuantity,
 } from './parse-response.ts';
+import type { ReceiptJson } from './prove/receipts.ts';
 import { type Rpc, type RpcCall, RpcError } from './rpc.ts';
 
 export type { BlockTag, Header, NodeLog };
@@ -36,16 +37,20 @@ export interface Node {
   headers(numbers: readonly number[]): Promise<Header[]>;
   logs(filter: LogFilter, from: number, to: number): Promise<NodeLog[]>;
   blockLogs(filter: LogFilter, hash: Bytes32): Promise<NodeLog[]>;
-  /** Null if the node does not have the block, or does not list its transactions. */
-  blockTransactionHashes(block: BlockId): Promise<ReadonlySet<string> | null>;
+  /** Null if the node does not have the block. */
+  headerOf(hash: Bytes32): Promise<Header | null>;
+  /** The receipts of all transactions of a block, in order. Throws if the node does not have them. */
+  blockReceipts(block: BlockId): Promise<ReceiptJson[]>;
   /** Null for each transaction that the node does not have. */
   transactions(hashes: readonly Bytes32[]): Promise<(Transaction | null)[]>;
-  /** The logs of each receipt. Null for each receipt that the node does not have. */
-  receipts(hashes: readonly Bytes32[]): Promise<(NodeLog[] | null)[]>;
+  /** Null for each receipt that the node does not have. */
+  receipts(hashes: readonly Bytes32[]): Promise<(ReceiptJson | null)[]>;
   /** The return data of each call, at the end of a block. */
   ethCall(to: Address, data: readonly string[], block: BlockId): Promise<string[]>;
   /** The words of a contract's storage, at the end of a block. */
-  storageAt(address: Address, slots: readonly Bytes32[], block: BlockId): Promise<string[]>;
+  storageAt(address: Address, slots: readonly Bytes32[], block: BlockId): Promise<bigint[]>;
+  /** The same with an EIP-1186 proof, as the node returned it. */
+  storageProof(address: Address, slots: readonly Bytes32[], block: BlockId): Promise<unknown>;
   hasCode(address: Address, block: number): Promise<boolean>;
   /** Whether the node has state of a block: the zero address has a balance on every chain. */
   hasState(block: number): Promise<boolean>;
@@ -68,12 +73,19 @@ export function createNode(rpc: Rpc): Node {
     parseLogs(await rpc.call('eth_getLogs', [{ address: filter.address, topics: filter.topics, ...where }]));
   const getHeader = async (block: BlockTag) =>
     parseHeader(await rpc.call('eth_getBlockByNumber', [toTag(block), false]), block);
+  const getHeaderOf = async (hash: Bytes32) => parseHeader(await rpc.call('eth_getBlockByHash', [hash, false]), hash);
   const requireHash = async ({ number, hash }: BlockId) => {
     const header = await getHeader(number);
     if (header?.hash !== hash) throw malformed(`hash of block ${number}`, header?.hash ?? null);
   };
+  const getReceipts = async (hashes: readonly Bytes32[]) => {
+    const results = await rpc.batch(hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })));
+    return results.map((result) => (result === null ? null : parseObject('receipt', result)));
+  };
   /** Set once a node has rejected a block hash and accepted the number. */
   let needsNumber = false;
+  /** Cleared once a node has returned all receipts of a block, but only one by one. */
+  let hasBlockReceipts = true;
 
   /** Calls at a block hash. If the node does not support that, at the number, with the hash checked before and after. */
   async function callAtBlock(block: BlockId, calls: (at: unknown) => RpcCall[]): Promise<unknown[]> {
@@ -123,12 +135,22 @@ export function createNode(rpc: Rpc): Node {
       if (stray !== undefined) throw malformed(`block of a log in ${hash}`, stray.blockHash);
       return found;
     },
-    async blockTransactionHashes({ number, hash }) {
-      const result = await rpc.call('eth_getBlockByNumber', [toTag(number), false]);
-      if (parseHeader(result, number)?.hash !== hash) return null;
-      const { transactions } = parseObject('block', result);
-      if (!Array.isArray(transactions)) return null;
-      return new Set(transactions.map((one) => parseBytes32('transaction hash', one)));
+    headerOf: getHeaderOf,
+    async blockReceipts(block) {
+      if (hasBlockReceipts) {
+        try {
+          const receipts = await rpc.call('eth_getBlockReceipts', [block.hash]);
+          if (Array.isArray(receipts)) return receipts.map((receipt) => parseObject('receipt', receipt));
+        } catch (error) {
+          if (!(error instanceof RpcError) || error.fault !== 'refused') throw error;
+        }
+      }
+      const own = await getHeaderOf(block.hash);
+      const found = own === null ? [null] : await getReceipts(parseHashes(own));
+      const receipts = found.filter((receipt) => receipt !== null);
+      if (receipts.length < found.length) throw new RpcError('refused', `no receipts of block ${block.number}`);
+      hasBlockReceipts = false;
+      return receipts;
     },
     async transactions(hashes) {
       const results = await rpc.batch(hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })));
@@ -142,10 +164,7 @@ export function createNode(rpc: Rpc): Node {
         };
       });
     },
-    async receipts(hashes) {
-      const results = await rpc.batch(hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })));
-      return results.map((result) => (result === null ? null : parseLogs(parseObject('receipt', result)['logs'])));
-    },
+    receipts: getReceipts,
     async ethCall(to, data, block) {
       const results = await callAtBlock(block, (at) =>
         data.map((one) => ({ method: 'eth_call', params: [{ to, data: one }, at] })),
@@ -156,7 +175,14 @@ export function createNode(rpc: Rpc): Node {
       const results = await callAtBlock(block, (at) =>
         slots.map((slot) => ({ method: 'eth_getStorageAt', params: [address, slot, at] })),
       );
-      return results.map((result) => parseHex('storage', result));
+      return results.map((result) => {
+        if (typeof result !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(result)) throw malformed('storage', result);
+        return BigInt(result);
+      });
+    },
+    async storageProof(address, slots, block) {
+      const [result] = await callAtBlock(block, (at) => [{ method: 'eth_getProof', params: [address, slots, at] }]);
+      return result;
     },
     hasCode: async (address, block) =>
       parseHex('code', await rpc.call('eth_getCode', [address, toTag(block)])) !== '0x',

@@ -11,6 +11,8 @@ export interface Header {
   readonly timestamp: number;
   /** Null if the node does not return one. */
   readonly bloom: string | null;
+  /** As the node returned it, for the proof of its hash. */
+  readonly json: Readonly<Record<string, unknown>>;
 }
 
 export interface NodeLog {
@@ -43,8 +45,11 @@ export function parseQuantity(what: string, value: unknown): number {
   return number;
 }
 
+export const isBytes32 = (value: unknown): value is Bytes32 =>
+  typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value);
+
 export function parseBytes32(what: string, value: unknown): Bytes32 {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{64}$/i.test(value)) throw malformed(what, value);
+  if (!isBytes32(value)) throw malformed(what, value);
   return value.toLowerCase() as Bytes32;
 }
 
@@ -64,10 +69,12 @@ export function parseObject(what: string, value: unknown): Readonly<Record<strin
 }
 
 /** Null if the node does not have the block. */
-export function parseHeader(value: unknown, requested: BlockTag): Header | null {
+export function parseHeader(value: unknown, requested: BlockTag | Bytes32): Header | null {
   if (value === null) return null;
-  const { number, hash, parentHash, timestamp, logsBloom } = parseObject('block', value);
+  const json = parseObject('block', value);
+  const { number, hash, parentHash, timestamp, logsBloom } = json;
   const header = {
+    json,
     number: parseQuantity('block number', number),
     hash: parseBytes32('block hash', hash),
     parentHash: parseBytes32('parent hash', parentHash),
@@ -76,7 +83,15 @@ export function parseHeader(value: unknown, requested: BlockTag): Header | null 
   };
   if (typeof requested === 'number' && header.number !== requested)
     throw malformed(`number of block ${requested}`, number);
+  if (requested.toString().startsWith('0x') && header.hash !== requested)
+    throw malformed(`hash of block ${requested}`, hash);
   return header;
+}
+
+/** The transactions of a block, as the node lists them. */
+export function parseHashes({ json: { transactions } }: Header): Bytes32[] {
+  if (!Array.isArray(transactions)) throw malformed('transactions of a block', transactions);
+  return transactions.map((hash) => parseBytes32('transaction hash', hash));
 }
 
 export function parseLogs(value: unknown): NodeLog[] {

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { type Following, following } from '../../test/support/following.ts';
 import { type HistoryNodeOptions, startHistoryNode } from '../../test/support/history-node.ts';
 import { createRandom } from '../../test/support/random.ts';
+import { MAINNET } from '../../test/support/vectors.ts';
 import type { Node, NodeLog } from './node.ts';
 import { readHistory } from './read-history.ts';
 import { RpcError } from './rpc.ts';
@@ -19,7 +20,8 @@ async function backfill(
   run: (one: Following, node: ReturnType<typeof startHistoryNode>) => Promise<void>,
 ): Promise<void> {
   const node = startHistoryNode({ tip: TIP, logsIn: inOld(() => 2), ...options });
-  const one = await following([node], { firstBlock: 1, clock: node.time * 1000 });
+  const network = { ...MAINNET, provable: false };
+  const one = await following([node], { firstBlock: 1, clock: node.time * 1000, network });
   try {
     await run(one, node);
     const stored = await readStoredLogs(one.store, 1, 1, LONG);

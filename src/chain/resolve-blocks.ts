@@ -1,34 +1,44 @@
-// Turns a provider's logs into blocks for the store: adds block times, events, and the delegate that a v1 revocation's
+// Turns logs into blocks for the store: adds block times, events, and in old history the delegate that a v1 revocation's
 // transaction names.
 
 import { type Network, registryAt } from '../registry/network.ts';
 import { revokedDelegate } from '../registry/v1-revocation.ts';
-import type { BlockInput, LogInput } from '../store/store.ts';
+import type { BlockInput, BlockRef, LogInput } from '../store/store.ts';
 import { type BlockTime, resolveTimes, type TimeOptions } from './block-times.ts';
 import { decodeLog } from './decode-log.ts';
 import type { BlockLogs } from './group-logs.ts';
 import type { Node, NodeLog } from './node.ts';
 
+export function toBlockInput(
+  network: Network,
+  { number, hash, timestamp }: BlockRef,
+  logs: readonly NodeLog[],
+  isProven: boolean,
+): BlockInput {
+  return { number, hash, timestamp, isProven, logs: logs.map((log) => toLogInput(network, log, null)) };
+}
+
+const toLogInput = (network: Network, log: NodeLog, revoked: LogInput['revoked']): LogInput => {
+  const { logIndex, transactionHash } = log;
+  const event = decodeLog(network, log);
+  return event.type === 'unknownRevoked'
+    ? { logIndex, transactionHash, event, revoked: revoked ?? null }
+    : { logIndex, transactionHash, event };
+};
+
+/** `isOld`: the state of these blocks is hardly to be had, so the transactions of v1 revocations are read. */
 export async function resolveBlocks(
   node: Node,
   network: Network,
-  found: readonly BlockLogs[],
-  options: TimeOptions = {},
+  found: readonly (BlockLogs & { readonly isProven?: boolean })[],
+  { isOld, ...options }: TimeOptions & { readonly isOld: boolean },
 ): Promise<BlockInput[]> {
   const times = await resolveTimes(node, found, options);
-  const revoked = await fetchRevoked(node, network, found);
-  return found.map(({ number, hash, logs }): BlockInput => {
+  const revoked = isOld ? await fetchRevoked(node, network, found) : new Map();
+  return found.map(({ number, hash, logs, isProven = false }): BlockInput => {
     const { time, from } = times.get(number) as BlockTime;
-    return {
-      number,
-      hash,
-      timestamp: time,
-      timeFrom: from,
-      logs: logs.map((log): LogInput => {
-        const input = { logIndex: log.logIndex, transactionHash: log.transactionHash, event: decodeLog(network, log) };
-        return input.event.type === 'unknownRevoked' ? { ...input, revoked: revoked.get(log) ?? null } : input;
-      }),
-    };
+    const inputs = logs.map((log) => toLogInput(network, log, revoked.get(log)));
+    return { number, hash, timestamp: time, timeFrom: from, isProven, logs: inputs };
   });
 }
 

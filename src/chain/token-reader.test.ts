@@ -187,6 +187,18 @@ describe('providers', () => {
     expect(await both().ownerOf(await at(TOKENS.Collection), 7n)).toMatchObject({ cause: 'disputed' });
   });
 
+  test('of three, a lie of one is outvoted, whichever is asked first, and reported', async () => {
+    const collection = await at(TOKENS.Collection);
+    for (const liar of proxies) {
+      disputes.length = 0;
+      liar.lies = ({ method }) => (method === 'eth_call' ? `0x${BEN.slice(2).padStart(64, '0')}` : undefined);
+      const three = readerOf([...proxies.map(({ url }) => url), evm.url]);
+      expect(await three.ownerOf(collection, 7n)).toEqual({ type: 'owner', owner: ADA });
+      expect(disputes).toHaveLength(1);
+      liar.lies = () => undefined;
+    }
+  });
+
   test('of several, two must answer: with one dead there is no answer, with a third there is', async () => {
     const collection = await at(TOKENS.Collection);
     await (a as RpcProxy).stop();

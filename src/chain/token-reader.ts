@@ -84,7 +84,7 @@ const LIMITS: TokenReaderLimits = {
 
 /** A read that waited until less time is left is not started. */
 const LEAST_MS = 50;
-/** With several providers, two must give the same answer. */
+/** With several providers, two must give the same answer. A third is asked where the first two differ. */
 const QUORUM = 2;
 /** How long to wait before providers that rejected the block are asked again: the newest block reaches some later. */
 const RETRY_MS = [200, 400, 800] as const;
@@ -99,6 +99,14 @@ interface Chain {
   readonly providers: readonly { readonly provider: TokenProvider; unhealthyUntil: number }[];
   readonly budget: ReturnType<typeof createReadBudget>;
 }
+
+interface Given {
+  readonly name: string;
+  readonly answer: TokenData;
+}
+
+const countEqual = (answers: readonly Given[], one: TokenData): number =>
+  answers.filter(({ answer }) => Bun.deepEquals(answer, one)).length;
 
 export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenReaderOptions): TokenReader {
   const { requestMs, readMs, maxRunning, maxWaiting, maxKept } = { ...LIMITS, ...limits };
@@ -128,12 +136,14 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
     const now = performance.now();
     let left = providers.toSorted((a, b) => Number(a.unhealthyUntil > now) - Number(b.unhealthyUntil > now));
     const quorum = Math.min(QUORUM, providers.length);
-    const answers: { readonly name: string; readonly answer: TokenData }[] = [];
+    const answers: Given[] = [];
     const failures = new Map<string, string>();
+    const isAgreed = () => answers.some(({ answer }) => countEqual(answers, answer) >= quorum);
     for (let round = 0; ; round++) {
       const rejected: typeof left = [];
-      while (answers.length < quorum && left.length > 0 && performance.now() < deadline) {
-        const asked = left.slice(0, quorum - answers.length);
+      while (!isAgreed() && left.length > 0 && performance.now() < deadline) {
+        // Two at first. If they differ, the next one by one, until two agree.
+        const asked = left.slice(0, Math.max(1, quorum - answers.length));
         left = left.slice(asked.length);
         await Promise.all(
           asked.map(async (entry) => {
@@ -153,23 +163,23 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
       }
       const pause = RETRY_MS[round];
       const isOver = pause === undefined || rejected.length === 0 || performance.now() + pause >= deadline;
-      if (answers.length >= quorum || isOver) break;
+      if (isAgreed() || isOver) break;
       await Bun.sleep(pause);
       left = rejected;
     }
-    const [first] = answers;
-    if (first === undefined || answers.length < quorum)
+    if (answers.length < quorum)
       return {
         type: 'unavailable',
         cause: 'no-provider',
         failures: [...failures].map(([name, cause]) => `${name} ${cause}`),
       };
-    if (answers.some(({ answer }) => !Bun.deepEquals(answer, first.answer))) {
+    const agreed = answers.find(({ answer }) => countEqual(answers, answer) >= quorum);
+    if (agreed === undefined || countEqual(answers, agreed.answer) < answers.length) {
       const names = answers.map(({ name }) => name);
       onDispute?.(chainId, contract, names);
-      return { type: 'unavailable', cause: 'disputed', failures: names };
+      if (agreed === undefined) return { type: 'unavailable', cause: 'disputed', failures: names };
     }
-    return first.answer;
+    return agreed.answer;
   }
 
   /** Null if too many reads wait. */

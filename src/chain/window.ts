@@ -6,9 +6,9 @@ import { compareBlocks } from './compare-blocks.ts';
 import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import { Inconsistent } from './errors.ts';
 import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
-import { hasBlock } from './find-block.ts';
+import { findOther, hasBlock } from './find-block.ts';
 import type { Header } from './node.ts';
-import type { Revocations } from './revocations.ts';
+import type { Revocations } from './revocations/revocations.ts';
 
 const VERIFY_EVERY_MS = 60_000;
 
@@ -28,17 +28,17 @@ export function createWindow(context: FollowerContext, revocations: Revocations)
     const candidate = stored.findLast(
       ({ number, timestamp }) => number <= finalized && timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS,
     );
-    // The candidate's hash is checked before and after the logs are read.
+    // The candidate's hash is checked before and after the logs are read, and no other provider may have another block there.
     const requireUnchanged = async (block: BlockRef) => {
       if (!(await hasBlock(node, block))) throw new Inconsistent(`block ${block.number} changed in the window`);
     };
     if (candidate !== undefined) await requireUnchanged(candidate);
     const range = [floor + 1, head.number] as const;
     const result = await compareBlocks(context, allProviders(providers), head, ...range, providers.first);
-    if (result.repaired > 0) revocations.wake();
     if (!result.isComplete) return;
     await revocations.verify(providers, ...range);
-    if (candidate !== undefined && candidate.number > floor) {
+    const isAgreed = candidate !== undefined && (await findOther(providers.others, candidate)) === null;
+    if (candidate !== undefined && candidate.number > floor && isAgreed) {
       await requireUnchanged(candidate);
       await context.commit(({ epoch, head: after }) =>
         store.apply({ chainId, epoch, after, blocks: [], head: after ?? head, verified: candidate.number }),

@@ -361,7 +361,7 @@ describe('the API', () => {
     for (const at of ['block=105', 'block=finalized', `timestamp=${timeOf(104)}`]) {
       expect((await ask(`${CHECK}&${at}`)).status).toBe(200);
     }
-    await own.report(1, epoch, { halt: { code: 'index-mismatch', since: 1, block: 9 } });
+    await own.report(1, epoch, { halt: { code: 'registry-mismatch', since: 1, block: 9 } });
     expect(await (await ask(`${CHECK}&block=105`)).json()).toMatchObject({
       type: '/docs#problem-chain-halted',
       status: 503,

@@ -4,7 +4,7 @@ import type { BlockChoice } from '../api/params.ts';
 import { BACKFILL_BLOCKS, Problem } from '../api/problems.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
-import { describeHalt } from '../store/halt.ts';
+import { describeHalt, findDispute } from '../store/halt.ts';
 import type { AnswerBlock, ChainState, Store } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
 import { reorganizing, TRIES } from './rewritten.ts';
@@ -75,8 +75,34 @@ export function providerTrouble({ followerStatus }: Pick<Service, 'followerStatu
   return ` All of its providers are unhealthy: ${unhealthy.map(({ name, cause }) => `${name} ${cause}`).join(', ')}.`;
 }
 
-/** Throws a problem if the answer may be out of date. What depends on final blocks alone is true however old the head is. */
-export function requireFresh(state: ChainState, reach: number, now: number, service: Service): void {
+/** The wallet that an answer is about. */
+export type About = Parameters<typeof findDispute>[1];
+
+/** The problem of a disputed wallet; null if it is not disputed. */
+export function findWalletDispute({ chainId, disputes }: ChainState, about: About): Problem | null {
+  const dispute = disputes.length === 0 ? undefined : findDispute(disputes, about);
+  if (dispute === undefined) return null;
+  const { vault, since, block } = dispute;
+  return new Problem(
+    'wallet-disputed',
+    `What ${vault} has granted on chain ${chainId} is disputed since block ${block}: providers or the registry contradict the index.`,
+    { retryAfter: 60, fields: { chainId, since } },
+  );
+}
+
+/**
+ * Throws a problem if the answer may be out of date, or is about a disputed wallet. What depends on final blocks alone is true
+ * however old the head is.
+ */
+export function requireFresh(
+  state: ChainState,
+  reach: number,
+  now: number,
+  service: Service,
+  about: About | null = null,
+): void {
+  const disputed = about === null ? null : findWalletDispute(state, about);
+  if (disputed !== null) throw disputed;
   const { head, verified, chainId, halt, tip, firstBlock } = state;
   if (halt !== null) {
     const { cause } = describeHalt(chainId, halt);
@@ -87,7 +113,7 @@ export function requireFresh(state: ChainState, reach: number, now: number, serv
   const behind = clockBehind(state, now, service);
   const age = lagOf(state, now, service);
   const limit = service.maxLag(chainId);
-  if (behind === 0 && age <= limit) return;
+  if (behind === 0 && age <= limit && !state.proving) return;
   const retryAfter = NETWORKS.get(chainId)?.blockSeconds ?? 10;
   const indexed = { chainId, indexedBlock: head.number, indexedTimestamp: head.timestamp };
   if (behind > 0) {
@@ -98,6 +124,12 @@ export function requireFresh(state: ChainState, reach: number, now: number, serv
     );
   }
   const fields = { ...indexed, ageSeconds: age, maxAgeSeconds: limit };
+  if (state.proving)
+    throw new Problem(
+      'chain-not-ready',
+      `Chain ${chainId} is being proven: the logs of its newest blocks are checked against their hashes.`,
+      { retryAfter: 5, fields: { ...fields, chainBlock: tip ?? head.number } },
+    );
   if (tip !== null && tip - head.number > BACKFILL_BLOCKS) {
     const share = (100 * (head.number - firstBlock + 1)) / (tip - firstBlock + 1);
     throw new Problem(

@@ -13,8 +13,8 @@ import { type StreamedBody, streamResponse, textResponse } from '../api/sized-re
 import { partsOf } from '../registry/check.ts';
 import { StoreError } from '../store/errors.ts';
 import { unsettledRevocation } from '../store/read/refusals.ts';
-import type { AnswerBlock, ListQuery } from '../store/store.ts';
-import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
+import type { AnswerBlock, ChainState, ListQuery } from '../store/store.ts';
+import { type AsOf, findWalletDispute, readAsOf, requireFresh } from './as-of.ts';
 import { announcedBytes, BODY_SECONDS, MAX_PLAIN_BYTES, readBody } from './body.ts';
 import type { Call } from './call.ts';
 import { noneAnswered } from './chain-pages.ts';
@@ -34,7 +34,7 @@ const SLICE = 500;
 type Row = ChainQuestion | Problem;
 
 /** A chain of the batch: the block at which its questions are answered, or why they are not. */
-type Pin = { readonly at: ListQuery['at']; readonly block: AnswerBlock; readonly indexedFrom: number | null } | Problem;
+type Pin = { readonly at: ListQuery['at']; readonly block: AnswerBlock; readonly chain: ChainState } | Problem;
 
 interface Batch {
   readonly rows: readonly Row[];
@@ -152,7 +152,7 @@ async function pinChain(chainId: number, { asOf, service, failed }: Batch): Prom
     const at = { block: block.number, revision: chain.revision, stamp };
     // Refuses a block that is not indexed.
     await store.checkMany(chainId, [], at);
-    return { at, block, indexedFrom: chain.partial ? chain.firstBlock : null };
+    return { at, block, chain };
   } catch (error) {
     const problem = problemOf(error, service, failed);
     if (problem.type === 'internal' || isRewritten(error)) throw error;
@@ -168,7 +168,7 @@ const chainsText = (pins: ReadonlyMap<number, Pin>) =>
         : stringify(CHAIN_ANSWER, {
             chainId,
             block: { number: pin.block.number, hash: pin.block.hash, timestamp: pin.block.timestamp },
-            ...(pin.indexedFrom === null ? {} : { indexedFrom: pin.indexedFrom }),
+            ...(pin.chain.partial ? { indexedFrom: pin.chain.firstBlock } : {}),
           }),
     ),
   );
@@ -232,6 +232,8 @@ async function answerChain(
     const value = values[turn] ?? null;
     if (value === null) {
       const { from, to } = question;
+      const disputed = findWalletDispute(pin.chain, question);
+      if (disputed !== null) return refusal(disputed);
       onUnread?.(chainId, { version: 1, scope: 'all', from, to });
       return refusal(problemOf(unsettledRevocation(from), service, failed));
     }

@@ -67,10 +67,12 @@ export async function answerChainPage(
     const asOf = pinned === null ? page.asOf : { block: pinned.block };
     const { result, reach } = await readAsOf(service.store, chainId, asOf, (at) => service.store.pin(chainId, at));
     const { chain: state, block, stamp } = result;
-    requireFresh(state, reach, service.now(), service);
-    const at = pinned ?? { block: block.number, revision: state.revision, stamp };
+    requireFresh(state, reach, service.now(), service, page);
     // The block and the rows may be read from two replicas: the second must not be behind the first.
-    return { chainId, at: { ...at, seen: state.revision }, block, state };
+    const at = { ...(pinned ?? { block: block.number, revision: state.revision, stamp }), seen: state.revision };
+    // A page that reads no row of a chain names its block too.
+    if (pinned !== null) await service.store.checkMany(chainId, [], at);
+    return { chainId, at, block, state };
   };
   const orProblem = (chainId: number) => (error: unknown) => ({ chainId, problem: problemOf(error, service, failed) });
   const parts: Part[] = await Promise.all(
@@ -81,6 +83,10 @@ export async function answerChainPage(
     }),
   );
 
+  const sectionAt = ({ chain, section }: ChainPosition): Section | undefined => {
+    const part = parts[chain];
+    return part === undefined || 'problem' in part ? undefined : page.sectionsOf(part)[section];
+  };
   const texts: string[] = [];
   let position: ChainPosition | null = cursor?.position ?? { chain: 0, section: 0, after: null };
   let [scanned, attempt, keptTexts] = [0, 1, 0];
@@ -94,8 +100,8 @@ export async function answerChainPage(
         position = null;
         break;
       }
-      const read: Section | undefined = 'problem' in part ? undefined : page.sectionsOf(part)[section];
-      if (read === undefined) {
+      const read = sectionAt(at);
+      if (read === undefined || 'problem' in part) {
         position = { chain: chain + 1, section: 0, after: null };
         [attempt, keptTexts] = [1, texts.length];
         continue;
@@ -124,9 +130,10 @@ export async function answerChainPage(
   } finally {
     long?.end();
   }
-  // Chains without rows may follow.
-  const next = position === null || position.chain >= parts.length ? null : position;
-  return respond(page, parts, texts, next, request, service);
+  // Without rows left there is no further page.
+  while (position !== null && sectionAt(position) === undefined)
+    position = position.chain + 1 < parts.length ? { chain: position.chain + 1, section: 0, after: null } : null;
+  return respond(page, parts, texts, position, request, service);
 }
 
 export const badCursor = () => badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);

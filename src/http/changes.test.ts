@@ -321,7 +321,9 @@ for (const engine of ENGINES) {
     test('a halted chain reports nothing, also nothing final', async () => {
       await start();
       await chain.add([block(101, [granted('ALL')]), block(102)], { verified: 102 });
-      await store.report(chain.chainId, chain.state.epoch, { halt: { code: 'index-mismatch', since: 1, block: 101 } });
+      await store.report(chain.chainId, chain.state.epoch, {
+        halt: { code: 'registry-mismatch', since: 1, block: 101 },
+      });
       for (const query of ['', '&final=true']) {
         const response = await send(`chainId=${chain.chainId}${query}`);
         expect([response.status, ((await response.json()) as { type: string }).type]).toEqual([

@@ -26,7 +26,7 @@ export async function answerCheck(
   const reading = read(chainId, question, { block, timestamp }, isExplained, service);
   const { result, reach } = await reportUnread({ chainId, to: question.to }, service, reading);
   const now = service.now();
-  requireFresh(result.chain, reach, now, service);
+  requireFresh(result.chain, reach, now, service, question);
   if (result.granting.length === 0 && service.onDenied !== undefined) {
     for (const part of partsOf(question)) service.onDenied(chainId, part);
   }

@@ -113,14 +113,14 @@ function scopeOf(tokenId: bigint | undefined, standard: 'ERC721' | 'ERC1155' | '
 }
 
 /** Fixes the block. Its hash must be known, and with a cursor it must be the same block as before. */
-async function pin({ chainId, asOf, cursor }: Requested, service: Service): Promise<Pinned> {
+async function pin({ chainId, wallet, asOf, cursor }: Requested, service: Service): Promise<Pinned> {
   const { store } = service;
   const pinned = cursor?.pins[0] ?? null;
   const { result, reach } = await readAsOf(store, chainId, pinned === null ? asOf : { block: pinned.block }, (at) =>
     store.pin(chainId, at),
   );
   const { chain: state, block, stamp } = result;
-  requireFresh(state, reach, service.now(), service);
+  requireFresh(state, reach, service.now(), service, { wallet });
   const { number, hash } = block;
   // Tokens can change hands in blocks that are not kept, between the kept block and the time.
   const isExact = pinned !== null || asOf.timestamp === undefined || reach === number;

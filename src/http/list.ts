@@ -117,7 +117,7 @@ async function begin(
     listed === null ? await pin(requested, service) : { result: listed, reach: Number.POSITIVE_INFINITY };
   const { chain: state, block, stamp } = result;
   const now = service.now();
-  requireFresh(state, reach, now, service);
+  requireFresh(state, reach, now, service, requested.list);
   const at = cursor?.at ?? { block: block.number, revision: state.revision, stamp };
   // The block and the delegations may be read from two replicas: the second must not be behind the first.
   const pinned = { ...at, seen: state.revision };

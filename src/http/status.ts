@@ -34,7 +34,8 @@ export async function chainStatuses(service: Chains): Promise<ChainStatus[]> {
     const now = service.now();
     const lagSeconds = state.head === null ? Number.POSITIVE_INFINITY : lagOf(state, now, service);
     const clockBehindSeconds = clockBehind(state, now, service);
-    const ready = state.halt === null && clockBehindSeconds === 0 && lagSeconds <= maxLag(state.chainId);
+    const isCurrent = clockBehindSeconds === 0 && lagSeconds <= maxLag(state.chainId);
+    const ready = state.halt === null && !state.proving && isCurrent;
     return { state, lagSeconds, clockBehindSeconds, ready };
   });
 }
@@ -45,6 +46,7 @@ export const answerNetworks = async (service: Service): Promise<Response> =>
 async function networkRecords(service: Service) {
   const known = new Map((await chainStatuses(service)).map((chain) => [chain.state.chainId, chain]));
   const histories = await lagHistories(service);
+  const unproven = await service.store.newestUnproven();
   const statuses = new Map((service.followerStatus?.() ?? []).map((one) => [one.chainId, one]));
   return [...service.chainIds]
     .sort((a, b) => a - b)
@@ -62,6 +64,8 @@ async function networkRecords(service: Service) {
         head: chain?.state.head ?? null,
         finalizedBlock: chain?.state.verified ?? null,
         confirmedBlock: chain?.state.confirmed ?? null,
+        proofs: proofsOf(chain?.state, unproven.get(chainId), statuses.get(chainId)),
+        disputedWallets: new Set(chain?.state.disputes.map(({ vault }) => vault)).size,
         chainBlock: chain?.state.tip ?? null,
         progress: progressOf(statuses.get(chainId)),
         halt: haltOf(chain?.state),
@@ -76,6 +80,21 @@ async function networkRecords(service: Service) {
 function registryAddress(network: Network | undefined, version: Version): string | null {
   const address = network?.registries[version];
   return address === undefined ? null : checksummed(address);
+}
+
+function proofsOf(
+  state: ChainState | undefined,
+  newestUnproven: number | undefined,
+  status: FollowerStatus | undefined,
+) {
+  const { bloom = 0, receipts = 0, compared = 0 } = status?.evidence ?? {};
+  const blocks = bloom + receipts + compared;
+  const logsFrom = newestUnproven === undefined ? state?.firstBlock : newestUnproven + 1;
+  return {
+    mode: state?.provable == null ? null : state.provable ? ('proven' as const) : ('compared' as const),
+    logsFrom: state?.provable && state.head !== null && logsFrom !== undefined ? logsFrom : null,
+    share: blocks === 0 ? null : (bloom + receipts) / blocks,
+  };
 }
 
 /** Null if this process has no status of the follower. */

@@ -20,6 +20,10 @@ export interface Network {
   readonly onDemand: boolean;
   /** Headers carry a true logs bloom. */
   readonly bloom: boolean;
+  /** Whether a block's hash commits to its header and receipts in a way that we can compute. Undefined: found out by trying. */
+  readonly provable: boolean | undefined;
+  /** A block can have logs in neither its receipts root nor its bloom: those of messages from Ethereum. */
+  readonly stateSync: boolean;
   readonly finality: Finality;
   /** The number of seconds without a confirmed head after which the chain's answers count as stale. */
   readonly maxLagSeconds: number;
@@ -36,6 +40,8 @@ interface Traits {
   testnet?: true;
   onDemand?: true;
   noBloom?: true;
+  provable?: boolean;
+  stateSync?: true;
   finality?: Finality;
   firstBlock?: Network['firstBlock'];
 }
@@ -51,6 +57,8 @@ function network(chainId: number, name: string, blockSeconds: number, traits: Tr
     firstBlock: traits.firstBlock ?? {},
     onDemand: traits.onDemand ?? traits.zksync ?? false,
     bloom: !(traits.noBloom ?? traits.zksync ?? false),
+    provable: traits.zksync ? false : traits.provable,
+    stateSync: traits.stateSync ?? false,
     finality: traits.finality ?? 'tag',
     // Ten blocks without news is trouble anywhere; below a minute it would be noise on the fast chains.
     maxLagSeconds: Math.max(60, 10 * blockSeconds),
@@ -60,12 +68,12 @@ function network(chainId: number, name: string, blockSeconds: number, traits: Tr
 /** Every known network, by chain id. */
 export const NETWORKS: ReadonlyMap<number, Network> = new Map(
   [
-    network(1, 'Ethereum', 12, { v1: true, firstBlock: { 1: 15_590_000, 2: 18_150_000 } }),
-    network(10, 'Optimism', 2, { v1: true }),
+    network(1, 'Ethereum', 12, { v1: true, provable: true, firstBlock: { 1: 15_590_000, 2: 18_150_000 } }),
+    network(10, 'Optimism', 2, { v1: true, provable: true }),
     network(56, 'BNB Smart Chain', 1, { v1: true }),
     network(100, 'Gnosis', 5, { v1: true }),
-    network(137, 'Polygon', 2, { v1: true }),
-    network(250, 'Fantom', 2, { v1: true, finality: { seconds: 300 } }),
+    network(137, 'Polygon', 2, { v1: true, provable: true, stateSync: true }),
+    network(250, 'Fantom', 2, { v1: true, provable: false, finality: { seconds: 300 } }),
     network(324, 'zkSync Era', 1, { zksync: true }),
     network(360, 'Shape', 2),
     network(1101, 'Polygon zkEVM', 3, { onDemand: true }),
@@ -79,9 +87,9 @@ export const NETWORKS: ReadonlyMap<number, Network> = new Map(
     network(5000, 'Mantle', 2),
     network(7000, 'ZetaChain', 4),
     network(7700, 'Canto', 6, { finality: { seconds: 300 } }),
-    network(8453, 'Base', 2),
+    network(8453, 'Base', 2, { provable: true }),
     network(33139, 'ApeChain', 1, { onDemand: true }),
-    network(42161, 'Arbitrum One', 0.25, { v1: true, onDemand: true }),
+    network(42161, 'Arbitrum One', 0.25, { v1: true, provable: true, onDemand: true }),
     network(42170, 'Arbitrum Nova', 1, { v1: true, onDemand: true }),
     network(42220, 'Celo', 1, { v1: true }),
     network(43114, 'Avalanche', 2, { v1: true }),
@@ -97,7 +105,7 @@ export const NETWORKS: ReadonlyMap<number, Network> = new Map(
     network(11124, 'Abstract Sepolia', 1, { zksync: true, testnet: true }),
     network(17000, 'Holesky', 12, { testnet: true }),
     network(84532, 'Base Sepolia', 2, { testnet: true }),
-    network(11155111, 'Sepolia', 12, { v1: true, testnet: true }),
+    network(11155111, 'Sepolia', 12, { v1: true, provable: true, testnet: true }),
   ].map((entry) => [entry.chainId, entry]),
 );
 

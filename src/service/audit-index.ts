@@ -1,10 +1,10 @@
 // Compares an index with its chain: the logs of final blocks one by one, then a sample of the registry's own answers.
 
-import { describeSubject, isQuestion, listsAbout, questionsAbout } from '../chain/audit-subjects.ts';
+import { describeQuestion, listsAbout, questionsAbout } from '../chain/audit-subjects.ts';
 import { eventKeys, missingFrom } from '../chain/compare-logs.ts';
 import { groupLogs } from '../chain/group-logs.ts';
 import { createProviderPool } from '../chain/provider-pool.ts';
-import { fetchStatements, findDisagreements } from '../chain/registry-answers.ts';
+import { fetchStatements, findDisagreements, questionsOfList } from '../chain/registry-answers.ts';
 import { groupStoredLogs, readStoredLogs } from '../chain/stored-blocks.ts';
 import type { Network } from '../registry/network.ts';
 import type { LogRecord, Store } from '../store/store.ts';
@@ -70,10 +70,12 @@ export async function auditIndex(options: AuditOptions): Promise<AuditReport> {
   const [block] = await store.blocks(chainId, { from: state.verified, to: state.verified });
   const questions = questionsAbout(sample.logs).slice(0, pairs);
   const lists = questions.filter((_, position) => position % PAIRS_PER_LIST === 0).flatMap(listsAbout);
-  const statements = block === undefined ? [] : await fetchStatements(network, node, block, [...questions, ...lists]);
+  const asked = [...questions];
+  if (block !== undefined)
+    for (const list of lists) asked.push(...(await questionsOfList(network, store, node, block, list)));
+  const statements = block === undefined ? [] : await fetchStatements(network, node, block, asked);
   const wrong = await findDisagreements(network, store, state.verified, statements);
-  const answered = statements.filter(({ subject }) => isQuestion(subject)).length;
-  if (questions.length > 0 && answered === 0)
+  if (questions.length > 0 && statements.length === 0)
     throw new UsageError(
       `The logs were compared, but the provider has no state at block ${state.verified}, so no answers were. Use an archive node.`,
     );
@@ -84,9 +86,9 @@ export async function auditIndex(options: AuditOptions): Promise<AuditReport> {
     logs,
     missing,
     surplus,
-    pairs: answered,
-    lists: statements.length - answered,
-    wrong: wrong.map(({ subject }) => describeSubject(subject)),
+    pairs: statements.length,
+    lists: lists.length,
+    wrong: wrong.map(({ question }) => describeQuestion(question)),
   };
 }
 

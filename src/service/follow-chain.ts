@@ -34,6 +34,9 @@ export interface FollowChainOptions {
   readonly signal: AbortSignal;
 }
 
+/** Events that are no trouble. */
+const INFO = new Set<FollowerEvent['type']>(['resumed', 'reorg', 'undisputed', 'proofs']);
+
 /** By provider, then by cause. */
 type ProviderFailures = Record<string, Partial<Record<FailureCause, number>>>;
 
@@ -67,7 +70,7 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
       onEvent(event) {
         events[event.type] = (events[event.type] ?? 0) + 1;
         const { type, ...fields } = event;
-        log(type === 'resumed' || type === 'reorg' ? 'info' : 'warn', type, { chainId, ...fields });
+        log(INFO.has(type) ? 'info' : 'warn', type, { chainId, ...fields });
       },
     });
   /** Of the current lease, or the last one; null before the first. */
@@ -155,6 +158,7 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
         events,
         audited: running?.auditor.blocks ?? 0,
         compared: running?.auditor.answers ?? 0,
+        evidence: running?.follower.evidence ?? { bloom: 0, receipts: 0, compared: 0 },
         standby: isStandby,
         failures,
       };

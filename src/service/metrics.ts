@@ -229,6 +229,16 @@ export function createMetrics(): Metrics {
         'Block up to which a second provider confirmed the history.',
         ({ state }) => state.confirmed,
       );
+      gauge(
+        'delegations_chain_provable',
+        '1 if blocks are proven against their hashes, 0 if providers are only compared.',
+        ({ state }) => (state.provable === null ? null : Number(state.provable)),
+      );
+      gauge(
+        'delegations_chain_disputed_wallets',
+        'Wallets about which answers are refused.',
+        ({ state }) => new Set(state.disputes.map(({ vault }) => vault)).size,
+      );
       const halted = 'delegations_chain_halted';
       family(
         halted,
@@ -320,6 +330,11 @@ function renderFollowers(family: Family, chains: readonly FollowerStatus[]): voi
   counter('delegations_follower_compared_answers_total', 'Registry answers compared with the index.', (chain) => [
     ['', chain.compared],
   ]);
+  counter(
+    'delegations_follower_blocks_total',
+    'New blocks by how their logs, or that they have none, are known.',
+    (chain) => Object.entries(chain.evidence).map(([evidence, count]) => [`,evidence="${evidence}"`, count]),
+  );
   counter('delegations_follower_events_total', 'Reorgs, repairs, mismatches, halts and resumptions.', ({ events }) =>
     Object.entries(events).map(([type, count]) => [`,type="${type}"`, count]),
   );

@@ -3,20 +3,37 @@
 import type { Question } from '../registry/check.ts';
 import type { Address, Bytes32 } from '../registry/delegation.ts';
 
-/** A wallet's list. The v1 lists by delegate are not read, because v1 checks cover the same rows. */
-export type WalletList =
-  | { readonly version: 1; readonly wallet: Address; readonly direction: 'outgoing' }
-  | { readonly version: 2; readonly wallet: Address; readonly direction: 'outgoing' | 'incoming' };
-
-/** A question or list that a registry can answer. */
-export type Subject = Question | WalletList;
-
-/** What a registry answered. */
+/** What a registry answered to a question. */
 export interface Statement {
-  readonly subject: Subject;
-  /** In canonical form: two answers are equal exactly if their texts are. */
+  readonly question: Question;
+  /** The answer as text. */
   readonly says: string;
 }
+
+/** More disputed wallets, or pairs of wallets, halt the chain. */
+export const MAX_DISPUTED = 100;
+export const MAX_DISPUTES = 1000;
+
+/** A wallet whose delegations providers or the registry contradict. Answers about it are refused until they agree. */
+export interface Dispute {
+  readonly vault: Address;
+  /** The other wallet; its lists are refused too. Null if it is unknown. */
+  readonly delegate: Address | null;
+  /** Unix seconds. */
+  readonly since: number;
+  readonly block: number;
+  /** What the registry answered; null if the logs of the block are disputed. */
+  readonly statement: Statement | null;
+}
+
+/** Whether answers about what a wallet has granted, or the lists of a wallet, are refused. */
+export const findDispute = (
+  disputes: readonly Dispute[],
+  about: { readonly from: Address } | { readonly wallet: Address },
+): Dispute | undefined =>
+  disputes.find(({ vault, delegate }) =>
+    'from' in about ? vault === about.from : vault === about.wallet || delegate === about.wallet,
+  );
 
 export type Halt = { readonly since: number } & (
   | {
@@ -27,17 +44,8 @@ export type Halt = { readonly since: number } & (
       /** No provider has any of the indexed blocks. */
       readonly foreign?: boolean;
     }
-  | {
-      /** The registry's answer differs from the index. Without statements, the answer was not kept. */
-      readonly code: 'registry-mismatch';
-      readonly block: number;
-      readonly statements: readonly Statement[];
-    }
-  | {
-      /** The index has a log that the chain does not have. */
-      readonly code: 'index-mismatch';
-      readonly block: number;
-    }
+  /** So many wallets are disputed that others may be wrong too. */
+  | { readonly code: 'registry-mismatch'; readonly block: number }
   | { readonly code: 'import-unfinished' }
 );
 
@@ -59,13 +67,8 @@ export function describeHalt(chainId: number, halt: Halt): { readonly cause: str
           };
     case 'registry-mismatch':
       return {
-        cause: `The registry answered ${halt.statements.length || 'some'} question${halt.statements.length === 1 ? '' : 's'} differently from the index at block ${halt.block}.`,
-        help: `Resumes when the audit has found and repaired the difference. To look: delegations audit --chain ${chainId}`,
-      };
-    case 'index-mismatch':
-      return {
-        cause: `Block ${halt.block} of the index has a log that the chain does not have.`,
-        help: `Resumes when the audit has compared all blocks. To read them again now: ${rewind(halt.block)}`,
+        cause: `The registry contradicts the index about more than ${MAX_DISPUTED} wallets at block ${halt.block}.`,
+        help: `Resumes when the audit has repaired the index. To look: delegations audit --chain ${chainId}`,
       };
     case 'import-unfinished':
       return {

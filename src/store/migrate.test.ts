@@ -8,31 +8,10 @@ import { address, block, COLD, CONTRACT, ended, granted, HOT, settlement } from 
 import { answer, type Question } from '../registry/check.ts';
 import type { Engine, Param } from './engine.ts';
 import { StoreError } from './errors.ts';
-import type { Halt } from './halt.ts';
 import { openEngine, openStore } from './open.ts';
 import { pack } from './rows/packed.ts';
 import { migrate } from './schema.ts';
 import type { Store } from './store.ts';
-
-const THEIRS = `0x${'ab'.repeat(32)}` as const;
-type Told<H = Halt> = H extends Halt ? Omit<H, 'since'> : never;
-
-const SENTENCES: readonly (readonly [sentence: string, halt: Told])[] = [
-  [
-    `A block that was final has changed: block 1234 is now ${THEIRS}.`,
-    { code: 'finality-violation', block: 1234, theirs: THEIRS },
-  ],
-  [
-    'The registry answers otherwise than the index: 2 of 9 at block 1234.',
-    { code: 'registry-mismatch', block: 1234, statements: [] },
-  ],
-  [
-    'The registry answers otherwise than the index, at block 1234.',
-    { code: 'registry-mismatch', block: 1234, statements: [] },
-  ],
-  ['Block 1234 has a log here that the chain does not have.', { code: 'index-mismatch', block: 1234 }],
-  ['It is being imported: start the same import again to finish it.', { code: 'import-unfinished' }],
-];
 
 async function ofFirstSchema(url: string): Promise<Engine> {
   const engine = await openEngine(url, {});
@@ -70,24 +49,6 @@ const FILL_ENDED = `INSERT INTO v1_ended (chain, block, kind, from_addr, to_addr
 
 for (const engine of ENGINES) {
   describe(`a store of the first schema on ${engine.name}`, () => {
-    test('each sentence for which a chain was halted becomes its code, and a chain that was not stays open', async () => {
-      const url = await engine.fresh();
-      const old = await ofFirstSchema(url);
-      const insert =
-        'INSERT INTO chain (chain, epoch, first_block, shut, revision, commits) VALUES ($1, 1, 7, $2, 0, 0)';
-      await old.transaction(async (tx) => {
-        for (const [position, [sentence]] of SENTENCES.entries()) await tx.run(insert, [position + 1, sentence]);
-        await tx.run(insert, [SENTENCES.length + 1, null]);
-      });
-      await old.close();
-      const before = Math.floor(Date.now() / 1000);
-      const store = await openStore(url);
-      const halts = (await store.chains()).map(({ halt }) => halt);
-      await store.close();
-      expect(halts).toEqual([...SENTENCES.map(([, halt]) => ({ ...halt, since: expect.any(Number) }) as Halt), null]);
-      for (const halt of halts) expect(halt?.since ?? before).toBeGreaterThanOrEqual(before);
-    });
-
     test('the places of delegations, and the logs that ended them, are derived from their logs', async () => {
       const [newUrl, url] = [await engine.fresh(), await engine.fresh()];
       const made = await openStore(newUrl);

@@ -5,7 +5,6 @@ import { StoreError } from './errors.ts';
 import { fillIdentity } from './identity.ts';
 import { createIndexHash } from './index-hash.ts';
 import { type Migration, migrateTables, rejectNewer } from './migrate.ts';
-import { migrateHalts } from './migrate-halts.ts';
 import { decodeHex, decodeNumber, decodeUint } from './rows/cells.ts';
 import { DELEGATE_REVOKED } from './rows/log-row.ts';
 import { drawStamp, stampRevision } from './stamp.ts';
@@ -120,7 +119,6 @@ const ownConditions = ({ name }: Dialect): Migration =>
 const halts = ({ integer }: Dialect): Migration => [
   'ALTER TABLE chain ADD COLUMN halt TEXT',
   `ALTER TABLE chain ADD COLUMN confirmed ${integer}`,
-  migrateHalts,
   'ALTER TABLE chain DROP COLUMN shut',
 ];
 
@@ -257,6 +255,19 @@ const lags = ({ integer, clustered }: Dialect): Migration => [
     PRIMARY KEY (chain, at))${clustered}`,
 ];
 
+/**
+ * A block with logs is unproven until its hash is known to commit to them. A chain has the wallets that are disputed, and whether it
+ * waits for proofs.
+ */
+const proofs = ({ small }: Dialect): Migration => [
+  `ALTER TABLE block ADD COLUMN unproven ${small} NOT NULL DEFAULT 0`,
+  'UPDATE block SET unproven = 1 WHERE EXISTS (SELECT 1 FROM log l WHERE l.chain = block.chain AND l.block = block.number)',
+  'CREATE INDEX block_unproven ON block (chain, number) WHERE unproven = 1',
+  'ALTER TABLE chain ADD COLUMN disputes TEXT',
+  `ALTER TABLE chain ADD COLUMN proving ${small} NOT NULL DEFAULT 0`,
+  `ALTER TABLE chain ADD COLUMN provable ${small}`,
+];
+
 /** In order. A migration that has shipped is never changed. */
 const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   first,
@@ -270,6 +281,7 @@ const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   casings,
   changes,
   lags,
+  proofs,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -188,10 +188,10 @@ for (const engine of ENGINES) {
       const chain = await newChain();
       await chain.add([block(101, [granted('ALL')]), block(102)]);
       const { epoch } = chain.state;
-      await store.report(chain.chainId, epoch, { halt: { code: 'index-mismatch', since: 1, block: 101 } });
+      await store.report(chain.chainId, epoch, { halt: { code: 'registry-mismatch', since: 1, block: 101 } });
       await chain.add([block(103)]);
       expect([chain.state.halt?.code, (await store.chain(chain.chainId))?.halt?.code]).toEqual(
-        Array(2).fill('index-mismatch'),
+        Array(2).fill('registry-mismatch'),
       );
       await chain.add([block(101, [granted('ALL')])], { blocks: [], rollbackTo: 101, resume: true });
       expect([chain.state.halt, await store.chain(chain.chainId)]).toMatchObject([

@@ -6,7 +6,7 @@ import type { RegistryEvent } from '../registry/event.ts';
 import type { Version } from '../registry/versions.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { PoolStatus } from './engine.ts';
-import type { Halt } from './halt.ts';
+import type { Dispute, Halt } from './halt.ts';
 import type { LagSample } from './lag.ts';
 import type { Notices } from './notices.ts';
 
@@ -41,10 +41,18 @@ export interface ChainState {
   readonly confirmed: number | null;
   /** The registries may be older than the first indexed block: delegations from before it are unknown. */
   readonly partial: boolean;
+  /** Whether its blocks are proven against their hashes, or only compared between providers. Null before the first tick. */
+  readonly provable: boolean | null;
+  /** Blocks above the verified one are not proven yet: nothing that depends on them is answered. */
+  readonly proving: boolean;
+  /** Wallets whose answers are refused; the rest of the chain answers. */
+  readonly disputes: readonly Dispute[];
 }
 
 /** What a writer knows about the chain, apart from delegations. */
-export type Report = Partial<Pick<ChainState, 'confirmedAt' | 'tip' | 'halt' | 'confirmed' | 'partial'>>;
+export type Report = Partial<
+  Pick<ChainState, 'confirmedAt' | 'tip' | 'halt' | 'confirmed' | 'partial' | 'disputes' | 'proving' | 'provable'>
+>;
 
 export interface LogInput {
   readonly logIndex: number;
@@ -62,20 +70,33 @@ export interface Settlement {
   readonly vault: Address;
   /** The block of the revocation. */
   readonly block: Pick<BlockRef, 'number' | 'hash'>;
-  /** The block whose state was read: the same or a later one. Between the two nothing is known. */
+  /** The block whose state was read: the same or a later one. */
   readonly readAt: number;
-  /** The log that ended everything from the wallet to the delegate; null if the delegate was not revoked. */
-  readonly pairs: readonly { readonly delegate: Address; readonly endedBy: number | null }[];
-  /** Every delegate that the wallet had was checked. */
+  readonly pairs: readonly SettledPair[];
+  /** Every delegate that the wallet had at `readAt` was checked. About others, nothing is known before it. */
   readonly complete: boolean;
+}
+
+export interface SettledPair {
+  readonly delegate: Address;
+  /** The log that ended everything from the wallet to the delegate; null if none did. */
+  readonly endedBy: number | null;
+  /** Between the revocation and this block it is unknown what held. Without it, up to the block whose state was read. */
+  readonly knownFrom?: number;
 }
 
 export interface BlockInput extends BlockRef {
   readonly logs: readonly LogInput[];
   /** The source of the time: one that a log reported is checked against the header later. */
   readonly timeFrom?: 'header' | 'log';
+  /** The block's hash is known to commit to its logs. */
+  readonly isProven?: boolean;
   /** What is already known about the revocations of this block. */
   readonly settlements?: readonly Settlement[];
+}
+
+export interface ConfirmedBlock extends BlockRef {
+  readonly isProven: boolean;
 }
 
 /** All logs up to `head`, and the blocks whose hashes to keep. Committed whole or not at all. */
@@ -91,6 +112,8 @@ export interface Batch {
   readonly blocks: readonly BlockInput[];
   readonly head: BlockRef;
   readonly verified?: number;
+  /** Whether its blocks are still to be proven. Without it, what was so stays so. */
+  readonly proving?: boolean;
   /** Clears a halt, whatever its code. */
   readonly resume?: true;
 }
@@ -101,9 +124,16 @@ export interface CommitResult {
 
 /**
  * Blocks at or below the head with all their logs, which replace the stored ones. v1 revocations of their wallets are settled
- * again from there on, unless they are explained already.
+ * again from there on.
  */
-export type Repair = Pick<Batch, 'chainId' | 'epoch' | 'blocks'>;
+export interface Repair extends Pick<Batch, 'chainId' | 'epoch'> {
+  readonly blocks: readonly RepairedBlock[];
+}
+
+export interface RepairedBlock extends BlockInput {
+  /** The stored hash, which may have been another block's. */
+  readonly replaces?: Bytes32 | undefined;
+}
 
 export interface LogRecord extends Required<LogInput> {
   readonly block: BlockRef;
@@ -318,8 +348,8 @@ export interface Store {
   recordLag(epoch: number, sample: LagSample): Promise<void>;
   /** Replaces the logs of blocks and derives the spans of their wallets again. */
   repair(repair: Repair): Promise<CommitResult>;
-  /** Sets the times of kept blocks from their headers. */
-  retime(chainId: number, epoch: number, blocks: readonly BlockRef[]): Promise<CommitResult>;
+  /** Sets the times of kept blocks from their headers, and marks those whose logs are proven. */
+  confirm(chainId: number, epoch: number, blocks: readonly ConfirmedBlock[]): Promise<CommitResult>;
   /** Records what the registry's state showed about v1 revocations. */
   settle(chainId: number, epoch: number, settlements: readonly Settlement[]): Promise<CommitResult>;
   /** Discards what is recorded about a wallet's revocations from a block on, so that it is read again. */
@@ -335,7 +365,7 @@ export interface Store {
   check(chainId: number, question: Question | AnyQuestion, block?: number): Promise<CheckResult<HeldDelegation>>;
   /** The same with the time and transaction of each. */
   explain(chainId: number, question: Question | AnyQuestion, block?: number): Promise<CheckResult<DetailedDelegation>>;
-  /** Answers many questions as of one block, in order; null where a revocation of the wallet is not settled. */
+  /** Answers many questions as of one block, in order; null where a revocation of the wallet is not settled, or it is disputed. */
   checkMany(
     chainId: number,
     questions: readonly (Question | AnyQuestion)[],
@@ -370,8 +400,6 @@ export interface Store {
   blocks(chainId: number, range: { from: number; to: number }): Promise<BlockRef[]>;
   /** One page of the logs of a range of blocks in order, both ends included. */
   logs(chainId: number, range: { from: number; to: number; after?: LogPosition; limit: number }): Promise<LogRecord[]>;
-  /** v1 revocations that are not settled, or only by the state of a later block, oldest first. */
-  unreadRevocations(chainId: number): Promise<UnreadRevocation[]>;
   /** Wallets with a v1 revocation that is not settled, ordered by address, after the given one. */
   unsettledVaults(chainId: number, after: Address | null, limit: number): Promise<Address[]>;
   /** The v1 revocations of a range of blocks whose delegate is in neither the log nor the transaction's input. */
@@ -380,22 +408,26 @@ export interface Store {
   openRevocations(chainId: number, vault: Address, limit: number): Promise<Revocation[]>;
   /** The delegates that a v1 wallet granted something before a log and that had it at a block, ordered by place. */
   v1Delegates(query: V1DelegatesQuery): Promise<{ readonly delegate: Address; readonly place: number }[]>;
-  /** Up to `limit` v1 delegations from one wallet to another that held at a block, widest first. */
+  /** Up to `limit` v1 delegations from one wallet to another that held at a block. */
   held(chainId: number, pair: Pick<DelegationKey, 'from' | 'to'>, at: number, limit: number): Promise<HeldDelegation[]>;
-  /** The newest grant of each v1 delegation of a wallet after a log and up to a block, by delegation id. */
-  regrants(chainId: number, vault: Address, after: LogPosition, to: number): Promise<Map<string, LogPosition>>;
+  /** Whether a v1 delegation held at a block. */
+  isOpen(chainId: number, key: DelegationKey, at: number): Promise<boolean>;
+  /** The v1 grants of a wallet after a log and up to a block, in order. */
+  regrants(
+    chainId: number,
+    vault: Address,
+    after: LogPosition,
+    to: number,
+  ): Promise<{ readonly key: DelegationKey; readonly granted: LogPosition }[]>;
   /** Blocks of a range whose time was reported by a log and not checked yet, lowest first. */
   uncheckedTimes(chainId: number, range: { from: number; to: number; limit: number }): Promise<BlockRef[]>;
+  /** The newest block of each chain whose logs are not proven. */
+  newestUnproven(): Promise<ReadonlyMap<number, number>>;
+  /** The newest blocks of a range whose logs are not proven, newest first. */
+  unprovenBlocks(chainId: number, range: { from: number; to: number; limit: number }): Promise<BlockRef[]>;
   /** Size on disk in bytes. */
   size(): Promise<number>;
   close(): Promise<void>;
-}
-
-export interface UnreadRevocation {
-  readonly vault: Address;
-  readonly block: number;
-  /** The later block whose state was read instead. */
-  readonly readAt: number | null;
 }
 
 export interface Revocation {
@@ -404,7 +436,7 @@ export interface Revocation {
   /** The indexes of its logs in this block. */
   readonly logIndexes: readonly number[];
   /** The pairs that it ended, as far as is known. */
-  readonly ended: Settlement['pairs'];
+  readonly ended: readonly Pick<SettledPair, 'delegate' | 'endedBy'>[];
   /** The block whose state settled it; null while it is not settled. */
   readonly readAt: number | null;
 }

@@ -351,7 +351,7 @@ for (const engine of ENGINES) {
 
     test('changes of a halted chain wait until it answers again', async () => {
       await create('/halted');
-      const halt: Halt = { code: 'index-mismatch', block: 1, since: 1 };
+      const halt: Halt = { code: 'registry-mismatch', block: 1, since: 1 };
       await rig.extend([grant(1)]);
       await rig.store.report(CHAIN, rig.state.epoch, { halt });
       rig.deliver();

@@ -2,6 +2,7 @@
 
 import { answer } from '../../src/registry/check.ts';
 import { StoreError } from '../../src/store/errors.ts';
+import { findDispute } from '../../src/store/halt.ts';
 import type { Store } from '../../src/store/store.ts';
 import { CONTRACTS, IDS, RIGHTS, WALLETS } from './lives.ts';
 import type { Model } from './model.ts';
@@ -54,9 +55,13 @@ const refusal = (error: unknown): string => {
 
 /** The store's lists as of a block. */
 export async function listsAt(store: Store, chainId: number, block: number): Promise<Map<string, string>> {
-  const revision = (await store.chain(chainId))?.revision ?? 0;
+  const { revision = 0, disputes = [] } = (await store.chain(chainId)) ?? {};
   const answers = new Map<string, string>();
   for (const { wallet, version, direction, name } of LISTS) {
+    if (findDispute(disputes, { wallet }) !== undefined) {
+      answers.set(name, '[disputed]');
+      continue;
+    }
     const query = { chainId, version, wallet, direction, at: { block, revision }, limit: 1000 };
     const said = await store
       .list(query)

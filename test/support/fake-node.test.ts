@@ -1,12 +1,12 @@
 // Compares the fake node's storage with our own contract on a real EVM.
 
 import { expect, test } from 'bun:test';
+import { delegateVersionSlot as versionSlot } from '../../src/chain/prove/v1-storage.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { startEvm } from '../../src/sandbox/evm.ts';
 import { prepareWallets, SMART, send } from './evm-wallets.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, startFakeNode } from './fake-node.ts';
 import { WALLETS } from './lives.ts';
-import { versionSlot } from './registry-state.ts';
 import { MAINNET } from './vectors.ts';
 
 const [A, B] = WALLETS;

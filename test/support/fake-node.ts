@@ -1,14 +1,23 @@
 // A fake JSON-RPC node on a real socket: it serves a chain with the logs of both registries, and can have any fault.
 
-import { createKeccak } from 'hash-wasm';
+import { keccakBytes } from '../../src/chain/prove/keccak.ts';
+import { type ReceiptJson, receiptsRoot } from '../../src/chain/prove/receipts.ts';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { serveInProcess } from './in-process.ts';
 import { createModel, type Model } from './model.ts';
-import { answerOf, getterOf, type History, stateAfter, storedWord, word } from './registry-state.ts';
+import {
+  answerOf,
+  getterOf,
+  type History,
+  proofOf,
+  stateAfter,
+  stateRootOf,
+  storedWord,
+  word,
+} from './registry-state.ts';
+import { sealed } from './sealed.ts';
 import { MAINNET } from './vectors.ts';
-
-const keccak = await createKeccak(256);
 
 export interface FakeLog {
   readonly address: Address;
@@ -36,6 +45,10 @@ export interface FakeBlock {
   readonly check?: (data: string) => string | null;
   /** A slot of the v1 registry, at the end of this block. */
   readonly storage?: (slot: string) => string;
+  /** What `eth_getProof` returns at the end of this block. */
+  readonly proof?: (address: Address, slots: readonly Bytes32[]) => unknown;
+  /** The other fields of the header. With them, its fields hash to its hash. */
+  readonly header?: Readonly<Record<string, string>>;
 }
 
 export interface Question {
@@ -182,6 +195,14 @@ function answer(node: FakeNode, { method, params }: Question): unknown {
       const block = at(params[0]);
       return block === undefined ? null : headerJson(block);
     }
+    case 'eth_getBlockByHash': {
+      const block = at({ blockHash: params[0] });
+      return block === undefined ? null : headerJson(block);
+    }
+    case 'eth_getBlockReceipts': {
+      const block = at({ blockHash: params[0] });
+      return block === undefined ? null : receiptsJson(block);
+    }
     case 'eth_getLogs': {
       const [filter] = params;
       if (filter.blockHash !== undefined) {
@@ -204,15 +225,7 @@ function answer(node: FakeNode, { method, params }: Question): unknown {
     }
     case 'eth_getTransactionReceipt': {
       const [block] = indexOf(chain).transactions.get(params[0]) ?? [];
-      if (block === undefined) return null;
-      const logs = logsJson(block, {}).filter(({ transactionHash }) => transactionHash === params[0]);
-      return {
-        transactionHash: params[0],
-        blockHash: block.hash,
-        blockNumber: hexOf(block.number),
-        status: '0x1',
-        logs,
-      };
+      return block === undefined ? null : receiptsJson(block).find((one) => one['transactionHash'] === params[0]);
     }
     case 'eth_call': {
       const [{ data }, tag] = params;
@@ -224,6 +237,12 @@ function answer(node: FakeNode, { method, params }: Question): unknown {
       const { storage } = stateAt(tag);
       const isV1 = address.toLowerCase() === MAINNET.registries[1];
       return isV1 && storage !== undefined ? storage(slot) : `0x${word(0n)}`;
+    }
+    case 'eth_getProof': {
+      const [address, slots, tag] = params;
+      const { proof } = stateAt(tag);
+      if (proof === undefined) throw new Refusal(-32601, 'no method eth_getProof');
+      return proof(address, slots);
     }
     case 'eth_getBalance':
       stateAt(params[1]);
@@ -267,11 +286,12 @@ export function logsJson(block: FakeBlock, { address, topics }: Filter) {
 }
 
 export const headerJson = (block: FakeBlock) => ({
+  ...block.header,
   number: hexOf(block.number),
   hash: block.hash,
   parentHash: block.parentHash,
   timestamp: hexOf(block.timestamp),
-  logsBloom: bloomOf(block),
+  logsBloom: block.header?.['logsBloom'] ?? bloomOf(block),
   transactions: block.transactions.map(({ hash }) => hash),
 });
 
@@ -286,14 +306,17 @@ function bloomOf(block: FakeBlock): string {
   return bloom;
 }
 
-function madeBloom({ transactions }: FakeBlock): string {
+const madeBloom = ({ transactions }: Pick<FakeBlock, 'transactions'>) =>
+  bloomOfLogs(transactions.flatMap(({ logs }) => logs));
+
+const hashes = new Map<string, Uint8Array>();
+
+export function bloomOfLogs(logs: readonly FakeLog[]): string {
   const bloom = new Uint8Array(256);
-  for (const { address, topics } of transactions.flatMap(({ logs }) => logs)) {
+  for (const { address, topics } of logs) {
     for (const value of [address, ...topics]) {
-      const hash = keccak
-        .init()
-        .update(Uint8Array.fromHex(value.slice(2)))
-        .digest('binary');
+      const hash = hashes.get(value) ?? keccakBytes(Uint8Array.fromHex(value.slice(2)));
+      hashes.set(value, hash);
       for (const at of [0, 2, 4]) {
         const bit = (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 2047;
         bloom[255 - (bit >> 3)] = (bloom[255 - (bit >> 3)] as number) | (1 << (bit & 7));
@@ -302,6 +325,48 @@ function madeBloom({ transactions }: FakeBlock): string {
   }
   return `0x${bloom.toHex()}`;
 }
+
+const receipts = new WeakMap<FakeBlock, ReceiptJson[]>();
+
+/** The receipts of all transactions of a block. */
+export function receiptsJson(block: FakeBlock): readonly ReceiptJson[] {
+  let found = receipts.get(block);
+  if (found === undefined) {
+    const logs = logsJson(block, {});
+    found = receiptsOf(block.transactions).map((receipt) => ({
+      ...receipt,
+      blockHash: block.hash,
+      blockNumber: hexOf(block.number),
+      logs: logs.filter(({ transactionHash }) => transactionHash === receipt['transactionHash']),
+    }));
+    receipts.set(block, found);
+  }
+  return found;
+}
+
+const receiptsOf = (transactions: readonly FakeTransaction[]): ReceiptJson[] =>
+  transactions.map(({ hash, logs }, position) => ({
+    transactionHash: hash,
+    transactionIndex: hexOf(position),
+    status: '0x1',
+    type: '0x2',
+    cumulativeGasUsed: hexOf(50_000 * (position + 1)),
+    logsBloom: bloomOfLogs(logs),
+    logs,
+  }));
+
+/** The header of a block, with the hash that its fields give. */
+export const sealedHeader = (
+  { number, parentHash, timestamp, transactions }: Omit<FakeBlock, 'hash' | 'v1State'>,
+  stateRoot: string,
+  { extraData = '0x', isBloomFull = false } = {},
+) =>
+  sealed({
+    ...{ number, parentHash, timestamp, stateRoot, extraData },
+    receiptsRoot: receiptsRoot(receiptsOf(transactions)),
+    logsBloom: isBloomFull ? `0x${'f'.repeat(512)}` : madeBloom({ transactions }),
+    gasUsed: 50_000 * transactions.length,
+  });
 
 const flag = (value: unknown) => (value === true ? '1' : '0').padStart(64, '0');
 
@@ -374,8 +439,20 @@ export interface FakeCall {
   readonly joined?: boolean;
 }
 
-/** Builds blocks from calls, on any branch, and knows the truth at each block. Different marks give different hashes. */
-export function createChainMaker(first: number, seconds = 12, start = 1_700_000_000, mark = 0) {
+export interface ChainOptions {
+  /** Different marks give different hashes. */
+  readonly mark?: number;
+  /** Without proofs, the hashes of blocks do not depend on what is in them, as on some chains. */
+  readonly isProvable?: boolean;
+  /** Blooms that say nothing, as on busy chains. */
+  readonly isBloomFull?: boolean;
+}
+
+/**
+ * Builds blocks from calls, on any branch, and knows the truth at each block.
+ */
+export function createChainMaker(first: number, seconds = 12, start = 1_700_000_000, options: ChainOptions = {}) {
+  const { mark = 0, isProvable = true, isBloomFull = false } = options;
   const histories = new Map<Bytes32, History>();
   let serial = 0;
   const hashOf = (rest: string): Bytes32 =>
@@ -383,10 +460,9 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
 
   function block(parent: FakeBlock | null, calls: readonly FakeCall[], time = seconds): FakeBlock {
     const number = parent === null ? first : parent.number + 1;
-    const hash = hashOf(number.toString(16).padStart(56, '0'));
+    const serialHash = hashOf(number.toString(16).padStart(56, '0'));
     const before = parent === null ? null : (histories.get(parent.hash) ?? null);
     const history: History = { parent: before, calls: calls.map(({ call }) => call) };
-    histories.set(hash, history);
     const transactions: FakeTransaction[] = [];
     for (const { call, direct, joined } of calls) {
       const [registry, caller, name, args] = call;
@@ -402,14 +478,19 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
         logs: [...(before?.logs ?? []), logOfCall(call)],
       });
     }
-    return {
+    const content = {
       number,
-      hash,
-      parentHash: parent?.hash ?? `0x${'0'.repeat(64)}`,
+      parentHash: parent?.hash ?? (`0x${'0'.repeat(64)}` as const),
       timestamp: (parent?.timestamp ?? start) + time,
       transactions,
-      ...stateOf(history),
     };
+    const { proof, ...state } = stateOf(history);
+    const stateRoot = () => stateRootOf(stateAfter(history), MAINNET.registries[1] as Address);
+    const sealed = isProvable
+      ? { ...sealedHeader(content, stateRoot(), { extraData: serialHash, isBloomFull }), proof }
+      : { hash: serialHash };
+    histories.set(sealed.hash, history);
+    return { ...content, ...sealed, ...state };
   }
 
   const modelAt = (hash: Bytes32): Model => {
@@ -431,7 +512,7 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
 }
 
 /** Answers state queries at the end of a block from all calls up to it. */
-export const stateOf = (history: History): Pick<Required<FakeBlock>, 'v1State' | 'check' | 'storage'> => ({
+export const stateOf = (history: History): Pick<Required<FakeBlock>, 'v1State' | 'check' | 'storage' | 'proof'> => ({
   v1State(vault, selector) {
     const data = getterOf(stateAfter(history), vault, selector);
     if (data === null) throw new Refusal(-32000, `no getter ${selector}`);
@@ -439,4 +520,5 @@ export const stateOf = (history: History): Pick<Required<FakeBlock>, 'v1State' |
   },
   check: (data) => answerOf(stateAfter(history), data),
   storage: (slot) => storedWord(stateAfter(history), slot),
+  proof: (address, slots) => proofOf(stateAfter(history), MAINNET.registries[1] as Address, address, slots),
 });

@@ -116,6 +116,7 @@ export const FOLLOWER_STATUS: FollowerStatus = {
   events: {},
   audited: 0,
   compared: 0,
+  evidence: { bloom: 0, receipts: 0, compared: 0 },
   standby: false,
   failures: 0,
 };

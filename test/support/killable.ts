@@ -25,7 +25,6 @@ const READS: ReadonlySet<string | symbol> = new Set<keyof Store>([
   'newestBlock',
   'blocks',
   'logs',
-  'unreadRevocations',
   'revocations',
   'openRevocations',
   'unsettledVaults',

@@ -1,6 +1,7 @@
 // The faults of nodes in a simulation: all known quirks of nodes, and faults that only show over time.
 
 import { type FakeBlock, type FakeNode, type Fault, NO_ANSWER, Refusal } from './fake-node.ts';
+import { LIAR_QUIRKS } from './liar-quirks.ts';
 import { type FaultMaker, QUIRKS, type Random, UNKNOWN_FORM } from './node-quirks.ts';
 
 export interface LifeQuirk {
@@ -97,7 +98,8 @@ const MORE: Readonly<Record<string, FaultMaker>> = {
   finalizedIsNull: () => (question, honest) => (question.params[0] === 'finalized' ? null : honest()),
   // State.
   noState: () => (question, honest) => {
-    if (/^eth_(call|getStorageAt|getBalance|getCode)$/.test(question.method)) throw new Refusal(-32000, 'missing trie');
+    if (/^eth_(call|getStorageAt|getProof|getBalance|getCode)$/.test(question.method))
+      throw new Refusal(-32000, 'missing trie');
     return honest();
   },
 };
@@ -146,12 +148,15 @@ const INVENTING = new Set([
   'forgesOften',
   'emptyBloom',
   'becomesOtherChain',
+  ...Object.keys(LIAR_QUIRKS),
 ]);
-const PASSING = new Set(['frozen', 'becomesOtherChain', 'staleCalls', 'staleState', 'emptyOldState']);
+const PASSING = new Set(['frozen', 'becomesOtherChain', 'ownBranch', 'staleCalls', 'staleState', 'emptyOldState']);
 
-export const LIFE_QUIRKS: readonly LifeQuirk[] = Object.entries({ ...QUIRKS, ...MORE }).map(([name, make]) => ({
-  name,
-  make,
-  invents: INVENTING.has(name),
-  passes: PASSING.has(name),
-}));
+export const LIFE_QUIRKS: readonly LifeQuirk[] = Object.entries({ ...QUIRKS, ...MORE, ...LIAR_QUIRKS }).map(
+  ([name, make]) => ({
+    name,
+    make,
+    invents: INVENTING.has(name),
+    passes: PASSING.has(name),
+  }),
+);

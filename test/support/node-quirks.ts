@@ -52,7 +52,7 @@ const eachLog =
   };
 
 /** Answers as if the node had another chain. */
-function seeing<T>(node: FakeNode, chain: readonly FakeBlock[], ask: () => T): T {
+export function seeing<T>(node: FakeNode, chain: readonly FakeBlock[], ask: () => T): T {
   const own = node.chain;
   node.chain = chain;
   try {
@@ -192,8 +192,14 @@ const forgets = (method: string, node: FakeNode, olderThan: number): Fault =>
   });
 
 /** No receipts, or none of blocks more than n below the head. */
-export const noReceipts = (node: FakeNode, olderThan = -1): Fault =>
-  forgets('eth_getTransactionReceipt', node, olderThan);
+export const noReceipts =
+  (node: FakeNode, olderThan = -1): Fault =>
+  (question, honest) => {
+    const one = forgets('eth_getTransactionReceipt', node, olderThan)(question, honest);
+    const isOfBlock = question.method === 'eth_getBlockReceipts';
+    const block = isOfBlock ? blockAt(node, { blockHash: question.params[0] }) : undefined;
+    return block !== undefined && headOf(node) - block.number > olderThan ? null : one;
+  };
 
 /** No transactions, or none of blocks more than n below the head: the node has no index of old ones. */
 export const noTransactions = (node: FakeNode, olderThan = -1): Fault =>
@@ -220,7 +226,7 @@ export const prunedWithError =
 
 /** The block parameter of a state query; undefined for other methods. */
 function stateTag(method: string, params: readonly unknown[]): Tag | undefined {
-  const at = { eth_call: 1, eth_getStorageAt: 2, eth_getCode: 1, eth_getBalance: 1 }[method];
+  const at = { eth_call: 1, eth_getStorageAt: 2, eth_getProof: 2, eth_getCode: 1, eth_getBalance: 1 }[method];
   return at === undefined ? undefined : (params[at] as Tag);
 }
 

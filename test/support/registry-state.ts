@@ -1,11 +1,11 @@
-// Computes the state of both registries at the end of a block, for a fake node: checks, lists and storage slots.
+// Computes the state of both registries at the end of a block, for a fake node: checks, lists, and the storage of v1 with proofs.
 
-import { createKeccak } from 'hash-wasm';
-import type { Address, Delegation, Kind } from '../../src/registry/delegation.ts';
+import { encodeRlp, toQuantity } from '../../src/chain/prove/rlp.ts';
+import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../../src/chain/prove/v1-storage.ts';
+import type { Address, Bytes32, Delegation, Kind } from '../../src/registry/delegation.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
+import { buildTrie, type FakeTrie } from './fake-trie.ts';
 import { createModel, type Model } from './model.ts';
-
-const keccak = await createKeccak(256);
 
 export const word = (value: string | bigint) =>
   typeof value === 'bigint' ? value.toString(16).padStart(64, '0') : value.slice(2).toLowerCase().padStart(64, '0');
@@ -13,8 +13,15 @@ export const word = (value: string | bigint) =>
 /** Immutable, because blocks share it. */
 export interface RegistryState {
   readonly model: Model;
-  /** Revocations per pair, by storage slot. A missing slot is 0. */
+  /** Revocations by pair, and of everything by wallet. */
   readonly versions: ReadonlyMap<string, number>;
+  /** The words of the v1 registry, and their trie. */
+  readonly storage: Storage;
+}
+
+interface Storage {
+  readonly words: ReadonlyMap<string, bigint>;
+  readonly trie: FakeTrie;
 }
 
 /** The calls of a block, and of those before it. */
@@ -40,44 +47,103 @@ export function stateAfter(history: History): RegistryState {
   const base = at === null ? null : (states.get(at) as RegistryState);
   const model = createModel(base?.model.held());
   const versions = new Map(base?.versions);
+  let isChanged = base === null;
   for (const { calls } of missing.reverse()) {
     for (const call of calls) {
       model.call(call);
-      const slot = revokedSlot(call);
-      if (slot !== null) versions.set(slot, (versions.get(slot) ?? 0) + 1);
+      const revoked = revokedBy(call);
+      if (revoked !== null) versions.set(revoked, (versions.get(revoked) ?? 0) + 1);
+      isChanged ||= call[0] === 'v1';
     }
   }
-  const state = { model, versions };
+  let storage = isChanged ? null : (base?.storage ?? null);
+  const state: RegistryState = {
+    model,
+    versions,
+    get storage() {
+      storage ??= storageOf(model, versions);
+      return storage;
+    },
+  };
   states.set(history, state);
   if (states.size > MOST_STATES) states.delete(states.keys().next().value as History);
   return state;
 }
 
-/** The slot that a call increments; null if none. Calls that revoke nothing count too. */
-function revokedSlot([registry, caller, name, [other]]: RegistryCall): string | null {
+/** The pair, or the wallet, that a call revokes; null if none. Calls that end nothing count too. */
+function revokedBy([registry, caller, name, [other]]: RegistryCall): string | null {
   if (registry !== 'v1') return null;
-  if (name === 'revokeDelegate') return versionSlot(caller, other as string);
-  return name === 'revokeSelf' ? versionSlot(other as string, caller) : null;
+  if (name === 'revokeDelegate') return `${caller} ${other}`;
+  if (name === 'revokeAllDelegates') return caller;
+  return name === 'revokeSelf' ? `${other} ${caller}` : null;
 }
 
 const slots = new Map<string, string>();
-
-/** The storage slot of `delegateVersion[vault][delegate]` in the v1 registry. */
-export function versionSlot(vault: string, delegate: string): string {
-  const pair = `${vault}${delegate}`.toLowerCase();
-  let slot = slots.get(pair);
+/** Hashing takes most of the time. */
+const cached = (name: string, make: () => string): string => {
+  let slot = slots.get(name);
   if (slot === undefined) {
-    slot = `0x${hashOf(word(delegate) + hashOf(word(vault) + word(2n)))}`;
-    slots.set(pair, slot);
+    slot = make();
+    slots.set(name, slot);
+    if (slots.size > 1_000_000) slots.clear();
   }
   return slot;
+};
+
+function storageOf(model: Model, versions: ReadonlyMap<string, number>): Storage {
+  const words = new Map<string, bigint>();
+  for (const [name, count] of versions) {
+    const [vault, delegate] = name.split(' ') as [Address, Address?];
+    const slot = cached(name, () => (delegate ? delegateVersionSlot(vault, delegate) : vaultVersionSlot(vault)));
+    words.set(slot, BigInt(count));
+  }
+  for (const one of model.held()) {
+    if (one.version !== 1) continue;
+    const [vaultVersion = 0, delegateVersion = 0] = [one.from, `${one.from} ${one.to}`].map((name) =>
+      versions.get(name),
+    );
+    const name = [one.kind, one.from, one.to, one.contract, one.tokenId, vaultVersion, delegateVersion].join();
+    words.set(
+      cached(name, () => membershipSlot(one, BigInt(vaultVersion), BigInt(delegateVersion))),
+      1n,
+    );
+  }
+  const trie = buildTrie([...words].map(([slot, word]) => [bytesOf(slot), encodeRlp(toQuantity(word))]));
+  return { words, trie };
 }
 
-const hashOf = (hex: string) => keccak.init().update(Uint8Array.fromHex(hex)).digest('hex');
+const bytesOf = (hex: string) => Uint8Array.fromHex(hex.slice(2));
+const NO_BYTES = new Uint8Array();
+const EMPTY_CODE = bytesOf('0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470');
+
+/** The accounts of a chain: the v1 registry, and another one. */
+function accountsOf({ storage }: RegistryState, registry: Address): FakeTrie {
+  const account = (root: string) => encodeRlp([toQuantity(1), NO_BYTES, bytesOf(root), EMPTY_CODE]);
+  return buildTrie([
+    [bytesOf(registry), account(storage.trie.root)],
+    [bytesOf(`0x${'77'.repeat(20)}`), account(buildTrie([]).root)],
+  ]);
+}
+
+export const stateRootOf = (state: RegistryState, registry: Address): Bytes32 => accountsOf(state, registry).root;
+
+/** What `eth_getProof` returns. */
+export function proofOf(state: RegistryState, registry: Address, address: Address, asked: readonly Bytes32[]) {
+  const isRegistry = address.toLowerCase() === registry;
+  return {
+    address,
+    accountProof: accountsOf(state, registry).prove(bytesOf(address)),
+    storageProof: asked.map((key) => ({
+      key,
+      value: isRegistry ? storedWord(state, key) : '0x0',
+      proof: isRegistry ? state.storage.trie.prove(bytesOf(key)) : [],
+    })),
+  };
+}
 
 /** The value of a slot of the v1 registry. */
-export const storedWord = ({ versions }: RegistryState, slot: string): string =>
-  `0x${word(BigInt(versions.get(`0x${word(slot)}`) ?? 0))}`;
+export const storedWord = ({ storage }: RegistryState, slot: string): string =>
+  `0x${word(storage.words.get(`0x${word(slot)}`) ?? 0n)}`;
 
 /** The registries' answer to a check or a list of v2; null for any other call. */
 export const answerOf = ({ model }: RegistryState, data: string): string | null =>

@@ -54,16 +54,21 @@ interface SimulatedNode {
   lag: number;
 }
 
-/** Uses a new chain id in a shared store, because opening a store takes longer than a simulation. */
-export async function live(sharedStore: Store, seed: number, honesty: Honesty): Promise<Life> {
+/**
+ * Uses a new chain id in a shared store, because opening a store takes longer than a simulation. In every other life with one honest
+ * node, that node is always reachable.
+ */
+export async function live(sharedStore: Store, seed: number, honesty: Honesty, isProvable = true): Promise<Life> {
   const random = createRandom(seed);
   const int = (below: number) => Math.floor(random() * below);
   const pick = <T>(of: readonly T[]): T => of[int(of.length)] as T;
   const killable = createKillable();
   const world = await createWorld({
     seed,
-    blocks: 15 + int(40),
+    // More are read in ranges first, where nobody can tell that all nodes hide a log.
+    blocks: random() < 0.8 || honesty === 'none' ? 15 + int(40) : 110 + int(50),
     nodes: 2 + int(3),
+    isProvable,
     seconds: pick([12, 12, 12, 4]),
     finalizedDepth: pick([0, 5, 10, 20, null]),
     where: 'process',
@@ -79,7 +84,9 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty): 
     const isHonest = honesty === 'all' || (honesty === 'one' && position === honest);
     return { node, isHonest, lasting: null, passing: null, lag: 0 };
   });
-  const possible = honesty === 'none' ? DRAWN.filter(({ invents }) => !invents) : DRAWN;
+  // Without proofs, nodes that all invent are believed.
+  const possible = honesty === 'none' && !isProvable ? DRAWN.filter(({ invents }) => !invents) : DRAWN;
+  const isReachable = seed % 2 === 0;
   const make = (node: FakeNode, { name, make }: LifeQuirk, star = '') => {
     used.add(name + star);
     return make(random, node);
@@ -104,6 +111,7 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty): 
   };
   let meanwhile: string | null = null;
   let couldPrevent = honesty !== 'none';
+  let isAnyDeep = false;
   const memory = createMemory(world);
   const ended = (wrong: string | null): Life => ({ wrong, meanwhile, quirks: [...used].sort() });
 
@@ -111,13 +119,14 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty): 
     const steps = 8 + int(6);
     for (let step = 0; step < steps; step++) {
       const isDeep = await moveOn(world, random);
+      isAnyDeep ||= isDeep;
       for (const one of nodes) {
         const chance = random();
         // After a reorg of final blocks, all nodes have the new branch.
         if (isDeep) [one.passing, one.lag] = [null, 0];
         else if (one.isHonest) {
-          if (chance < 0.15) one.lag = int(5);
-          else if (chance < 0.25) one.passing = away;
+          if (chance < 0.15 && !isReachable) one.lag = int(5);
+          else if (chance < 0.25 && !isReachable) one.passing = away;
           else if (chance < 0.7) [one.passing, one.lag] = [null, 0];
         } else if (chance < 0.35 && possible.length > 0) one.passing = make(one.node, pick(possible));
         else if (chance < 0.6) one.passing = null;
@@ -131,7 +140,7 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty): 
       if (killable.isDead) restart();
       if (random() < 0.3) auditor.addDenied(someChecks(random, 2).map(({ question }) => question));
       if (honesty === 'none') {
-        const lost = await memory.compare(pick);
+        const lost = isProvable ? await wrongNow(world) : await memory.compare(pick);
         if (lost !== null) return ended(`step ${step}: ${lost}`);
       }
       couldPrevent &&= nodes.every((one) => !one.isHonest || (one.passing === null && one.lag === 0));
@@ -140,13 +149,22 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty): 
     }
     if (honesty === 'none') return ended(null);
     for (const one of nodes) [one.passing, one.lag] = [null, 0];
+    // Without proofs, a wallet that a node lies about for ever is refused for ever.
+    if (!isProvable) for (const one of nodes) one.lasting = one.isHonest ? one.lasting : null;
     // No kill is pending.
     restart();
     // The chain grows beyond every earlier head, whatever its last branch was.
     const highest = (await one.store.chain(world.chainId))?.head?.number ?? 0;
     world.grow(3 + Math.max(0, highest - (world.chain.at(-1)?.number ?? 0)));
     apply();
-    await world.rest(4);
+    for (let turn = 0; turn < 10; turn++) {
+      one.clock += 12_000;
+      await one.settle(3);
+    }
+    // A final block that changed, or that a liar alone called final, is given up only after two minutes.
+    const late = isAnyDeep || !isReachable ? null : await behindTip(world);
+    if (late !== null) return ended(`after two minutes ${late}`);
+    await world.rest(2);
     await auditRound(world, auditor);
     await world.rest(3);
     return ended(await wrongInTheEnd(world, random, seed % 4 === 0 ? ALL_CHECKS : someChecks(random, 40)));
@@ -160,10 +178,11 @@ async function moveOn(world: World, random: () => number): Promise<boolean> {
   const int = (below: number) => Math.floor(random() * below);
   const dice = random();
   const verified = (await world.one.store.chain(world.chainId))?.verified ?? 0;
-  const above = Math.max(1, (world.chain.at(-1)?.number ?? 0) - verified);
+  const above = (world.chain.at(-1)?.number ?? 0) - verified;
   if (dice < 0.55) world.grow(int(5));
   else if (dice < 0.58) world.grow(36);
-  else if (dice < 0.82) world.reorg(1 + int(Math.min(12, above)), int(6) + (random() < 0.5 ? 6 : 0));
+  // A chain that ends at the final block cannot be shorter.
+  else if (dice < 0.82 && above > 0) world.reorg(1 + int(Math.min(12, above)), int(6) + (random() < 0.5 ? 6 : 0));
   else if (dice < 0.84) {
     const [lowest] = await world.one.store.blocks(world.chainId, { from: 0, to: Number.MAX_SAFE_INTEGER });
     // A deeper reorg would remove the whole index.
@@ -217,7 +236,7 @@ const isOfChain = ({ chain }: World, block: { number: number; hash: string } | n
 /** Finds a wrong answer at the head, if the head is a block of the true chain; an error is not a wrong answer. */
 async function wrongNow(world: World): Promise<string | null> {
   const state = await world.one.store.chain(world.chainId);
-  if (state?.head == null || haltOf(state) !== null || !isOfChain(world, state.head)) return null;
+  if (state?.head == null || haltOf(state) !== null || state.proving || !isOfChain(world, state.head)) return null;
   const given = [...(await listsAt(world.one.store, world.chainId, state.head.number))].filter(
     ([, said]) => !isRefused(said),
   );
@@ -225,17 +244,23 @@ async function wrongNow(world: World): Promise<string | null> {
   return difference === null ? null : `at ${state.head.number} ${difference}`;
 }
 
+/** The store must be at the chain's head, and not halted. */
+async function behindTip({ one: { store, errors }, chain, chainId }: World): Promise<string | null> {
+  const state = await store.chain(chainId);
+  const tip = chain.at(-1) as FakeBlock;
+  const halt = haltOf(state);
+  if (halt !== null) return `halted: ${halt}`;
+  if (state?.head?.hash === tip.hash) return null;
+  return `behind: the head is ${state?.head?.number}, the chain's is ${tip.number}; last error: ${errors.at(-1)}`;
+}
+
 /** The store must be at the chain's head, answer everything, and be right at the head and at every past block. */
 async function wrongInTheEnd(world: World, random: () => number, checks: readonly CheckCase[]): Promise<string | null> {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
-  const { store, errors } = world.one;
-  const state = await store.chain(world.chainId);
+  const { store } = world.one;
   const tip = world.chain.at(-1) as FakeBlock;
-  const halt = haltOf(state);
-  if (halt !== null) return `halted: ${halt}`;
-  if (state?.head?.hash !== tip.hash) {
-    return `behind: the head is ${state?.head?.number}, the chain's is ${tip.number}; last error: ${errors.at(-1)}`;
-  }
+  const late = await behindTip(world);
+  if (late !== null) return late;
   const wrongAt = (
     number: number,
     { hash }: FakeBlock,

@@ -69,6 +69,16 @@ export const RECORDINGS: readonly Recording[] = await Promise.all(
   })),
 );
 
+const ROOTS = await Promise.all(
+  ['a-roots', 'b-roots', 'c-proofs'].map((name) =>
+    Bun.file(new URL(`../vectors/${name}.json`, import.meta.url)).json(),
+  ),
+);
+
+/** The storage root of the genuine v1 registry after each block of a recording. */
+export const storageRoots = (name: string): ReadonlyMap<number, string> =>
+  new Map(ROOTS[['a', 'b', 'c'].indexOf(name)].storage.map(([block, v1]: [number, string]) => [block, v1]));
+
 /** Those that are replayed block by block: a fast run does so with the smallest only. */
 export const REPLAYED = RECORDINGS.filter(({ name }) => !process.env['TEST_FAST'] || name === 'c');
 

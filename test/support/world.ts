@@ -23,6 +23,7 @@ export interface World {
   readonly nodes: readonly FakeNode[];
   readonly one: Following;
   readonly chainId: number;
+  readonly isProvable: boolean;
   /** The true chain. */
   chain: readonly FakeBlock[];
   /** Adds blocks with a few calls each, and shows them to the nodes. */
@@ -59,6 +60,9 @@ export interface WorldOptions {
   /** The default is chain 1. */
   readonly chainId?: number;
   readonly sharedStore?: Store;
+  /** Whether blocks can be proven against their hashes; they can by default. */
+  readonly isProvable?: boolean;
+  readonly isBloomFull?: boolean;
 }
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
@@ -72,10 +76,11 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     storeOf,
     sharedStore,
     chainId = 1,
+    isProvable = true,
   } = options;
   const { calls: usual = randomCalls } = options;
   const random = createRandom(seed);
-  const maker = createChainMaker(FIRST, seconds);
+  const maker = createChainMaker(FIRST, seconds, undefined, { isProvable, isBloomFull: options.isBloomFull ?? false });
   const nodes = Array.from({ length: count }, () => startFakeNode([], where));
   for (const node of nodes) {
     node.chainId = chainId;
@@ -95,7 +100,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     firstBlock: FIRST,
     clock: tip().timestamp * 1000,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    network: { ...MAINNET, chainId },
+    network: { ...MAINNET, chainId, provable: isProvable },
     ...(storeOf === undefined ? {} : { storeOf }),
     ...(sharedStore === undefined ? {} : { sharedStore }),
   });
@@ -107,6 +112,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     nodes,
     one,
     chainId,
+    isProvable,
     get chain() {
       return chain;
     },

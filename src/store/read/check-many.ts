@@ -1,24 +1,35 @@
 // Checks many questions as of one block in a few statements, and proves afterwards that history did not change meanwhile.
 
 import { type AnyQuestion, answer, faultOfQuestion, grantingKeys, type Question } from '../../registry/check.ts';
-import type { Delegation } from '../../registry/delegation.ts';
+import type { Address, Delegation } from '../../registry/delegation.ts';
 import { ALL_VERSIONS, hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
-import type { Engine, Param } from '../engine.ts';
+import type { Cell, Engine, Param } from '../engine.ts';
 import { StoreError } from '../errors.ts';
+import { type Dispute, findDispute } from '../halt.ts';
 import type { IndexHash } from '../index-hash.ts';
-import { decodeAmount, decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
+import { readJson } from '../json.ts';
+import {
+  decodeAmount,
+  decodeFlag,
+  decodeHex,
+  decodeNumber,
+  decodeNumberOrNull,
+  decodeTextOrNull,
+  encodeHex,
+} from '../rows/cells.ts';
 import { columns } from '../rows/columns.ts';
 import type { Store } from '../store.ts';
 import { CHUNK, checkManyStatement, encodeLookup, FOUND } from './check-many-statement.ts';
 import { historyChanged, requireIndexed } from './refusals.ts';
 import { isPairUnsettled, unsettledBy } from './unsettled.ts';
 
-const STATE_SQL = 'SELECT head_number, revision FROM chain WHERE chain = $1';
-const PROOF = columns('first_block', 'head_number', 'is_rewritten');
+const STATE_SQL = 'SELECT head_number, revision, disputes FROM chain WHERE chain = $1';
+const PROOF = columns('first_block', 'head_number', 'revision', 'is_rewritten');
 /** $1 is the chain, $2 the block, $3 the revision, $4 its stamp or -1. */
 const PROOF_SQL = `SELECT ${PROOF.select({
   first_block: 'c.first_block',
   head_number: 'c.head_number',
+  revision: 'c.revision',
   is_rewritten: `EXISTS (SELECT 1 FROM rewrite w WHERE w.chain = $1 AND w.revision > $3 AND w.from_block <= $2)
     OR (NOT EXISTS (SELECT 1 FROM revision v WHERE v.chain = $1 AND v.revision = $3 AND v.stamp = $4) AND $4 >= 0)`,
 })} FROM chain c WHERE c.chain = $1`;
@@ -30,6 +41,13 @@ const UNSETTLED_PAIR = `SELECT 1 FROM chain WHERE chain = $1
 
 const hasV1 = ({ version }: Question | AnyQuestion) => version === 'any' || hasUnnamedRevocations(version);
 
+/** Tells whether a wallet is disputed. */
+function disputeFinder(cell: Cell | undefined): (question: { readonly from: Address }) => boolean {
+  const text = decodeTextOrNull(cell ?? null);
+  const disputes = text === null ? [] : (readJson(text) as Dispute[]);
+  return (question) => findDispute(disputes, question) !== undefined;
+}
+
 /** The part of a delegation that `answer` looks at. */
 type Granted = Pick<Delegation, 'amount'>;
 type Lookups = Readonly<Record<Version, Param[][]>>;
@@ -37,7 +55,7 @@ type Lookups = Readonly<Record<Version, Param[][]>>;
 export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMany'] {
   const checkMany: Store['checkMany'] = async (chainId, questions, at) => {
     const lookups = encodeLookups(chainId, questions);
-    const [[headBefore, revision] = []] = await engine.rows(STATE_SQL, [chainId]);
+    const [[headBefore, revision, disputes] = []] = await engine.rows(STATE_SQL, [chainId]);
     // A replica may be behind, and catch up before the proof.
     if (revision !== undefined && decodeNumber(revision) < (at.seen ?? at.revision))
       throw historyChanged(chainId, at.block);
@@ -49,10 +67,12 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
     const head = decodeNumberOrNull(proof[PROOF.at.head_number]);
     requireIndexed(chainId, at.block, decodeNumberOrNull(proof[PROOF.at.first_block]), head);
     if (decodeFlag(proof[PROOF.at.is_rewritten])) throw historyChanged(chainId, at.block);
-    // A commit came between. What it ended held at the block and is closed now; closed spans only open again by a rewrite.
-    if (isHead && head !== at.block) return checkMany(chainId, questions, at);
+    // A commit came between, perhaps one that a reorg has taken back since. What it ended held at the block, and was closed then.
+    if (isHead && decodeNumber(proof[PROOF.at.revision]) !== decodeNumber(revision))
+      return checkMany(chainId, questions, at);
+    const isDisputed = disputeFinder(disputes);
     return questions.map((question, position) =>
-      unsettled.has(position) ? null : answer(question, granting.get(position) ?? []),
+      unsettled.has(position) || isDisputed(question) ? null : answer(question, granting.get(position) ?? []),
     );
   };
 

@@ -14,7 +14,7 @@ import { batchChecks, createCheckBatch } from './check-batch.ts';
 import { createCheckMany } from './check-many.ts';
 import { createCheckNow } from './check-now.ts';
 import { createCounterparts } from './counterparts.ts';
-import { createHeld } from './held.ts';
+import { createHeld, createIsOpen } from './held.ts';
 import { DETAILED, PLAIN } from './held-columns.ts';
 import { createHistory } from './history.ts';
 import { createLags } from './lags.ts';
@@ -56,6 +56,7 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     ...createRevocationReads(engine),
     v1Delegates: createV1Delegates(engine, hash),
     held: createHeld(engine, hash),
+    isOpen: createIsOpen(engine, hash),
     regrants: createRegrants(engine),
     async size() {
       const [[bytes] = []] = await engine.rows(engine.dialect.size, []);

@@ -1,10 +1,9 @@
-// Reads the newest grant of each v1 delegation of a wallet, of those after a log and up to a block.
+// Reads the v1 grants of a wallet after a log and up to a block, in order.
 
-import { delegationId } from '../../registry/delegation.ts';
 import type { Engine } from '../engine.ts';
 import { encodeHex } from '../rows/cells.ts';
 import { decodeLog, LOG } from '../rows/log-row.ts';
-import type { LogPosition, Store } from '../store.ts';
+import type { Store } from '../store.ts';
 
 export const createRegrants =
   (engine: Engine): Store['regrants'] =>
@@ -14,9 +13,8 @@ export const createRegrants =
         AND from_addr = $5 ORDER BY block, log_index`,
       [chainId, after.block, after.logIndex, to, encodeHex(vault)],
     );
-    const newest = new Map<string, LogPosition>();
-    for (const { event, block, logIndex } of rows.map(decodeLog)) {
-      if (event.type === 'granted') newest.set(delegationId(event.delegation), { block, logIndex });
-    }
-    return newest;
+    return rows.flatMap((row) => {
+      const { event, block, logIndex } = decodeLog(row);
+      return event.type === 'granted' ? [{ key: event.delegation, granted: { block, logIndex } }] : [];
+    });
   };

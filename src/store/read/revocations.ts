@@ -7,9 +7,8 @@ import { columns, ofTable } from '../rows/columns.ts';
 import { REVOCATION_LOGS } from '../rows/revocation-logs.ts';
 import type { Revocation, Store } from '../store.ts';
 
-type RevocationReads = Pick<Store, 'unreadRevocations' | 'unsettledVaults' | 'revocations' | 'openRevocations'>;
+type RevocationReads = Pick<Store, 'unsettledVaults' | 'revocations' | 'openRevocations'>;
 
-const UNREAD = columns('vault', 'block', 'read_block');
 const ROW = columns('vault', 'read_block', ...BLOCK.names);
 const decodeBlock = blockDecoder(ROW.at);
 
@@ -44,19 +43,6 @@ export function createRevocationReads(engine: Engine): RevocationReads {
   }
 
   return {
-    async unreadRevocations(chainId) {
-      const rows = await engine.rows(
-        `SELECT ${UNREAD.sql} FROM v1_read INDEXED BY v1_unread
-          WHERE chain = $1 AND (read_block IS NULL OR read_block > block) ORDER BY block, vault`,
-        [chainId],
-      );
-      return rows.map((row) => ({
-        vault: decodeHex(row[UNREAD.at.vault]),
-        block: decodeNumber(row[UNREAD.at.block]),
-        readAt: decodeNumberOrNull(row[UNREAD.at.read_block]),
-      }));
-    },
-
     async unsettledVaults(chainId, after, limit) {
       const rows = await engine.rows(
         `SELECT DISTINCT vault FROM v1_read INDEXED BY v1_unread WHERE chain = $1 AND vault > $2

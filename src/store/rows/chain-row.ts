@@ -1,7 +1,7 @@
 // A row of the chain table: the state of one chain's index.
 
 import type { Row } from '../engine.ts';
-import type { Halt } from '../halt.ts';
+import type { Dispute, Halt } from '../halt.ts';
 import { readJson } from '../json.ts';
 import type { ChainState } from '../store.ts';
 import { decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, decodeTextOrNull } from './cells.ts';
@@ -22,12 +22,18 @@ export const CHAIN = columns(
   'halt',
   'confirmed',
   'partial',
+  'disputes',
+  'proving',
+  'provable',
 );
+
+const NO_DISPUTES: readonly Dispute[] = [];
 
 export function chainDecoder(at: typeof CHAIN.at) {
   return (row: Row): ChainState => {
     const headNumber = decodeNumberOrNull(row[at.head_number]);
     const halt = decodeTextOrNull(row[at.halt]);
+    const disputes = decodeTextOrNull(row[at.disputes]);
     return {
       chainId: decodeNumber(row[at.chain]),
       epoch: decodeNumber(row[at.epoch]),
@@ -48,6 +54,9 @@ export function chainDecoder(at: typeof CHAIN.at) {
       halt: halt === null ? null : (readJson(halt) as Halt),
       confirmed: decodeNumberOrNull(row[at.confirmed]),
       partial: decodeFlag(row[at.partial]),
+      proving: decodeFlag(row[at.proving]),
+      provable: row[at.provable] === null ? null : decodeFlag(row[at.provable]),
+      disputes: disputes === null ? NO_DISPUTES : (readJson(disputes) as Dispute[]),
     };
   };
 }

@@ -70,7 +70,7 @@ async function requireNext({ tx, chainId }: ChainWriter, { blocks, head }: Batch
     rejectBatch(chainId, `block ${newest.number} is stored with another hash or time`);
 }
 
-function stateAfter(before: ChainState, { rollbackTo, verified, blocks, head, resume }: Batch): ChainState {
+function stateAfter(before: ChainState, { rollbackTo, verified, blocks, head, resume, proving }: Batch): ChainState {
   const kept = rollbackTo ?? Number.POSITIVE_INFINITY;
   const verifiedNow = Math.max(verified ?? -1, Math.min(before.verified ?? -1, kept));
   const isChanged = rollbackTo !== undefined || blocks.some(({ logs }) => logs.length > 0);
@@ -82,15 +82,16 @@ function stateAfter(before: ChainState, { rollbackTo, verified, blocks, head, re
     confirmedAt: head.number < (before.head?.number ?? 0) ? null : before.confirmedAt,
     confirmed: before.confirmed === null ? null : Math.min(before.confirmed, kept),
     halt: resume ? null : before.halt,
+    proving: proving ?? before.proving,
     revision: before.revision + (isChanged ? 1 : 0),
   };
 }
 
 async function writeState({ tx, chainId }: ChainWriter, state: ChainState): Promise<void> {
-  const { head, verified, revision, confirmedAt, confirmed, halt } = state;
+  const { head, verified, revision, confirmedAt, confirmed, halt, proving } = state;
   await tx.run(
     `UPDATE chain SET head_number = $2, head_hash = $3, head_timestamp = $4, verified = $5, revision = $6,
-      confirmed_at = $7, confirmed = $8, halt = $9 WHERE chain = $1`,
+      confirmed_at = $7, confirmed = $8, halt = $9, proving = $10 WHERE chain = $1`,
     [
       chainId,
       head?.number ?? null,
@@ -101,6 +102,7 @@ async function writeState({ tx, chainId }: ChainWriter, state: ChainState): Prom
       confirmedAt,
       confirmed,
       halt === null ? null : jsonText(halt),
+      proving ? 1 : 0,
     ],
   );
 }

@@ -8,23 +8,24 @@ import type { BlockInput, BlockRef } from '../store.ts';
 
 const INSERT_BLOCK = insertInto(
   'block',
-  { chain: 'bigint', number: 'bigint', hash: 'bytea', timestamp: 'bigint', log_time: 'smallint' },
+  { chain: 'bigint', number: 'bigint', hash: 'bytea', timestamp: 'bigint', log_time: 'smallint', unproven: 'smallint' },
   'ON CONFLICT DO NOTHING',
 );
 
 export async function insertBlocks(
   tx: WriteTransaction,
   chainId: number,
-  blocks: readonly (BlockRef & Pick<BlockInput, 'timeFrom'>)[],
+  blocks: readonly (BlockRef & Partial<BlockInput>)[],
 ): Promise<void> {
   await tx.each(
     INSERT_BLOCK,
-    blocks.map(({ number, hash, timestamp, timeFrom }) => [
+    blocks.map(({ number, hash, timestamp, timeFrom, isProven, logs = [] }) => [
       chainId,
       number,
       encodeHex(hash),
       timestamp,
       timeFrom === 'log' ? 1 : 0,
+      logs.length > 0 && !isProven ? 1 : 0,
     ]),
   );
 }

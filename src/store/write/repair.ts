@@ -4,16 +4,16 @@ import type { Address } from '../../registry/delegation.ts';
 import type { RegistryEvent } from '../../registry/event.ts';
 import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import { StoreError } from '../errors.ts';
-import { decodeHex } from '../rows/cells.ts';
+import { decodeHex, encodeHex } from '../rows/cells.ts';
 import { decodeLog, LOG } from '../rows/log-row.ts';
 import type { BlockInput, ChainState, CommitResult, Repair } from '../store.ts';
 import type { ChainWriter } from './chain-writer.ts';
+import { setConfirmed } from './confirm.ts';
 import { type DerivedWallet, deriveWallets } from './derive.ts';
 import { insertBlocks, insertLogs } from './insert.ts';
 import { lockChain } from './lock-chain.ts';
-import { setTimes } from './retime.ts';
 import { rewriteFrom } from './rewrite.ts';
-import { unsettleReplaced } from './unsettle.ts';
+import { discardSettlements } from './unsettle.ts';
 
 export async function repair(writer: ChainWriter, { epoch, blocks }: Repair): Promise<CommitResult> {
   const { tx, chainId } = writer;
@@ -34,15 +34,46 @@ export async function repair(writer: ChainWriter, { epoch, blocks }: Repair): Pr
     await tx.run('DELETE FROM log WHERE chain = $1 AND block = $2', [chainId, block.number]);
   }
   await insertBlocks(tx, chainId, blocks);
-  await setTimes(writer, blocks);
+  for (const { number, hash, replaces } of blocks) {
+    if (replaces === undefined) continue;
+    await tx.run('UPDATE block SET hash = $3 WHERE chain = $1 AND number = $2', [chainId, number, encodeHex(hash)]);
+  }
+  await setConfirmed(
+    writer,
+    blocks.map((block) => ({ ...block, isProven: block.isProven ?? block.logs.length === 0 })),
+  );
+  for (const { number, logs, isProven } of blocks)
+    if (logs.length > 0 && !isProven)
+      await tx.run('UPDATE block SET unproven = 1 WHERE chain = $1 AND number = $2', [chainId, number]);
   await insertLogs(tx, chainId, blocks);
   let changedFrom = lowest.number;
   for (const { version, wallet, from } of wallets.values()) {
     if (!hasUnnamedRevocations(version)) continue;
-    changedFrom = Math.min(changedFrom, await unsettleReplaced(writer, wallet, from, blocks));
+    changedFrom = Math.min(changedFrom, await discardSettlements(writer, wallet, from));
   }
+  await dropRevocations(writer, blocks);
   await deriveWallets(writer, [...wallets.values()]);
   return { state: await rewriteFrom(tx, before, changedFrom) };
+}
+
+/** Deletes what waits for a revocation that its block no longer has. */
+async function dropRevocations({ tx, chainId }: ChainWriter, blocks: readonly BlockInput[]): Promise<void> {
+  for (const { number, logs } of blocks) {
+    const vaults = logs.flatMap(({ event, revoked }) =>
+      event.type === 'unknownRevoked' && !revoked ? [event.from] : [],
+    );
+    for (const [vault] of await tx.rows('SELECT vault FROM v1_read WHERE chain = $1 AND block = $2', [
+      chainId,
+      number,
+    ])) {
+      if (vaults.includes(decodeHex(vault))) continue;
+      await tx.run('DELETE FROM v1_read WHERE chain = $1 AND vault = $2 AND block = $3', [
+        chainId,
+        vault as Uint8Array,
+        number,
+      ]);
+    }
+  }
 }
 
 async function storedEvents({ tx, chainId }: ChainWriter, block: number): Promise<RegistryEvent[]> {
@@ -50,17 +81,19 @@ async function storedEvents({ tx, chainId }: ChainWriter, block: number): Promis
   return rows.map((row) => decodeLog(row).event);
 }
 
-/** A repaired block must be inside the index, and have the stored hash if one is kept. */
+/** A repaired block must be inside the index, and have the stored hash if one is kept, or replace it below the head. */
 async function requireIndexedBlock(
   { tx, chainId }: ChainWriter,
   { firstBlock, head }: ChainState,
-  { number, hash }: BlockInput,
+  { number, hash, replaces = hash }: Repair['blocks'][number],
 ): Promise<void> {
   const reject = (why: string): never => {
     throw new StoreError('bad-batch', `Chain ${chainId}: block ${number} ${why}. Nothing was written.`);
   };
   if (number < firstBlock) reject(`is before the first block, ${firstBlock}`);
   if (head === null || number > head.number) reject('is not indexed');
+  if (number === head?.number && hash !== head.hash) reject('is the head');
   const [kept] = await tx.rows('SELECT hash FROM block WHERE chain = $1 AND number = $2', [chainId, number]);
-  if (kept !== undefined && decodeHex(kept[0]) !== hash) reject(`is stored with another hash, ${decodeHex(kept[0])}`);
+  if (kept !== undefined && decodeHex(kept[0]) !== replaces)
+    reject(`is stored with another hash, ${decodeHex(kept[0])}`);
 }

@@ -12,10 +12,21 @@ export async function report(
   changes: Report,
 ): Promise<ChainState> {
   const before = await lockChain(tx, chainId, epoch);
-  const { confirmedAt, tip, halt, confirmed, partial } = { ...before, ...changes };
+  const { confirmedAt, tip, halt, confirmed, partial, disputes, proving, provable } = { ...before, ...changes };
   await tx.run(
-    'UPDATE chain SET confirmed_at = $2, tip = $3, halt = $4, confirmed = $5, partial = $6 WHERE chain = $1',
-    [chainId, confirmedAt, tip, halt === null ? null : jsonText(halt), confirmed, partial ? 1 : 0],
+    `UPDATE chain SET confirmed_at = $2, tip = $3, halt = $4, confirmed = $5, partial = $6, disputes = $7,
+      proving = $8, provable = $9 WHERE chain = $1`,
+    [
+      chainId,
+      confirmedAt,
+      tip,
+      halt === null ? null : jsonText(halt),
+      confirmed,
+      partial ? 1 : 0,
+      disputes.length === 0 ? null : jsonText(disputes),
+      proving ? 1 : 0,
+      provable === null ? null : Number(provable),
+    ],
   );
-  return { ...before, confirmedAt, tip, halt, confirmed, partial };
+  return { ...before, confirmedAt, tip, halt, confirmed, partial, disputes, proving, provable };
 }

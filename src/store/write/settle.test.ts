@@ -16,6 +16,7 @@ import {
   settlement,
   timeOf,
 } from '../../../test/support/fixtures.ts';
+import { unreadRevocations } from '../../../test/support/unread-revocations.ts';
 import { openStore } from '../open.ts';
 import type { Store } from '../store.ts';
 
@@ -40,7 +41,7 @@ for (const engine of ENGINES) {
       await chain.add([grantBoth, { ...revocation(103), settlements: [settlement(103, { [HOT]: true })] }]);
       expect(await chain.answers(asksV1, 102, 103, undefined)).toEqual([true, false, false]);
       expect(await chain.answers(asksOther, 102, 103, undefined)).toEqual([true, true, true]);
-      expect(await store.unreadRevocations(chain.chainId)).toEqual([]);
+      expect(await unreadRevocations(store, chain.chainId)).toEqual([]);
     });
 
     test('until it is settled, pairs that may have ended are refused, and all others are answered', async () => {
@@ -63,7 +64,7 @@ for (const engine of ENGINES) {
       expect(await chain.answers(asksOther, 102, undefined)).toEqual([true, 'revocation-unread']);
       await chain.settle(settlement(103, { [OTHER]: false }));
       expect(await chain.answers(asksOther, 102, 103, undefined)).toEqual([true, true, true]);
-      expect(await store.unreadRevocations(chain.chainId)).toEqual([]);
+      expect(await unreadRevocations(store, chain.chainId)).toEqual([]);
     });
 
     test('an end that came otherwise needs no settlement: nothing of the pair is open any more', async () => {
@@ -97,7 +98,7 @@ for (const engine of ENGINES) {
         false,
         false,
       ]);
-      expect(await store.unreadRevocations(chain.chainId)).toEqual([{ vault: COLD, block: 103, readAt: 106 }]);
+      expect(await unreadRevocations(store, chain.chainId)).toEqual([{ vault: COLD, block: 103, readAt: 106 }]);
       // The block at which it was read is gone, and with it the reading.
       await chain.add([block(105, [], 1)], { rollbackTo: 104 });
       expect(await chain.answers(asksV1, undefined)).toEqual(['revocation-unread']);
@@ -125,7 +126,7 @@ for (const engine of ENGINES) {
       expect((await failure(chain.settle(elsewhere))).message).toContain('no revocation');
     });
 
-    test('a repair that brings a new delegate makes an unexplained revocation open again, and leaves an explained one', async () => {
+    test('a repair makes the later revocations of its wallets open again: what they ended depended on its logs', async () => {
       const chain = await newChain();
       await chain.add([
         block(101, [granted('ALL', v1Other)]),
@@ -136,15 +137,45 @@ for (const engine of ENGINES) {
       ]);
       await chain.settle(settlement(103, { [OTHER]: false }), settlement(105, { [OTHER]: true }));
       await chain.repair([block(102, [granted('ALL', v1All)])]);
-      expect(await store.unreadRevocations(chain.chainId)).toEqual([{ vault: COLD, block: 103, readAt: null }]);
-      expect(await chain.answers(asksV1, 102, 103, undefined)).toEqual([
+      expect(await unreadRevocations(store, chain.chainId)).toEqual([
+        { vault: COLD, block: 103, readAt: null },
+        { vault: COLD, block: 105, readAt: null },
+      ]);
+      const refused = Array(3).fill('revocation-unread');
+      expect(await chain.answers(asksV1, 102, 103, 105, undefined)).toEqual([true, ...refused]);
+      expect(await chain.answers(asksOther, 102, 103, 105, undefined)).toEqual([true, ...refused]);
+      await chain.settle(settlement(103, { [HOT]: true }), settlement(105, { [OTHER]: true }));
+      expect(await chain.answers(asksV1, 102, 103, 105)).toEqual([true, false, false]);
+      expect(await chain.answers(asksOther, 102, 103, 105)).toEqual([true, true, false]);
+    });
+
+    test('a repair that removes a revocation removes what waits for it', async () => {
+      const chain = await newChain();
+      await chain.add([grantBoth, revocation(103)]);
+      await chain.repair([block(103)]);
+      expect(await unreadRevocations(store, chain.chainId)).toEqual([]);
+      expect(await chain.answers(asksV1, 103)).toEqual([true]);
+    });
+
+    test('a pair that a later state shows to have held all along is answered in between, others are refused', async () => {
+      const chain = await newChain();
+      await chain.add([grantBoth, revocation(103), revocation(104), block(106)]);
+      const pairsOf = (endedBy: number | null, knownFrom: number) => [
+        { delegate: HOT, endedBy: null, knownFrom: 103 },
+        { delegate: OTHER, endedBy, knownFrom },
+      ];
+      await chain.settle(
+        settlement(103, {}, { readAt: 106, pairs: pairsOf(null, 104) }),
+        settlement(104, {}, { readAt: 106, pairs: pairsOf(0, 104) }),
+      );
+      expect(await chain.answers(asksV1, 102, 103, 104, 105, 106)).toEqual(Array(5).fill(true));
+      expect(await chain.answers(asksOther, 102, 103, 104, 105, 106)).toEqual([
         true,
         'revocation-unread',
-        'revocation-unread',
+        false,
+        false,
+        false,
       ]);
-      expect(await chain.answers(asksOther, 102, 105)).toEqual([true, false]);
-      await chain.settle(settlement(103, { [HOT]: true }));
-      expect(await chain.answers(asksV1, 102, 103, 105)).toEqual([true, false, false]);
     });
 
     test('what was settled wrongly can be asked again', async () => {

@@ -36,22 +36,27 @@ export async function recordSettlements(
 ): Promise<void> {
   for (const { vault, block, readAt, pairs, complete } of settlements) {
     const bytes = encodeHex(vault);
-    // A delegate that was revoked twice is recorded with the later log. A complete settlement needs no row for delegates that
-    // were not revoked.
-    const last = new Map(pairs.map(({ delegate, endedBy }) => [delegate, endedBy]));
+    // A delegate that was revoked twice is recorded with the later log.
+    const last = new Map(pairs.map((pair) => [pair.delegate, pair]));
     await tx.each(
       INSERT_PAIR,
-      [...last]
-        .filter(([, endedBy]) => !complete || endedBy !== null)
-        .map(([delegate, endedBy]) => [chainId, bytes, block.number, encodeHex(delegate), endedBy, readAt]),
+      [...last.values()].map(({ delegate, endedBy, knownFrom = readAt }) => [
+        chainId,
+        bytes,
+        block.number,
+        encodeHex(delegate),
+        endedBy,
+        knownFrom,
+      ]),
     );
     if (!complete) continue;
-    const revocation = [chainId, bytes, block.number];
-    await tx.run('DELETE FROM v1_pair WHERE chain = $1 AND vault = $2 AND block = $3 AND ended_by IS NULL', revocation);
-    await tx.run('UPDATE v1_read SET read_block = $4 WHERE chain = $1 AND vault = $2 AND block = $3', [
-      ...revocation,
-      readAt,
-    ]);
+    const revocation = [chainId, bytes, block.number, readAt];
+    // A complete settlement says the same of every delegate without a row.
+    await tx.run(
+      'DELETE FROM v1_pair WHERE chain = $1 AND vault = $2 AND block = $3 AND ended_by IS NULL AND read_block >= $4',
+      revocation,
+    );
+    await tx.run('UPDATE v1_read SET read_block = $4 WHERE chain = $1 AND vault = $2 AND block = $3', revocation);
   }
 }
 

@@ -6,12 +6,12 @@ import type { Store } from '../store.ts';
 import { apply } from './apply.ts';
 import type { ChainWriter } from './chain-writer.ts';
 import { claim } from './claim.ts';
+import { confirm } from './confirm.ts';
 import { createLeases } from './lease.ts';
 import { rebuild } from './rebuild.ts';
 import { recordLag } from './record-lag.ts';
 import { repair } from './repair.ts';
 import { report } from './report.ts';
-import { retime } from './retime.ts';
 import { settle } from './settle.ts';
 import { unsettle } from './unsettle.ts';
 import { requireBatch, requireClaim, requireRepair } from './validate-batch.ts';
@@ -23,7 +23,7 @@ export type Writes = Pick<
   | 'report'
   | 'recordLag'
   | 'repair'
-  | 'retime'
+  | 'confirm'
   | 'settle'
   | 'unsettle'
   | 'rebuild'
@@ -49,7 +49,7 @@ export function createWrites(engine: Engine, hash: IndexHash): Writes {
       requireRepair(batch);
       return write(batch.chainId, (writer) => repair(writer, batch));
     },
-    retime: (chainId, epoch, blocks) => write(chainId, (writer) => retime(writer, epoch, blocks)),
+    confirm: (chainId, epoch, blocks) => write(chainId, (writer) => confirm(writer, epoch, blocks)),
     settle: (chainId, epoch, settlements) => write(chainId, (writer) => settle(writer, epoch, settlements)),
     unsettle: (chainId, epoch, vault, from) => write(chainId, (writer) => unsettle(writer, epoch, vault, from)),
     rebuild: (chainId) => write(chainId, rebuild, 'none'),

@@ -4,7 +4,7 @@ import type { NetworkRecord } from '../../api/responses.ts';
 import { dateText } from '../delegation.ts';
 import { durationText } from '../duration.ts';
 import { type Html, html } from '../html.ts';
-import { chainName, confirmedText, healthOf, indexedPercent, isBackfilling } from './chain-health.ts';
+import { chainName, confirmedText, healthOf, indexedPercent, isBackfilling, provenText } from './chain-health.ts';
 import { renderLag } from './lag-line.ts';
 
 export function renderChain(network: NetworkRecord): Html {
@@ -18,6 +18,7 @@ ${detail === '' ? '' : html`<p class="notice trouble">${detail}</p>`}
 ${isBackfilling(network) ? progressBar(network) : ''}
 ${partial ? html`<p class="notice">Indexed from block ${String(firstBlock)}. What was delegated before is unknown, and missing in its answers.</p>` : ''}
 <dl>${row('Newest indexed block', head === null ? 'None yet' : html`${head.number}${age}`)}
+${row('Proven', provenText(network))}
 ${row('Confirmed by a second provider', confirmedText(network))}</dl>
 ${renderLag(network)}
 ${operatorDetails(network)}</section>`;

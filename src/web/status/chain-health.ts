@@ -18,8 +18,7 @@ type Halt = NonNullable<NetworkRecord['halt']>;
 
 const HALTED: { readonly [Code in Halt['code']]: string } = {
   'finality-violation': 'a block that was final has changed',
-  'registry-mismatch': 'the registry gave other answers than this service',
-  'index-mismatch': 'this service has a delegation on record that the chain does not have',
+  'registry-mismatch': 'the registry gave other answers than this service about many wallets',
   'import-unfinished': 'its history is only partly imported',
 };
 
@@ -101,6 +100,16 @@ function providerTrouble({ progress }: NetworkRecord): string {
   return providers.length === 1
     ? ' The node that it is read from does not answer properly.'
     : ` None of the ${providers.length} nodes that it is read from answers properly.`;
+}
+
+/** From which block on each delegation is proven against the hash of its block. */
+export function provenText({ proofs: { mode, logsFrom }, firstBlock, head }: NetworkRecord): string {
+  if (mode === null || head === null) return 'Not yet known';
+  if (mode === 'compared') return 'No: blocks of this chain cannot be proven, its providers are compared';
+  if (logsFrom === null || logsFrom > head.number) return 'Not yet';
+  return logsFrom === firstBlock
+    ? 'Everything, against block hashes'
+    : `From block ${logsFrom} on, against block hashes`;
 }
 
 /** How much of the final history two providers agree on. */

@@ -1,8 +1,7 @@
 // The wallets with unsettled v1 revocations: pairs that callers asked about come first, and failed wallets back off.
 
-import type { Address } from '../registry/delegation.ts';
-import type { FollowerContext } from './context.ts';
-import type { Pair } from './v1-state.ts';
+import type { Address } from '../../registry/delegation.ts';
+import type { FollowerContext } from '../context.ts';
 
 /** Wallets read from the store in one tick. The next tick reads the next page. */
 const PAGE = 200;
@@ -13,7 +12,7 @@ const MAX_REQUESTED = 100;
 
 export function createRevocationQueue({ network, store, now }: FollowerContext) {
   const retries = new Map<Address, { readonly failures: number; readonly notBefore: number }>();
-  let requested: Pair[] = [];
+  let requested: { readonly vault: Address; readonly delegate: Address }[] = [];
   let cursor: Address | null = null;
   let mayHaveWork = true;
 
@@ -53,5 +52,3 @@ export function createRevocationQueue({ network, store, now }: FollowerContext) 
     },
   };
 }
-
-export type RevocationQueue = ReturnType<typeof createRevocationQueue>;

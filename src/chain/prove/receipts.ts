@@ -1,0 +1,61 @@
+// Encodes receipts as their block commits to them, and computes the root of all receipts of a block.
+
+import type { Bytes32 } from '../../registry/delegation.ts';
+import type { Network } from '../../registry/network.ts';
+import { malformed, parseObject, parseQuantity } from '../parse-response.ts';
+import { keccak } from './keccak.ts';
+import { encodeRlp, type Rlp, toQuantity } from './rlp.ts';
+import { listRoot } from './trie.ts';
+
+/** A receipt as a node returns it. */
+export type ReceiptJson = Readonly<Record<string, unknown>>;
+
+/** An OP-stack deposit. */
+const DEPOSIT = 0x7e;
+
+export const receiptsRoot = (receipts: readonly ReceiptJson[]): Bytes32 => listRoot(receipts.map(encodeReceipt));
+
+function encodeReceipt(receipt: ReceiptJson): Uint8Array {
+  const type = receipt['type'] == null ? 0 : parseQuantity('type of a receipt', receipt['type']);
+  const logs = receipt['logs'];
+  if (!Array.isArray(logs)) throw malformed('logs of a receipt', logs);
+  const body: Rlp[] = [
+    // Before Byzantium a receipt had a state root instead of a status.
+    receipt['status'] == null ? toBytes('root', receipt['root']) : toNumber('status', receipt['status']),
+    toNumber('cumulativeGasUsed', receipt['cumulativeGasUsed']),
+    toBytes('logsBloom', receipt['logsBloom']),
+    logs.map(encodeLog),
+  ];
+  if (type === DEPOSIT && receipt['depositReceiptVersion'] != null) {
+    for (const name of ['depositNonce', 'depositReceiptVersion']) body.push(toNumber(name, receipt[name]));
+  }
+  const rlp = encodeRlp(body);
+  return type === 0 ? rlp : Buffer.concat([Uint8Array.of(type), rlp]);
+}
+
+function encodeLog(value: unknown): Rlp {
+  const { address, topics, data } = parseObject('log', value);
+  if (!Array.isArray(topics)) throw malformed('topics', topics);
+  return [toBytes('log address', address), topics.map((topic) => toBytes('topic', topic)), toBytes('data', data)];
+}
+
+function toBytes(what: string, value: unknown): Uint8Array {
+  if (typeof value !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(value)) throw malformed(`${what} of a receipt`, value);
+  return Uint8Array.fromHex(value.slice(2));
+}
+
+function toNumber(what: string, value: unknown): Uint8Array {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw malformed(`${what} of a receipt`, value);
+  return toQuantity(BigInt(value));
+}
+
+/** The hash of the transaction with which Polygon applies messages of Ethereum. Its receipt is not under the root. Null elsewhere. */
+export function stateSyncHash(
+  { stateSync }: Pick<Network, 'stateSync'>,
+  block: { readonly number: number; readonly hash: Bytes32 },
+): Bytes32 | null {
+  if (!stateSync) return null;
+  const number = Buffer.alloc(8);
+  number.writeBigUInt64BE(BigInt(block.number));
+  return keccak(Buffer.concat([Buffer.from('matic-bor-receipt-'), number, Uint8Array.fromHex(block.hash.slice(2))]));
+}
