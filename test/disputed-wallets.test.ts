@@ -98,10 +98,11 @@ for (const engine of ENGINES) {
       epoch = (await context.claim((await store.chain(1))?.firstBlock ?? 0, false)).epoch;
       const of = (vault: Address): Dispute => ({ ...DISPUTE, vault });
       const [one, other, third] = [address(0x8001), address(0x8002), address(0x8003)] as [Address, Address, Address];
+      const found = async () => (await store.chain(1))?.disputes.map(({ vault }) => vault).toSorted();
       await Promise.all([context.dispute([of(one)]), context.dispute([of(other)])]);
+      expect(await found()).toEqual([one, other]);
       await Promise.all([context.endDisputes([of(one)]), context.dispute([of(third)])]);
-      const vaults = (await store.chain(1))?.disputes.map(({ vault }) => vault);
-      expect(vaults?.toSorted()).toEqual([other, third]);
+      expect(await found()).toEqual([other, third]);
       await context.endDisputes([of(other), of(third)]);
     });
 

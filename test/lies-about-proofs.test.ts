@@ -103,6 +103,21 @@ describe('in old history', () => {
     await world.close();
   });
 
+  test('a block that one node made after a real one is not its neighbour, while the other fails', async () => {
+    const { world, old } = await withOldHistory();
+    await world.rest(3);
+    const [liar, honest] = world.nodes as [FakeNode, FakeNode];
+    const forged = forge(old, old.timestamp + 12);
+    liar.fault = (question, answer) => saysAbout(forged, question) ?? answer();
+    honest.fault = ({ method, params }, answer) => {
+      if (method === 'eth_getBlockByNumber' && Number(params[0]) === forged.number) throw new Refusal(-32_005, 'busy');
+      return answer();
+    };
+    await world.one.follower.prove();
+    expect([await holds(world, D), await holds(world, E)]).toEqual([true, false]);
+    await world.close();
+  });
+
   test('a block that one node made after a real one is not its neighbour', async () => {
     const { world, old } = await withOldHistory();
     await world.rest(3);
@@ -160,6 +175,23 @@ describe('a block of its own at a final height', () => {
       const at = height === 'with logs' ? 0 : 5;
       const [liar] = world.nodes as [FakeNode];
       liar.fault = lists(forge(world.chain[49 + at] ?? parent, next.timestamp + 12 * at));
+      await world.auditAll();
+      await isRight(world);
+      await world.close();
+    });
+
+  for (const child of ['of its own too', 'that names it as its parent, under the right hash'])
+    test(`is not taken with a block above it ${child}`, async () => {
+      const { world, parent, next } = await withBlock(1);
+      const [liar] = world.nodes as [FakeNode];
+      const forged = forge(parent, next.timestamp);
+      const above = forge(forged, next.timestamp + 12, []);
+      const lie = lists(forged);
+      liar.fault = (question, honest) => {
+        if (question.method !== 'eth_getBlockByNumber' || Number(question.params[0]) !== above.number)
+          return lie(question, honest);
+        return child === 'of its own too' ? headerJson(above) : { ...(honest() as object), parentHash: forged.hash };
+      };
       await world.auditAll();
       await isRight(world);
       await world.close();
@@ -363,6 +395,34 @@ test('a revocation is not taken for another one, whose transaction a node names 
   await live(world, 10);
   const { granting } = await world.one.store.check(1, { version: 1, scope: 'all', from: V, to: D } as never);
   expect(granting).toEqual([]);
+  await world.close();
+});
+
+test('storage that only one of two nodes has is not believed without a proof', async () => {
+  const world = await createWorld({ blocks: 40, calls: quiet, nodes: 2 });
+  const [liar, honest] = world.nodes as [FakeNode, FakeNode];
+  await world.rest(2);
+  world.grow(1, () => [v1('delegateForAll', [D, true]), v1('delegateForAll', [E, true])]);
+  await world.one.settle(3);
+  honest.fault = ({ method }, answer) => {
+    if (/^eth_(getProof|getStorageAt|call|getBalance)$/.test(method)) throw new Refusal(-32_000, 'missing trie node');
+    return answer();
+  };
+  liar.fault = ({ method }, answer) => {
+    if (method === 'eth_getProof') throw new Refusal(-32_601, 'no such method');
+    return method === 'eth_getStorageAt' ? ZERO : answer();
+  };
+  world.grow(1, () => [v1('revokeDelegate', [D], false)]);
+  await world.one.settle(3);
+  const asks = (to: string) =>
+    world.one.store.check(1, { version: 1, scope: 'all', from: V, to } as never).then(
+      ({ granting }) => String(granting.length),
+      ({ code }) => code as string,
+    );
+  expect([await asks(D), await asks(E)]).toEqual(['revocation-unread', 'revocation-unread']);
+  [liar.fault, honest.fault] = [null, null];
+  await live(world, 3);
+  expect([await asks(D), await asks(E)]).toEqual(['0', '1']);
   await world.close();
 });
 
