@@ -8,7 +8,7 @@ import type { Network } from '../src/registry/network.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { describeHalt, type Halt } from '../src/store/halt.ts';
 import type { Batch, Store } from '../src/store/store.ts';
-import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode } from './support/fake-node.ts';
+import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, Refusal } from './support/fake-node.ts';
 import { WALLETS } from './support/lives.ts';
 import {
   becomesOtherChain,
@@ -150,6 +150,12 @@ describe('2: nodes without receipts', () => {
         await world.rest();
         expect(await world.difference()).not.toBeNull();
         await auditorOf(world).auditAll();
+        expect(await disputedIn(world)).toContain(isGranted.from);
+        // The one that agrees with the index is not enough.
+        second.fault = () => {
+          throw new Refusal(-32_000, 'down');
+        };
+        await world.rest();
         expect(await disputedIn(world)).toContain(isGranted.from);
         second.fault = null;
         await world.rest();

@@ -26,7 +26,9 @@ export async function fetchRange(
         return [toProviderLogs(context.network, provider, await provider.scanner.fetchLogs(from, to))];
       } catch (error) {
         failure = error;
-        context.blame(provider, error);
+        // Another branch above the verified block is nobody's fault.
+        const isReorg = error instanceof Inconsistent && anchor.number > (context.state?.verified ?? -1);
+        if (!isReorg) context.blame(provider, error);
         return [];
       }
     }),

@@ -37,7 +37,7 @@ export function createWindow(context: FollowerContext, revocations: Revocations)
     const result = await compareBlocks(context, allProviders(providers), head, ...range, providers.first);
     if (!result.isComplete) return;
     await revocations.verify(providers, ...range);
-    const isAgreed = candidate !== undefined && (await findOther(providers.others, candidate)) === null;
+    const isAgreed = candidate !== undefined && (await findOther(providers.others, candidate, stored)) === null;
     if (candidate !== undefined && candidate.number > floor && isAgreed) {
       await requireUnchanged(candidate);
       await context.commit(({ epoch, head: after }) =>
