@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { createAuditor } from '../src/chain/auditor.ts';
 import { stateSyncHash } from '../src/chain/prove/receipts.ts';
 import { type Bytes32, NO_RIGHTS } from '../src/registry/delegation.ts';
-import { findDispute } from '../src/store/halt.ts';
+import { findDispute, MAX_DISPUTED } from '../src/store/halt.ts';
 import {
   type FakeBlock,
   type FakeCall,
@@ -19,6 +19,7 @@ import {
   receiptsJson,
   sealedHeader,
 } from './support/fake-node.ts';
+import { address } from './support/fixtures.ts';
 import { type Following, following } from './support/following.ts';
 import { causeOf, grantCall, grants, holds, invented, quiet, STRANGER, shows } from './support/lies.ts';
 import { WALLETS } from './support/lives.ts';
@@ -32,6 +33,11 @@ const v1 = (name: string, args: readonly (string | boolean)[], direct = true): F
   call: ['v1', V, name, args] as never,
   direct,
 });
+
+/** Of more wallets than may be disputed. */
+const GRANTS_OF_MANY = Array.from({ length: MAX_DISPUTED + 1 }, (_, turn) =>
+  logOfCall(['v2', address(0xabc000 + turn), 'delegateAll', [D, NO_RIGHTS, true]] as never),
+);
 
 /** More blocks than are read twice, so that one with a grant to D is old history. */
 async function withOldHistory(): Promise<{ world: World; old: FakeBlock }> {
@@ -217,15 +223,10 @@ describe('a block of its own at a final height', () => {
     await world.close();
   });
 
-  const wallet = (turn: number) => `0x${(0xabc000 + turn).toString(16).padStart(40, '0')}`;
-  const many = Array.from({ length: 101 }, (_, turn) =>
-    logOfCall(['v2', wallet(turn), 'delegateAll', [D, NO_RIGHTS, true]] as never),
-  );
-
   test('with many wallets, and without the blocks above it, stops neither them nor the chain', async () => {
     const { world, parent, next } = await withBlock();
     const [liar] = world.nodes as [FakeNode];
-    const forged = forge(parent, next.timestamp, [{ ...invented(), logs: many }]);
+    const forged = forge(parent, next.timestamp, [{ ...invented(), logs: GRANTS_OF_MANY }]);
     const verified = (await world.one.store.chain(1))?.verified ?? 0;
     const lie = lists(forged);
     liar.fault = (question, honest) => {
@@ -512,10 +513,6 @@ test('logs in a block whose bloom excludes them are refuted without receipts, an
   await world.rest(3);
   const [liar, honest] = world.nodes as [FakeNode, FakeNode];
   const body = { ...invented(), hash: `0x${'e1'.repeat(32)}` as const };
-  const wallet = (turn: number) => `0x${(0xabc000 + turn).toString(16).padStart(40, '0')}`;
-  const logs = Array.from({ length: 101 }, (_, turn) =>
-    logOfCall(['v2', wallet(turn), 'delegateAll', [D, NO_RIGHTS, true]] as never),
-  );
   const noReceipts = (node: FakeNode, transactions: FakeBlock['transactions']) => {
     const shown = shows(node, ({ number }) => (number === FIRST + 20 ? transactions : null));
     node.fault = (question, answer) => {
@@ -524,7 +521,7 @@ test('logs in a block whose bloom excludes them are refuted without receipts, an
     };
   };
   noReceipts(honest, [body]);
-  noReceipts(liar, [body, { ...invented(), logs }]);
+  noReceipts(liar, [body, { ...invented(), logs: GRANTS_OF_MANY }]);
   await world.auditAll();
   expect(await world.one.store.chain(1)).toMatchObject({ halt: null, disputes: [] });
   expect([causeOf(world, 0), causeOf(world, 1)]).toEqual(['wrong-data', undefined]);

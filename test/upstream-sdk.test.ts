@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-/** The answers of the API to many questions at once, as of the chain's newest block. */
+/** The answers of the API to many questions at once, as of the chain's newest block, when all v1 revocations in it are settled. */
 async function askApi(questions: readonly Asked[]): Promise<Answer[]> {
   const head = Number(await chain.getBlockNumber({ cacheTime: 0 }));
   for (let left = 300; ; left--) {
@@ -53,12 +53,13 @@ async function askApi(questions: readonly Asked[]): Promise<Answer[]> {
     });
     const { chains, answers } = (await response.json()) as {
       chains: { block: { number: number } }[];
-      answers: { result: boolean | string }[];
+      answers: ({ result: boolean | string } | { problem: unknown })[];
     };
     // The SDK has no digits beyond 2^53: it rounds amounts as JavaScript does.
-    if (chains[0]?.block.number === head)
-      return answers.map(({ result }) => (typeof result === 'string' ? Number(result) : result));
-    if (left === 0) throw new Error(`block ${head} is not indexed after 30 s`);
+    const results = answers.map((one) => ('result' in one ? one.result : null));
+    if (chains[0]?.block.number === head && !results.includes(null))
+      return results.map((result) => (typeof result === 'string' ? Number(result) : (result as boolean)));
+    if (left === 0) throw new Error(`block ${head} is not answered after 30 s: ${JSON.stringify(answers)}`);
     await Bun.sleep(100);
   }
 }

@@ -198,7 +198,7 @@ export const PROBLEMS = {
   'revocation-unread': {
     status: 503,
     title: 'Revocation not resolved',
-    help: 'A v1 revocation through a smart account does not name the delegate in its log, and no provider could read it from the registry yet. Neither true nor false would be certain.',
+    help: 'A v1 revocation does not name the delegate in its log. Whom it concerns is read from the registry right after the block, and no provider could read it yet. Neither true nor false would be certain. It usually takes less than a second.',
   },
 } as const satisfies Readonly<Record<string, ProblemRow>>;
 

@@ -7,6 +7,9 @@ import type { BlockId, Header } from './node.ts';
 import { rootsOf } from './prove/block.ts';
 import type { Provider } from './provider-pool.ts';
 
+/** Blocks that providers may disagree about, in one call: each costs calls to the others. */
+export const MAX_DIFFERENCES = 64;
+
 export interface AgreedBlock {
   readonly header: Header;
   /** Those that have it. */

@@ -2,7 +2,7 @@
 // Newer blocks are read again with the window first, and proven before they are served.
 
 import type { BlockInput } from '../store/store.ts';
-import { findAgreedBlock } from './agreed-block.ts';
+import { findAgreedBlock, MAX_DIFFERENCES } from './agreed-block.ts';
 import type { Ancestor, BlockRange, Commit } from './commit.ts';
 import type { FollowerContext, TickProviders } from './context.ts';
 import { fetchReports, findDiffering, onlyComparable } from './cross-check.ts';
@@ -25,8 +25,6 @@ const PREFETCHED_RANGES = 4;
 const TICK_MS = 20_000;
 /** This many of the newest finalized blocks are read twice before they count as verified. */
 const READ_TWICE_BLOCKS = 10_000;
-/** Blocks of a range that providers may disagree about. */
-const MAX_DIFFERENCES = 64;
 /** How long the other providers may take for a range. */
 const CROSS_CHECK_TIMEOUT_MS = 20_000;
 

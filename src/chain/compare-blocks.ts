@@ -1,7 +1,7 @@
 // Compares a range of the index with all providers, and repairs blocks that are wrong in the index.
 
 import type { BlockRef, ConfirmedBlock, RepairedBlock } from '../store/store.ts';
-import { type AgreedBlock, findAgreedBlock, isOnChain } from './agreed-block.ts';
+import { type AgreedBlock, findAgreedBlock, isOnChain, MAX_DIFFERENCES } from './agreed-block.ts';
 import { eventKeys, isEqual } from './compare-logs.ts';
 import { compareTimes } from './compare-times.ts';
 import type { FollowerContext } from './context.ts';
@@ -25,14 +25,9 @@ export interface Comparison {
   readonly undecided: number;
   /** Providers that answered. */
   readonly providers: number;
-  /** Whether all configured providers were asked. */
-  readonly isAll: boolean;
   /** False if so many blocks differed that the rest was left for the next call. */
   readonly isComplete: boolean;
 }
-
-/** Blocks that are decided in one call. */
-const MAX_DIFFERENCES = 64;
 
 /** The anchor is a block of ours that a provider must have. `known` is a provider that is known to have it. */
 export async function compareBlocks(
@@ -95,14 +90,7 @@ export async function compareBlocks(
   }
   if (proven.length > 0) await context.commit(({ epoch }) => store.confirm(chainId, epoch, proven));
   await compareTimes(context, answers, from, to);
-  return {
-    logs: logs.length,
-    repaired: repairs.length,
-    undecided,
-    providers: answered,
-    isAll: answered === context.providerCount,
-    isComplete,
-  };
+  return { logs: logs.length, repaired: repairs.length, undecided, providers: answered, isComplete };
 
   /** A block whose hash is not ours counts only if it is on the chain. */
   async function mayReplace(ours: StoredBlock | undefined, agreed: AgreedBlock): Promise<boolean> {

@@ -127,7 +127,8 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
     try {
       const result = await compareBlocks(context, allProviders(providers), anchor, block, block);
       // One that is not there now may contradict again, unless the index is proven right.
-      return result.undecided === 0 && (result.isAll || (await isProven(providers, block, anchor)));
+      if (result.undecided > 0) return false;
+      return result.providers === context.providerCount || (await isProven(providers, block, anchor));
     } catch {
       return false;
     }

@@ -140,7 +140,8 @@ export function createFollower(options: FollowerOptions): Follower {
     if (!context.proof.isProven || context.state === null || hash === null) return false;
     const from = (context.state.verified ?? context.state.firstBlock - 1) + 1;
     const range = { from, to: newLeft?.hash === hash ? newLeft.to : to };
-    const left = await proveStored(context, providers, range, { number: to, hash }, false);
+    const { left, failure } = await proveStored(context, providers, range, { number: to, hash }, false);
+    if (failure !== undefined) throw failure;
     newLeft = left === null ? null : { hash, to: left };
     if (left === null && context.state.proving) await context.report({ proving: false });
     return left !== null;
@@ -155,10 +156,11 @@ export function createFollower(options: FollowerOptions): Follower {
     const anchor = await context.verifiedBlock();
     if (!context.proof.isProven || context.state === null || anchor === undefined) return false;
     const range = { from: context.state.firstBlock, to: provenDownTo ?? anchor.number };
-    const [lowest] = (await store.unprovenBlocks(chainId, { ...range, limit: 20 })).slice(-1);
+    const { left, failure } = await proveStored(context, providers, range, anchor, true);
     // Blocks that no provider can prove now are tried again in the next round.
-    provenDownTo = lowest === undefined ? null : lowest.number - 1;
-    return (await proveStored(context, providers, range, anchor, true)) !== null;
+    provenDownTo = left;
+    if (failure !== undefined) throw failure;
+    return left !== null;
   }
 
   /** Before the tick, so that failing providers do not hide the lag that they cause. */

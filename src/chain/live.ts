@@ -2,8 +2,7 @@
 // be proven, no log is committed that its block's hash does not commit to.
 
 import type { BlockInput } from '../store/store.ts';
-import { absenceBy } from './absence.ts';
-import { bloomMayContain } from './bloom.ts';
+import { absenceBy, isExcluded } from './absence.ts';
 import type { Ancestor, Commit } from './commit.ts';
 import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import { fetchReports, findDiffering, onlyComparable } from './cross-check.ts';
@@ -13,7 +12,6 @@ import { Inconsistent } from './errors.ts';
 import type { Header, NodeLog } from './node.ts';
 import { logsOfBlock, type ProviderLogs } from './provider-logs.ts';
 import type { Provider } from './provider-pool.ts';
-import { registryFilter } from './registry-filter.ts';
 import { toBlockInput } from './resolve-blocks.ts';
 
 /** If the index is further behind than this, the backfill reads ranges first. */
@@ -26,7 +24,6 @@ export type Evidence = 'bloom' | 'receipts' | 'compared';
 
 export function createLive(context: FollowerContext, commit: Commit, onBlock: (evidence: Evidence) => void) {
   const { network } = context;
-  const filter = registryFilter(network);
 
   /** Replaces everything above the ancestor by the chain's blocks up to the tip. */
   async function advance(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
@@ -120,9 +117,7 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
     const seen = new Set(logs.map(({ blockHash }) => blockHash));
     const found: NodeLog[] = [];
     for (const { hash, bloom } of network.bloom ? headers : []) {
-      const mayHave = (values: readonly string[]) =>
-        bloom !== null && values.some((one) => bloomMayContain(bloom, one));
-      if (seen.has(hash) || !mayHave(filter.address) || !mayHave(filter.topics.flat())) continue;
+      if (bloom === null || seen.has(hash) || isExcluded(network, bloom)) continue;
       found.push(...(await scanner.fetchBlockLogs(hash)));
     }
     return found;

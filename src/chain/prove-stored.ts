@@ -18,17 +18,21 @@ import { readStoredLogs } from './stored-blocks.ts';
 /** Blocks of one call. Each needs two calls to a node, and up to three more for its neighbours. */
 const MAX_BLOCKS = 20;
 
-/**
- * Gives the end of the rest of the range, null if nothing is left. The anchor is a block at its end or above, from which the hashes of
- * parents lead down. If no provider can prove a block now, throws after the others are written.
- */
+export interface ProvenStored {
+  /** The end of the rest of the range. Null if nothing is left. */
+  readonly left: number | null;
+  /** Why a block could not be proven now. */
+  readonly failure?: unknown;
+}
+
+/** The anchor is a block at the end of the range or above, from which the hashes of parents lead down. */
 export async function proveStored(
   context: FollowerContext,
   providers: TickProviders,
   range: { readonly from: number; readonly to: number },
   anchor: BlockId,
   withNeighbours: boolean,
-): Promise<number | null> {
+): Promise<ProvenStored> {
   const { network, store, onEvent } = context;
   const { chainId } = network;
   const paced = allProviders(providers).map((one): Provider => ({ ...one, node: one.history.node }));
@@ -51,8 +55,8 @@ export async function proveStored(
     const names = paced.map(({ name }) => name);
     onEvent({ type: 'repaired', block: first.number, blocks: repairs.length, providers: names });
   }
-  if (failures.length > 0) throw failures[0];
-  return unproven.length < MAX_BLOCKS ? null : (unproven.at(-1) as BlockRef).number - 1;
+  const left = unproven.length < MAX_BLOCKS ? null : (unproven.at(-1) as BlockRef).number - 1;
+  return { left, failure: failures[0] };
 
   async function proveOne(block: BlockRef): Promise<void> {
     const stored = await readStored(block);

@@ -72,49 +72,51 @@ function changeBlock(random: Random, block: FakeBlock, header: HeaderLie): FakeB
   return { ...changed, header: sealedHeader(changed, block.header['stateRoot'] as string).header };
 }
 
+/** Answers from another chain, made from the node's own whenever that has changed. */
+function showing(node: FakeNode, change: (whole: readonly FakeBlock[]) => readonly FakeBlock[]): Fault {
+  let [whole, shown]: [readonly FakeBlock[], readonly FakeBlock[]] = [[], []];
+  return (_, honest) => {
+    if (node.chain !== whole) {
+      whole = node.chain;
+      shown = change(whole);
+    }
+    return seeing(node, shown, honest);
+  };
+}
+
 /** Answers from a chain in which every k-th block is changed, always in the same way. */
 const fabricates =
   (header: HeaderLie): FaultMaker =>
   (random, node) => {
     const every = 1 + below(random, 6);
     const changed = new Map<string, FakeBlock>();
-    let [whole, shown]: [readonly FakeBlock[], readonly FakeBlock[]] = [[], []];
-    return (_, honest) => {
-      if (node.chain !== whole) {
-        whole = node.chain;
-        shown = whole.map((block) => {
-          if (block.number % every !== 0) return block;
-          const lie = changed.get(block.hash) ?? changeBlock(random, block, header);
-          changed.set(block.hash, lie);
-          return lie;
-        });
-      }
-      return seeing(node, shown, honest);
-    };
+    return showing(node, (whole) =>
+      whole.map((block) => {
+        if (block.number % every !== 0) return block;
+        const lie = changed.get(block.hash) ?? changeBlock(random, block, header);
+        changed.set(block.hash, lie);
+        return lie;
+      }),
+    );
   };
 
 /** A branch of its own with other transactions, whose headers hash to their hashes. */
 const ownBranch: FaultMaker = (random, node) => {
   const depth = 1 + below(random, 6);
   const calls = inventedCalls(random);
-  let [whole, shown]: [readonly FakeBlock[], readonly FakeBlock[]] = [[], []];
-  return (_, honest) => {
-    if (node.chain !== whole) {
-      whole = node.chain;
-      const from = Math.max(1, whole.length - depth);
-      const branch = [...whole.slice(0, from)];
-      for (const block of whole.slice(from)) {
-        const transactions = [...block.transactions, transactionOf(random, calls)];
-        const content = { ...block, transactions, parentHash: branch.at(-1)?.hash as FakeBlock['hash'] };
-        branch.push({
-          ...content,
-          ...sealedHeader(content, block.header?.['stateRoot'] ?? NO_RIGHTS, { extraData: '0x11a1' }),
-        });
-      }
-      shown = branch;
+  return showing(node, (whole) => {
+    const from = Math.max(1, whole.length - depth);
+    const branch = [...whole.slice(0, from)];
+    for (const block of whole.slice(from)) {
+      const transactions = [...block.transactions, transactionOf(random, calls)];
+      const content = { ...block, transactions, parentHash: branch.at(-1)?.hash as FakeBlock['hash'] };
+      branch.push({
+        ...content,
+        ...sealedHeader(content, block.header?.['stateRoot'] ?? NO_RIGHTS, { extraData: '0x11a1' }),
+      });
     }
-    return seeing(node, shown, honest);
-  };
+    return branch;
+  });
 };
 
 /** Inputs of transactions that name another delegate, as if the wallet had called the registry itself. */
@@ -174,18 +176,13 @@ const ownStateRoot: Fault = (question, honest) => {
 const ownBlocks: FaultMaker = (random, node) => {
   const every = 2 + below(random, 9);
   const calls = inventedCalls(random);
-  let [whole, shown]: [readonly FakeBlock[], readonly FakeBlock[]] = [[], []];
-  return (_, honest) => {
-    if (node.chain !== whole) {
-      whole = node.chain;
-      shown = whole.map((block) => {
-        if (block.number % every !== 0) return block;
-        const content = { ...block, transactions: [transactionOf(random, calls)] };
-        return { ...content, ...sealedHeader(content, block.header?.['stateRoot'] ?? NO_RIGHTS) };
-      });
-    }
-    return seeing(node, shown, honest);
-  };
+  return showing(node, (whole) =>
+    whole.map((block) => {
+      if (block.number % every !== 0) return block;
+      const content = { ...block, transactions: [transactionOf(random, calls)] };
+      return { ...content, ...sealedHeader(content, block.header?.['stateRoot'] ?? NO_RIGHTS) };
+    }),
+  );
 };
 
 /** Names other transactions of the chain in logs and receipts: no root covers their hashes. */

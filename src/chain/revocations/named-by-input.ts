@@ -8,6 +8,7 @@ import type { FollowerContext, TickProviders } from '../context.ts';
 import type { BlockId, Node, NodeLog } from '../node.ts';
 import { fetchProven, proveLogs } from '../prove/block.ts';
 import type { Provider } from '../provider-pool.ts';
+import { readStoredLogs } from '../stored-blocks.ts';
 import { type Agreement, agreeAll } from './words.ts';
 
 /** Null unless the providers agree about all its transactions, and each of them names a delegate. */
@@ -17,7 +18,7 @@ export async function readNamed(
   { vault, block, logIndexes }: Revocation,
 ): Promise<Settlement | null> {
   const { network, store } = context;
-  const logs = await store.logs(network.chainId, { from: block.number, to: block.number, limit: MAX_LOGS });
+  const logs = await readStoredLogs(store, network.chainId, block.number, block.number);
   const { value } = await readInputs(context, providers, block, logs);
   const pairs = logs.flatMap(({ logIndex }, position) => {
     const delegate = value?.[position];
@@ -67,5 +68,3 @@ async function fetchLogs(
   lastLogs.set(node, { hash, logs });
   return logs;
 }
-
-const MAX_LOGS = 100_000;

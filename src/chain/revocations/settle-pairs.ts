@@ -6,6 +6,7 @@ import type { FollowerContext, TickProviders } from '../context.ts';
 import type { BlockId } from '../node.ts';
 import { fetchProven } from '../prove/block.ts';
 import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../prove/v1-storage.ts';
+import { readStoredLogs } from '../stored-blocks.ts';
 import { deduce, type Finding } from './deduce.ts';
 import { choosePairKeys, type PairKey, readRegrants } from './pair-keys.ts';
 import type { Round } from './round.ts';
@@ -113,7 +114,7 @@ async function countRevoked(
   const after = await round.read(block, slots);
   const before = await round.read(parent, slots);
   if (after.value === undefined || before.value === undefined) return 0;
-  const logs = await store.logs(network.chainId, { from: block.number, to: block.number, limit: MAX_LOGS });
+  const logs = await readStoredLogs(store, network.chainId, block.number, block.number);
   const named = logs.filter(
     ({ event, revoked }) =>
       (event.type === 'delegateRevoked' && event.from === vault && event.to === delegate) ||
@@ -121,9 +122,6 @@ async function countRevoked(
   );
   return Number((after.value[0] as bigint) - (before.value[0] as bigint)) - named.length;
 }
-
-/** Of one block. */
-const MAX_LOGS = 100_000;
 
 /** What was found about the revocations of one block. */
 function settlementOf(
