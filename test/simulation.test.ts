@@ -49,6 +49,7 @@ const ONCE_WRONG: readonly (readonly [seed: number, honesty: Honesty, isProvable
   [100_315, 'one', true],
   [200_081, 'one', false],
   [501_178, 'one', true],
+  [610_409, 'one', true],
 ];
 
 test('seeds that gave a wrong answer once', async () => {

@@ -2,6 +2,7 @@
 // providers have agreed on another one for a while.
 
 import type { BlockRef, ChainState } from '../store/store.ts';
+import { findAgreedBlock } from './agreed-block.ts';
 import { allProviders, type FollowerContext, type TickProviders } from './context.ts';
 import { Inconsistent } from './errors.ts';
 import { bisectLast, hasBlock } from './find-block.ts';
@@ -48,12 +49,14 @@ export function createFinalityViolation(context: FollowerContext) {
     return hash === null ? false : rollBack(verified, common);
   }
 
-  async function requireAgreement({ others }: TickProviders, number: number, hash: Header['hash'] | null) {
-    for (const { node } of others) {
-      const theirs = await node.header(number).catch(() => null);
-      if (theirs !== null && theirs.hash !== hash)
-        throw new Inconsistent(`the providers disagree about block ${number}`);
-    }
+  async function requireAgreement(providers: TickProviders, number: number, hash: Header['hash'] | null) {
+    const headers = await Promise.all(providers.others.map(({ node }) => node.header(number).catch(() => null)));
+    if (headers.every((theirs) => theirs === null || theirs.hash === hash)) return;
+    // A single block that a provider made up is not the parent of the next one.
+    const child = await providers.first.node.header(number + 1);
+    const agreed = child && (await findAgreedBlock(context, allProviders(providers), number, child));
+    if (!agreed?.isAll || agreed.header.hash !== hash)
+      throw new Inconsistent(`the providers disagree about block ${number}`);
   }
 
   /** The newest stored finalized block that the provider has. */
