@@ -278,6 +278,29 @@ describe('a block of its own at a final height', () => {
   });
 });
 
+describe('a node that disagrees about every block of a backfill', () => {
+  for (const isProvable of [true, false])
+    test(`is not believed, and costs a bounded number of calls${isProvable ? '' : ', without proofs'}`, async () => {
+      const world = await createWorld({ where: 'process', blocks: 400, calls: quiet, nodes: 2, isProvable });
+      const [liar, honest] = world.nodes as [FakeNode, FakeNode];
+      // In logs alone, so that nothing but another answer contradicts it.
+      const lie = shows(liar, (block) => [{ ...invented(grantCall(E)), hash: block.hash }]);
+      liar.fault = (question, answer) => (question.method === 'eth_getLogs' ? lie(question, answer) : answer());
+      await world.one.follower.tick().catch(() => {});
+      const calls = [...honest.calls.values()].reduce((sum, count) => sum + count, 0);
+      expect(calls).toBeLessThan(300);
+      for (let turn = 0; turn < 5; turn++) {
+        world.one.clock += 61_000;
+        await world.one.settle(3);
+        expect(await holds(world, E).catch(() => false)).toBe(false);
+      }
+      liar.fault = null;
+      await world.rest(2);
+      expect(await world.expectRight()).toBeNull();
+      await world.close();
+    });
+});
+
 describe('a receipt under no root', () => {
   const synced = (block: FakeBlock) => ({ ...invented(grantCall(E)), hash: stateSyncHash(POLYGON, block) as Bytes32 });
   const adds = (node: FakeNode) =>

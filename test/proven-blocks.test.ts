@@ -142,6 +142,19 @@ inWorld('a reorg while the window is read again disputes no wallet', {}, async (
   expect(causeOf(world, 0)).not.toBe('wrong-data');
 });
 
+inWorld(
+  'a node on another branch while the window is read again is not at fault',
+  { nodes: 2 },
+  async (world, _, other) => {
+    const before = world.chain;
+    world.reorg(2, 2);
+    other.chain = before;
+    world.one.clock += 61_000;
+    await world.one.settle(2);
+    expect(world.one.providers.all.map(({ failure }) => failure)).toEqual([null, null]);
+  },
+);
+
 describe('a single node that lies', () => {
   const lies: Readonly<Record<string, (block: FakeBlock) => readonly FakeTransaction[]>> = {
     'invents a transaction': ({ transactions }) => [...transactions, invented(grantCall(E))],
