@@ -24,7 +24,7 @@ import { type Following, following } from './support/following.ts';
 import { causeOf, grantCall, grants, holds, invented, quiet, STRANGER, shows } from './support/lies.ts';
 import { WALLETS } from './support/lives.ts';
 import { MAINNET } from './support/vectors.ts';
-import { createWorld, FIRST, type World } from './support/world.ts';
+import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
 
 const [V, D, E] = WALLETS;
 const ZERO = `0x${'0'.repeat(64)}` as const;
@@ -620,40 +620,76 @@ describe('whether a chain can be proven is not for one node to say', () => {
   });
 });
 
-test('thirty revocations through a smart account without state: a later state is not taken for that of the twentieth', async () => {
-  const world = await createWorld({ blocks: 40, calls: quiet });
-  await world.rest(2);
-  const [node] = world.nodes as [FakeNode];
-  world.grow(1, () => [v1('delegateForAll', [D, true]), v1('delegateForAll', [E, true])]);
-  await world.one.settle();
-  let stateFrom = Number.POSITIVE_INFINITY;
-  node.fault = ({ method, params }, honest) => {
-    const at = params.at(-1);
-    const block = at?.blockHash ? node.chain.find(({ hash }) => hash === at.blockHash)?.number : Number(at);
-    if (/^eth_(getProof|getStorageAt|call|getBalance)$/.test(method) && (block ?? 0) < stateFrom)
-      throw new Refusal(-32_000, 'missing trie node');
-    return honest();
-  };
-  const start = world.chain.length;
-  for (let turn = 0; turn < 30; turn++) {
-    world.grow(1, () => [v1('revokeDelegate', [turn === 25 ? D : STRANGER], false)]);
-    await world.one.settle(1);
+describe('revocations through a smart account', () => {
+  /** D and E are delegates, and the node has no state below a block. */
+  async function withoutState(options: WorldOptions = {}) {
+    const world = await createWorld({ blocks: 40, calls: quiet, ...options });
+    await world.rest(2);
+    const [node] = world.nodes as [FakeNode];
+    world.grow(1, () => [v1('delegateForAll', [D, true]), v1('delegateForAll', [E, true])]);
+    await world.one.settle();
+    const state = { from: Number.POSITIVE_INFINITY };
+    node.fault = ({ method, params }, honest) => {
+      const at = params.at(-1);
+      const block = at?.blockHash ? node.chain.find(({ hash }) => hash === at.blockHash)?.number : Number(at);
+      if (/^eth_(getProof|getStorageAt|call|getBalance)$/.test(method) && (block ?? 0) < state.from)
+        throw new Refusal(-32_000, 'missing trie node');
+      return honest();
+    };
+    const showHead = async () => {
+      world.grow(1, quiet);
+      state.from = world.chain.at(-1)?.number ?? 0;
+      await live(world, 10);
+    };
+    const asks = (to: string, block?: number) =>
+      world.one.store.check(1, { version: 1, scope: 'all', from: V, to } as never, block).then(
+        ({ granting }) => String(granting.length > 0),
+        ({ code }) => code as string,
+      );
+    return { world, node, showHead, asks };
   }
-  world.grow(1, quiet);
-  stateFrom = world.chain.at(-1)?.number ?? 0;
-  for (let turn = 0; turn < 10; turn++) {
-    world.one.clock += 61_000;
+
+  test('thirty without state: a later state is not taken for that of the twentieth', async () => {
+    const { world, showHead, asks } = await withoutState();
+    const start = world.chain.length;
+    for (let turn = 0; turn < 30; turn++) {
+      world.grow(1, () => [v1('revokeDelegate', [turn === 25 ? D : STRANGER], false)]);
+      await world.one.settle(1);
+    }
+    await showHead();
+    const answers: string[] = [];
+    for (const [turn, block] of world.chain.slice(start - 1).entries()) {
+      const answer = await asks(D, block.number);
+      if (answer !== 'revocation-unread') expect([turn, answer]).toEqual([turn, String(turn < 26)]);
+      answers.push(answer);
+    }
+    expect([answers[0], answers.at(-1)]).toEqual(['true', 'false']);
+    await world.close();
+  });
+
+  test('more than are read at once, without state: nothing is said by a part of them', async () => {
+    const { world, showHead, asks } = await withoutState({ where: 'process' });
+    for (let turn = 0; turn < 21; turn++) {
+      world.grow(48, (at) => [v1('revokeDelegate', [turn === 20 && at === 47 ? D : STRANGER], false)]);
+      await world.one.settle(1);
+    }
+    const last = world.chain.at(-1)?.number as number;
+    await showHead();
+    expect([await asks(D, last - 1), await asks(D)]).toEqual(['revocation-unread', 'revocation-unread']);
+    await world.close();
+  });
+
+  test('what a single node said about one without proof is read again when the next contradicts it', async () => {
+    const { world, node, asks } = await withoutState({ isProvable: false });
+    // Everything is still there.
+    node.fault = ({ method }, honest) => (method === 'eth_getStorageAt' ? `0x${'0'.repeat(63)}1` : honest());
+    world.grow(1, () => [v1('revokeDelegate', [D], false)]);
     await world.one.settle(3);
-  }
-  const answers: string[] = [];
-  for (const [turn, block] of world.chain.slice(start - 1).entries()) {
-    const answer = await world.one.store
-      .check(1, { version: 1, scope: 'all', from: V, to: D } as never, block.number)
-      .then(({ granting }) => String(granting.length > 0))
-      .catch(({ code }) => code as string);
-    if (answer !== 'revocation-unread') expect([turn, answer]).toEqual([turn, String(turn < 26)]);
-    answers.push(answer);
-  }
-  expect([answers[0], answers.at(-1)]).toEqual(['true', 'false']);
-  await world.close();
+    expect([await asks(D), await asks(E)]).toEqual(['true', 'true']);
+    node.fault = null;
+    world.grow(1, () => [v1('revokeDelegate', [E], false)]);
+    await live(world, 3);
+    expect([await asks(D), await asks(E)]).toEqual(['false', 'false']);
+    await world.close();
+  });
 });
