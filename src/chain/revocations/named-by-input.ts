@@ -1,28 +1,40 @@
 // Settles v1 revocations by the input of their transactions: a wallet that calls the registry itself names the delegate there.
 
-import type { Address, Bytes32 } from '../../registry/delegation.ts';
+import type { Address } from '../../registry/delegation.ts';
 import { revokedDelegate } from '../../registry/v1-revocation.ts';
 import type { LogRecord, Revocation, Settlement } from '../../store/store.ts';
 import { eventKeys, isEqual } from '../compare-logs.ts';
 import type { FollowerContext, TickProviders } from '../context.ts';
-import type { BlockId, Node, NodeLog } from '../node.ts';
+import type { BlockId, NodeLog } from '../node.ts';
 import { fetchProven, proveLogs } from '../prove/block.ts';
 import type { Provider } from '../provider-pool.ts';
 import { readStoredLogs } from '../stored-blocks.ts';
 import { type Agreement, agreeAll } from './words.ts';
 
-/** Null unless the providers agree about all its transactions, and each of them names a delegate. */
+/** The delegates that the revocations in a block name, by log index. Empty if the providers do not agree. */
 export async function readNamed(
   context: FollowerContext,
   providers: TickProviders,
-  { vault, block, logIndexes }: Revocation,
-): Promise<Settlement | null> {
-  const { network, store } = context;
-  const logs = await readStoredLogs(store, network.chainId, block.number, block.number);
+  block: BlockId,
+): Promise<ReadonlyMap<number, Address>> {
+  const logs = await readStoredLogs(context.store, context.network.chainId, block.number, block.number);
   const { value } = await readInputs(context, providers, block, logs);
-  const pairs = logs.flatMap(({ logIndex }, position) => {
-    const delegate = value?.[position];
-    return logIndexes.includes(logIndex) && delegate ? [{ delegate, endedBy: logIndex, knownFrom: block.number }] : [];
+  return new Map(
+    logs.flatMap(({ logIndex }, position) => {
+      const delegate = value?.[position];
+      return delegate ? [[logIndex, delegate]] : [];
+    }),
+  );
+}
+
+/** Null unless each of its logs is named. */
+export function settleNamed(
+  { vault, block, logIndexes }: Revocation,
+  named: ReadonlyMap<number, Address>,
+): Settlement | null {
+  const pairs = logIndexes.flatMap((logIndex) => {
+    const delegate = named.get(logIndex);
+    return delegate === undefined ? [] : [{ delegate, endedBy: logIndex, knownFrom: block.number }];
   });
   return pairs.length < logIndexes.length ? null : { vault, block, readAt: block.number, pairs, complete: true };
 }
@@ -52,19 +64,12 @@ export function readInputs(
   });
 }
 
-/** The logs of the last block of each node: wallets that revoked in one block are settled one after the other. */
-const lastLogs = new WeakMap<Node, { readonly hash: Bytes32; readonly logs: readonly NodeLog[] }>();
-
 async function fetchLogs(
   { network, proof }: FollowerContext,
   { node, scanner }: Provider,
   { hash }: BlockId,
 ): Promise<readonly NodeLog[]> {
   if (!proof.isProven) return scanner.fetchBlockLogs(hash);
-  const last = lastLogs.get(node);
-  if (last?.hash === hash) return last.logs;
   const header = await fetchProven(node, hash);
-  const logs = header === null ? [] : await proveLogs(network, node, header);
-  lastLogs.set(node, { hash, logs });
-  return logs;
+  return header === null ? [] : proveLogs(network, node, header);
 }

@@ -6,7 +6,7 @@ import type { LogPosition, Revocation } from '../../store/store.ts';
 import type { FollowerContext, TickProviders } from '../context.ts';
 import type { BlockId } from '../node.ts';
 import { vaultVersionSlot } from '../prove/v1-storage.ts';
-import { readNamed } from './named-by-input.ts';
+import { settleNamed } from './named-by-input.ts';
 import { createRevocationQueue } from './queue.ts';
 import { createRound, type Round } from './round.ts';
 import { CONTRADICTION, type Group, positionsOf, settlePairs } from './settle-pairs.ts';
@@ -81,7 +81,7 @@ export function createRevocations(context: FollowerContext): Revocations {
     // No provider has the state of those blocks: their transactions may name the delegates.
     const left: Revocation[] = [];
     for (const revocation of pending) {
-      const settlement = left.length > 0 ? null : await readNamed(context, providers, revocation);
+      const settlement = left.length > 0 ? null : settleNamed(revocation, await round.named(revocation.block));
       if (settlement === null) left.push(revocation);
       else await round.write([settlement]);
     }

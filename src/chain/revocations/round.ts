@@ -1,14 +1,17 @@
-// Lets the wallets of one tick read and write together: words of the same block in one call, and settlements in one transaction.
+// Lets the wallets of one tick read and write together: what they need of the same block once, and settlements in one transaction.
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import type { Settlement } from '../../store/store.ts';
 import type { FollowerContext, TickProviders } from '../context.ts';
 import type { BlockId } from '../node.ts';
+import { readNamed } from './named-by-input.ts';
 import { type Agreement, readWords } from './words.ts';
 
 export interface Round {
   /** Words of the v1 registry at the end of a block. */
   read(block: BlockId, slots: readonly Bytes32[]): Promise<Agreement<readonly bigint[]>>;
+  /** The delegates that the revocations in a block name, by log index. */
+  named(block: BlockId): Promise<ReadonlyMap<number, Address>>;
   write(settlements: readonly Settlement[]): Promise<void>;
   /** One of the wallets is done. The others no longer wait for it. */
   leave(): void;
@@ -24,6 +27,7 @@ export function createRound(context: FollowerContext, providers: TickProviders, 
   let waiting: { readonly run: () => void }[] = [];
   let reads = new Map<Read, (answer: Agreement<readonly bigint[]>) => void>();
   let writes: Settlement[] = [];
+  const named = new Map<Bytes32, ReturnType<Round['named']>>();
 
   const meet = () => {
     if (waiting.length < left || waiting.length === 0) return;
@@ -69,6 +73,11 @@ export function createRound(context: FollowerContext, providers: TickProviders, 
       });
       await turn();
       return answer;
+    },
+    named(block) {
+      const reading = named.get(block.hash) ?? readNamed(context, providers, block);
+      named.set(block.hash, reading);
+      return reading;
     },
     async write(settlements) {
       writes.push(...settlements);
