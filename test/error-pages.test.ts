@@ -21,7 +21,7 @@ const admission = createAdmission({
   pages: generous,
   lookups: generous,
   limiterOfKey: () => null,
-  keys: { known: () => false, isFamiliar: () => false, lookUp: () => Promise.resolve(false) },
+  keys: { known: () => false, found: () => null, isFamiliar: () => false, lookUp: () => Promise.resolve(false) },
   proxies: new BlockList(),
 });
 

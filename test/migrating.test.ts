@@ -35,7 +35,7 @@ const admission = () =>
     pages: createLimiter({ most: 25, seconds: 10 }),
     lookups: createLimiter({ most: 25, seconds: 10 }),
     limiterOfKey: () => null,
-    keys: { known: () => false, isFamiliar: () => true, lookUp: async () => false },
+    keys: { known: () => false, found: () => null, isFamiliar: () => true, lookUp: async () => false },
     proxies: { check: () => false } as never,
   });
 

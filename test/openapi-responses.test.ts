@@ -120,7 +120,12 @@ const gateOf = (limit: number, isActive = false) =>
     pages: createLimiter({ most: limit, seconds: 10 }),
     lookups: createLimiter({ most: 100, seconds: 10 }),
     limiterOfKey: () => null,
-    keys: { known: () => (isActive ? KEY_RECORD : null), isFamiliar: () => true, lookUp: async () => false },
+    keys: {
+      known: () => (isActive ? KEY_RECORD : null),
+      found: () => null,
+      isFamiliar: () => true,
+      lookUp: async () => false,
+    },
     proxies: { check: () => false } as never,
   });
 

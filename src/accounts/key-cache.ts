@@ -8,8 +8,8 @@ export interface KeyCache {
   known(text: string, uses?: number): KeyRecord | false | null;
   /** Whether the key was found before, or is being looked up now. */
   isFamiliar(text: string): boolean;
-  /** The id of a key that was found before; null for other texts. */
-  idOf(text: string): number | null;
+  /** A key that was found before; null for other texts. */
+  found(text: string): KeyRecord | null;
   /** Reads the key from the database. Concurrent calls for one key share a lookup. */
   lookUp(text: string, uses?: number): Promise<KeyRecord | false>;
   /** Stores the uses counted so far. */
@@ -97,7 +97,7 @@ export function createKeyCache(
       return one !== undefined && performance.now() - one.readAt < CACHE_MS ? decide(one, uses) : null;
     },
     isFamiliar: (text) => found.has(text) || pending.has(text),
-    idOf: (text) => found.get(text)?.record?.id ?? null,
+    found: (text) => found.get(text)?.record ?? null,
     async lookUp(text, uses = 1) {
       const reading = pending.get(text) ?? read(text);
       pending.set(text, reading);

@@ -333,7 +333,7 @@ describe('the rate limit of the service', () => {
       pages: limit(20),
       lookups: limit(20),
       limiterOfKey: () => null,
-      keys: { known: () => false, isFamiliar: () => false, lookUp: async () => false },
+      keys: { known: () => false, found: () => null, isFamiliar: () => false, lookUp: async () => false },
       proxies: { check: () => false } as never,
     });
     const served = serving(store, timeOf(101), { admission });

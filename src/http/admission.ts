@@ -20,7 +20,7 @@ export interface AdmissionOptions {
   readonly lookups: Limiter;
   /** For requests with a key whose stored limit is this; null means no limit. */
   readonly limiterOfKey: (rateLimit: string | null) => Limiter | null;
-  readonly keys: Pick<KeyCache, 'known' | 'isFamiliar' | 'lookUp'>;
+  readonly keys: Pick<KeyCache, 'known' | 'isFamiliar' | 'lookUp' | 'found'>;
   /** Whether a request with a key that is not active is a 401, or counts as one without a key. */
   readonly unknownKeys?: UnknownKeys;
   readonly proxies: TrustedProxies;
@@ -166,7 +166,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
     addressOf,
     callerOf(request, budget, socket) {
       const key = keyOfCaller(request, budget);
-      return { id: key ?? addressOf(request, socket), hasKey: key !== null };
+      if (key === null) return { id: addressOf(request, socket), hasKey: false };
+      const record = keys.found(key);
+      return { id: record === null ? key : (record.owner ?? `#${record.windowId ?? record.id}`), hasKey: true };
     },
     admit(request, budget, socket) {
       if (budget === 'free') return UNLIMITED;

@@ -8,7 +8,6 @@ import { feedCursorText } from './changes-cursor.ts';
 import { EventStream, encodeEvent } from './event-stream.ts';
 import { entriesOf, type Feed, type FeedEntry, headOf, isWanted } from './feed.ts';
 import { createFeedMembers, type FeedMembers } from './feed-members.ts';
-import type { LongList } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
 import type { ChangeStreams, Service, StreamCall, StreamRequest } from './service.ts';
@@ -29,11 +28,11 @@ const TIMES = {
 const HEARTBEAT_GROUPS = 15;
 /** How long a client waits before it connects again. */
 const RETRY_MS = 2000;
-/** How many changes are read at once. */
+/** How many changes a tail reads at once, and a stream by itself: not many more than may wait for its reader. */
 const PAGE = 250;
+const OWN_PAGE = 32;
 /** How long Bun keeps the connection of a reader that was cut off. */
 const CUT_OFF_SECONDS = 8;
-const BUSY_MS = 5000;
 
 /** Where streams are on a chain; null before the first read. */
 interface Place {
@@ -154,19 +153,23 @@ export function createChangeStreams(
     }
   }
 
-  /** Reads a page of a chain for one stream; null if the chain has a problem. */
-  async function readOwn(member: Member, chainId: number, long: LongList | null): Promise<ChangesPage | null> {
+  /** Reads a page of a chain for one stream, and sends as much as there is room for; null if the chain has a problem. */
+  async function readOwn(member: Member, chainId: number): Promise<ChangesPage | null> {
     const { feed, start, stream, call } = member;
     const { service } = call;
     const place = member.places.get(chainId) as Place;
     try {
-      place.cursor ??= start === 'head' ? await headOf(chainId, feed, service) : null;
-      const query = { chainId, after: place.cursor, isFinal: feed.isFinal, limit: PAGE };
-      const read = () => service.store.changes(query);
-      const page = await (long === null ? read() : long.read(PAGE, read));
+      const page = await service.longLists.read(call.caller, OWN_PAGE, async () => {
+        if (stream.hasEnded) return null;
+        place.cursor ??= start === 'head' ? await headOf(chainId, feed, service) : null;
+        return service.store.changes({ chainId, after: place.cursor, isFinal: feed.isFinal, limit: OWN_PAGE });
+      });
+      if (page === null) return null;
       requireCurrent(page.chain, feed, service);
       reportRecovery(member, chainId);
       for (const entry of entriesOf(page, chainId)) {
+        // What does not fit is read again when there is room.
+        if (stream.isFull) return { ...page, isEnd: false };
         place.cursor = entry.after;
         if (isWanted(entry, feed)) stream.send(entryEvent(member, entry));
       }
@@ -212,8 +215,7 @@ export function createChangeStreams(
   async function catchUp(member: Member): Promise<void> {
     if (member.isCatchingUp) return;
     member.isCatchingUp = true;
-    const { stream, call, places } = member;
-    let long: LongList | null = null;
+    const { stream, places } = member;
     try {
       for (;;) {
         const own = [...places].filter(([, place]) => !('members' in place));
@@ -224,16 +226,14 @@ export function createChangeStreams(
         for (const [chainId] of own) {
           if (!(await stream.drained(slowMs))) return cutOff(member);
           if (tryJoin(member, chainId, null)) continue;
-          const page = await readOwn(member, chainId, long);
+          const page = await readOwn(member, chainId);
           if (page === null || (page.isEnd && tryJoin(member, chainId, page.chain))) continue;
           if (page.isEnd) await updateTail(chainId, member);
-          else long ??= await beginLong(call);
           isWaiting &&= page.isEnd && !tryJoin(member, chainId, null);
         }
         if (isWaiting) await Bun.sleep(pollMs);
       }
     } finally {
-      long?.end();
       member.isCatchingUp = false;
     }
   }
@@ -370,15 +370,5 @@ function isFresh(state: ChainState, { feed }: Tail, service: Service): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Reading much is limited like a long list. A caller that has as many as it may waits. */
-async function beginLong({ service, caller }: StreamCall): Promise<LongList | null> {
-  try {
-    return service.longLists.begin(caller);
-  } catch {
-    await Bun.sleep(BUSY_MS);
-    return null;
   }
 }

@@ -2,8 +2,8 @@
 
 import type { StreamedBody } from '../api/sized-response.ts';
 
-/** How many events may wait to be sent. */
-const MAX_WAITING = 64;
+/** How many bytes may wait to be sent, but for one event more. */
+export const MAX_WAITING = 32 * 1024;
 
 /** A class, because there are thousands: functions of their own would need twice the memory. */
 export class EventStream {
@@ -24,8 +24,8 @@ export class EventStream {
         pull: () => this.#onRoom?.(),
         cancel: () => this.#finish(false),
       },
-      // By number: for a strategy by bytes Bun allocates a buffer at once.
-      new CountQueuingStrategy({ highWaterMark: MAX_WAITING }),
+      // For a ByteLengthQueuingStrategy, Bun allocates a buffer at once.
+      { highWaterMark: MAX_WAITING, size: (event) => event?.length ?? 0 },
     );
   }
 

@@ -41,7 +41,12 @@ const appWith = (
         pages: limiter(),
         lookups: limiter(),
         limiterOfKey: () => null,
-        keys: { known: (key) => KEYS.includes(key) && KEY_RECORD, isFamiliar: () => true, lookUp: async () => false },
+        keys: {
+          known: (key) => KEYS.includes(key) && KEY_RECORD,
+          found: () => null,
+          isFamiliar: () => true,
+          lookUp: async () => false,
+        },
         unknownKeys,
         proxies: readProxies(trusted) as NonNullable<ReturnType<typeof readProxies>>,
       }),

@@ -1,12 +1,13 @@
-// Limits what long lists and large batches cost: how many a caller has in flight, how fast they are read, and how many reads run at
-// a time.
+// Limits what long lists, large batches and streams cost: how many a caller has in flight, how fast they are read, and how many reads
+// run at a time. Callers take turns.
 
 import { Problem } from '../api/problems.ts';
 import { widerPrefix } from './client-address.ts';
+import { createRounds } from './rounds.ts';
 
-/** Who a long list is counted for. */
+/** Who a request is counted for. */
 export interface Caller {
-  /** The client address, or the API key. */
+  /** The client address, or the owner of the API key: the keys of one wallet are one caller. */
   readonly id: string;
   readonly hasKey: boolean;
 }
@@ -17,7 +18,7 @@ export const countedAs = ({ id, hasKey }: Caller): string => (hasKey ? id : (wid
 export interface LongListLimits {
   /** In flight at once, for each client address without a key; all of an IPv6 /48 together. */
   readonly perAddress: number;
-  /** In flight at once, for each key. */
+  /** In flight at once, for all keys of one owner. */
   readonly perKey: number;
   /** Delegations read for each client address without a key; null means no limit. */
   readonly rowsPerSecond: number | null;
@@ -32,6 +33,8 @@ export interface LongList {
 }
 
 export interface LongLists {
+  /** Runs a read of so many delegations when it is the caller's turn. */
+  read<T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T>;
   /** Throws a problem if the caller, or the whole process, has too many in flight. */
   begin(caller: Caller, weight?: number): LongList;
   readonly inFlight: number;
@@ -69,7 +72,7 @@ export function createLongLists(
 ): LongLists {
   const kinds = {
     anonymous: { most: perAddress, inFlight: 0, accounts: new Map<string, Account>(), words: 'without an API key' },
-    keyed: { most: perKey, inFlight: 0, accounts: new Map<string, Account>(), words: 'with one API key' },
+    keyed: { most: perKey, inFlight: 0, accounts: new Map<string, Account>(), words: 'with the API keys of one owner' },
   };
   const takeTurn = createTurns();
   let shortAt = Number.NEGATIVE_INFINITY;
@@ -92,11 +95,19 @@ export function createLongLists(
     if (wait > 0) await clock.sleep(wait);
   }
 
+  const kindOf = ({ hasKey }: Caller) => (hasKey ? kinds.keyed : kinds.anonymous);
+
+  async function read<T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T> {
+    const id = countedAs(caller);
+    if (!caller.hasKey) await keepPace(accountOf(kinds.anonymous.accounts, id), rows);
+    return takeTurn(id, run);
+  }
+
   return {
+    read,
     begin(caller, weight = 1) {
       const id = countedAs(caller);
-      const { hasKey } = caller;
-      const kind = hasKey ? kinds.keyed : kinds.anonymous;
+      const kind = kindOf(caller);
       const account = accountOf(kind.accounts, id);
       if (account.inFlight >= kind.most)
         throw tooMany(
@@ -108,13 +119,11 @@ export function createLongLists(
       account.inFlight++;
       let hasEnded = false;
       return {
-        async read(rows, run) {
-          if (!hasKey) await keepPace(account, rows);
-          return takeTurn(() => {
+        read: (rows, run) =>
+          read(caller, rows, () => {
             if (hasEnded) throw new Error('The list ended before it was read.');
             return run();
-          });
-        },
+          }),
         end() {
           if (hasEnded) return;
           hasEnded = true;
@@ -136,20 +145,20 @@ export function createLongLists(
 
 export const tooMany = (detail: string) => new Problem('too-many-requests', detail, { retryAfter: RETRY_SECONDS });
 
-/** Runs at most MAX_READS at a time, first come, first served. Each begins in its own turn of the event loop, after other requests. */
+/** Runs at most MAX_READS at a time, one of each caller in turn. Each begins in its own turn of the event loop, after other requests. */
 function createTurns() {
   let running = 0;
   let lastTurn: Promise<unknown> = Promise.resolve();
-  const waiting: (() => void)[] = [];
-  return async <T>(run: () => Promise<T>): Promise<T> => {
+  const waiting = createRounds<() => void>();
+  return async <T>(caller: string, run: () => Promise<T>): Promise<T> => {
     if (running < MAX_READS) running++;
-    else await new Promise<void>((resolve) => void waiting.push(resolve));
+    else await new Promise<void>((resolve) => waiting.add(caller, resolve));
     try {
       lastTurn = lastTurn.then(() => new Promise(setImmediate));
       await lastTurn;
       return await run();
     } finally {
-      const next = waiting.shift();
+      const next = waiting.take();
       if (next === undefined) running--;
       else next();
     }

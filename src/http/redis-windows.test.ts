@@ -177,6 +177,7 @@ describe('the window in Redis', () => {
     const looked = new Set<string>();
     const keys = {
       known: () => null,
+      found: () => null,
       isFamiliar: () => false,
       lookUp: async (key: string) => looked.size < looked.add(key).size && false,
     };

@@ -30,7 +30,7 @@ function sandboxApp() {
     pages: limiter(1000),
     lookups: limiter(1000),
     limiterOfKey: () => null,
-    keys: { known: () => KEY_RECORD, isFamiliar: () => true, lookUp: async () => false },
+    keys: { known: () => KEY_RECORD, found: () => null, isFamiliar: () => true, lookUp: async () => false },
     unknownKeys: 'refuse',
     proxies: readProxies('') as NonNullable<ReturnType<typeof readProxies>>,
   });

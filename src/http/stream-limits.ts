@@ -5,11 +5,11 @@ import { type Caller, countedAs, tooMany } from './long-lists.ts';
 export interface StreamLimits {
   /** Open at once, for each client address without a key; all of an IPv6 /48 together. */
   readonly perAddress: number;
-  /** Open at once, for each key. */
+  /** Open at once, for all keys of one owner. */
   readonly perKey: number;
 }
 
-/** In each process. Each needs a few kilobytes and a file descriptor. */
+/** In each process. Each needs a few kilobytes and a file descriptor, and as much as waits for its reader. */
 export const MAX_STREAMS = 20_000;
 
 /** Counts the streams of each caller. Throws a problem, or returns a function that gives the place back. */
@@ -19,7 +19,7 @@ export function createStreamCounts({ perAddress, perKey }: StreamLimits) {
   return (caller: Caller): (() => void) => {
     const { hasKey } = caller;
     const key = hasKey ? `key ${caller.id}` : countedAs(caller);
-    const [most, words] = hasKey ? [perKey, 'with one API key'] : [perAddress, 'without an API key'];
+    const [most, words] = hasKey ? [perKey, 'with the API keys of one owner'] : [perAddress, 'without an API key'];
     const count = counts.get(key) ?? 0;
     if (count >= most) throw tooMany(`At most ${most} streams can be open at once ${words}.`);
     if (total >= MAX_STREAMS) throw tooMany('The service has as many open streams as it can. Retry later.');

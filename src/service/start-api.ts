@@ -143,7 +143,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     };
     const { publicUrl: _, mcp: hasMcp, ...settings } = config;
     const mcp = hasMcp ? await openMcpEndpoint(onError) : null;
-    const logRequest = createRequestLog(config.requestLog, log, keys.idOf);
+    const logRequest = createRequestLog(config.requestLog, log, (key) => keys.found(key)?.id ?? null);
     const traces = await openTraces(config.telemetry, onError);
     // Exports the last spans, but does not wait long for the collector.
     if (traces !== null) started.push(() => withTimeout(FLUSH_TIMEOUT_MS, traces.stop()).catch(onError));
