@@ -3,18 +3,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { createChangeStreams } from '../src/http/change-streams.ts';
+import { MAX_WAITING } from '../src/http/event-stream.ts';
 import type { ServerOptions } from '../src/http/server.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { newChain } from './support/chain.ts';
-import { ENGINES } from './support/engines.ts';
+import { ENGINES, temporaryPath } from './support/engines.ts';
 import { type EventReader, openEvents, type ReceivedEvent } from './support/event-source.ts';
 import { applyEntries, type FeedEntryJson } from './support/feed-entries.ts';
 import { address, block, COLD, ended, granted, HOT, timeOf } from './support/fixtures.ts';
 import { eventually } from './support/live-chain.ts';
 import { createRandom } from './support/random.ts';
-import { serving } from './support/serving.ts';
+import { serviceOf, serving } from './support/serving.ts';
 
 const TIMES = { pollMs: 20, heartbeatMs: 300, slowMs: 1000, maxAgeMs: 3_600_000 };
 const NOW = timeOf(120);
@@ -385,3 +386,55 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+describe('many streams that catch up at once', () => {
+  let store: Store;
+  beforeAll(async () => {
+    store = await openStore(`sqlite:${temporaryPath('many-streams.db')}`);
+  });
+  afterAll(() => store.close());
+
+  test('read two at a time, callers in turn, and hold little for readers that do not read', async () => {
+    const chain = await newServed(store);
+    const grantsOf = (number: number) =>
+      Array.from({ length: 200 }, (_, to) => granted('ALL', { to: address(number * 1000 + to) }));
+    for (let number = 101; number < 118; number++) await chain.add([block(number, grantsOf(number))]);
+    let [running, most, reads, readsBefore] = [0, 0, 0, 0];
+    const counting: Store = {
+      ...store,
+      async changes(query) {
+        most = Math.max(most, ++running);
+        reads++;
+        if (!own.isFull) readsBefore = reads;
+        try {
+          return await store.changes(query);
+        } finally {
+          running--;
+        }
+      },
+    };
+    let own = { isFull: false };
+    const streams = createChangeStreams({ perAddress: 10, perKey: 100 }, { ...TIMES, slowMs: 60_000 });
+    const service = serviceOf(counting, NOW, { chainIds: new Set([chain.chainId]), streams });
+    const openOne = (id: string) =>
+      streams.open(
+        {
+          feed: { chainIds: [chain.chainId], isFinal: false, filter: {}, mode: 'number' },
+          identity: '',
+          cursor: new Map(),
+          start: 'first',
+        },
+        { service, caller: { id, hasKey: true }, failed: { id: '', route: '' }, setIdleTimeout() {} },
+      );
+    const opened = Array.from({ length: 100 }, () => openOne('many'));
+    own = openOne('one');
+    expect(() => openOne('many')).toThrow('At most 100 streams');
+    await eventually('the stream of another caller', async () => own.isFull);
+    // Those of the first caller that were in front of it, and as many as it needed itself.
+    expect(readsBefore).toBeLessThan(12);
+    await eventually('all streams', async () => opened.every(({ isFull }) => isFull));
+    expect(most).toBeLessThanOrEqual(2);
+    expect(Math.max(...opened.map(({ sent }) => sent.bytes))).toBeLessThan(MAX_WAITING + 2000);
+    streams.stop();
+  });
+});

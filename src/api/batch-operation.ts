@@ -8,6 +8,8 @@ import { arrayOf, type JsonSchema, named, object, type Shape } from './shape.ts'
 
 export const MAX_QUESTIONS = 10_000;
 export const MAX_BATCH_BYTES = 8 * 1024 * 1024;
+/** A body counts as one question for each of so many bytes, if that is more than it has. No question needs as many. */
+export const QUESTION_BYTES = 1024;
 
 const NUMBER_TEXT = { type: 'string', pattern: '^[0-9]+$' };
 const SAFE_INTEGER = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
@@ -48,7 +50,7 @@ export const BATCH_OPERATION = {
   path: '/registry/any/check',
   summary: `Check up to ${MAX_QUESTIONS.toLocaleString('en')} questions in one request`,
   description:
-    'Each question is for one registry or both, for any chain, and of any kind. All questions of a chain are answered as of one block, which the answer names. The answers are in the order of the questions. A question that cannot be answered has a problem instead of a result: look at each. If no chain can answer, the response is a problem. Send `Accept: application/x-ndjson` to get a line for each answer as soon as it is known: the last line is `{"complete":…}`, and a response without it is cut off. Without a key, each question counts as a request.',
+    'Each question is for one registry or both, for any chain, and of any kind. All questions of a chain are answered as of one block, which the answer names. The answers are in the order of the questions. A question that cannot be answered has a problem instead of a result: look at each. If no chain can answer, the response is a problem. Send `Accept: application/x-ndjson` to get a line for each answer as soon as it is known: the last line is `{"complete":…}`, and a response without it is cut off. Without a key, each question counts as a request, and a body as at least one for each KiB.',
   params: { ...AS_OF_PARAMS, ...NUMBERS },
   rules: [ONE_POINT_IN_TIME],
   requestBody: {

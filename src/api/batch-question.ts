@@ -3,7 +3,15 @@
 import type { AnyQuestion, Question } from '../registry/check.ts';
 import type { Scope } from '../registry/scopes.ts';
 import { MAX_QUESTIONS } from './batch-operation.ts';
-import { createJsonReader, isObject, JsonError, JsonNumber, type JsonObject, type JsonValue } from './json-reader.ts';
+import {
+  createJsonReader,
+  isObject,
+  JsonError,
+  JsonNumber,
+  type JsonObject,
+  type JsonScalar,
+  type JsonValue,
+} from './json-reader.ts';
 import { type Declaration, type RequestOf, required, withDefault } from './operation.ts';
 import { CHECK_PARAMS, checkOf } from './operations.ts';
 import * as p from './params.ts';
@@ -152,7 +160,7 @@ function toQuery({ values: fields, repeated }: JsonObject, { known, ignored }: R
 }
 
 /** What a question asks, and of which registry. */
-function readKind(fields: ReadonlyMap<string, JsonValue>) {
+function readKind(fields: ReadonlyMap<string, JsonScalar>) {
   const faults: ParameterFault[] = [];
   const version = readField('version', p.registry, fields, faults) ?? 'any';
   const scope = readField('check', p.scope, fields, faults);
@@ -171,7 +179,7 @@ function readKind(fields: ReadonlyMap<string, JsonValue>) {
 function readField<T>(
   name: string,
   param: p.Param<T>,
-  fields: ReadonlyMap<string, JsonValue>,
+  fields: ReadonlyMap<string, JsonScalar>,
   faults: ParameterFault[],
 ): T | null {
   const field = fields.get(name) ?? null;
@@ -188,7 +196,7 @@ const INEXACT = new p.Fault('is a JSON number above 2^53-1, which JSON libraries
 const WRONG_TYPE = new p.Fault('must be a string or a number');
 
 /** A field as the text of a query parameter. */
-function toText(value: JsonValue): string | p.Fault {
+function toText(value: JsonScalar): string | p.Fault {
   if (typeof value === 'string') return value;
   if (!(value instanceof JsonNumber)) return WRONG_TYPE;
   return DIGITS.test(value.text) && !Number.isSafeInteger(Number(value.text)) ? INEXACT : value.text;

@@ -1,4 +1,5 @@
-// Reads JSON strictly, a value at a time: keeps the text of numbers, and shows repeated names.
+// Reads JSON strictly, a flat object at a time: keeps the text of numbers, and shows repeated names. What is nested or long is refused
+// where it begins, so that a caller cannot send much that is read for nothing.
 
 /** A number as it was written: its digits may not fit a float. */
 export class JsonNumber {
@@ -8,13 +9,15 @@ export class JsonNumber {
   }
 }
 
+export type JsonScalar = string | JsonNumber | boolean | null;
+
 export interface JsonObject {
-  readonly values: ReadonlyMap<string, JsonValue>;
+  readonly values: ReadonlyMap<string, JsonScalar>;
   /** Names that the object has more than once. */
   readonly repeated: readonly string[];
 }
 
-export type JsonValue = string | JsonNumber | boolean | null | readonly JsonValue[] | JsonObject;
+export type JsonValue = JsonScalar | JsonObject;
 
 export const isObject = (value: JsonValue): value is JsonObject =>
   typeof value === 'object' && value !== null && 'repeated' in value;
@@ -29,6 +32,7 @@ export interface JsonReader {
   /** Takes this character, which must be the next one. */
   require(character: string): void;
   readString(): string;
+  /** A value that stands alone, or an object of such values. */
   readValue(): JsonValue;
   /** Only spaces may follow. */
   requireEnd(): void;
@@ -36,8 +40,8 @@ export interface JsonReader {
   position(): number;
 }
 
-/** Far deeper than any valid body. */
-const MAX_DEPTH = 8;
+/** Characters of an object: far more than any question has. */
+export const MAX_OBJECT = 4096;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const SPECIAL = /[\\\p{Cc}]/u;
 const BACKSLASH = 0x5c;
@@ -90,15 +94,18 @@ export function createJsonReader(text: string): JsonReader {
     }
   }
 
-  function readObject(depth: number): JsonObject {
-    const values = new Map<string, JsonValue>();
+  function readObject(): JsonObject {
+    const values = new Map<string, JsonScalar>();
     const repeated: string[] = [];
+    const start = at;
     require('{');
     if (take('}')) return { values, repeated };
     do {
       const name = readString();
       require(':');
-      const value = readValue(depth + 1);
+      const value = readScalar();
+      if (at - start > MAX_OBJECT)
+        throw new JsonError(`the object at position ${start} is longer than ${MAX_OBJECT} characters`);
       if (values.has(name)) repeated.push(name);
       else values.set(name, value);
     } while (take(','));
@@ -106,27 +113,10 @@ export function createJsonReader(text: string): JsonReader {
     return { values, repeated };
   }
 
-  function readArray(depth: number): JsonValue[] {
-    const items: JsonValue[] = [];
-    require('[');
-    if (take(']')) return items;
-    do items.push(readValue(depth + 1));
-    while (take(','));
-    require(']');
-    return items;
-  }
-
-  function readValue(depth = 0): JsonValue {
-    if (depth > MAX_DEPTH) throw new JsonError(`it is nested more than ${MAX_DEPTH} deep`);
+  function readScalar(): JsonScalar {
     while (isSpace(text.charCodeAt(at))) at++;
-    switch (text[at]) {
-      case '"':
-        return readString();
-      case '{':
-        return readObject(depth);
-      case '[':
-        return readArray(depth);
-    }
+    if (text[at] === '"') return readString();
+    if (text[at] === '{' || text[at] === '[') fail('a string or a number');
     for (const [word, value] of LITERALS) {
       if (!text.startsWith(word, at)) continue;
       at += word.length;
@@ -143,7 +133,10 @@ export function createJsonReader(text: string): JsonReader {
     take,
     require,
     readString,
-    readValue: () => readValue(),
+    readValue() {
+      while (isSpace(text.charCodeAt(at))) at++;
+      return text[at] === '{' ? readObject() : readScalar();
+    },
     requireEnd() {
       while (isSpace(text.charCodeAt(at))) at++;
       if (at < text.length) fail('the end');

@@ -362,14 +362,13 @@ describe('a batch', () => {
     const { answers } = (await (await sendTo(app, text)).json()) as Whole;
     expect(answers).toEqual([{ result: true }, { result: false }, { result: false }]);
     const inexact = 'tokenId is a JSON number above 2^53-1, which JSON libraries round: send it as a string';
-    for (const digits of ['9007199254740992', '9007199254740993', String(BIG), '9'.repeat(100_000)])
+    for (const digits of ['9007199254740992', '9007199254740993', String(BIG), '9'.repeat(3000)])
       expect(await detailOf(row(digits))).toBe(inexact);
     const notDigits = (value: string) => `tokenId must be a token id in decimal digits, not "${value}"`;
     for (const value of ['1.5', '1e2', '-1', '7.0', '1.0000000000000000001'])
       expect(await detailOf(row(value))).toBe(notDigits(value));
     expect(await detailOf(row(`"${2n ** 256n}"`))).toBe('tokenId must be at most 2^256-1');
-    for (const value of ['true', '[7]', '{"a":7}'])
-      expect(await detailOf(row(value))).toBe('tokenId must be a string or a number');
+    expect(await detailOf(row('true'))).toBe('tokenId must be a string or a number');
   });
 
   test('a balance has every digit, or is a string', async () => {
@@ -403,11 +402,10 @@ describe('a batch', () => {
       [{ ...ask, to: `${HOT}0` }, expect.stringContaining('to must be an address')],
       [`{"check":"all","from":"${COLD}","to":"${HOT}","to":"${address(5)}"}`, 'to is given more than once'],
       ['"all"', 'The question must be a JSON object.'],
-      ['[]', 'The question must be a JSON object.'],
       ['null', 'The question must be a JSON object.'],
-      [`{"check":"all","__proto__":{"to":"${HOT}"},"from":"${COLD}"}`, expect.stringContaining('to is required')],
+      [`{"check":"all","__proto__":"${HOT}","from":"${COLD}"}`, expect.stringContaining('to is required')],
       [
-        { ...ask, ...Object.fromEntries(Array.from({ length: 5000 }, (_, turn) => [`x${turn}`, 1])) },
+        { ...ask, ...Object.fromEntries(Array.from({ length: 300 }, (_, turn) => [`x${turn}`, 1])) },
         expect.any(String),
       ],
     ] as const)
@@ -418,20 +416,21 @@ describe('a batch', () => {
     const rows = [
       { ...ask, contract: null, tokenId: null, rights: null, chainId: null, version: null },
       { ...ask, contract: 'nonsense', tokenId: 1e300 },
-      { ...ask, check: 'contract', contract: CONTRACT, tokenId: {} },
+      { ...ask, check: 'contract', contract: CONTRACT, tokenId: true },
     ];
     expect((await wholeOf(app, rows)).answers).toEqual([{ result: true }, { result: true }, { result: true }]);
   });
 
   test('a line that is not JSON is refused by itself; the end may be empty', async () => {
     const line = JSON.stringify(ask);
-    const body = `${line}\r\n\n{"check":NaN}\n${line.slice(0, 30)}\n${line}\n\n`;
+    const body = `${line}\r\n\n{"check":NaN}\n${line.slice(0, 30)}\n{"check":[1]}\n${line}\n\n`;
     const [, ...lines] = await linesOf(await sendTo(app, body, '', NDJSON));
     expect(lines.map((one) => (one as Answer).problem?.detail ?? one['result'] ?? one)).toEqual([
       true,
       'Not valid JSON: expected a value, found the end.',
       'Not valid JSON: expected a value, found "N" at position 9.',
       'Not valid JSON: the string at position 22 is not closed.',
+      'Not valid JSON: expected a string or a number, found "[" at position 9.',
       true,
       { complete: false },
     ]);
@@ -454,8 +453,15 @@ describe('a batch', () => {
       ['{"questions":[],"block":100}', 'block belongs in the query of the URL, not in the body'],
       ['{"numbers":"string","questions":[]}', 'numbers belongs in the query of the URL, not in the body'],
       ['{"rows":[]}', 'rows is not a known field of the body, which has only questions'],
-      [`{"questions":${'['.repeat(1_000_000)}`, `${json}it is nested more than 8 deep.`],
-      [`{"questions":[${'{"a":'.repeat(100_000)}`, `${json}it is nested more than 8 deep.`],
+      [`{"questions":${'['.repeat(1_000_000)}`, `${json}expected a string or a number, found "[" at position 14.`],
+      [
+        `{"questions":[{"check":[${'1,'.repeat(4_000_000)}1]}]}`,
+        `${json}expected a string or a number, found "[" at position 23.`,
+      ],
+      [
+        `{"questions":[{"check":"${'a'.repeat(5000)}"}]}`,
+        `${json}the object at position 14 is longer than 4096 characters.`,
+      ],
       [many(10_001), 'questions must be at most 10000: send several batches'],
       [new Uint8Array([0x7b, 0xff, 0xfe]), 'The body is not valid UTF-8.'],
       [new Uint8Array([0x7b, 0xe2, 0x82]), 'The body is not valid UTF-8.'],

@@ -1,7 +1,8 @@
 // Answers a batch: many questions, each chain as of one block, as one JSON object or as a stream of lines.
 
-import { MAX_BATCH_BYTES } from '../api/batch-operation.ts';
+import { MAX_BATCH_BYTES, QUESTION_BYTES } from '../api/batch-operation.ts';
 import { type BatchFormat, type ChainQuestion, readQuestion, splitBatch } from '../api/batch-question.ts';
+import type { JsonValue } from '../api/json-reader.ts';
 import { arrayText, stringify } from '../api/json-text.ts';
 import { handled } from '../api/operation.ts';
 import type { BatchOperation } from '../api/operations.ts';
@@ -20,15 +21,16 @@ import type { Call } from './call.ts';
 import { noneAnswered } from './chain-pages.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
 import { valueText } from './json.ts';
-import { BATCH_WEIGHT, type LongList } from './long-lists.ts';
+import type { LongList, ReceivedBody } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
 import { isRewritten, reorganizing, retryRewritten } from './rewritten.ts';
 import { requireOneChain, requireServed } from './served-chains.ts';
 import type { FailedRequest, Service } from './service.ts';
 
-/** How many questions are read or answered without a break: other requests wait for them. */
+/** How many questions are answered, and read, without a break: other requests wait for them. */
 const SLICE = 500;
+const READ_AT_ONCE = 100;
 
 /** A question, or why it is refused. */
 type Row = ChainQuestion | Problem;
@@ -47,6 +49,8 @@ interface Batch {
   readonly failed: FailedRequest;
   /** Waits for a turn to read so many questions; null for a small batch. */
   readonly long: LongList | null;
+  /** Must be called when the batch was answered. */
+  readonly end: () => void;
 }
 
 export async function answerBatch(operation: BatchOperation, call: Call): Promise<Response> {
@@ -54,16 +58,23 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
   const { block, timestamp, numbers: mode, ...rest } = readRequest(operation, {}, query);
   handled(rest);
   const formats = formatsOf(request);
-  const isSmall = (announcedBytes(request) ?? Number.POSITIVE_INFINITY) <= MAX_PLAIN_BYTES;
-  const long = isSmall ? null : service.longLists.begin(call.caller(), BATCH_WEIGHT);
+  const caller = call.caller();
+  const received = service.longLists.receive(caller);
+  let long: LongList | null = null;
   let isStreamed = false;
+  const end = () => {
+    received.end();
+    long?.end();
+  };
   try {
-    const body = await readBody(request, MAX_BATCH_BYTES, Math.min(BODY_SECONDS, service.answerTimeout));
     const most = service.admission?.mostQuestions(request, operation.budget) ?? Number.POSITIVE_INFINITY;
-    const { rows, chainIds } = await readRows(body, formats.request, most, service);
-    await call.count(rows.length);
+    const body = await receive(call, most, received);
+    // Not before the body is there: a caller that sends nothing must not keep others from theirs.
+    long = body.length <= MAX_PLAIN_BYTES ? null : service.longLists.begin(caller);
+    const { rows, chainIds } = await readRows(body, formats.request, most, service, long);
+    await call.count(Math.max(rows.length, Math.ceil(body.length / QUESTION_BYTES)));
     requireOneChain(block, chainIds.size);
-    const batch: Batch = { rows, chainIds, asOf: { block, timestamp }, mode, service, failed, long };
+    const batch: Batch = { rows, chainIds, asOf: { block, timestamp }, mode, service, failed, long, end };
     const headers: Record<string, string> = { ...CORS, 'cache-control': 'no-store', vary: 'X-API-KEY' };
     if (timestamp !== undefined) headers['x-as-of-timestamp'] = String(timestamp);
     if (formats.response === 'json') {
@@ -76,8 +87,15 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
     isStreamed = true;
     return streamResponse(stream(batch, begun, sent), sent, { headers });
   } finally {
-    if (!isStreamed) long?.end();
+    if (!isStreamed) end();
   }
+}
+
+/** A body that is too large for the questions that the caller may ask is not read. */
+async function receive({ request, service, count }: Call, most: number, received: ReceivedBody): Promise<string> {
+  const maxBytes = Math.min(MAX_BATCH_BYTES, most * QUESTION_BYTES);
+  if (maxBytes < MAX_BATCH_BYTES && (announcedBytes(request) ?? 0) > maxBytes) await count(most + 1);
+  return readBody(request, maxBytes, Math.min(BODY_SECONDS, service.answerTimeout), received.add);
 }
 
 const TYPES = new Map<string, BatchFormat>([
@@ -98,33 +116,39 @@ function formatsOf({ headers }: Request): Readonly<Record<'request' | 'response'
   return { request, response: named.length === 1 ? (named[0] as BatchFormat) : request };
 }
 
-/** Lets other requests go first. */
-const pause = () => new Promise(setImmediate);
-
 async function readRows(
   body: string,
   format: BatchFormat,
   /** Reading stops after one question more than this. */
   mostQuestions: number,
   service: Service,
+  long: LongList | null,
 ): Promise<Pick<Batch, 'rows' | 'chainIds'>> {
   const rows: Row[] = [];
   const chainIds = new Set<number>();
-  for (const value of splitBatch(body, format)) {
-    if (rows.length % SLICE === SLICE - 1) await pause();
+  const values = splitBatch(body, format);
+  const rowOf = (value: JsonValue | Problem): Row => {
     try {
-      const row = value instanceof Problem ? value : readQuestion(value);
-      if (!(row instanceof Problem)) {
-        requireServed(row.chainId, row.question.version, service.chainIds);
-        chainIds.add(row.chainId);
-      }
-      rows.push(row);
+      if (value instanceof Problem) return value;
+      const row = readQuestion(value);
+      requireServed(row.chainId, row.question.version, service.chainIds);
+      chainIds.add(row.chainId);
+      return row;
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      rows.push(error);
+      if (error instanceof Problem) return error;
+      throw error;
     }
-    if (rows.length > mostQuestions) break;
-  }
+  };
+  /** True if there are more. */
+  const readSome = async (): Promise<boolean> => {
+    for (let left = READ_AT_ONCE; left > 0; left--) {
+      const { done, value } = values.next();
+      if (done || rows.length > mostQuestions) return false;
+      rows.push(rowOf(value));
+    }
+    return true;
+  };
+  while (await (long === null ? readSome() : long.read(0, readSome)));
   return { rows, chainIds };
 }
 
@@ -269,7 +293,7 @@ async function beginLines(batch: Batch): Promise<BegunLines> {
 
 /** Streams the answers with one slice in memory. */
 function stream(batch: Batch, { pins, first }: BegunLines, sent: StreamedBody): ReadableStream<Uint8Array> {
-  const { rows, service, failed, long } = batch;
+  const { rows, service, failed } = batch;
   const encoder = new TextEncoder();
   const deadline = performance.now() + 1000 * service.answerTimeout;
   let [next, complete, isEnded, isCancelled] = [0, true, false, false];
@@ -295,7 +319,7 @@ function stream(batch: Batch, { pins, first }: BegunLines, sent: StreamedBody): 
   }
 
   const end = (isComplete: boolean) => {
-    long?.end();
+    batch.end();
     sent.onEnd(isComplete);
   };
   return new ReadableStream({

@@ -23,8 +23,13 @@ export function requireBodyWithin(request: Request, maxBytes: number): void {
   if ((announcedBytes(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** The whole body as text. Throws a problem if it is too large, too slow, cut off, or not UTF-8. */
-export async function readBody(request: Request, maxBytes: number, seconds = BODY_SECONDS): Promise<string> {
+/** The whole body as text. Throws a problem if it is too large, too slow, cut off, or not UTF-8. `onBytes` may throw one too. */
+export async function readBody(
+  request: Request,
+  maxBytes: number,
+  seconds = BODY_SECONDS,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<string> {
   requireBodyWithin(request, maxBytes);
   const reader = request.body?.getReader();
   if (reader === undefined) return '';
@@ -41,6 +46,7 @@ export async function readBody(request: Request, maxBytes: number, seconds = BOD
       if (done) return text + decoder.decode();
       bytes += value.length;
       if (bytes > maxBytes) throw tooLarge(maxBytes);
+      onBytes(value.length);
       text += decoder.decode(value, { stream: true });
     }
   } catch (error) {

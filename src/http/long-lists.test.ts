@@ -6,7 +6,7 @@ import { block, COLD, CONTRACT, ended, granted, HOT, KEY_RECORD, timeOf } from '
 import { serviceOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { createAdmission, type UnknownKeys } from './admission.ts';
+import { type AdmissionOptions, createAdmission, type UnknownKeys } from './admission.ts';
 import { type App, createApp } from './app.ts';
 import { readProxies } from './client-address.ts';
 import { createLimiter } from './limiter.ts';
@@ -14,7 +14,9 @@ import { createLongLists } from './long-lists.ts';
 
 const COUNT = 2000;
 const LIST = `/registry/v2/${HOT}`;
-const KEYS = ['first', 'second'];
+const KEYS = ['first', 'second', 'of Ada', 'another of Ada'];
+/** Two keys have one owner. */
+const recordOf = (key: string) => ({ ...KEY_RECORD, id: KEYS.indexOf(key), owner: key.endsWith('Ada') ? COLD : null });
 
 let store: Store;
 let epoch: number;
@@ -27,8 +29,24 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const limiter = () => createLimiter({ most: 10_000, seconds: 10 });
-/** Callers are told apart by address, and two keys are active. */
+const limiter = (most = 10_000) => createLimiter({ most, seconds: 10 });
+const proxiesOf = (trusted: string) => readProxies(trusted) as NonNullable<ReturnType<typeof readProxies>>;
+const admissionOf = (more: Partial<AdmissionOptions> = {}) =>
+  createAdmission({
+    anonymous: limiter(),
+    pages: limiter(),
+    lookups: limiter(),
+    limiterOfKey: () => null,
+    keys: {
+      known: (key) => KEYS.includes(key) && recordOf(key),
+      found: (key) => (KEYS.includes(key) ? recordOf(key) : null),
+      isFamiliar: () => true,
+      lookUp: async () => false,
+    },
+    proxies: proxiesOf(''),
+    ...more,
+  });
+/** Callers are told apart by address, and some keys are active. */
 const appWith = (
   more: Partial<Parameters<typeof createApp>[0]> = {},
   trusted = '',
@@ -36,20 +54,7 @@ const appWith = (
 ) =>
   createApp(
     serviceOf(store, timeOf(103), {
-      admission: createAdmission({
-        anonymous: limiter(),
-        pages: limiter(),
-        lookups: limiter(),
-        limiterOfKey: () => null,
-        keys: {
-          known: (key) => KEYS.includes(key) && KEY_RECORD,
-          found: () => null,
-          isFamiliar: () => true,
-          lookUp: async () => false,
-        },
-        unknownKeys,
-        proxies: readProxies(trusted) as NonNullable<ReturnType<typeof readProxies>>,
-      }),
+      admission: admissionOf({ unknownKeys, proxies: proxiesOf(trusted) }),
       ...more,
     }),
   );
@@ -111,6 +116,14 @@ describe('long lists in flight', () => {
     ]);
     expect(await statusOf(app, LIST, { key: 'second' })).toBe(200);
     expect(await statusOf(app, LIST)).toBe(200);
+  });
+
+  test('16 for all keys of one owner', async () => {
+    const app = appWith();
+    for (const key of ['of Ada', 'another of Ada']) await open(8, app, LIST, { key });
+    expect(await statusOf(app, LIST, { key: 'of Ada' })).toBe(429);
+    expect(await statusOf(app, LIST, { key: 'another of Ada' })).toBe(429);
+    expect(await statusOf(app, LIST, { key: 'first' })).toBe(200);
   });
 
   test('128 without a key for the whole process, and as many with one', async () => {
@@ -183,7 +196,102 @@ test('a long list on a page counts for the caller of the page, also behind a pro
   await other.close();
 });
 
+describe('bodies', () => {
+  const MIB = 1024 * 1024;
+  /** A body of which only a part ever arrives, unless it is closed. */
+  function bodyOf(bytes: number) {
+    let end = () => {};
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new Uint8Array(bytes).fill(0x20));
+        end = () => controller.close();
+      },
+    });
+    return { body, end: () => end() };
+  }
+  const post = (app: App, body: ReadableStream<Uint8Array> | string, { from = '198.51.100.1', key = '' } = {}) =>
+    app.fetch(
+      new Request('http://localhost/registry/any/check', {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', ...(key === '' ? {} : { 'x-api-key': key }) },
+      }),
+      () => from,
+    );
+
+  test('that do not arrive keep nobody from a long list', async () => {
+    const app = appWith();
+    const bodies = Array.from({ length: 50 }, () => bodyOf(1));
+    const posted = bodies.map(({ body }) => post(app, body, { key: 'first' }));
+    expect(await statusOf(app, LIST, { key: 'second' })).toBe(200);
+    expect(await statusOf(app, LIST, { key: 'first' })).toBe(200);
+    for (const { end } of bodies) end();
+    expect(new Set((await Promise.all(posted)).map(({ status }) => status))).toEqual(new Set([400]));
+  });
+
+  test('of one caller have 8 MiB at most, and of all callers 64 MiB', async () => {
+    const longLists = createLongLists();
+    const app = appWith({ longLists });
+    const first = bodyOf(5 * MIB);
+    const waiting = post(app, first.body, { key: 'of Ada' });
+    await Bun.sleep(10);
+    const refused = await post(app, bodyOf(5 * MIB).body, { key: 'another of Ada' });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      429,
+      { detail: 'The bodies of one caller can have 8192 KiB at once. Wait until one was answered.' },
+    ]);
+    const other = bodyOf(5 * MIB);
+    const others = post(app, other.body, { key: 'first' });
+    for (const { end } of [first, other]) end();
+    expect([(await waiting).status, (await others).status]).toEqual([400, 400]);
+    // What was answered no longer counts.
+    const again = bodyOf(8 * MIB);
+    again.end();
+    expect((await post(app, again.body, { key: 'of Ada' })).status).toBe(400);
+    const kept = Array.from({ length: 8 }, (_, id) => longLists.receive({ id: String(id), hasKey: true }));
+    for (const one of kept) one.add(8 * MIB);
+    expect(() => longLists.receive({ id: 'another', hasKey: true }).add(1)).toThrow('as many bodies as it can');
+    longLists.receive({ id: 'another', hasKey: false }).add(1);
+  });
+
+  test('count as a question for each KiB, and are not read if the caller may not ask as many', async () => {
+    const anonymous = limiter(25);
+    const app = appWith({ admission: admissionOf({ anonymous }) });
+    const question = JSON.stringify({ questions: [{ check: 'all', from: COLD, to: HOT }] });
+    const padded = (kib: number) => question + ' '.repeat(kib * 1024 - question.length);
+    expect((await post(app, padded(20))).status).toBe(200);
+    expect((await post(app, padded(6))).status).toBe(429);
+    // The refused one counts as one.
+    expect((await post(app, padded(4))).status).toBe(200);
+    let isRead = false;
+    const unread = new Request('http://localhost/registry/any/check', {
+      method: 'POST',
+      body: new ReadableStream(
+        {
+          pull() {
+            isRead = true;
+          },
+        },
+        { highWaterMark: 0 },
+      ),
+      headers: { 'content-type': 'application/json', 'content-length': String(26 * 1024) },
+    });
+    expect((await app.fetch(unread, () => '198.51.100.2')).status).toBe(429);
+    expect(isRead).toBe(false);
+    expect((await post(app, padded(8000), { key: 'first' })).status).toBe(200);
+  });
+});
+
 describe('reads of long lists', () => {
+  test('go round among callers: who waits with many is not before who waits with one', async () => {
+    const longLists = createLongLists();
+    const order: string[] = [];
+    const read = (id: string) => longLists.read({ id, hasKey: true }, 1, async () => void order.push(id));
+    await Promise.all([...Array.from({ length: 100 }, () => read('many')), read('one'), read('other')]);
+    expect(order).toHaveLength(102);
+    expect(Math.max(order.indexOf('one'), order.indexOf('other'))).toBeLessThan(6);
+  });
+
   test('run two at a time, and other requests get a turn between them', async () => {
     let turn = 0;
     let isDone = false;
@@ -200,7 +308,9 @@ describe('reads of long lists', () => {
       },
     };
     const app = appWith({ store: counting });
-    const lists = await Promise.all(KEYS.flatMap((key) => Array.from({ length: 16 }, () => send(app, LIST, { key }))));
+    const lists = await Promise.all(
+      ['first', 'second'].flatMap((key) => Array.from({ length: 16 }, () => send(app, LIST, { key }))),
+    );
     countTurns();
     const lengths = await Promise.all(lists.map(lengthOf));
     isDone = true;

@@ -1,9 +1,10 @@
 // Limits what long lists, large batches and streams cost: how many a caller has in flight, how fast they are read, and how many reads
 // run at a time. Callers take turns.
 
-import { Problem } from '../api/problems.ts';
+import { MAX_BATCH_BYTES } from '../api/batch-operation.ts';
 import { widerPrefix } from './client-address.ts';
 import { createRounds } from './rounds.ts';
+import { createShares } from './shares.ts';
 
 /** Who a request is counted for. */
 export interface Caller {
@@ -32,11 +33,20 @@ export interface LongList {
   end(): void;
 }
 
+/** The bytes of a body that is kept in memory. */
+export interface ReceivedBody {
+  add(bytes: number): void;
+  /** Must be called when the request was answered. */
+  end(): void;
+}
+
 export interface LongLists {
   /** Runs a read of so many delegations when it is the caller's turn. */
   read<T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T>;
   /** Throws a problem if the caller, or the whole process, has too many in flight. */
-  begin(caller: Caller, weight?: number): LongList;
+  begin(caller: Caller): LongList;
+  /** Throws a problem if the bodies of the caller, or of all, have too many bytes. */
+  receive(caller: Caller): ReceivedBody;
   readonly inFlight: number;
   /** Records that something other than a long list was answered. */
   noteShort(): void;
@@ -44,79 +54,65 @@ export interface LongLists {
   isBesideShort(): boolean;
 }
 
-/**
- * Each list in flight holds one read in memory, and a batch as much as BATCH_WEIGHT lists. Callers with and without a key cannot use
- * up each other's share.
- */
+/** Each list in flight holds one read in memory. Callers with and without a key cannot use up each other's share. */
 const MAX_IN_FLIGHT = 128;
-export const BATCH_WEIGHT = 8;
+/** Bytes of all bodies that have arrived, or are arriving, and are not answered; and of those of one caller. */
+const MAX_BODIES = 64 * 1024 * 1024;
+const MAX_BODIES_OF_CALLER = MAX_BATCH_BYTES;
 /** A read keeps the process busy on SQLite, and a connection on PostgreSQL: checks must not wait for many of them. */
 const MAX_READS = 2;
 /** How far a caller may be ahead of the pace. */
 const BURST_MS = 2000;
 /** More callers than this are looked through for those that owe nothing. */
 const MANY_CALLERS = 1000;
-const RETRY_SECONDS = 5;
 /** For this long after a short answer, another one is expected. */
 const BESIDE_MS = 1000;
-
-interface Account {
-  inFlight: number;
-  /** When the delegations read so far would have been read at the allowed pace. */
-  paidAt: number;
-}
 
 export function createLongLists(
   { perAddress, perKey, rowsPerSecond }: LongListLimits = { perAddress: 4, perKey: 16, rowsPerSecond: null },
   clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) },
 ): LongLists {
-  const kinds = {
-    anonymous: { most: perAddress, inFlight: 0, accounts: new Map<string, Account>(), words: 'without an API key' },
-    keyed: { most: perKey, inFlight: 0, accounts: new Map<string, Account>(), words: 'with the API keys of one owner' },
+  const service = 'The service is sending as many long lists as it can. Retry later.';
+  const tooManyOf = (words: string) => (most: number) =>
+    `At most ${most} long lists and large batches can be in flight at once ${words}. Wait until one was sent.`;
+  const lists = {
+    anonymous: createShares(MAX_IN_FLIGHT, [tooManyOf('without an API key'), service]),
+    keyed: createShares(MAX_IN_FLIGHT, [tooManyOf('with the API keys of one owner'), service]),
   };
+  const tooManyBytes = [
+    (most: number) => `The bodies of one caller can have ${most / 1024} KiB at once. Wait until one was answered.`,
+    'The service is reading as many bodies as it can. Retry later.',
+  ] as const;
+  const bodies = {
+    anonymous: createShares(MAX_BODIES, tooManyBytes),
+    keyed: createShares(MAX_BODIES, tooManyBytes),
+  };
+  /** When the delegations that a caller without a key has read would have been read at the allowed pace. */
+  const paidAt = new Map<string, number>();
   const takeTurn = createTurns();
   let shortAt = Number.NEGATIVE_INFINITY;
 
-  function accountOf(accounts: Map<string, Account>, id: string): Account {
-    if (accounts.size >= MANY_CALLERS) {
-      const now = clock.now();
-      for (const [other, { inFlight, paidAt }] of accounts) if (inFlight === 0 && paidAt <= now) accounts.delete(other);
-    }
-    const account = accounts.get(id) ?? { inFlight: 0, paidAt: 0 };
-    accounts.set(id, account);
-    return account;
-  }
-
-  async function keepPace(account: Account, rows: number): Promise<void> {
+  async function keepPace(id: string, rows: number): Promise<void> {
     if (rowsPerSecond === null) return;
     const now = clock.now();
-    account.paidAt = Math.max(account.paidAt, now) + (1000 * rows) / rowsPerSecond;
-    const wait = account.paidAt - now - BURST_MS;
+    if (paidAt.size >= MANY_CALLERS) for (const [other, time] of paidAt) if (time <= now) paidAt.delete(other);
+    const paid = Math.max(paidAt.get(id) ?? 0, now) + (1000 * rows) / rowsPerSecond;
+    paidAt.set(id, paid);
+    const wait = paid - now - BURST_MS;
     if (wait > 0) await clock.sleep(wait);
   }
 
-  const kindOf = ({ hasKey }: Caller) => (hasKey ? kinds.keyed : kinds.anonymous);
-
   async function read<T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T> {
     const id = countedAs(caller);
-    if (!caller.hasKey) await keepPace(accountOf(kinds.anonymous.accounts, id), rows);
+    if (!caller.hasKey) await keepPace(id, rows);
     return takeTurn(id, run);
   }
 
   return {
     read,
-    begin(caller, weight = 1) {
-      const id = countedAs(caller);
-      const kind = kindOf(caller);
-      const account = accountOf(kind.accounts, id);
-      if (account.inFlight >= kind.most)
-        throw tooMany(
-          `At most ${kind.most} long lists and large batches can be in flight at once ${kind.words}. Wait until one was sent.`,
-        );
-      if (kind.inFlight + weight > MAX_IN_FLIGHT)
-        throw tooMany('The service is sending as many long lists as it can. Retry later.');
-      kind.inFlight += weight;
-      account.inFlight++;
+    begin(caller) {
+      const [shares, most] = caller.hasKey ? [lists.keyed, perKey] : [lists.anonymous, perAddress];
+      const giveBack = shares.take(countedAs(caller), most);
       let hasEnded = false;
       return {
         read: (rows, run) =>
@@ -125,16 +121,23 @@ export function createLongLists(
             return run();
           }),
         end() {
-          if (hasEnded) return;
           hasEnded = true;
-          kind.inFlight -= weight;
-          account.inFlight--;
-          if (account.inFlight === 0 && account.paidAt <= clock.now()) kind.accounts.delete(id);
+          giveBack();
+        },
+      };
+    },
+    receive(caller) {
+      const shares = caller.hasKey ? bodies.keyed : bodies.anonymous;
+      const parts: (() => void)[] = [];
+      return {
+        add: (bytes) => void parts.push(shares.take(countedAs(caller), MAX_BODIES_OF_CALLER, bytes)),
+        end() {
+          for (const giveBack of parts.splice(0)) giveBack();
         },
       };
     },
     get inFlight() {
-      return kinds.anonymous.inFlight + kinds.keyed.inFlight;
+      return lists.anonymous.taken + lists.keyed.taken;
     },
     noteShort() {
       shortAt = clock.now();
@@ -142,8 +145,6 @@ export function createLongLists(
     isBesideShort: () => clock.now() - shortAt < BESIDE_MS,
   };
 }
-
-export const tooMany = (detail: string) => new Problem('too-many-requests', detail, { retryAfter: RETRY_SECONDS });
 
 /** Runs at most MAX_READS at a time, one of each caller in turn. Each begins in its own turn of the event loop, after other requests. */
 function createTurns() {

@@ -56,7 +56,7 @@ export const GUIDE: readonly Chapter[] = [
     id: 'batch',
     title: 'Many questions at once',
     paragraphs: [
-      `\`POST ${BATCH_OPERATION.path}\` answers up to ${MAX_QUESTIONS.toLocaleString('en')} questions of any kind, version and chain, in order. All questions of a chain are answered as of one block. A question that cannot be answered has a \`problem\` instead of a \`result\`, and \`complete\` is then \`false\`. With \`Accept: application/x-ndjson\` the answers are streamed as lines: the last line is \`{"complete":…}\`, or \`{"error":…}\` if a reorg replaced the block meanwhile. A response without either is cut off. Without a key, each question counts as a request.`,
+      `\`POST ${BATCH_OPERATION.path}\` answers up to ${MAX_QUESTIONS.toLocaleString('en')} questions of any kind, version and chain, in order. All questions of a chain are answered as of one block. A question that cannot be answered has a \`problem\` instead of a \`result\`, and \`complete\` is then \`false\`. With \`Accept: application/x-ndjson\` the answers are streamed as lines: the last line is \`{"complete":…}\`, or \`{"error":…}\` if a reorg replaced the block meanwhile. A response without either is cut off. Without a key, each question counts as a request, and a body as at least one for each KiB.`,
     ],
   },
   {
