@@ -279,6 +279,21 @@ describe('kubernetes', () => {
       expect(budget.spec.selector.matchLabels).toEqual(spec.selector.matchLabels);
       expect(budget.spec.minAvailable).toBeLessThan(spec.replicas);
     }
+    const { spec: policy } = (await yaml(`${folder}/network-policy.yaml`)) as {
+      spec: {
+        podSelector: { matchLabels: Readonly<Record<string, string>> };
+        ingress: { from: unknown[]; ports: { port: string }[] }[];
+      };
+    };
+    const ports = new Set<string>();
+    for (const role of ['api', 'follower']) {
+      const { template } = (await workload(role)).spec;
+      expect(template.metadata.labels).toMatchObject(policy.podSelector.matchLabels);
+      for (const { name } of template.spec.containers[0]?.ports ?? []) ports.add(name);
+    }
+    expect(policy.ingress.map(({ from, ports }) => [from.length, ports.map(({ port }) => port)])).toEqual(
+      [...ports].map((port) => [1, [port]]),
+    );
     const service = (await yaml(`${folder}/api-service.yaml`)) as { spec: { selector: object } };
     expect(service.spec.selector).toEqual((await workload('api')).spec.selector.matchLabels);
   });
@@ -326,6 +341,9 @@ test.each(['deploy/nginx.conf', 'deploy/systemd/nginx.conf'])(
     const [zone = ''] = allOf(/^limit_conn_zone \$binary_remote_addr zone=(\w+):/gm, nginx);
     expect(allOf(new RegExp(`^ {2}limit_conn ${zone} (\\d+);$`, 'gm'), nginx)).toEqual(['100']);
     expect(nginx).toContain('limit_conn_status 429;');
+    // Empty, and so not sent, without TLS.
+    expect(nginx).toMatch(/^map \$https \$hsts \{\n {2}default "";\n {2}on "max-age=\d{8}";\n\}$/m);
+    expect(nginx).toContain('  add_header Strict-Transport-Security $hsts always;');
     expect(nginx).toContain(`client_max_body_size ${MAX_BATCH_BYTES / 1024 / 1024}m;`);
   },
 );

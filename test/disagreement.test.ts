@@ -294,6 +294,7 @@ test('a percent sign in a URL does not fail, and a key is redacted both encoded 
   const { redact } = createProviderPool(MAINNET, ['https://rpc.example/v2/abc%2Bdefghijklmnop']);
   expect(redact('the key abc%2Bdefghijklmnop is over its limit')).not.toContain('defghijklmnop');
   expect(redact('the key abc+defghijklmnop is over its limit')).not.toContain('defghijklmnop');
+  expect(redact('the key ABC+DefGhijklmnop of RPC.Example')).toBe('the key … of …');
 });
 
 test('a message is redacted before it is shortened', async () => {

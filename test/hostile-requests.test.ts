@@ -470,6 +470,19 @@ describe('what the HTTP parser answers before the API', () => {
     }
   });
 
+  test('two Host headers are refused, and every answer says that its type is not to be guessed', async () => {
+    const client = rawClient(server.url);
+    for (const path of ['/health', '/nowhere', `/registry/v2/${COLD}`]) {
+      const refused = await client.send(`GET ${path} HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n`);
+      expect([path, refused?.status, refused?.body]).toEqual([path, 400, expect.stringContaining('two Host headers')]);
+    }
+    client.close();
+    for (const path of ['/nowhere', `/registry/v2/${COLD}`, '/registry/any/changes']) {
+      const { headers } = await fetch(`${server.url}${path}`);
+      expect([path, headers.get('x-content-type-options')]).toEqual([path, 'nosniff']);
+    }
+  });
+
   test('headers that do not come to an end are cut off after some ten seconds', async () => {
     const client = rawClient(server.url);
     const began = performance.now();

@@ -78,7 +78,10 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     const result = await client.callTool({ name, arguments: args });
     const [content] = result.content as { type: string; text: string }[];
     expect(content?.type).toBe('text');
-    if (!result.isError) expect(JSON.parse(content?.text ?? '')).toEqual(result.structuredContent);
+    if (!result.isError) {
+      expect(JSON.parse(content?.text ?? '')).toEqual(result.structuredContent);
+      expect(result.content).toMatchObject([{}, { type: 'text', text: expect.stringContaining('not instructions') }]);
+    }
     return {
       ...(result.structuredContent as Record<string, unknown>),
       error: result.isError ? content?.text : undefined,
@@ -236,6 +239,19 @@ describe('POST /mcp', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect((await post(served.url, list, { 'x-api-key': 'nonsense' })).status).toBe(401);
     expect((await fetch(`${served.url}/mcp`)).status).toBe(405);
+  });
+
+  test('refuses pages of other sites, also of one whose name was moved here', async () => {
+    const statusOf = async (origin: string) => (await post(served.url, list, { origin })).status;
+    for (const origin of [
+      'https://evil.example',
+      'null',
+      'http://localhost.evil.example',
+      'http://127.0.0.1.evil.example:80',
+    ])
+      expect([origin, await statusOf(origin)]).toEqual([origin, 403]);
+    for (const origin of ['http://localhost:6274', 'http://127.0.0.1'])
+      expect([origin, await statusOf(origin)]).toEqual([origin, 200]);
   });
 
   test('refuses batches, large bodies and what is not JSON-RPC', async () => {

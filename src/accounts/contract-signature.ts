@@ -22,6 +22,8 @@ export type VerifyContractSignature = (signed: ContractSignature) => Promise<Ver
 const TIMEOUT_MS = 5000;
 /** The largest response is the wallet's code. */
 const MAX_BYTES = 256 * 1024;
+/** For the validator and the wallet's own code: several times what wallets need, with their deployment. */
+const GAS = '0x4c4b40';
 
 /** `nodes`: provider URLs by chain. */
 export async function createContractVerifier(
@@ -59,7 +61,7 @@ async function isValid(rpc: Rpc, chainId: number, address: Address, data: Hex, n
   // Without code, the validator would recover the signer from the signature, and an error of that yields the zero address.
   if (needsCode && parseHex('code', code) === '0x') return false;
   try {
-    const result = await rpc.call('eth_call', [{ data }, 'latest']);
+    const result = await rpc.call('eth_call', [{ data, gas: GAS }, 'latest']);
     const value = parseHex('return data', result);
     if (!/^0x(00)*0[01]$/.test(value)) throw malformed('return data', result);
     return value.endsWith('1');

@@ -41,8 +41,8 @@ const CLOCK_SKEW_SECONDS = 600;
 const MAX_MESSAGE_LENGTH = 4000;
 const MAX_SIGNATURE_LENGTH = 8000;
 /** Limits concurrent checks by providers, because the follower needs them. One caller gets only a share of a chain's. */
-const MAX_PER_CHAIN = 64;
-const MAX_PER_CALLER = 8;
+const MAX_PER_CHAIN = 16;
+const MAX_PER_CALLER = 2;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 /** Loads viem here, because it takes longer to load than the rest of most commands. */

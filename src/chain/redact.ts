@@ -10,7 +10,9 @@ export function createRedactor(urls: readonly string[]): Redact {
   });
   // Longest first, because one can contain another.
   const secrets = [...new Set(parts)].filter((part) => part.length >= 4).sort((a, b) => b.length - a.length);
-  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text);
+  // In any letter case: libraries change that of hosts.
+  const anyCase = secrets.map((secret) => new RegExp(RegExp.escape(secret), 'gi'));
+  return (text) => anyCase.reduce((left, secret) => left.replaceAll(secret, '…'), text);
 }
 
 function decode(part: string): string {

@@ -134,6 +134,8 @@ function answer(received: Received, service: Service): Awaitable<Answer | Respon
   if (url.length > maxUrlLength)
     throw new Problem('uri-too-long', `The URL is longer than ${maxUrlLength} characters.`);
   if (method !== 'GET' && match?.route.takesBody !== true) requireBodyWithin(request, MAX_PLAIN_BYTES);
+  // The headers of two are joined. Proxies may have looked at the other one.
+  if (request.headers.get('host')?.includes(',')) throw new Problem('bad-request', 'The request has two Host headers.');
   if (match === null) return withoutSlash(received.path, query);
   const { route, path } = match;
   if (!route.methods.includes(method === 'HEAD' ? 'GET' : method)) {

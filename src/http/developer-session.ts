@@ -16,12 +16,18 @@ export const SESSION_PATHS: DeveloperPaths = new Map([
 ]);
 
 const COOKIE = 'delegations_session';
-const TOKEN = new RegExp(`(?:^|; )${COOKIE}=([0-9a-f]{64})(?:;|$)`);
-const tokenOf = (request: Request) => TOKEN.exec(request.headers.get('cookie') ?? '')?.[1] ?? null;
+const isSecure = ({ origins }: Developers) => origins()[0]?.startsWith('https:') === true;
+/** With this prefix, browsers take the cookie over HTTPS only: nobody on the network can set another. */
+const cookieName = (developers: Developers) => (isSecure(developers) ? `__Secure-${COOKIE}` : COOKIE);
 
-async function walletOf(request: Request, { accounts }: Developers, now: number): Promise<string | null> {
-  const token = tokenOf(request);
-  return token === null ? null : accounts.sessions.walletOf(token, now);
+function tokenOf(request: Request, developers: Developers): string | null {
+  const token = new RegExp(`(?:^|; )${cookieName(developers)}=([0-9a-f]{64})(?:;|$)`);
+  return token.exec(request.headers.get('cookie') ?? '')?.[1] ?? null;
+}
+
+async function walletOf(request: Request, developers: Developers, now: number): Promise<string | null> {
+  const token = tokenOf(request, developers);
+  return token === null ? null : developers.accounts.sessions.walletOf(token, now);
 }
 
 export async function requireWallet(request: Request, developers: Developers, now: number): Promise<string> {
@@ -40,9 +46,9 @@ function sessionJson(wallet: string | null): SessionJson {
 export const sessionOf = async (request: Request, developers: Developers, now: number): Promise<SessionJson> =>
   sessionJson(await walletOf(request, developers, now));
 
-function cookie({ origins }: Developers, value: string, seconds: number): string {
-  const secure = origins()[0]?.startsWith('https:') ? '; Secure' : '';
-  return `${COOKIE}=${value}; Path=/developers; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
+function cookie(developers: Developers, value: string, seconds: number): string {
+  const secure = isSecure(developers) ? '; Secure' : '';
+  return `${cookieName(developers)}=${value}; Path=/developers; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
 }
 
 async function createNonce(request: Request, { accounts }: Developers, now: number): Promise<Response> {
@@ -82,7 +88,7 @@ async function openSession(
 }
 
 async function closeSession(request: Request, developers: Developers): Promise<Response> {
-  const token = tokenOf(request);
+  const token = tokenOf(request, developers);
   if (token !== null) await developers.accounts.sessions.close(token);
   return json(sessionJson(null), 200, { 'set-cookie': cookie(developers, '', 0) });
 }

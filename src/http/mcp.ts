@@ -6,9 +6,20 @@ import { MAX_PLAIN_BYTES, readBody } from './body.ts';
 import type { Call } from './call.ts';
 import { CORS } from './headers.ts';
 
-export async function answerMcp({ request, service: { mcp }, ask }: Call): Promise<Response> {
+const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+
+/** A page of another site, also one whose name was moved to this address, must not use a visitor's tools. Programs send no origin. */
+function requireNoPage({ headers }: Request, publicUrl: string | undefined): void {
+  const origin = headers.get('origin');
+  if (origin === null || LOOPBACK.test(origin) || (publicUrl !== undefined && origin === new URL(publicUrl).origin))
+    return;
+  throw new Problem('forbidden', 'Pages of other sites may not use the MCP server.');
+}
+
+export async function answerMcp({ request, service: { mcp, publicUrl }, ask }: Call): Promise<Response> {
   if (mcp === undefined)
     throw new Problem('not-found', 'The operator of this service has not turned the MCP server on (MCP=on).');
+  requireNoPage(request, publicUrl);
   const body = await readBody(request, MAX_PLAIN_BYTES);
   // A batch would be many questions that are counted as one request. The protocol has none since 2025-06-18.
   if (body.trimStart().startsWith('[')) throw new Problem('bad-request', 'JSON-RPC batches are not supported.');

@@ -26,6 +26,8 @@ export function sandboxSettings(
     METRICS_PORT: environment['METRICS_PORT'] || '0',
     LOG_LEVEL: environment['LOG_LEVEL'] || (quiet ? 'error' : 'warn'),
     OWNERSHIP: environment['OWNERSHIP'] || 'on',
+    // Receivers are programs on the same machine.
+    WEBHOOK_NETWORKS: environment['WEBHOOK_NETWORKS'] || 'loopback',
     // Placeholders, until the local chain and its folder exist.
     DATABASE_URL: 'sqlite:-',
     RPC_URL_1: 'http://127.0.0.1',

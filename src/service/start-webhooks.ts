@@ -3,7 +3,6 @@
 import type { Webhooks } from '../accounts/webhooks.ts';
 import type { Service } from '../http/service.ts';
 import { type Deliverer, type DelivererOptions, startDeliverer } from '../webhooks/deliverer.ts';
-import { type Networks, parseNetworks } from '../webhooks/networks.ts';
 import { createSender } from '../webhooks/send.ts';
 import { signatureOf } from '../webhooks/sign.ts';
 import type { TargetRules } from '../webhooks/target.ts';
@@ -27,9 +26,8 @@ export interface WebhookOptions {
   readonly pace?: DeliveryPace | undefined;
 }
 
-/** In a sandbox, receivers are programs on the same machine. */
 export const targetRules = ({ webhookNetworks }: Config, sandbox = false): TargetRules => ({
-  networks: sandbox ? (parseNetworks('loopback,private') as Networks) : webhookNetworks,
+  networks: webhookNetworks,
   allowsHttp: sandbox,
 });
 
