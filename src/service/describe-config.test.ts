@@ -54,3 +54,29 @@ test('a start without a chain, or with a misspelt variable, logs a warning with 
   // Names of other programs.
   expect(startLog({ HOME: '/', PGHOST: 'x', NODE_ENV: 'production', KUBERNETES_PORT: '1' }, false)).toEqual([start]);
 });
+
+test('a start that leaves a door open says which', () => {
+  const warningsOf = (environment: Record<string, string>) =>
+    (startLog(environment, false) as { warning?: string }[]).flatMap(({ warning }) =>
+      warning === undefined ? [] : [String(warning).split(':')[0]],
+    );
+  for (const [environment, warnings] of [
+    [{ PUBLIC_URL: 'http://delegations.example' }, ['PUBLIC_URL has no TLS']],
+    [{ PUBLIC_URL: 'https://delegations.example' }, []],
+    [{ PUBLIC_URL: 'http://localhost:8080' }, []],
+    [{ ANONYMOUS_LIMIT: 'off', LONG_LIST_ROWS: 'off' }, ['ANONYMOUS_LIMIT=off', 'LONG_LIST_ROWS=off']],
+    [{ ANONYMOUS_LIMIT: 'off', HOST: '127.0.0.1' }, []],
+    [{ REDIS_FALLBACK: 'off' }, []],
+    [{ REDIS_FALLBACK: 'off', REDIS_URL: 'redis://cache.example' }, ['REDIS_FALLBACK=off']],
+    [{ TRUSTED_PROXIES: '10.0.0.0/8' }, []],
+    [{ TRUSTED_PROXIES: '0.0.0.0/0' }, ['TRUSTED_PROXIES trusts everybody']],
+    [{ TRUSTED_PROXIES: '2000::/3' }, ['TRUSTED_PROXIES trusts everybody']],
+    [{ WEBHOOK_NETWORKS: 'loopback' }, []],
+    [{ WEBHOOK_NETWORKS: 'private', SELF_SERVICE_KEYS: 'off' }, []],
+    [
+      { WEBHOOK_NETWORKS: 'private' },
+      ['WEBHOOK_NETWORKS allows private networks, and SELF_SERVICE_KEYS=on lets strangers create webhooks to them.'],
+    ],
+  ] as const)
+    expect([environment, warningsOf(environment)]).toEqual([environment, [...warnings]]);
+});

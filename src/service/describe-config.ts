@@ -6,6 +6,7 @@ import { publishedFirstBlock } from '../chain/first-block.ts';
 import type { Limit } from '../http/limiter.ts';
 import { type Finality, NETWORKS, type Network } from '../registry/network.ts';
 import { exposedPaths } from '../store/sqlite.ts';
+import { isAllowedAddress } from '../webhooks/networks.ts';
 import { CHAIN_VARIABLES } from './chain-config.ts';
 import { type Config, type Environment, VARIABLES } from './config.ts';
 import type { Log } from './log.ts';
@@ -83,11 +84,42 @@ export function configWarnings(environment: Environment, config: Config, follows
     ...(!follows && config.ownership && config.chains.size === 0
       ? ['OWNERSHIP=on needs the providers in this process too. Set RPC_URL_<chainId>.']
       : []),
+    ...openDoors(config),
     ...exposedPaths(config.databaseUrl).map(
       ({ path, mode }) =>
         `Other users of this machine can read the store (mode ${mode}). It has secrets: chmod 600 ${path}`,
     ),
   ];
+}
+
+const LOOPBACK = /^(localhost|127\..*|\[?::1\]?)$/;
+
+/** Settings that let strangers do more than the operator probably wants. */
+function openDoors(config: Config): string[] {
+  const { publicUrl, host, anonymousLimit, longListLimits, redisFallback, redisUrl, proxies } = config;
+  const isPublic = !LOOPBACK.test(host);
+  const isPlain = publicUrl?.startsWith('http:') && !LOOPBACK.test(new URL(publicUrl).hostname);
+  // Of documentation networks: no proxy has them.
+  const trustsAnyone = proxies.check('192.0.2.1', 'ipv4') || proxies.check('2001:db8::1', 'ipv6');
+  const networks = config.webhooks && config.selfServiceKeys && isAllowedAddress('10.0.0.1', config.webhookNetworks);
+  const doors: readonly (readonly [isOpen: boolean | undefined, warning: string])[] = [
+    [isPlain, 'PUBLIC_URL has no TLS: keys and sessions can be read on the way. Use https, and a proxy that ends TLS.'],
+    [isPublic && anonymousLimit === null, 'ANONYMOUS_LIMIT=off: callers without a key are not limited at all.'],
+    [
+      isPublic && longListLimits.rowsPerSecond === null,
+      'LONG_LIST_ROWS=off: one caller without a key can keep the store busy.',
+    ],
+    [
+      redisUrl !== null && redisFallback === 'off',
+      'REDIS_FALLBACK=off: while Redis is unreachable, nobody is limited.',
+    ],
+    [trustsAnyone, 'TRUSTED_PROXIES trusts everybody: callers can choose the address that their limit counts for.'],
+    [
+      networks,
+      'WEBHOOK_NETWORKS allows private networks, and SELF_SERVICE_KEYS=on lets strangers create webhooks to them.',
+    ],
+  ];
+  return doors.flatMap(([isOpen, warning]) => (isOpen ? [warning] : []));
 }
 
 /** Only names that can be meant for this program: an environment has many others. */
