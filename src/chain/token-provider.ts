@@ -23,15 +23,21 @@ export interface TokenProvider {
 }
 
 /** Bounds what a hostile contract costs a node. Below the maximum of one transaction (EIP-7825), which some nodes enforce. */
-const GAS = '0x989680';
+const GAS = '0x1e8480';
 const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_CONTRACTS = 10_000;
+const MAX_BLOCKS = 1000;
+/** A provider that rejected a block is not asked about it for this long, whoever asks: it may get it a little later. */
+const REJECTED_MS = 150;
+const ANYBODY = `0x${'0'.repeat(40)}`;
 /** Calls of one HTTP request. */
 const BATCH = 25;
 
 export function createTokenProvider(name: string, chainId: number, url: string, timeoutMs: number): TokenProvider {
   const rpc = createRpc(url, { timeoutMs, maxBytes: MAX_BYTES });
   let isChainChecked = false;
+  /** Whether the provider has a block, and until when that is believed. */
+  const blocks = new Map<Bytes32, { readonly probe: Promise<unknown>; until: number }>();
   /** Contracts that had code at some block. */
   const contracts = new Set<Address>();
 
@@ -40,6 +46,18 @@ export function createTokenProvider(name: string, chainId: number, url: string, 
     if (id !== chainId) throw new WrongChain(id);
     isChainChecked = true;
   }
+  /** Asks once, for all that read at the block: what the provider does not have would cost a call for each wallet. */
+  function requireBlock(blockHash: Bytes32, at: object): Promise<unknown> {
+    const known = blocks.get(blockHash);
+    if (known !== undefined && performance.now() < known.until) return known.probe;
+    if (blocks.size >= MAX_BLOCKS) blocks.clear();
+    const entry = { probe: rpc.call('eth_getBalance', [ANYBODY, at]), until: Number.POSITIVE_INFINITY };
+    entry.probe.catch(() => {
+      entry.until = performance.now() + REJECTED_MS;
+    });
+    blocks.set(blockHash, entry);
+    return entry.probe;
+  }
   const hasCode = async (contract: Address, at: object) =>
     parseHex('code', await rpc.call('eth_getCode', [contract, at])) !== '0x';
 
@@ -47,6 +65,7 @@ export function createTokenProvider(name: string, chainId: number, url: string, 
     const at = { blockHash, requireCanonical: true };
     // Once is enough: another chain does not have the block.
     if (!isChainChecked) await requireChain();
+    await requireBlock(blockHash, at);
     // A precompile returns data, but has no code.
     if (!contracts.has(contract)) {
       if (!(await hasCode(contract, at))) return { type: 'no-code' };
@@ -65,6 +84,8 @@ export function createTokenProvider(name: string, chainId: number, url: string, 
       return { type: 'data', data: answers };
     } catch (error) {
       if (error instanceof RpcError && error.fault === 'refused' && isRevert(error)) return { type: 'reverted' };
+      // A reorg may have removed the block.
+      blocks.delete(blockHash);
       throw error;
     }
   }

@@ -59,6 +59,7 @@ const at = async (contract: `0x${string}`, blockHash?: `0x${string}`) => ({
   chainId: CHAIN,
   contract,
   blockHash: blockHash ?? (await headHash(evm.rpc)),
+  caller: 'a',
 });
 const only = (proxy: RpcProxy | undefined) => readerOf([(proxy as RpcProxy).url]);
 const both = (limits: TokenReaderOptions['limits'] = {}) =>
@@ -254,12 +255,12 @@ describe('cost', () => {
     const reads = Array.from({ length: 50 }, () => reader.ownerOf(collection, 7n));
     for (const read of await Promise.all(reads)) expect(read).toEqual({ type: 'owner', owner: ADA });
     await reader.ownerOf(collection, 7n);
-    const calls = { chainId: 1, code: 1, ownerOf: 1 };
-    expect((a as RpcProxy).calls).toBe(calls.chainId + calls.code + calls.ownerOf);
+    const calls = { chainId: 1, block: 1, code: 1, ownerOf: 1 };
+    expect((a as RpcProxy).calls).toBe(calls.chainId + calls.block + calls.code + calls.ownerOf);
     await evm.rpc.call('evm_mine', []);
     await reader.ownerOf(await at(TOKENS.Collection), 7n);
     // Code does not disappear unnoticed, so it is not read again.
-    expect((a as RpcProxy).calls).toBe(4);
+    expect((a as RpcProxy).calls).toBe(6);
   });
 
   test('a failure is shared in flight, but not kept', async () => {
@@ -290,7 +291,7 @@ describe('cost', () => {
 
   test('what is beyond the budget is refused', async () => {
     (a as RpcProxy).delayMs = 50;
-    const reader = readerOf([(a as RpcProxy).url], { maxRunning: 2, maxWaiting: 3 });
+    const reader = readerOf([(a as RpcProxy).url], { maxRunning: 2, maxWaiting: 3, maxWaitingOfOne: 10 });
     const collection = await at(TOKENS.Collection);
     const reads = await Promise.all(
       Array.from({ length: 8 }, (_, id) => reader.balances(collection, [ADA], BigInt(id))),
@@ -309,22 +310,55 @@ describe('cost', () => {
     expect((a as RpcProxy).requests).toBe(1);
   });
 
+  test('a block that no provider has costs a call for each try, however many ask about how many wallets', async () => {
+    for (const proxy of proxies) proxy.refuses = ({ method }) => (method === 'eth_chainId' ? null : 'header not found');
+    const reader = both();
+    const of = await at(TOKENS.Coin);
+    const owners = Array.from({ length: 101 }, (_, turn) => `0x${turn.toString(16).padStart(40, '0')}` as const);
+    const askers = Array.from({ length: 20 }, (_, turn) =>
+      reader.balances({ ...of, caller: String(turn) }, owners, BigInt(turn)),
+    );
+    for (const read of await Promise.all(askers)) expect(read).toMatchObject({ cause: 'no-provider' });
+    const calls = proxies.reduce((sum, proxy) => sum + proxy.calls, 0);
+    // For each provider the chain id of those that run at once, and some tries.
+    expect(calls).toBeLessThan(2 * (16 + 12));
+  });
+
+  test('one caller has a part of what runs, and others have their turn', async () => {
+    const budget = createReadBudget({ maxRunning: 4, maxRunningOfOne: 2, maxWaiting: 100, maxWaitingOfOne: 5 });
+    const order: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const read = (caller: string) =>
+      budget.run(caller, async () => {
+        order.push(caller);
+        await gate.promise;
+      });
+    const many = Array.from({ length: 8 }, () => read('many'));
+    expect(many.map((one) => one === null)).toEqual([...Array(7).fill(false), true]);
+    const others = ['one', 'other', 'one'].map(read);
+    expect(order).toEqual(['many', 'many', 'one', 'other']);
+    gate.resolve();
+    await Promise.all([...many, ...others]);
+    expect(order).toEqual(['many', 'many', 'one', 'other', 'many', 'one', ...Array(4).fill('many')]);
+  });
+
   test('a budget runs so many at once, in order, and shares its queue', async () => {
     const queue = { waiting: 0 };
-    const [one, other] = [createReadBudget(1, 1, queue), createReadBudget(1, 1, queue)];
+    const limits = { maxRunning: 1, maxRunningOfOne: 1, maxWaiting: 1, maxWaitingOfOne: 1 };
+    const [one, other] = [createReadBudget(limits, queue), createReadBudget(limits, queue)];
     const order: number[] = [];
     const gate = Promise.withResolvers<void>();
-    const first = one.run(() => gate.promise.then(() => void order.push(1)));
-    const second = one.run(async () => void order.push(2));
-    expect(other.run(async () => void order.push(3))).not.toBeNull();
-    expect([one.run(async () => {}), queue.waiting]).toEqual([null, 1]);
+    const first = one.run('a', () => gate.promise.then(() => void order.push(1)));
+    const second = one.run('a', async () => void order.push(2));
+    expect(other.run('a', async () => void order.push(3))).not.toBeNull();
+    expect([one.run('a', async () => {}), queue.waiting]).toEqual([null, 1]);
     gate.resolve();
     await Promise.all([first, second]);
     expect([order, queue.waiting]).toEqual([[3, 1, 2], 0]);
-    const failing = one.run(() => Promise.reject(new Error('no')));
+    const failing = one.run('a', () => Promise.reject(new Error('no')));
     expect(failing).rejects.toThrow('no');
     await failing?.catch(() => {});
-    await one.run(async () => void order.push(4));
+    await one.run('a', async () => void order.push(4));
     expect(order.at(-1)).toBe(4);
   });
 });

@@ -3,7 +3,7 @@
 import type { Address, Bytes32 } from '../registry/delegation.ts';
 import { findCause } from './failure-cause.ts';
 import { isCallFailure } from './node.ts';
-import { createReadBudget } from './read-budget.ts';
+import { createReadBudget, type ReadLimits } from './read-budget.ts';
 import type { RpcError } from './rpc.ts';
 import { decodeAddress, decodeUint256, encodeBalanceOf, encodeOwnerOf, SUPPORTS_ERC721 } from './token-calls.ts';
 import { createTokenProvider, type TokenData, type TokenProvider } from './token-provider.ts';
@@ -13,6 +13,8 @@ export interface TokenContract {
   readonly chainId: number;
   readonly blockHash: Bytes32;
   readonly contract: Address;
+  /** Who asks. Callers take turns. */
+  readonly caller: string;
 }
 
 /** Nothing is known: not an answer. */
@@ -61,15 +63,12 @@ export interface TokenReaderOptions {
   readonly limits?: Partial<TokenReaderLimits>;
 }
 
-interface TokenReaderLimits {
+/** Running reads are of one chain, and waiting ones of all. */
+interface TokenReaderLimits extends ReadLimits {
   /** For each HTTP request to a provider. */
   readonly requestMs: number;
   /** For a whole read, with its time in the queue. */
   readonly readMs: number;
-  /** Of one chain. */
-  readonly maxRunning: number;
-  /** Of all chains. */
-  readonly maxWaiting: number;
   /** Answers that are kept. */
   readonly maxKept: number;
 }
@@ -78,7 +77,9 @@ const LIMITS: TokenReaderLimits = {
   requestMs: 4000,
   readMs: 10_000,
   maxRunning: 16,
+  maxRunningOfOne: 4,
   maxWaiting: 256,
+  maxWaitingOfOne: 16,
   maxKept: 1000,
 };
 
@@ -109,7 +110,7 @@ const countEqual = (answers: readonly Given[], one: TokenData): number =>
   answers.filter(({ answer }) => Bun.deepEquals(answer, one)).length;
 
 export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenReaderOptions): TokenReader {
-  const { requestMs, readMs, maxRunning, maxWaiting, maxKept } = { ...LIMITS, ...limits };
+  const { requestMs, readMs, maxKept, ...budget } = { ...LIMITS, ...limits };
   const queue = { waiting: 0 };
   const chains = new Map(
     [...nodes].map(([chainId, urls]): [number, Chain] => [
@@ -119,7 +120,7 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
           provider: createTokenProvider(`${chainId}/${position + 1}`, chainId, url, requestMs),
           unhealthyUntil: 0,
         })),
-        budget: createReadBudget(maxRunning, maxWaiting, queue),
+        budget: createReadBudget(budget, queue),
       },
     ]),
   );
@@ -187,7 +188,7 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
     const chain = chains.get(of.chainId);
     if (chain === undefined) return Promise.resolve({ type: 'unavailable', cause: 'no-provider', failures: [] });
     const deadline = performance.now() + readMs;
-    return chain.budget.run(async () =>
+    return chain.budget.run(of.caller, async () =>
       performance.now() + LEAST_MS < deadline ? ask(chain, of, data, deadline) : OVERLOADED,
     );
   }

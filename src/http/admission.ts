@@ -9,7 +9,7 @@ import type { Awaitable } from '../store/awaitable.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { apiKeyOf } from './headers.ts';
 import type { Limiter, LimitResult } from './limiter.ts';
-import type { Caller } from './long-lists.ts';
+import { type Caller, countedAs } from './long-lists.ts';
 
 export interface AdmissionOptions {
   /** For requests without a key, and the explorer; null means no limit. */
@@ -50,6 +50,8 @@ export interface Admission {
   mostQuestions(request: Request, budget: Budget): number;
   /** The client's address, behind trusted proxies too. */
   addressOf(request: Request, socket: () => string): string;
+  /** Whose turn a request takes, before it is admitted: a key counts only if it is known. */
+  turnOf(request: Request, socket: () => string): string;
   /** Who sent an admitted request. */
   callerOf(request: Request, budget: Budget, socket: () => string): Caller;
 }
@@ -159,6 +161,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const known = keys.known(key, costOf(questions));
     return known ? limitKey(known, questions) : withKey(key, known, request, socket, questions);
   }
+  /** The wallet of a key, or the key itself if it is the operator's. Null for a key that was not found before. */
+  function ownerOf(key: string): string | null {
+    const record = keys.found(key);
+    return record && (record.owner ?? `#${record.windowId ?? record.id}`);
+  }
   const keyOfCaller = (request: Request, budget: Budget) =>
     withIgnoredKey.has(request) ? null : keyOf(request, budget);
 
@@ -167,9 +174,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
     callerOf(request, budget, socket) {
       const key = keyOfCaller(request, budget);
       if (key === null) return { id: addressOf(request, socket), hasKey: false };
-      const record = keys.found(key);
-      return { id: record === null ? key : (record.owner ?? `#${record.windowId ?? record.id}`), hasKey: true };
+      return { id: ownerOf(key) ?? key, hasKey: true };
     },
+    turnOf: (request, socket) =>
+      ownerOf(apiKeyOf(request) ?? '') ?? countedAs({ id: addressOf(request, socket), hasKey: false }),
     admit(request, budget, socket) {
       if (budget === 'free') return UNLIMITED;
       if (budget === 'page') return limited('pages', pages, request, socket);

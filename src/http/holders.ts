@@ -19,6 +19,7 @@ import { type PinnedBlock, pageCursorText, readPageCursor } from './chain-cursor
 import { badCursor } from './chain-pages.ts';
 import { blockHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
 import { addressText, anyRecordText, uint256Text } from './json.ts';
+import { countedAs } from './long-lists.ts';
 import { chainReorganizing, retryRewritten } from './rewritten.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
@@ -44,14 +45,14 @@ interface Pinned {
   readonly block: AnswerBlock & { readonly hash: Bytes32 };
 }
 
-type Requested = ReturnType<typeof readHolders>;
+type Requested = ReturnType<typeof readHolders> & { readonly caller: string };
 
 const RETRY_SECONDS = 5;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: Call): Promise<Answer> {
   const { request, service } = call;
-  const requested = readHolders(operation, call);
+  const requested = { ...readHolders(operation, call), caller: countedAs(call.caller()) };
   const { chainId, wallet, target, asOf } = requested;
   // An ERC-721 token has one owner.
   const find = target.scope === 'erc721' ? findOwner : findBalances;
@@ -150,8 +151,8 @@ function cursorAfter(vault: Address, { at, block }: Pinned, { identity }: Reques
 
 /** The owner of an ERC-721 token, if it is the wallet or has delegated the token to it. */
 async function findOwner(requested: Requested, { block }: Pinned, service: Service): Promise<Page> {
-  const { tokens, chainId, wallet, contract, tokenId = 0n } = requested;
-  const read = await tokens.ownerOf({ chainId, blockHash: block.hash, contract }, tokenId);
+  const { tokens, chainId, wallet, contract, tokenId = 0n, caller } = requested;
+  const read = await tokens.ownerOf({ chainId, blockHash: block.hash, contract, caller }, tokenId);
   if (read.type === 'no-owner') return { holders: [], next: null };
   if (read.type !== 'owner') throw unreadable(read, requested);
   const { owner } = read;
@@ -167,7 +168,7 @@ async function findOwner(requested: Requested, { block }: Pinned, service: Servi
 
 /** The balances of the wallet, on the first page, and of the wallets that it may act for. */
 async function findBalances(requested: Requested, { at, block }: Pinned, service: Service): Promise<Page> {
-  const { tokens, chainId, wallet, contract, tokenId = null, target, limit, cursor } = requested;
+  const { tokens, chainId, wallet, contract, tokenId = null, target, limit, cursor, caller } = requested;
   const after = cursor?.position.after?.split('.')[1];
   const query = {
     chainId,
@@ -181,7 +182,7 @@ async function findBalances(requested: Requested, { at, block }: Pinned, service
   const vaults = counterparts.filter((one) => one.wallet !== wallet);
   const owners = cursor === null ? [{ wallet, granting: [] }, ...vaults] : vaults;
   const read = await tokens.balances(
-    { chainId, blockHash: block.hash, contract },
+    { chainId, blockHash: block.hash, contract, caller },
     owners.map((one) => one.wallet),
     tokenId,
   );

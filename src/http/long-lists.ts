@@ -2,8 +2,8 @@
 // run at a time. Callers take turns.
 
 import { MAX_BATCH_BYTES } from '../api/batch-operation.ts';
+import { createRounds } from '../store/rounds.ts';
 import { widerPrefix } from './client-address.ts';
-import { createRounds } from './rounds.ts';
 import { createShares } from './shares.ts';
 
 /** Who a request is counted for. */

@@ -26,15 +26,17 @@ interface Incoming {
 export function startServer(options: ServerOptions): RunningServer {
   const { host, port, sharesPort = false, idleTimeout, drainTimeout } = options;
   const app = createApp(options);
-  const handle = inTurns(async ({ request, socket }: Incoming) =>
-    inOnePiece(
-      request.method,
-      await app.fetch(
-        request,
-        () => socket.requestIP(request)?.address ?? '',
-        (seconds) => socket.timeout(request, seconds),
-      ),
-    ),
+  const addressOf = ({ request, socket }: Incoming) => socket.requestIP(request)?.address ?? '';
+  const handle = inTurns(
+    async (incoming: Incoming) => {
+      const { request, socket } = incoming;
+      const setIdleTimeout = (seconds: number) => socket.timeout(request, seconds);
+      return inOnePiece(request.method, await app.fetch(request, () => addressOf(incoming), setIdleTimeout));
+    },
+    (incoming) => {
+      const address = () => addressOf(incoming);
+      return options.admission?.turnOf(incoming.request, address) ?? address();
+    },
   );
   const serve = () =>
     Bun.serve({
