@@ -34,6 +34,11 @@ async function backfill(
   }
 }
 
+/** A slow machine needs more than one tick, and ends parts earlier: each costs a few headers. */
+async function follow(one: Following, to: number): Promise<void> {
+  for (let ticks = 0; ticks < 10 && (one.follower.state?.head?.number ?? 0) < to; ticks++) await one.settle(1);
+}
+
 test('a backfill holds a bounded number of logs', async () => {
   const served = new Set<number>();
   let most = 0;
@@ -49,7 +54,7 @@ test('a backfill holds a bounded number of logs', async () => {
     },
     async (one) => {
       committed = () => one.follower.state?.head?.number ?? 0;
-      await one.settle(1);
+      await follow(one, OLD);
       expect(one.errors).toEqual([]);
     },
   );
@@ -69,12 +74,12 @@ test('a provider with a limit of 2,000 blocks is asked for each block about once
       },
     },
     async (one, node) => {
-      await one.settle(1);
+      await follow(one, LONG);
       expect(one.errors).toEqual([]);
       expect(one.follower.state?.head?.number).toBeGreaterThanOrEqual(LONG);
       // Learning the limit costs some of these.
-      expect(node.calls.get('eth_getLogs')).toBeLessThanOrEqual(1.3 * (LONG / 2000));
-      expect(node.calls.get('eth_getBlockByNumber')).toBeLessThanOrEqual(12);
+      expect(node.calls.get('eth_getLogs')).toBeLessThanOrEqual(1.4 * (LONG / 2000));
+      expect(node.calls.get('eth_getBlockByNumber')).toBeLessThanOrEqual(LONG / 2000);
     },
   );
 });
