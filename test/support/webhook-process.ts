@@ -21,7 +21,10 @@ export function removeWebhookProcesses(): void {
 }
 
 export async function startWebhookProcess(databaseUrl: string): Promise<WebhookProcess> {
-  const environment = { DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' };
+  const environment = {
+    ...{ DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' },
+    WEBHOOK_NETWORKS: 'loopback',
+  };
   const child = Bun.spawn([process.execPath, import.meta.path], {
     env: { ...process.env, ...environment },
     stdout: 'pipe',
