@@ -50,7 +50,7 @@ const compile = (schema: object) =>
   ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"openapi#/')));
 
 /** Headers of every HTTP response, which the document does not list. */
-const TRANSPORT = /^(content-type|content-length|connection|date|access-control-.*)$/;
+const TRANSPORT = /^(content-type|content-length|connection|date|access-control-.*|x-content-type-options)$/;
 /** So is compression. */
 const isTransport = (name: string, value: string) =>
   TRANSPORT.test(name) || (name === 'vary' && value === 'Accept-Encoding');

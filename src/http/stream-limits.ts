@@ -10,15 +10,17 @@ export interface StreamLimits {
   readonly perKey: number;
 }
 
-/** In each process. Each needs a few kilobytes and a file descriptor, and as much as waits for its reader. */
+/** In each process, half of them with a key. Each needs a few kilobytes and a file descriptor, and as much as waits for its reader. */
 export const MAX_STREAMS = 20_000;
 
 /** Counts the streams of each caller. Throws a problem, or returns a function that gives the place back. */
 export function createStreamCounts({ perAddress, perKey }: StreamLimits) {
-  const shares = createShares(MAX_STREAMS, [
-    (most) => `At most ${most} streams can be open at once for one address, or with the API keys of one owner.`,
-    'The service has as many open streams as it can. Retry later.',
-  ]);
+  const sharesOf = (words: string) =>
+    createShares(MAX_STREAMS / 2, [
+      (most) => `At most ${most} streams can be open at once ${words}.`,
+      'The service has as many open streams as it can. Retry later.',
+    ]);
+  const [anonymous, keyed] = [sharesOf('without an API key'), sharesOf('with the API keys of one owner')];
   return (caller: Caller): (() => void) =>
-    shares.take(`${caller.hasKey} ${countedAs(caller)}`, caller.hasKey ? perKey : perAddress);
+    caller.hasKey ? keyed.take(countedAs(caller), perKey) : anonymous.take(countedAs(caller), perAddress);
 }
