@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EXAMPLES } from '../src/api/examples.ts';
 import { type DocsExample, docsExamples, runCurl, runPython, runTypeScript } from './support/docs-samples.ts';
+import { eventually } from './support/live-chain.ts';
 import { checkTypes } from './support/run-block.ts';
 import { type QuietSandbox, startQuietSandbox } from './support/sandbox-process.ts';
 
@@ -11,7 +12,11 @@ let sandbox: QuietSandbox;
 let examples: readonly DocsExample[];
 beforeAll(async () => {
   sandbox = await startQuietSandbox({ ANONYMOUS_LIMIT: 'off' });
-  examples = await docsExamples(sandbox.url);
+  // The sandbox finds out right after its start which blocks are final.
+  await eventually('final blocks', async () => {
+    examples = await docsExamples(sandbox.url);
+    return !JSON.stringify(examples.map(({ answer }) => answer)).includes('"final":false');
+  });
 });
 afterAll(() => sandbox.stop());
 
