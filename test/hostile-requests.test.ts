@@ -477,7 +477,15 @@ describe('what the HTTP parser answers before the API', () => {
       expect([path, refused?.status, refused?.body]).toEqual([path, 400, expect.stringContaining('two Host headers')]);
     }
     client.close();
-    for (const path of ['/nowhere', `/registry/v2/${COLD}`, '/registry/any/changes']) {
+    for (const path of [
+      '/',
+      '/health',
+      '/networks',
+      '/openapi.json',
+      '/nowhere',
+      `/registry/v2/${COLD}`,
+      '/registry/any/changes',
+    ]) {
       const { headers } = await fetch(`${server.url}${path}`);
       expect([path, headers.get('x-content-type-options')]).toEqual([path, 'nosniff']);
     }

@@ -61,8 +61,12 @@ export function createJsonReader(text: string): JsonReader {
     throw new JsonError(`expected ${expected}, found ${found}`);
   }
 
-  function take(character: string): boolean {
+  function skipSpaces(): void {
     while (isSpace(text.charCodeAt(at))) at++;
+  }
+
+  function take(character: string): boolean {
+    skipSpaces();
     if (text[at] !== character) return false;
     at++;
     return true;
@@ -114,7 +118,7 @@ export function createJsonReader(text: string): JsonReader {
   }
 
   function readScalar(): JsonScalar {
-    while (isSpace(text.charCodeAt(at))) at++;
+    skipSpaces();
     if (text[at] === '"') return readString();
     if (text[at] === '{' || text[at] === '[') fail('a string or a number');
     for (const [word, value] of LITERALS) {
@@ -134,15 +138,15 @@ export function createJsonReader(text: string): JsonReader {
     require,
     readString,
     readValue() {
-      while (isSpace(text.charCodeAt(at))) at++;
+      skipSpaces();
       return text[at] === '{' ? readObject() : readScalar();
     },
     requireEnd() {
-      while (isSpace(text.charCodeAt(at))) at++;
+      skipSpaces();
       if (at < text.length) fail('the end');
     },
     position() {
-      while (isSpace(text.charCodeAt(at))) at++;
+      skipSpaces();
       return at;
     },
   };

@@ -9,7 +9,7 @@ import type { Awaitable } from '../store/awaitable.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { apiKeyOf } from './headers.ts';
 import type { Limiter, LimitResult } from './limiter.ts';
-import { type Caller, countedAs } from './long-lists.ts';
+import { type Caller, countedAs } from './shares.ts';
 
 export interface AdmissionOptions {
   /** For requests without a key, and the explorer; null means no limit. */
@@ -62,6 +62,8 @@ const SCOPES: Readonly<Record<string, string>> = {
   key: ' with this API key',
   owner: ' for all API keys of this wallet together',
 };
+/** A key, and those that it replaced. */
+const windowOf = ({ id, windowId }: KeyRecord) => `#${windowId ?? id}`;
 const BAD_KEY = 'The API key is unknown, malformed, expired or revoked.';
 const CHALLENGE = { 'www-authenticate': 'ApiKey realm="registry", header="X-API-KEY"' };
 
@@ -94,11 +96,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   /** The keys of one wallet share a window. A key with a limit of its own has its own window, shared with the keys it replaced. */
-  function limitKey({ id, windowId, owner, rateLimit }: KeyRecord, questions: number): Awaitable<AdmissionDecision> {
+  function limitKey(record: KeyRecord, questions: number): Awaitable<AdmissionDecision> {
+    const { owner, rateLimit } = record;
     const limiter = limiterOfKey(rateLimit);
     if (limiter === null) return UNLIMITED;
     const isShared = owner !== null && rateLimit === null;
-    return consume(isShared ? 'owner' : 'key', limiter, isShared ? owner : `#${windowId ?? id}`, questions);
+    return consume(isShared ? 'owner' : 'key', limiter, isShared ? owner : windowOf(record), questions);
   }
 
   /** Decisions in progress by key: concurrent requests with the same key share one lookup. */
@@ -164,7 +167,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   /** The wallet of a key, or the key itself if it is the operator's. Null for a key that was not found before. */
   function ownerOf(key: string): string | null {
     const record = keys.found(key);
-    return record && (record.owner ?? `#${record.windowId ?? record.id}`);
+    return record && (record.owner ?? windowOf(record));
   }
   const keyOfCaller = (request: Request, budget: Budget) =>
     withIgnoredKey.has(request) ? null : keyOf(request, budget);

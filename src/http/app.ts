@@ -43,6 +43,8 @@ const PREFLIGHT = {
   'access-control-allow-headers': '*, Authorization',
   'access-control-max-age': '86400',
 };
+/** Browsers must not guess the type of an answer. */
+const NO_GUESSING = { 'x-content-type-options': 'nosniff' };
 const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
 /** Valid requests are far shorter. */
 const MAX_URL_LENGTH = 4096;
@@ -63,7 +65,7 @@ export function createApp(options: AppOptions): App {
       const answer = admitted.refusal
         ? refusalOf(admitted.refusal, received, sandbox)
         : await answered(received, options);
-      const more: Record<string, string> = { ...received.limits, 'x-request-id': id };
+      const more: Record<string, string> = { ...received.limits, ...NO_GUESSING, 'x-request-id': id };
       if (sandbox) more['x-sandbox'] = 'true';
       const plain = toResponse(answer, more);
       // Most answers are those of the API: their callers' headers are not read for this.

@@ -1,7 +1,7 @@
 // A request as a route's handler gets it.
 
-import type { Caller } from './long-lists.ts';
 import type { FailedRequest, Service } from './service.ts';
+import type { Caller } from './shares.ts';
 
 export interface Call {
   readonly request: Request;

@@ -11,7 +11,8 @@ import { createFeedMembers, type FeedMembers } from './feed-members.ts';
 import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
 import type { ChangeStreams, Service, StreamCall, StreamRequest } from './service.ts';
-import { createStreamCounts, type StreamLimits } from './stream-limits.ts';
+import type { PerCaller } from './shares.ts';
+import { createStreamShares } from './stream-limits.ts';
 
 /** Tests use shorter ones. */
 const TIMES = {
@@ -67,12 +68,12 @@ interface Tail {
 }
 
 export function createChangeStreams(
-  limits: StreamLimits = { perAddress: 10, perKey: 100 },
+  limits: PerCaller = { perAddress: 10, perKey: 100 },
   { pollMs, heartbeatMs, slowMs, maxAgeMs } = TIMES,
 ): ChangeStreams {
   const members = new Set<Member>();
   const tails = new Map<string, Tail>();
-  const count = createStreamCounts(limits);
+  const shares = createStreamShares(limits);
   const groups = Array.from({ length: HEARTBEAT_GROUPS }, () => new Set<Member>());
   let [opened, beats] = [0, 0];
   let hasStopped = false;
@@ -265,7 +266,7 @@ export function createChangeStreams(
 
   return {
     open(request, call) {
-      const release = count(call.caller);
+      const release = shares.take(call.caller);
       const group = groups[opened++ % groups.length];
       const stream = new EventStream(() => {
         release();

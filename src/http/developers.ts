@@ -78,7 +78,6 @@ export const json = (value: unknown, status = 200, headers: Record<string, strin
     headers: {
       'content-type': JSON_TYPE,
       'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
       ...headers,
     },
   });

@@ -56,7 +56,6 @@ function answerHeaders(request: Request, budget: Budget, cache: string): Record<
   const headers: Record<string, string> = {
     ...CORS,
     'content-type': JSON_TYPE,
-    'x-content-type-options': 'nosniff',
     'cache-control': `${scope}, ${cache}`,
   };
   if (takesKey) headers['vary'] = 'X-API-KEY';

@@ -19,10 +19,10 @@ import { type PinnedBlock, pageCursorText, readPageCursor } from './chain-cursor
 import { badCursor } from './chain-pages.ts';
 import { blockHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
 import { addressText, anyRecordText, uint256Text } from './json.ts';
-import { countedAs } from './long-lists.ts';
 import { chainReorganizing, retryRewritten } from './rewritten.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
+import { countedAs } from './shares.ts';
 import { reportUnread } from './unread-revocation.ts';
 
 interface Holder {

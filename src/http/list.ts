@@ -24,10 +24,11 @@ import {
   scanner,
   writable,
 } from './list-stretches.ts';
-import type { Caller, LongList } from './long-lists.ts';
+import type { LongList } from './long-lists.ts';
 import { chainReorganizing, retryRewritten } from './rewritten.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
+import type { Caller } from './shares.ts';
 
 /** How many delegations are read at once: they are all in memory, and other requests wait for them. */
 const SCAN = 250;

@@ -2,25 +2,10 @@
 // run at a time. Callers take turns.
 
 import { MAX_BATCH_BYTES } from '../api/batch-operation.ts';
-import { createRounds } from '../store/rounds.ts';
-import { widerPrefix } from './client-address.ts';
-import { createShares } from './shares.ts';
+import { createTurns } from '../store/turns.ts';
+import { type Caller, countedAs, createShares, type PerCaller } from './shares.ts';
 
-/** Who a request is counted for. */
-export interface Caller {
-  /** The client address, or the owner of the API key: the keys of one wallet are one caller. */
-  readonly id: string;
-  readonly hasKey: boolean;
-}
-
-/** Without a key, all addresses of an IPv6 /48 count as one caller. */
-export const countedAs = ({ id, hasKey }: Caller): string => (hasKey ? id : (widerPrefix(id) ?? id));
-
-export interface LongListLimits {
-  /** In flight at once, for each client address without a key; all of an IPv6 /48 together. */
-  readonly perAddress: number;
-  /** In flight at once, for all keys of one owner. */
-  readonly perKey: number;
+export interface LongListLimits extends PerCaller {
   /** Delegations read for each client address without a key; null means no limit. */
   readonly rowsPerSecond: number | null;
 }
@@ -54,11 +39,11 @@ export interface LongLists {
   isBesideShort(): boolean;
 }
 
-/** Each list in flight holds one read in memory. Callers with and without a key cannot use up each other's share. */
+/** Each list in flight holds one read in memory. */
 const MAX_IN_FLIGHT = 128;
 /** Bytes of all bodies that have arrived, or are arriving, and are not answered; and of those of one caller. */
 const MAX_BODIES = 64 * 1024 * 1024;
-const MAX_BODIES_OF_CALLER = MAX_BATCH_BYTES;
+const MAX_BODIES_OF_CALLER = { perAddress: MAX_BATCH_BYTES, perKey: MAX_BATCH_BYTES };
 /** A read keeps the process busy on SQLite, and a connection on PostgreSQL: checks must not wait for many of them. */
 const MAX_READS = 2;
 /** How far a caller may be ahead of the pace. */
@@ -69,27 +54,22 @@ const MANY_CALLERS = 1000;
 const BESIDE_MS = 1000;
 
 export function createLongLists(
-  { perAddress, perKey, rowsPerSecond }: LongListLimits = { perAddress: 4, perKey: 16, rowsPerSecond: null },
+  { rowsPerSecond, ...perCaller }: LongListLimits = { perAddress: 4, perKey: 16, rowsPerSecond: null },
   clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) },
 ): LongLists {
-  const service = 'The service is sending as many long lists as it can. Retry later.';
-  const tooManyOf = (words: string) => (most: number) =>
-    `At most ${most} long lists and large batches can be in flight at once ${words}. Wait until one was sent.`;
-  const lists = {
-    anonymous: createShares(MAX_IN_FLIGHT, [tooManyOf('without an API key'), service]),
-    keyed: createShares(MAX_IN_FLIGHT, [tooManyOf('with the API keys of one owner'), service]),
-  };
-  const tooManyBytes = [
-    (most: number) => `The bodies of one caller can have ${most / 1024} KiB at once. Wait until one was answered.`,
-    'The service is reading as many bodies as it can. Retry later.',
-  ] as const;
-  const bodies = {
-    anonymous: createShares(MAX_BODIES, tooManyBytes),
-    keyed: createShares(MAX_BODIES, tooManyBytes),
-  };
+  const lists = createShares(MAX_IN_FLIGHT, perCaller, {
+    own: (most, whose) =>
+      `At most ${most} long lists and large batches can be in flight at once ${whose}. Wait until one was sent.`,
+    all: 'The service is sending as many long lists as it can. Retry later.',
+  });
+  const bodies = createShares(MAX_BODIES, MAX_BODIES_OF_CALLER, {
+    own: (most) => `The bodies of one caller can have ${most / 1024} KiB at once. Wait until one was answered.`,
+    all: 'The service is reading as many bodies as it can. Retry later.',
+  });
   /** When the delegations that a caller without a key has read would have been read at the allowed pace. */
   const paidAt = new Map<string, number>();
-  const takeTurn = createTurns();
+  const turns = createTurns(MAX_READS);
+  let lastTurn: Promise<unknown> = Promise.resolve();
   let shortAt = Number.NEGATIVE_INFINITY;
 
   async function keepPace(id: string, rows: number): Promise<void> {
@@ -105,14 +85,18 @@ export function createLongLists(
   async function read<T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T> {
     const id = countedAs(caller);
     if (!caller.hasKey) await keepPace(id, rows);
-    return takeTurn(id, run);
+    // Each begins in its own turn of the event loop, after other requests.
+    return turns.run(id, async () => {
+      lastTurn = lastTurn.then(() => new Promise(setImmediate));
+      await lastTurn;
+      return run();
+    });
   }
 
   return {
     read,
     begin(caller) {
-      const [shares, most] = caller.hasKey ? [lists.keyed, perKey] : [lists.anonymous, perAddress];
-      const giveBack = shares.take(countedAs(caller), most);
+      const giveBack = lists.take(caller);
       let hasEnded = false;
       return {
         read: (rows, run) =>
@@ -127,41 +111,20 @@ export function createLongLists(
       };
     },
     receive(caller) {
-      const shares = caller.hasKey ? bodies.keyed : bodies.anonymous;
       const parts: (() => void)[] = [];
       return {
-        add: (bytes) => void parts.push(shares.take(countedAs(caller), MAX_BODIES_OF_CALLER, bytes)),
+        add: (bytes) => void parts.push(bodies.take(caller, bytes)),
         end() {
           for (const giveBack of parts.splice(0)) giveBack();
         },
       };
     },
     get inFlight() {
-      return lists.anonymous.taken + lists.keyed.taken;
+      return lists.taken;
     },
     noteShort() {
       shortAt = clock.now();
     },
     isBesideShort: () => clock.now() - shortAt < BESIDE_MS,
-  };
-}
-
-/** Runs at most MAX_READS at a time, one of each caller in turn. Each begins in its own turn of the event loop, after other requests. */
-function createTurns() {
-  let running = 0;
-  let lastTurn: Promise<unknown> = Promise.resolve();
-  const waiting = createRounds<() => void>();
-  return async <T>(caller: string, run: () => Promise<T>): Promise<T> => {
-    if (running < MAX_READS) running++;
-    else await new Promise<void>((resolve) => waiting.add(caller, resolve));
-    try {
-      lastTurn = lastTurn.then(() => new Promise(setImmediate));
-      await lastTurn;
-      return await run();
-    } finally {
-      const next = waiting.take();
-      if (next === undefined) running--;
-      else next();
-    }
   };
 }

@@ -7,7 +7,6 @@ export function problemResponse(problem: Problem, headers: Headers): Response {
   problemHeaders(problem, headers);
   headers.set('content-type', 'application/problem+json');
   headers.set('cache-control', 'no-store');
-  headers.set('x-content-type-options', 'nosniff');
   return textResponse(JSON.stringify(problemBody(problem)), { status: PROBLEMS[problem.type].status, headers });
 }
 

@@ -12,7 +12,8 @@ import type { EventStream } from './event-stream.ts';
 import type { Feed } from './feed.ts';
 import type { MaxLag, Sightings } from './freshness.ts';
 import type { Limit } from './limiter.ts';
-import type { Caller, LongLists } from './long-lists.ts';
+import type { LongLists } from './long-lists.ts';
+import type { Caller } from './shares.ts';
 
 export interface Service {
   readonly store: Store;

@@ -33,7 +33,6 @@ export async function answerWalletCsv(query: ExplorerQuery, { service, ask }: Ca
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${csvName(view)}"`,
       'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
     },
   });
 }

@@ -4,7 +4,8 @@ import { UNKNOWN_KEYS, type UnknownKeys } from '../http/admission.ts';
 import { readProxies, type TrustedProxies } from '../http/client-address.ts';
 import { LIMIT_RULE, type Limit, parseLimit } from '../http/limiter.ts';
 import type { LongListLimits } from '../http/long-lists.ts';
-import { MAX_STREAMS, type StreamLimits } from '../http/stream-limits.ts';
+import type { PerCaller } from '../http/shares.ts';
+import { MAX_STREAMS } from '../http/stream-limits.ts';
 import { NETWORKS_RULE, type Networks, parseNetworks } from '../webhooks/networks.ts';
 import { CHAIN_VARIABLES, type ChainConfigs, type ReportFault, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
@@ -39,7 +40,7 @@ export interface Config extends ChainConfigs {
   /** For callers without a key; null means no limit. */
   readonly anonymousLimit: Limit | null;
   readonly longListLimits: LongListLimits;
-  readonly streamLimits: StreamLimits;
+  readonly streamLimits: PerCaller;
   /** For each key of the operator, and for all keys of a wallet together; null means no limit. */
   readonly keyLimit: Limit | null;
   /** What happens to requests with a key that is not active. */

@@ -33,7 +33,6 @@ const CACHE = 'public, max-age=300';
 /** The headers of a text that browsers need not render. */
 export const textHeaders = (type: string, cache = CACHE) => ({
   'content-type': `${type}; charset=utf-8`,
-  'x-content-type-options': 'nosniff',
   'cache-control': cache,
 });
 

@@ -1,22 +1,14 @@
 // Checks many questions as of one block in a few statements, and proves afterwards that history did not change meanwhile.
 
 import { type AnyQuestion, answer, faultOfQuestion, grantingKeys, type Question } from '../../registry/check.ts';
-import type { Address, Delegation } from '../../registry/delegation.ts';
+import type { Delegation } from '../../registry/delegation.ts';
 import { ALL_VERSIONS, hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
-import type { Cell, Engine, Param } from '../engine.ts';
+import type { Engine, Param } from '../engine.ts';
 import { StoreError } from '../errors.ts';
-import { type Dispute, findDispute } from '../halt.ts';
+import { findDispute } from '../halt.ts';
 import type { IndexHash } from '../index-hash.ts';
-import { readJson } from '../json.ts';
-import {
-  decodeAmount,
-  decodeFlag,
-  decodeHex,
-  decodeNumber,
-  decodeNumberOrNull,
-  decodeTextOrNull,
-  encodeHex,
-} from '../rows/cells.ts';
+import { decodeAmount, decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
+import { decodeDisputes } from '../rows/chain-row.ts';
 import { columns } from '../rows/columns.ts';
 import type { Store } from '../store.ts';
 import { CHUNK, checkManyStatement, encodeLookup, FOUND } from './check-many-statement.ts';
@@ -41,13 +33,6 @@ const UNSETTLED_PAIR = `SELECT 1 FROM chain WHERE chain = $1
 
 const hasV1 = ({ version }: Question | AnyQuestion) => version === 'any' || hasUnnamedRevocations(version);
 
-/** Tells whether a wallet is disputed. */
-function disputeFinder(cell: Cell | undefined): (question: { readonly from: Address }) => boolean {
-  const text = decodeTextOrNull(cell ?? null);
-  const disputes = text === null ? [] : (readJson(text) as Dispute[]);
-  return (question) => findDispute(disputes, question) !== undefined;
-}
-
 /** The part of a delegation that `answer` looks at. */
 type Granted = Pick<Delegation, 'amount'>;
 type Lookups = Readonly<Record<Version, Param[][]>>;
@@ -70,9 +55,11 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
     // A commit came between, perhaps one that a reorg has taken back since. What it ended held at the block, and was closed then.
     if (isHead && decodeNumber(proof[PROOF.at.revision]) !== decodeNumber(revision))
       return checkMany(chainId, questions, at);
-    const isDisputed = disputeFinder(disputes);
+    const disputed = decodeDisputes(disputes);
     return questions.map((question, position) =>
-      unsettled.has(position) || isDisputed(question) ? null : answer(question, granting.get(position) ?? []),
+      unsettled.has(position) || findDispute(disputed, question)
+        ? null
+        : answer(question, granting.get(position) ?? []),
     );
   };
 

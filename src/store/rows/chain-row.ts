@@ -1,6 +1,6 @@
 // A row of the chain table: the state of one chain's index.
 
-import type { Row } from '../engine.ts';
+import type { Cell, Row } from '../engine.ts';
 import type { Dispute, Halt } from '../halt.ts';
 import { readJson } from '../json.ts';
 import type { ChainState } from '../store.ts';
@@ -29,11 +29,15 @@ export const CHAIN = columns(
 
 const NO_DISPUTES: readonly Dispute[] = [];
 
+export function decodeDisputes(cell: Cell | undefined): readonly Dispute[] {
+  const text = decodeTextOrNull(cell ?? null);
+  return text === null ? NO_DISPUTES : (readJson(text) as Dispute[]);
+}
+
 export function chainDecoder(at: typeof CHAIN.at) {
   return (row: Row): ChainState => {
     const headNumber = decodeNumberOrNull(row[at.head_number]);
     const halt = decodeTextOrNull(row[at.halt]);
-    const disputes = decodeTextOrNull(row[at.disputes]);
     return {
       chainId: decodeNumber(row[at.chain]),
       epoch: decodeNumber(row[at.epoch]),
@@ -56,7 +60,7 @@ export function chainDecoder(at: typeof CHAIN.at) {
       partial: decodeFlag(row[at.partial]),
       proving: decodeFlag(row[at.proving]),
       provable: row[at.provable] === null ? null : decodeFlag(row[at.provable]),
-      disputes: disputes === null ? NO_DISPUTES : (readJson(disputes) as Dispute[]),
+      disputes: decodeDisputes(row[at.disputes]),
     };
   };
 }

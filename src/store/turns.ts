@@ -1,0 +1,48 @@
+// Runs work of several callers, so much at once. What waits has its turn caller by caller.
+
+import { createRounds } from './rounds.ts';
+
+export interface Turns {
+  run<T>(caller: string, work: () => Promise<T>): Promise<T>;
+  /** Whether work of the caller would run at once. */
+  isFree(caller: string): boolean;
+  /** How much work of the caller waits. */
+  waiting(caller: string): number;
+}
+
+/** `ofOne`: at once for one caller. */
+export function createTurns(atOnce: number, ofOne = atOnce): Turns {
+  const running = new Map<string, number>();
+  const rounds = createRounds<() => void>();
+  let total = 0;
+  const runningOf = (caller: string) => running.get(caller) ?? 0;
+  const isFree = (caller: string) => total < atOnce && runningOf(caller) < ofOne;
+
+  function count(caller: string, change: 1 | -1): void {
+    total += change;
+    const now = runningOf(caller) + change;
+    if (now === 0) running.delete(caller);
+    else running.set(caller, now);
+  }
+
+  return {
+    isFree,
+    waiting: rounds.count,
+    async run(caller, work) {
+      if (isFree(caller)) count(caller, 1);
+      else
+        await new Promise<void>((resolve) =>
+          rounds.add(caller, () => {
+            count(caller, 1);
+            resolve();
+          }),
+        );
+      try {
+        return await work();
+      } finally {
+        count(caller, -1);
+        rounds.take(isFree)?.();
+      }
+    },
+  };
+}
