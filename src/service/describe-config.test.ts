@@ -68,7 +68,7 @@ test('a start that leaves a door open says which', () => {
     [{ ANONYMOUS_LIMIT: 'off', HOST: '127.0.0.1' }, []],
     [{ REDIS_FALLBACK: 'off' }, []],
     [{ REDIS_FALLBACK: 'off', REDIS_URL: 'redis://cache.example' }, ['REDIS_FALLBACK=off']],
-    [{ TRUSTED_PROXIES: '10.0.0.0/8' }, []],
+    [{ TRUSTED_PROXIES: '10.0.0.0/8,2001:db8::/32' }, []],
     [{ TRUSTED_PROXIES: '0.0.0.0/0' }, ['TRUSTED_PROXIES trusts everybody']],
     [{ TRUSTED_PROXIES: '2000::/3' }, ['TRUSTED_PROXIES trusts everybody']],
     [{ WEBHOOK_NETWORKS: 'loopback' }, []],

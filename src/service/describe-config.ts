@@ -99,8 +99,9 @@ function openDoors(config: Config): string[] {
   const { publicUrl, host, anonymousLimit, longListLimits, redisFallback, redisUrl, proxies } = config;
   const isPublic = !LOOPBACK.test(host);
   const isPlain = publicUrl?.startsWith('http:') && !LOOPBACK.test(new URL(publicUrl).hostname);
-  // Of documentation networks: no proxy has them.
-  const trustsAnyone = proxies.check('192.0.2.1', 'ipv4') || proxies.check('2001:db8::1', 'ipv6');
+  // Far apart: no operator has both.
+  const trusts = (family: 'ipv4' | 'ipv6', ...far: string[]) => far.every((address) => proxies.check(address, family));
+  const trustsAnyone = trusts('ipv4', '1.1.1.1', '100.1.1.1') || trusts('ipv6', '2001:db8::1', '2600::1');
   const networks = config.webhooks && config.selfServiceKeys && isAllowedAddress('10.0.0.1', config.webhookNetworks);
   const doors: readonly (readonly [isOpen: boolean | undefined, warning: string])[] = [
     [isPlain, 'PUBLIC_URL has no TLS: keys and sessions can be read on the way. Use https, and a proxy that ends TLS.'],
