@@ -125,6 +125,19 @@ test('the same without proofs, by the storage that nodes return', async () => {
   await store.close();
 });
 
+test('what random runs found: with many wallets at once, delegates of some were never read', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('many.db')}`);
+  const revoked: BlockHistory = [[0], [3, 4], [5], [1, 3, 4], [4], [5, 5]];
+  for (const isDirect of [true, false])
+    for (const state of STATES) {
+      // A chain goes on after the histories, so that the last blocks are not theirs.
+      const histories = Array.from({ length: 25 }, (): BlockHistory => [...revoked, [], [], []]);
+      const { wrong, stillRefused } = await runHistories(store, histories, { isDirect, state });
+      expect([state, wrong.slice(0, 3), stillRefused]).toEqual([state, [], 0]);
+    }
+  await store.close();
+});
+
 test('what exhaustive runs found', async () => {
   const store = await openStore(`sqlite:${temporaryPath('found.db')}`);
   // A token, revoked, everything, another revoked, in one block, and everything again; and the same in five blocks.

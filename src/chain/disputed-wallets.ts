@@ -27,7 +27,7 @@ export async function findDisputes(
     // The log may have ended what the wallet had granted to anybody.
     const before = { block, logIndex: 0 };
     const query = { chainId, vault, before, at: block - 1, limit: MAX_DISPUTES };
-    for (const { delegate } of to === null ? await store.v1Delegates(query) : []) add(vault, delegate);
+    for (const delegate of to === null ? await store.v1Delegates(query) : []) add(vault, delegate);
   }
   return [...disputes.values()];
 }

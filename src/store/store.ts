@@ -350,8 +350,8 @@ export interface Store {
   repair(repair: Repair): Promise<CommitResult>;
   /** Sets the times of kept blocks from their headers, and marks those whose logs are proven. */
   confirm(chainId: number, epoch: number, blocks: readonly ConfirmedBlock[]): Promise<CommitResult>;
-  /** Records what the registry's state showed about v1 revocations. */
-  settle(chainId: number, epoch: number, settlements: readonly Settlement[]): Promise<CommitResult>;
+  /** Records what the registry's state showed about v1 revocations. Nothing if there was a commit after the given one. */
+  settle(chainId: number, epoch: number, settlements: readonly Settlement[], commits?: number): Promise<CommitResult>;
   /** Discards what is recorded about a wallet's revocations from a block on, so that it is read again. */
   unsettle(chainId: number, epoch: number, vault: Address, from: number): Promise<CommitResult>;
   /** Takes or renews the lease of a chain if it is free, expired, or the holder's own. Returns the current holder. */
@@ -406,8 +406,8 @@ export interface Store {
   revocations(chainId: number, range: { from: number; to: number }): Promise<Revocation[]>;
   /** The oldest unsettled revocations of one wallet. */
   openRevocations(chainId: number, vault: Address, limit: number): Promise<Revocation[]>;
-  /** The delegates that a v1 wallet granted something before a log and that had it at a block, ordered by place. */
-  v1Delegates(query: V1DelegatesQuery): Promise<{ readonly delegate: Address; readonly place: number }[]>;
+  /** Delegates that a v1 wallet granted something before a log and that had it at a block. */
+  v1Delegates(query: V1DelegatesQuery): Promise<Address[]>;
   /** Up to `limit` v1 delegations from one wallet to another that held at a block. */
   held(chainId: number, pair: Pick<DelegationKey, 'from' | 'to'>, at: number, limit: number): Promise<HeldDelegation[]>;
   /** Whether a v1 delegation held at a block. */
@@ -446,7 +446,5 @@ export interface V1DelegatesQuery {
   readonly vault: Address;
   readonly before: LogPosition;
   readonly at: number;
-  /** The place of the last delegate of the previous page. */
-  readonly after?: number;
   readonly limit: number;
 }

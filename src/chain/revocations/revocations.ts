@@ -2,6 +2,7 @@
 // in the follower waits for a settlement.
 
 import type { Address } from '../../registry/delegation.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { LogPosition, Revocation } from '../../store/store.ts';
 import type { FollowerContext, TickProviders } from '../context.ts';
 import type { BlockId } from '../node.ts';
@@ -12,12 +13,18 @@ import { createRound, type Round } from './round.ts';
 import { CONTRADICTION, type Group, positionsOf, settlePairs } from './settle-pairs.ts';
 import { readWords } from './words.ts';
 
-/** The budget of one tick: pairs, wallets, and revocations per wallet that are read at their own blocks. */
-export const MAX_PAIRS = 200;
+/** The budget of one tick: no wallet begins after so many pairs. */
+const MAX_PAIRS = 200;
 const MAX_VAULTS = 20;
+/** Of one wallet, so many are read at their own blocks. */
 const MAX_REVOCATIONS = 20;
 /** A later state shows something only about all revocations up to it. A wallet with more waits for the state of its blocks. */
 const MAX_OPEN = 1000;
+/**
+ * All delegates of a wallet are read in one tick: what the first ticks of several have found may be discarded before the last one. Of a
+ * wallet with more, only those are read that callers ask about.
+ */
+export const MAX_DELEGATES = 1000;
 
 export interface Revocations {
   /** Settles some revocations, within the budget of a tick. */
@@ -30,22 +37,45 @@ export interface Revocations {
   wake(): void;
 }
 
+/** What was read may have changed: the next tick reads it again. */
+const isRewritten = (error: unknown) => error instanceof StoreError && error.code === 'rewritten';
+
+const TOO_MANY = 'the wallet has too many delegates';
+
+/** A wallet whose revocations are settled now. */
+interface Wallet {
+  readonly vault: Address;
+  /** Delegates that callers asked about. */
+  readonly requested: readonly Address[];
+  /** Its oldest open revocations. */
+  readonly open: readonly Revocation[];
+  /** What the oldest one may have ended. */
+  readonly first: Group;
+}
+
 export function createRevocations(context: FollowerContext): Revocations {
   const { network, store, onEvent } = context;
   const { chainId } = network;
   const queue = createRevocationQueue(context);
-  /** How far the delegates of a wallet were read, by its newest revocation. */
-  const positions = new Map<string, number>();
 
   async function settle(providers: TickProviders): Promise<void> {
     if (network.registries[1] === undefined || queue.isEmpty() || context.state?.head == null) return;
-    const vaults = (await queue.due()).slice(0, MAX_VAULTS);
-    const round = createRound(context, providers, vaults.length);
-    const limit = Math.floor(MAX_PAIRS / Math.max(1, vaults.length));
+    const since = { commits: context.state.commits };
+    const begun: Wallet[] = [];
+    let pairs = 0;
+    for (const vault of (await queue.due()).slice(0, MAX_VAULTS)) {
+      if (pairs >= MAX_PAIRS) break;
+      const wallet = await begin(vault);
+      if (wallet === null) continue;
+      begun.push(wallet);
+      pairs += wallet.first.delegates.length;
+    }
+    const round = createRound(context, providers, begun.length, since);
     const settled = await Promise.allSettled(
-      vaults.map(async (vault) => {
+      begun.map(async (wallet) => {
+        const { vault } = wallet;
         try {
-          const reason = await settleVault(providers, round, { vault, requested: queue.takeRequested(vault), limit });
+          const reason = await settleWallet(providers, round, wallet);
           if (reason === null) queue.clearBackoff(vault);
           else if (queue.postpone(vault) === 0) onEvent({ type: 'unread', vault, ...reason });
         } finally {
@@ -53,29 +83,39 @@ export function createRevocations(context: FollowerContext): Revocations {
         }
       }),
     );
-    for (const one of settled) if (one.status === 'rejected') throw one.reason;
+    for (const one of settled) if (one.status === 'rejected' && !isRewritten(one.reason)) throw one.reason;
+  }
+
+  /** Null if there is nothing to settle. */
+  async function begin(vault: Address): Promise<Wallet | null> {
+    const open = await store.openRevocations(chainId, vault, MAX_OPEN + 1);
+    const requested = queue.takeRequested(vault);
+    const [oldest] = open;
+    if (oldest === undefined) return null;
+    return { vault, requested, open, first: await groupAt({ vault, requested }, [oldest], oldest.block) };
   }
 
   /** Null, or why the wallet's revocations are not settled. */
-  async function settleVault(
+  async function settleWallet(
     providers: TickProviders,
     round: Round,
-    wallet: { readonly vault: Address; readonly requested: readonly Address[]; readonly limit: number },
+    wallet: Wallet,
   ): Promise<{ readonly block: number; readonly reason: string } | null> {
     let pending: Revocation[] = [];
-    const budget = { pairs: wallet.limit };
+    let next: Group | null = wallet.first;
     const tryAt = async (block: BlockId) => {
-      const group = await nextGroup(wallet, pending, block, budget);
+      const group = next ?? (await groupAt(wallet, pending, block));
+      next = null;
       const { value, reason } = await settlePairs(context, providers, round, group, block);
       if (value !== undefined) await round.write(value);
-      return { isSettled: value !== undefined, isComplete: value?.every(({ complete }) => complete) ?? false, reason };
+      const isComplete = value?.every(({ complete }) => complete) ?? false;
+      return { isSettled: value !== undefined, isComplete, reason: reason || TOO_MANY };
     };
-    const all = await store.openRevocations(chainId, wallet.vault, MAX_OPEN + 1);
-    for (const revocation of all.slice(0, MAX_REVOCATIONS)) {
-      if (budget.pairs <= 0) return null;
+    const { open } = wallet;
+    for (const revocation of open.slice(0, MAX_REVOCATIONS)) {
       pending.push(revocation);
-      const { isSettled, isComplete } = await tryAt(revocation.block);
-      if (isSettled && !isComplete) return null;
+      const { isSettled, isComplete, reason } = await tryAt(revocation.block);
+      if (isSettled && !isComplete) return { block: revocation.block.number, reason };
       if (isSettled) pending = [];
     }
     // No provider has the state of those blocks: their transactions may name the delegates.
@@ -88,33 +128,26 @@ export function createRevocations(context: FollowerContext): Revocations {
     const [first] = left;
     const head = context.state?.head;
     if (first === undefined || head == null) return null;
-    if (all.length > MAX_OPEN) return { block: first.block.number, reason: 'the wallet revoked too often' };
-    pending = [...left, ...all.slice(MAX_REVOCATIONS)];
-    const { isSettled, reason } = await tryAt(head);
+    if (open.length > MAX_OPEN) return { block: first.block.number, reason: 'the wallet revoked too often' };
+    pending = [...left, ...open.slice(MAX_REVOCATIONS)];
+    const { isComplete, reason } = await tryAt(head);
     // What was found about earlier revocations may be wrong, where it could not be proven.
     if (reason === CONTRADICTION)
       await context.commit(({ epoch, firstBlock }) => store.unsettle(chainId, epoch, wallet.vault, firstBlock));
-    return isSettled ? null : { block: first.block.number, reason };
+    return isComplete ? null : { block: first.block.number, reason };
   }
 
-  /** The requested delegates, then the next ones that held something from before the newest revocation at a block. */
-  async function nextGroup(
-    { vault, requested }: { readonly vault: Address; readonly requested: readonly Address[] },
+  /** All delegates that held something from before the newest revocation at a block, and those that were requested. */
+  async function groupAt(
+    { vault, requested }: Pick<Wallet, 'vault' | 'requested'>,
     revocations: readonly Revocation[],
     { number: at }: BlockId,
-    budget: { pairs: number },
   ): Promise<Group> {
-    const newest = revocations.at(-1) as Revocation;
-    const name = `${vault} ${newest.block.hash} ${at}`;
-    const before = positionsOf(newest).at(-1) as LogPosition;
-    const limit = Math.max(1, budget.pairs);
-    const found = await store.v1Delegates({ chainId, vault, before, at, after: positions.get(name) ?? -1, limit });
-    const delegates = [...new Set([...requested, ...found.map(({ delegate }) => delegate)])];
-    const isLast = found.length < limit;
-    budget.pairs -= delegates.length;
-    if (isLast) positions.delete(name);
-    else positions.set(name, found.at(-1)?.place ?? -1);
-    return { vault, revocations, delegates, isLast };
+    const before = positionsOf(revocations.at(-1) as Revocation).at(-1) as LogPosition;
+    const found = await store.v1Delegates({ chainId, vault, before, at, limit: MAX_DELEGATES + 1 });
+    const isAll = found.length <= MAX_DELEGATES;
+    const delegates = [...new Set([...requested, ...(isAll ? found : [])])];
+    return { vault, revocations, delegates, isAll };
   }
 
   async function verify(providers: TickProviders, from: number, to: number): Promise<void> {

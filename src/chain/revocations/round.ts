@@ -19,8 +19,16 @@ export interface Round {
 
 type Read = { readonly block: BlockId; readonly slots: readonly Bytes32[] };
 
-/** What is asked for runs when all wallets that have not left wait for something. */
-export function createRound(context: FollowerContext, providers: TickProviders, wallets: number): Round {
+/**
+ * What is asked for runs when all wallets that have not left wait for something. Nothing is written if anybody else has committed since
+ * the wallets were read: an audit may have found a grant that they do not know.
+ */
+export function createRound(
+  context: FollowerContext,
+  providers: TickProviders,
+  wallets: number,
+  since: { commits: number },
+): Round {
   const { network, store } = context;
   const { chainId } = network;
   let left = wallets;
@@ -40,12 +48,18 @@ export function createRound(context: FollowerContext, providers: TickProviders, 
   let failure: unknown = null;
   async function perform(asked: typeof reads, written: readonly Settlement[]): Promise<void> {
     try {
-      if (written.length > 0) await context.commit(({ epoch }) => store.settle(chainId, epoch, written));
+      if (written.length > 0) await write(written);
       for (const some of Map.groupBy(asked.keys(), ({ block }) => block.hash).values()) await readBlock(asked, some);
     } catch (error) {
       failure = error;
     }
   }
+  const write = (written: readonly Settlement[]) =>
+    context.commit(async ({ epoch }) => {
+      const result = await store.settle(chainId, epoch, written, since.commits);
+      since.commits = result.state.commits;
+      return result;
+    });
   async function readBlock(asked: typeof reads, some: readonly Read[]): Promise<void> {
     const [{ block }] = some as [Read];
     const slots = some.flatMap((one) => one.slots);

@@ -12,13 +12,13 @@ import { choosePairKeys, type PairKey, readRegrants } from './pair-keys.ts';
 import type { Round } from './round.ts';
 import type { Agreement } from './words.ts';
 
-/** Revocations of one wallet, oldest first, and some of the delegates that they may have ended. */
+/** Revocations of one wallet, oldest first, and delegates that they may have ended. */
 export interface Group {
   readonly vault: Address;
   readonly revocations: readonly Revocation[];
   readonly delegates: readonly Address[];
-  /** There are no further delegates. */
-  readonly isLast: boolean;
+  /** There are no others. */
+  readonly isAll: boolean;
 }
 
 /** No value if the state is not known, or contradicts the logs. */
@@ -26,10 +26,12 @@ export async function settlePairs(
   context: FollowerContext,
   providers: TickProviders,
   round: Round,
-  { vault, revocations, delegates, isLast }: Group,
+  { vault, revocations, delegates, isAll }: Group,
   block: BlockId,
 ): Promise<Agreement<readonly Settlement[]>> {
   const positions = revocations.flatMap(positionsOf);
+  const versions = await readVersions(round, vault, delegates, block);
+  if (versions.value === undefined) return { value: undefined, reason: versions.reason };
   const regrants = await readRegrants(context, vault, positions[0] as LogPosition, block.number);
   const pairs: { readonly delegate: Address; readonly keys: readonly PairKey[] }[] = [];
   for (const delegate of delegates) {
@@ -38,7 +40,7 @@ export async function settlePairs(
   }
   const held = await readHeld(
     round,
-    vault,
+    versions.value,
     pairs.flatMap(({ keys }) => keys),
     block,
   );
@@ -57,7 +59,7 @@ export async function settlePairs(
     if (found === null) return { value: undefined, reason: CONTRADICTION };
     findings.set(delegate, found);
   }
-  const settlements = revocations.map((revocation) => settlementOf(revocation, findings, isLast, block.number));
+  const settlements = revocations.map((revocation) => settlementOf(revocation, findings, isAll, block.number));
   const [only, ...others] = settlements as [Settlement, ...Settlement[]];
   const ended = new Set(
     settlements.flatMap(({ pairs }) => pairs.flatMap(({ delegate, endedBy }) => (endedBy === null ? [] : [delegate]))),
@@ -76,22 +78,33 @@ export const CONTRADICTION = "the registry's state contradicts the logs";
 export const positionsOf = ({ block, logIndexes }: Revocation): LogPosition[] =>
   logIndexes.map((logIndex) => ({ block: block.number, logIndex }));
 
+interface Versions {
+  readonly ofVault: bigint;
+  readonly ofDelegates: ReadonlyMap<Address, bigint>;
+}
+
+async function readVersions(
+  round: Round,
+  vault: Address,
+  delegates: readonly Address[],
+  block: BlockId,
+): Promise<Agreement<Versions>> {
+  if (delegates.length === 0) return { value: { ofVault: 0n, ofDelegates: new Map() }, reason: '' };
+  const slots = [vaultVersionSlot(vault), ...delegates.map((delegate) => delegateVersionSlot(vault, delegate))];
+  const { value, reason } = await round.read(block, slots);
+  if (value === undefined) return { value, reason };
+  const [ofVault, ...rest] = value as [bigint, ...bigint[]];
+  return { value: { ofVault, ofDelegates: new Map(delegates.map((one, at) => [one, rest[at] as bigint])) }, reason };
+}
+
 /** For each delegation, whether the registry has it at the end of a block. */
 async function readHeld(
   round: Round,
-  vault: Address,
+  { ofVault, ofDelegates }: Versions,
   keys: readonly PairKey[],
   block: BlockId,
 ): Promise<Agreement<readonly boolean[]>> {
-  if (keys.length === 0) return { value: [], reason: '' };
-  const delegates = [...new Set(keys.map(({ key }) => key.to))];
-  const slots = [vaultVersionSlot(vault), ...delegates.map((delegate) => delegateVersionSlot(vault, delegate))];
-  const versions = await round.read(block, slots);
-  if (versions.value === undefined) return { value: undefined, reason: versions.reason };
-  const [vaultVersion, ...delegateVersions] = versions.value as [bigint, ...bigint[]];
-  const members = keys.map(({ key }) =>
-    membershipSlot(key, vaultVersion, delegateVersions[delegates.indexOf(key.to)] as bigint),
-  );
+  const members = keys.map(({ key }) => membershipSlot(key, ofVault, ofDelegates.get(key.to) as bigint));
   const { value, reason } = await round.read(block, members);
   return { value: value?.map((word) => word !== 0n), reason };
 }

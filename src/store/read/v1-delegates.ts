@@ -19,14 +19,14 @@ const SQL = `${half('open', 'IS NULL')} UNION ALL ${half('closed', `> $7 AND ${i
 /** Reads one delegate at a time by the index of pairs, which skips all grants to the same delegate at once. */
 export const createV1Delegates =
   (engine: Engine, hash: IndexHash): Store['v1Delegates'] =>
-  async ({ chainId, vault, before, at, after = -1, limit }) => {
-    const found: { delegate: Address; place: number }[] = [];
-    for (let place = after; found.length < limit; ) {
+  async ({ chainId, vault, before, at, limit }) => {
+    const found: Address[] = [];
+    for (let place = -1; found.length < limit; ) {
       const params = [hash.cold(chainId, vault), place, chainId, encodeHex(vault), before.block, before.logIndex, at];
       const [row] = await engine.rows(SQL, params);
       if (row === undefined) break;
       place = decodeNumber(row[ROW.at.hot]);
-      found.push({ delegate: decodeHex(row[ROW.at.to_addr]), place });
+      found.push(decodeHex(row[ROW.at.to_addr]));
     }
     return found;
   };

@@ -189,6 +189,18 @@ for (const engine of ENGINES) {
       expect(await chain.answers(asksOther, 103)).toEqual([false]);
     });
 
+    test('nothing is recorded if anything was committed since the state was read', async () => {
+      const chain = await newChain();
+      await chain.add([grantBoth, revocation(103)]);
+      const { chainId, state } = chain;
+      const settlements = [settlement(103, { [HOT]: true, [OTHER]: false })];
+      await store.report(chainId, state.epoch, { tip: 110 });
+      const late = await store.settle(chainId, state.epoch, settlements, state.commits).catch((error) => error.code);
+      expect([late, ...(await chain.answers(asksV1, 103))]).toEqual(['rewritten', 'revocation-unread']);
+      await store.settle(chainId, state.epoch, settlements, state.commits + 1);
+      expect(await chain.answers(asksV1, 103)).toEqual([false]);
+    });
+
     test('one of two that a later state settled together takes the other with it when it is asked again', async () => {
       const chain = await newChain();
       await chain.add([grantBoth, revocation(103), revocation(104), block(106)]);

@@ -64,9 +64,13 @@ export async function settle(
   writer: ChainWriter,
   epoch: number,
   settlements: readonly Settlement[],
+  commits: number | undefined,
 ): Promise<CommitResult> {
   const { tx, chainId } = writer;
   const before = await lockChain(tx, chainId, epoch);
+  // This commit is counted already.
+  if (commits !== undefined && before.commits !== commits + 1)
+    throw new StoreError('rewritten', `Chain ${chainId}: something was written since the state was read.`);
   let changedFrom: number | null = null;
   for (const { vault, block, pairs } of settlements) {
     await requireRevocation(writer, vault, block);

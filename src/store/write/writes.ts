@@ -50,7 +50,8 @@ export function createWrites(engine: Engine, hash: IndexHash): Writes {
       return write(batch.chainId, (writer) => repair(writer, batch));
     },
     confirm: (chainId, epoch, blocks) => write(chainId, (writer) => confirm(writer, epoch, blocks)),
-    settle: (chainId, epoch, settlements) => write(chainId, (writer) => settle(writer, epoch, settlements)),
+    settle: (chainId, epoch, settlements, commits) =>
+      write(chainId, (writer) => settle(writer, epoch, settlements, commits)),
     unsettle: (chainId, epoch, vault, from) => write(chainId, (writer) => unsettle(writer, epoch, vault, from)),
     rebuild: (chainId) => write(chainId, rebuild, 'none'),
     ...createLeases(engine),
