@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { createDeniedSample } from '../src/chain/denied-sample.ts';
+import { MAX_DELEGATES } from '../src/chain/revocations/revocations.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, startFakeNode } from './support/fake-node.ts';
 import { address } from './support/fixtures.ts';
 import { following } from './support/following.ts';
@@ -9,8 +10,8 @@ import { appOf } from './support/serving.ts';
 
 const FIRST = 1000;
 const [VAULT, STRANGER] = [address(0xc01d), address(0x57)];
-/** Many more than one tick settles. */
-const DELEGATES = Array.from({ length: 1000 }, (_, turn) => address(0xd000 + turn));
+/** More than are settled together. */
+const DELEGATES = Array.from({ length: MAX_DELEGATES + 1 }, (_, turn) => address(0xd000 + turn));
 
 test('a pair that got a 503, in a check or in a list, is answered after the next tick', async () => {
   const maker = createChainMaker(FIRST);
@@ -51,7 +52,6 @@ test('a pair that got a 503, in a check or in a list, is answered after the next
       [check, true],
       [list, [expect.objectContaining({ type: 'ALL' })]],
     ] as const) {
-      // A tick settles a hundred pairs: without priority, the last four would hardly be among them.
       const waiting: string[] = [];
       for (const delegate of DELEGATES) if ((await asked(delegate)).status === 503) waiting.push(delegate);
       denials.take();
