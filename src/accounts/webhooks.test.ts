@@ -151,7 +151,7 @@ for (const engine of ENGINES) {
       expect([
         await accounts.webhooks.recordSuccess(old.lease, attempt()),
         await accounts.webhooks.recordFailure(old.lease, attempt(FAILED), { pause: 'gone' }),
-        await accounts.webhooks.recordTest(old.lease, attempt()),
+        await accounts.webhooks.recordTest(old.lease, attempt(), null),
         await accounts.webhooks.advance(old.lease, 'start', 'x'),
         await accounts.webhooks.storePending(old.lease, DELIVERY, LEASE_MS, NOW),
       ]).toEqual([null, false, false, false, false]);
@@ -202,7 +202,11 @@ for (const engine of ENGINES) {
       await accounts.webhooks.requestTest(made.id, NOW);
       expect(await isCandidate()).toBe(true);
       const again = await claim(made);
-      await accounts.webhooks.recordTest(again.lease, attempt({ type: 'test', deliveryId: 'msg_test', changes: 0 }));
+      await accounts.webhooks.recordTest(
+        again.lease,
+        attempt({ type: 'test', deliveryId: 'msg_test', changes: 0 }),
+        null,
+      );
       await accounts.webhooks.release(again.lease);
       expect([await isCandidate(), (await accounts.webhooks.byId(made.id))?.pending?.id]).toEqual([false, 'msg_1']);
     });
@@ -239,7 +243,7 @@ for (const engine of ENGINES) {
     test('the last attempts of a webhook are kept, and go with it', async () => {
       const made = await create();
       const { lease } = await claim(made);
-      for (let at = 0; at < KEPT_ATTEMPTS + 5; at++) await accounts.webhooks.recordTest(lease, attempt({ at }));
+      for (let at = 0; at < KEPT_ATTEMPTS + 5; at++) await accounts.webhooks.recordTest(lease, attempt({ at }), null);
       const kept = await accounts.webhooks.attempts(made.id);
       expect([kept.length, kept[0]?.at, kept.at(-1)?.at]).toEqual([KEPT_ATTEMPTS, KEPT_ATTEMPTS + 4, 5]);
       await accounts.webhooks.remove(made.id);

@@ -152,7 +152,7 @@ export interface Webhooks {
   rotateSecret(rotation: SecretRotation): Promise<boolean>;
   /** Sends one test delivery, also of a paused webhook. */
   requestTest(id: number, now: number): Promise<boolean>;
-  /** Continues from another cursor: discards the pending delivery, and resumes a paused webhook. */
+  /** Continues from another cursor: discards the pending delivery, and resumes a paused webhook. What has failed waits as long as before. */
   replayFrom(id: number, cursor: string): Promise<boolean>;
   /** The last attempts, newest first. */
   attempts(id: number): Promise<Attempt[]>;
@@ -168,7 +168,8 @@ export interface Webhooks {
   /** Moves the cursor past the pending delivery, and returns it. Null if the lease is lost, or that delivery is not pending any more. */
   recordSuccess(lease: WebhookLease, attempt: Attempt): Promise<string | null>;
   recordFailure(lease: WebhookLease, attempt: Attempt, next: NextStep): Promise<boolean>;
-  recordTest(lease: WebhookLease, attempt: Attempt): Promise<boolean>;
+  /** A test that failed counts as a failure: `next` is what happens then. One that succeeded ends the wait after failures. */
+  recordTest(lease: WebhookLease, attempt: Attempt, next: NextStep | null): Promise<boolean>;
   release(lease: WebhookLease): Promise<void>;
   stats(): Promise<WebhookStats>;
 }
@@ -206,8 +207,14 @@ const RECORD = columns(
 );
 const CLAIMED = columns(...RECORD.names, 'secret', 'previous_secret', 'pending_body');
 const ATTEMPT = columns('type', 'at', 'delivery_id', 'changes', 'failure', 'status', 'ms');
-const NO_PENDING = `pending_id = NULL, pending_body = NULL, pending_cursor = NULL, pending_changes = NULL, pending_at = NULL,
-  failures = 0, failing_since = NULL, next_at = NULL`;
+const NO_PENDING =
+  'pending_id = NULL, pending_body = NULL, pending_cursor = NULL, pending_changes = NULL, pending_at = NULL';
+const NO_FAILURES = 'failures = 0, failing_since = NULL, next_at = NULL';
+/** After a failed attempt: $3 is its time, $4 the next one's, $5 and $6 when and why the webhook is paused. */
+const FAILED = `failures = failures + 1, failing_since = coalesce(failing_since, $3), next_at = $4,
+  paused_at = coalesce(paused_at, $5), pause_reason = coalesce(pause_reason, $6)`;
+const failedParams = (attempt: Attempt, next: NextStep): Param[] =>
+  'pause' in next ? [attempt.at, null, attempt.at, next.pause] : [attempt.at, next.retryAt, null, null];
 
 export function createWebhooks(engine: Engine): Webhooks {
   const { clock } = engine.dialect;
@@ -304,7 +311,7 @@ export function createWebhooks(engine: Engine): Webhooks {
       ]),
     resume: (id) =>
       changes(
-        `UPDATE webhook SET paused_at = NULL, pause_reason = NULL, failures = 0, failing_since = NULL, next_at = NULL
+        `UPDATE webhook SET paused_at = NULL, pause_reason = NULL, ${NO_FAILURES}
           WHERE id = $1 AND paused_at IS NOT NULL`,
         [id],
       ),
@@ -369,27 +376,32 @@ export function createWebhooks(engine: Engine): Webhooks {
     async recordSuccess(lease, attempt) {
       const row = await record(lease, attempt, (tx) =>
         tx.rows(
-          `UPDATE webhook SET reached = pending_cursor, ${NO_PENDING} WHERE id = $1 AND pending_id = $2 RETURNING reached`,
+          `UPDATE webhook SET reached = pending_cursor, ${NO_PENDING}, ${NO_FAILURES} WHERE id = $1 AND pending_id = $2
+            RETURNING reached`,
           [lease.id, attempt.deliveryId],
         ),
       );
       return decodeTextOrNull(row?.[0]);
     },
     async recordFailure(lease, attempt, next) {
-      const [retryAt, reason] = 'pause' in next ? [null, next.pause] : [next.retryAt, null];
       const row = await record(lease, attempt, (tx) =>
-        tx.rows(
-          `UPDATE webhook SET failures = failures + 1, failing_since = coalesce(failing_since, $3), next_at = $4,
-              paused_at = coalesce(paused_at, $5), pause_reason = coalesce(pause_reason, $6)
-            WHERE id = $1 AND pending_id = $2 RETURNING id`,
-          [lease.id, attempt.deliveryId, attempt.at, retryAt, reason === null ? null : attempt.at, reason],
-        ),
+        tx.rows(`UPDATE webhook SET ${FAILED} WHERE id = $1 AND pending_id = $2 RETURNING id`, [
+          lease.id,
+          attempt.deliveryId,
+          ...failedParams(attempt, next),
+        ]),
       );
       return row !== null;
     },
-    async recordTest(lease, attempt) {
+    async recordTest(lease, attempt, next) {
       const row = await record(lease, attempt, (tx) =>
-        tx.rows('UPDATE webhook SET test_at = NULL WHERE id = $1 RETURNING id', [lease.id]),
+        next === null
+          ? tx.rows(`UPDATE webhook SET test_at = NULL, ${NO_FAILURES} WHERE id = $1 RETURNING id`, [lease.id])
+          : tx.rows(`UPDATE webhook SET test_at = NULL, ${FAILED} WHERE id = $1 AND lease = $2 RETURNING id`, [
+              lease.id,
+              lease.token,
+              ...failedParams(attempt, next),
+            ]),
       );
       return row !== null;
     },

@@ -15,7 +15,9 @@ import { GIVE_UP_MS } from './retries.ts';
 import { createSender } from './send.ts';
 import { signatureOf } from './sign.ts';
 
-const send = createSender({ networks: parseNetworks('loopback') as Networks, allowsHttp: true });
+/** Every name is this machine. */
+const resolve = async () => ['127.0.0.1'];
+const send = createSender({ networks: parseNetworks('loopback') as Networks, allowsHttp: true }, { resolve });
 const sender = { send, sign: signatureOf };
 
 interface Body {
@@ -64,6 +66,13 @@ for (const engine of ENGINES) {
     const create = (path: string, more: Parameters<WebhookRig['create']>[1] = {}) =>
       rig.create(receiver.url + path, more);
     const grant = (from: number) => granted('ALL', { from: address(from) });
+    /** At a host of its own. */
+    const createAt = (host: string, path: string, more: Parameters<WebhookRig['create']>[1] = {}) =>
+      rig.create(receiver.url.replace('127.0.0.1', host) + path, more);
+    const withKey = async (owner: string) => {
+      await rig.accounts.create({ label: 'site', owner, now: rig.clock / 1000 });
+      return owner;
+    };
 
     test('delivers what comes after its creation, in order, in batches, and records each attempt', async () => {
       await rig.extend([grant(1)]);
@@ -199,7 +208,9 @@ for (const engine of ENGINES) {
     });
 
     test('receivers that hang or fail delay no other webhook', async () => {
-      const hanging = await Promise.all(Array.from({ length: 30 }, (_, turn) => create(`/hang/${turn}`)));
+      const hanging = await Promise.all(
+        Array.from({ length: 30 }, (_, turn) => createAt(`hang${turn}.test`, `/hang/${turn}`)),
+      );
       for (const turn of hanging.keys()) behaviours.set(`/hang/${turn}`, '500');
       await rig.extend([grant(1)]);
       rig.deliver();
@@ -208,10 +219,80 @@ for (const engine of ENGINES) {
       for (const turn of hanging.keys()) behaviours.set(`/hang/${turn}`, 'hang');
       rig.clock += 60_000;
       await until('hanging', () => receiver.received.length >= 30 + 16);
-      const others = await Promise.all(Array.from({ length: 40 }, (_, turn) => create(`/fine/${turn}`)));
+      const others = await Promise.all(
+        Array.from({ length: 40 }, (_, turn) => createAt(`fine${turn}.test`, `/fine/${turn}`)),
+      );
       await rig.extend([grant(2)]);
       await until('delivered', () => others.every((_, turn) => changesOf(`/fine/${turn}`).length === 1));
       expect(receiver.received.filter(({ path }) => path.startsWith('/hang'))).toHaveLength(30 + 16);
+    });
+
+    test('many webhooks of one owner, or to one host, that hang leave room for others', async () => {
+      const [owner, other] = [await withKey('0xabc'), await withKey('0xdef')];
+      for (let turn = 0; turn < 20; turn++) {
+        behaviours.set(`/own/${turn}`, 'hang');
+        behaviours.set(`/host/${turn}`, 'hang');
+        await createAt(`own${turn}.test`, `/own/${turn}`, { owner });
+        await createAt('host.test', `/host/${turn}`);
+      }
+      await createAt('fine.test', '/other', { owner: other });
+      await rig.extend([grant(1)]);
+      rig.deliver();
+      await until('delivered', () => changesOf('/other').length === 1);
+      await until('hanging', () => receiver.received.length >= 4 + 8 + 1);
+      await Bun.sleep(50);
+      const sent = (prefix: string) => receiver.received.filter(({ path }) => path.startsWith(prefix)).length;
+      expect([sent('/own'), sent('/host')]).toEqual([4, 8]);
+    });
+
+    test('tests that hang leave all room to deliveries, and are few at once', async () => {
+      for (let turn = 0; turn < 10; turn++) {
+        behaviours.set(`/test/${turn}`, 'hang');
+        const owner = await withKey(`0xabc${turn % 5}`);
+        const { id } = await createAt(`test${turn}.test`, `/test/${turn}`, { owner });
+        await rig.accounts.webhooks.requestTest(id, rig.clock);
+      }
+      for (let turn = 0; turn < 40; turn++) await createAt(`fine${turn}.test`, `/fine/${turn}`);
+      await rig.extend([grant(1)]);
+      rig.deliver();
+      await until('delivered', () => receiver.received.filter(({ path }) => path.startsWith('/fine')).length === 40);
+      await until('tested', () => receiver.received.length >= 44);
+      await Bun.sleep(50);
+      expect(receiver.received).toHaveLength(44);
+    });
+
+    test('a host is not tried more than 20 times a minute by tests and by what has failed', async () => {
+      for (let turn = 0; turn < 30; turn++) {
+        behaviours.set(`/no/${turn}`, '500');
+        const { id } = await createAt('no.test', `/no/${turn}`);
+        await rig.accounts.webhooks.requestTest(id, rig.clock);
+      }
+      rig.deliver();
+      await until('tried', () => receiver.received.length >= 20);
+      await Bun.sleep(100);
+      expect(receiver.received).toHaveLength(20);
+      rig.clock += 60_000;
+      await until('tried', () => receiver.received.length >= 30);
+    });
+
+    test('a test that failed counts, and neither a replay nor another test shortens the wait', async () => {
+      behaviours.set('/waits', '500');
+      const webhook = await create('/waits');
+      await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
+      rig.deliver();
+      await until('tested', async () => (await record(webhook)).failures === 1);
+      const { nextAttemptAt } = await record(webhook);
+      expect(Number(nextAttemptAt)).toBeGreaterThanOrEqual(rig.clock + 5000);
+      await rig.extend([grant(1)]);
+      await rig.accounts.webhooks.replayFrom(webhook.id, await replayCursor(await record(webhook), 'start', rig));
+      await Bun.sleep(50);
+      expect([await record(webhook), sentTo('/waits').length]).toMatchObject([{ failures: 1, nextAttemptAt }, 1]);
+      rig.clock = Number(nextAttemptAt);
+      await until('delivered', async () => (await record(webhook)).failures === 2);
+      behaviours.delete('/waits');
+      // A test that succeeds ends the wait.
+      await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
+      await until('delivered', () => changesOf('/waits').length === 1);
     });
 
     test('several processes share the work: each change is delivered once, by one process at a time', async () => {
@@ -329,7 +410,7 @@ for (const engine of ENGINES) {
       expect(await rig.accounts.webhooks.attempts(webhook.id)).toMatchObject([
         { type: 'test', failure: 'status', status: 500, changes: 0 },
       ]);
-      expect(await record(webhook)).toMatchObject({ failures: 0, pending: null, paused: { reason: 'paused' } });
+      expect(await record(webhook)).toMatchObject({ failures: 1, pending: null, paused: { reason: 'paused' } });
     });
 
     test('a replay from a block delivers again what began there', async () => {

@@ -54,6 +54,14 @@ export interface Deliverer {
 const MOST_AT_ONCE = 32;
 /** Of these, attempts of deliveries that have failed before: dead receivers leave room for the others. */
 const MOST_FAILING = 16;
+/** Of these, attempts for one owner, other than the operator, and to one host: nobody has all the room. */
+const MOST_OF_OWNER = 4;
+const MOST_TO_HOST = 8;
+/** Tests have a little room of their own: their owners can ask for as many as they like. */
+const MOST_TESTS = 4;
+/** Attempts to one host in a minute, and those of tests and of deliveries that have failed before. */
+const MOST_A_MINUTE = 600;
+const MOST_TRIES_A_MINUTE = 20;
 /** After so many deliveries of one webhook, it is the turn of others. */
 const PER_CLAIM = 10;
 /** Longer than one attempt with its writes. */
@@ -67,6 +75,41 @@ const STORE_AFTER = 1000;
 const WEBHOOKS_PER_TURN = 100;
 /** For the last writes of attempts that were aborted. */
 const RELEASE_MS = 2000;
+
+/** What an attempt takes room for. */
+interface Work {
+  readonly isTest: boolean;
+  readonly isFailing: boolean;
+  readonly owner: string | null;
+  readonly host: string;
+}
+
+const workOf = ({ testRequestedAt, failures, owner, url }: WebhookRecord): Work => ({
+  isTest: testRequestedAt !== null,
+  isFailing: failures > 0,
+  owner,
+  host: new URL(url).hostname,
+});
+
+/** Counts the attempts to each host, by the minute. A receiver that does not want them is not flooded by many webhooks. */
+function createHostPace(now: () => number) {
+  let minute = 0;
+  const attempts = new Map<string, { all: number; tries: number }>();
+  return {
+    take({ host, isTest, isFailing }: Work): boolean {
+      const current = Math.floor(now() / 60_000);
+      if (current !== minute) attempts.clear();
+      minute = current;
+      const count = attempts.get(host) ?? { all: 0, tries: 0 };
+      const isTry = isTest || isFailing;
+      if (count.all >= MOST_A_MINUTE || (isTry && count.tries >= MOST_TRIES_A_MINUTE)) return false;
+      count.all++;
+      if (isTry) count.tries++;
+      attempts.set(host, count);
+      return true;
+    },
+  };
+}
 
 /** Where this process has looked for something to deliver. */
 interface Look {
@@ -83,14 +126,22 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   const { retryScale = 1, leaseMs = LEASE_MS, pollMs = POLL_MS } = options;
   const looks = new Map<number, Look>();
   /** What is delivered now, by the webhook's id. */
-  const inFlight = new Map<number, { readonly isFailing: boolean; readonly ended: Promise<void> }>();
+  const inFlight = new Map<number, Work & { readonly ended: Promise<void> }>();
+  const pace = createHostPace(now);
   const aborting = new AbortController();
   let [isStopping, isWaiting, lastId] = [false, false, 0];
   let wake = () => {};
 
-  const hasRoom = (isFailing: boolean) => {
-    const failing = [...inFlight.values()].filter((one) => one.isFailing).length;
-    return inFlight.size < MOST_AT_ONCE && (!isFailing || failing < MOST_FAILING);
+  const hasRoom = ({ isTest, isFailing, owner, host }: Work): boolean => {
+    const all = [...inFlight.values()];
+    const count = (isCounted: (work: Work) => boolean) => all.filter(isCounted).length;
+    if (isTest) return count((one) => one.isTest) < MOST_TESTS && !all.some((one) => one.isTest && one.owner === owner);
+    return (
+      count((one) => !one.isTest) < MOST_AT_ONCE &&
+      (!isFailing || count((one) => one.isFailing) < MOST_FAILING) &&
+      (owner === null || count((one) => one.owner === owner) < MOST_OF_OWNER) &&
+      count((one) => one.host === host) < MOST_TO_HOST
+    );
   };
 
   async function hasNews(webhook: WebhookRecord, state: string): Promise<boolean> {
@@ -107,8 +158,8 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
 
   const isDue = async (webhook: WebhookRecord, state: string): Promise<boolean> => {
     if (webhook.testRequestedAt !== null) return true;
-    if (webhook.paused !== null) return false;
-    return webhook.pending === null ? hasNews(webhook, state) : (webhook.nextAttemptAt ?? 0) <= now();
+    if (webhook.paused !== null || (webhook.nextAttemptAt ?? 0) > now()) return false;
+    return webhook.pending !== null || hasNews(webhook, state);
   };
 
   async function round(): Promise<void> {
@@ -124,19 +175,18 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
       if (++looked % WEBHOOKS_PER_TURN === 0) await Bun.sleep(0);
       const { id } = webhook;
       if (inFlight.has(id)) continue;
-      const isFailing = webhook.failures > 0;
-      if (!hasRoom(isFailing)) {
+      const work = workOf(webhook);
+      if (!hasRoom(work)) {
         isWaiting = true;
-        if (inFlight.size >= MOST_AT_ONCE) return;
         continue;
       }
       const state = stateOf(webhook);
       // One webhook that cannot be read delays no other.
       const due = await isDue(webhook, state).catch((error) => void onError(error));
-      if (!due) continue;
+      if (!due || !pace.take(work)) continue;
       lastId = id;
-      const ended = deliver(id, state).catch(onError);
-      inFlight.set(id, { isFailing, ended });
+      const ended = deliver(id, state, work).catch(onError);
+      inFlight.set(id, { ...work, ended });
       void ended.then(() => {
         inFlight.delete(id);
         if (isWaiting) wake();
@@ -149,13 +199,13 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     for (const id of looks.keys()) if (!ids.has(id) && !inFlight.has(id)) looks.delete(id);
   }
 
-  async function deliver(id: number, state: string): Promise<void> {
+  async function deliver(id: number, state: string, { isTest }: Work): Promise<void> {
     const claimedAt = now();
     const claimed = await webhooks.claim(id, leaseMs, claimedAt);
     if (claimed === null) return;
     try {
-      if (claimed.testRequestedAt !== null) await deliverTest(claimed);
-      if (claimed.paused === null) await deliverChanges(claimed, state, claimedAt);
+      if (isTest) await deliverTest(claimed);
+      else if (claimed.paused === null) await deliverChanges(claimed, state, claimedAt);
     } finally {
       await webhooks.release(claimed.lease);
     }
@@ -164,15 +214,19 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   async function deliverTest(webhook: ClaimedWebhook): Promise<void> {
     const data = { type: 'webhook.test', timestamp: new Date(now()).toISOString(), data: { webhook: webhook.id } };
     const attempt = await trySend(webhook, { id: createId(), body: JSON.stringify(data), changes: 0 }, 'test');
-    if (attempt !== null) await webhooks.recordTest(webhook.lease, attempt);
+    if (attempt !== null) await webhooks.recordTest(webhook.lease, attempt, stepAfter(webhook, attempt));
   }
+
+  /** Null if the attempt succeeded. */
+  const stepAfter = (webhook: Pick<WebhookRecord, 'failures' | 'failingSince'>, { failure, status }: Attempt) =>
+    failure === null ? null : nextStep({ ...webhook, status, now: now() }, Math.random(), retryScale);
 
   async function deliverChanges(webhook: ClaimedWebhook, state: string, claimedAt: number): Promise<void> {
     const { id, lease } = webhook;
     let leasedAt = claimedAt;
     let { cursor, failures, failingSince } = webhook;
     let delivery = webhook.pending === null ? null : { ...webhook.pending, body: webhook.body ?? '' };
-    if (delivery !== null && (webhook.nextAttemptAt ?? 0) > now()) return;
+    if ((webhook.nextAttemptAt ?? 0) > now()) return;
     for (let left = PER_CLAIM; left > 0 && !isStopping; left--) {
       if (delivery === null) {
         const batch = await source.read(webhook, cursor);
@@ -193,9 +247,8 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
       if (now() - leasedAt > leaseMs / 2) return;
       const attempt = await trySend(webhook, delivery, 'changes');
       if (attempt === null) return;
-      if (attempt.failure !== null) {
-        const failed = { failures, failingSince, status: attempt.status, now: now() };
-        const next = nextStep(failed, Math.random(), retryScale);
+      const next = stepAfter({ failures, failingSince }, attempt);
+      if (next !== null) {
         const isRecorded = await webhooks.recordFailure(lease, attempt, next);
         if (isRecorded && 'pause' in next) onPause?.(webhook, next.pause);
         return;
