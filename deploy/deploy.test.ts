@@ -77,7 +77,7 @@ test('the rendered metrics are those in the sources', () => {
     failures: 1,
   };
   const stats = { cpuSeconds: 1, residentBytes: 1, startTime: 1, openFiles: 1 };
-  const counts = { active: 1, paused: 0, failing: 0, gone: 0, 'no-active-key': 0 };
+  const counts = { active: 1, unconfirmed: 0, paused: 0, failing: 0, gone: 0, 'no-active-key': 0 };
   const webhooks = { counts, pending: [{ id: 1, since: 1 }], readAt: 2 };
   const text = createMetrics().render({
     store: { bytes: 1, chains: [], webhooks },

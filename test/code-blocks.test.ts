@@ -23,6 +23,8 @@ const ELSEWHERE: readonly (readonly [page: string, text: string, testFile: strin
   ['docs/integrating.md', '"type": "delegations.changes"', 'test/integrating.test.ts'],
   ['docs/integrating.md', 'const copy = ', 'test/integrating.test.ts'],
   ['docs/integrating.md', "from 'standardwebhooks'", 'test/webhook-receiver.test.ts'],
+  ['docs/integrating.md', 'BaseHTTPRequestHandler', 'test/webhook-receiver.test.ts'],
+  ['docs/integrating.md', 'func isSigned', 'test/webhook-receiver.test.ts'],
   ['docs/integrating.md', 'new EventSource', 'test/event-source.test.ts'],
   ['docs/integrating.md', '"grant": "ERC20"', 'test/sandbox-fixture.test.ts'],
   ['docs/integrating.md', "spawn('delegations'", 'test/sandbox-fixture.test.ts'],

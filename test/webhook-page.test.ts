@@ -14,12 +14,15 @@ const used = useSandboxInBrowser();
 const received: { headers: Record<string, string>; body: string }[] = [];
 /** What the receiver answers. */
 let status = 204;
+let isEchoing = true;
 const receiver = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   async fetch(request) {
-    received.push({ headers: Object.fromEntries(request.headers), body: await request.text() });
-    return new Response(null, { status });
+    const body = await request.text();
+    received.push({ headers: Object.fromEntries(request.headers), body });
+    const { challenge } = JSON.parse(body).data;
+    return challenge === undefined || !isEchoing ? new Response(null, { status }) : new Response(challenge);
   },
 });
 const target = `http://127.0.0.1:${receiver.port}/webhook`;
@@ -69,6 +72,15 @@ test('a webhook: create, test, replay, pause, rotate and remove it, with the key
   expect(await focused(page)).toBe('webhooks-heading');
 
   const card = page.locator('#webhooks > .card');
+  expect(await card.innerText()).toMatch(/\/webhook not confirmed\s+Not confirmed: give the secret to your server/);
+  await expectAccessible(page, 'webhooks-unconfirmed');
+  isEchoing = false;
+  await press(page, 'Confirm');
+  await message(page).getByText('Challenge: the answer is not the challenge, HTTP 204.').waitFor();
+  isEchoing = true;
+  await press(page, 'Confirm');
+  await message(page).getByText('Confirmed: ').waitFor();
+  received.length = 0;
   expect(await card.innerText()).toMatch(/\/webhook active\s+Delivers\s+all chains · when a block is final/);
   await press(page, 'Send a test');
   await message(page).getByText('Test: delivered, HTTP 204.').waitFor();
@@ -124,6 +136,8 @@ test('a receiver that fails: the page says so without a reload, and when the nex
   await createKey(page);
   await createWebhook(page);
   const card = page.locator('#webhooks > .card');
+  await press(page, 'Confirm');
+  await message(page).getByText('Confirmed: ').waitFor();
   await press(page, 'Replay');
   // Empty fields are not sent.
   await answer(page, 'Start the replay');
@@ -133,7 +147,6 @@ test('a receiver that fails: the page says so without a reload, and when the nex
   await answer(page, 'Start the replay');
   await card.getByText('retrying').waitFor();
   await card.getByText(/a delivery of \d+ changes?, \d+ failed attempts?, next attempt in/).waitFor();
-  await card.getByText('Last deliveries').press('Enter');
   await card.getByText('refused, HTTP 500').first().waitFor();
   await expectAccessible(page, 'webhooks-retrying');
 

@@ -188,6 +188,7 @@ describe.each(CASES)('webhooks of $processes processes on $name', ({ name, proce
         const cursor = await startCursor({ at, filter }, { store, chainIds: new Set([CHAIN]) });
         const made = await accounts.webhooks.create({
           ...{ owner: null, label: null, url: receiver.url + path, filter, at, cursor, secret, now: Date.now() },
+          isConfirmed: true,
         });
         return made as WebhookRecord;
       };

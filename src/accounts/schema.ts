@@ -70,7 +70,24 @@ const addWebhooks = ({ integer, small, serial }: Dialect) => [
   'CREATE INDEX webhook_attempt_webhook ON webhook_attempt (webhook, id)',
 ];
 
-export const ACCOUNT_MIGRATIONS = [first, indexOwners, endSessions, limitKeys, addWebhooks];
+/** The index `webhook_candidate` has this condition, so statements must repeat it exactly. */
+export const IS_CANDIDATE = '(paused_at IS NULL OR test_at IS NOT NULL)';
+
+/** `asked_at`: when the owner last asked for something to be sent. The time of an attempt can be unknown to its owner. */
+const boundWebhooks = ({ name, integer }: Dialect) => [
+  `ALTER TABLE webhook ADD COLUMN asked_at ${integer}`,
+  `CREATE INDEX webhook_candidate ON webhook (id) WHERE ${IS_CANDIDATE}`,
+  ...(name === 'postgres'
+    ? ['ALTER TABLE webhook_attempt ALTER COLUMN ms DROP NOT NULL']
+    : [
+        'ALTER TABLE webhook_attempt ADD COLUMN took INTEGER',
+        'UPDATE webhook_attempt SET took = ms',
+        'ALTER TABLE webhook_attempt DROP COLUMN ms',
+        'ALTER TABLE webhook_attempt RENAME COLUMN took TO ms',
+      ]),
+];
+
+export const ACCOUNT_MIGRATIONS = [first, indexOwners, endSessions, limitKeys, addWebhooks, boundWebhooks];
 const fill = async (tx: WriteTransaction) => {
   await tx.run('INSERT INTO account_secret (secret) VALUES ($1)', [crypto.getRandomValues(new Uint8Array(32))]);
 };

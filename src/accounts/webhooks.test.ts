@@ -5,10 +5,19 @@ import { ENGINES } from '../../test/support/engines.ts';
 import { COLD, CONTRACT, HOT } from '../../test/support/fixtures.ts';
 import { openEngine } from '../store/open.ts';
 import { type Accounts, openAccounts } from './accounts.ts';
-import { type Attempt, type ClaimedWebhook, KEPT_ATTEMPTS, type WebhookRecord } from './webhooks.ts';
+import { migrateAccounts } from './schema.ts';
+import {
+  type Attempt,
+  type ClaimedWebhook,
+  candidatesStatement,
+  createWebhooks,
+  KEPT_ATTEMPTS,
+  type WebhookRecord,
+} from './webhooks.ts';
 
 const NOW = 1_800_000_000_000;
 const LEASE_MS = 60_000;
+const EVERYONE = { after: 0, limit: 1000, now: NOW };
 const DELIVERY = { id: 'msg_1', body: '{"é":1}', changes: 3, from: 'start', cursor: 'next' };
 const attempt = (more: Partial<Attempt> = {}): Attempt => ({
   type: 'changes',
@@ -40,6 +49,7 @@ for (const engine of ENGINES) {
       cursor: 'start',
       secret: 'whsec_1',
       now: NOW,
+      isConfirmed: true,
     };
     const create = async (more = {}) => (await accounts.webhooks.create({ ...request, ...more })) as WebhookRecord;
     const claim = async ({ id }: { id: number }, now = NOW) =>
@@ -50,7 +60,7 @@ for (const engine of ENGINES) {
     test('a webhook is read back with its filters, and without its secret', async () => {
       const filter = { chainIds: [10, 1], wallet: HOT, from: COLD, to: HOT, contract: CONTRACT };
       const made = await create({ label: 'gate', filter, at: 'head' });
-      const { now: _, secret: _secret, ...rest } = request;
+      const { now: _, secret: _secret, isConfirmed: _confirmed, ...rest } = request;
       expect(made).toEqual({
         ...rest,
         id: made.id,
@@ -86,6 +96,79 @@ for (const engine of ENGINES) {
       expect(await accounts.webhooks.list({ owner })).toHaveLength(3);
     });
 
+    test('all wallets together have a quota too, and the operator has none', async () => {
+      const engineOf = await openEngine(await engine.fresh(), {});
+      try {
+        await migrateAccounts(engineOf);
+        const few = createWebhooks(engineOf, 2);
+        await engineOf.transaction(async (tx) => {
+          await tx.run(
+            `INSERT INTO api_key (hash, shown, label, owner, created_at) VALUES ($1, 'x', 'x', '0xa', 1), ($2, 'y', 'y', '0xb', 1)`,
+            [new Uint8Array([1]), new Uint8Array([2])],
+          );
+        });
+        const made = [];
+        for (const owner of ['0xa', '0xb', '0xa', null]) made.push(await few.create({ ...request, owner }));
+        expect(made.map((one) => (typeof one === 'string' ? one : one.owner))).toEqual(['0xa', '0xb', 'full', null]);
+      } finally {
+        await engineOf.close();
+      }
+    });
+
+    test('candidates are read page by page through an index that has no others', async () => {
+      const made = [await create(), await create(), await create(), await create()];
+      const [first, paused, failing, last] = made as [WebhookRecord, WebhookRecord, WebhookRecord, WebhookRecord];
+      await accounts.webhooks.pause(paused.id, NOW);
+      const { lease } = await claim(failing);
+      await accounts.webhooks.storePending(lease, DELIVERY, LEASE_MS, NOW);
+      await accounts.webhooks.recordFailure(lease, attempt(FAILED), { retryAt: NOW + 10 });
+      await accounts.webhooks.release(lease);
+      const ids = async (more = {}) =>
+        (await accounts.webhooks.candidates({ ...EVERYONE, after: first.id - 1, ...more })).map(({ id }) => id);
+      expect(await ids()).toEqual([first.id, last.id]);
+      expect(await ids({ now: NOW + 10 })).toEqual([first.id, failing.id, last.id]);
+      expect(await ids({ limit: 1 })).toEqual([first.id]);
+      expect(await ids({ after: first.id })).toEqual([last.id]);
+      await accounts.webhooks.requestTest(failing.id, NOW);
+      expect(await ids()).toEqual([first.id, failing.id, last.id]);
+      const tables = await openEngine(url, { readOnly: true });
+      const { name, clock } = tables.dialect;
+      const sql = `EXPLAIN ${name === 'postgres' ? '' : 'QUERY PLAN'} ${candidatesStatement(clock)}`;
+      const plan = (await tables.rows(sql, [0, 10, NOW])).map((row) => row.join(' ')).join('\n');
+      await tables.close();
+      expect(plan).toContain('webhook_candidate');
+      expect(plan).not.toMatch(/TEMP B-TREE|Sort|Seq Scan/);
+    });
+
+    test('an owner can have something sent once in a while', async () => {
+      const { id } = await create();
+      const answers = [];
+      for (const ms of [0, 1, 59, 60, 61]) answers.push(await accounts.webhooks.mayAsk(id, NOW + ms, 60));
+      expect(answers).toEqual([true, false, false, true, false]);
+    });
+
+    test('a receiver that failed or is gone is asked before its webhook is active again', async () => {
+      const made = await create({ isConfirmed: false });
+      const reason = async () => (await accounts.webhooks.byId(made.id))?.paused?.reason ?? null;
+      const confirm = async (type: Attempt['type']) => {
+        const { lease } = await claim(made);
+        await accounts.webhooks.recordTest(lease, attempt({ type, changes: 0 }), null);
+        await accounts.webhooks.release(lease);
+      };
+      await confirm('test');
+      expect(await reason()).toBe('unconfirmed');
+      await confirm('challenge');
+      expect([await reason(), await accounts.webhooks.askReceiver(made.id, NOW)]).toEqual([null, false]);
+      for (const pause of ['failing', 'gone'] as const) {
+        await accounts.webhooks.pause(made.id, NOW, pause);
+        expect([await accounts.webhooks.askReceiver(made.id, NOW), await reason()]).toEqual([true, 'unconfirmed']);
+        await confirm('challenge');
+        expect(await reason()).toBeNull();
+      }
+      await accounts.webhooks.pause(made.id, NOW);
+      expect([await accounts.webhooks.askReceiver(made.id, NOW), await reason()]).toEqual([false, 'paused']);
+    });
+
     test('of many processes that claim a webhook at once, one gets it', async () => {
       const { id } = await create();
       const others = await Promise.all([openAccounts(url), openAccounts(url), openAccounts(url)]);
@@ -94,7 +177,7 @@ for (const engine of ENGINES) {
       );
       const [won, ...rest] = claims.filter((one) => one !== null);
       expect([won?.id, rest]).toEqual([id, []]);
-      const isCandidate = async () => (await accounts.webhooks.candidates()).some((one) => one.id === id);
+      const isCandidate = async () => (await accounts.webhooks.candidates(EVERYONE)).some((one) => one.id === id);
       expect(await isCandidate()).toBe(false);
       await accounts.webhooks.release((won as ClaimedWebhook).lease);
       expect(await isCandidate()).toBe(true);
@@ -171,7 +254,11 @@ for (const engine of ENGINES) {
       expect(await accounts.webhooks.claim(made.id, LEASE_MS, NOW)).toBeNull();
       expect(await accounts.webhooks.recordSuccess(lease, attempt())).toBeNull();
       await accounts.webhooks.release(lease);
-      expect(await accounts.webhooks.byId(made.id)).toEqual({ ...made, cursor: 'earlier' });
+      expect(await accounts.webhooks.byId(made.id)).toEqual({
+        ...made,
+        cursor: 'earlier',
+        paused: { at: NOW, reason: 'paused' },
+      });
       expect(await accounts.webhooks.attempts(made.id)).toHaveLength(1);
     });
 
@@ -181,7 +268,7 @@ for (const engine of ENGINES) {
       await accounts.webhooks.storePending(lease, DELIVERY, LEASE_MS, NOW);
       await accounts.webhooks.recordFailure(lease, attempt(FAILED), { pause: 'failing' });
       await accounts.webhooks.release(lease);
-      const isCandidate = async () => (await accounts.webhooks.candidates()).some(({ id }) => id === made.id);
+      const isCandidate = async () => (await accounts.webhooks.candidates(EVERYONE)).some(({ id }) => id === made.id);
       expect([(await accounts.webhooks.byId(made.id))?.paused, await isCandidate()]).toEqual([
         { at: NOW, reason: 'failing' },
         false,
@@ -266,7 +353,7 @@ for (const engine of ENGINES) {
       ] as const)
         await accounts.webhooks.storePending((await claim({ id })).lease, DELIVERY, LEASE_MS, NOW + at);
       expect(await accounts.webhooks.stats()).toEqual({
-        counts: { active: 3, paused: 1, failing: 0, gone: 0, 'no-active-key': 0 },
+        counts: { active: 3, unconfirmed: 0, paused: 1, failing: 0, gone: 0, 'no-active-key': 0 },
         pending: [
           { id: second.id, since: NOW + 10 },
           { id: first.id, since: NOW + 20 },

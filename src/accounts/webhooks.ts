@@ -6,7 +6,7 @@ import type { Awaitable } from '../store/awaitable.ts';
 import type { Engine, Param, Row, WriteTransaction } from '../store/engine.ts';
 import { decodeNumber, decodeNumberOrNull, decodeTextOrNull } from '../store/rows/cells.ts';
 import { columns } from '../store/rows/columns.ts';
-import { KEY_END } from './schema.ts';
+import { IS_CANDIDATE, KEY_END } from './schema.ts';
 
 export interface WebhookFilter {
   /** `served`: every chain of the service, also those that are added later. */
@@ -22,12 +22,13 @@ export interface WebhookFilter {
 export type WebhookAt = 'final' | 'head';
 
 /**
+ * - `unconfirmed`: the receiver has not agreed to get deliveries
  * - `paused`: by its owner or the operator
  * - `failing`: a delivery failed for three days
  * - `gone`: the receiver answered 410
  * - `no-active-key`: the owner has no active API key
  */
-export type PauseReason = 'paused' | 'failing' | 'gone' | 'no-active-key';
+export type PauseReason = 'unconfirmed' | 'paused' | 'failing' | 'gone' | 'no-active-key';
 
 export interface WebhookRecord {
   readonly id: number;
@@ -58,12 +59,14 @@ export interface WebhookRecord {
 export interface WebhookRequest extends Pick<WebhookRecord, 'owner' | 'label' | 'url' | 'filter' | 'at' | 'cursor'> {
   readonly secret: string;
   readonly now: number;
+  /** The receiver has agreed, says the operator. Otherwise it is asked with the first test. */
+  readonly isConfirmed?: boolean;
   /** The maximum number of webhooks of the owner. */
   readonly quota?: number;
 }
 
-/** `no-active-key`: the owner has no active API key. `over-quota`: the owner has too many webhooks. */
-export type WebhookFault = 'no-active-key' | 'over-quota';
+/** `no-active-key`: the owner has no active API key. `over-quota`: the owner has too many webhooks. `full`: all wallets together have. */
+export type WebhookFault = 'no-active-key' | 'over-quota' | 'full';
 
 export interface WebhookPage {
   /** Without an owner: the webhooks of all owners and of the operator. */
@@ -71,6 +74,13 @@ export interface WebhookPage {
   /** Only webhooks with a lower id. */
   readonly after?: number;
   readonly limit?: number;
+}
+
+export interface CandidatePage {
+  /** Only webhooks with a higher id. */
+  readonly after: number;
+  readonly limit: number;
+  readonly now: number;
 }
 
 export interface SecretRotation {
@@ -83,7 +93,7 @@ export interface SecretRotation {
 
 /** One attempt to send a delivery. */
 export interface Attempt {
-  readonly type: 'changes' | 'test';
+  readonly type: 'changes' | 'test' | 'challenge';
   readonly at: number;
   /** The `webhook-id` of the delivery. */
   readonly deliveryId: string;
@@ -92,7 +102,8 @@ export interface Attempt {
   readonly failure: string | null;
   /** The HTTP status; null if there was none. */
   readonly status: number | null;
-  readonly ms: number;
+  /** Null if the owner must not know. */
+  readonly ms: number | null;
 }
 
 /** Proof that this process delivers the webhook now. A write with a lease that another process has taken over does nothing. */
@@ -126,6 +137,7 @@ export type NextStep = { readonly retryAt: number } | { readonly pause: PauseRea
 export type WebhookState = 'active' | PauseReason;
 export const WEBHOOK_STATES = [
   'active',
+  'unconfirmed',
   'paused',
   'failing',
   'gone',
@@ -149,16 +161,20 @@ export interface Webhooks {
   pause(id: number, now: number, reason?: PauseReason): Promise<boolean>;
   /** Continues with the pending delivery, at once. Also false if it is not paused. */
   resume(id: number): Promise<boolean>;
+  /** Asks the receiver whether it agrees, if it has not or does not seem to any more. The webhook stays paused until then. False otherwise. */
+  askReceiver(id: number, now: number): Promise<boolean>;
+  /** Counts that an owner asks for something to be sent. False if it did so less than so many milliseconds ago. */
+  mayAsk(id: number, now: number, leastMs: number): Promise<boolean>;
   rotateSecret(rotation: SecretRotation): Promise<boolean>;
-  /** Sends one test delivery, also of a paused webhook. */
+  /** Sends one test delivery, also of a paused webhook; a challenge if the receiver has not agreed. */
   requestTest(id: number, now: number): Promise<boolean>;
-  /** Continues from another cursor: discards the pending delivery, and resumes a paused webhook. What has failed waits as long as before. */
+  /** Continues from another cursor, and discards the pending delivery. What has failed waits as long as before. */
   replayFrom(id: number, cursor: string): Promise<boolean>;
   /** The last attempts, newest first. */
   attempts(id: number): Promise<Attempt[]>;
 
-  /** The webhooks that are active or have a test to send, and that nobody delivers now. For the deliverer, as all below. */
-  candidates(): Promise<WebhookRecord[]>;
+  /** The next webhooks that may have something to send, and that nobody delivers now. For the deliverer, as all below. */
+  candidates(page: CandidatePage): Promise<WebhookRecord[]>;
   /** Null if another process has it, it is gone, or it was paused because its owner has no active key. */
   claim(id: number, forMs: number, now: number): Promise<ClaimedWebhook | null>;
   /** Renews the lease and stores the next delivery before it is sent. False if the lease or the cursor is not the same any more. */
@@ -168,13 +184,15 @@ export interface Webhooks {
   /** Moves the cursor past the pending delivery, and returns it. Null if the lease is lost, or that delivery is not pending any more. */
   recordSuccess(lease: WebhookLease, attempt: Attempt): Promise<string | null>;
   recordFailure(lease: WebhookLease, attempt: Attempt, next: NextStep): Promise<boolean>;
-  /** A test that failed counts as a failure: `next` is what happens then. One that succeeded ends the wait after failures. */
+  /** A test that failed counts as a failure: `next` is what happens then. A challenge that succeeded makes the webhook active. */
   recordTest(lease: WebhookLease, attempt: Attempt, next: NextStep | null): Promise<boolean>;
   release(lease: WebhookLease): Promise<void>;
   stats(): Promise<WebhookStats>;
 }
 
 export const WEBHOOKS_PER_PAGE = 100;
+/** Of all wallets. Looking at one costs some 15 µs, again and again. */
+export const MOST_WEBHOOKS = 10_000;
 /** How many attempts of a webhook are kept. */
 export const KEPT_ATTEMPTS = 50;
 /** How many pending deliveries the metrics name. */
@@ -209,16 +227,24 @@ const CLAIMED = columns(...RECORD.names, 'secret', 'previous_secret', 'pending_b
 const ATTEMPT = columns('type', 'at', 'delivery_id', 'changes', 'failure', 'status', 'ms');
 const NO_PENDING =
   'pending_id = NULL, pending_body = NULL, pending_cursor = NULL, pending_changes = NULL, pending_at = NULL';
+const UNCONFIRMED: PauseReason = 'unconfirmed';
 const NO_FAILURES = 'failures = 0, failing_since = NULL, next_at = NULL';
+const CONFIRMED = `, paused_at = NULL, pause_reason = NULL, ${NO_FAILURES}`;
 /** After a failed attempt: $3 is its time, $4 the next one's, $5 and $6 when and why the webhook is paused. */
 const FAILED = `failures = failures + 1, failing_since = coalesce(failing_since, $3), next_at = $4,
   paused_at = coalesce(paused_at, $5), pause_reason = coalesce(pause_reason, $6)`;
 const failedParams = (attempt: Attempt, next: NextStep): Param[] =>
   'pause' in next ? [attempt.at, null, attempt.at, next.pause] : [attempt.at, next.retryAt, null, null];
 
-export function createWebhooks(engine: Engine): Webhooks {
+const isFree = (clock: string) => `(lease_until IS NULL OR lease_until < ${clock})`;
+
+/** $1 is the last id, $2 the limit, $3 the time. */
+export const candidatesStatement = (clock: string) =>
+  `SELECT ${RECORD.sql} FROM webhook WHERE id > $1 AND ${IS_CANDIDATE}
+    AND (next_at IS NULL OR next_at <= $3 OR test_at IS NOT NULL) AND ${isFree(clock)} ORDER BY id LIMIT $2`;
+
+export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS): Webhooks {
   const { clock } = engine.dialect;
-  const isFree = `(lease_until IS NULL OR lease_until < ${clock})`;
 
   /** True if the statement changed a webhook. */
   const changes = (sql: string, params: readonly Param[]) =>
@@ -264,7 +290,7 @@ export function createWebhooks(engine: Engine): Webhooks {
     });
 
   return {
-    create: ({ owner, label, url, filter, at, cursor, secret, now, quota }) =>
+    create: ({ owner, label, url, filter, at, cursor, secret, now, quota, isConfirmed = false }) =>
       engine.transaction(async (tx) => {
         if (owner !== null) {
           // Serializes the requests of one owner. SQLite has one writer anyway.
@@ -272,15 +298,18 @@ export function createWebhooks(engine: Engine): Webhooks {
           if (!(await hasActiveKey(tx, owner, now))) return 'no-active-key';
           const [[count] = []] = await tx.rows('SELECT count(*) FROM webhook WHERE owner = $1', [owner]);
           if (quota !== undefined && decodeNumber(count) >= quota) return 'over-quota';
+          const [[all] = []] = await tx.rows('SELECT count(*) FROM webhook WHERE owner IS NOT NULL', []);
+          if (decodeNumber(all) >= mostWebhooks) return 'full';
         }
         const { chainIds, wallet = null, from = null, to = null, contract = null } = filter;
         const [row] = await tx.rows(
           `INSERT INTO webhook
-            (owner, label, url, chains, wallet, from_wallet, to_wallet, contract, at, created_at, reached, secret, failures)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0) RETURNING ${RECORD.sql}`,
+            (owner, label, url, chains, wallet, from_wallet, to_wallet, contract, at, created_at, reached, secret, failures,
+              paused_at, pause_reason)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13, $14) RETURNING ${RECORD.sql}`,
           [
             ...[owner, label, url, chainIds === 'served' ? null : chainIds.join(), wallet, from, to, contract, at],
-            ...[now, cursor, secret],
+            ...[now, cursor, secret, ...(isConfirmed ? [null, null] : [now, UNCONFIRMED])],
           ],
         );
         return decodeRecord(row ?? []);
@@ -315,6 +344,18 @@ export function createWebhooks(engine: Engine): Webhooks {
           WHERE id = $1 AND paused_at IS NOT NULL`,
         [id],
       ),
+    askReceiver: (id, now) =>
+      changes(
+        `UPDATE webhook SET pause_reason = $3, test_at = $2
+          WHERE id = $1 AND pause_reason IN ($3, 'failing', 'gone')`,
+        [id, now, UNCONFIRMED],
+      ),
+    mayAsk: (id, now, leastMs) =>
+      changes('UPDATE webhook SET asked_at = $2 WHERE id = $1 AND (asked_at IS NULL OR asked_at <= $3)', [
+        id,
+        now,
+        now - leastMs,
+      ]),
     rotateSecret: ({ id, secret, now, overlapMs }) =>
       changes('UPDATE webhook SET previous_secret = secret, previous_until = $3, secret = $2 WHERE id = $1', [
         id,
@@ -322,11 +363,7 @@ export function createWebhooks(engine: Engine): Webhooks {
         now + overlapMs,
       ]),
     requestTest: (id, now) => changes('UPDATE webhook SET test_at = $2 WHERE id = $1', [id, now]),
-    replayFrom: (id, cursor) =>
-      changes(`UPDATE webhook SET reached = $2, paused_at = NULL, pause_reason = NULL, ${NO_PENDING} WHERE id = $1`, [
-        id,
-        cursor,
-      ]),
+    replayFrom: (id, cursor) => changes(`UPDATE webhook SET reached = $2, ${NO_PENDING} WHERE id = $1`, [id, cursor]),
     async attempts(id) {
       const rows = await engine.rows(
         `SELECT ${ATTEMPT.sql} FROM webhook_attempt WHERE webhook = $1 ORDER BY id DESC LIMIT ${KEPT_ATTEMPTS}`,
@@ -335,18 +372,15 @@ export function createWebhooks(engine: Engine): Webhooks {
       return rows.map(decodeAttempt);
     },
 
-    async candidates() {
-      const rows = await engine.rows(
-        `SELECT ${RECORD.sql} FROM webhook WHERE (paused_at IS NULL OR test_at IS NOT NULL) AND ${isFree} ORDER BY id`,
-        [],
-      );
+    async candidates({ after, limit, now }) {
+      const rows = await engine.rows(candidatesStatement(clock), [after, limit, now]);
       return rows.map(decodeRecord);
     },
     claim: (id, forMs, now) =>
       engine.transaction(async (tx) => {
         const token = crypto.randomUUID();
         const [row] = await tx.rows(
-          `UPDATE webhook SET lease = $2, lease_until = ${clock} + $3 WHERE id = $1 AND ${isFree} RETURNING ${CLAIMED.sql}`,
+          `UPDATE webhook SET lease = $2, lease_until = ${clock} + $3 WHERE id = $1 AND ${isFree(clock)} RETURNING ${CLAIMED.sql}`,
           [id, token, forMs],
         );
         if (row === undefined) return null;
@@ -396,7 +430,10 @@ export function createWebhooks(engine: Engine): Webhooks {
     async recordTest(lease, attempt, next) {
       const row = await record(lease, attempt, (tx) =>
         next === null
-          ? tx.rows(`UPDATE webhook SET test_at = NULL, ${NO_FAILURES} WHERE id = $1 RETURNING id`, [lease.id])
+          ? tx.rows(
+              `UPDATE webhook SET test_at = NULL${attempt.type === 'challenge' ? CONFIRMED : ''} WHERE id = $1 RETURNING id`,
+              [lease.id],
+            )
           : tx.rows(`UPDATE webhook SET test_at = NULL, ${FAILED} WHERE id = $1 AND lease = $2 RETURNING id`, [
               lease.id,
               lease.token,
@@ -494,5 +531,5 @@ const decodeAttempt = (row: Row): Attempt => ({
   changes: decodeNumber(row[ATTEMPT.at.changes]),
   failure: decodeTextOrNull(row[ATTEMPT.at.failure]),
   status: decodeNumberOrNull(row[ATTEMPT.at.status]),
-  ms: decodeNumber(row[ATTEMPT.at.ms]),
+  ms: decodeNumberOrNull(row[ATTEMPT.at.ms]),
 });

@@ -34,6 +34,8 @@ test('the life of a webhook', async () => {
   expect((await succeed('list')).stdout).toBe('No webhooks yet.\n');
   expect((await succeed('list', '--json')).stdout).toBe('[]\n');
   const created = await succeed('create', '--url', URL_TEXT, '--chain', '1', '--wallet', COLD, '--at', 'head');
+  expect((await succeed('list')).stdout).toContain(' paused: unconfirmed ');
+  expect((await succeed('resume', '1')).stdout).toBe('Webhook 1 resumed.\n');
   expect(created.stdout).toMatch(/^whsec_[A-Za-z0-9+/]{43}=\n$/);
   expect(JSON.parse(created.logged)).toMatchObject({ message: 'webhook created', webhookId: 1, by: 'operator' });
   expect(created.logged).not.toContain('hooks.example');
@@ -73,6 +75,14 @@ test('the life of a webhook', async () => {
   );
   expect((await succeed('remove', '1')).stdout).toBe('Webhook 1 removed.\n');
   expect((await succeed('list')).stdout).toBe('No webhooks yet.\n');
+});
+
+test('a webhook whose receiver agrees is active at once', async () => {
+  const { id, state } = JSON.parse((await succeed('create', '--url', URL_TEXT, '--confirmed', '--json')).stdout);
+  expect(state).toBe('active');
+  const { stderr } = await webhooks('create', '--url', URL_TEXT);
+  expect(stderr).toMatch(/Then let the receiver confirm: delegations webhooks test \d+$/m);
+  for (const one of [id, id + 1]) await succeed('remove', String(one));
 });
 
 test('deliveries are shown, newest first', async () => {

@@ -27,7 +27,8 @@ export const webhooks: Command = {
   usage: 'create --url <url> | list | show <id> | pause|resume|rotate|test|remove <id> | replay <id> --block <block>',
   about: `Works on the database of DATABASE_URL, also while a service runs on it. The service delivers what changes from now on; replay
 goes back. A secret is shown only once, when it is created or rotated: the receiver verifies signatures with it. After
-a rotation, deliveries are signed with both secrets for --overlap hours. test sends one delivery without changes.`,
+a rotation, deliveries are signed with both secrets for --overlap hours. test sends one delivery without changes. The first one is a
+challenge: nothing else is sent before the receiver has answered with it, unless the webhook was created with --confirmed.`,
   operands: [1, 2],
   choices: ACTIONS,
   options: {
@@ -43,12 +44,14 @@ a rotation, deliveries are signed with both secrets for --overlap hours. test se
       about: 'create: deliver when a block is final, or at the head with undo [final]',
       choices: ['final', 'head'],
     },
+    confirmed: { about: 'create: the receiver agrees, so it gets no challenge' },
     block: { value: '<block>', about: 'replay: first block to deliver again, or start for all history' },
     overlap: { value: '<hours>', about: 'rotate: hours that the old secret signs too [24]' },
     json: { about: 'print the result as JSON' },
   },
   examples: [
     'delegations webhooks create --url https://example.com/webhook --chain 1,8453',
+    'delegations webhooks create --url https://hooks.internal/delegations --confirmed',
     'delegations webhooks list',
     'delegations webhooks show 3',
     'delegations webhooks test 3',
@@ -97,7 +100,8 @@ const RUN: Readonly<Record<Action, (work: Work) => Promise<void>>> = {
       if (subscription instanceof FieldFault) throw usageError(subscription, CREATE_OPTIONS);
       const cursor = await startCursor(subscription, { store, chainIds: served });
       const secret = createSecret();
-      const created = await webhooks.create({ ...subscription, owner: null, cursor, secret, now });
+      const isConfirmed = call.isSet('confirmed');
+      const created = await webhooks.create({ ...subscription, owner: null, cursor, secret, now, isConfirmed });
       // Only a wallet has a quota and needs a key.
       if (typeof created === 'string') throw new Error(`The webhook was refused: ${created}`);
       logChange('webhook created', { webhookId: created.id });
@@ -201,7 +205,11 @@ async function report(id: number, type: string, text: string, call: Invocation):
 async function showSecret(record: WebhookRecord, secret: string, call: Invocation): Promise<void> {
   if (call.isSet('json')) return writeWhole(`${JSON.stringify({ ...webhookJson(record), secret })}\n`);
   await writeWhole(`${secret}\n`);
-  process.stderr.write(`Webhook ${record.id}, ${record.url}. Copy its secret now: it will not be shown again.\n`);
+  const isConfirmed = record.paused?.reason !== 'unconfirmed';
+  const next = isConfirmed ? '' : ` Then let the receiver confirm: delegations webhooks test ${record.id}`;
+  process.stderr.write(
+    `Webhook ${record.id}, ${record.url}. Copy its secret now: it will not be shown again.${next}\n`,
+  );
 }
 
 /** Pages are large enough that few databases have a second one. */
@@ -277,7 +285,7 @@ function attemptTable(attempts: readonly Attempt[]): string {
   if (attempts.length === 0) return 'No deliveries yet.';
   const rows = attempts.map(({ at, deliveryId, type, changes, failure, status, ms }) => [
     ...[timeText(at), deliveryId, type, String(changes)],
-    ...[[failure ?? 'delivered', status].filter((one) => one !== null).join(' '), String(ms)],
+    ...[[failure ?? 'delivered', status].filter((one) => one !== null).join(' '), String(ms ?? '')],
   ]);
   return tableOf(ATTEMPT_NAMES, rows);
 }

@@ -10,11 +10,14 @@ import type { Store } from '../store/store.ts';
 import { type Networks, parseNetworks } from '../webhooks/networks.ts';
 import type { App } from './app.ts';
 import type { WebhookChange } from './developers.ts';
+import { createLimiter } from './limiter.ts';
 import { readBatch } from './webhook-feed.ts';
 
 const NOW = 1_800_000_000;
 const ORIGIN = 'http://localhost';
 const QUOTA = 3;
+/** Enough for all tests but the one of this limit. */
+const REGISTRATIONS = 20;
 const URL_TEXT = 'https://hooks.example/a';
 
 interface Shown {
@@ -29,6 +32,7 @@ for (const engine of ENGINES) {
     let accounts: Accounts;
     let app: App;
     const changes: WebhookChange[] = [];
+    let now = NOW;
     const developers = (withWebhooks: boolean) => ({
       accounts,
       signIn: { verify: () => Promise.reject(new Error('unused')) },
@@ -37,7 +41,14 @@ for (const engine of ENGINES) {
       clientOf: () => '127.0.0.1',
       onWebhookChange: (change: WebhookChange) => void changes.push(change),
       ...(withWebhooks
-        ? { webhooks: { quota: QUOTA, rules: { networks: parseNetworks('') as Networks, allowsHttp: false } } }
+        ? {
+            webhooks: {
+              quota: QUOTA,
+              rules: { networks: parseNetworks('') as Networks, allowsHttp: false },
+              askMs: 60_000,
+              registrations: createLimiter({ most: REGISTRATIONS, seconds: 3600 }),
+            },
+          }
         : {}),
     });
     beforeAll(async () => {
@@ -47,7 +58,7 @@ for (const engine of ENGINES) {
       const blocks = [block(101, [granted('ALL')]), block(102)];
       await store.apply({ chainId: 1, epoch, after: null, blocks, head: block(102), verified: 102 });
       accounts = await openAccounts(url);
-      app = appOf(store, NOW, { developers: developers(true) });
+      app = appOf(store, NOW, { developers: developers(true), now: () => now });
     });
     afterAll(async () => {
       await accounts.close();
@@ -84,7 +95,13 @@ for (const engine of ENGINES) {
       expect(status).toBe(201);
       expect(body['secret']).toMatch(/^whsec_/);
       const { webhook } = body as { webhook: Shown };
-      expect(webhook).toMatchObject({ url: URL_TEXT, ...filters, chainIds: [1], state: 'active', reason: null });
+      expect(webhook).toMatchObject({
+        url: URL_TEXT,
+        ...filters,
+        chainIds: [1],
+        state: 'paused',
+        reason: 'unconfirmed',
+      });
       expect(await list()).toEqual([webhook]);
       expect(JSON.stringify([webhook, await list()])).not.toContain('whsec_');
       expect(changes.at(-1)).toEqual({ type: 'created', webhookId: webhook.id });
@@ -99,12 +116,15 @@ for (const engine of ENGINES) {
         return (await readBatch(record, record.cursor, { chainIds: new Set([1]), readPage: store.changes })).entries;
       };
       expect(await readAll()).toHaveLength(0);
-      expect((await post('/replay', { id, chainId: '1', block: '101' })).status).toBe(200);
-      expect(await readAll()).toHaveLength(1);
-      expect((await post('/replay', { id, chainId: '1', block: '102' })).status).toBe(200);
-      expect(await readAll()).toHaveLength(0);
-      expect((await post('/replay', { id, block: 'start' })).status).toBe(200);
-      expect(await readAll()).toHaveLength(1);
+      for (const [body, found] of [
+        [{ chainId: '1', block: '101' }, 1],
+        [{ chainId: '1', block: '102' }, 0],
+        [{ block: 'start' }, 1],
+      ] as const) {
+        now += 60;
+        expect((await post('/replay', { id, ...body })).status).toBe(200);
+        expect(await readAll()).toHaveLength(found);
+      }
       for (const [body, detail] of [
         [{}, 'block must be start or a block number.'],
         [{ block: '-1', chainId: '1' }, 'block must be start or a block number.'],
@@ -147,12 +167,16 @@ for (const engine of ENGINES) {
       const { post, create, list } = await withKey('0xowner');
       const { secret, webhook } = await create();
       const { id } = webhook;
+      await accounts.webhooks.resume(id);
       expect((await post('/pause', { id })).body).toMatchObject({ webhook: { state: 'paused', reason: 'paused' } });
       expect((await post('/resume', { id })).body).toMatchObject({ webhook: { state: 'active', reason: null } });
+      now += 60;
       const rotated = await post('/rotate', { id });
       expect(rotated.body['secret']).toMatch(/^whsec_/);
       expect(rotated.body['secret']).not.toBe(secret);
-      expect(rotated.body['webhook']).toMatchObject({ previousSecretUntil: '2027-01-16T08:00:00.000Z' });
+      expect(rotated.body['webhook']).toMatchObject({
+        previousSecretUntil: new Date(1000 * (now + 86_400)).toISOString(),
+      });
       const claimed = await accounts.webhooks.claim(id, 60_000, 1000 * NOW);
       expect(claimed?.secrets).toEqual([rotated.body['secret'] as string, secret]);
       expect((await post('/test', { id })).body).toMatchObject({ webhook: { testRequestedAt: expect.any(String) } });
@@ -160,6 +184,37 @@ for (const engine of ENGINES) {
       expect(await list()).toEqual([]);
       const types = changes.filter(({ webhookId }) => webhookId === id).map(({ type }) => type);
       expect(types).toEqual(['created', 'paused', 'resumed', 'rotated', 'tested', 'removed']);
+    });
+
+    test('tests, replays and resumes of a webhook are once a minute, and none of them sends to a receiver that was not asked', async () => {
+      const { post, create } = await withKey('0xhasty');
+      const { id } = (await create()).webhook;
+      const statuses = async () => [
+        (await post('/test', { id })).status,
+        (await post('/replay', { id, block: 'start' })).status,
+        (await post('/resume', { id })).status,
+      ];
+      expect(await statuses()).toEqual([200, 429, 429]);
+      now += 59;
+      expect(await statuses()).toEqual([429, 429, 429]);
+      now += 1;
+      const resumed = (await post('/resume', { id })).body;
+      expect(resumed).toMatchObject({
+        webhook: { state: 'paused', reason: 'unconfirmed', testRequestedAt: expect.any(String) },
+      });
+      now += 60;
+      const replayed = (await post('/replay', { id, block: 'start' })).body;
+      expect(replayed).toMatchObject({ webhook: { state: 'paused', reason: 'unconfirmed' } });
+    });
+
+    test('an address creates so many webhooks in an hour, for whatever wallet', async () => {
+      const limited = appOf(store, NOW, { developers: developers(true), now: () => now });
+      const statuses: number[] = [];
+      for (let turn = 0; turn <= REGISTRATIONS; turn++) {
+        await withKey(`0xwallet${turn}`);
+        statuses.push((await (await signedIn(`0xwallet${turn}`, limited)).post('', { url: URL_TEXT })).status);
+      }
+      expect(statuses).toEqual([...Array.from({ length: REGISTRATIONS }, () => 201), 429]);
     });
 
     test('the last attempts can be read', async () => {
@@ -189,7 +244,10 @@ for (const engine of ENGINES) {
         expect((await post(`/${action}`, { id, block: 'start' })).status).toBe(404);
       expect((await get(`/attempts?id=${id}`)).status).toBe(404);
       expect(await list()).toEqual([]);
-      expect(await accounts.webhooks.byId(id)).toMatchObject({ paused: null, testRequestedAt: null });
+      expect(await accounts.webhooks.byId(id)).toMatchObject({
+        paused: { reason: 'unconfirmed' },
+        testRequestedAt: null,
+      });
     });
 
     test('nothing is answered without a session, from another site, or with webhooks off', async () => {

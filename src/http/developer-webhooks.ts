@@ -19,6 +19,8 @@ type WithWebhooks = Developers & { readonly webhooks: NonNullable<Developers['we
 
 interface Asked {
   readonly request: Request;
+  /** The client's address. */
+  readonly client: string;
   readonly developers: WithWebhooks;
   readonly service: Served;
   /** The wallet that is signed in. */
@@ -52,13 +54,15 @@ export async function answerWebhooks(
   request: Request,
   developers: Developers,
   service: Served,
+  socket: () => string,
 ): Promise<Response> {
   const { webhooks } = developers;
   if (webhooks === undefined) throw new Problem('not-found', 'The operator of this service has switched webhooks off.');
   const seconds = service.now();
   const wallet = await requireWallet(request, developers, Math.floor(seconds));
   const now = Math.floor(1000 * seconds);
-  return handler({ request, developers: { ...developers, webhooks }, service, wallet, now });
+  const client = developers.clientOf(request, socket);
+  return handler({ request, client, developers: { ...developers, webhooks }, service, wallet, now });
 }
 
 const refuse = ({ field, detail }: FieldFault) => new Problem('bad-request', `${field} ${detail}.`);
@@ -79,11 +83,16 @@ async function listWebhooks({ request, developers: { accounts, webhooks }, walle
   return json({ quota: webhooks.quota, webhooks: page.map(shown), next });
 }
 
-async function createWebhook({ request, developers, service, wallet, now }: Asked): Promise<Response> {
+async function createWebhook({ request, client, developers, service, wallet, now }: Asked): Promise<Response> {
   const { accounts, webhooks } = developers;
   const { rules, quota } = webhooks;
   const subscription = readSubscription(await bodyOf(request), { rules, served: service.chainIds });
   if (subscription instanceof FieldFault) throw refuse(subscription);
+  const counted = await webhooks.registrations.consume(client, performance.now());
+  if (!counted.accepted)
+    throw new Problem('too-many-requests', 'Too many webhooks were created from your address. Retry later.', {
+      retryAfter: counted.seconds,
+    });
   const cursor = await startCursor(subscription, service);
   const secret = createSecret();
   const created = await accounts.webhooks.create({ ...subscription, owner: wallet, cursor, secret, now, quota });
@@ -91,6 +100,8 @@ async function createWebhook({ request, developers, service, wallet, now }: Aske
     throw new Problem('no-active-key', 'A webhook works while you have an active API key. Create a key first.');
   if (created === 'over-quota')
     throw new Problem('too-many-webhooks', `A wallet can have ${quota} webhooks. Remove one first.`);
+  if (created === 'full')
+    throw new Problem('too-many-webhooks', 'This service has as many webhooks as it can. Ask its operator.');
   developers.onWebhookChange?.({ type: 'created', webhookId: created.id });
   return json({ secret, webhook: shown(created) }, 201);
 }
@@ -114,6 +125,14 @@ async function ownWebhook({ request, developers: { accounts }, wallet }: Asked) 
   return { webhook, body };
 }
 
+/** What an owner can have sent again and again must not flood a receiver. */
+async function requireTime({ developers, now }: Asked, { id }: WebhookRecord): Promise<void> {
+  const { askMs } = developers.webhooks;
+  if (await developers.accounts.webhooks.mayAsk(id, now, askMs)) return;
+  const retryAfter = askMs / 1000;
+  throw new Problem('too-many-requests', 'A webhook is tested, resumed or replayed once a minute.', { retryAfter });
+}
+
 /** Answers with the webhook after a change. */
 async function changed({ developers }: Asked, type: WebhookChange['type'], id: number, more: object = {}) {
   const webhook = await developers.accounts.webhooks.byId(id);
@@ -128,9 +147,13 @@ async function pauseWebhook(asked: Asked): Promise<Response> {
   return changed(asked, 'paused', webhook.id);
 }
 
+/** A receiver that did not accept deliveries is asked first whether it wants them. */
 async function resumeWebhook(asked: Asked): Promise<Response> {
   const { webhook } = await ownWebhook(asked);
-  await asked.developers.accounts.webhooks.resume(webhook.id);
+  const { webhooks } = asked.developers.accounts;
+  await requireTime(asked, webhook);
+  if (await webhooks.askReceiver(webhook.id, asked.now)) return changed(asked, 'tested', webhook.id);
+  await webhooks.resume(webhook.id);
   return changed(asked, 'resumed', webhook.id);
 }
 
@@ -144,6 +167,7 @@ async function rotateSecret(asked: Asked): Promise<Response> {
 
 async function sendTest(asked: Asked): Promise<Response> {
   const { webhook } = await ownWebhook(asked);
+  await requireTime(asked, webhook);
   await asked.developers.accounts.webhooks.requestTest(webhook.id, asked.now);
   return changed(asked, 'tested', webhook.id);
 }
@@ -156,6 +180,7 @@ async function replayWebhook(asked: Asked): Promise<Response> {
     if (!(error instanceof StoreError && error.code === 'not-started')) throw error;
     throw new Problem('bad-request', 'chainId names a chain that has no blocks yet.');
   });
+  await requireTime(asked, webhook);
   await asked.developers.accounts.webhooks.replayFrom(webhook.id, cursor);
   return changed(asked, 'replayed', webhook.id);
 }

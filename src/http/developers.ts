@@ -8,6 +8,7 @@ import { textResponse } from '../api/sized-response.ts';
 import type { TargetRules } from '../webhooks/target.ts';
 import { MAX_PLAIN_BYTES, readBody } from './body.ts';
 import { JSON_TYPE } from './headers.ts';
+import type { Limiter } from './limiter.ts';
 
 export interface Developers {
   readonly accounts: Accounts;
@@ -21,11 +22,22 @@ export interface Developers {
   /** Stores the uses of keys that this process has counted so far. */
   readonly storeUses?: () => Promise<unknown>;
   readonly onKeyChange?: (change: KeyChange) => void;
-  /** How many webhooks a wallet may have, and where they may deliver to; absent if webhooks are off. */
-  readonly webhooks?: { readonly quota: number; readonly rules: TargetRules };
+  /** Absent if webhooks are off. */
+  readonly webhooks?: WebhookRules;
   readonly onWebhookChange?: (change: WebhookChange) => void;
   /** Signs for everybody who asks: in a sandbox only. */
   readonly testWallet?: TestWallet;
+}
+
+export interface WebhookRules {
+  /** How many webhooks a wallet may have. */
+  readonly quota: number;
+  /** Where they may deliver to. */
+  readonly rules: TargetRules;
+  /** How often an owner can have something sent: the least time between, in milliseconds. */
+  readonly askMs: number;
+  /** Limits how many are created from one address. */
+  readonly registrations: Limiter;
 }
 
 /** A wallet whose private key is public. */

@@ -179,12 +179,12 @@ const WEBHOOK_ROUTES: readonly Route[] = [...WEBHOOK_PATHS].map(([path, handlers
   path,
   budget: 'page',
   methods: Object.keys(handlers),
-  answer({ request, service }) {
+  answer({ request, socket, service }) {
     const { developers } = service;
     if (developers === undefined) throw new Problem('not-found', NO_SELF_SERVICE);
     requireOwnPage(request, developers);
     const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
-    return answerWebhooks(handler as NonNullable<typeof handler>, request, developers, service);
+    return answerWebhooks(handler as NonNullable<typeof handler>, request, developers, service, socket);
   },
 }));
 

@@ -11,6 +11,7 @@ export interface Limits {
   readonly anonymous: Limiter | null;
   readonly pages: Limiter;
   readonly lookups: Limiter;
+  readonly registrations: Limiter;
   /** The limiter of a key with this `rateLimit`; null if it has no limit. */
   limiterOfKey(rateLimit: string | null): Limiter | null;
   /** Whether Redis holds the limits now; null without REDIS_URL. */
@@ -21,12 +22,14 @@ export interface Limits {
 /** The windows that the parent holds for all workers of its group. */
 export type GroupWindows = (name: LimitName, limit: Limit) => SharedWindow;
 
-export type LimitName = 'anonymous' | 'pages' | 'lookups' | 'key';
+export type LimitName = 'anonymous' | 'pages' | 'lookups' | 'registrations' | 'key';
 
 /** Far above what a person who reads pages needs. */
 const PAGES: Limit = { most: 300, seconds: 10 };
 /** For expensive requests: sign-ins and lookups of unknown keys. */
 const LOOKUPS: Limit = { most: 40, seconds: 10 };
+/** New webhooks from one address, whatever the wallet: twice what a wallet can have. */
+const REGISTRATIONS: Limit = { most: 20, seconds: 3600 };
 
 type LimitConfig = Pick<Config, 'anonymousLimit' | 'keyLimit' | 'redisUrl' | 'redisFallback'>;
 
@@ -66,6 +69,7 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
     anonymous: config.anonymousLimit && create('anonymous', config.anonymousLimit),
     pages: create('pages', PAGES),
     lookups: create('lookups', LOOKUPS),
+    registrations: create('registrations', REGISTRATIONS),
     isShared: () => redis?.isConnected ?? null,
     close: () => redis?.close(),
   };

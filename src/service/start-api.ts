@@ -62,6 +62,8 @@ export interface RunningApi
 }
 
 const FLUSH_TIMEOUT_MS = 2000;
+/** An owner can have something sent to a receiver once in this time. */
+const ASK_MS = 60_000;
 /** How often the state of all chains is read, to find new chains and to see a stalled one even without requests. */
 const CHAINS_MS = 2000;
 
@@ -135,7 +137,15 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       onKeyChange,
       onWebhookChange,
       ...(config.webhooks
-        ? { webhooks: { quota: config.webhooksPerWallet, rules: targetRules(config, sandbox) } }
+        ? {
+            webhooks: {
+              quota: config.webhooksPerWallet,
+              rules: targetRules(config, sandbox),
+              // A sandbox delivers to its own machine.
+              askMs: sandbox ? 0 : ASK_MS,
+              registrations: limits.registrations,
+            },
+          }
         : {}),
       clientOf: admission.addressOf,
       storeUses: keys.flush,
@@ -149,6 +159,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     if (traces !== null) started.push(() => withTimeout(FLUSH_TIMEOUT_MS, traces.stop()).catch(onError));
     let isStopping = false;
     const streams = createChangeStreams(config.streamLimits);
+    const longLists = createLongLists(config.longListLimits);
     const server = startServer({
       ...settings,
       ...service,
@@ -158,7 +169,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
       followerStatus: () => mergeFollowerStatus(options.followerStatus(), remote?.followerStatus() ?? []),
       admission,
-      longLists: createLongLists(config.longListLimits),
+      longLists,
       streams,
       sharesPort: group !== null,
       isStopping: () => isStopping,
@@ -172,7 +183,11 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       },
     });
     const deliverer = config.webhooks
-      ? startWebhooks({ service, webhooks: accounts.webhooks, config, log, metrics, onError, pace: options.delivery })
+      ? startWebhooks({
+          service: { ...service, longLists },
+          webhooks: accounts.webhooks,
+          ...{ config, log, metrics, onError, pace: options.delivery },
+        })
       : null;
     // Requests and deliveries drain at the same time.
     started.push(() => Promise.all([server.stop(), deliverer?.stop(1000 * config.drainTimeout)]));

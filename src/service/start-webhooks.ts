@@ -3,7 +3,7 @@
 import type { Webhooks } from '../accounts/webhooks.ts';
 import type { Service } from '../http/service.ts';
 import { type Deliverer, type DelivererOptions, startDeliverer } from '../webhooks/deliverer.ts';
-import { createSender } from '../webhooks/send.ts';
+import { createSender, TIMEOUT_MS } from '../webhooks/send.ts';
 import { signatureOf } from '../webhooks/sign.ts';
 import type { TargetRules } from '../webhooks/target.ts';
 import type { Config } from './config.ts';
@@ -11,13 +11,10 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { createWebhookSource } from './webhook-source.ts';
 
-export interface DeliveryPace extends Pick<DelivererOptions, 'retryScale' | 'leaseMs' | 'pollMs'> {
-  /** Of one attempt. */
-  readonly timeoutMs?: number;
-}
+export type DeliveryPace = Partial<Pick<DelivererOptions, 'retryScale' | 'leaseMs' | 'pollMs' | 'timeoutMs'>>;
 
 export interface WebhookOptions {
-  readonly service: Pick<Service, 'store' | 'chainIds' | 'sandbox'>;
+  readonly service: Pick<Service, 'store' | 'chainIds' | 'sandbox' | 'longLists'>;
   readonly webhooks: Webhooks;
   readonly config: Config;
   readonly log: Log;
@@ -33,12 +30,13 @@ export const targetRules = ({ webhookNetworks }: Config, sandbox = false): Targe
 
 export function startWebhooks(options: WebhookOptions): Deliverer {
   const { service, webhooks, config, log, metrics, onError, pace = {} } = options;
-  const { timeoutMs, ...rest } = pace;
+  const { timeoutMs = TIMEOUT_MS } = pace;
   return startDeliverer({
-    ...rest,
+    ...pace,
+    timeoutMs,
     webhooks,
     source: createWebhookSource(service),
-    send: createSender(targetRules(config, service.sandbox), timeoutMs === undefined ? {} : { timeoutMs }),
+    send: createSender(targetRules(config, service.sandbox), { timeoutMs }),
     sign: signatureOf,
     onAttempt: metrics.countDelivery,
     onPause: ({ id, owner }, reason) => log('warn', 'webhook paused', { webhookId: id, owner, reason }),

@@ -11,6 +11,9 @@ import type { ChangeSource } from '../webhooks/deliverer.ts';
 /** Webhooks that are behind read different pages: few of them are worth keeping. */
 const PAGES_PER_CHAIN = 16;
 
+/** All webhooks of the operator have one turn. */
+const OPERATOR = 'operator';
+
 interface KeptPages {
   readonly state: string;
   readonly pages: Map<string, Promise<ChangesPage>>;
@@ -19,33 +22,39 @@ interface KeptPages {
 /** Anything new to deliver changes the revision, makes blocks final, or clears a halt. */
 const stateText = ({ revision, verified, halt }: ChainState) => `${revision} ${verified} ${halt === null}`;
 
-export function createWebhookSource({ store, chainIds }: Pick<Service, 'store' | 'chainIds'>): ChangeSource {
+export function createWebhookSource({
+  store,
+  chainIds,
+  longLists,
+}: Pick<Service, 'store' | 'chainIds' | 'longLists'>): ChangeSource {
   let states: ReadonlyMap<number, string> = new Map();
   const kept = new Map<number, KeptPages>();
 
-  /** One at a time with other work: on SQLite, a page takes a millisecond of this process. */
-  const readPage = async (query: ChangesQuery): Promise<ChangesPage> => {
-    await Bun.sleep(0);
-    return store.changes(query);
-  };
-  const readKept = (query: ChangesQuery): Promise<ChangesPage> => {
-    const { chainId, after, isFinal, limit } = query;
-    const state = states.get(chainId) ?? '';
-    let ofChain = kept.get(chainId);
-    if (ofChain?.state !== state || ofChain.pages.size >= PAGES_PER_CHAIN) ofChain = { state, pages: new Map() };
-    kept.set(chainId, ofChain);
-    const place = after === null ? '' : feedCursorText(new Map([[chainId, after]]), '');
-    const key = `${isFinal} ${limit} ${place}`;
-    let page = ofChain.pages.get(key);
-    if (page === undefined) {
-      const { pages } = ofChain;
-      page = readPage(query);
-      // An error is not kept.
-      page.catch(() => pages.delete(key));
-      pages.set(key, page);
-    }
-    return page;
-  };
+  /** In turn with other long reads of this process, as those of the owner. */
+  const readPage =
+    ({ owner }: WebhookRecord) =>
+    (query: ChangesQuery): Promise<ChangesPage> =>
+      longLists.read({ id: owner ?? OPERATOR, hasKey: true }, query.limit, () => store.changes(query));
+  const readKept =
+    (webhook: WebhookRecord) =>
+    (query: ChangesQuery): Promise<ChangesPage> => {
+      const { chainId, after, isFinal, limit } = query;
+      const state = states.get(chainId) ?? '';
+      let ofChain = kept.get(chainId);
+      if (ofChain?.state !== state || ofChain.pages.size >= PAGES_PER_CHAIN) ofChain = { state, pages: new Map() };
+      kept.set(chainId, ofChain);
+      const place = after === null ? '' : feedCursorText(new Map([[chainId, after]]), '');
+      const key = `${isFinal} ${limit} ${place}`;
+      let page = ofChain.pages.get(key);
+      if (page === undefined) {
+        const { pages } = ofChain;
+        page = readPage(webhook)(query);
+        // An error is not kept.
+        page.catch(() => pages.delete(key));
+        pages.set(key, page);
+      }
+      return page;
+    };
 
   return {
     async observe() {
@@ -62,7 +71,7 @@ export function createWebhookSource({ store, chainIds }: Pick<Service, 'store' |
         return text;
       };
     },
-    peek: (webhook, cursor) => readBatch(webhook, cursor, { chainIds, readPage: readKept }),
-    read: (webhook, cursor) => readBatch(webhook, cursor, { chainIds, readPage }),
+    peek: (webhook, cursor) => readBatch(webhook, cursor, { chainIds, readPage: readKept(webhook) }),
+    read: (webhook, cursor) => readBatch(webhook, cursor, { chainIds, readPage: readPage(webhook) }),
   };
 }

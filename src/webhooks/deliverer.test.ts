@@ -7,6 +7,7 @@ import { type Behaviour, type Receiver, startReceiver } from '../../test/support
 import { CHAIN, createWebhookRig, type WebhookRig } from '../../test/support/webhook-rig.ts';
 import { openAccounts } from '../accounts/accounts.ts';
 import type { WebhookRecord } from '../accounts/webhooks.ts';
+import { createLongLists } from '../http/long-lists.ts';
 import { replayCursor } from '../http/webhook-feed.ts';
 import { createWebhookSource } from '../service/webhook-source.ts';
 import type { Halt } from '../store/halt.ts';
@@ -290,10 +291,121 @@ for (const engine of ENGINES) {
       rig.clock = Number(nextAttemptAt);
       await until('delivered', async () => (await record(webhook)).failures === 2);
       behaviours.delete('/waits');
-      // A test that succeeds ends the wait.
       await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
+      await until('tested', async () => (await record(webhook)).testRequestedAt === null);
+      expect([await record(webhook), sentTo('/waits').length]).toMatchObject([{ failures: 2 }, 3]);
+      rig.clock = Number((await record(webhook)).nextAttemptAt);
       await until('delivered', () => changesOf('/waits').length === 1);
     });
+
+    test('nothing but a challenge is sent before the receiver has answered with it', async () => {
+      const webhook = await create('/new', { isConfirmed: false });
+      await rig.extend([grant(1)]);
+      rig.deliver();
+      const challenge = async () => {
+        const before = (await rig.accounts.webhooks.attempts(webhook.id)).length;
+        await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
+        await until('asked', async () => (await rig.accounts.webhooks.attempts(webhook.id)).length > before);
+        return (await rig.accounts.webhooks.attempts(webhook.id))[0];
+      };
+      await rig.accounts.webhooks.replayFrom(webhook.id, await replayCursor(webhook, 'start', rig));
+      await Bun.sleep(50);
+      expect(sentTo('/new')).toEqual([]);
+      expect(await challenge()).toMatchObject({ type: 'challenge', failure: 'challenge', status: 204 });
+      expect(await record(webhook)).toMatchObject({ paused: { reason: 'unconfirmed' }, pending: null });
+      behaviours.set('/new', 'echo');
+      expect(await challenge()).toMatchObject({ type: 'challenge', failure: null, status: 200 });
+      await until('delivered', () => sentTo('/new').length === 3);
+      const types = sentTo('/new').map(({ body }) => parse(body).type);
+      expect(types).toEqual(['webhook.challenge', 'webhook.challenge', 'delegations.changes']);
+      expect(await record(webhook)).toMatchObject({ paused: null, failures: 0 });
+    });
+
+    test('an owner learns that a receiver is unreachable, not why and not when; the operator does', async () => {
+      const owner = await withKey('0xabc');
+      const outcomes: string[] = [];
+      const resolve = async (name: string) =>
+        ({ 'private.test': ['10.0.0.1'], 'none.test': [] as string[] })[name] ?? ['127.0.0.1'];
+      const rules = { networks: parseNetworks('loopback') as Networks, allowsHttp: true };
+      const options = { resolve, timeoutMs: 300 };
+      behaviours.set('/silent', 'hang');
+      const made = await Promise.all([
+        createAt('private.test', '/', { owner: await withKey('0x1') }),
+        createAt('none.test', '/', { owner: await withKey('0x2') }),
+        rig.create('http://127.0.0.1:1/', { owner: await withKey('0x3') }),
+        createAt('silent.test', '/silent', { owner }),
+        createAt('none.test', '/'),
+      ]);
+      for (const { id } of made) await rig.accounts.webhooks.requestTest(id, rig.clock);
+      const began = performance.now();
+      const since: number[] = [];
+      const recordTest: typeof rig.accounts.webhooks.recordTest = (lease, ...rest) => {
+        if (lease.id !== made.at(-1)?.id) since.push(performance.now() - began);
+        return rig.accounts.webhooks.recordTest(lease, ...rest);
+      };
+      rig.deliver({
+        send: createSender(rules, options),
+        timeoutMs: 300,
+        webhooks: { ...rig.accounts.webhooks, recordTest },
+        onAttempt: (outcome) => void outcomes.push(outcome),
+      });
+      await until('recorded', async () => (await Promise.all(made.map(record))).every((one) => one.failures === 1));
+      const [operator, ...owners] = (
+        await Promise.all(made.map(({ id }) => rig.accounts.webhooks.attempts(id)))
+      ).reverse();
+      expect(operator).toMatchObject([{ failure: 'dns', ms: expect.any(Number) }]);
+      for (const one of owners) expect(one).toMatchObject([{ failure: 'unreachable', status: null, ms: null }]);
+      for (const ms of since) expect(ms).toBeGreaterThanOrEqual(299);
+      expect(outcomes.sort()).toEqual(['address-refused', 'connect', 'dns', 'dns', 'timeout']);
+    });
+
+    test('slow receivers leave room for quick ones', async () => {
+      const times = new Map<string, number>();
+      let waiting = 0;
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+      const slowly: typeof send = async (target, headers, body, rules) => {
+        const sent = await send(target, headers, body, rules);
+        const isSecond = (times.get(target) ?? 0) > 0;
+        times.set(target, (times.get(target) ?? 0) + 1);
+        if (!target.includes('slow')) return sent;
+        if (isSecond) {
+          waiting++;
+          await ended;
+        }
+        return { ...sent, ms: 14_000 };
+      };
+      const slow: WebhookRecord[] = [];
+      for (let turn = 0; turn < 40; turn++) slow.push(await createAt(`slow${turn}.test`, `/slow/${turn}`));
+      await rig.extend([grant(1)]);
+      rig.deliver({ send: slowly });
+      await until('known', async () =>
+        (await Promise.all(slow.map(record))).every(
+          ({ cursor, pending }, turn) => pending === null && cursor !== slow[turn]?.cursor,
+        ),
+      );
+      await rig.extend([grant(2)]);
+      await until('waiting', () => waiting >= 16);
+      for (let turn = 0; turn < 40; turn++) await createAt(`fine${turn}.test`, `/fine/${turn}`);
+      await rig.extend([grant(3)]);
+      await until('delivered', () => receiver.received.filter(({ path }) => path.startsWith('/fine')).length === 40);
+      expect(waiting).toBe(16);
+      end();
+    });
+
+    test('a round looks at some of many webhooks, and all have their turn', async () => {
+      for (let turn = 0; turn < 600; turn++) await create(`/many/${turn}`);
+      const looked: number[] = [];
+      const { candidates } = rig.accounts.webhooks;
+      const counted: typeof candidates = async (page) => {
+        const found = await candidates(page);
+        looked.push(found.length);
+        return found;
+      };
+      await rig.extend([grant(1)]);
+      rig.deliver({ webhooks: { ...rig.accounts.webhooks, candidates: counted } });
+      await until('delivered', () => new Set(receiver.received.map(({ path }) => path)).size >= 600);
+      expect(Math.max(...looked)).toBe(250);
+    }, 60_000);
 
     test('several processes share the work: each change is delivered once, by one process at a time', async () => {
       const paths = Array.from({ length: 12 }, (_, turn) => `/shared/${turn}`);
@@ -325,10 +437,12 @@ for (const engine of ENGINES) {
       // This process sends nothing and never comes back. Its lease ends soon.
       rig.deliver({
         leaseMs: 300,
-        send: (_, __, ___, signal) =>
+        send: (_, __, ___, rules) =>
           new Promise((done) => {
             resolve();
-            signal?.addEventListener('abort', () => done({ type: 'failed', reason: 'connect', status: null, ms: 1 }));
+            rules?.signal?.addEventListener('abort', () =>
+              done({ type: 'failed', reason: 'connect', status: null, ms: 1 }),
+            );
           }),
       });
       await isSending;
@@ -362,7 +476,11 @@ for (const engine of ENGINES) {
 
     test('what could not be read is read again, also if nothing happens on the chain', async () => {
       await create('/unread');
-      const source = createWebhookSource({ store: rig.store, chainIds: new Set([CHAIN]) });
+      const source = createWebhookSource({
+        store: rig.store,
+        chainIds: new Set([CHAIN]),
+        longLists: createLongLists(),
+      });
       const failures = ['unavailable', 'still unavailable'];
       const errors: unknown[] = [];
       const read: typeof source.read = async (webhook, cursor) => {
@@ -453,7 +571,11 @@ for (const engine of ENGINES) {
         reads++;
         return rig.store.changes(query);
       };
-      const source = createWebhookSource({ store: { ...rig.store, changes }, chainIds: new Set([CHAIN]) });
+      const source = createWebhookSource({
+        store: { ...rig.store, changes },
+        chainIds: new Set([CHAIN]),
+        longLists: createLongLists(),
+      });
       const observe = () => {
         rounds++;
         return source.observe();

@@ -2,10 +2,12 @@
 // delivery is stored before it is sent, so every attempt has the same id and the same bytes.
 
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt, ClaimedWebhook, WebhookRecord, Webhooks } from '../accounts/webhooks.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { nextStep } from './retries.ts';
-import type { Send } from './send.ts';
+import { createRoom, type Work } from './room.ts';
+import type { Send, SendOutcome } from './send.ts';
 import type { signatureOf } from './sign.ts';
 
 export interface Batch {
@@ -39,8 +41,10 @@ export interface DelivererOptions {
   readonly onError?: (error: unknown) => void;
   /** Unix milliseconds. */
   readonly now?: () => number;
-  /** Multiplies the pauses between retries. */
+  /** Multiplies the pauses between retries, and the minute of a host's pace. */
   readonly retryScale?: number;
+  /** How long an attempt may take. */
+  readonly timeoutMs: number;
   readonly leaseMs?: number;
   readonly pollMs?: number;
 }
@@ -50,66 +54,19 @@ export interface Deliverer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Attempts at once in one process. */
-const MOST_AT_ONCE = 32;
-/** Of these, attempts of deliveries that have failed before: dead receivers leave room for the others. */
-const MOST_FAILING = 16;
-/** Of these, attempts for one owner, other than the operator, and to one host: nobody has all the room. */
-const MOST_OF_OWNER = 4;
-const MOST_TO_HOST = 8;
-/** Tests have a little room of their own: their owners can ask for as many as they like. */
-const MOST_TESTS = 4;
-/** Attempts to one host in a minute, and those of tests and of deliveries that have failed before. */
-const MOST_A_MINUTE = 600;
-const MOST_TRIES_A_MINUTE = 20;
+/** How many webhooks a round looks at. */
+const WEBHOOKS_A_ROUND = 250;
 /** After so many deliveries of one webhook, it is the turn of others. */
 const PER_CLAIM = 10;
 /** Longer than one attempt with its writes. */
 const LEASE_MS = 60_000;
 const POLL_MS = 1000;
-/** The least time between two rounds, each of which reads all webhooks. */
+/** The least time between two rounds. */
 const LEAST_POLL_MS = 50;
 /** A webhook whose filter left nothing of so many changes stores its new cursor, so that a restart does not read them again. */
 const STORE_AFTER = 1000;
-/** How many webhooks are looked at before other work of the process runs. */
-const WEBHOOKS_PER_TURN = 100;
 /** For the last writes of attempts that were aborted. */
 const RELEASE_MS = 2000;
-
-/** What an attempt takes room for. */
-interface Work {
-  readonly isTest: boolean;
-  readonly isFailing: boolean;
-  readonly owner: string | null;
-  readonly host: string;
-}
-
-const workOf = ({ testRequestedAt, failures, owner, url }: WebhookRecord): Work => ({
-  isTest: testRequestedAt !== null,
-  isFailing: failures > 0,
-  owner,
-  host: new URL(url).hostname,
-});
-
-/** Counts the attempts to each host, by the minute. A receiver that does not want them is not flooded by many webhooks. */
-function createHostPace(now: () => number) {
-  let minute = 0;
-  const attempts = new Map<string, { all: number; tries: number }>();
-  return {
-    take({ host, isTest, isFailing }: Work): boolean {
-      const current = Math.floor(now() / 60_000);
-      if (current !== minute) attempts.clear();
-      minute = current;
-      const count = attempts.get(host) ?? { all: 0, tries: 0 };
-      const isTry = isTest || isFailing;
-      if (count.all >= MOST_A_MINUTE || (isTry && count.tries >= MOST_TRIES_A_MINUTE)) return false;
-      count.all++;
-      if (isTry) count.tries++;
-      attempts.set(host, count);
-      return true;
-    },
-  };
-}
 
 /** Where this process has looked for something to deliver. */
 interface Look {
@@ -123,26 +80,16 @@ interface Look {
 
 export function startDeliverer(options: DelivererOptions): Deliverer {
   const { webhooks, source, send, sign, onAttempt, onPause, onError = () => {}, now = Date.now } = options;
-  const { retryScale = 1, leaseMs = LEASE_MS, pollMs = POLL_MS } = options;
+  const { retryScale = 1, leaseMs = LEASE_MS, pollMs = POLL_MS, timeoutMs } = options;
   const looks = new Map<number, Look>();
+  /** The webhooks that were looked at since the first one. */
+  const seen = new Set<number>();
   /** What is delivered now, by the webhook's id. */
-  const inFlight = new Map<number, Work & { readonly ended: Promise<void> }>();
-  const pace = createHostPace(now);
+  const inFlight = new Map<number, Promise<void>>();
+  const room = createRoom(now, retryScale);
   const aborting = new AbortController();
   let [isStopping, isWaiting, lastId] = [false, false, 0];
   let wake = () => {};
-
-  const hasRoom = ({ isTest, isFailing, owner, host }: Work): boolean => {
-    const all = [...inFlight.values()];
-    const count = (isCounted: (work: Work) => boolean) => all.filter(isCounted).length;
-    if (isTest) return count((one) => one.isTest) < MOST_TESTS && !all.some((one) => one.isTest && one.owner === owner);
-    return (
-      count((one) => !one.isTest) < MOST_AT_ONCE &&
-      (!isFailing || count((one) => one.isFailing) < MOST_FAILING) &&
-      (owner === null || count((one) => one.owner === owner) < MOST_OF_OWNER) &&
-      count((one) => one.host === host) < MOST_TO_HOST
-    );
-  };
 
   async function hasNews(webhook: WebhookRecord, state: string): Promise<boolean> {
     const known = looks.get(webhook.id);
@@ -156,47 +103,51 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     return total >= STORE_AFTER;
   }
 
-  const isDue = async (webhook: WebhookRecord, state: string): Promise<boolean> => {
-    if (webhook.testRequestedAt !== null) return true;
-    if (webhook.paused !== null || (webhook.nextAttemptAt ?? 0) > now()) return false;
-    return webhook.pending !== null || hasNews(webhook, state);
-  };
+  const isDue = async (webhook: WebhookRecord, state: string): Promise<boolean> =>
+    webhook.testRequestedAt !== null || webhook.pending !== null || hasNews(webhook, state);
 
+  /** Looks at some webhooks after the last ones, so that all have their turn. */
   async function round(): Promise<void> {
     const stateOf = await source.observe();
-    const candidates = await webhooks.candidates();
-    forget(candidates);
-    // Begins after the last one that was started, so that all have their turn.
-    const next = candidates.findIndex(({ id }) => id > lastId);
-    const inTurn = next < 0 ? candidates : [...candidates.slice(next), ...candidates.slice(0, next)];
-    let looked = 0;
-    for (const webhook of inTurn) {
+    const candidates = await webhooks.candidates({ after: lastId, limit: WEBHOOKS_A_ROUND, now: now() });
+    const isLast = candidates.length < WEBHOOKS_A_ROUND;
+    for (const webhook of candidates) {
       if (isStopping) return;
-      if (++looked % WEBHOOKS_PER_TURN === 0) await Bun.sleep(0);
       const { id } = webhook;
+      lastId = id;
+      seen.add(id);
       if (inFlight.has(id)) continue;
-      const work = workOf(webhook);
-      if (!hasRoom(work)) {
+      const work = room.workOf(webhook);
+      if (!room.has(work)) {
         isWaiting = true;
         continue;
       }
       const state = stateOf(webhook);
       // One webhook that cannot be read delays no other.
       const due = await isDue(webhook, state).catch((error) => void onError(error));
-      if (!due || !pace.take(work)) continue;
-      lastId = id;
-      const ended = deliver(id, state, work).catch(onError);
-      inFlight.set(id, { ...work, ended });
-      void ended.then(() => {
-        inFlight.delete(id);
-        if (isWaiting) wake();
-      });
+      if (!due || !room.isInPace(work)) continue;
+      const giveBack = room.take(work);
+      const ended = deliver(id, state, work)
+        .catch(onError)
+        .then(() => {
+          giveBack();
+          inFlight.delete(id);
+          seen.add(id);
+          if (isWaiting) wake();
+        });
+      inFlight.set(id, ended);
     }
+    if (isLast) startOver();
+    else wake();
   }
 
-  function forget(candidates: readonly WebhookRecord[]): void {
-    const ids = new Set(candidates.map(({ id }) => id));
-    for (const id of looks.keys()) if (!ids.has(id) && !inFlight.has(id)) looks.delete(id);
+  /** Forgets what was not among the candidates. */
+  function startOver(): void {
+    for (const id of inFlight.keys()) seen.add(id);
+    for (const id of looks.keys()) if (!seen.has(id)) looks.delete(id);
+    room.keep(seen);
+    seen.clear();
+    lastId = 0;
   }
 
   async function deliver(id: number, state: string, { isTest }: Work): Promise<void> {
@@ -211,9 +162,17 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     }
   }
 
+  /** A receiver that has not agreed yet is sent a challenge, and agrees if it answers with it. */
   async function deliverTest(webhook: ClaimedWebhook): Promise<void> {
-    const data = { type: 'webhook.test', timestamp: new Date(now()).toISOString(), data: { webhook: webhook.id } };
-    const attempt = await trySend(webhook, { id: createId(), body: JSON.stringify(data), changes: 0 }, 'test');
+    const type = webhook.paused?.reason === 'unconfirmed' ? 'challenge' : 'test';
+    const challenge = type === 'challenge' ? randomBytes(24).toString('base64url') : undefined;
+    const data = {
+      type: `webhook.${type}`,
+      timestamp: new Date(now()).toISOString(),
+      data: { webhook: webhook.id, challenge },
+    };
+    const delivery = { id: createId(), body: JSON.stringify(data), changes: 0 };
+    const attempt = await trySend(webhook, delivery, type, challenge);
     if (attempt !== null) await webhooks.recordTest(webhook.lease, attempt, stepAfter(webhook, attempt));
   }
 
@@ -256,6 +215,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
       const reached = await webhooks.recordSuccess(lease, attempt);
       if (reached === null) return;
       [cursor, delivery, failures, failingSince] = [reached, null, 0, null];
+      if (room.isSlow(webhook)) break;
     }
     // There may be more.
     isWaiting = true;
@@ -263,9 +223,10 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
 
   /** Null if the attempt was aborted because the process stops: it says nothing about the receiver. */
   async function trySend(
-    { url, secrets }: ClaimedWebhook,
+    { id: webhookId, url, secrets, owner }: ClaimedWebhook,
     { id, body, changes }: { readonly id: string; readonly body: string; readonly changes: number },
     type: Attempt['type'],
+    challenge?: string,
   ): Promise<Attempt | null> {
     const at = now();
     const time = new Date(at);
@@ -275,12 +236,17 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
       'webhook-timestamp': String(Math.floor(at / 1000)),
       'webhook-signature': await sign(secrets, id, time, body),
     };
-    const outcome = await send(url, headers, body, aborting.signal);
-    const failure = outcome.type === 'failed' ? outcome.reason : null;
-    if (failure !== null && aborting.signal.aborted) return null;
-    onAttempt?.(failure ?? 'delivered');
-    return { type, at, deliveryId: id, changes, failure, status: outcome.status, ms: outcome.ms };
+    const outcome = await send(url, headers, body, { signal: aborting.signal, challenge });
+    if (owner !== null && outcome.status === null) await waitOut(outcome);
+    if (outcome.type === 'failed' && aborting.signal.aborted) return null;
+    onAttempt?.(outcome.type === 'failed' ? outcome.reason : 'delivered');
+    room.note({ id: webhookId }, outcome.ms);
+    return { type, at, deliveryId: id, changes, ...(owner === null ? shownToOperator : shownToOwner)(outcome) };
   }
+
+  /** Nobody learns from the time of an attempt without an answer what is in a network: each takes as long as the longest. */
+  const waitOut = ({ ms }: SendOutcome) =>
+    sleep(Math.max(0, timeoutMs - ms), null, { signal: aborting.signal }).catch(() => {});
 
   async function run(): Promise<void> {
     while (!isStopping) {
@@ -301,7 +267,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     async stop(graceMs) {
       isStopping = true;
       wake();
-      const settled = ended.then(() => Promise.all([...inFlight.values()].map((one) => one.ended)));
+      const settled = ended.then(() => Promise.all(inFlight.values()));
       const isIn = (ms: number) =>
         withTimeout(ms, settled).then(
           () => true,
@@ -313,6 +279,18 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     },
   };
 }
+
+type Shown = Pick<Attempt, 'failure' | 'status' | 'ms'>;
+
+const shownToOperator = (outcome: SendOutcome): Shown => ({
+  failure: outcome.type === 'failed' ? outcome.reason : null,
+  status: outcome.status,
+  ms: outcome.ms,
+});
+
+/** Without an answer, not why: names and ports of the operator's network cannot be told from those that do not exist. */
+const shownToOwner = (outcome: SendOutcome): Shown =>
+  outcome.status === null ? { failure: 'unreachable', status: null, ms: null } : shownToOperator(outcome);
 
 const createId = () => `msg_${randomBytes(18).toString('base64url')}`;
 

@@ -403,8 +403,42 @@ describe('a delivery fails', () => {
     });
     const sender = createSender(LOCAL, { resolve: async () => ['127.0.0.1'] });
     const url = `http://hooks.example:${port}/`;
-    expect(await sender(url, HEADERS, '{}', aborting.signal)).toEqual(failed('timeout'));
+    expect(await sender(url, HEADERS, '{}', { signal: aborting.signal })).toEqual(failed('timeout'));
     await closed;
-    expect(await sender(url, HEADERS, '{}', aborting.signal)).toEqual(failed('timeout'));
+    expect(await sender(url, HEADERS, '{}', { signal: aborting.signal })).toEqual(failed('timeout'));
+  });
+});
+
+describe('a challenge', () => {
+  const CHALLENGE = 'x7Jk2-_Qm4';
+  const head = (more = '') => `HTTP/1.1 200 OK\r\n${more}\r\n`;
+  const later = (socket: Socket, ...parts: readonly string[]) => {
+    for (const [turn, part] of parts.entries()) setTimeout(() => socket.write(part), 20 * turn);
+  };
+  const answers: readonly (readonly [what: string, answer: Answer, outcome: 'delivered' | SendFailure])[] = [
+    ['is the body', `${head()}${CHALLENGE}`, 'delivered'],
+    ['is the body, with its length', `${head('Content-Length: 11\r\n')}${CHALLENGE}\n`, 'delivered'],
+    ['is a chunk', `${head('Transfer-Encoding: chunked\r\n')}a\r\n${CHALLENGE}\r\n0\r\n\r\n`, 'delivered'],
+    ['comes in parts', (socket) => later(socket, head(), CHALLENGE.slice(0, 4), CHALLENGE.slice(4)), 'delivered'],
+    ['comes on a connection that stays open', (socket) => void socket.write(head() + CHALLENGE), 'delivered'],
+    ['is missing', 'HTTP/1.1 204 No Content\r\n\r\n', 'challenge'],
+    [
+      'is missing, and the connection stays open',
+      (socket) => void socket.write(`${head('content-length: 2\r\n')}ok`),
+      'challenge',
+    ],
+    ['is missing in a body that ends', `${head()}ok`, 'challenge'],
+    ['is another', `${head()}${CHALLENGE.toLowerCase()}`, 'challenge'],
+    ['is only in the request that is sent back', (socket, request) => void socket.end(head() + request), 'challenge'],
+    ['is in a header', `${head(`X: ${CHALLENGE}\r\n`)}`, 'challenge'],
+    ['comes with a failure', `HTTP/1.1 404 Not Found\r\n\r\n${CHALLENGE}`, 'status'],
+    ['is in an endless body', (socket) => void socket.write(head() + 'x'.repeat(100_000) + CHALLENGE), 'challenge'],
+  ];
+  test.each(answers)('that %s', async (_, answer, outcome) => {
+    const { port } = await receive(answer);
+    const sender = createSender(LOCAL, { resolve: async () => ['127.0.0.1'], timeoutMs: 2000 });
+    const body = JSON.stringify({ data: { challenge: CHALLENGE } });
+    const sent = await sender(`http://hooks.example:${port}/`, HEADERS, body, { challenge: CHALLENGE });
+    expect(sent.type === 'failed' ? sent.reason : sent.type).toBe(outcome);
   });
 });

@@ -13,7 +13,7 @@ const PACKAGES = {
   jq: 'jq',
   nginx: 'nginx-light',
   pg_dump: 'postgresql-client',
-  python3: 'python3-minimal',
+  python3: 'python3',
   'redis-server': 'redis-server',
   sqlite3: 'sqlite3',
   wrk: 'wrk',

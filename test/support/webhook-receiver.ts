@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export type Behaviour = 'ok' | 'slow' | '500' | '410' | 'redirect' | 'hang' | 'reset';
+export type Behaviour = 'ok' | 'echo' | 'slow' | '500' | '410' | 'redirect' | 'hang' | 'reset';
 
 export interface Received {
   readonly path: string;
@@ -26,7 +26,7 @@ export interface Receiver {
 
 /** How long a slow receiver takes. */
 const SLOW_MS = 40;
-const STATUSES = { ok: 204, slow: 200, '500': 500, '410': 410, redirect: 302 } as const;
+const STATUSES = { ok: 204, echo: 200, slow: 200, '500': 500, '410': 410, redirect: 302 } as const;
 
 export async function startReceiver(behaviourOf: (path: string) => Behaviour = () => 'ok'): Promise<Receiver> {
   const received: Received[] = [];
@@ -42,12 +42,13 @@ export async function startReceiver(behaviourOf: (path: string) => Behaviour = (
     if (body === null || !request.complete) return;
     const behaviour = behaviourOf(path);
     const headers = request.headers as Record<string, string>;
-    const isAccepted = behaviour === 'ok' || behaviour === 'slow';
+    const isAccepted = behaviour === 'ok' || behaviour === 'echo' || behaviour === 'slow';
     received.push({ path, id: headers['webhook-id'] ?? '', headers, body, isAccepted });
     if (behaviour === 'hang') return;
     if (behaviour === 'reset') return void request.socket.destroy();
     if (behaviour === 'slow') await Bun.sleep(SLOW_MS);
-    response.writeHead(STATUSES[behaviour], { location: '/elsewhere' }).end();
+    const challenge = behaviour === 'echo' ? JSON.parse(body).data.challenge : undefined;
+    response.writeHead(STATUSES[behaviour], { location: '/elsewhere' }).end(challenge);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

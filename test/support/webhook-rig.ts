@@ -2,6 +2,7 @@
 
 import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
 import type { WebhookFilter, WebhookRecord } from '../../src/accounts/webhooks.ts';
+import { createLongLists } from '../../src/http/long-lists.ts';
 import { startCursor } from '../../src/http/webhook-feed.ts';
 import { createWebhookSource } from '../../src/service/webhook-source.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -12,6 +13,8 @@ import { block } from './fixtures.ts';
 export const CHAIN = 1;
 const SERVED = new Set([CHAIN]);
 const ALL: WebhookFilter = { chainIds: 'served' };
+/** Of an attempt. */
+export const TIMEOUT_MS = 1000;
 /** For attempts that hang. */
 const STOP_MS = 200;
 
@@ -27,7 +30,7 @@ export interface WebhookRig {
   extend(events?: Events, more?: { rollbackTo?: number; isFinal?: boolean }): Promise<void>;
   create(
     url: string,
-    more?: { filter?: WebhookFilter; at?: WebhookRecord['at']; owner?: string },
+    more?: { filter?: WebhookFilter; at?: WebhookRecord['at']; owner?: string; isConfirmed?: boolean },
   ): Promise<WebhookRecord>;
   /** Runs a deliverer until the rig closes. */
   deliver(more?: Partial<DelivererOptions>): Deliverer;
@@ -60,11 +63,11 @@ export async function createWebhookRig(
       };
       ({ state } = await store.apply({ ...base, blocks: [head], head, ...rest }));
     },
-    async create(target, { filter = ALL, at = 'final', owner } = {}) {
+    async create(target, { filter = ALL, at = 'final', owner, isConfirmed = true } = {}) {
       const cursor = await startCursor({ filter, at }, { store, chainIds: SERVED });
       const made = await accounts.webhooks.create({
         ...{ owner: owner ?? null, label: null, url: target, filter, at, cursor },
-        ...{ secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`, now: rig.clock },
+        ...{ secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`, now: rig.clock, isConfirmed },
       });
       if (typeof made === 'string') throw new Error(made);
       return made;
@@ -72,9 +75,10 @@ export async function createWebhookRig(
     deliver(more = {}) {
       const deliverer = startDeliverer({
         webhooks: accounts.webhooks,
-        source: createWebhookSource({ store, chainIds: SERVED }),
+        source: createWebhookSource({ store, chainIds: SERVED, longLists: createLongLists() }),
         now: () => rig.clock,
         pollMs: 5,
+        timeoutMs: TIMEOUT_MS,
         ...defaults,
         ...more,
       });

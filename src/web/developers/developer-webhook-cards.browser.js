@@ -5,20 +5,19 @@ globalThis.webhookCards = (() => {
   const { exactText, nearText } = globalThis.times;
 
   const REASONS = {
+    unconfirmed:
+      'Not confirmed: give the secret to your server, then press Confirm. Your server must answer a challenge before anything else is sent.',
     paused: 'Paused by you or by the operator. Nothing is lost: when you resume, it continues where it was.',
-    failing: 'Paused: a delivery failed for three days. Repair your server, then resume. Nothing is lost.',
-    gone: 'Paused: your server answered 410 Gone. If it should receive deliveries again, resume.',
+    failing:
+      'Paused: a delivery failed for three days. Repair your server, then resume: it is asked first. Nothing is lost.',
+    gone: 'Paused: your server answered 410 Gone. If it should receive deliveries again, resume: it is asked first.',
     'no-active-key': 'Paused: you have no active API key. Create one, then resume.',
   };
   const FAILURES = {
     status: 'refused',
     redirect: 'redirected, which is not followed',
-    timeout: 'no answer in time',
-    dns: 'the name of the server was not found',
-    'address-refused': 'the address is not allowed',
-    connect: 'the server did not accept the connection',
-    tls: 'the certificate was not accepted',
-    protocol: 'not a valid HTTP answer',
+    challenge: 'the answer is not the challenge',
+    unreachable: 'no answer: check the name, the certificate and the log of your server',
   };
   const countOf = (count, what) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 
@@ -41,8 +40,10 @@ globalThis.webhookCards = (() => {
     return `${waiting}, ${countOf(failures, 'failed attempt')}${state === 'active' ? next : ''}`;
   }
 
-  function stateOf({ state, failures }) {
-    if (state !== 'active') return ['paused', 'badge bad'];
+  const isUnconfirmed = ({ reason }) => reason === 'unconfirmed';
+
+  function stateOf({ state, reason, failures }) {
+    if (state !== 'active') return [isUnconfirmed({ reason }) ? 'not confirmed' : 'paused', 'badge bad'];
     return failures > 0 ? ['retrying', 'badge bad'] : ['active', 'badge good'];
   }
 
@@ -65,18 +66,19 @@ globalThis.webhookCards = (() => {
     const oldSecretUntil = Date.parse(webhook.previousSecretUntil ?? 0);
     for (const name of ['secret-title', 'secret']) field(card, name).hidden = !(oldSecretUntil > Date.now());
     setField(card, 'secret', `signs too until ${exactText(oldSecretUntil)}`);
+    card.querySelector('[data-action="test"]').textContent = isUnconfirmed(webhook) ? 'Confirm' : 'Send a test';
     for (const button of card.querySelectorAll('[data-action]'))
       button.setAttribute('aria-label', `${button.textContent}: ${webhook.url}`);
     card.querySelector('[data-action="pause"]').hidden = !isActive;
-    card.querySelector('[data-action="resume"]').hidden = isActive;
+    card.querySelector('[data-action="resume"]').hidden = isActive || isUnconfirmed(webhook);
     card.querySelector('.scroll').setAttribute('aria-label', `Last deliveries: ${webhook.url}`);
   }
 
   function fillAttempt(row, attempt) {
     setField(row, 'at', exactText(Date.parse(attempt.at)));
     setField(row, 'outcome', outcomeText(attempt));
-    setField(row, 'sent', attempt.type === 'test' ? 'a test' : countOf(attempt.changes, 'change'));
-    setField(row, 'took', `${attempt.ms} ms`);
+    setField(row, 'sent', attempt.type === 'changes' ? countOf(attempt.changes, 'change') : `a ${attempt.type}`);
+    setField(row, 'took', attempt.ms === null ? '' : `${attempt.ms} ms`);
     setField(row, 'delivery', attempt.deliveryId);
   }
 

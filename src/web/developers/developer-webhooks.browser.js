@@ -51,26 +51,39 @@
   const confirm = (action, { url }) => open(`webhook-${action}-dialog`, (dialog) => setField(dialog, 'url', url));
   const buttonOf = ({ id }, action) => cardOf(id)?.querySelector(`[data-action="${action}"]`);
 
+  const isTest = ({ type }) => type !== 'changes';
+
   /** Waits for the attempt that follows: the service sends within seconds, or fails after 15. */
   async function nextAttempt(id, before) {
     for (let left = TEST_TRIES; left > 0; left--) {
       await new Promise((resolve) => setTimeout(resolve, TEST_PAUSE_MS));
-      const found = (await readAttempts(id)).find(({ type, deliveryId }) => type === 'test' && deliveryId !== before);
-      if (found !== undefined) return found;
+      const found = (await readAttempts(id)).find(isTest);
+      if (found !== undefined && found.deliveryId !== before) return found;
     }
-    throw new Error('The test is not sent yet. See the last deliveries later.');
+    throw new Error('It is not sent yet. See the last deliveries later.');
+  }
+
+  /** Sends a test, or a challenge to a server that has not agreed, and tells how it went. */
+  async function sendTest(action, webhook) {
+    const before = (await readAttempts(webhook.id)).find(isTest)?.deliveryId;
+    const { webhook: now } = await change(action, webhook);
+    if (now.testRequestedAt === null) return false;
+    say(now.reason === 'unconfirmed' ? 'Sending a challenge…' : 'Sending a test…');
+    const sent = await nextAttempt(webhook.id, before);
+    cardOf(webhook.id).querySelector('details').open = true;
+    await list.refresh();
+    const what = sent.type === 'challenge' ? 'Challenge' : 'Test';
+    say(
+      sent.failure === null && sent.type === 'challenge'
+        ? `Confirmed: ${webhook.url}`
+        : `${what}: ${outcomeText(sent)}.`,
+      sent.failure !== null,
+    );
+    return true;
   }
 
   const ACTIONS = {
-    async test(webhook) {
-      const before = (await readAttempts(webhook.id)).find(({ type }) => type === 'test')?.deliveryId;
-      await change('test', webhook);
-      say('Sending a test…');
-      const sent = await nextAttempt(webhook.id, before);
-      cardOf(webhook.id).querySelector('details').open = true;
-      await list.refresh();
-      say(`Test: ${outcomeText(sent)}.`, sent.failure !== null);
-    },
+    test: (webhook) => sendTest('test', webhook),
     async pause(webhook) {
       await change('pause', webhook);
       await list.refresh();
@@ -78,7 +91,7 @@
       say(`Paused: ${webhook.url}`);
     },
     async resume(webhook) {
-      await change('resume', webhook);
+      if (await sendTest('resume', webhook)) return;
       await list.refresh();
       buttonOf(webhook, 'pause')?.focus();
       say(`Resumed: ${webhook.url}`);
@@ -106,7 +119,9 @@
       const { from, chainId, block } = Object.fromEntries(given);
       await change('replay', webhook, from === 'start' ? { block: 'start' } : { chainId, block });
       await list.refresh();
-      say(`The replay has started: ${webhook.url}`);
+      say(
+        `The replay ${webhook.state === 'active' ? 'has started' : 'starts when the webhook is active'}: ${webhook.url}`,
+      );
     },
     async remove(webhook) {
       if ((await confirm('remove', webhook)) === null) return;

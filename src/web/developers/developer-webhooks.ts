@@ -5,7 +5,7 @@ import { html } from '../html.ts';
 /** Stays in view if the session ends, because the secret cannot be shown again. */
 export const NEW_SECRET = html`<section id="new-secret" class="notice yes once" aria-labelledby="new-secret-heading" hidden>
 <h2 id="new-secret-heading">The secret of <span data-field="url"></span></h2>
-<p>Your server verifies the signatures with it. Copy it now: it will not be shown again.</p>
+<p>Your server verifies the signatures with it. Copy it now: it will not be shown again. When your server has it, press Confirm below.</p>
 <pre><code id="new-secret-text"></code></pre>
 <p class="actions"><button type="button" class="copy" id="copy-secret">Copy the secret</button>
 <button id="hide-secret" class="plain" type="button">Done with the secret</button></p></section>`;
@@ -49,7 +49,7 @@ const DIALOGS = html`<dialog id="webhook-remove-dialog" aria-labelledby="webhook
 /** Hidden until the keys above it are there, so that nothing moves. */
 export const WEBHOOKS_SECTION = html`<section id="webhooks-section" aria-labelledby="webhooks-heading" hidden><h2 id="webhooks-heading" tabindex="-1">Your webhooks</h2>
 <p>A webhook calls your server when a delegation is granted or revoked: signed as <a href="https://www.standardwebhooks.com/">Standard Webhooks</a>
-specifies, retried for three days, in order. It works while you have an active key.</p>
+specifies, retried for three days, in order. It works while you have an active key. First, your server <a href="/docs#confirm-a-receiver">confirms</a> that it wants deliveries.</p>
 ${CREATE}
 <p id="no-webhooks" class="empty" hidden>You have no webhooks yet. Create one to end a session, clear a cache or warn a user as soon as a delegation changes, without asking again and again.</p>
 <div id="webhooks" class="stack"></div>
