@@ -48,8 +48,9 @@ const HISTORIES = {
   'the list of an incoming history': historyStatement('incoming'),
   'the list of an outgoing history': historyStatement('outgoing'),
 };
-/** A scan of all rows of a chain, or rows that are sorted. */
-const WHOLE_CHAIN = /(Sort|on (?:span|log|block) .*\n\s*Index Cond: \(*(?:chain >= 0\) AND \()?chain = \$1\)*$).*/gm;
+/** A scan of all rows of a chain, or one that is sorted before its limit. */
+const WHOLE_CHAIN =
+  /(Sort Key: .*\n\s*(?:Presorted Key: .*\n\s*)?-> {2}Index|on (?:span|log|block) .*\n\s*Index Cond: \(*(?:chain >= 0\) AND \()?chain = \$1\)*$).*/gm;
 const common = {
   'a check of v1': checkNowStatement(PLAIN)(0, 2).sql,
   'a check of v2': checkNowStatement(DETAILED)(2, 0).sql,
@@ -116,7 +117,9 @@ test('SQLite reads lists in the order of their indexes, and sorts nothing', asyn
   const database = new Database(path, { readonly: true });
   for (const [name, { sqlite }] of Object.entries(STATEMENTS).filter(([name]) => name.includes('list'))) {
     const plan = database.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sqlite.replaceAll('$', '?')}`).all();
-    expect([name, plan.filter(({ detail }) => detail.includes('TEMP B-TREE'))]).toEqual([name, []]);
+    // A log begins one span, whose own position is the last part of the order.
+    const sorts = plan.filter(({ detail }) => /TEMP B-TREE(?! FOR LAST 2 TERMS)/.test(detail));
+    expect([name, sorts]).toEqual([name, []]);
     if (!(name in CHANGES) || name.endsWith('by ')) continue;
     // Each begins at the position, among the spans of one wallet or contract.
     const scans = plan.flatMap(({ detail }) => (/^(SCAN|SEARCH) s /.test(detail) ? [detail] : []));

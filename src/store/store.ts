@@ -296,7 +296,7 @@ export interface ChangesQuery {
   /** Only of blocks that are verified to be finalized. */
   readonly isFinal: boolean;
   readonly filter?: ChangesFilter;
-  /** How many changes to read. Where filters are combined, a page may have fewer and still not be the last. */
+  /** How many changes to read. A page may have fewer and still not be the last. */
   readonly limit: number;
 }
 

@@ -21,21 +21,25 @@ import { asNumber } from './unsettled.ts';
 
 /** Columns of the chain's row. */
 const OF_CHAIN = ['stamp', 'is_known', 'rewritten_from', 'undo_number', 'undo_hash', 'undo_timestamp'] as const;
-/** A change: the log that made it, its span, and whether the same log ended one span and began the next. */
-const CHANGE = columns(
+/** What a scan finds: a span, and the log that ended or began it. */
+const FOUND = columns(
   'step',
   'at_block',
   'at_log',
-  'at_hash',
-  'at_timestamp',
-  'at_transaction',
   'since_block',
   'since_log',
-  'has_neighbour',
   'is_wanted',
   'version',
   ...KEY.names,
   'amount',
+);
+/** A change: the rest of its logs, and whether the same log ended one span and began the next. */
+const CHANGE = columns(
+  ...FOUND.names,
+  'at_hash',
+  'at_timestamp',
+  'at_transaction',
+  'has_neighbour',
   'since_time',
   'since_transaction',
 );
@@ -53,6 +57,9 @@ const UNDO_TO = `(SELECT max(k.number) FROM block k WHERE k.chain = $1 AND k.num
 /** A span that began and ended in one block held at the end of no block. */
 const isNotEmpty = (span: string) => `(${span}.until_block IS NULL OR ${span}.since_block < ${span}.until_block)`;
 
+type Step = keyof typeof STEPS;
+const STEP_NAMES = Object.keys(STEPS) as Step[];
+
 /** The two scans of spans: the one that the log at a position ended, and the one that it began. */
 const SCANS = {
   ended: {
@@ -62,7 +69,7 @@ const SCANS = {
     order: 's.until_block, s.until_log, s.since_block, s.since_log',
     after: '$4, $5, $6, $7',
     /** Finds a span that the same log began. */
-    neighbour: `SELECT 1 FROM span n WHERE n.chain = $1 AND n.since_block = s.until_block AND n.since_log = s.until_log`,
+    neighbour: 'SELECT 1 FROM span n WHERE n.chain = $1 AND n.since_block = s.at_block AND n.since_log = s.at_log',
     indexes: {
       all: 'INDEXED BY span_until',
       from: 'INDEXED BY span_until_from',
@@ -79,7 +86,7 @@ const SCANS = {
     after: '$8, $9',
     /** Finds a span that the same log ended. */
     neighbour: `SELECT 1 FROM span n INDEXED BY span_until WHERE n.chain = $1 /*pg AND n.chain >= 0*/
-      AND n.until_block = s.since_block AND n.until_log = s.since_log`,
+      AND n.until_block = s.at_block AND n.until_log = s.at_log`,
     indexes: {
       all: '',
       from: 'INDEXED BY span_granted',
@@ -112,6 +119,24 @@ const FOUND_BY = {
     `AND s.contract = ${address} ${closely('s.contract', address)} AND length(s.contract) > 0`,
 } as const;
 
+const onlyIf = (condition: string, expression: string) => `CASE WHEN ${condition} THEN ${expression} END`;
+const HAS_ENDED = `s.step = ${STEPS.ended}`;
+// PostgreSQL might read the whole table for an EXISTS.
+const hasNeighbour = (step: Step) => `coalesce((${SCANS[step].neighbour} AND ${isNotEmpty('n')} LIMIT 1), 0)`;
+
+/** Looked up for the changes of a page. What began has the same log twice: it is looked up once. */
+const OF_LOGS = {
+  at_hash: onlyIf('s.is_wanted = 1', hashOf('s.at_block')),
+  at_timestamp: onlyIf('s.is_wanted = 1', timeOf('s.at_block')),
+  at_transaction: onlyIf('s.is_wanted = 1', transactionOf('s.at_block', 's.at_log')),
+  has_neighbour: onlyIf(
+    's.is_wanted = 1',
+    `CASE WHEN ${HAS_ENDED} THEN ${hasNeighbour('ended')} ELSE ${hasNeighbour('began')} END`,
+  ),
+  since_time: onlyIf(`s.is_wanted = 1 AND ${HAS_ENDED}`, LOOKED_UP.since_time),
+  since_transaction: onlyIf(`s.is_wanted = 1 AND ${HAS_ENDED}`, LOOKED_UP.since_transaction),
+} as const;
+
 /**
  * $2 and $3 are the revision and the stamp of the cursor, $4 to $9 where each scan continues, $10 is the limit. Then come the
  * addresses of the filters, and the hashes of the first one for its scans. What only the other filters leave out is read as a position:
@@ -132,42 +157,40 @@ export const changesStatement = once((isFinal: boolean, ...filters: readonly Fil
   const [address = '', ...rest] = params(11, filters.length);
   const hashes = params(11 + filters.length, 2);
   const wanted = others.map((name, turn) => FILTERS[name].matches(rest[turn] as string)).join(' AND ');
-  const ifWanted = (expression: string) => (wanted === '' ? expression : `CASE WHEN ${wanted} THEN ${expression} END`);
-  const scan = (step: 'ended' | 'began', by: keyof typeof FOUND_BY, hash = '') => {
-    const { block, log, indexes, own, condition, order, after, neighbour } = SCANS[step];
-    const selected = CHANGE.select({
+  const scan = (step: Step, by: keyof typeof FOUND_BY, hash = '') => {
+    const { block, log, indexes, own, condition, order, after } = SCANS[step];
+    const selected = FOUND.select({
+      ...ofTable('s', FOUND.names),
       step: String(STEPS[step]),
       at_block: block,
       at_log: log,
-      at_hash: ifWanted(hashOf(block)),
-      at_timestamp: ifWanted(timeOf(block)),
-      at_transaction: ifWanted(transactionOf(block, log)),
-      // PostgreSQL might read the whole table for an EXISTS.
-      has_neighbour: ifWanted(`coalesce((${neighbour} AND ${isNotEmpty('n')} LIMIT 1), 0)`),
       is_wanted: wanted === '' ? '1' : asNumber(wanted),
-      version: 's.version',
-      ...ofTable('s', KEY.names),
-      ...LOOKED_UP,
-      since_time: ifWanted(LOOKED_UP.since_time),
-      since_transaction: ifWanted(LOOKED_UP.since_transaction),
     });
-    return `SELECT ${ROW.select(ofTable('e', CHANGE.names))} FROM (SELECT ${selected} FROM span s ${indexes[by]}
+    return `/*pg (*/SELECT ${selected} FROM span s ${indexes[by]}
       WHERE s.chain = $1 ${FOUND_BY[by](address, hash)} /*pg AND ${own[by]}*/
         AND ${condition} (${order}) > (${after}) AND ${isNotEmpty('s')}
         ${isFinal ? `AND ${block} <= (SELECT coalesce(h.verified, -1) FROM chain h WHERE h.chain = $1)` : ''}
-      ORDER BY ${order} LIMIT $10) AS e`;
+      /*pg ORDER BY ${order} LIMIT $10)*/`;
   };
-  const scans = first === undefined ? (['all'] as const) : FILTERS[first].scans;
+  const scans = (first === undefined ? (['all'] as const) : FILTERS[first].scans).flatMap((by, turn) =>
+    STEP_NAMES.map((step) => scan(step, by, hashes[turn])),
+  );
+  // What ended began before, so the changes of one log are in the order of `since`. SQLite merges the scans as it reads them;
+  // PostgreSQL might sort a whole one, so each has its own limit there.
   return `SELECT ${chain} FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
       LEFT JOIN block u ON u.chain = c.chain AND u.number = ${UNDO_TO} WHERE c.chain = $1
-    ${scans.map((by, turn) => `UNION ALL ${scan('ended', by, hashes[turn])} UNION ALL ${scan('began', by, hashes[turn])}`).join(' ')}`;
+    UNION ALL SELECT ${ROW.select({ ...ofTable('s', FOUND.names), ...OF_LOGS })}
+      FROM (${scans.join(' UNION ALL ')} ORDER BY at_block, at_log, since_block, since_log LIMIT $10) AS s`;
 });
 
 const decodeState = chainDecoder(at);
 const decodeUndo = blockDecoder({ number: at.undo_number, hash: at.undo_hash, timestamp: at.undo_timestamp });
 const decodeBlock = blockDecoder({ number: at.at_block, hash: at.at_hash, timestamp: at.at_timestamp });
 const decodeKey = keyDecoder(at);
-const decodeHeld = DETAILED.decoder(at);
+const decodeHeld = {
+  ended: DETAILED.decoder(at),
+  began: DETAILED.decoder({ ...at, since_time: at.at_timestamp, since_transaction: at.at_transaction }),
+};
 
 const positionOf = (row: Row): ChangePosition => ({
   block: decodeNumber(row[at.at_block]),
@@ -190,7 +213,7 @@ const decodeChange = (row: Row, { verified }: { readonly verified: number | null
   return {
     type: position.step === 'ended' ? 'ended' : began,
     position,
-    delegation: decodeHeld(decodeKey(decodeNumber(row[at.version]) as Version, row), row),
+    delegation: decodeHeld[position.step](decodeKey(decodeNumber(row[at.version]) as Version, row), row),
     block,
     logIndex: position.logIndex,
     transactionHash: decodeHex(row[at.at_transaction]),
@@ -233,24 +256,22 @@ export const createChanges =
     const undo = after === null ? null : undoOf(chainRow, position);
     if (undo !== null)
       return { chain, undo, changes: [], next: { ...revision, position: endOfBlock(undo.number) }, isEnd: false };
-    // Each scan has its first changes in order, so the first of all together are the next ones.
-    const sorted = rows.map((row) => ({ row, position: positionOf(row) }));
-    sorted.sort((one, other) => comparePositions(one.position, other.position));
-    // What a wallet grants to itself is found on both sides.
-    const found = sorted.filter(({ position }, at) => !isSame(sorted[at - 1]?.position, position));
-    const page = found.slice(0, limit);
+    const found = rows.map((row) => ({ row, position: positionOf(row) }));
     const isEnd = found.length < limit;
     const end = isFinal ? (chain.verified ?? -1) : chain.head.number;
-    // If a log ended a span to begin the next one, only the second is reported, as changed.
-    const reported = page.filter(
-      ({ row, position: { step } }) =>
-        decodeFlag(row[at.is_wanted]) && (step === 'began' || !decodeFlag(row[at.has_neighbour])),
+    const reported = found.filter(
+      ({ row, position: reached }, turn) =>
+        decodeFlag(row[at.is_wanted]) &&
+        // If a log ended a span to begin the next one, only the second is reported, as changed.
+        (reached.step === 'began' || !decodeFlag(row[at.has_neighbour])) &&
+        // What a wallet grants to itself is found on both sides.
+        !isSame(found[turn - 1]?.position, reached),
     );
     return {
       chain,
       undo: null,
       changes: reported.map(({ row }) => decodeChange(row, chain)),
-      next: { ...revision, position: isEnd ? later(position, endOfBlock(end)) : (page.at(-1)?.position ?? position) },
+      next: { ...revision, position: isEnd ? later(position, endOfBlock(end)) : (found.at(-1)?.position ?? position) },
       isEnd,
     };
   };
