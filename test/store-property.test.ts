@@ -11,6 +11,7 @@ import { pack, unpack } from '../src/store/rows/packed.ts';
 import type {
   BlockInput,
   BlockRef,
+  ChangesFilter,
   Counterpart,
   CounterpartPage,
   HistoryEntry,
@@ -27,7 +28,7 @@ import { documentedCopy } from './support/documented-copy.ts';
 import { ENGINES } from './support/engines.ts';
 import { createFeedReader } from './support/feed-reader.ts';
 import { questionsFor, truthOf } from './support/life-questions.ts';
-import { anyStep, type LifeBlock, type LifeCall, ONCE_WRONG, type Step, WALLETS } from './support/lives.ts';
+import { anyStep, CONTRACTS, type LifeBlock, type LifeCall, ONCE_WRONG, type Step, WALLETS } from './support/lives.ts';
 import { createModel, type Model } from './support/model.ts';
 import { appOf } from './support/serving.ts';
 
@@ -51,6 +52,7 @@ interface Gap {
 }
 
 const FIRST = 10;
+const NOBODY: Address = `0x${'ee'.repeat(20)}`;
 const DIRECTIONS = [undefined, undefined, 'incoming', 'outgoing'] as const;
 let hashes = 0;
 let chains = 0;
@@ -60,8 +62,18 @@ let memberships = 0;
 let grants = 0;
 /** Lists over HTTP that were compared with a copy that followed the changes over HTTP. */
 let copied = 0;
-/** Entries of change feeds that were compared, and how often a reader had to undo some. */
-let [entries, undone] = [0, 0];
+/** Entries of change feeds that were compared, those of filtered ones too, and how often a reader had to undo some. */
+let [entries, filtered, undone] = [0, 0, 0];
+/** Every combination of filters, by every wallet and by none. */
+const FILTERS = [undefined, ...WALLETS, NOBODY].flatMap((wallet) =>
+  [undefined, ...WALLETS].flatMap((from) =>
+    [undefined, ...WALLETS].flatMap((to) =>
+      [undefined, ...CONTRACTS].map((contract): ChangesFilter => ({ wallet, from, to, contract })),
+    ),
+  ),
+);
+/** How many of them are compared after every step. */
+const FILTERS_PER_STEP = 6;
 
 /** A true chain, and the steps that a follower applies to the store. */
 async function createLife(store: Store, replica: Store) {
@@ -73,18 +85,21 @@ async function createLife(store: Store, replica: Store) {
   /** Blocks with logs that the store did not get. Until they are repaired, it cannot be right about them. */
   let owed: BlockInput[] = [];
 
-  const createReader = (isFinal: boolean) => {
+  const createReader = (isFinal: boolean, filter: ChangesFilter = {}) => {
     let pages = 0;
     return createFeedReader(async (after, limit) => {
       // Every page comes from another store, and the reader restarts before each: it keeps its cursor as text.
       const from = pages++ % 2 === 0 ? store : replica;
-      const page = await from.changes({ chainId, after, isFinal, limit });
+      const page = await from.changes({ chainId, after, isFinal, filter, limit });
       const text = feedCursorText(new Map([[chainId, page.next]]), '');
       return { ...page, next: readFeedCursor(text, '')?.get(chainId) ?? page.next };
     });
   };
   /** One reads after every step, in short pages; another one now and then; the last one only what is final. */
   const [reader, lateReader, finalReader] = [createReader(false), createReader(false), createReader(true)];
+  /** One reads what a filter leaves after every step. */
+  const ownFilter = FILTERS[(chainId * 31) % FILTERS.length] as ChangesFilter;
+  const filteredReader = createReader(false, ownFilter);
   let steps = 0;
   const readChanges = async () => {
     if (head === null) return;
@@ -97,6 +112,23 @@ async function createLife(store: Store, replica: Store) {
     const verified = (await store.chain(chainId))?.verified ?? -1;
     expect(finalReader.lines()).toEqual(fromNothing.lines().slice(0, fromNothing.countUpTo(verified)));
     entries += fromNothing.lines().length;
+    await filteredReader.follow(1 + (steps % 4));
+    expect(filteredReader.lines()).toEqual(fromNothing.linesOf(ownFilter));
+    await compareFiltered({ head: fromNothing, final: finalReader });
+  };
+  /** What filtered pages give is what is left of all changes, and they end at the same place. */
+  const compareFiltered = async (all: Readonly<Record<'head' | 'final', ReturnType<typeof createReader>>>) => {
+    for (let turn = 0; turn < FILTERS_PER_STEP; turn++) {
+      const filter = FILTERS[(chainId * 97 + steps * 41 + turn * 53) % FILTERS.length] as ChangesFilter;
+      const isFinal = turn % 3 === 2;
+      const found = createReader(isFinal, filter);
+      await found.follow(1 + ((steps + turn) % 3));
+      expect([filter, found.lines()]).toEqual([filter, all[isFinal ? 'final' : 'head'].linesOf(filter)]);
+      const query = { chainId, after: null, isFinal, limit: 1000 };
+      const { next } = await store.changes(query);
+      expect(await store.changes({ ...query, filter })).toMatchObject({ isEnd: true, next });
+      filtered += found.lines().length;
+    }
   };
 
   /** The API over the stores, in which this chain is chain 1. */
@@ -344,7 +376,7 @@ async function createLife(store: Store, replica: Store) {
     },
 
     end(): void {
-      undone += reader.undone + lateReader.undone + finalReader.undone;
+      undone += reader.undone + lateReader.undone + finalReader.undone + filteredReader.undone;
     },
 
     /** Compares every wallet's lists as of every block, and some checks. */
@@ -510,7 +542,7 @@ for (const engine of ENGINES) {
   describe(`random chains on ${engine.name}`, () => {
     test('grants, revocations, reorgs, repairs and rebuilds match the model after every step', async () => {
       memberships = 0;
-      [grants, entries, undone, copied] = [0, 0, 0, 0];
+      [grants, entries, filtered, undone, copied] = [0, 0, 0, 0, 0];
       const url = await engine.fresh();
       const store = await openStore(url);
       const replica = await openStore(url, { readOnly: true });
@@ -528,7 +560,7 @@ for (const engine of ENGINES) {
       );
       console.log(
         `${engine.name}: ${numRuns} random lives, ${memberships} memberships, ${grants} grants in histories, ` +
-          `${entries} changes, ${undone} undos, ${copied} lists of a copy over HTTP, 0 differences`,
+          `${entries} changes, ${filtered} by filters, ${undone} undos, ${copied} lists of a copy over HTTP, 0 differences`,
       );
       await replica.close();
       await store.close();

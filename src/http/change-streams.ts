@@ -163,7 +163,8 @@ export function createChangeStreams(
       const page = await service.longLists.read(call.caller, OWN_PAGE, async () => {
         if (stream.hasEnded) return null;
         place.cursor ??= start === 'head' ? await headOf(chainId, feed, service) : null;
-        return service.store.changes({ chainId, after: place.cursor, isFinal: feed.isFinal, limit: OWN_PAGE });
+        const { isFinal, filter } = feed;
+        return service.store.changes({ chainId, after: place.cursor, isFinal, filter, limit: OWN_PAGE });
       });
       if (page === null) return null;
       requireCurrent(page.chain, feed, service);
@@ -172,7 +173,7 @@ export function createChangeStreams(
         // What does not fit is read again when there is room.
         if (stream.isFull) return { ...page, isEnd: false };
         place.cursor = entry.after;
-        if (isWanted(entry, feed)) stream.send(entryEvent(member, entry));
+        stream.send(entryEvent(member, entry));
       }
       place.cursor = page.next;
       return page;

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import { address, delegation } from '../../test/support/fixtures.ts';
 import { createRandom } from '../../test/support/random.ts';
-import type { FeedEntry, FeedFilter } from './feed.ts';
+import type { ChangesFilter } from '../store/store.ts';
+import type { FeedEntry } from './feed.ts';
 import { isWanted } from './feed.ts';
 import { createFeedMembers } from './feed-members.ts';
 
@@ -9,7 +10,7 @@ test('every member that wants a delegation is found once, and after it left not 
   const random = createRandom(18);
   const pick = () => address(1 + Math.floor(random() * 3));
   const maybe = () => (random() < 0.5 ? pick() : undefined);
-  const filters: FeedFilter[] = Array.from({ length: 200 }, () => ({
+  const filters: ChangesFilter[] = Array.from({ length: 200 }, () => ({
     wallet: maybe(),
     from: maybe(),
     to: maybe(),

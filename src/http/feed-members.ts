@@ -1,10 +1,11 @@
 // The readers of a feed by what they asked for, so that a change is not compared with the filter of every reader.
 
 import type { DelegationKey } from '../registry/delegation.ts';
-import type { Feed, FeedFilter } from './feed.ts';
+import type { ChangesFilter } from '../store/store.ts';
+import type { Feed } from './feed.ts';
 
 /** One of the filters of a reader: what does not have it is not wanted. */
-function keyOf({ wallet, from, to, contract }: FeedFilter): string {
+function keyOf({ wallet, from, to, contract }: ChangesFilter): string {
   if (wallet !== undefined) return `wallet ${wallet}`;
   if (from !== undefined) return `from ${from}`;
   if (to !== undefined) return `to ${to}`;

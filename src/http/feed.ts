@@ -1,11 +1,9 @@
 // A feed of changes: which delegations its reader asked for, and the entries that it gets.
 
-import type { CHANGES_OPERATION } from '../api/changes-operation.ts';
-import type { RequestOf } from '../api/operation.ts';
 import type { NumberMode } from '../api/params.ts';
 import type { DelegationKey } from '../registry/delegation.ts';
 import { endOfBlock } from '../store/change-position.ts';
-import type { Change, ChangesCursor, ChangesPage, Store } from '../store/store.ts';
+import type { Change, ChangesCursor, ChangesFilter, ChangesPage, Store } from '../store/store.ts';
 import { changeText, undoText } from './changes-json.ts';
 
 /** What a reader asked for. */
@@ -13,12 +11,9 @@ export interface Feed {
   readonly chainIds: readonly number[];
   /** Only what is final. */
   readonly isFinal: boolean;
-  readonly filter: FeedFilter;
+  readonly filter: ChangesFilter;
   readonly mode: NumberMode;
 }
-
-/** Which delegations a reader asked for. */
-export type FeedFilter = Partial<Pick<RequestOf<typeof CHANGES_OPERATION>, 'wallet' | 'from' | 'to' | 'contract'>>;
 
 /** Identifies a feed in its cursors, by every parameter that decides what is in it. */
 export const feedIdentity = ({
@@ -28,12 +23,12 @@ export const feedIdentity = ({
   to,
   contract,
   final,
-}: FeedFilter & {
+}: ChangesFilter & {
   readonly chainId: readonly number[] | 'served';
   readonly final: 'true' | 'false';
 }): string => [chainId === 'served' ? chainId : chainId.join('+'), wallet, from, to, contract, final].join();
 
-const matches = ({ wallet, from, to, contract }: FeedFilter, delegation: DelegationKey): boolean =>
+const matches = ({ wallet, from, to, contract }: ChangesFilter, delegation: DelegationKey): boolean =>
   (wallet === undefined || delegation.from === wallet || delegation.to === wallet) &&
   (from === undefined || delegation.from === from) &&
   (to === undefined || delegation.to === to) &&

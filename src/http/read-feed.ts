@@ -5,11 +5,11 @@ import type { AnswerBlock, ChainState } from '../store/store.ts';
 import { requireCurrent } from './as-of.ts';
 import type { Call } from './call.ts';
 import type { FeedCursor } from './changes-cursor.ts';
-import { entriesOf, type Feed, type FeedEntry, headOf, isWanted } from './feed.ts';
+import { entriesOf, type Feed, type FeedEntry, headOf } from './feed.ts';
 import type { LongList } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 
-/** How many changes are read at once, and after how many a page is sent, however few a filter left. */
+/** How many changes are read at once, and after how many a page is sent, however few the filters left. */
 const SCAN = 250;
 const MAX_SCANNED = 10_000;
 
@@ -55,14 +55,14 @@ export async function readFeed(
         return chain;
       }
       const wanted = limit - entries.length;
-      // Where a filter leaves out changes, many are read for the few that are wanted.
+      // Where filters are combined, many are read for the few that are wanted.
       const scan = scanned > entries.length ? SCAN : Math.min(wanted, SCAN);
-      const query = { chainId, after, isFinal: feed.isFinal, limit: scan };
+      const query = { chainId, after, isFinal: feed.isFinal, filter: feed.filter, limit: scan };
       const read = () => service.store.changes(query);
       if (scanned > 0) long.list ??= service.longLists.begin(caller());
       const page = await (long.list === null ? read() : long.list.read(query.limit, read));
       requireCurrent(page.chain, feed, service);
-      const found = entriesOf(page, chainId).filter((entry) => isWanted(entry, feed));
+      const found = entriesOf(page, chainId);
       const last = found.length > wanted ? found[wanted - 1] : undefined;
       entries.push(...found.slice(0, wanted));
       scanned += page.isEnd ? page.changes.length : query.limit;

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/support/engines.ts';
-import { address, block, granted, timeOf } from '../../test/support/fixtures.ts';
+import { address, block, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
 import type { WebhookFilter, WebhookRecord } from '../accounts/webhooks.ts';
 import { openStore } from '../store/open.ts';
@@ -32,7 +32,7 @@ for (const engine of ENGINES) {
       await work(store).finally(store.close);
     };
     const read = (store: Store, webhook: Pick<WebhookRecord, 'filter' | 'at'>, cursor: string) =>
-      readBatch(webhook, cursor, { chainIds, readPage: store.changes });
+      readBatch(webhook, cursor, { chainIds, readPage: store.changes, readWanted: store.changes });
 
     test('a chain without blocks is delivered from its first block on', () =>
       withStore(async (store) => {
@@ -69,15 +69,30 @@ for (const engine of ENGINES) {
         expect(sizes).toEqual([MOST_ENTRIES, MOST_ENTRIES, 50]);
       }));
 
-    test('a filter that matches nothing moves the cursor, and ends a batch after many changes', () =>
+    test('a filter that matches nothing moves the cursor to the end, and costs two pages of any history', () =>
       withStore(async (store) => {
         const webhook = { filter: { ...SERVED, to: address(0xdead) }, at: 'head' as const };
         const cursor = await startCursor(webhook, { store, chainIds });
         await extend(store, 5200);
-        const first = await read(store, webhook, cursor);
+        const found = await read(store, webhook, cursor);
+        expect([found.entries, found.scanned, found.isEnd]).toEqual([[], 100, true]);
+        expect(found.cursor).toBe(await startCursor(webhook, { store, chainIds }));
+      }));
+
+    test('filters that together match nothing, and a source that reads everything, end a batch after many changes', () =>
+      withStore(async (store) => {
+        const combined = { filter: { ...SERVED, to: HOT, contract: address(0xdead) }, at: 'head' as const };
+        const cursor = await startCursor(combined, { store, chainIds });
+        await extend(store, 5200);
+        const first = await read(store, combined, cursor);
         expect([first.entries, first.scanned, first.isEnd]).toEqual([[], 5000, false]);
-        const last = await read(store, webhook, first.cursor);
+        const last = await read(store, combined, first.cursor);
         expect([last.entries, last.scanned, last.isEnd]).toEqual([[], 200, true]);
+
+        const single = { filter: { ...SERVED, to: address(0xdead) }, at: 'head' as const };
+        const start = await replayCursor({ ...single, cursor }, 'start', { store });
+        const all = await readBatch(single, start, { chainIds, readPage: store.changes });
+        expect([all.entries, all.scanned, all.isEnd]).toEqual([[], 5000, false]);
       }));
 
     test('a receiver can continue at /registry/any/changes with the cursor of a delivery', () =>

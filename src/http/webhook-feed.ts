@@ -23,13 +23,16 @@ export interface WebhookBatch {
 
 export interface WebhookSource {
   readonly chainIds: ReadonlySet<number>;
-  readonly readPage: (query: ChangesQuery) => Promise<ChangesPage>;
+  /** Reads all changes. Webhooks at the same place may share what it read. */
+  readonly readPage: (query: Omit<ChangesQuery, 'filter'>) => Promise<ChangesPage>;
+  /** Reads only those that a filter wants. Without it, all are read. */
+  readonly readWanted?: (query: ChangesQuery) => Promise<ChangesPage>;
 }
 
 /** The most entries of a delivery: the largest ones are 120 kB. */
 export const MOST_ENTRIES = 100;
 const PAGE = 100;
-/** After so many changes a batch ends, however few a filter left. */
+/** After so many changes a batch ends, however few the filters left. */
 const MOST_SCANNED = 5000;
 
 const isFinal = ({ at }: Subscription) => at === 'final';
@@ -47,7 +50,7 @@ export const chainsOf = ({ filter }: Subscription, served: ReadonlySet<number>):
 export async function readBatch(
   webhook: Subscription,
   cursor: string,
-  { chainIds, readPage }: WebhookSource,
+  { chainIds, readPage, readWanted }: WebhookSource,
 ): Promise<WebhookBatch> {
   const identity = identityOf(webhook);
   const from = readFeedCursor(cursor, identity);
@@ -63,12 +66,15 @@ export async function readBatch(
   const entries: string[] = [];
   let scanned = 0;
 
+  const readRest: typeof readPage = (query) =>
+    readWanted === undefined ? readPage(query) : readWanted({ ...query, filter: feed.filter });
   /** False if the batch is full. */
   const readChain = async (chainId: number): Promise<boolean> => {
-    for (;;) {
+    // Near the head one page has everything, for all webhooks.
+    for (let read = readPage; ; read = readRest) {
       if (scanned >= MOST_SCANNED) return false;
       const after = reached.get(chainId) ?? null;
-      const page = await readPage({ chainId, after, isFinal: feed.isFinal, limit: PAGE });
+      const page = await read({ chainId, after, isFinal: feed.isFinal, limit: PAGE });
       // What is known of a halted chain may be wrong.
       if (page.chain.halt !== null) return true;
       for (const entry of entriesOf(page, chainId)) {

@@ -62,10 +62,13 @@ for (const engine of ENGINES) {
       const { chainId } = chain;
       const at = { block: 105, revision: chain.state.revision };
       const grantsIn = (one: Store) => one.history({ chainId, wallet: COLD, at, limit: 10 });
-      const changesIn = async (one: Store) =>
-        (await one.changes({ chainId, after: null, isFinal: false, limit: 10 })).changes;
+      const filters = [{}, { from: COLD }, { to: COLD }, { wallet: COLD }, { contract: CONTRACT }];
+      const changesIn = async (one: Store) => {
+        const read = (filter: object) => one.changes({ chainId, after: null, isFinal: false, filter, limit: 10 });
+        return (await Promise.all(filters.map(read))).map((page) => page.changes);
+      };
       const [grants, changes] = [await grantsIn(made), await changesIn(made)];
-      expect([grants.entries.length, changes.length]).toEqual([5, 6]);
+      expect([grants.entries.length, ...changes.map(({ length }) => length)]).toEqual([5, 6, 5, 1, 6, 5]);
       const [source, old] = [await openEngine(newUrl, {}), await ofFirstSchema(url)];
       for (const [table, columns] of Object.entries(FIRST_COLUMNS)) await copy(source, old, table, columns);
       for (const one of [source, old, made]) await one.close();

@@ -268,6 +268,27 @@ const proofs = ({ small }: Dialect): Migration => [
   `ALTER TABLE chain ADD COLUMN provable ${small}`,
 ];
 
+/**
+ * The changes of a wallet or a contract in their order, beside `granted` and `received`:
+ * - until_from, until_to: what ended of a wallet, whose hash differs by chain
+ * - since_contract, until_contract: what began and ended of a contract
+ *
+ * PostgreSQL gets a condition for each that no other index has: see `ownConditions`.
+ */
+const filteredChanges = ({ name }: Dialect): Migration => {
+  const own = (condition: string) => (name === 'postgres' ? [condition] : []);
+  const create = (index: string, columns: string, ...conditions: readonly string[]) =>
+    `CREATE INDEX span_${index} ON span (${columns}) WHERE ${conditions.join(' AND ')}`;
+  const [hasEnded, hasContract] = ['until_block IS NOT NULL', 'length(contract) > 0'];
+  const ends = 'until_block, until_log, since_block, since_log';
+  return [
+    create('until_from', `cold, ${ends}`, hasEnded, ...own('until_log >= 0')),
+    create('until_to', `hot, ${ends}`, hasEnded, ...own('until_block >= 0')),
+    create('since_contract', 'contract, chain, since_block, since_log', hasContract, ...own('first_block >= 0')),
+    create('until_contract', `contract, chain, ${ends}`, hasEnded, hasContract),
+  ];
+};
+
 /** In order. A migration that has shipped is never changed. */
 const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   first,
@@ -282,6 +303,7 @@ const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   changes,
   lags,
   proofs,
+  filteredChanges,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -295,7 +295,18 @@ export interface ChangesQuery {
   readonly after: ChangesCursor | null;
   /** Only of blocks that are verified to be finalized. */
   readonly isFinal: boolean;
+  readonly filter?: ChangesFilter;
+  /** How many changes to read. A page may have fewer and still not be the last. */
   readonly limit: number;
+}
+
+/** The delegations whose changes are read: those that every given field is true of. */
+export interface ChangesFilter {
+  /** On either side. */
+  readonly wallet?: Address | undefined;
+  readonly from?: Address | undefined;
+  readonly to?: Address | undefined;
+  readonly contract?: Address | undefined;
 }
 
 /** A delegation that began or ended with a block, or that one log gave another amount. */

@@ -1,7 +1,17 @@
 // A reader of changes: applies the feed from nothing, and so knows what held at every block.
 
 import { delegationId } from '../../src/registry/delegation.ts';
-import type { Change, ChangesCursor, ChangesPage, DetailedDelegation, LogPosition } from '../../src/store/store.ts';
+import type {
+  Change,
+  ChangesCursor,
+  ChangesFilter,
+  ChangesPage,
+  DetailedDelegation,
+  LogPosition,
+} from '../../src/store/store.ts';
+
+const lineOf = ({ isFinal: _, ...entry }: Change): string =>
+  JSON.stringify(entry, (_name, value) => (typeof value === 'bigint' ? `${value}` : value));
 
 export function createFeedReader(read: (after: ChangesCursor | null, limit: number) => Promise<ChangesPage>) {
   let entries: Change[] = [];
@@ -61,10 +71,18 @@ export function createFeedReader(read: (after: ChangesCursor | null, limit: numb
     },
     entries: (): readonly Change[] => entries,
     /** Everything that was read and not undone. Whether it was final then is left out: that changes later. */
-    lines: (): string[] =>
-      entries.map(({ isFinal: _, ...entry }) =>
-        JSON.stringify(entry, (_name, value) => (typeof value === 'bigint' ? `${value}` : value)),
-      ),
+    lines: (): string[] => entries.map(lineOf),
+    /** Those of them that a filter wants. */
+    linesOf: ({ wallet, from, to, contract }: ChangesFilter): string[] =>
+      entries
+        .filter(
+          ({ delegation }) =>
+            [undefined, delegation.from, delegation.to].includes(wallet) &&
+            [undefined, delegation.from].includes(from) &&
+            [undefined, delegation.to].includes(to) &&
+            (contract === undefined || delegation.contract === contract),
+        )
+        .map(lineOf),
     /** How many entries are of blocks up to this one. */
     countUpTo: (last: number): number => entries.filter(({ block }) => block.number <= last).length,
     get undone() {

@@ -1,11 +1,15 @@
 // Reads changes from a store, on both engines: what a reader that follows them holds is what a reader from nothing holds.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { behind } from '../../../test/support/behind.ts';
 import { newChain as chainIn, failure } from '../../../test/support/chain.ts';
 import { ENGINES } from '../../../test/support/engines.ts';
 import { createFeedReader } from '../../../test/support/feed-reader.ts';
 import {
+  address,
   block,
+  COLD,
+  CONTRACT,
   delegation,
   ended,
   granted,
@@ -22,9 +26,10 @@ const GRANT = block(101, [granted('ALL', v1All)]);
 
 for (const engine of ENGINES) {
   describe(`changes on ${engine.name}`, () => {
-    let store: Store;
+    let [store, url]: [Store, string] = [null as never, ''];
     beforeAll(async () => {
-      store = await openStore(await engine.fresh());
+      url = await engine.fresh();
+      store = await openStore(url);
     });
     afterAll(() => store.close());
 
@@ -98,6 +103,72 @@ for (const engine of ENGINES) {
       ]);
       const amounts = reader.entries().map(({ delegation: { amount } }: Change) => amount);
       expect(amounts).toEqual([1n, null, 2n, null, null, 2n, 4n]);
+    });
+
+    test('a filter gives the changes of its own wallets, also beside wallets with the same hash, in pages of any size', async () => {
+      const { chain, chainId, reader, follow } = await newChain();
+      const [other, itself] = [address(5), { from: HOT, to: HOT }];
+      const token = (tokenId: bigint, fields = {}) => granted('ERC1155', { tokenId, ...fields });
+      await chain.add([
+        block(101, [
+          token(1n),
+          token(2n, { from: other }),
+          token(3n, itself),
+          token(4n, { to: other }),
+          granted('ALL'),
+        ]),
+        block(102, [
+          token(1n, { amount: 2n }),
+          token(3n, { ...itself, amount: 2n }),
+          token(2n, { from: HOT, to: other }),
+        ]),
+        block(103, [ended('ERC1155', { tokenId: 2n, from: other }), ended('ERC1155', { tokenId: 3n, ...itself })]),
+        block(104, [
+          ended('ERC1155', { tokenId: 1n }),
+          ended('ALL'),
+          token(3n, itself),
+          token(9n, { contract: other }),
+        ]),
+      ]);
+      await follow();
+      const wallets = [undefined, COLD, HOT, other, address(6)];
+      const filters = wallets.flatMap((wallet) =>
+        wallets.flatMap((from) =>
+          wallets.flatMap((to) => [undefined, CONTRACT, other].map((contract) => ({ wallet, from, to, contract }))),
+        ),
+      );
+      const compare = async () => {
+        for (const [turn, filter] of filters.entries()) {
+          const found = createFeedReader((after, limit) =>
+            store.changes({ chainId, after, isFinal: false, filter, limit }),
+          );
+          await found.follow(1 + (turn % 4));
+          expect([filter, found.lines()]).toEqual([filter, reader.linesOf(filter)]);
+        }
+      };
+      await compare();
+      const hashOf = (side: string, log: number) =>
+        `(SELECT ${side} FROM span WHERE chain = ${chainId} AND since_block = 101 AND since_log = ${log})`;
+      // Every wallet gets the hash of HOT.
+      const [cold, hot] = [hashOf('cold', 2), hashOf('hot', 2)];
+      await behind(url, `UPDATE span SET cold = ${cold}, hot = ${hot} WHERE chain = ${chainId}`);
+      for (const filter of filters.filter(({ wallet, from, to }) => [wallet, from, to].includes(HOT))) {
+        if ((filter.from ?? HOT) !== HOT || (filter.to ?? HOT) !== HOT) continue;
+        const found = createFeedReader((after) => store.changes({ chainId, after, isFinal: false, filter, limit: 1 }));
+        await found.follow(1);
+        expect([filter, found.lines()]).toEqual([filter, reader.linesOf(filter)]);
+      }
+    });
+
+    test('a page reads no more than its limit, also where combined filters leave nothing of it', async () => {
+      const { chain, chainId } = await newChain();
+      const tokens = Array.from({ length: 10 }, (_, id) => granted('ERC721', { tokenId: BigInt(id) }));
+      await chain.add([block(101, tokens)]);
+      const filter = { from: COLD, to: address(6) };
+      const first = await store.changes({ chainId, after: null, isFinal: false, filter, limit: 4 });
+      expect(first).toMatchObject({ changes: [], isEnd: false, next: { position: { block: 101, logIndex: 3 } } });
+      const rest = await store.changes({ chainId, after: first.next, isFinal: false, filter, limit: 7 });
+      expect(rest).toMatchObject({ changes: [], isEnd: true });
     });
 
     test('a cursor of a history that was lost voids everything, also below the first block of the new index', async () => {

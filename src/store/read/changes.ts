@@ -1,11 +1,14 @@
 // Reads what began, ended or changed on a chain after a position, in the order of its logs, and whether history before the position
 // has changed.
 
+import type { Address } from '../../registry/delegation.ts';
 import type { Version } from '../../registry/versions.ts';
 import { comparePositions, endOfBlock, STEPS } from '../change-position.ts';
 import type { Engine, Param, Row } from '../engine.ts';
+import type { IndexHash } from '../index-hash.ts';
 import { blockDecoder } from '../rows/block-row.ts';
-import { decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull } from '../rows/cells.ts';
+import { params } from '../rows/bulk.ts';
+import { decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
 import { CHAIN, chainDecoder } from '../rows/chain-row.ts';
 import { columns, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
@@ -18,20 +21,25 @@ import { asNumber } from './unsettled.ts';
 
 /** Columns of the chain's row. */
 const OF_CHAIN = ['stamp', 'is_known', 'rewritten_from', 'undo_number', 'undo_hash', 'undo_timestamp'] as const;
-/** A change: the log that made it, its span, and whether the same log ended one span and began the next. */
-const CHANGE = columns(
+/** What a scan finds: a span, and the log that ended or began it. */
+const FOUND = columns(
   'step',
   'at_block',
   'at_log',
-  'at_hash',
-  'at_timestamp',
-  'at_transaction',
   'since_block',
   'since_log',
-  'has_neighbour',
+  'is_wanted',
   'version',
   ...KEY.names,
   'amount',
+);
+/** A change: the rest of its logs, and whether the same log ended one span and began the next. */
+const CHANGE = columns(
+  ...FOUND.names,
+  'at_hash',
+  'at_timestamp',
+  'at_transaction',
+  'has_neighbour',
   'since_time',
   'since_transaction',
 );
@@ -49,33 +57,92 @@ const UNDO_TO = `(SELECT max(k.number) FROM block k WHERE k.chain = $1 AND k.num
 /** A span that began and ended in one block held at the end of no block. */
 const isNotEmpty = (span: string) => `(${span}.until_block IS NULL OR ${span}.since_block < ${span}.until_block)`;
 
+type Step = keyof typeof STEPS;
+const STEP_NAMES = Object.keys(STEPS) as Step[];
+
 /** The two scans of spans: the one that the log at a position ended, and the one that it began. */
 const SCANS = {
   ended: {
     block: 's.until_block',
     log: 's.until_log',
-    index: 'INDEXED BY span_until',
-    condition: 's.until_block IS NOT NULL /*pg AND s.chain >= 0*/ AND',
+    condition: 's.until_block IS NOT NULL AND',
     order: 's.until_block, s.until_log, s.since_block, s.since_log',
     after: '$4, $5, $6, $7',
     /** Finds a span that the same log began. */
-    neighbour: `SELECT 1 FROM span n WHERE n.chain = $1 AND n.since_block = s.until_block AND n.since_log = s.until_log`,
+    neighbour: 'SELECT 1 FROM span n WHERE n.chain = $1 AND n.since_block = s.at_block AND n.since_log = s.at_log',
+    indexes: {
+      all: 'INDEXED BY span_until',
+      from: 'INDEXED BY span_until_from',
+      to: 'INDEXED BY span_until_to',
+      contract: 'INDEXED BY span_until_contract',
+    },
+    own: { all: 's.chain >= 0', from: 's.until_log >= 0', to: 's.until_block >= 0', contract: 'true' },
   },
   began: {
     block: 's.since_block',
     log: 's.since_log',
-    index: '',
     condition: '',
     order: 's.since_block, s.since_log',
     after: '$8, $9',
     /** Finds a span that the same log ended. */
     neighbour: `SELECT 1 FROM span n INDEXED BY span_until WHERE n.chain = $1 /*pg AND n.chain >= 0*/
-      AND n.until_block = s.since_block AND n.until_log = s.since_log`,
+      AND n.until_block = s.at_block AND n.until_log = s.at_log`,
+    indexes: {
+      all: '',
+      from: 'INDEXED BY span_granted',
+      to: 'INDEXED BY span_received',
+      contract: 'INDEXED BY span_since_contract',
+    },
+    own: { all: 'true', from: 's.since_block >= 0', to: 's.since_log >= 0', contract: 's.first_block >= 0' },
   },
 } as const;
 
-/** $2 and $3 are the revision and the stamp of the cursor, $4 to $9 where each scan continues, $10 is the limit. */
-export const changesStatement = once((isFinal: boolean) => {
+/** The filters, those that leave least first, and the scans of each: a wallet is on either side. */
+const FILTERS = {
+  from: { scans: ['from'], matches: (address: string) => `s.from_addr = ${address}` },
+  to: { scans: ['to'], matches: (address: string) => `s.to_addr = ${address}` },
+  wallet: { scans: ['from', 'to'], matches: (address: string) => `${address} IN (s.from_addr, s.to_addr)` },
+  contract: { scans: ['contract'], matches: (address: string) => `s.contract = ${address}` },
+} as const;
+type FilterName = keyof typeof FILTERS;
+
+/** Always true beside `column = value`. PostgreSQL expects fewer rows of the column's index with it, and prefers it to the primary key. */
+const closely = (column: string, value: string) => `/*pg AND ${column} BETWEEN ${value} AND ${value}*/`;
+
+/** The spans of an address, as its index has them. */
+const FOUND_BY = {
+  all: () => '',
+  from: (address: string, hash: string) =>
+    `AND s.cold = ${hash} ${closely('s.cold', hash)} AND s.from_addr = ${address}`,
+  to: (address: string, hash: string) => `AND s.hot = ${hash} ${closely('s.hot', hash)} AND s.to_addr = ${address}`,
+  contract: (address: string) =>
+    `AND s.contract = ${address} ${closely('s.contract', address)} AND length(s.contract) > 0`,
+} as const;
+
+const onlyIf = (condition: string, expression: string) => `CASE WHEN ${condition} THEN ${expression} END`;
+const HAS_ENDED = `s.step = ${STEPS.ended}`;
+// PostgreSQL might read the whole table for an EXISTS.
+const hasNeighbour = (step: Step) => `coalesce((${SCANS[step].neighbour} AND ${isNotEmpty('n')} LIMIT 1), 0)`;
+
+/** Looked up for the changes of a page. What began has the same log twice: it is looked up once. */
+const OF_LOGS = {
+  at_hash: onlyIf('s.is_wanted = 1', hashOf('s.at_block')),
+  at_timestamp: onlyIf('s.is_wanted = 1', timeOf('s.at_block')),
+  at_transaction: onlyIf('s.is_wanted = 1', transactionOf('s.at_block', 's.at_log')),
+  has_neighbour: onlyIf(
+    's.is_wanted = 1',
+    `CASE WHEN ${HAS_ENDED} THEN ${hasNeighbour('ended')} ELSE ${hasNeighbour('began')} END`,
+  ),
+  since_time: onlyIf(`s.is_wanted = 1 AND ${HAS_ENDED}`, LOOKED_UP.since_time),
+  since_transaction: onlyIf(`s.is_wanted = 1 AND ${HAS_ENDED}`, LOOKED_UP.since_transaction),
+} as const;
+
+/**
+ * $2 and $3 are the revision and the stamp of the cursor, $4 to $9 where each scan continues, $10 is the limit. Then come the
+ * addresses of the filters, and the hashes of the first one for its scans. What only the other filters leave out is read as a position:
+ * a page never reads more than its limit.
+ */
+export const changesStatement = once((isFinal: boolean, ...filters: readonly FilterName[]) => {
   const chain = ROW.select({
     step: String(CHAIN_STEP),
     ...ofTable('c', CHAIN.names),
@@ -86,36 +153,44 @@ export const changesStatement = once((isFinal: boolean) => {
     undo_hash: 'u.hash',
     undo_timestamp: 'u.timestamp',
   });
-  const scan = (step: 'ended' | 'began') => {
-    const { block, log, index, condition, order, after, neighbour } = SCANS[step];
-    const selected = CHANGE.select({
+  const [first, ...others] = filters;
+  const [address = '', ...rest] = params(11, filters.length);
+  const hashes = params(11 + filters.length, 2);
+  const wanted = others.map((name, turn) => FILTERS[name].matches(rest[turn] as string)).join(' AND ');
+  const scan = (step: Step, by: keyof typeof FOUND_BY, hash = '') => {
+    const { block, log, indexes, own, condition, order, after } = SCANS[step];
+    const selected = FOUND.select({
+      ...ofTable('s', FOUND.names),
       step: String(STEPS[step]),
       at_block: block,
       at_log: log,
-      at_hash: hashOf(block),
-      at_timestamp: timeOf(block),
-      at_transaction: transactionOf(block, log),
-      // PostgreSQL might read the whole table for an EXISTS.
-      has_neighbour: `coalesce((${neighbour} AND ${isNotEmpty('n')} LIMIT 1), 0)`,
-      version: 's.version',
-      ...ofTable('s', KEY.names),
-      ...LOOKED_UP,
+      is_wanted: wanted === '' ? '1' : asNumber(wanted),
     });
-    return `SELECT ${ROW.select(ofTable('e', CHANGE.names))} FROM (SELECT ${selected} FROM span s ${index}
-      WHERE s.chain = $1 AND ${condition} (${order}) > (${after}) AND ${isNotEmpty('s')}
+    return `/*pg (*/SELECT ${selected} FROM span s ${indexes[by]}
+      WHERE s.chain = $1 ${FOUND_BY[by](address, hash)} /*pg AND ${own[by]}*/
+        AND ${condition} (${order}) > (${after}) AND ${isNotEmpty('s')}
         ${isFinal ? `AND ${block} <= (SELECT coalesce(h.verified, -1) FROM chain h WHERE h.chain = $1)` : ''}
-      ORDER BY ${order} LIMIT $10) AS e`;
+      /*pg ORDER BY ${order} LIMIT $10)*/`;
   };
+  const scans = (first === undefined ? (['all'] as const) : FILTERS[first].scans).flatMap((by, turn) =>
+    STEP_NAMES.map((step) => scan(step, by, hashes[turn])),
+  );
+  // What ended began before, so the changes of one log are in the order of `since`. SQLite merges the scans as it reads them;
+  // PostgreSQL might sort a whole one, so each has its own limit there.
   return `SELECT ${chain} FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
       LEFT JOIN block u ON u.chain = c.chain AND u.number = ${UNDO_TO} WHERE c.chain = $1
-    UNION ALL ${scan('ended')} UNION ALL ${scan('began')}`;
+    UNION ALL SELECT ${ROW.select({ ...ofTable('s', FOUND.names), ...OF_LOGS })}
+      FROM (${scans.join(' UNION ALL ')} ORDER BY at_block, at_log, since_block, since_log LIMIT $10) AS s`;
 });
 
 const decodeState = chainDecoder(at);
 const decodeUndo = blockDecoder({ number: at.undo_number, hash: at.undo_hash, timestamp: at.undo_timestamp });
 const decodeBlock = blockDecoder({ number: at.at_block, hash: at.at_hash, timestamp: at.at_timestamp });
 const decodeKey = keyDecoder(at);
-const decodeHeld = DETAILED.decoder(at);
+const decodeHeld = {
+  ended: DETAILED.decoder(at),
+  began: DETAILED.decoder({ ...at, since_time: at.at_timestamp, since_transaction: at.at_transaction }),
+};
 
 const positionOf = (row: Row): ChangePosition => ({
   block: decodeNumber(row[at.at_block]),
@@ -138,7 +213,7 @@ const decodeChange = (row: Row, { verified }: { readonly verified: number | null
   return {
     type: position.step === 'ended' ? 'ended' : began,
     position,
-    delegation: decodeHeld(decodeKey(decodeNumber(row[at.version]) as Version, row), row),
+    delegation: decodeHeld[position.step](decodeKey(decodeNumber(row[at.version]) as Version, row), row),
     block,
     logIndex: position.logIndex,
     transactionHash: decodeHex(row[at.at_transaction]),
@@ -146,13 +221,34 @@ const decodeChange = (row: Row, { verified }: { readonly verified: number | null
   };
 };
 
+/** The parameters of the filters, in the order of the statement. */
+function encodeFilters(given: readonly (readonly [FilterName, Address])[], chainId: number, hash: IndexHash): Param[] {
+  const cells: Param[] = given.map(([, address]) => encodeHex(address));
+  const [first] = given;
+  if (first === undefined) return cells;
+  const [name, address] = first;
+  for (const by of FILTERS[name].scans) {
+    if (by === 'from') cells.push(hash.cold(chainId, address));
+    if (by === 'to') cells.push(hash.hot(chainId, address));
+  }
+  return cells;
+}
+
+const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
+
 export const createChanges =
-  (engine: Engine): Store['changes'] =>
-  async ({ chainId, after, isFinal, limit }: ChangesQuery): Promise<ChangesPage> => {
+  (engine: Engine, hash: IndexHash): Store['changes'] =>
+  async ({ chainId, after, isFinal, filter = {}, limit }: ChangesQuery): Promise<ChangesPage> => {
     const position = after?.position ?? endOfBlock(-1);
     const seen = after ?? { revision: Number.MAX_SAFE_INTEGER, stamp: -1 };
+    const given = FILTER_NAMES.flatMap((name) => {
+      const address = filter[name];
+      return address === undefined ? [] : [[name, address] as const];
+    });
     const cells = [chainId, seen.revision, seen.stamp, ...encodePosition(position), limit];
-    const [chainRow, ...rows] = await engine.rows(changesStatement(isFinal), cells);
+    cells.push(...encodeFilters(given, chainId, hash));
+    const statement = changesStatement(isFinal, ...given.map(([name]) => name));
+    const [chainRow, ...rows] = await engine.rows(statement, cells);
     if (chainRow === undefined) throw notIndexed(chainId);
     const chain = decodeState(chainRow);
     if (chain.head === null) throw notIndexed(chainId);
@@ -160,21 +256,22 @@ export const createChanges =
     const undo = after === null ? null : undoOf(chainRow, position);
     if (undo !== null)
       return { chain, undo, changes: [], next: { ...revision, position: endOfBlock(undo.number) }, isEnd: false };
-    // Each scan has its first changes in order, so the first of both together are the next ones.
     const found = rows.map((row) => ({ row, position: positionOf(row) }));
-    found.sort((one, other) => comparePositions(one.position, other.position));
-    const page = found.slice(0, limit);
     const isEnd = found.length < limit;
     const end = isFinal ? (chain.verified ?? -1) : chain.head.number;
-    // If a log ended a span to begin the next one, only the second is reported, as changed.
-    const reported = page.filter(
-      ({ row, position: { step } }) => step === 'began' || !decodeFlag(row[at.has_neighbour]),
+    const reported = found.filter(
+      ({ row, position: reached }, turn) =>
+        decodeFlag(row[at.is_wanted]) &&
+        // If a log ended a span to begin the next one, only the second is reported, as changed.
+        (reached.step === 'began' || !decodeFlag(row[at.has_neighbour])) &&
+        // What a wallet grants to itself is found on both sides.
+        !isSame(found[turn - 1]?.position, reached),
     );
     return {
       chain,
       undo: null,
       changes: reported.map(({ row }) => decodeChange(row, chain)),
-      next: { ...revision, position: isEnd ? later(position, endOfBlock(end)) : (page.at(-1)?.position ?? position) },
+      next: { ...revision, position: isEnd ? later(position, endOfBlock(end)) : (found.at(-1)?.position ?? position) },
       isEnd,
     };
   };
@@ -187,6 +284,9 @@ function undoOf(chainRow: Row, position: ChangePosition): AnswerBlock | null {
   if (rewrittenFrom === null || rewrittenFrom > position.block) return null;
   return decodeNumberOrNull(chainRow[at.undo_number]) === null ? GENESIS : decodeUndo(chainRow);
 }
+
+const isSame = (one: ChangePosition | undefined, other: ChangePosition) =>
+  one !== undefined && comparePositions(one, other) === 0;
 
 const later = (one: ChangePosition, other: ChangePosition) => (comparePositions(one, other) > 0 ? one : other);
 

@@ -48,7 +48,7 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     listNow: createListNow(readWithState, engine.dialect.name, hash),
     vaults: createCounterparts(engine, hash, 'vaults'),
     delegates: createCounterparts(engine, hash, 'delegates'),
-    changes: createChanges(engine),
+    changes: createChanges(engine, hash),
     history: createHistory(engine, hash),
     blockAt: createBlockAt(readWithState),
     ...createBlockReads(engine),
