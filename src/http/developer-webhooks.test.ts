@@ -113,7 +113,13 @@ for (const engine of ENGINES) {
       const readAll = async () => {
         const record = await accounts.webhooks.byId(id);
         if (record === null) throw new Error('gone');
-        return (await readBatch(record, record.cursor, { chainIds: new Set([1]), readPage: store.changes })).entries;
+        return (
+          await readBatch(record, record.cursor, {
+            chainIds: new Set([1]),
+            readPage: store.changes,
+            readWanted: store.changes,
+          })
+        ).entries;
       };
       expect(await readAll()).toHaveLength(0);
       for (const [body, found] of [

@@ -15,7 +15,7 @@ export interface WebhookBatch {
   readonly entries: readonly string[];
   /** The cursor after them, also if there are none: a filter may match nothing. */
   readonly cursor: string;
-  /** How many changes were read. */
+  /** How many changes were read, or would have been for the same work. */
   readonly scanned: number;
   /** Nothing more has happened yet. */
   readonly isEnd: boolean;
@@ -25,8 +25,8 @@ export interface WebhookSource {
   readonly chainIds: ReadonlySet<number>;
   /** Reads all changes. Webhooks at the same place may share what it read. */
   readonly readPage: (query: Omit<ChangesQuery, 'filter'>) => Promise<ChangesPage>;
-  /** Reads only those that a filter wants. Without it, all are read. */
-  readonly readWanted?: (query: ChangesQuery) => Promise<ChangesPage>;
+  /** Reads only those that a filter wants. */
+  readonly readWanted: (query: ChangesQuery) => Promise<ChangesPage>;
 }
 
 /** The most entries of a delivery: the largest ones are 120 kB. */
@@ -66,8 +66,7 @@ export async function readBatch(
   const entries: string[] = [];
   let scanned = 0;
 
-  const readRest: typeof readPage = (query) =>
-    readWanted === undefined ? readPage(query) : readWanted({ ...query, filter: feed.filter });
+  const readRest: typeof readPage = (query) => readWanted({ ...query, filter: feed.filter });
   /** False if the batch is full. */
   const readChain = async (chainId: number): Promise<boolean> => {
     // Near the head one page has everything, for all webhooks.
@@ -83,7 +82,7 @@ export async function readBatch(
         entries.push(entry.text(feed.mode));
         reached.set(chainId, entry.after);
       }
-      scanned += page.isEnd ? page.changes.length : PAGE;
+      scanned += page.isEnd && read === readPage ? page.changes.length : PAGE;
       reached.set(chainId, page.next);
       if (page.isEnd) return true;
     }

@@ -15,7 +15,7 @@ export interface Batch {
   readonly entries: readonly string[];
   /** The cursor after them, also if there are none: a filter may match nothing. */
   readonly cursor: string;
-  /** How many changes were read. */
+  /** How many changes were read, or would have been for the same work. */
   readonly scanned: number;
   /** Nothing more has happened yet. */
   readonly isEnd: boolean;
@@ -64,7 +64,7 @@ const POLL_MS = 1000;
 /** The least time between two rounds. */
 const LEAST_POLL_MS = 50;
 /** A webhook whose filter left nothing of so many changes stores its new cursor, so that a restart does not read them again. */
-const STORE_AFTER = 1000;
+const STORE_AFTER = 200;
 /** For the last writes of attempts that were aborted. */
 const RELEASE_MS = 2000;
 
