@@ -30,6 +30,12 @@ export function streamResponse(
   return response;
 }
 
+/** Of a body that is sent at once. */
+export function bodyLength(response: Response): number {
+  const body = (response as Sized)[BODY];
+  return body === undefined || isStreamedBody(body) ? 0 : body.length;
+}
+
 /** Whether its body is sent in parts. */
 export const isStreamed = (response: Response): boolean => isStreamedBody((response as Sized)[BODY]);
 

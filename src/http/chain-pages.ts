@@ -11,7 +11,7 @@ import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import type { Call } from './call.ts';
 import { type ChainPosition, type PinnedBlock, pageCursorText, readPageCursor } from './chain-cursor.ts';
 import { blockHeaders, manyChainsHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
-import type { LongList } from './long-lists.ts';
+import { type LongList, ROW_WEIGHT } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
 import { chainReorganizing, isRewritten, TRIES } from './rewritten.ts';
@@ -112,7 +112,7 @@ export async function answerChainPage(
       try {
         const found: Rows = await (long === null
           ? read(stretch, after)
-          : long.read(stretch, () => read(stretch, after)));
+          : long.read(ROW_WEIGHT * stretch, () => read(stretch, after)));
         for (const text of found.texts) texts.push(text);
         scanned += found.next === null ? found.texts.length : stretch;
         position = found.next === null ? { chain, section: section + 1, after: null } : { ...at, after: found.next };

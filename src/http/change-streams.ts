@@ -8,6 +8,7 @@ import { feedCursorText } from './changes-cursor.ts';
 import { EventStream, encodeEvent } from './event-stream.ts';
 import { entriesOf, type Feed, type FeedEntry, headOf, isWanted } from './feed.ts';
 import { createFeedMembers, type FeedMembers } from './feed-members.ts';
+import { ROW_WEIGHT } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
 import type { ChangeStreams, Service, StreamCall, StreamRequest } from './service.ts';
@@ -160,7 +161,7 @@ export function createChangeStreams(
     const { service } = call;
     const place = member.places.get(chainId) as Place;
     try {
-      const page = await service.longLists.read(call.caller, OWN_PAGE, async () => {
+      const page = await service.longLists.read(call.caller, ROW_WEIGHT * OWN_PAGE, async () => {
         if (stream.hasEnded) return null;
         place.cursor ??= start === 'head' ? await headOf(chainId, feed, service) : null;
         const { isFinal, filter } = feed;

@@ -343,6 +343,66 @@ describe('reads of long lists', () => {
   });
 });
 
+describe('work that is counted, not only requests', () => {
+  const at = { now: 0 };
+  const clock = {
+    now: () => at.now,
+    async sleep(ms: number) {
+      at.now += ms;
+    },
+  };
+  const limits = { perAddress: 4, perKey: 16, rowsPerSecond: 20_000 };
+  const paced = () => appWith({ longLists: createLongLists(limits, clock) });
+
+  test('rows of changes, histories and wallets count as twelve of a list, after the first 250', async () => {
+    for (const path of [`/registry/any/changes?limit=${COUNT}`, `/registry/any/history/${HOT}?limit=${COUNT}`]) {
+      const app = paced();
+      at.now = 0;
+      expect(await statusOf(app, path)).toBe(200);
+      const first = at.now;
+      expect(await statusOf(app, path)).toBe(200);
+      // The second page has all of its rows but the first at that pace; the first one was ahead by two seconds.
+      const rows = 12 * (COUNT - 250);
+      expect([path, first, (at.now - first) / ((1000 * rows) / 20_000)]).toEqual([path, 0, expect.closeTo(0.1, 0.9)]);
+      expect(at.now + 2000).toBeGreaterThanOrEqual((2 * 1000 * rows) / 20_000);
+    }
+  });
+
+  test('pages of a large wallet have a pace, small ones and checks do not wait', async () => {
+    const app = paced();
+    at.now = 0;
+    for (let turn = 0; turn < 20; turn++) expect(await statusOf(app, `/?wallet=${HOT}`)).toBe(200);
+    expect(at.now / 20).toBeGreaterThan(1000);
+    const after = at.now;
+    expect(await statusOf(app, `/registry/v2/check/all?to=${HOT}&from=${COLD}`)).toBe(200);
+    expect(await statusOf(app, `/?wallet=${HOT}`, { from: '198.51.100.9' })).toBe(200);
+    at.now += 100_000;
+    for (let turn = 0; turn < 25; turn++) expect(await statusOf(app, `/?wallet=${CONTRACT}`)).toBe(200);
+    expect(at.now).toBe(after + 100_000);
+  });
+
+  test('a caller that is too far ahead of its pace is told when to come back', () => {
+    at.now = 0;
+    const longLists = createLongLists(limits, clock);
+    const caller = { id: '198.51.100.1', hasKey: false };
+    longLists.charge(caller, 13 * limits.rowsPerSecond);
+    const refusal = () => {
+      try {
+        return longLists.requirePaid(caller);
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(refusal()).toMatchObject({ type: 'too-many-requests', retryAfter: 3 });
+    longLists.requirePaid({ id: '198.51.100.9', hasKey: false });
+    at.now += 3000;
+    longLists.requirePaid(caller);
+    const keyed = { id: '0xabc', hasKey: true };
+    longLists.charge(keyed, 1e9);
+    longLists.requirePaid(keyed);
+  });
+});
+
 describe('long lists beside other requests', () => {
   /** The sizes of the reads of a whole list, after the first. */
   const stepsOf = async (app: App, reads: number[]) => {

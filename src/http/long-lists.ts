@@ -2,6 +2,7 @@
 // run at a time. Callers take turns.
 
 import { MAX_BATCH_BYTES } from '../api/batch-operation.ts';
+import { Problem } from '../api/problems.ts';
 import { createTurns } from '../store/turns.ts';
 import { type Caller, countedAs, createShares, type PerCaller } from './shares.ts';
 
@@ -32,6 +33,10 @@ export interface LongLists {
   begin(caller: Caller): LongList;
   /** Throws a problem if the bodies of the caller, or of all, have too many bytes. */
   receive(caller: Caller): ReceivedBody;
+  /** Throws a problem if the caller has had too much of what is only charged. */
+  requirePaid(caller: Caller): void;
+  /** Counts work that did not wait, as so many delegations. */
+  charge(caller: Caller, rows: number): void;
   readonly inFlight: number;
   /** Records that something other than a long list was answered. */
   noteShort(): void;
@@ -48,6 +53,10 @@ const MAX_BODIES_OF_CALLER = { perAddress: MAX_BATCH_BYTES, perKey: MAX_BATCH_BY
 const MAX_READS = 2;
 /** How far a caller may be ahead of the pace. */
 const BURST_MS = 2000;
+/** A caller that is further ahead than this is refused what does not wait. */
+const MOST_AHEAD_MS = 10_000;
+/** A change, a grant of a history or a wallet costs as much as so many delegations of a list. */
+export const ROW_WEIGHT = 12;
 /** More callers than this are looked through for those that owe nothing. */
 const MANY_CALLERS = 1000;
 /** For this long after a short answer, another one is expected. */
@@ -72,13 +81,18 @@ export function createLongLists(
   let lastTurn: Promise<unknown> = Promise.resolve();
   let shortAt = Number.NEGATIVE_INFINITY;
 
-  async function keepPace(id: string, rows: number): Promise<void> {
-    if (rowsPerSecond === null) return;
+  /** Returns how far the caller is ahead of the pace. */
+  function pay(id: string, rows: number): number {
+    if (rowsPerSecond === null) return 0;
     const now = clock.now();
     if (paidAt.size >= MANY_CALLERS) for (const [other, time] of paidAt) if (time <= now) paidAt.delete(other);
     const paid = Math.max(paidAt.get(id) ?? 0, now) + (1000 * rows) / rowsPerSecond;
     paidAt.set(id, paid);
-    const wait = paid - now - BURST_MS;
+    return paid - now;
+  }
+
+  async function keepPace(id: string, rows: number): Promise<void> {
+    const wait = pay(id, rows) - BURST_MS;
     if (wait > 0) await clock.sleep(wait);
   }
 
@@ -118,6 +132,16 @@ export function createLongLists(
           for (const giveBack of parts.splice(0)) giveBack();
         },
       };
+    },
+    requirePaid(caller) {
+      const ahead = caller.hasKey ? 0 : pay(countedAs(caller), 0);
+      if (ahead <= MOST_AHEAD_MS) return;
+      throw new Problem('too-many-requests', 'Your last pages were large. Retry later, or use the API with a key.', {
+        retryAfter: Math.ceil((ahead - MOST_AHEAD_MS) / 1000),
+      });
+    },
+    charge(caller, rows) {
+      if (!caller.hasKey) pay(countedAs(caller), rows);
     },
     get inFlight() {
       return lists.taken;

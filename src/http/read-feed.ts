@@ -6,7 +6,7 @@ import { requireCurrent } from './as-of.ts';
 import type { Call } from './call.ts';
 import type { FeedCursor } from './changes-cursor.ts';
 import { entriesOf, type Feed, type FeedEntry, headOf } from './feed.ts';
-import type { LongList } from './long-lists.ts';
+import { type LongList, ROW_WEIGHT } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 
 /** How many changes are read at once, and after how many a page is sent, however few the filters left. */
@@ -60,7 +60,7 @@ export async function readFeed(
       const query = { chainId, after, isFinal: feed.isFinal, filter: feed.filter, limit: scan };
       const read = () => service.store.changes(query);
       if (scanned > 0) long.list ??= service.longLists.begin(caller());
-      const page = await (long.list === null ? read() : long.list.read(query.limit, read));
+      const page = await (long.list === null ? read() : long.list.read(ROW_WEIGHT * query.limit, read));
       requireCurrent(page.chain, feed, service);
       const found = entriesOf(page, chainId);
       const last = found.length > wanted ? found[wanted - 1] : undefined;

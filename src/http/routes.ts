@@ -6,6 +6,7 @@ import type { Budget } from '../api/operation.ts';
 import { OPERATIONS, type Operation } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
 import { nearest, parseQuery } from '../api/query.ts';
+import { bodyLength } from '../api/sized-response.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { renderDevelopers } from '../web/developers/developers.ts';
 import { docsText } from '../web/docs/docs.ts';
@@ -102,6 +103,30 @@ const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page
   answer,
 });
 
+/** So many bytes of a page take as long to make as a delegation of a list, and of the answers that it is made of. */
+const PAGE_BYTES = 32;
+const ASKED_BYTES = 16;
+
+/** A page that can be large. It counts for its caller by what it took to make. */
+const chargedPage = (path: string, answer: (call: Call) => Promise<Response>): Route =>
+  pageRoute(
+    path,
+    async (call) => {
+      const { longLists } = call.service;
+      const caller = call.caller();
+      longLists.requirePaid(caller);
+      const ask: Call['ask'] = async (...asked) => {
+        const found = await call.ask(...asked);
+        longLists.charge(caller, bodyLength(found) / ASKED_BYTES);
+        return found;
+      };
+      const response = await answer({ ...call, ask });
+      longLists.charge(caller, bodyLength(response) / PAGE_BYTES);
+      return response;
+    },
+    'anonymous',
+  );
+
 const docs = { html: atFirstUse(() => docsText()), markdown: atFirstUse(() => docsMarkdown()) };
 const llms = atFirstUse(llmsText);
 
@@ -190,22 +215,16 @@ const WEBHOOK_ROUTES: readonly Route[] = [...WEBHOOK_PATHS].map(([path, handlers
 
 /** A link names each grant to end. Proxies accept 8 KiB by default. */
 const REVOKE_ROUTE: Route = {
-  ...pageRoute(
-    '/revoke',
-    async ({ query, service, ask }) => livePage(await renderRevoke(query, servedChains(service), ask), service),
-    'anonymous',
+  ...chargedPage('/revoke', async ({ query, service, ask }) =>
+    livePage(await renderRevoke(query, servedChains(service), ask), service),
   ),
   maxUrlLength: 8000,
 };
 
 const ROUTES: readonly Route[] = [
   ...OPERATIONS.map((operation) => operationRoute(operation)),
-  pageRoute(
-    '/',
-    async (call) => livePage(await renderExplorer(explorerQuery(call), call.ask), call.service),
-    'anonymous',
-  ),
-  pageRoute('/wallet.csv', (call) => answerWalletCsv(explorerQuery(call), call), 'anonymous'),
+  chargedPage('/', async (call) => livePage(await renderExplorer(explorerQuery(call), call.ask), call.service)),
+  chargedPage('/wallet.csv', (call) => answerWalletCsv(explorerQuery(call), call)),
   REVOKE_ROUTE,
   pageRoute('/docs', answerDocs),
   pageRoute('/docs.md', answerDocsMarkdown),
