@@ -108,7 +108,10 @@ export async function answerChainPage(
       }
       const stretch = Math.min(limit - texts.length, SCAN);
       // Only what goes on after a first read is long: many short parts are not.
-      if (after !== null && scanned > 0) long ??= service.longLists.begin(caller());
+      if (after !== null && scanned > 0 && long === null) {
+        long = service.longLists.begin(caller());
+        await long.hold();
+      }
       try {
         const found: Rows = await (long === null
           ? read(stretch, after)

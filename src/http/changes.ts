@@ -41,7 +41,7 @@ export async function answerChanges(operation: typeof CHANGES_OPERATION, call: C
   if (problems.length === page.parts.length) throw noneAnswered(problems);
   const chains = page.parts.map((part) => ('problem' in part ? { ...part, problem: problemBody(part.problem) } : part));
   const next = feedCursorText(page.cursor, identity);
-  const body = `{"changes":[${page.entries.map(({ text }) => text(mode)).join(',')}],"complete":${problems.length === 0},"chains":${JSON.stringify(chains)},"end":${page.isEnd},"cursor":"${next}"}`;
+  const body = `{"changes":[${page.entries.join(',')}],"complete":${problems.length === 0},"chains":${JSON.stringify(chains)},"end":${page.isEnd},"cursor":"${next}"}`;
   headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
   headers['link'] = `<${nextUrl(query, next)}>; rel="next"`;
   return matchesETag(request, headers['etag']) ? notModified(headers) : { status: 200, headers, body };

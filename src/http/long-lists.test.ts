@@ -229,7 +229,7 @@ describe('bodies', () => {
     expect(new Set((await Promise.all(posted)).map(({ status }) => status))).toEqual(new Set([400]));
   });
 
-  test('of one caller have 8 MiB at most, and of all callers 64 MiB', async () => {
+  test('of one caller have 8 MiB at most, and of all callers 16 MiB', async () => {
     const longLists = createLongLists();
     const app = appWith({ longLists });
     const first = bodyOf(5 * MIB);
@@ -248,7 +248,7 @@ describe('bodies', () => {
     const again = bodyOf(8 * MIB);
     again.end();
     expect((await post(app, again.body, { key: 'of Ada' })).status).toBe(400);
-    const kept = Array.from({ length: 8 }, (_, id) => longLists.receive({ id: String(id), hasKey: true }));
+    const kept = Array.from({ length: 2 }, (_, id) => longLists.receive({ id: String(id), hasKey: true }));
     for (const one of kept) one.add(8 * MIB);
     expect(() => longLists.receive({ id: 'another', hasKey: true }).add(1)).toThrow('as many bodies as it can');
     longLists.receive({ id: 'another', hasKey: false }).add(1);
@@ -341,6 +341,27 @@ describe('reads of long lists', () => {
     await lengthOf(await send(app, LIST, { key: 'first' }));
     expect(now).toBe(started);
   });
+});
+
+test('answers that are made in memory are four at once, one of each caller, and callers take turns', async () => {
+  const longLists = createLongLists();
+  const began: string[] = [];
+  const hold = (id: string) => {
+    const list = longLists.begin({ id, hasKey: true });
+    void list.hold().then(() => began.push(id));
+    return list;
+  };
+  const lists = ['a', 'a', 'a', 'b', 'c', 'd', 'e', 'f'].map(hold);
+  await Bun.sleep(0);
+  expect(began).toEqual(['a', 'b', 'c', 'd']);
+  lists[3]?.end();
+  await Bun.sleep(0);
+  expect(began.slice(4)).toEqual(['e']);
+  lists[0]?.end();
+  lists[4]?.end();
+  await Bun.sleep(0);
+  expect(began.slice(5).sort()).toEqual(['a', 'f']);
+  for (const list of lists) list.end();
 });
 
 describe('work that is counted, not only requests', () => {

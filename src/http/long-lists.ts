@@ -13,6 +13,8 @@ export interface LongListLimits extends PerCaller {
 
 /** A list or a batch that takes more than one read. */
 export interface LongList {
+  /** Waits until there is room for an answer that is made as a whole, in memory, and takes it until the end. */
+  hold(): Promise<void>;
   /** Runs a read of so many delegations when it is its turn. Rejects if the list ended meanwhile. */
   read<T>(rows: number, run: () => Promise<T>): Promise<T>;
   /** Must be called when the list was sent, cancelled or failed. */
@@ -47,8 +49,10 @@ export interface LongLists {
 /** Each list in flight holds one read in memory. */
 const MAX_IN_FLIGHT = 128;
 /** Bytes of all bodies that have arrived, or are arriving, and are not answered; and of those of one caller. */
-const MAX_BODIES = 64 * 1024 * 1024;
+const MAX_BODIES = 16 * 1024 * 1024;
 const MAX_BODIES_OF_CALLER = { perAddress: MAX_BATCH_BYTES, perKey: MAX_BATCH_BYTES };
+/** Answers that are made as a whole in memory, of which each can have 20 MB. One of each caller. */
+const MAX_HELD = 4;
 /** A read keeps the process busy on SQLite, and a connection on PostgreSQL: checks must not wait for many of them. */
 const MAX_READS = 2;
 /** How far a caller may be ahead of the pace. */
@@ -78,6 +82,7 @@ export function createLongLists(
   /** When the delegations that a caller without a key has read would have been read at the allowed pace. */
   const paidAt = new Map<string, number>();
   const turns = createTurns(MAX_READS);
+  const held = createTurns(MAX_HELD, 1);
   let lastTurn: Promise<unknown> = Promise.resolve();
   let shortAt = Number.NEGATIVE_INFINITY;
 
@@ -111,8 +116,16 @@ export function createLongLists(
     read,
     begin(caller) {
       const giveBack = lists.take(caller);
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
       let hasEnded = false;
       return {
+        hold: () =>
+          new Promise((begin) => {
+            void held.run(countedAs(caller), () => {
+              begin();
+              return ended;
+            });
+          }),
         read: (rows, run) =>
           read(caller, rows, () => {
             if (hasEnded) throw new Error('The list ended before it was read.');
@@ -120,6 +133,7 @@ export function createLongLists(
           }),
         end() {
           hasEnded = true;
+          end();
           giveBack();
         },
       };

@@ -5,7 +5,7 @@ import type { AnswerBlock, ChainState } from '../store/store.ts';
 import { requireCurrent } from './as-of.ts';
 import type { Call } from './call.ts';
 import type { FeedCursor } from './changes-cursor.ts';
-import { entriesOf, type Feed, type FeedEntry, headOf } from './feed.ts';
+import { entriesOf, type Feed, headOf } from './feed.ts';
 import { type LongList, ROW_WEIGHT } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 
@@ -14,7 +14,8 @@ const SCAN = 250;
 const MAX_SCANNED = 10_000;
 
 export interface FeedPage {
-  readonly entries: readonly FeedEntry[];
+  /** Changes and undos as JSON. */
+  readonly entries: readonly string[];
   readonly cursor: FeedCursor;
   readonly parts: readonly ChainPart[];
   /** Nothing more has happened yet on the chains that answered. */
@@ -37,7 +38,7 @@ export async function readFeed(
   { cursor, start, limit }: From,
   { request, service, caller, failed }: Pick<Call, 'request' | 'service' | 'caller' | 'failed'>,
 ): Promise<FeedPage> {
-  const entries: FeedEntry[] = [];
+  const entries: string[] = [];
   const parts: ChainPart[] = [];
   const reached = new Map(cursor);
   let [scanned, isEnd] = [0, true];
@@ -59,12 +60,16 @@ export async function readFeed(
       const scan = scanned > entries.length ? SCAN : Math.min(wanted, SCAN);
       const query = { chainId, after, isFinal: feed.isFinal, filter: feed.filter, limit: scan };
       const read = () => service.store.changes(query);
-      if (scanned > 0) long.list ??= service.longLists.begin(caller());
+      if (scanned > 0 && long.list === null) {
+        long.list = service.longLists.begin(caller());
+        await long.list.hold();
+      }
       const page = await (long.list === null ? read() : long.list.read(ROW_WEIGHT * query.limit, read));
       requireCurrent(page.chain, feed, service);
       const found = entriesOf(page, chainId);
       const last = found.length > wanted ? found[wanted - 1] : undefined;
-      entries.push(...found.slice(0, wanted));
+      // One by one between reads: all at once they would keep others waiting.
+      for (const entry of found.slice(0, wanted)) entries.push(entry.text(feed.mode));
       scanned += page.isEnd ? page.changes.length : query.limit;
       after = last?.after ?? page.next;
       reached.set(chainId, after);
