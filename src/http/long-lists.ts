@@ -33,6 +33,8 @@ export interface LongLists {
   read<T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T>;
   /** Throws a problem if the caller, or the whole process, has too many in flight. */
   begin(caller: Caller): LongList;
+  /** Throws a problem if the caller, or the whole process, is being sent too many files. Returns what must be called when it was sent. */
+  beginFile(caller: Caller): () => void;
   /** Throws a problem if the bodies of the caller, or of all, have too many bytes. */
   receive(caller: Caller): ReceivedBody;
   /** Throws a problem if the caller has had too much of what is only charged. */
@@ -51,6 +53,9 @@ const MAX_IN_FLIGHT = 128;
 /** Bytes of all bodies that have arrived, or are arriving, and are not answered; and of those of one caller. */
 const MAX_BODIES = 16 * 1024 * 1024;
 const MAX_BODIES_OF_CALLER = { perAddress: MAX_BATCH_BYTES, perKey: MAX_BATCH_BYTES };
+/** Each file that is being sent has a page of a thousand grants in memory. */
+const MAX_FILES = 32;
+const MAX_FILES_OF_CALLER = { perAddress: 1, perKey: 1 };
 /** Answers that are made as a whole in memory, of which each can have 20 MB. One of each caller. */
 const MAX_HELD = 4;
 /** A read keeps the process busy on SQLite, and a connection on PostgreSQL: checks must not wait for many of them. */
@@ -78,6 +83,10 @@ export function createLongLists(
   const bodies = createShares(MAX_BODIES, MAX_BODIES_OF_CALLER, {
     own: (most) => `The bodies of one caller can have ${most / 1024} KiB at once. Wait until one was answered.`,
     all: 'The service is reading as many bodies as it can. Retry later.',
+  });
+  const files = createShares(MAX_FILES, MAX_FILES_OF_CALLER, {
+    own: () => 'You are being sent a file. Wait until it is there.',
+    all: 'The service is sending as many files as it can. Retry later.',
   });
   /** When the delegations that a caller without a key has read would have been read at the allowed pace. */
   const paidAt = new Map<string, number>();
@@ -138,6 +147,7 @@ export function createLongLists(
         },
       };
     },
+    beginFile: files.take,
     receive(caller) {
       const parts: (() => void)[] = [];
       return {

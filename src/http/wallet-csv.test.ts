@@ -38,6 +38,23 @@ describe('the CSV of a wallet', () => {
   });
   afterAll(() => store.close());
 
+  test('is one at a time for each caller, until it was sent or cancelled', async () => {
+    const from = (address: string, method = 'GET') =>
+      app.fetch(new Request(`http://localhost/wallet.csv?wallet=${OWNER}`, { method }), () => address);
+    const first = await from('198.51.100.1');
+    expect([first.status, (await from('198.51.100.1')).status]).toEqual([200, 429]);
+    const other = await from('198.51.100.2');
+    expect(other.status).toBe(200);
+    await other.body?.cancel();
+    await first.text();
+    for (const method of ['HEAD', 'HEAD', 'GET']) {
+      const again = await from('198.51.100.1', method);
+      expect([method, again.status]).toEqual([method, 200]);
+      await again.body?.cancel();
+    }
+    expect((await get(app, `wallet=${OWNER}&chain=5`)).status).not.toBe(429);
+  });
+
   test('has every grant with whole values, the standard of each token, and rights as bytes and text', async () => {
     const rows = await rowsOf(app, `wallet=${OWNER}`);
     expect(rows).toHaveLength(11);

@@ -11,22 +11,31 @@ import { Refusal } from '../web/wallet/wallet-reader.ts';
 import { readWalletView } from '../web/wallet/wallet-view.ts';
 import type { Call } from './call.ts';
 
-export async function answerWalletCsv(query: ExplorerQuery, { service, ask }: Call): Promise<Response> {
+export async function answerWalletCsv(
+  query: ExplorerQuery,
+  { request, service, ask, caller }: Call,
+): Promise<Response> {
   const address = readAddress(query.values.get('wallet') ?? '');
   if (address instanceof Fault) throw badRequest([{ parameter: 'wallet', detail: address.detail }]);
   // A misspelt filter must not give a longer file than the user asked for.
   if (query.faults.length > 0) throw badRequest(query.faults);
   const view = readWalletView(checksummed(address), query);
   if (view.chainIds.length === 0) throw badRequest([{ parameter: 'chain', detail: 'is not served here' }]);
+  const end = service.longLists.beginFile(caller());
   // The first page comes before the status: a file that cannot be made must not start.
-  const first = await readCsvPage({ ...view, cursor: '' }, ask);
+  const first = await readCsvPage({ ...view, cursor: '' }, ask).catch((error) => {
+    end();
+    throw error;
+  });
+  // The body of a HEAD is not sent.
+  if (first instanceof Refusal || request.method === 'HEAD') end();
   if (first instanceof Refusal)
     return pageResponse(renderNoCsv(view, first), {
       status: first.status,
       sandbox: service.sandbox,
       cache: 'no-store',
     });
-  const sent: StreamedBody = { bytes: 0, onEnd() {} };
+  const sent: StreamedBody = { bytes: 0, onEnd: end };
   const deadline = performance.now() + 1000 * service.answerTimeout;
   return streamResponse(stream(csvParts(view, first, ask), deadline, sent, service.onError), sent, {
     headers: {

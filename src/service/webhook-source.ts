@@ -71,7 +71,9 @@ export function createWebhookSource({
         return text;
       };
     },
-    peek: (webhook, cursor) => readBatch(webhook, cursor, { chainIds, readPage: readKept(webhook), readWanted: readPage(webhook) }),
-    read: (webhook, cursor) => readBatch(webhook, cursor, { chainIds, readPage: readPage(webhook), readWanted: readPage(webhook) }),
+    peek: (webhook, cursor) =>
+      readBatch(webhook, cursor, { chainIds, readPage: readKept(webhook), readWanted: readPage(webhook) }),
+    read: (webhook, cursor) =>
+      readBatch(webhook, cursor, { chainIds, readPage: readPage(webhook), readWanted: readPage(webhook) }),
   };
 }
