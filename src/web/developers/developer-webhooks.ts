@@ -49,7 +49,8 @@ const DIALOGS = html`<dialog id="webhook-remove-dialog" aria-labelledby="webhook
 /** Hidden until the keys above it are there, so that nothing moves. */
 export const WEBHOOKS_SECTION = html`<section id="webhooks-section" aria-labelledby="webhooks-heading" hidden><h2 id="webhooks-heading" tabindex="-1">Your webhooks</h2>
 <p>A webhook calls your server when a delegation is granted or revoked: signed as <a href="https://www.standardwebhooks.com/">Standard Webhooks</a>
-specifies, retried for three days, in order. It works while you have an active key. First, your server <a href="/docs#confirm-a-receiver">confirms</a> that it wants deliveries.</p>
+specifies, retried for three days, in order. It works while you have an active key. First, your server
+confirms that it wants deliveries: it answers the type <code>webhook.challenge</code> with <code>data.challenge</code> as the body.</p>
 ${CREATE}
 <p id="no-webhooks" class="empty" hidden>You have no webhooks yet. Create one to end a session, clear a cache or warn a user as soon as a delegation changes, without asking again and again.</p>
 <div id="webhooks" class="stack"></div>
