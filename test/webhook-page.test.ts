@@ -82,6 +82,13 @@ test('a webhook: create, test, replay, pause, rotate and remove it, with the key
   await message(page).getByText('Confirmed: ').waitFor();
   received.length = 0;
   expect(await card.innerText()).toMatch(/\/webhook active\s+Delivers\s+all chains · when a block is final/);
+  // A test can have been sent before the service answers the request for it.
+  await page.route('**/developers/webhooks/test', async (route) => {
+    const response = await route.fetch();
+    await Bun.sleep(1500);
+    const { webhook, ...rest } = (await response.json()) as { webhook: object };
+    await route.fulfill({ response, json: { ...rest, webhook: { ...webhook, testRequestedAt: null } } });
+  });
   await press(page, 'Send a test');
   await message(page).getByText('Test: delivered, HTTP 204.').waitFor();
   await card.getByText('delivered, HTTP 204').waitFor();

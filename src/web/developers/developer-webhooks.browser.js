@@ -52,6 +52,8 @@
   const buttonOf = ({ id }, action) => cardOf(id)?.querySelector(`[data-action="${action}"]`);
 
   const isTest = ({ type }) => type !== 'changes';
+  /** Whether the server is asked, before anything else is sent. */
+  const needsConsent = ({ reason }) => ['unconfirmed', 'failing', 'gone'].includes(reason);
 
   /** Waits for the attempt that follows: the service sends within seconds, or fails after 15. */
   async function nextAttempt(id, before) {
@@ -66,9 +68,8 @@
   /** Sends a test, or a challenge to a server that has not agreed, and tells how it went. */
   async function sendTest(action, webhook) {
     const before = (await readAttempts(webhook.id)).find(isTest)?.deliveryId;
-    const { webhook: now } = await change(action, webhook);
-    if (now.testRequestedAt === null) return false;
-    say(now.reason === 'unconfirmed' ? 'Sending a challenge…' : 'Sending a test…');
+    await change(action, webhook);
+    say(needsConsent(webhook) ? 'Sending a challenge…' : 'Sending a test…');
     const sent = await nextAttempt(webhook.id, before);
     cardOf(webhook.id).querySelector('details').open = true;
     await list.refresh();
@@ -79,7 +80,6 @@
         : `${what}: ${outcomeText(sent)}.`,
       sent.failure !== null,
     );
-    return true;
   }
 
   const ACTIONS = {
@@ -91,7 +91,8 @@
       say(`Paused: ${webhook.url}`);
     },
     async resume(webhook) {
-      if (await sendTest('resume', webhook)) return;
+      if (needsConsent(webhook)) return sendTest('resume', webhook);
+      await change('resume', webhook);
       await list.refresh();
       buttonOf(webhook, 'pause')?.focus();
       say(`Resumed: ${webhook.url}`);
