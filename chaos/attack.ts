@@ -1,10 +1,12 @@
 // Attacks a running service with everything that one caller can do, from many addresses and owners at once, beside honest callers
 // whose answers are known. The service runs as its own process on a large SQLite store.
 
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { percentile } from '../bench/figures.ts';
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { startCursor } from '../src/http/webhook-feed.ts';
+import { readProcessStats } from '../src/service/process-stats.ts';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, Store } from '../src/store/store.ts';
 import { createSecret } from '../src/webhooks/sign.ts';
@@ -240,9 +242,9 @@ export async function attack({ seconds, print, grants = 100_000 }: AttackOptions
   const began = performance.now();
   const elapsed = () => (performance.now() - began) / 1000;
   const watch = setInterval(() => {
-    const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(statusOf(service.pid)) ?? [];
-    report.megabytes.push(Math.round(Number(kilobytes) / 1024));
-    if (service.pid !== pid || kilobytes === '0') report.restarts++;
+    const resident = readProcessStats(service.pid)?.residentBytes ?? 0;
+    report.megabytes.push(Math.round(resident / 1024 / 1024));
+    if (service.pid !== pid || resident === 0) report.restarts++;
     print(
       `${elapsed().toFixed(0)} s: ${report.megabytes.at(-1)} MB, honest ${report.honest.right} right, ${report.honest.wrong.length} wrong, ${report.honest.unanswered} unanswered`,
     );
@@ -262,20 +264,9 @@ export async function attack({ seconds, print, grants = 100_000 }: AttackOptions
   return report;
 }
 
-function statusOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-const quantile = (values: readonly number[], part: number) =>
-  [...values].sort((one, other) => one - other)[Math.floor(part * (values.length - 1))] ?? 0;
-
 export function attackLines({ honest, hostile, megabytes, restarts }: AttackReport): string[] {
   const times = (values: readonly number[]) =>
-    `median ${quantile(values, 0.5).toFixed(1)} ms, 99 % within ${quantile(values, 0.99).toFixed(0)} ms, of ${values.length}`;
+    `median ${percentile(values, 0.5).toFixed(1)} ms, 99 % within ${percentile(values, 0.99).toFixed(0)} ms, of ${values.length}`;
   const statuses = (counts: ReadonlyMap<number, number>) =>
     [...counts].map(([status, times]) => `${times} × ${status === 0 ? 'nothing' : status}`).join(', ');
   return [

@@ -12,10 +12,10 @@ import { codeBlock } from './support/code-blocks.ts';
 import { temporaryPath } from './support/engines.ts';
 import { eventually } from './support/live-chain.ts';
 import { findProgram } from './support/programs.ts';
+import { GO_ENVIRONMENT } from './support/run-block.ts';
 
 const ROOT = join(import.meta.dir, '..');
 const PAGE = 'docs/integrating.md';
-const GO = { CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOPROXY: 'off' };
 
 /** The command of each, made in a folder of its own. */
 const PROGRAMS: Readonly<Record<string, (folder: string) => string[]>> = {
@@ -25,7 +25,7 @@ const PROGRAMS: Readonly<Record<string, (folder: string) => string[]>> = {
   go(folder) {
     const program = join(folder, 'receiver');
     const build = [findProgram('go'), 'build', '-o', program, writeTo(folder, 'receiver.go', 'func isSigned')];
-    const { exitCode, stderr } = Bun.spawnSync(build, { cwd: folder, env: { ...process.env, ...GO } });
+    const { exitCode, stderr } = Bun.spawnSync(build, { cwd: folder, env: { ...process.env, ...GO_ENVIRONMENT } });
     if (exitCode !== 0) throw new Error(stderr.toString());
     return [program];
   },

@@ -192,7 +192,7 @@ export interface Webhooks {
 
 export const WEBHOOKS_PER_PAGE = 100;
 /** Of all wallets. Looking at one costs some 15 µs, again and again. */
-export const MOST_WEBHOOKS = 10_000;
+const MOST_WEBHOOKS = 10_000;
 /** How many attempts of a webhook are kept. */
 export const KEPT_ATTEMPTS = 50;
 /** How many pending deliveries the metrics name. */

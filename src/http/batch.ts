@@ -70,8 +70,8 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
     const most = service.admission?.mostQuestions(request, operation.budget) ?? Number.POSITIVE_INFINITY;
     const body = await receive(call, most, received);
     // Not before the body is there: a caller that sends nothing must not keep others from theirs.
-    long = body.length <= MAX_PLAIN_BYTES ? null : service.longLists.begin(caller);
-    if (formats.response === 'json') await long?.hold();
+    const begin = formats.response === 'json' ? service.longLists.beginWhole : service.longLists.begin;
+    long = body.length <= MAX_PLAIN_BYTES ? null : await begin(caller);
     const { rows, chainIds } = await readRows(body, formats.request, most, service, long);
     await call.count(Math.max(rows.length, Math.ceil(body.length / QUESTION_BYTES)));
     requireOneChain(block, chainIds.size);

@@ -108,10 +108,7 @@ export async function answerChainPage(
       }
       const stretch = Math.min(limit - texts.length, SCAN);
       // Only what goes on after a first read is long: many short parts are not.
-      if (after !== null && scanned > 0 && long === null) {
-        long = service.longLists.begin(caller());
-        await long.hold();
-      }
+      if (after !== null && scanned > 0) long ??= await service.longLists.beginWhole(caller());
       try {
         const found: Rows = await (long === null
           ? read(stretch, after)

@@ -10,7 +10,7 @@ import { type AdmissionOptions, createAdmission, type UnknownKeys } from './admi
 import { type App, createApp } from './app.ts';
 import { readProxies } from './client-address.ts';
 import { createLimiter } from './limiter.ts';
-import { createLongLists } from './long-lists.ts';
+import { createLongLists, type LongList } from './long-lists.ts';
 
 const COUNT = 2000;
 const LIST = `/registry/v2/${HOT}`;
@@ -180,9 +180,9 @@ test('a long list on a page counts for the caller of the page, also behind a pro
       store: other,
       longLists: {
         ...longLists,
-        begin(caller) {
+        beginWhole(caller) {
           callers.push(caller.id);
-          return longLists.begin(caller);
+          return longLists.beginWhole(caller);
         },
       },
     },
@@ -346,22 +346,21 @@ describe('reads of long lists', () => {
 test('answers that are made in memory are four at once, one of each caller, and callers take turns', async () => {
   const longLists = createLongLists();
   const began: string[] = [];
-  const hold = (id: string) => {
-    const list = longLists.begin({ id, hasKey: true });
-    void list.hold().then(() => began.push(id));
-    return list;
-  };
-  const lists = ['a', 'a', 'a', 'b', 'c', 'd', 'e', 'f'].map(hold);
+  const lists = new Map<number, LongList>();
+  for (const [turn, id] of ['a', 'a', 'a', 'b', 'c', 'd', 'e', 'f'].entries())
+    void longLists.beginWhole({ id, hasKey: true }).then((list) => {
+      began.push(id);
+      lists.set(turn, list);
+    });
   await Bun.sleep(0);
   expect(began).toEqual(['a', 'b', 'c', 'd']);
-  lists[3]?.end();
+  lists.get(3)?.end();
   await Bun.sleep(0);
   expect(began.slice(4)).toEqual(['e']);
-  lists[0]?.end();
-  lists[4]?.end();
+  lists.get(0)?.end();
+  lists.get(4)?.end();
   await Bun.sleep(0);
   expect(began.slice(5).sort()).toEqual(['a', 'f']);
-  for (const list of lists) list.end();
 });
 
 describe('work that is counted, not only requests', () => {

@@ -13,8 +13,6 @@ export interface LongListLimits extends PerCaller {
 
 /** A list or a batch that takes more than one read. */
 export interface LongList {
-  /** Waits until there is room for an answer that is made as a whole, in memory, and takes it until the end. */
-  hold(): Promise<void>;
   /** Runs a read of so many delegations when it is its turn. Rejects if the list ended meanwhile. */
   read<T>(rows: number, run: () => Promise<T>): Promise<T>;
   /** Must be called when the list was sent, cancelled or failed. */
@@ -33,6 +31,8 @@ export interface LongLists {
   read<T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T>;
   /** Throws a problem if the caller, or the whole process, has too many in flight. */
   begin(caller: Caller): LongList;
+  /** The same for an answer that is made as a whole, in memory: waits until there is room for it. */
+  beginWhole(caller: Caller): Promise<LongList>;
   /** Throws a problem if the caller, or the whole process, is being sent too many files. Returns what must be called when it was sent. */
   beginFile(caller: Caller): () => void;
   /** Throws a problem if the bodies of the caller, or of all, have too many bytes. */
@@ -121,31 +121,35 @@ export function createLongLists(
     });
   }
 
+  function begin(caller: Caller, onEnd = () => {}): LongList {
+    const giveBack = lists.take(caller);
+    let hasEnded = false;
+    return {
+      read: (rows, run) =>
+        read(caller, rows, () => {
+          if (hasEnded) throw new Error('The list ended before it was read.');
+          return run();
+        }),
+      end() {
+        hasEnded = true;
+        onEnd();
+        giveBack();
+      },
+    };
+  }
+
   return {
     read,
-    begin(caller) {
-      const giveBack = lists.take(caller);
+    begin: (caller) => begin(caller),
+    beginWhole(caller) {
       const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-      let hasEnded = false;
-      return {
-        hold: () =>
-          new Promise((begin) => {
-            void held.run(countedAs(caller), () => {
-              begin();
-              return ended;
-            });
-          }),
-        read: (rows, run) =>
-          read(caller, rows, () => {
-            if (hasEnded) throw new Error('The list ended before it was read.');
-            return run();
-          }),
-        end() {
-          hasEnded = true;
-          end();
-          giveBack();
-        },
-      };
+      const list = begin(caller, end);
+      return new Promise((hasRoom) => {
+        void held.run(countedAs(caller), () => {
+          hasRoom(list);
+          return ended;
+        });
+      });
     },
     beginFile: files.take,
     receive(caller) {

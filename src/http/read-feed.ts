@@ -60,10 +60,7 @@ export async function readFeed(
       const scan = scanned > entries.length ? SCAN : Math.min(wanted, SCAN);
       const query = { chainId, after, isFinal: feed.isFinal, filter: feed.filter, limit: scan };
       const read = () => service.store.changes(query);
-      if (scanned > 0 && long.list === null) {
-        long.list = service.longLists.begin(caller());
-        await long.list.hold();
-      }
+      if (scanned > 0) long.list ??= await service.longLists.beginWhole(caller());
       const page = await (long.list === null ? read() : long.list.read(ROW_WEIGHT * query.limit, read));
       requireCurrent(page.chain, feed, service);
       const found = entriesOf(page, chainId);

@@ -4,22 +4,12 @@ import type { WebhookRecord } from '../accounts/webhooks.ts';
 import { endOfBlock } from '../store/change-position.ts';
 import { StoreError } from '../store/errors.ts';
 import type { ChangesCursor, ChangesPage, ChangesQuery } from '../store/store.ts';
+import type { Batch } from '../webhooks/deliverer.ts';
 import { feedCursorText, readFeedCursor } from './changes-cursor.ts';
 import { entriesOf, type Feed, feedIdentity, headOf, isWanted } from './feed.ts';
 import type { Service } from './service.ts';
 
 type Subscription = Pick<WebhookRecord, 'filter' | 'at'>;
-
-export interface WebhookBatch {
-  /** Changes and undos as JSON. */
-  readonly entries: readonly string[];
-  /** The cursor after them, also if there are none: a filter may match nothing. */
-  readonly cursor: string;
-  /** How many changes were read, or would have been for the same work. */
-  readonly scanned: number;
-  /** Nothing more has happened yet. */
-  readonly isEnd: boolean;
-}
 
 export interface WebhookSource {
   readonly chainIds: ReadonlySet<number>;
@@ -51,7 +41,7 @@ export async function readBatch(
   webhook: Subscription,
   cursor: string,
   { chainIds, readPage, readWanted }: WebhookSource,
-): Promise<WebhookBatch> {
+): Promise<Batch> {
   const identity = identityOf(webhook);
   const from = readFeedCursor(cursor, identity);
   if (from === null) throw new Error('The cursor of a webhook does not fit its filters.');

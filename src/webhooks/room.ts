@@ -2,6 +2,7 @@
 // receiver that does not want deliveries is not flooded.
 
 import type { WebhookRecord } from '../accounts/webhooks.ts';
+import { hostOf } from './target.ts';
 
 /** What an attempt takes room for. */
 export interface Work {
@@ -57,7 +58,7 @@ export function createRoom(now: () => number, scale: number): Room {
       isTest: testRequestedAt !== null,
       isTroubled: failures > 0 || slow.has(id),
       owner,
-      host: new URL(url).hostname,
+      host: hostOf(new URL(url)),
     }),
     has({ isTest, isTroubled, owner, host }) {
       if (isTest)

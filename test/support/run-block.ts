@@ -31,6 +31,9 @@ export function programsOf({ language, text }: CodeBlock, addresses: Addresses):
   return LANGUAGES[language]?.(local, printedComments(text)) ?? [];
 }
 
+/** Without a C compiler and without downloads. */
+export const GO_ENVIRONMENT = { CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOPROXY: 'off' };
+
 const LANGUAGES: Readonly<Record<string, (text: string, output: string) => Program[]>> = {
   sh: shellPrograms,
   ts(text, output) {
@@ -44,9 +47,7 @@ const LANGUAGES: Readonly<Record<string, (text: string, output: string) => Progr
   go(text, output) {
     const folder = temporaryPath('go');
     const command = [findProgram('go'), 'run', write(folder, 'main.go', text)];
-    // Without a C compiler and without downloads.
-    const environment = { CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOPROXY: 'off' };
-    return [{ command, folder, environment, output }];
+    return [{ command, folder, environment: GO_ENVIRONMENT, output }];
   },
 };
 
