@@ -19,13 +19,15 @@ export interface AttackOptions {
   readonly print: (line: string) => void;
   /** Grants of the store; the largest wallet has a tenth of them. */
   readonly grants?: number;
+  /** Only attacks of this kind. */
+  readonly only?: string | undefined;
 }
 
 export interface AttackReport {
   readonly honest: { right: number; wrong: string[]; unanswered: number; milliseconds: number[]; quiet: number[] };
   /** Requests by kind, and how many of each got which status; 0 for none. */
   readonly hostile: ReadonlyMap<string, ReadonlyMap<number, number>>;
-  /** Of the service's process, in megabytes, every ten seconds. */
+  /** Of the service's process, in megabytes, every second. */
   readonly megabytes: readonly number[];
   readonly restarts: number;
 }
@@ -63,7 +65,7 @@ async function fill(store: Store, grants: number): Promise<void> {
   }
 }
 
-export async function attack({ seconds, print, grants = 100_000 }: AttackOptions): Promise<AttackReport> {
+export async function attack({ seconds, print, grants = 100_000, only }: AttackOptions): Promise<AttackReport> {
   const path = temporaryPath('attack.db');
   const databaseUrl = `sqlite:${path}`;
   const store = await openStore(databaseUrl);
@@ -120,6 +122,7 @@ export async function attack({ seconds, print, grants = 100_000 }: AttackOptions
   };
   let isAttacking = false;
   let isOver = false;
+  const over = new AbortController();
 
   async function beHonest(turn: number): Promise<void> {
     for (let count = turn; !isOver; count += HONEST) {
@@ -160,7 +163,8 @@ export async function attack({ seconds, print, grants = 100_000 }: AttackOptions
     readMs = WAIT_MS,
   ) {
     try {
-      const response = await fetch(service.url + path, { ...init, headers, signal: AbortSignal.timeout(readMs) });
+      const signal = AbortSignal.any([over.signal, AbortSignal.timeout(readMs)]);
+      const response = await fetch(service.url + path, { ...init, headers, signal });
       count(kind, response.status);
       await response.arrayBuffer();
     } catch {
@@ -179,7 +183,7 @@ export async function attack({ seconds, print, grants = 100_000 }: AttackOptions
   const stream = { accept: 'text/event-stream' };
   type Attack = readonly [kind: string, run: (headers: Record<string, string>, turn: number) => Promise<void>];
   const asked = (kind: string, path: string): Attack => [kind, (headers) => send(kind, path, headers)];
-  const ATTACKS: readonly Attack[] = [
+  const KINDS: readonly Attack[] = [
     asked('changes of nobody', `/registry/any/changes?wallet=${address(0xdead)}`),
     asked('changes', '/registry/any/changes?limit=10000'),
     asked('history', `/registry/any/history/${LARGE}?limit=10000`),
@@ -217,6 +221,8 @@ export async function attack({ seconds, print, grants = 100_000 }: AttackOptions
         send('unknown key', '/registry/v2/check/all', { ...headers, 'x-api-key': `dk_${turn}${Math.random()}` }),
     ],
   ];
+  const ATTACKS = KINDS.filter(([kind]) => only === undefined || kind === only);
+  if (ATTACKS.length === 0) throw new Error(`There is no attack of the kind "${only}".`);
   async function webhookAttack(owner: (typeof owners)[number], turn: number): Promise<void> {
     const id = owner.webhooks[turn % owner.webhooks.length];
     const action = ['test', 'replay', 'resume', 'pause'][turn % 4];
@@ -234,7 +240,7 @@ export async function attack({ seconds, print, grants = 100_000 }: AttackOptions
       const [, run] = ATTACKS[(turn * 5 + caller) % ATTACKS.length] as Attack;
       const from = { 'x-forwarded-for': `198.51.100.${1 + (caller % ADDRESSES)}` };
       await run(owner === undefined ? from : { ...from, 'x-api-key': owner.key }, turn);
-      if (owner !== undefined) await webhookAttack(owner, turn);
+      if (owner !== undefined && only === undefined) await webhookAttack(owner, turn);
       await Bun.sleep(20);
     }
   }
@@ -245,10 +251,11 @@ export async function attack({ seconds, print, grants = 100_000 }: AttackOptions
     const resident = readProcessStats(service.pid)?.residentBytes ?? 0;
     report.megabytes.push(Math.round(resident / 1024 / 1024));
     if (service.pid !== pid || resident === 0) report.restarts++;
+    if (report.megabytes.length % 10 !== 0) return;
     print(
       `${elapsed().toFixed(0)} s: ${report.megabytes.at(-1)} MB, honest ${report.honest.right} right, ${report.honest.wrong.length} wrong, ${report.honest.unanswered} unanswered`,
     );
-  }, 10_000);
+  }, 1000);
   const working = Array.from({ length: HONEST }, (_, turn) => beHonest(turn));
   // What honest callers wait when nobody attacks.
   await Bun.sleep(Math.min(20_000, 250 * seconds));
@@ -257,7 +264,8 @@ export async function attack({ seconds, print, grants = 100_000 }: AttackOptions
   await Bun.sleep(1000 * seconds);
   isOver = true;
   clearInterval(watch);
-  await Promise.race([Promise.all(working), Bun.sleep(WAIT_MS)]);
+  over.abort();
+  await Promise.all(working);
   await service.stop();
   silent.close();
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
@@ -279,12 +287,12 @@ export function attackLines({ honest, hostile, megabytes, restarts }: AttackRepo
 }
 
 if (import.meta.main) {
-  const [seconds = '1800'] = process.argv.slice(2);
+  const [seconds = '1800', only] = process.argv.slice(2);
   if (!/^\d+$/.test(seconds)) {
-    console.error('Usage: npm run attack -- [seconds, default 1800]');
+    console.error('Usage: npm run attack -- [seconds, default 1800] [only this kind]');
     process.exit(2);
   }
-  const report = await attack({ seconds: Number(seconds), print: console.log });
+  const report = await attack({ seconds: Number(seconds), print: console.log, only });
   console.log(attackLines(report).join('\n'));
   process.exit(report.honest.wrong.length === 0 && report.restarts === 0 ? 0 : 1);
 }

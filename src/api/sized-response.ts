@@ -20,11 +20,7 @@ export function textResponse(body: string | Uint8Array<ArrayBuffer>, init: Respo
   return response;
 }
 
-export function streamResponse(
-  stream: ReadableStream<Uint8Array>,
-  body: StreamedBody,
-  init: { readonly headers: Record<string, string> },
-): Response {
+export function streamResponse(stream: ReadableStream<Uint8Array>, body: StreamedBody, init: ResponseInit): Response {
   const response: Sized = new Response(stream, init);
   response[BODY] = body;
   return response;
@@ -55,6 +51,34 @@ export function onBodySent(
     onEnd(isComplete);
     onSent(body.bytes, isComplete);
   };
+}
+
+const PART_BYTES = 64 * 1024;
+
+/** The same response in parts: `onEnd` is called when it was sent, its caller has gone, or the seconds are over. */
+export function inParts(response: Response, seconds: number, onEnd: () => void): Response {
+  const body = (response as Sized)[BODY];
+  if (body === undefined || isStreamedBody(body)) return response;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const deadline = performance.now() + 1000 * seconds;
+  const sent: StreamedBody = { bytes: 0, onEnd };
+  const stream = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (performance.now() > deadline) {
+        controller.error(new Error('Answer not read within the answer timeout.'));
+        sent.onEnd(false);
+        return;
+      }
+      const part = bytes.subarray(sent.bytes, sent.bytes + PART_BYTES);
+      controller.enqueue(part);
+      sent.bytes += part.length;
+      if (sent.bytes < bytes.length) return;
+      controller.close();
+      sent.onEnd(true);
+    },
+    cancel: () => sent.onEnd(false),
+  });
+  return streamResponse(stream, sent, response);
 }
 
 /** Bun sends a longer response that was not ready at once in dozens of pieces, unless its body is a stream. */

@@ -4,7 +4,7 @@ import { compressed, isCompressible } from '../api/compressed-response.ts';
 import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
-import { isStreamed } from '../api/sized-response.ts';
+import { bodyLength, inParts, isStreamed } from '../api/sized-response.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import { acceptsGzip } from './accept.ts';
 import { type AdmissionDecision, UNLIMITED } from './admission.ts';
@@ -16,6 +16,7 @@ import { refusalOf } from './refusal.ts';
 import { requestIdOf } from './request-id.ts';
 import { findRoute, type Match, withoutSlash } from './routes.ts';
 import type { Service } from './service.ts';
+import type { Caller } from './shares.ts';
 
 export interface AppOptions extends Service {
   readonly onAnswer?: (answer: Answered, request: Request, response: Response) => void;
@@ -48,6 +49,8 @@ const NO_GUESSING = { 'x-content-type-options': 'nosniff' };
 const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
 /** Valid requests are far shorter. */
 const MAX_URL_LENGTH = 4096;
+/** A larger answer is sent in parts. */
+const LARGE_BYTES = 256 * 1024;
 
 export function createApp(options: AppOptions): App {
   const { onAnswer, sandbox, longLists } = options;
@@ -69,7 +72,9 @@ export function createApp(options: AppOptions): App {
       if (sandbox) more['x-sandbox'] = 'true';
       const plain = toResponse(answer, more);
       // Most answers are those of the API: their callers' headers are not read for this.
-      const response = isCompressible(plain) && acceptsGzip(request) ? compressed(plain) : plain;
+      const whole = isCompressible(plain) && acceptsGzip(request) ? compressed(plain) : plain;
+      const isLarge = bodyLength(whole) > LARGE_BYTES && request.method !== 'HEAD';
+      const response = isLarge ? sentInParts(received, whole, more, options) : whole;
       if (!isStreamed(response)) longLists.noteShort();
       if (onAnswer !== undefined) {
         const method = METHOD_NAMES.has(request.method) ? request.method : 'other';
@@ -79,6 +84,26 @@ export function createApp(options: AppOptions): App {
       return response;
     },
   };
+}
+
+/** What the caller does not read stays in memory: it has a share of that, and a time. */
+function sentInParts(
+  received: Received,
+  response: Response,
+  headers: Readonly<Record<string, string>>,
+  service: Service,
+): Response {
+  try {
+    const end = service.longLists.beginSending(callerOf(received, service), bodyLength(response));
+    return inParts(response, service.answerTimeout, end);
+  } catch (error) {
+    const problem = problemOf(error, service, failureOf(received));
+    return toResponse(refusalOf(problem, received, service.sandbox), headers);
+  }
+}
+
+function callerOf({ request, match, socket }: Received, { admission }: Service): Caller {
+  return admission?.callerOf(request, match?.route.budget ?? 'page', socket) ?? { id: socket(), hasKey: false };
 }
 
 /** A request with what was found out about it. */
@@ -153,7 +178,7 @@ function answer(received: Received, service: Service): Awaitable<Answer | Respon
     const asked = { request: sent, match: findRoute(own), path: own, query: ownQuery, isCounted: true };
     return toResponse(await answered({ ...received, ...asked }, service), {});
   };
-  const caller = () => service.admission?.callerOf(request, route.budget, socket) ?? { id: socket(), hasKey: false };
+  const caller = () => callerOf(received, service);
   const count = async (questions: number) => {
     if (!received.isCounted) await countQuestions(received, route.budget, service, questions);
   };

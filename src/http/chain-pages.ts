@@ -87,12 +87,14 @@ export async function answerChainPage(
     const part = parts[chain];
     return part === undefined || 'problem' in part ? undefined : page.sectionsOf(part)[section];
   };
+  /** The rows of each read, joined: the text of a row consists of dozens of others. */
   const texts: string[] = [];
   let position: ChainPosition | null = cursor?.position ?? { chain: 0, section: 0, after: null };
-  let [scanned, attempt, keptTexts] = [0, 1, 0];
+  let [listed, scanned, attempt] = [0, 0, 1];
+  let kept = { texts: 0, listed: 0 };
   let long: LongList | null = null;
   try {
-    while (position !== null && texts.length < limit && scanned < MAX_SCANNED && !request.signal.aborted) {
+    while (position !== null && listed < limit && scanned < MAX_SCANNED && !request.signal.aborted) {
       const at: ChainPosition = position;
       const { chain, section, after } = at;
       const part = parts[chain];
@@ -103,23 +105,26 @@ export async function answerChainPage(
       const read = sectionAt(at);
       if (read === undefined || 'problem' in part) {
         position = { chain: chain + 1, section: 0, after: null };
-        [attempt, keptTexts] = [1, texts.length];
+        attempt = 1;
+        kept = { texts: texts.length, listed };
         continue;
       }
-      const stretch = Math.min(limit - texts.length, SCAN);
+      const stretch = Math.min(limit - listed, SCAN);
       // Only what goes on after a first read is long: many short parts are not.
       if (after !== null && scanned > 0) long ??= await service.longLists.beginWhole(caller());
       try {
         const found: Rows = await (long === null
           ? read(stretch, after)
           : long.read(ROW_WEIGHT * stretch, () => read(stretch, after)));
-        for (const text of found.texts) texts.push(text);
+        if (found.texts.length > 0) texts.push(found.texts.join(','));
+        listed += found.texts.length;
         scanned += found.next === null ? found.texts.length : stretch;
         position = found.next === null ? { chain, section: section + 1, after: null } : { ...at, after: found.next };
       } catch (error) {
         // A page that continues cannot take back what the pages before it have listed.
         if (cursor !== null) throw error;
-        texts.length = keptTexts;
+        texts.length = kept.texts;
+        listed = kept.listed;
         const again = isRewritten(error) && attempt++ < TRIES;
         parts[chain] = again
           ? await pin(part.chainId, null).catch(orProblem(part.chainId))

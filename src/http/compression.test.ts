@@ -41,7 +41,8 @@ describe.each([...TEXTS, '/style.css'])('%s', (path) => {
     expect(read(small?.body ?? '')).toBe(Buffer.from(plain?.body ?? '', 'latin1').toString('utf8'));
     for (const answer of [plain, small]) {
       expect(answer?.headers.get('vary')).toStartWith('Accept-Encoding');
-      expect(answer?.headers.get('content-length')).toBe(String(answer?.body.length));
+      const isLarge = (answer?.body.length ?? 0) > 256 * 1024;
+      expect(answer?.headers.get('content-length')).toBe(isLarge ? undefined : String(answer?.body.length));
     }
     expect(logged.slice(-2)).toEqual([plain?.body.length ?? 0, small?.body.length ?? 0]);
     const head = await client.send(request('HEAD', path, 'gzip, br'), { head: true });

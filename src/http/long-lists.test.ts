@@ -343,24 +343,98 @@ describe('reads of long lists', () => {
   });
 });
 
-test('answers that are made in memory are four at once, one of each caller, and callers take turns', async () => {
-  const longLists = createLongLists();
-  const began: string[] = [];
-  const lists = new Map<number, LongList>();
-  for (const [turn, id] of ['a', 'a', 'a', 'b', 'c', 'd', 'e', 'f'].entries())
-    void longLists.beginWhole({ id, hasKey: true }).then((list) => {
-      began.push(id);
-      lists.set(turn, list);
+describe('answers that are made in memory', () => {
+  test('are two at once, one of each caller, and callers take turns', async () => {
+    const longLists = createLongLists();
+    const began: string[] = [];
+    const lists = new Map<number, LongList>();
+    for (const [turn, id] of ['a', 'a', 'a', 'b', 'c', 'd'].entries())
+      void longLists.beginWhole({ id, hasKey: true }).then((list) => {
+        began.push(id);
+        lists.set(turn, list);
+      });
+    await Bun.sleep(0);
+    expect(began).toEqual(['a', 'b']);
+    lists.get(3)?.end();
+    await Bun.sleep(0);
+    expect(began.slice(2)).toEqual(['c']);
+    lists.get(0)?.end();
+    lists.get(4)?.end();
+    await Bun.sleep(0);
+    expect(began.slice(3).sort()).toEqual(['a', 'd']);
+  });
+
+  test('take no room while their caller waits for its pace', async () => {
+    const wakes: (() => void)[] = [];
+    const at = { now: 0 };
+    const clock = { now: () => at.now, sleep: () => new Promise<void>((wake) => wakes.push(wake)) };
+    const longLists = createLongLists({ perAddress: 4, perKey: 16, rowsPerSecond: 1000 }, clock);
+    const slow = ['198.51.100.1', '198.51.100.2'].map((id) => ({ id, hasKey: false }));
+    for (const caller of slow) longLists.charge(caller, 10_000);
+    const began: Promise<LongList>[] = slow.flatMap((caller) => [
+      longLists.beginWhole(caller),
+      longLists.beginWhole(caller),
+    ]);
+    const honest = await longLists.beginWhole({ id: 'Ada', hasKey: true });
+    honest.end();
+    // Both of a caller wake up, and the second has to pay for the first.
+    at.now = 8000;
+    for (const wake of wakes.splice(0)) wake();
+    const first = await (began[0] as Promise<LongList>);
+    await first.read(5000, async () => {});
+    first.end();
+    let hasSecond = false;
+    void began[1]?.then(() => {
+      hasSecond = true;
     });
-  await Bun.sleep(0);
-  expect(began).toEqual(['a', 'b', 'c', 'd']);
-  lists.get(3)?.end();
-  await Bun.sleep(0);
-  expect(began.slice(4)).toEqual(['e']);
-  lists.get(0)?.end();
-  lists.get(4)?.end();
-  await Bun.sleep(0);
-  expect(began.slice(5).sort()).toEqual(['a', 'f']);
+    await Bun.sleep(0);
+    expect([hasSecond, wakes.length]).toEqual([false, 1]);
+    at.now = 13_000;
+    for (const wake of wakes.splice(0)) wake();
+    await began[1];
+  });
+
+  const PAGE = `/registry/any/changes?limit=${COUNT}`;
+  const MOST_UNREAD = 16 * 1024 * 1024;
+
+  test('are a share of their caller until they were read: who does not read gets no more', async () => {
+    const app = appWith({});
+    const whole = await (await send(app, PAGE, { key: 'first' })).text();
+    expect(whole.length).toBeGreaterThan(256 * 1024);
+    const unread: Response[] = [];
+    let refused: Response | null = null;
+    while (refused === null && unread.length < 1000) {
+      const response = await send(app, PAGE, { key: 'of Ada' });
+      if (response.status === 200) unread.push(response);
+      else refused = response;
+    }
+    expect(unread).toHaveLength(Math.floor(MOST_UNREAD / whole.length));
+    expect([refused?.status, refused?.headers.get('x-request-id'), await refused?.json()]).toMatchObject([
+      429,
+      expect.any(String),
+      { detail: 'You have not read 16 MiB of answers. Read them before you ask for more.' },
+    ]);
+    // Small answers, and others.
+    expect(await statusOf(app, `/registry/v2/check/all?to=${HOT}&from=${COLD}`, { key: 'of Ada' })).toBe(200);
+    expect(await statusOf(app, PAGE, { key: 'first' })).toBe(200);
+    expect(await unread.pop()?.text()).toBe(whole);
+    expect(await statusOf(app, PAGE, { key: 'of Ada' })).toBe(200);
+    await unread.pop()?.body?.cancel();
+    expect(await statusOf(app, PAGE, { key: 'of Ada' })).toBe(200);
+  });
+
+  test('of all callers that do not read have 64 MiB at most', () => {
+    const longLists = createLongLists();
+    for (const id of ['a', 'b', 'c', 'd']) longLists.beginSending({ id, hasKey: true }, MOST_UNREAD);
+    expect(() => longLists.beginSending({ id: 'e', hasKey: true }, 1)).toThrow('to read their answers');
+    longLists.beginSending({ id: 'e', hasKey: false }, 1);
+  });
+
+  test('must be read within the answer timeout', async () => {
+    const app = appWith({ answerTimeout: 0 });
+    const response = await send(app, PAGE, { key: 'first' });
+    await expect(response.text()).rejects.toThrow('not read within the answer timeout');
+  });
 });
 
 describe('work that is counted, not only requests', () => {
@@ -380,11 +454,10 @@ describe('work that is counted, not only requests', () => {
       at.now = 0;
       expect(await statusOf(app, path)).toBe(200);
       const first = at.now;
-      expect(await statusOf(app, path)).toBe(200);
-      // The second page has all of its rows but the first at that pace; the first one was ahead by two seconds.
-      const rows = 12 * (COUNT - 250);
-      expect([path, first, (at.now - first) / ((1000 * rows) / 20_000)]).toEqual([path, 0, expect.closeTo(0.1, 0.9)]);
-      expect(at.now + 2000).toBeGreaterThanOrEqual((2 * 1000 * rows) / 20_000);
+      for (let turn = 0; turn < 10; turn++) expect(await statusOf(app, path)).toBe(200);
+      // Each page waits until those before it are paid for, but for two seconds.
+      const page = (1000 * 12 * (COUNT - 250)) / 20_000;
+      expect([path, first, (at.now + 2000) / (10 * page)]).toEqual([path, 0, expect.closeTo(1, 0.05)]);
     }
   });
 

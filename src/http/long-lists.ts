@@ -31,10 +31,12 @@ export interface LongLists {
   read<T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T>;
   /** Throws a problem if the caller, or the whole process, has too many in flight. */
   begin(caller: Caller): LongList;
-  /** The same for an answer that is made as a whole, in memory: waits until there is room for it. */
+  /** The same for an answer that is made as a whole, in memory: waits for its pace and for room, and is then read without waiting. */
   beginWhole(caller: Caller): Promise<LongList>;
   /** Throws a problem if the caller, or the whole process, is being sent too many files. Returns what must be called when it was sent. */
   beginFile(caller: Caller): () => void;
+  /** Throws a problem if the caller, or all, have not read too many bytes of large answers. Returns what must be called when it was sent. */
+  beginSending(caller: Caller, bytes: number): () => void;
   /** Throws a problem if the bodies of the caller, or of all, have too many bytes. */
   receive(caller: Caller): ReceivedBody;
   /** Throws a problem if the caller has had too much of what is only charged. */
@@ -53,11 +55,18 @@ const MAX_IN_FLIGHT = 128;
 /** Bytes of all bodies that have arrived, or are arriving, and are not answered; and of those of one caller. */
 const MAX_BODIES = 16 * 1024 * 1024;
 const MAX_BODIES_OF_CALLER = { perAddress: MAX_BATCH_BYTES, perKey: MAX_BATCH_BYTES };
+/** Bytes of large answers that were made, and that their callers have not read; and of those of one caller. */
+const MAX_UNREAD = 64 * 1024 * 1024;
+const MAX_UNREAD_OF_CALLER = { perAddress: 16 * 1024 * 1024, perKey: 16 * 1024 * 1024 };
 /** Each file that is being sent has a page of a thousand grants in memory. */
 const MAX_FILES = 32;
 const MAX_FILES_OF_CALLER = { perAddress: 1, perKey: 1 };
 /** Answers that are made as a whole in memory, of which each can have 20 MB. One of each caller. */
-const MAX_HELD = 4;
+const MAX_HELD = 2;
+/** What a delegation of such an answer leaves behind. */
+const BYTES_OF_ROW = 200;
+/** After so many bytes of bodies and of such answers garbage is collected: the runtime alone would let it grow to hundreds of megabytes. */
+const COLLECTED_BYTES = 16 * 1024 * 1024;
 /** A read keeps the process busy on SQLite, and a connection on PostgreSQL: checks must not wait for many of them. */
 const MAX_READS = 2;
 /** How far a caller may be ahead of the pace. */
@@ -88,11 +97,16 @@ export function createLongLists(
     own: () => 'You are being sent a file. Wait until it is there.',
     all: 'The service is sending as many files as it can. Retry later.',
   });
+  const unread = createShares(MAX_UNREAD, MAX_UNREAD_OF_CALLER, {
+    own: (most) => `You have not read ${most / 1024 / 1024} MiB of answers. Read them before you ask for more.`,
+    all: 'The service waits for many callers to read their answers. Retry later.',
+  });
   /** When the delegations that a caller without a key has read would have been read at the allowed pace. */
   const paidAt = new Map<string, number>();
   const turns = createTurns(MAX_READS);
   const held = createTurns(MAX_HELD, 1);
   let lastTurn: Promise<unknown> = Promise.resolve();
+  let discarded = 0;
   let shortAt = Number.NEGATIVE_INFINITY;
 
   /** Returns how far the caller is ahead of the pace. */
@@ -110,9 +124,10 @@ export function createLongLists(
     if (wait > 0) await clock.sleep(wait);
   }
 
-  async function read<T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T> {
+  async function read<T>(caller: Caller, rows: number, run: () => Promise<T>, waits = true): Promise<T> {
     const id = countedAs(caller);
-    if (!caller.hasKey) await keepPace(id, rows);
+    if (!waits) discard(BYTES_OF_ROW * rows);
+    if (!caller.hasKey) await (waits ? keepPace(id, rows) : pay(id, rows));
     // Each begins in its own turn of the event loop, after other requests.
     return turns.run(id, async () => {
       lastTurn = lastTurn.then(() => new Promise(setImmediate));
@@ -121,15 +136,20 @@ export function createLongLists(
     });
   }
 
-  function begin(caller: Caller, onEnd = () => {}): LongList {
+  function begin(caller: Caller, { waits = true, onEnd = () => {} } = {}): LongList {
     const giveBack = lists.take(caller);
     let hasEnded = false;
     return {
       read: (rows, run) =>
-        read(caller, rows, () => {
-          if (hasEnded) throw new Error('The list ended before it was read.');
-          return run();
-        }),
+        read(
+          caller,
+          rows,
+          () => {
+            if (hasEnded) throw new Error('The list ended before it was read.');
+            return run();
+          },
+          waits,
+        ),
       end() {
         hasEnded = true;
         onEnd();
@@ -138,24 +158,46 @@ export function createLongLists(
     };
   }
 
+  function discard(bytes: number): void {
+    discarded += bytes;
+    if (discarded < COLLECTED_BYTES) return;
+    discarded = 0;
+    Bun.gc(true);
+  }
+
   return {
-    read,
+    read: (caller, rows, run) => read(caller, rows, run),
     begin: (caller) => begin(caller),
-    beginWhole(caller) {
+    async beginWhole(caller) {
       const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-      const list = begin(caller, end);
-      return new Promise((hasRoom) => {
-        void held.run(countedAs(caller), () => {
-          hasRoom(list);
-          return ended;
-        });
+      const list = begin(caller, {
+        waits: false,
+        onEnd: end,
       });
+      const id = countedAs(caller);
+      // Who waits for its pace takes no room meanwhile.
+      for (let hasRoom = false; !hasRoom; ) {
+        if (!caller.hasKey) await keepPace(id, 0);
+        hasRoom = await new Promise<boolean>((resolve) => {
+          void held.run(id, async () => {
+            // Another answer of the caller may have been made while this one waited.
+            const mayBegin = caller.hasKey || pay(id, 0) <= BURST_MS;
+            resolve(mayBegin);
+            if (mayBegin) await ended;
+          });
+        });
+      }
+      return list;
     },
     beginFile: files.take,
+    beginSending: unread.take,
     receive(caller) {
       const parts: (() => void)[] = [];
       return {
-        add: (bytes) => void parts.push(bodies.take(caller, bytes)),
+        add(bytes) {
+          discard(bytes);
+          parts.push(bodies.take(caller, bytes));
+        },
         end() {
           for (const giveBack of parts.splice(0)) giveBack();
         },

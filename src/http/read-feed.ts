@@ -14,7 +14,7 @@ const SCAN = 250;
 const MAX_SCANNED = 10_000;
 
 export interface FeedPage {
-  /** Changes and undos as JSON. */
+  /** Changes and undos as JSON: those of one read together, with commas between them. */
   readonly entries: readonly string[];
   readonly cursor: FeedCursor;
   readonly parts: readonly ChainPart[];
@@ -41,7 +41,7 @@ export async function readFeed(
   const entries: string[] = [];
   const parts: ChainPart[] = [];
   const reached = new Map(cursor);
-  let [scanned, isEnd] = [0, true];
+  let [listed, scanned, isEnd] = [0, 0, true];
   const long: { list: LongList | null } = { list: null };
 
   const readChain = async (chainId: number): Promise<ChainState> => {
@@ -49,15 +49,15 @@ export async function readFeed(
     if (start === 'head' && !reached.has(chainId)) reached.set(chainId, await headOf(chainId, feed, service));
     let after = reached.get(chainId) ?? null;
     for (;;) {
-      if (entries.length >= limit || scanned >= MAX_SCANNED || request.signal.aborted) {
+      if (listed >= limit || scanned >= MAX_SCANNED || request.signal.aborted) {
         isEnd = false;
         const { chain } = await service.store.pin(chainId);
         requireCurrent(chain, feed, service);
         return chain;
       }
-      const wanted = limit - entries.length;
+      const wanted = limit - listed;
       // Where filters are combined, many are read for the few that are wanted.
-      const scan = scanned > entries.length ? SCAN : Math.min(wanted, SCAN);
+      const scan = scanned > listed ? SCAN : Math.min(wanted, SCAN);
       const query = { chainId, after, isFinal: feed.isFinal, filter: feed.filter, limit: scan };
       const read = () => service.store.changes(query);
       if (scanned > 0) long.list ??= await service.longLists.beginWhole(caller());
@@ -65,8 +65,10 @@ export async function readFeed(
       requireCurrent(page.chain, feed, service);
       const found = entriesOf(page, chainId);
       const last = found.length > wanted ? found[wanted - 1] : undefined;
-      // One by one between reads: all at once they would keep others waiting.
-      for (const entry of found.slice(0, wanted)) entries.push(entry.text(feed.mode));
+      const texts = found.slice(0, wanted).map((entry) => entry.text(feed.mode));
+      // Between reads, because all at once they would keep others waiting. Joined, because each text consists of dozens of others.
+      if (texts.length > 0) entries.push(texts.join(','));
+      listed += texts.length;
       scanned += page.isEnd ? page.changes.length : query.limit;
       after = last?.after ?? page.next;
       reached.set(chainId, after);

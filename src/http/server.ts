@@ -31,7 +31,10 @@ export function startServer(options: ServerOptions): RunningServer {
     async (incoming: Incoming) => {
       const { request, socket } = incoming;
       const setIdleTimeout = (seconds: number) => socket.timeout(request, seconds);
-      return inOnePiece(request.method, await app.fetch(request, () => addressOf(incoming), setIdleTimeout));
+      const response = await app.fetch(request, () => addressOf(incoming), setIdleTimeout);
+      // The runtime keeps a body that nobody read until it collects the request, and does not know how large it is.
+      if (request.method !== 'GET' && !request.bodyUsed) await request.body?.cancel();
+      return inOnePiece(request.method, response);
     },
     (incoming) => {
       const address = () => addressOf(incoming);

@@ -10,7 +10,7 @@ import { html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { csvRow } from './csv.ts';
 import { matches } from './wallet-grants.ts';
-import { type Grant, listValues, type Reading, Refusal, readPage } from './wallet-reader.ts';
+import { type Grant, listValues, Refusal, readPage } from './wallet-reader.ts';
 import { type WalletView, walletUrl } from './wallet-view.ts';
 
 const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString();
@@ -44,16 +44,21 @@ export const csvRows = (view: WalletView, grants: readonly Grant[]): string =>
     .map((grant) => csvRow(Object.values(COLUMNS).map((cell) => cell(grant, view))))
     .join('');
 
-type CsvPage = Reading<Grant> | Refusal;
+/** Rows of the file. The grants themselves are not kept while it is sent. */
+export interface CsvPage {
+  readonly text: string;
+  /** The cursor of the next page; null at the end. */
+  readonly next: string | null;
+}
 
 /** A page of the grants. A chain that does not answer refuses all of it. */
-export async function readCsvPage(view: WalletView, fetchApi: FetchApi): Promise<CsvPage> {
+export async function readCsvPage(view: WalletView, fetchApi: FetchApi): Promise<CsvPage | Refusal> {
   const unrestricted = view.isUnlimitedOnly ? { unrestricted: 'true', type: 'ALL' } : {};
   const url = urlFor(ANY_LIST, { ...listValues(view, view), ...unrestricted });
   const page = await readPage<Grant>(fetchApi, url, 'delegations');
   if (page instanceof Refusal) return page;
   const away = page.chains.find((chain) => 'problem' in chain);
-  if (away === undefined || !('problem' in away)) return page;
+  if (away === undefined || !('problem' in away)) return { text: csvRows(view, page.rows), next: page.next };
   const why = describeProblem(away.problem as Partial<ProblemBody>) ?? 'No reason was given.';
   return new Refusal(503, `${chainName(away.chainId)} did not answer: ${why}`, null);
 }
@@ -61,14 +66,14 @@ export async function readCsvPage(view: WalletView, fetchApi: FetchApi): Promise
 /** The file in parts. If a later part cannot be read, it throws: the browser then reports a broken download. */
 export async function* csvParts(
   view: WalletView,
-  first: Reading<Grant>,
+  first: CsvPage,
   fetchApi: FetchApi,
 ): AsyncGenerator<string, void, void> {
   yield csvHeader();
   for (let page = first; ; ) {
-    yield csvRows(view, page.rows);
+    yield page.text;
     if (page.next === null) return;
-    const next: CsvPage = await readCsvPage({ ...view, cursor: page.next }, fetchApi);
+    const next: CsvPage | Refusal = await readCsvPage({ ...view, cursor: page.next }, fetchApi);
     if (next instanceof Refusal) throw new Error(`The CSV of a wallet was cut off: ${next.text}`);
     page = next;
   }
