@@ -69,6 +69,16 @@ const open = (count: number, ...[app, path, caller]: Parameters<typeof send>) =>
   Promise.all(Array.from({ length: count }, () => send(app, path, caller)));
 const lengthOf = async (response: Response) => ((await response.json()) as unknown[]).length;
 
+const post = (app: App, body: ReadableStream<Uint8Array> | string, { from = '198.51.100.1', key = '' } = {}) =>
+  app.fetch(
+    new Request('http://localhost/registry/any/check', {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', ...(key === '' ? {} : { 'x-api-key': key }) },
+    }),
+    () => from,
+  );
+
 describe('long lists in flight', () => {
   test('with made-up keys, if those count as none, are as many as without a key', async () => {
     const app = appWith({}, '', 'anonymous');
@@ -209,16 +219,6 @@ describe('bodies', () => {
     });
     return { body, end: () => end() };
   }
-  const post = (app: App, body: ReadableStream<Uint8Array> | string, { from = '198.51.100.1', key = '' } = {}) =>
-    app.fetch(
-      new Request('http://localhost/registry/any/check', {
-        method: 'POST',
-        body,
-        headers: { 'content-type': 'application/json', ...(key === '' ? {} : { 'x-api-key': key }) },
-      }),
-      () => from,
-    );
-
   test('that do not arrive keep nobody from a long list', async () => {
     const app = appWith();
     const bodies = Array.from({ length: 50 }, () => bodyOf(1));
@@ -423,6 +423,34 @@ describe('answers that are made in memory', () => {
     expect(await statusOf(app, PAGE, { key: 'of Ada' })).toBe(200);
   });
 
+  test('are all that are larger than one read: JSON of batches, changes and wallets', async () => {
+    const longLists = createLongLists();
+    let begun = 0;
+    const counting = {
+      ...longLists,
+      beginWhole(...args: Parameters<typeof longLists.beginWhole>) {
+        begun++;
+        return longLists.beginWhole(...args);
+      },
+    };
+    const app = appWith({ longLists: counting });
+    for (const path of [PAGE, `/registry/any/history/${HOT}?limit=${COUNT}`, `/registry/any/${HOT}?limit=${COUNT}`]) {
+      begun = 0;
+      expect(await statusOf(app, path, { key: 'first' })).toBe(200);
+      expect([path, begun]).toEqual([path, 1]);
+    }
+    const question = JSON.stringify({ check: 'all', from: COLD, to: HOT });
+    for (const [times, wholes] of [
+      [10, 0],
+      [500, 1],
+    ] as const) {
+      begun = 0;
+      const body = `{"questions":[${Array.from({ length: times }, () => question).join()}]}`;
+      expect((await post(app, body, { key: 'first' })).status).toBe(200);
+      expect([times, begun]).toEqual([times, wholes]);
+    }
+  });
+
   test('of all callers that do not read have 64 MiB at most', () => {
     const longLists = createLongLists();
     for (const id of ['a', 'b', 'c', 'd']) longLists.beginSending({ id, hasKey: true }, MOST_UNREAD);
@@ -472,6 +500,32 @@ describe('work that is counted, not only requests', () => {
     at.now += 100_000;
     for (let turn = 0; turn < 25; turn++) expect(await statusOf(app, `/?wallet=${CONTRACT}`)).toBe(200);
     expect(at.now).toBe(after + 100_000);
+  });
+
+  test('a page of a wallet counts by what it asked for and by its size, and is refused to who is too far ahead', async () => {
+    const longLists = createLongLists(limits, clock);
+    const charged: number[] = [];
+    const counting = {
+      ...longLists,
+      charge(caller: Parameters<typeof longLists.charge>[0], rows: number) {
+        charged.push(rows);
+        longLists.charge(caller, rows);
+      },
+    };
+    at.now = 0;
+    const app = appWith({ longLists: counting });
+    const page = await (await send(app, `/?wallet=${CONTRACT}`)).text();
+    expect(charged.length).toBeGreaterThan(1);
+    expect(charged.at(-1)).toBeCloseTo(page.length / 32, -1);
+    longLists.charge({ id: '198.51.100.1', hasKey: false }, 13 * limits.rowsPerSecond);
+    expect(await statusOf(app, `/?wallet=${CONTRACT}`)).toBe(429);
+    expect(await statusOf(app, `/?wallet=${CONTRACT}`, { from: '198.51.100.9' })).toBe(200);
+  });
+
+  test('files are 32 at once', () => {
+    const longLists = createLongLists();
+    for (let turn = 0; turn < 32; turn++) longLists.beginFile({ id: String(turn), hasKey: true });
+    expect(() => longLists.beginFile({ id: 'another', hasKey: true })).toThrow('as many files as it can');
   });
 
   test('a caller that is too far ahead of its pace is told when to come back', () => {

@@ -392,6 +392,26 @@ for (const engine of ENGINES) {
       end();
     });
 
+    test('a receiver that turns out to be slow gives its room back, however much there is for it', async () => {
+      let waiting = 0;
+      const tried = new Set<string>();
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+      const slowly: typeof send = async (target, headers, body, rules) => {
+        if (tried.has(target)) {
+          waiting++;
+          await ended;
+        }
+        tried.add(target);
+        return { ...(await send(target, headers, body, rules)), ms: 14_000 };
+      };
+      for (let turn = 0; turn < 40; turn++) await createAt(`slow${turn}.test`, `/slow/${turn}`);
+      await rig.extend(Array.from({ length: 300 }, (_, turn) => grant(turn)));
+      rig.deliver({ send: slowly });
+      await until('tried', () => tried.size === 40 && waiting >= 16);
+      expect(waiting).toBe(16);
+      end();
+    });
+
     test('a round looks at some of many webhooks, and all have their turn', async () => {
       for (let turn = 0; turn < 600; turn++) await create(`/many/${turn}`);
       const looked: number[] = [];
