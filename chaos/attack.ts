@@ -12,7 +12,7 @@ import type { BlockInput, Store } from '../src/store/store.ts';
 import { createSecret } from '../src/webhooks/sign.ts';
 import { temporaryPath } from '../test/support/engines.ts';
 import { address, block, granted } from '../test/support/fixtures.ts';
-import { startRole } from './role.ts';
+import { type Role, startRole } from './role.ts';
 
 export interface AttackOptions {
   readonly seconds: number;
@@ -36,14 +36,15 @@ const ADDRESSES = 50;
 const OWNERS = 20;
 const WEBHOOKS_OF_OWNER = 10;
 const HONEST = 4;
-const LARGE = address(0xb16);
+/** The wallet that has a tenth of all grants. */
+export const LARGE = address(0xb16);
 const A_BLOCK = 5000;
 const WAIT_MS = 20_000;
 
-const coldOf = (turn: number) => address(0x10000 + turn);
-const hotOf = (turn: number) => address(0x900000 + turn);
+export const coldOf = (turn: number) => address(0x10000 + turn);
+export const hotOf = (turn: number) => address(0x900000 + turn);
 
-async function fill(store: Store, grants: number): Promise<void> {
+export async function fill(store: Store, grants: number): Promise<void> {
   let state = await store.claim(1, 1);
   const now = Math.floor(Date.now() / 1000);
   for (let number = 1, turn = 0; turn < grants; number++) {
@@ -63,6 +64,25 @@ async function fill(store: Store, grants: number): Promise<void> {
       verified: number,
     }));
   }
+}
+
+/** Starts the service, which takes addresses from X-Forwarded-For. */
+export async function startAttacked(databaseUrl: string): Promise<Role> {
+  const service = await startRole('api', {
+    DATABASE_URL: databaseUrl,
+    MAX_LAG_1: '86400',
+    METRICS_PORT: '0',
+    TRUSTED_PROXIES: '127.0.0.1/32',
+    WEBHOOK_NETWORKS: 'loopback',
+    LOG_LEVEL: 'error',
+  });
+  const isUp = () =>
+    fetch(`${service.url}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  for (let left = 300; left > 0 && !(await isUp()); left--) await Bun.sleep(100);
+  return service;
 }
 
 export async function attack({ seconds, print, grants = 100_000, only }: AttackOptions): Promise<AttackReport> {
@@ -98,20 +118,7 @@ export async function attack({ seconds, print, grants = 100_000, only }: AttackO
   await accounts.close();
   await store.close();
 
-  const service = await startRole('api', {
-    DATABASE_URL: databaseUrl,
-    MAX_LAG_1: '86400',
-    METRICS_PORT: '0',
-    TRUSTED_PROXIES: '127.0.0.1/32',
-    WEBHOOK_NETWORKS: 'loopback',
-    LOG_LEVEL: 'error',
-  });
-  const isUp = () =>
-    fetch(`${service.url}/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  for (let left = 300; left > 0 && !(await isUp()); left--) await Bun.sleep(100);
+  const service = await startAttacked(databaseUrl);
   const { pid } = service;
 
   const report = {

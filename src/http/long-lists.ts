@@ -64,9 +64,9 @@ const MAX_FILES_OF_CALLER = { perAddress: 1, perKey: 1 };
 /** Answers that are made as a whole in memory, of which each can have 20 MB. One of each caller. */
 const MAX_HELD = 2;
 /** What a delegation of such an answer leaves behind. */
-const BYTES_OF_ROW = 200;
+const BYTES_OF_ROW = 300;
 /** After so many bytes of bodies and of such answers garbage is collected: the runtime alone would let it grow to hundreds of megabytes. */
-const COLLECTED_BYTES = 16 * 1024 * 1024;
+const COLLECTED_BYTES = 10 * 1024 * 1024;
 /** A read keeps the process busy on SQLite, and a connection on PostgreSQL: checks must not wait for many of them. */
 const MAX_READS = 2;
 /** How far a caller may be ahead of the pace. */
@@ -74,7 +74,7 @@ const BURST_MS = 2000;
 /** A caller that is further ahead than this is refused what does not wait. */
 const MOST_AHEAD_MS = 10_000;
 /** A change, a grant of a history or a wallet costs as much as so many delegations of a list. */
-export const ROW_WEIGHT = 12;
+export const ROW_WEIGHT = 8;
 /** More callers than this are looked through for those that owe nothing. */
 const MANY_CALLERS = 1000;
 /** For this long after a short answer, another one is expected. */

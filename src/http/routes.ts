@@ -104,8 +104,8 @@ const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page
 });
 
 /** So many bytes of a page take as long to make as a delegation of a list, and of the answers that it is made of. */
-const PAGE_BYTES = 32;
-const ASKED_BYTES = 16;
+const PAGE_BYTES = 64;
+const ASKED_BYTES = 32;
 
 /** A page that can be large. It counts for its caller by what it took to make. */
 const chargedPage = (path: string, answer: (call: Call) => Promise<Response>): Route =>

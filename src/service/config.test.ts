@@ -32,7 +32,7 @@ test('an empty environment gives the defaults', () => {
     drainDelay: 0,
     drainTimeout: 20,
     anonymousLimit: { most: 25, seconds: 10 },
-    longListLimits: { perAddress: 4, perKey: 16, rowsPerSecond: 20_000 },
+    longListLimits: { perAddress: 4, perKey: 16, rowsPerSecond: 10_000 },
     streamLimits: { perAddress: 10, perKey: 100 },
     keyLimit: null,
     unknownKeys: 'refuse',

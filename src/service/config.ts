@@ -116,7 +116,7 @@ export const VARIABLES = [
   ],
   ['LONG_LISTS', '4', 'lists of more than 250 delegations in flight for each caller without a key, in each process'],
   ['LONG_LISTS_PER_KEY', '16', 'the same for all keys of one owner'],
-  ['LONG_LIST_ROWS', '20000', 'delegations per second that long lists read for each caller without a key, or off'],
+  ['LONG_LIST_ROWS', '10000', 'delegations per second that long lists read for each caller without a key, or off'],
   ['STREAMS', '10', 'open streams of changes for each caller without a key, in each process'],
   ['STREAMS_PER_KEY', '100', 'the same for all keys of one owner'],
   ['TRUSTED_PROXIES', 'none', 'proxies whose X-Forwarded-For is trusted: 10.0.0.0/8,2001:db8::/32'],
@@ -222,10 +222,10 @@ export function readConfig(environment: Environment): Config {
   const keyLimit = limit('KEY_LIMIT', 'off', '1000/10s');
   const unknownKeys = UNKNOWN_KEYS.find((one) => one === text('UNKNOWN_KEYS', 'refuse'));
   if (unknownKeys === undefined) fault('UNKNOWN_KEYS', `must be ${UNKNOWN_KEYS.join(' or ')}`, 'anonymous');
-  const rowsText = text('LONG_LIST_ROWS', '20000');
+  const rowsText = text('LONG_LIST_ROWS', '10000');
   const longListRows = rowsText === 'off' ? null : readRows(rowsText);
   if (longListRows === undefined)
-    fault('LONG_LIST_ROWS', `must be off or an integer from ${LEAST_ROWS} to ${MOST_ROWS}`, '20000');
+    fault('LONG_LIST_ROWS', `must be off or an integer from ${LEAST_ROWS} to ${MOST_ROWS}`, '10000');
   const longListLimits = {
     perAddress: whole('LONG_LISTS', 4, MOST_LONG_LISTS, '4', 1),
     perKey: whole('LONG_LISTS_PER_KEY', 16, MOST_LONG_LISTS, '16', 1),
