@@ -82,13 +82,13 @@ for (const engine of ENGINES) {
     test('a migration removes the empty spans of an older version', async () => {
       const old = await engine.fresh();
       const first = await openEngine(old, {});
-      await migrate(first, 1);
+      await migrate(first, undefined, 1);
       await first.close();
       await behind(old, "INSERT INTO span VALUES (1, 5, 0, 1, 1, 1, 2, 1, '', '', '', '', '', NULL, 9)");
       await behind(old, addEmpty());
       expect(await emptySpans(old)).toBe(1);
       const second = await openEngine(old, {});
-      await migrate(second, 2);
+      await migrate(second, undefined, 2);
       await second.close();
       expect(await behind(old, 'SELECT since_block FROM span')).toHaveLength(1);
       expect(await emptySpans(old)).toBe(0);

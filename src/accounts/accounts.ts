@@ -1,12 +1,13 @@
 // Stores API keys and counts their use. Sessions and webhooks are in the same database.
 
 import type { Engine, Row, WriteTransaction } from '../store/engine.ts';
+import { fenced, migrateTables, type OnMigration } from '../store/migrate.ts';
 import { openEngine } from '../store/open.ts';
 import { decodeNumber, decodeNumberOrNull, decodeTextOrNull } from '../store/rows/cells.ts';
 import { columns, ofTable } from '../store/rows/columns.ts';
 import { requireTables } from '../store/schema.ts';
 import { createKey, hashKey } from './key.ts';
-import { KEY_END, migrateAccounts } from './schema.ts';
+import { ACCOUNT_SCHEMA, KEY_END } from './schema.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
@@ -131,11 +132,15 @@ export const isActive = ({ revokedAt, expiresAt }: KeyRecord, now: number): bool
   (revokedAt === null || revokedAt > now) && (expiresAt === null || expiresAt > now);
 
 /** With `mustExist`, the database must be that of a service: a key in any other is one that no service knows. */
-export async function openAccounts(url: string, { mustExist = false } = {}): Promise<Accounts> {
-  const engine = await openEngine(url, { connections: CONNECTIONS, mustExist, role: 'accounts' });
+export async function openAccounts(
+  url: string,
+  { mustExist = false, onMigration }: { readonly mustExist?: boolean; readonly onMigration?: OnMigration } = {},
+): Promise<Accounts> {
+  const opened = await openEngine(url, { connections: CONNECTIONS, mustExist, role: 'accounts' });
+  const engine = fenced(opened, ACCOUNT_SCHEMA);
   try {
-    if (mustExist) await requireTables(engine);
-    await migrateAccounts(engine);
+    if (mustExist) await requireTables(opened);
+    await migrateTables(opened, ACCOUNT_SCHEMA, onMigration);
     const [[secret] = []] = await engine.rows('SELECT secret FROM account_secret', []);
     return createAccounts(engine, secret as Uint8Array);
   } catch (error) {

@@ -1,7 +1,7 @@
 // The tables of accounts. They are separate from the index, which can be dropped and indexed again; keys cannot.
 
-import type { Dialect, Engine, WriteTransaction } from '../store/engine.ts';
-import { migrateTables } from '../store/migrate.ts';
+import type { Dialect, WriteTransaction } from '../store/engine.ts';
+import type { Schema } from '../store/migrate.ts';
 
 /**
  * - api_key: the hash of each key, its owner (see `SignIn`) and its times
@@ -92,5 +92,9 @@ const fill = async (tx: WriteTransaction) => {
   await tx.run('INSERT INTO account_secret (secret) VALUES ($1)', [crypto.getRandomValues(new Uint8Array(32))]);
 };
 
-export const migrateAccounts = (engine: Engine): Promise<void> =>
-  migrateTables(engine, { table: 'account_schema_version', what: 'accounts', migrations: ACCOUNT_MIGRATIONS, fill });
+export const ACCOUNT_SCHEMA: Schema = {
+  table: 'account_schema_version',
+  what: 'accounts',
+  migrations: ACCOUNT_MIGRATIONS,
+  fill,
+};

@@ -3,9 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/support/engines.ts';
 import { COLD, CONTRACT, HOT } from '../../test/support/fixtures.ts';
+import { migrateTables } from '../store/migrate.ts';
 import { openEngine } from '../store/open.ts';
 import { type Accounts, openAccounts } from './accounts.ts';
-import { migrateAccounts } from './schema.ts';
+import { ACCOUNT_SCHEMA } from './schema.ts';
 import {
   type Attempt,
   type ClaimedWebhook,
@@ -99,7 +100,7 @@ for (const engine of ENGINES) {
     test('all wallets together have a quota too, and the operator has none', async () => {
       const engineOf = await openEngine(await engine.fresh(), {});
       try {
-        await migrateAccounts(engineOf);
+        await migrateTables(engineOf, ACCOUNT_SCHEMA);
         const few = createWebhooks(engineOf, 2);
         await engineOf.transaction(async (tx) => {
           await tx.run(

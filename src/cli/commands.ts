@@ -17,6 +17,7 @@ import { holders } from './holders.ts';
 import { keys } from './keys.ts';
 import { list } from './list.ts';
 import { mcp } from './mcp.ts';
+import { migrate } from './migrate.ts';
 import { networks } from './networks.ts';
 import { rewind } from './rewind.ts';
 import { sandbox } from './sandbox.ts';
@@ -43,6 +44,7 @@ export const COMMANDS: readonly Command[] = [
   config,
   audit,
   rewind,
+  migrate,
   backup,
   exportCommand,
   importCommand,

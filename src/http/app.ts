@@ -2,6 +2,7 @@
 
 import { compressed, isCompressible } from '../api/compressed-response.ts';
 import type { Budget } from '../api/operation.ts';
+import { HEALTH_OPERATION } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
 import { bodyLength, inParts, isStreamed } from '../api/sized-response.ts';
@@ -11,7 +12,7 @@ import { type AdmissionDecision, UNLIMITED } from './admission.ts';
 import { type Answer, toResponse } from './answer.ts';
 import { MAX_PLAIN_BYTES, requireBodyWithin } from './body.ts';
 import { CORS } from './headers.ts';
-import { problemOf } from './problem-of.ts';
+import { outdated, problemOf } from './problem-of.ts';
 import { refusalOf } from './refusal.ts';
 import { requestIdOf } from './request-id.ts';
 import { findRoute, type Match, withoutSlash } from './routes.ts';
@@ -163,6 +164,7 @@ function answer(received: Received, service: Service): Awaitable<Answer | Respon
   if (method !== 'GET' && match?.route.takesBody !== true) requireBodyWithin(request, MAX_PLAIN_BYTES);
   // The headers of two are joined. Proxies may have looked at the other one.
   if (request.headers.get('host')?.includes(',')) throw new Problem('bad-request', 'The request has two Host headers.');
+  if (service.isOutdated?.() && match?.route.path !== HEALTH_OPERATION.path) throw outdated();
   if (match === null) return withoutSlash(received.path, query);
   const { route, path } = match;
   if (!route.methods.includes(method === 'HEAD' ? 'GET' : method)) {

@@ -5,6 +5,12 @@ import { StoreError } from '../store/errors.ts';
 import { providerTrouble } from './as-of.ts';
 import type { FailedRequest, Service } from './service.ts';
 
+/** The database is that of a newer program. */
+export const outdated = () =>
+  new Problem('not-ready', 'A newer version of the service has migrated the database. Upgrade this process.', {
+    retryAfter: 30,
+  });
+
 /** `failed` names the request in the log. */
 export function problemOf(error: unknown, service: Service, failed?: FailedRequest): Problem {
   if (error instanceof Problem) return error;
@@ -15,6 +21,8 @@ export function problemOf(error: unknown, service: Service, failed?: FailedReque
       case 'unavailable':
         service.onError?.(error, failed);
         return new Problem('not-ready', 'The database is unavailable.', { retryAfter });
+      case 'newer-schema':
+        return outdated();
       case 'not-started':
         return new Problem('chain-not-ready', `${error.message}${providerTrouble(service, error.chainId)}`, {
           retryAfter,

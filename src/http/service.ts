@@ -38,6 +38,8 @@ export interface Service {
   readonly developers?: Developers;
   /** Whether the process is about to stop accepting requests. */
   readonly isStopping?: () => boolean;
+  /** Whether the database is that of a newer program. */
+  readonly isOutdated?: () => boolean;
   /** The limit of requests without a key; absent or null if there is none. */
   readonly anonymousLimit?: Limit | null;
   /** The limit of requests with a key; absent or null if there is none. */

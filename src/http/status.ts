@@ -9,6 +9,7 @@ import { backfillShare, type FollowerStatus } from '../chain/follower-status.ts'
 import { checksummed } from '../registry/checksum.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import type { Version } from '../registry/versions.ts';
+import { StoreError } from '../store/errors.ts';
 import { describeHalt } from '../store/halt.ts';
 import type { ChainState } from '../store/store.ts';
 import { clockBehind, lagOf } from './freshness.ts';
@@ -122,6 +123,7 @@ export const answerHealth = (): Response => jsonResponse(HEALTH_OPERATION.answer
 export async function answerReady(service: Service): Promise<Response> {
   if (service.isStopping?.()) throw new Problem('not-ready', 'This process is stopping.', { retryAfter: 5 });
   const chains = await chainStatuses(service).catch((error) => {
+    if (error instanceof StoreError && error.code === 'newer-schema') throw error;
     service.onError?.(error);
     throw new Problem('not-ready', 'The database is unavailable.', { retryAfter: 5 });
   });

@@ -12,6 +12,7 @@ import { createFreshness } from './freshness.ts';
 import { createErrorLog, openLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
+import { migrateFirst } from './migrate-store.ts';
 import { publishFollowerStatus } from './notices.ts';
 import { readProcessStats } from './process-stats.ts';
 import { startProgressReport } from './progress.ts';
@@ -24,6 +25,7 @@ export async function followChains(environment: Environment): Promise<void> {
   // The parent of a child process has logged it.
   if (!process.connected) logStart(log, environment, config, true);
   const onError = createErrorLog(log);
+  if (!process.connected) await migrateFirst(config, environment, log, { hasApi: false });
   const store = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'follower' });
   let chains: readonly FollowedChain[] = [];
   const followerStatus = () => chains.map((chain) => chain.status());

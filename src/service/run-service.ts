@@ -8,6 +8,7 @@ import { type FollowerProcess, startFollowerProcess } from './follower-process.t
 import { createErrorLog, type Log, openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
+import { migrateFirst } from './migrate-store.ts';
 import { readProcessStats } from './process-stats.ts';
 import { startApi } from './start-api.ts';
 import type { DeliveryPace } from './start-webhooks.ts';
@@ -36,6 +37,7 @@ export async function startService(environment: Environment, options: ServiceOpt
   const metrics = createMetrics();
   const log = openLog(config.logLevel, metrics.countDroppedLogLines);
   logStart(log, environment, config, follows);
+  await migrateFirst(config, environment, log);
   const followed = follows ? [...config.chains.keys()] : [];
   let followerStatus: () => readonly FollowerStatus[] = () => [];
   const api = await startApi({

@@ -17,8 +17,10 @@ import { startServer } from '../http/server.ts';
 import type { Service } from '../http/service.ts';
 import { openMcpEndpoint } from '../mcp/server.ts';
 import { NETWORKS } from '../registry/network.ts';
+import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import { withReplica } from '../store/replica.ts';
+import type { ChainState } from '../store/store.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { createClockLog } from './clock-log.ts';
 import type { Config } from './config.ts';
@@ -95,8 +97,18 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     const chainIds = new Set(options.followed);
     const service = { store, chainIds, sandbox, ...createFreshness(config) };
     const logClock = createClockLog(log);
+    let isOutdated = false;
     const observeChains = async () => {
-      for (const state of await store.chains()) {
+      let states: readonly ChainState[] = [];
+      try {
+        states = await store.chains();
+        isOutdated = false;
+      } catch (error) {
+        if (!(error instanceof StoreError) || error.code !== 'newer-schema') throw error;
+        if (!isOutdated) log('error', 'the database is that of a newer version: upgrade this process');
+        isOutdated = true;
+      }
+      for (const state of states) {
         if (!NETWORKS.has(state.chainId)) continue;
         chainIds.add(state.chainId);
         const now = service.now();
@@ -173,6 +185,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       streams,
       sharesPort: group !== null,
       isStopping: () => isStopping,
+      isOutdated: () => isOutdated,
       onError,
       onDenied: denied.add,
       onUnread: (chainId, question) => denied.add(chainId, question, 'unread'),

@@ -15,6 +15,7 @@ import type { LimitName } from './limits.ts';
 import { createErrorLog, openLog } from './log.ts';
 import { createMetrics, type Health } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
+import { migrateFirst } from './migrate-store.ts';
 import { readProcessStats } from './process-stats.ts';
 import { startWorker } from './start-worker.ts';
 import { waitForStopSignal } from './stop-signal.ts';
@@ -25,6 +26,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   const metrics = createMetrics();
   const log = openLog(config.logLevel, metrics.countDroppedLogLines);
   logStart(log, environment, config, follows);
+  await migrateFirst(config, environment, log);
   const denied = createDeniedSample();
   const limiters = new Map<string, Limiter>();
   const limiterOf = (name: LimitName, limit: Limit) => {

@@ -15,7 +15,7 @@ import type { Store } from './store.ts';
 
 async function ofFirstSchema(url: string): Promise<Engine> {
   const engine = await openEngine(url, {});
-  await migrate(engine, 1);
+  await migrate(engine, undefined, 1);
   return engine;
 }
 

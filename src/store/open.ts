@@ -4,19 +4,24 @@ import type { EngineOptions } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { readIdentity } from './identity.ts';
 import { createIndexHash } from './index-hash.ts';
+import { fenced, type OnMigration } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
 import { createReads } from './read/reads.ts';
-import { migrate, requireSchema } from './schema.ts';
+import { migrate, requireSchema, STORE_SCHEMA } from './schema.ts';
 import { openSqlite, sqlitePath } from './sqlite.ts';
 import type { Store } from './store.ts';
 import { createWrites } from './write/writes.ts';
 
 /** `sqlite:<path>` or `postgres://…`. A writer creates or migrates the tables first. */
-export async function openStore(url: string, options: EngineOptions = {}): Promise<Store> {
+export async function openStore(
+  url: string,
+  options: EngineOptions & { readonly onMigration?: OnMigration } = {},
+): Promise<Store> {
   const { readOnly = false, mustExist = false } = options;
-  const engine = await openEngine(url, options);
+  const opened = await openEngine(url, options);
+  const engine = fenced(opened, STORE_SCHEMA);
   try {
-    await (readOnly || mustExist ? requireSchema(engine) : migrate(engine));
+    await (readOnly || mustExist ? requireSchema(opened) : migrate(opened, options.onMigration));
     const { id, secret } = await readIdentity(engine);
     const hash = createIndexHash(secret);
     return {

@@ -4,7 +4,7 @@ import type { Dialect, Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { fillIdentity } from './identity.ts';
 import { createIndexHash } from './index-hash.ts';
-import { type Migration, migrateTables, rejectNewer } from './migrate.ts';
+import { type Migration, migrateTables, type OnMigration, rejectNewer, type Schema, schemaVersion } from './migrate.ts';
 import { decodeHex, decodeNumber, decodeUint } from './rows/cells.ts';
 import { DELEGATE_REVOKED } from './rows/log-row.ts';
 import { drawStamp, stampRevision } from './stamp.ts';
@@ -305,39 +305,33 @@ const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   proofs,
   filteredChanges,
 ];
+export const STORE_SCHEMA: Schema = {
+  table: 'schema_version',
+  what: 'store',
+  migrations: MIGRATIONS,
+  fill: fillIdentity,
+};
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Migrates the store to the newest schema, or, in tests, to an older one. */
-export const migrate = (engine: Engine, version = SCHEMA_VERSION): Promise<void> =>
-  migrateTables(engine, {
-    table: 'schema_version',
-    what: 'store',
-    migrations: MIGRATIONS.slice(0, version),
-    fill: fillIdentity,
-  });
+export const migrate = (engine: Engine, onMigration?: OnMigration, version = SCHEMA_VERSION): Promise<void> =>
+  migrateTables(engine, { ...STORE_SCHEMA, migrations: MIGRATIONS.slice(0, version) }, onMigration);
 
 /** Fails unless the store has the newest schema. Readers never migrate. */
 export async function requireSchema(engine: Engine): Promise<void> {
   const found = await requireTables(engine);
-  rejectNewer(found, SCHEMA_VERSION, 'store');
+  rejectNewer(found, SCHEMA_VERSION, STORE_SCHEMA.what);
   if (found < SCHEMA_VERSION) {
     throw new StoreError(
       'older-schema',
-      `The store has schema ${found}, but this version needs ${SCHEMA_VERSION}. Start the follower once to migrate it.`,
+      `The store has schema ${found}, but this version needs ${SCHEMA_VERSION}. Migrate it: delegations migrate.`,
     );
   }
 }
 
 /** Throws if the database has no store. Returns the version of its schema. */
 export async function requireTables(engine: Engine): Promise<number> {
-  try {
-    const [row] = await engine.rows('SELECT version FROM schema_version', []);
-    return Number(row?.[0] ?? 0);
-  } catch (cause) {
-    // SQLite's message, then PostgreSQL's.
-    if (!/no such table|does not exist/.test((cause as Error).message)) throw cause;
-    throw new StoreError('older-schema', 'The store has no tables yet. Start the follower once to create them.', {
-      cause,
-    });
-  }
+  const found = await schemaVersion(engine, STORE_SCHEMA);
+  if (found > 0) return found;
+  throw new StoreError('older-schema', 'The store has no tables yet. Start the follower once to create them.');
 }
