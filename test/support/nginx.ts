@@ -7,13 +7,16 @@ import { temporaryPath } from './engines.ts';
 import { eventually } from './live-chain.ts';
 import { findProgram } from './programs.ts';
 
-export async function startNginx(file: string, upstreamPort: number) {
+export async function startNginx(file: string, ...upstreamPorts: readonly number[]) {
   const folder = temporaryPath('nginx');
   mkdirSync(folder, { recursive: true });
   const port = freePort();
   const server = readFileSync(join(import.meta.dir, '../../deploy', file), 'utf8')
     // Debian's nginx cannot resolve the servers of an upstream again.
-    .replace(/^ {2}server \S+:\d+.*;$/m, `  server 127.0.0.1:${upstreamPort} max_fails=0;`)
+    .replace(/(^ {2}server \S+:\d+.*;\n)+/m, (lines) => {
+      const options = (lines.split('\n')[0] ?? '').trim().replace(/^server \S+|resolve|;$/g, '');
+      return upstreamPorts.map((port) => `  server 127.0.0.1:${port} ${options};\n`).join('');
+    })
     .replace(/listen \d+;/, `listen 127.0.0.1:${port};`)
     .replace('error_log stderr crit;', `error_log ${folder}/error.log crit;`);
   const config = join(folder, 'nginx.conf');
