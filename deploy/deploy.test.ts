@@ -264,6 +264,26 @@ describe('kubernetes', () => {
   const folder = 'deploy/kubernetes';
   const workload = async (name: string) => (await yaml(`${folder}/${name}.yaml`)) as Workload;
 
+  test('a PodMonitor scrapes all pods as the one job that the rules group by', async () => {
+    const { spec } = (await yaml('deploy/prometheus/pod-monitor.yaml')) as {
+      spec: {
+        jobLabel: string;
+        selector: { matchLabels: Readonly<Record<string, string>> };
+        podMetricsEndpoints: { port: string }[];
+      };
+    };
+    const { scrape_configs: jobs } = (await yaml('deploy/prometheus/prometheus.yaml')) as {
+      scrape_configs: { job_name: string }[];
+    };
+    for (const role of ['api', 'follower']) {
+      const { metadata, spec: pod } = (await workload(role)).spec.template;
+      expect(metadata.labels).toMatchObject(spec.selector.matchLabels);
+      expect(metadata.labels[spec.jobLabel]).toBe(String(jobs[0]?.job_name));
+      const ports = pod.containers.flatMap((container) => container.ports.map(({ name }) => name));
+      for (const { port } of spec.podMetricsEndpoints) expect(ports).toContain(port);
+    }
+  });
+
   test('lists every manifest, and each disruption budget and service selects a workload', async () => {
     const { resources, images } = (await yaml(`${folder}/kustomization.yaml`)) as {
       resources: string[];

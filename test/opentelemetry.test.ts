@@ -101,6 +101,8 @@ describe('OTEL_EXPORTER_OTLP_ENDPOINT', () => {
         'http.response.status_code': { intValue: '200' },
         'http.response.body.size': { intValue: '4' },
         'delegations.request.id': { stringValue: 'mine' },
+        'delegations.chain.id': { intValue: '1' },
+        'delegations.block': { stringValue: '101' },
       });
       expect(Number(first['startTimeUnixNano'])).toBeLessThanOrEqual(Number(first['endTimeUnixNano']));
       expect(second['traceId']).toMatch(/^[0-9a-f]{32}$/);

@@ -68,6 +68,8 @@ describe('the request log', () => {
       method: 'GET',
       route: ROUTE,
       status: 200,
+      chainId: 1,
+      block: response.headers.get('x-block-number'),
       seconds: expect.any(Number),
       bytes: body.length,
       keyId,
@@ -84,6 +86,24 @@ describe('the request log', () => {
     }
     expect(new Set(made).size).toBe(3);
     for (const id of made) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-z]+$/);
+    await served.stop();
+  });
+
+  test('names the chain, the block and the problem of a request that was refused, and no wallet', async () => {
+    const served = await start();
+    const asked = async (path: string) => {
+      const response = await fetch(served.url + path);
+      await response.text();
+      const { status, chainId, block: number, problem, ...rest } = await requestLine(served);
+      expect(JSON.stringify(rest)).not.toContain('0x');
+      return [status, chainId, number, problem];
+    };
+    expect(await asked(`${CHECK}&block=99999999`)).toEqual([503, 1, '99999999', 'not-yet-indexed']);
+    expect(await asked(`${CHECK}&chainId=10&block=latest`)).toEqual([400, 10, 'latest', 'unknown-chain']);
+    expect(await asked(`${CHECK}&chainId=${HOT}&block=${COLD}`)).toEqual([400, undefined, undefined, 'bad-request']);
+    expect(await asked('/nowhere')).toEqual([404, undefined, undefined, 'not-found']);
+    const metrics = await (await fetch(served.metricsUrl)).text();
+    expect(metrics).toContain('delegations_problems_total{type="not-yet-indexed"} 1');
     await served.stop();
   });
 

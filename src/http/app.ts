@@ -3,7 +3,7 @@
 import { compressed, isCompressible } from '../api/compressed-response.ts';
 import type { Budget } from '../api/operation.ts';
 import { HEALTH_OPERATION } from '../api/operations.ts';
-import { Problem } from '../api/problems.ts';
+import { Problem, type ProblemType } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
 import { bodyLength, inParts, isStreamed } from '../api/sized-response.ts';
 import type { Awaitable } from '../store/awaitable.ts';
@@ -32,6 +32,8 @@ export interface Answered {
   readonly status: number;
   /** Until the response was ready to be sent. */
   readonly seconds: number;
+  /** Why it was refused. */
+  readonly problem?: ProblemType;
 }
 
 export interface App {
@@ -67,7 +69,7 @@ export function createApp(options: AppOptions): App {
       const admitted = admission instanceof Promise ? await admission : admission;
       received.limits = admitted.headers;
       const answer = admitted.refusal
-        ? refusalOf(admitted.refusal, received, sandbox)
+        ? refused(admitted.refusal, received, sandbox)
         : await answered(received, options);
       const more: Record<string, string> = { ...received.limits, ...NO_GUESSING, 'x-request-id': id };
       if (sandbox) more['x-sandbox'] = 'true';
@@ -80,7 +82,13 @@ export function createApp(options: AppOptions): App {
       if (onAnswer !== undefined) {
         const method = METHOD_NAMES.has(request.method) ? request.method : 'other';
         const seconds = (performance.now() - began) / 1000;
-        onAnswer({ id, method, route: routeName(match), status: response.status, seconds }, request, response);
+        const { problem } = received;
+        const { status } = response;
+        onAnswer(
+          { id, method, route: routeName(match), status, seconds, ...(problem && { problem }) },
+          request,
+          response,
+        );
       }
       return response;
     },
@@ -99,7 +107,7 @@ function sentInParts(
     return inParts(response, service.answerTimeout, end);
   } catch (error) {
     const problem = problemOf(error, service, failureOf(received));
-    return toResponse(refusalOf(problem, received, service.sandbox), headers);
+    return toResponse(refused(problem, received, service.sandbox), headers);
   }
 }
 
@@ -121,6 +129,13 @@ interface Received {
   readonly isCounted?: boolean;
   /** The rate limit headers of the response. */
   limits: AdmissionDecision['headers'];
+  /** Why it was refused. */
+  problem?: ProblemType;
+}
+
+function refused(problem: Problem, received: Received, sandbox = false): Response {
+  received.problem = problem.type;
+  return refusalOf(problem, received, sandbox);
 }
 
 const routeName = (match: Match | null) => match?.route.path ?? 'other';
@@ -149,7 +164,7 @@ async function answered(received: Received, service: Service): Promise<Answer | 
   try {
     return await answer(received, service);
   } catch (error) {
-    return refusalOf(problemOf(error, service, failureOf(received)), received, service.sandbox);
+    return refused(problemOf(error, service, failureOf(received)), received, service.sandbox);
   }
 }
 

@@ -6,6 +6,7 @@ import type { FollowerStatus } from '../chain/follower-status.ts';
 import { countLatency, emptyLatency, type Latency } from '../chain/latency.ts';
 import { RPC_BUCKETS } from '../chain/rpc-stats.ts';
 import type { TokenReadOutcome } from '../chain/token-reader.ts';
+import type { Answered } from '../http/app.ts';
 import type { ChainStatus } from '../http/status.ts';
 import type { PoolStatus } from '../store/engine.ts';
 import type { ProcessStats } from './process-stats.ts';
@@ -25,10 +26,12 @@ export interface Counts {
   readonly tokenReads: Readonly<Record<string, number>>;
   /** By outcome. */
   readonly deliveries: Readonly<Record<string, number>>;
+  /** By type. */
+  readonly problems: Readonly<Record<string, number>>;
 }
 
 export interface Metrics {
-  observe(route: string, status: number, seconds: number): void;
+  observe(answered: Pick<Answered, 'route' | 'status' | 'seconds' | 'problem'>): void;
   /** A request was limited without the window that all processes share. */
   countLimiterFallback(): void;
   /** A read went to the primary although there is a replica. */
@@ -86,6 +89,7 @@ export function createMetrics(): Metrics {
   let [limiterFallbacks, replicaFallbacks, droppedLogLines] = [0, 0, 0];
   let tokenReads = new Map<string, number>();
   let deliveries = new Map<string, number>();
+  let problems = new Map<string, number>();
   const addTo = (counts: Map<string, number>, outcome: string, count: number) =>
     void counts.set(outcome, (counts.get(outcome) ?? 0) + count);
 
@@ -107,8 +111,9 @@ export function createMetrics(): Metrics {
   };
 
   return {
-    observe(route, status, seconds) {
+    observe({ route, status, seconds, problem }) {
       addRequests(route, status, 1);
+      if (problem !== undefined) addTo(problems, problem, 1);
       countLatency(latencyOf(route), BUCKETS, seconds);
     },
     countLimiterFallback: () => void limiterFallbacks++,
@@ -132,6 +137,7 @@ export function createMetrics(): Metrics {
       droppedLogLines += counts.droppedLogLines;
       for (const [outcome, count] of Object.entries(counts.tokenReads)) addTo(tokenReads, outcome, count);
       for (const [outcome, count] of Object.entries(counts.deliveries)) addTo(deliveries, outcome, count);
+      for (const [type, count] of Object.entries(counts.problems)) addTo(problems, type, count);
     },
     take() {
       const taken = {
@@ -142,8 +148,10 @@ export function createMetrics(): Metrics {
         droppedLogLines,
         tokenReads: Object.fromEntries(tokenReads),
         deliveries: Object.fromEntries(deliveries),
+        problems: Object.fromEntries(problems),
       };
-      [requests, latencies, tokenReads, deliveries] = [new Map(), new Map(), new Map(), new Map()];
+      [requests, latencies] = [new Map(), new Map()];
+      [tokenReads, deliveries, problems] = [new Map(), new Map(), new Map()];
       [limiterFallbacks, replicaFallbacks, droppedLogLines] = [0, 0, 0];
       return taken;
     },
@@ -162,6 +170,13 @@ export function createMetrics(): Metrics {
             ([status, count]) => `delegations_requests_total{route="${route}",status="${status}"} ${count}`,
           ),
         ),
+      );
+      const refused = 'delegations_problems_total';
+      family(
+        refused,
+        'counter',
+        'Requests refused, by the type of the problem.',
+        [...problems].map(([type, count]) => `${refused}{type="${type}"} ${count}`),
       );
       const latency = 'delegations_request_duration_seconds';
       family(

@@ -4,6 +4,7 @@ import { onBodySent } from '../api/sized-response.ts';
 import type { Answered } from '../http/app.ts';
 import { readTraceParent } from '../http/request-id.ts';
 import { attributes, nanos, post, resourceOf, SCOPE } from './otlp.ts';
+import { askedOf } from './request-log.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
 
 export interface Traces {
@@ -46,7 +47,8 @@ export function createTraces(url: string, config: TelemetryConfig, onError: (err
           ? parent.isSampled
           : sampler.ratio > 0 && Math.random() < sampler.ratio;
       if (!isSampled) return;
-      const { id, method, route, status, seconds } = answered;
+      const { id, method, route, status, seconds, problem } = answered;
+      const { chainId, block } = askedOf(route, request, response);
       const startedAt = Date.now() - 1000 * seconds;
       const add = (bytes: number) => {
         if (waiting.length >= MAX_WAITING) return;
@@ -64,6 +66,9 @@ export function createTraces(url: string, config: TelemetryConfig, onError: (err
             'http.response.status_code': status,
             'http.response.body.size': bytes,
             'delegations.request.id': id,
+            ...(chainId === undefined ? {} : { 'delegations.chain.id': chainId }),
+            ...(block === undefined ? {} : { 'delegations.block': block }),
+            ...(problem === undefined ? {} : { 'error.type': problem }),
           }),
           status: status >= 500 ? { code: ERROR_STATUS } : {},
         });

@@ -1,4 +1,4 @@
-// Logs requests, as LOG_REQUESTS says: a line when the body has been sent, without anything about what was asked.
+// Logs requests, as LOG_REQUESTS says: a line when the body has been sent. Of what was asked, only the chain and the block.
 
 import { onBodySent } from '../api/sized-response.ts';
 import type { Answered } from '../http/app.ts';
@@ -44,21 +44,48 @@ export function createRequestLog(
     sinceLast = 0;
     return oneOf !== NEVER;
   };
-  const write = (answered: Answered, request: Request, bytes: number, seconds: number, isComplete: boolean) => {
-    const { id, method, route, status } = answered;
+  const write = (
+    answered: Answered,
+    { request, response }: { readonly request: Request; readonly response: Response },
+    bytes: number,
+    seconds: number,
+    isComplete: boolean,
+  ) => {
+    const { id, method, route, status, problem } = answered;
     const key = request.headers.get('x-api-key');
     const keyId = key === null ? undefined : (keyIdOf(key) ?? undefined);
     const traceId = readTraceParent(request)?.traceId;
     const aborted = isComplete ? undefined : true;
     // JSON leaves out what is undefined.
-    log('info', 'request', { id, method, route, status, seconds, bytes, keyId, traceId, aborted });
+    const about = { ...askedOf(route, request, response), problem };
+    log('info', 'request', { id, method, route, status, ...about, seconds, bytes, keyId, traceId, aborted });
   };
   return (answered, request, response) => {
     if (!isLogged(answered)) return;
     const readyAt = performance.now();
     onBodySent(answered.method, response, (bytes, isComplete) => {
       const seconds = answered.seconds + (performance.now() - readyAt) / 1000;
-      write(answered, request, bytes, seconds, isComplete);
+      write(answered, { request, response }, bytes, seconds, isComplete);
     });
+  };
+}
+
+const CHAIN = /[?&]chainId=(\d{1,16})(?:&|$)/;
+const BLOCK = /[?&]block=(\d{1,16}|0x[0-9a-f]{64}|latest|finalized|safe)(?:&|$)/i;
+
+/** The chain and the block of a request to the API: the block of the answer, or the requested one. Nothing else that a caller wrote. */
+export function askedOf(route: string, { url }: Request, { headers }: Response): { chainId?: number; block?: string } {
+  if (!route.startsWith('/registry/')) return {};
+  const chain = CHAIN.exec(url)?.[1];
+  const block = headers.get('x-block-number') ?? BLOCK.exec(url)?.[1];
+  // Versions 1 and 2 answer for one chain, which is the first unless the request names another.
+  const isOfOne = /^\/registry\/v\d/.test(route);
+  return {
+    ...(chain === undefined
+      ? isOfOne && !url.includes('chainId=')
+        ? { chainId: 1 }
+        : {}
+      : { chainId: Number(chain) }),
+    ...(block === undefined ? {} : { block }),
   };
 }

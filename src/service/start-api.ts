@@ -190,7 +190,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       onDenied: denied.add,
       onUnread: (chainId, question) => denied.add(chainId, question, 'unread'),
       onAnswer(answered, request, response) {
-        metrics.observe(answered.route, answered.status, answered.seconds);
+        metrics.observe(answered);
         logRequest(answered, request, response);
         traces?.record(answered, request, response);
       },
