@@ -133,7 +133,8 @@ describe('delegations serve', () => {
   test('prints help', async () => {
     const { stdout, code } = await runCommand(['--help']);
     expect(code).toBe(0);
-    expect(stdout).toContain('DATABASE_URL');
+    expect(stdout).toContain('delegations config --help');
+    expect((await runCommand(['config', '--help'])).stdout).toContain('DATABASE_URL');
     expect((await runCommand(['serve', '--help'])).stdout).toContain('Usage: delegations serve');
     const unknown = await runCommand(['surve']);
     expect([unknown.code, unknown.stderr.split('\n')[0]]).toEqual([

@@ -47,6 +47,7 @@ ${SOURCE_ABOUT} If no follower updates the database, its head is stale: use --fi
     'delegations changes --json --cursor MS0ydC0xLTFhMHhoazV3emIsMWtxcDd3cg',
   ],
   async run(call) {
+    urlOf(call, undefined);
     const source = await openSource(call);
     const isFollowing = call.isSet('follow');
     const problems = createProblemReport();
@@ -80,8 +81,8 @@ ${SOURCE_ABOUT} If no follower updates the database, its head is stale: use --fi
   },
 };
 
-async function readPage(call: Invocation, { ask }: Source, cursor: string | undefined): Promise<Page> {
-  const path = urlFor(CHANGES_OPERATION, {
+const urlOf = (call: Invocation, cursor: string | undefined): string =>
+  urlFor(CHANGES_OPERATION, {
     wallet: call.text('wallet'),
     from: given(call, 'from'),
     to: given(call, 'to'),
@@ -93,7 +94,9 @@ async function readPage(call: Invocation, { ask }: Source, cursor: string | unde
     limit: 1000,
     cursor,
   });
-  const page = await jsonOf<Page>(await askWithinLimit(ask, path));
+
+async function readPage(call: Invocation, { ask }: Source, cursor: string | undefined): Promise<Page> {
+  const page = await jsonOf<Page>(await askWithinLimit(ask, urlOf(call, cursor)));
   if (!Array.isArray(page.changes)) throw new UsageError(NO_SERVICE);
   return page;
 }

@@ -250,6 +250,22 @@ for (const [where, run] of [
 }
 
 describe('check --csv', () => {
+  test('a wrong address is told before a database that is not there', async () => {
+    const nowhere = { DATABASE_URL: 'sqlite:/nowhere/delegations.db' };
+    for (const args of [
+      ['check', '--from', '0x12', '--to', HOT],
+      ['check', '--from', COLD, '--to', HOT, '--contract', '0x12'],
+      ['list', '0x12'],
+      ['history', '0x12'],
+      ['vaults', '0x12'],
+      ['changes', '--to', '0x12'],
+    ]) {
+      const { code, stderr } = await runCommand(args, nowhere);
+      expect([args[0], code, stderr]).toEqual([args[0], 2, expect.stringContaining('must be an address')]);
+      expect(stderr).not.toContain('nowhere');
+    }
+  });
+
   test('an invalid file is rejected before any output', async () => {
     const file = join(folder, 'bad.csv');
     for (const [text, why] of [

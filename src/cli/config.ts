@@ -1,6 +1,7 @@
 // delegations config: shows the effective configuration and checks it.
 
-import { readConfig } from '../service/config.ts';
+import { alignColumns } from '../service/align-columns.ts';
+import { readConfig, VARIABLES } from '../service/config.ts';
 import { configWarnings, describeConfig } from '../service/describe-config.ts';
 import type { Command } from './command.ts';
 import { writeOut } from './output.ts';
@@ -10,7 +11,10 @@ export const config: Command = {
   name: 'config',
   summary: 'show and check the configuration',
   about: `Shows the value of every variable as the service would use it, with secrets masked, and warns about names that are not used.
-Connects to nothing and writes nothing. Exit code: 0 valid, 1 valid with warnings, 2 invalid.`,
+Connects to nothing and writes nothing. Exit code: 0 valid, 1 valid with warnings, 2 invalid.
+
+Environment variables [default]:
+${alignColumns(VARIABLES.map(([name, otherwise, about]) => [name, `${about} [${otherwise}]`]))}`,
   options: { json: { about: 'print settings and warnings as JSON' } },
   examples: ['delegations config', 'delegations config --json'],
   async run(call) {

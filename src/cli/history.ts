@@ -8,7 +8,7 @@ import { rightsLabel } from '../registry/rights.ts';
 import type { Command, Invocation } from './command.ts';
 import { printPages } from './print-pages.ts';
 import { SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
-import { ANY_OPTIONS, dateOf, given, tableOf, timesOf } from './question-options.ts';
+import { ANY_OPTIONS, dateOf, given, tableOf, timesOf, walletOf } from './question-options.ts';
 
 type Page = ResponseOf<typeof HISTORY>;
 type Grant = Page['grants'][number];
@@ -39,13 +39,13 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
       urlOf: (cursor) => urlOf(call, cursor),
       rowsOf: ({ grants }) => grants,
       jsonText: ({ grants }) => linesText(grants),
-      tableText: (grants) => tableText(grants, call.operands[0] ?? ''),
+      tableText: (grants) => tableText(grants, walletOf(call)),
     }),
 };
 
 const urlOf = (call: Invocation, cursor: string | undefined) =>
   urlFor(HISTORY, {
-    wallet: call.operands[0] ?? '',
+    wallet: walletOf(call),
     chainId: given(call, 'chainId'),
     direction: given(call, 'direction'),
     ...timesOf(call),

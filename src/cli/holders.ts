@@ -9,7 +9,16 @@ import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { writeOut } from './output.ts';
 import { jsonOf, NO_SERVICE, openSource, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
-import { askWithinLimit, dateOf, given, readRights, TIME_OPTIONS, tableOf, whenOf } from './question-options.ts';
+import {
+  askWithinLimit,
+  dateOf,
+  given,
+  readRights,
+  TIME_OPTIONS,
+  tableOf,
+  walletOf,
+  whenOf,
+} from './question-options.ts';
 
 type Holders = ResponseOf<typeof HOLDERS_OPERATION>;
 
@@ -60,7 +69,7 @@ function paramsOf(call: Invocation): InputOf<typeof HOLDERS_OPERATION> {
   const [contract, rights] = [given(call, 'contract'), given(call, 'rights')];
   if (contract === undefined) throw new UsageError('--contract is required. See delegations holders --help.');
   return {
-    wallet: call.operands[0] ?? '',
+    wallet: walletOf(call),
     contract,
     tokenId: given(call, 'tokenId'),
     standard: given(call, 'standard'),

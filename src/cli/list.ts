@@ -18,7 +18,7 @@ import {
   type Source,
   STALE_ABOUT,
 } from './query-target.ts';
-import { dateOf, given, TIME_OPTIONS, tableOf, versionOf, whenOf } from './question-options.ts';
+import { dateOf, given, TIME_OPTIONS, tableOf, versionOf, walletOf, whenOf } from './question-options.ts';
 
 export const list: Command = {
   name: 'list',
@@ -41,6 +41,7 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
     "delegations list 0xC01d… --json | jq '.[].to'",
   ],
   async run(call) {
+    walletOf(call);
     const source = await openSource(call);
     try {
       await (call.isSet('json') ? writeJson(call, source) : writeTable(call, source));
@@ -51,7 +52,7 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
 };
 
 const urlOf = (call: Invocation, options: ListOptions = {}): string =>
-  listUrl(versionOf(call), call.operands[0] ?? '', {
+  listUrl(versionOf(call), walletOf(call), {
     ...whenOf(call),
     direction: given(call, 'direction'),
     unrestricted: call.isSet('unrestricted') ? 'true' : undefined,
@@ -78,7 +79,7 @@ const NAMES = ['', 'WALLET', 'TYPE', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS', 'S
 
 /** Reads a page at a time: a list can be very long. */
 async function writeTable(call: Invocation, { ask }: Source): Promise<void> {
-  const wallet = (call.operands[0] ?? '').toLowerCase();
+  const wallet = walletOf(call).toLowerCase();
   let rows = 0;
   for (let path: string | null = urlOf(call, { numbers: 'string', limit: PAGE_SIZE }); path !== null; ) {
     const response = await ask(path);

@@ -7,7 +7,7 @@ import { RpcError } from '../chain/rpc.ts';
 import { ListenError } from '../http/listener.ts';
 import { McpPackageError } from '../mcp/server.ts';
 import { alignColumns } from '../service/align-columns.ts';
-import { ConfigError, VARIABLES } from '../service/config.ts';
+import { ConfigError } from '../service/config.ts';
 import { flushLog } from '../service/log.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { ArchiveError } from '../store/archive-format.ts';
@@ -25,9 +25,7 @@ Commands:
 ${alignColumns(COMMANDS.map(({ name, summary }) => [name, summary]))}
 
 For the options of a command: delegations <command> --help
-
-Environment variables [default]:
-${alignColumns(VARIABLES.map(([name, otherwise, about]) => [name, `${about} [${otherwise}]`]))}
+For the environment variables: delegations config --help
 `;
 
 // A closed pipe must not end the program with code 1, which means no.

@@ -1,6 +1,7 @@
 // Options and formatting that the querying commands share.
 
-import { Fault, type Param } from '../api/params.ts';
+import type { Param } from '../api/params.ts';
+import * as p from '../api/params.ts';
 import { type Registry, scopesOfRegistry } from '../api/registries.ts';
 import type { CheckOptions } from '../api/url.ts';
 import { isRightsParam, rightsOf } from '../registry/rights.ts';
@@ -15,8 +16,32 @@ type OfferedParam = {
   [P in keyof typeof OPTION_OF]: (typeof OPTION_OF)[P] extends string ? P : never;
 }[keyof typeof OPTION_OF];
 
+/** Parameters that can be wrong before anything is opened. */
+const CHECKED: Partial<Record<OfferedParam, Param<unknown>>> = {
+  from: p.coldWallet,
+  to: p.hotWallet,
+  contract: p.contract,
+  tokenId: p.tokenId,
+};
+
 /** What the command line gives for a parameter. */
-export const given = (call: Invocation, param: OfferedParam): string | undefined => call.text(OPTION_OF[param]);
+export function given(call: Invocation, param: OfferedParam): string | undefined {
+  const text = call.text(OPTION_OF[param]);
+  const checked = CHECKED[param];
+  if (text !== undefined && checked !== undefined) requireValid(`--${OPTION_OF[param]}`, checked, text);
+  return text;
+}
+
+/** The wallet that a command is about. */
+export function walletOf({ operands: [wallet = ''] }: Invocation): string {
+  requireValid('wallet', p.coldWallet, wallet);
+  return wallet;
+}
+
+function requireValid(name: string, param: Param<unknown>, text: string): void {
+  const value = param.read(text);
+  if (value instanceof p.Fault) throw new UsageError(`${name} ${value.detail}`);
+}
 
 export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
   chain: { value: '<id>', about: 'chain id [1]' },
@@ -114,7 +139,7 @@ export async function askWithinLimit(ask: Source['ask'], path: string, body?: st
 /** Reads a parameter as the API does, or says what is wrong with it. */
 export function readOr<T>(name: string, param: Param<T>, text: string): T | string {
   const value = param.read(text);
-  return value instanceof Fault ? `${name} ${value.detail}` : value;
+  return value instanceof p.Fault ? `${name} ${value.detail}` : value;
 }
 
 export const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');

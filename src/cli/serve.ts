@@ -7,7 +7,7 @@ export const serve: Command = {
   name: 'serve',
   summary: 'follow chains and serve the HTTP API',
   about: `Serves the HTTP API until SIGINT, SIGTERM or SIGHUP. A child process follows every chain that has an RPC_URL_<chainId>.
-For all environment variables, see delegations --help.`,
+For all environment variables, see delegations config --help.`,
   options: WORKERS_OPTION,
   examples: [
     'RPC_URL_1=https://node.example delegations serve',
