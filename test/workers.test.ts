@@ -84,7 +84,7 @@ describe('serve --workers', () => {
       });
     const never = await send(26);
     expect([never.status, ((await never.json()) as { detail: string }).detail]).toEqual([
-      429,
+      413,
       'Too many questions: each counts as a request, and at most 25 are allowed in any 10 seconds. Send at most 25 in a batch. Requests with an API key are not limited: see /developers.',
     ]);
     // That counted as one request, and so does each batch that does not fit: 1 + 3 × 7 + 3.

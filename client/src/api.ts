@@ -902,6 +902,9 @@ export interface ProblemFields {
     readonly cause: 'no-code' | 'reverted' | 'bad-return-data';
   };
 
+  /** Each question of a batch counts as a request, and the rate limit allows fewer than the batch has, however long you wait. Send smaller batches, or use an API key. */
+  readonly 'too-many-questions': Record<never, never>;
+
   /** Without a key the limit is 25 requests in any 10 seconds, unless the operator set another. Each question of a batch counts as a request. Long lists and large batches are also limited in how many are in flight at once. Retry after `Retry-After` seconds. */
   readonly 'too-many-requests': Record<never, never>;
 

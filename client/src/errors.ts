@@ -82,6 +82,10 @@ export class UnsupportedMediaType extends ProblemError<'unsupported-media-type'>
 export class NotAToken extends ProblemError<'not-a-token'> {
   override readonly name = 'NotAToken';
 }
+/** A batch that the rate limit never lets pass: send smaller ones, or use a key. */
+export class TooManyQuestions extends ProblemError<'too-many-questions'> {
+  override readonly name = 'TooManyQuestions';
+}
 export class RateLimited extends ProblemError<'too-many-requests'> {
   override readonly name = 'RateLimited';
 }
@@ -139,6 +143,7 @@ export const PROBLEM_CLASSES: { readonly [T in ProblemType]: ProblemClass } = {
   'uri-too-long': UriTooLong,
   'unsupported-media-type': UnsupportedMediaType,
   'not-a-token': NotAToken,
+  'too-many-questions': TooManyQuestions,
   'too-many-requests': RateLimited,
   internal: Internal,
   'not-ready': NotReady,

@@ -1,3 +1,4 @@
+'use client';
 // Hooks on @tanstack/react-query.
 
 import { useQuery } from '@tanstack/react-query';
@@ -22,7 +23,13 @@ export function useDelegations(): DelegationsClient {
 export type QueryAnswer<T> =
   | { readonly status: 'pending' }
   | { readonly status: 'error'; readonly error: Error; readonly refetch: () => unknown }
-  | { readonly status: 'success'; readonly data: T; readonly refetch: () => unknown };
+  | {
+      readonly status: 'success';
+      readonly data: T;
+      /** The chain of the answer: that of the query or of the client, and otherwise 1, as the service decides. */
+      readonly chainId: number | string;
+      readonly refetch: () => unknown;
+    };
 
 /** Options of react-query. The client retries by itself. */
 export interface HookOptions {
@@ -31,6 +38,9 @@ export interface HookOptions {
   readonly staleTime?: number;
   readonly gcTime?: number;
 }
+
+/** Of the service. */
+const DEFAULT_CHAIN = 1;
 
 type WithoutSignal<T> = T extends unknown ? Omit<T, 'signal'> : never;
 type Check<S extends Scope> = (query: object) => Promise<ResultOf<S>>;
@@ -55,7 +65,9 @@ function useAnswer<T, Q extends object>(
   });
   // A project may have react-query show the answer to the last question until there is one to this.
   if (status === 'pending' || isPlaceholderData) return { status: 'pending' };
-  return status === 'error' ? { status, error, refetch } : { status, data, refetch };
+  if (status === 'error') return { status, error, refetch };
+  const asked = (query as { readonly chainId?: number | string } | null)?.chainId;
+  return { status, data, chainId: asked ?? defaults.chainId ?? DEFAULT_CHAIN, refetch };
 }
 
 /** The wallets that a wallet may act for. */
@@ -74,3 +86,7 @@ export const useCheck = <S extends Scope>(
   options: HookOptions = {},
 ): QueryAnswer<ResultOf<S>> =>
   useAnswer(scope, query, (client, all) => (client.check[scope] as Check<S>)(all), options);
+
+/** Whether a wallet, or a wallet that it may act for, owns a token. */
+export const useHolds = (query: WithoutSignal<Query<'holders'>> | null, options: HookOptions = {}) =>
+  useAnswer<boolean, WithoutSignal<Query<'holders'>>>('holds', query, (client, all) => client.holds(all), options);

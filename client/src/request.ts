@@ -36,6 +36,7 @@ const RETRIED_STATUSES = [408, 429, 502, 503, 504];
 
 export function createSend(options: RequestOptions): Send {
   const { key, fetch: send = globalThis.fetch } = options;
+  requireUrl(options.url);
   const base = options.url.replace(/\/+$/, '');
   const ownHeaders = { accept: 'application/json', ...(key ? { 'x-api-key': key } : {}) };
   // Throws here if no request can have this URL or key. A browser also takes the path of its own server.
@@ -69,7 +70,7 @@ export function createSend(options: RequestOptions): Send {
         if (cause instanceof ProblemError || cause instanceof InvalidResponse) throw cause;
         // What an attempt with its full time has met says more than a later one that the deadline cut short.
         if (left >= share || error === undefined)
-          error = new Unreachable(`No response from ${base}: ${(cause as Error)?.message ?? cause}`, { cause });
+          error = new Unreachable(`No response from ${base + path}: ${reasonOf(cause)}`, { cause });
       }
       const backoff = Math.min(MAX_BACKOFF, 200 * 2 ** tries) * (0.5 + Math.random() / 2);
       const wait = Math.max(backoff, (pause ?? 0) * 1000);
@@ -77,6 +78,21 @@ export function createSend(options: RequestOptions): Send {
       await sleep(wait, signal);
     }
   };
+}
+
+/** `localhost:8080` is a URL too, of the scheme localhost. */
+function requireUrl(url: unknown): void {
+  const isGiven = typeof url === 'string' && url !== '';
+  if (isGiven && (/^https?:\/\//i.test(url) || url.startsWith('/'))) return;
+  const got = isGiven ? JSON.stringify(url) : String(url);
+  throw new TypeError(`url must be the base URL of the service, such as http://localhost:8080, not ${got}`);
+}
+
+/** With what is behind it: the message of fetch alone is often "fetch failed". */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as { message?: string; cause?: unknown };
+  const behind = cause === undefined || cause === null ? '' : ` (${(cause as Error).message || String(cause)})`;
+  return `${message ?? error}${behind}`;
 }
 
 function readAnswer<T>(read: Read<T>, body: unknown, text: string, headers: Headers): T {

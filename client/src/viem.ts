@@ -11,6 +11,10 @@ export type DelegationActions = {
 
 export const delegationActions =
   (options: ClientOptions) =>
-  (client: Pick<Client<Transport, Chain | undefined>, 'chain'>): DelegationActions => ({
-    delegations: createClient({ ...options, chainId: options.chainId ?? client.chain?.id }),
-  });
+  (client: Pick<Client<Transport, Chain | undefined>, 'chain'>): DelegationActions => {
+    const chainId = options.chainId ?? client.chain?.id;
+    // The service would answer for Ethereum, whatever chain the transport leads to.
+    if (chainId === undefined)
+      throw new TypeError('The viem client has no chain: create it with one, or give delegationActions a chainId.');
+    return { delegations: createClient({ ...options, chainId }) };
+  };

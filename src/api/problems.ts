@@ -126,6 +126,11 @@ export const PROBLEMS = {
       cause: oneOfStrings('no-code', 'reverted', 'bad-return-data'),
     },
   },
+  'too-many-questions': {
+    status: 413,
+    title: 'Too many questions',
+    help: 'Each question of a batch counts as a request, and the rate limit allows fewer than the batch has, however long you wait. Send smaller batches, or use an API key.',
+  },
   'too-many-requests': {
     status: 429,
     title: 'Too many requests',

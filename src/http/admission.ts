@@ -214,7 +214,7 @@ function consume(
 /** No window has room for so many questions. */
 function refuseBatch(name: string, { limit }: Limiter, help: string): AdmissionDecision {
   const detail = `Too many questions: each counts as a request, and at most ${limit.most} are allowed in any ${limit.seconds} seconds${SCOPES[name] ?? ''}. Send at most ${limit.most} in a batch.${help}`;
-  return { headers: {}, refusal: new Problem('too-many-requests', detail, { retryAfter: limit.seconds }) };
+  return { headers: {}, refusal: new Problem('too-many-questions', detail) };
 }
 
 const keyOf = (request: Request, budget: Budget) => (budget === 'keyed' ? apiKeyOf(request) : null);

@@ -276,7 +276,7 @@ describe('bodies', () => {
       ),
       headers: { 'content-type': 'application/json', 'content-length': String(26 * 1024) },
     });
-    expect((await app.fetch(unread, () => '198.51.100.2')).status).toBe(429);
+    expect((await app.fetch(unread, () => '198.51.100.2')).status).toBe(413);
     expect(isRead).toBe(false);
     expect((await post(app, padded(8000), { key: 'first' })).status).toBe(200);
   });
