@@ -25,7 +25,7 @@ const FIRST_VAULT = address(0xa5);
 const SECOND_VAULT = address(0xa4);
 const VOTE = rightsOf('vote') as Bytes32;
 let served: ServeProcess;
-/** With UNKNOWN_KEYS=anonymous. */
+/** With COMPATIBLE=on. */
 let lenient: ServeProcess;
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ beforeAll(async () => {
   await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
   await store.close();
   served = await startServe(url, LIMITS);
-  lenient = await startServe(url, { ...LIMITS, UNKNOWN_KEYS: 'anonymous' });
+  lenient = await startServe(url, { ...LIMITS, COMPATIBLE: 'on' });
 });
 afterAll(async () => {
   await served.stop();
@@ -87,7 +87,7 @@ describe('X-API-KEY', () => {
     raw.close();
   });
 
-  test("another provider's key is 401, unless UNKNOWN_KEYS=anonymous: then it counts as none", async () => {
+  test("another provider's key is 401, unless COMPATIBLE=on: then it counts as none", async () => {
     for (const foreign of ['9f3a7c1e-0b5d-4d8e-8a57-0d1c2b3a4f5e', createKey().text]) {
       expect((await ask(served, newcomer(), V2, { 'x-api-key': foreign })).status).toBe(401);
       const response = await ask(lenient, newcomer(), V2, { 'x-api-key': foreign });
@@ -103,6 +103,33 @@ describe('X-API-KEY', () => {
       expect.stringMatching(/seconds\. The API key is unknown, malformed, expired or revoked\. See \/developers\.$/),
     ]);
     expect((await ask(lenient, client, V2, { 'x-api-key': key })).status).toBe(200);
+  });
+
+  test('with COMPATIBLE=on lists name token standards without being asked', async () => {
+    const typesOf = async (to: ServeProcess, path: string) => {
+      const body = (await (await ask(to, newcomer(), path)).json()) as
+        | { type: string }[]
+        | { delegations: { type: string }[] };
+      return new Set((Array.isArray(body) ? body : body.delegations).map(({ type }) => type));
+    };
+    for (const path of [`/registry/v2/${GRANTER}`, `/registry/any/${GRANTER}`]) {
+      expect(await typesOf(served, path)).toEqual(new Set(['ALL', 'TOKEN']));
+      expect(await typesOf(lenient, path)).toEqual(
+        new Set(['ALL', 'ERC721', 'ERC20', 'ERC1155', ...(path.includes('any') ? ['TOKEN'] : [])]),
+      );
+    }
+  });
+
+  test('a value that the program did not have, and a parameter against caches, are explained', async () => {
+    for (const [query, part] of [
+      ['chainId=', 'wrote nothing: leave the parameter out'],
+      ['rights=undefined', 'wrote undefined: leave the parameter out'],
+      ['t=1699', 'against caches nothing is needed'],
+    ] as const)
+      expect([query, await detailOf(await ask(served, newcomer(), `${V2}&${query}`))]).toEqual([
+        query,
+        expect.stringContaining(part),
+      ]);
   });
 
   test('the 429 of v1 does not promise that a key removes its limit', async () => {

@@ -56,9 +56,14 @@ export const MAX_FAULTS = 20;
 const queryFault = (name: string | null, value: string | null, known: ReadonlySet<string>, listKnown: boolean) =>
   name === null || value === null ? 'is not valid percent-encoded UTF-8' : nameFault(name, known, listKnown);
 
+/** What clients add to a URL so that it is not answered from a cache. */
+const CACHE_BUSTERS: ReadonlySet<string> = new Set(['t', 'ts', '_', 'cb', 'nocache']);
+
 /** What is wrong with a name that is not known, or that was already given. */
 export function nameFault(name: string, known: ReadonlySet<string>, listKnown: boolean): string {
   if (known.has(name)) return 'is given more than once';
+  if (CACHE_BUSTERS.has(name))
+    return 'is not a known parameter; against caches nothing is needed, as no answer is cached for longer than it holds';
   const near = nearest(name, known);
   if (near !== null) return `is not a known parameter; did you mean ${near}?`;
   return listKnown ? `is not a known parameter; known are ${[...known].join(', ')}` : 'is not a known parameter';

@@ -47,6 +47,15 @@ function createPlan({ params, ignored = [] }: Declaration): Plan {
   return { inPath, withSynonym, required, optional, known, ignored: new Set(ignored) };
 }
 
+const leftOut = (text: string) => `. The program that sent it had no value, and wrote ${text}: leave the parameter out`;
+/** What a program writes for a value that it does not have. */
+const PROGRAM_WORDS: Readonly<Record<string, string>> = {
+  '': leftOut('nothing'),
+  undefined: leftOut('undefined'),
+  null: leftOut('null'),
+  NaN: leftOut('NaN'),
+};
+
 /** Every parameter of the operation by name. Throws a bad-request problem that names all faults. */
 export const readRequest = <O extends Declaration>(
   operation: O,
@@ -71,7 +80,7 @@ export function readValues<O extends Declaration>(
   const read = (name: string, param: Param<unknown>, text: string | undefined, missing = 'is required'): unknown => {
     const value = text === undefined ? new Fault(missing) : param.read(text);
     if (!(value instanceof Fault)) return value;
-    faults.push({ parameter: name, detail: value.detail });
+    faults.push({ parameter: name, detail: value.detail + (PROGRAM_WORDS[text ?? ' '] ?? '') });
     return undefined;
   };
   for (const [name, param] of plan.inPath) request[name] = read(name, param, path[name]);

@@ -57,7 +57,11 @@ export function answerAnyList(operation: typeof ANY_LIST, call: Call): Promise<A
           ...(position === null ? {} : { after: position }),
         }),
       );
-      const format = { mode: numbers, chainId: id, hasStandardTypes: types === 'standard' };
+      const format = {
+        mode: numbers,
+        chainId: id,
+        hasStandardTypes: types === 'standard' || service.hasStandardTypes === true,
+      };
       return {
         texts: page.delegations.map((row) => detailedRecordText(row, format, 'any')),
         next: page.next === null ? null : listPositionText(page.next),

@@ -52,8 +52,9 @@ const NO_GUESSING = { 'x-content-type-options': 'nosniff' };
 const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
 /** Valid requests are far shorter. */
 const MAX_URL_LENGTH = 4096;
-/** A larger answer is sent in parts. */
+/** A larger answer is sent in parts, and must be read within this time. */
 const LARGE_BYTES = 256 * 1024;
+const MAX_READ_SECONDS = 120;
 
 export function createApp(options: AppOptions): App {
   const { onAnswer, sandbox, longLists } = options;
@@ -104,7 +105,7 @@ function sentInParts(
 ): Response {
   try {
     const end = service.longLists.beginSending(callerOf(received, service), bodyLength(response));
-    return inParts(response, service.answerTimeout, end);
+    return inParts(response, Math.min(service.answerTimeout, MAX_READ_SECONDS), end);
   } catch (error) {
     const problem = problemOf(error, service, failureOf(received));
     return toResponse(refused(problem, received, service.sandbox), headers);

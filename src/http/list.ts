@@ -99,7 +99,8 @@ function readList(
   const isOutside = place !== null && direction !== undefined && place.after.side !== direction;
   if ((cursor !== undefined && place === null) || isOutside)
     throw badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);
-  const format = { isDetailed: detail === 'full', mode: numbers, hasStandardTypes: types === 'standard' };
+  const hasStandardTypes = types === 'standard' || service.hasStandardTypes === true;
+  const format = { isDetailed: detail === 'full', mode: numbers, hasStandardTypes };
   return { budget: operation.budget, list, asOf, filter, format, limit, cursor: place, query };
 }
 

@@ -57,7 +57,7 @@ const MAX_BODIES = 16 * 1024 * 1024;
 const MAX_BODIES_OF_CALLER = { perAddress: MAX_BATCH_BYTES, perKey: MAX_BATCH_BYTES };
 /** Bytes of large answers that were made, and that their callers have not read; and of those of one caller. */
 const MAX_UNREAD = 64 * 1024 * 1024;
-const MAX_UNREAD_OF_CALLER = { perAddress: 16 * 1024 * 1024, perKey: 16 * 1024 * 1024 };
+const MAX_UNREAD_OF_CALLER = { perAddress: 8 * 1024 * 1024, perKey: 8 * 1024 * 1024 };
 /** Each file that is being sent has a page of a thousand grants in memory. */
 const MAX_FILES = 32;
 const MAX_FILES_OF_CALLER = { perAddress: 1, perKey: 1 };

@@ -26,6 +26,8 @@ export interface Service {
   readonly sightings: Sightings;
   /** How many seconds sending a list or the answers of a batch may take. */
   readonly answerTimeout: number;
+  /** Whether lists name the standard of a token where the request does not say. */
+  readonly hasStandardTypes?: boolean;
   readonly longLists: LongLists;
   readonly streams: ChangeStreams;
   /** Without it, nobody is limited. */

@@ -36,6 +36,7 @@ test('an empty environment gives the defaults', () => {
     streamLimits: { perAddress: 10, perKey: 100 },
     keyLimit: null,
     unknownKeys: 'refuse',
+    hasStandardTypes: false,
     proxies: expect.anything(),
     publicUrl: null,
     selfServiceKeys: true,

@@ -45,6 +45,7 @@ export interface Config extends ChainConfigs {
   readonly keyLimit: Limit | null;
   /** What happens to requests with a key that is not active. */
   readonly unknownKeys: UnknownKeys;
+  readonly hasStandardTypes: boolean;
   readonly proxies: TrustedProxies;
   /** The origin that callers use; null if not configured. */
   readonly publicUrl: string | null;
@@ -109,6 +110,11 @@ export const VARIABLES = [
   ],
   ['ANONYMOUS_LIMIT', '25/10s', 'rate limit for each caller without a key: <requests>/<seconds>s, or off'],
   ['KEY_LIMIT', 'off', 'rate limit for each API key; the keys of one wallet share it: <requests>/<seconds>s, or off'],
+  [
+    'COMPATIBLE',
+    'off',
+    'on: as the hosted API for clients that know only its base URL: unknown keys count as none, and lists name token standards',
+  ],
   [
     'UNKNOWN_KEYS',
     'refuse',
@@ -218,9 +224,15 @@ export function readConfig(environment: Environment): Config {
     if (value !== 'off' && parsed === null) fault(name, `must be off or ${LIMIT_RULE}`, example);
     return parsed;
   };
+  const onOrOff = (name: string, otherwise: 'on' | 'off'): boolean => {
+    const value = text(name, otherwise);
+    if (value !== 'on' && value !== 'off') fault(name, 'must be on or off', 'on');
+    return value === 'on';
+  };
   const anonymousLimit = limit('ANONYMOUS_LIMIT', '25/10s', '25/10s');
   const keyLimit = limit('KEY_LIMIT', 'off', '1000/10s');
-  const unknownKeys = UNKNOWN_KEYS.find((one) => one === text('UNKNOWN_KEYS', 'refuse'));
+  const isCompatible = onOrOff('COMPATIBLE', 'off');
+  const unknownKeys = UNKNOWN_KEYS.find((one) => one === text('UNKNOWN_KEYS', isCompatible ? 'anonymous' : 'refuse'));
   if (unknownKeys === undefined) fault('UNKNOWN_KEYS', `must be ${UNKNOWN_KEYS.join(' or ')}`, 'anonymous');
   const rowsText = text('LONG_LIST_ROWS', '10000');
   const longListRows = rowsText === 'off' ? null : readRows(rowsText);
@@ -239,19 +251,15 @@ export function readConfig(environment: Environment): Config {
   // A bare origin: sign-in messages name its host.
   const isOrigin = publicUrl === '' || /^https?:\/\/[a-z0-9.-]+(:\d+)?\/?$/i.test(publicUrl);
   if (!isOrigin) fault('PUBLIC_URL', 'must be an origin without a path', 'https://delegations.example');
-  const selfService = text('SELF_SERVICE_KEYS', 'on');
-  if (selfService !== 'on' && selfService !== 'off') fault('SELF_SERVICE_KEYS', 'must be on or off', 'on');
+  const selfService = onOrOff('SELF_SERVICE_KEYS', 'on');
 
-  const webhooks = text('WEBHOOKS', 'on');
-  if (webhooks !== 'on' && webhooks !== 'off') fault('WEBHOOKS', 'must be on or off', 'on');
+  const webhooks = onOrOff('WEBHOOKS', 'on');
   const webhookNetworks = parseNetworks(text('WEBHOOK_NETWORKS', ''));
   if (webhookNetworks === null) fault('WEBHOOK_NETWORKS', `must be ${NETWORKS_RULE}`, 'loopback,10.20.0.0/16');
 
-  const ownership = text('OWNERSHIP', 'off');
-  if (ownership !== 'on' && ownership !== 'off') fault('OWNERSHIP', 'must be on or off', 'on');
+  const ownership = onOrOff('OWNERSHIP', 'off');
 
-  const mcp = text('MCP', 'off');
-  if (mcp !== 'on' && mcp !== 'off') fault('MCP', 'must be on or off', 'on');
+  const mcp = onOrOff('MCP', 'off');
 
   const config = {
     databaseUrl,
@@ -274,6 +282,7 @@ export function readConfig(environment: Environment): Config {
     anonymousLimit,
     keyLimit,
     unknownKeys: unknownKeys ?? 'refuse',
+    hasStandardTypes: isCompatible,
     longListLimits,
     streamLimits: {
       perAddress: whole('STREAMS', 10, MAX_STREAMS, '10'),
@@ -281,13 +290,13 @@ export function readConfig(environment: Environment): Config {
     },
     proxies: proxies ?? NO_PROXIES,
     publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,
-    selfServiceKeys: selfService === 'on',
+    selfServiceKeys: selfService,
     keysPerWallet: whole('KEYS_PER_WALLET', 5, 1000, '5', 1),
-    webhooks: webhooks === 'on',
+    webhooks: webhooks,
     webhooksPerWallet: whole('WEBHOOKS_PER_WALLET', 10, 1000, '10', 1),
     webhookNetworks: webhookNetworks ?? NO_NETWORKS,
-    ownership: ownership === 'on',
-    mcp: mcp === 'on',
+    ownership: ownership,
+    mcp: mcp,
     telemetry: readTelemetry(environment, fault),
     ...readChains(environment, fault),
   };
