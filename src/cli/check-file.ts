@@ -77,6 +77,7 @@ export async function checkFile(call: Invocation, source: Source, file: string):
     progress.show(rows, bytes);
   };
   let written = Promise.resolve();
+  let before = 0;
   for await (const { rows: batch, bytes } of readCsv(stream as unknown as AsyncIterable<Uint8Array>)) {
     let data = batch;
     let lead = '';
@@ -88,16 +89,23 @@ export async function checkFile(call: Invocation, source: Source, file: string):
       lead = `${names.text},result,error\n`;
     }
     const reader = read;
-    const answered = answers(
-      data.map(({ cells }) =>
-        cells.length > width ? `the row has ${cells.length} cells, but the header has ${width}` : reader(cells),
-      ),
-    );
-    // If writing the batch before it fails, nobody waits for this one.
-    answered.catch(() => {});
-    await written;
-    written = write({ data, answered, lead, bytes });
-    written.catch(() => {});
+    for (let from = 0; from === 0 || from < data.length; ) {
+      const piece = data.slice(from, from + blocks.mostAtOnce());
+      from += Math.max(1, piece.length);
+      const answered = answers(
+        piece.map(({ cells }) =>
+          cells.length > width ? `the row has ${cells.length} cells, but the header has ${width}` : reader(cells),
+        ),
+      );
+      // If writing the rows before it fails, nobody waits for this one.
+      answered.catch(() => {});
+      await written;
+      const share = Math.min(1, from / Math.max(1, data.length));
+      written = write({ data: piece, answered, lead, bytes: before + share * (bytes - before) });
+      written.catch(() => {});
+      lead = '';
+    }
+    before = bytes;
   }
   await written;
   if (read === null) throw new UsageError('The CSV is empty. Its header must name the columns, such as from,to');

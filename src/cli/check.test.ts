@@ -359,6 +359,25 @@ describe('check --csv', () => {
     expect(beyond.stderr).toContain('is indexed up to block 106');
   });
 
+  test('within a limit it says at once how long it takes, and writes rows as they come', async () => {
+    const limited = await startServe(url, { MAX_LAG_1: '86400', ANONYMOUS_LIMIT: '25/1s' });
+    const file = join(folder, 'limited.csv');
+    writeFileSync(file, `from,to\n${`${COLD},${HOT}\n`.repeat(90)}`);
+    const child = Bun.spawn([process.execPath, MAIN, 'check', '--csv', file, '--url', limited.url], {
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const stderr = new Response(child.stderr).text();
+    const parts: number[] = [];
+    for await (const chunk of child.stdout) parts.push(Buffer.from(chunk).toString().split('\n').length - 1);
+    expect(await child.exited).toBe(0);
+    expect(await stderr).toContain(
+      'The service answers 25 rows in 1 seconds here, so 1,000 rows take about 1 minutes. With an API key it is faster: --key.',
+    );
+    expect([parts.reduce((sum, rows) => sum + rows, 0), Math.max(...parts) <= 26]).toEqual([91, true]);
+    await limited.stop();
+  });
+
   test('many rows come through a pipe in order, equal to single checks', async () => {
     const random = createRandom(5);
     const wallets = [COLD, HOT, STRANGER, address(5), address(6), address(9)];

@@ -33,6 +33,8 @@ export interface NamedBlock {
 export interface PinnedBlocks {
   /** The pinned block of a chain, or the API's reason why there is none. */
   of(chainId: number): Promise<PinnedBlock | string>;
+  /** How many rows are asked about together: few until the service has said how many it accepts. */
+  mostAtOnce(): number;
   /** Throws if an answer is not from the pinned block. */
   requireSame(pinned: PinnedBlock, answered: NamedBlock): Promise<void>;
   /** Throws if a pinned block was replaced. Call it after the last row. */
@@ -40,6 +42,8 @@ export interface PinnedBlocks {
 }
 
 const ZERO = `0x${'0'.repeat(40)}`;
+/** Rows of the first request. */
+const FIRST_ROWS = 25;
 const DISCARD = 'Discard the output and run the command again.';
 
 /** Checks questions in a store at the pinned block. Throws if history changed since it was pinned. */
@@ -59,6 +63,8 @@ export async function checkPinned(store: Store, pinned: PinnedBlock, questions: 
 export function createPinnedBlocks(call: Invocation, { store, ask }: Source): PinnedBlocks {
   const known = new Map<number, Promise<PinnedBlock | string>>();
   const final = new Set<number>();
+  let mostAtOnce = store === null ? FIRST_ROWS : MAX_QUESTIONS;
+  let isLimited = false;
 
   /** Asks about no wallet in particular, for what the answer says of its block. */
   const askBlock = (chainId: number, when: CheckOptions) =>
@@ -84,7 +90,11 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
         `Block ${block} of chain ${chainId} is not final and the service does not know its hash, so a reorg could not be detected. Use --block finalized, or omit --block for the newest block.`,
       );
     process.stderr.write(`Chain ${chainId}, at block ${block}${hash === null ? '' : ` (${hash})`}.\n`);
-    return { chainId, block, hash, revision, batchSize: batchSizeOf(response) };
+    const batchSize = batchSizeOf(response);
+    mostAtOnce = batchSize;
+    if (!isLimited) reportLimit(response);
+    isLimited = batchSize < MAX_QUESTIONS;
+    return { chainId, block, hash, revision, batchSize };
   }
 
   async function requireSame({ chainId, block, hash }: PinnedBlock, answered: NamedBlock): Promise<void> {
@@ -103,6 +113,7 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
       known.set(chainId, pinned);
       return pinned;
     },
+    mostAtOnce: () => mostAtOnce,
     requireSame,
     async confirm() {
       for (const pinned of await Promise.all(known.values())) {
@@ -123,6 +134,16 @@ function blockOf({ headers }: Response): NamedBlock {
   const number = Number(headers.get('x-block-number') ?? Number.NaN);
   if (!Number.isSafeInteger(number)) throw new UsageError(NO_SERVICE);
   return { number, hash: headers.get('x-block-hash') };
+}
+
+/** Says at once how long a file takes. */
+function reportLimit({ headers }: Response): void {
+  const [, most, seconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
+  if (most === undefined || seconds === undefined) return;
+  const minutes = Math.ceil(((1000 / Number(most)) * Number(seconds)) / 60);
+  process.stderr.write(
+    `The service answers ${most} rows in ${seconds} seconds here, so 1,000 rows take about ${minutes} minutes. With an API key it is faster: --key.\n`,
+  );
 }
 
 /** Each question counts as a request, so a limited caller may not send more at once than its limit. */
