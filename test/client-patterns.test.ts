@@ -125,6 +125,7 @@ describe('X-API-KEY', () => {
       ['chainId=', 'wrote nothing: leave the parameter out'],
       ['rights=undefined', 'wrote undefined: leave the parameter out'],
       ['t=1699', 'against caches nothing is needed'],
+      ['chainId=constructor', 'digits, not "constructor"'],
     ] as const)
       expect([query, await detailOf(await ask(served, newcomer(), `${V2}&${query}`))]).toEqual([
         query,

@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
+import { openAccounts } from '../src/accounts/accounts.ts';
 import { freePort } from '../src/sandbox/free-port.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { fenced, type MigrationStep, migrateTables, type Schema } from '../src/store/migrate.ts';
@@ -95,8 +96,15 @@ for (const engine of ENGINES) {
       const isRefused = async () => (await ask('/networks'))[1].includes('newer version');
       for (let left = 100; left > 0 && !(await isRefused()); left--) await Bun.sleep(100);
       expect((await ask(check))[1]).toContain('A newer version of the service has migrated the database.');
+      // Also what it could still read.
+      await behind(url, 'ALTER TABLE span RENAME COLUMN amount_of_tokens TO amount');
+      expect((await ask(check))[0]).toBe(503);
       expect((await ask('/health'))[0]).toBe(200);
       expect(await served.stop()).toBe(0);
+      const accounts = await openAccounts(url);
+      await behind(url, 'UPDATE account_schema_version SET version = version + 1');
+      expect(await accounts.create({ label: 'late', now: 1 }).catch(codeOf)).toBe('newer-schema');
+      await accounts.close();
       await store.close();
     });
 

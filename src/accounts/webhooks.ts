@@ -191,7 +191,7 @@ export interface Webhooks {
 }
 
 export const WEBHOOKS_PER_PAGE = 100;
-/** Of all wallets. Looking at one costs some 15 µs, again and again. */
+/** Of all wallets: each is looked at again and again. */
 const MOST_WEBHOOKS = 10_000;
 /** How many attempts of a webhook are kept. */
 export const KEPT_ATTEMPTS = 50;

@@ -49,12 +49,10 @@ function createPlan({ params, ignored = [] }: Declaration): Plan {
 
 const leftOut = (text: string) => `. The program that sent it had no value, and wrote ${text}: leave the parameter out`;
 /** What a program writes for a value that it does not have. */
-const PROGRAM_WORDS: Readonly<Record<string, string>> = {
-  '': leftOut('nothing'),
-  undefined: leftOut('undefined'),
-  null: leftOut('null'),
-  NaN: leftOut('NaN'),
-};
+const PROGRAM_WORDS: ReadonlyMap<string | undefined, string> = new Map([
+  ['', leftOut('nothing')],
+  ...['undefined', 'null', 'NaN'].map((word): [string, string] => [word, leftOut(word)]),
+]);
 
 /** Every parameter of the operation by name. Throws a bad-request problem that names all faults. */
 export const readRequest = <O extends Declaration>(
@@ -80,7 +78,7 @@ export function readValues<O extends Declaration>(
   const read = (name: string, param: Param<unknown>, text: string | undefined, missing = 'is required'): unknown => {
     const value = text === undefined ? new Fault(missing) : param.read(text);
     if (!(value instanceof Fault)) return value;
-    faults.push({ parameter: name, detail: value.detail + (PROGRAM_WORDS[text ?? ' '] ?? '') });
+    faults.push({ parameter: name, detail: value.detail + (PROGRAM_WORDS.get(text) ?? '') });
     return undefined;
   };
   for (const [name, param] of plan.inPath) request[name] = read(name, param, path[name]);

@@ -189,15 +189,17 @@ for (const engine of ENGINES) {
     async function checkDuring(
       { store }: { store: Store },
       hots: readonly string[],
-      { at, change, args = [] }: { at: number; change: () => Promise<unknown>; args?: string[] },
+      { at, change, args = [] }: { at?: string; change: () => Promise<unknown>; args?: string[] },
     ) {
       const app = appOf(store, NOW);
-      let requests = 0;
+      const requests: Record<string, number> = {};
       const server = Bun.serve({
         hostname: '127.0.0.1',
         port: 0,
         async fetch(request) {
-          if (++requests === at) await change();
+          const turn = (requests[request.method] ?? 0) + 1;
+          requests[request.method] = turn;
+          if (`${request.method} ${turn}` === at) await change();
           return app.fetch(request);
         },
       });
@@ -205,13 +207,13 @@ for (const engine of ENGINES) {
       const done = await runCommand(['check', '--csv', file, '--url', String(server.url), ...args]);
       await server.stop(true);
       await store.close();
-      return { ...done, requests, answers: answersOf(done.stdout).map(([result]) => result) };
+      return { ...done, answers: answersOf(done.stdout).map(([result]) => result) };
     }
 
     const HOTS = Array.from({ length: 3000 }, (_, turn) => address(0x1000 + turn));
-    /** The request of the chosen block, two batches of rows, and the block again. */
-    const REQUESTS = 4;
-    const MIDWAY = 3;
+    /** Batches of rows come between the request for the chosen block and the one that confirms it. */
+    const MIDWAY = 'POST 2';
+    const AFTER_THE_LAST_ROW = 'GET 2';
     const REORG = 'Chain 1 had a reorg at block 102 while the file was being checked.';
 
     test('midway stops the command: two branches are never mixed', async () => {
@@ -234,7 +236,7 @@ for (const engine of ENGINES) {
     test('after the last row is detected', async () => {
       const world = await growing(HOTS);
       const change = () => world.grow([now(102, [], 1)], { rollbackTo: 101 });
-      const { code, stderr, answers } = await checkDuring(world, HOTS, { at: REQUESTS, change });
+      const { code, stderr, answers } = await checkDuring(world, HOTS, { at: AFTER_THE_LAST_ROW, change });
       expect([code, stderr.includes(REORG)]).toEqual([2, true]);
       expect(answers).toEqual(HOTS.map(() => 'true'));
     });
@@ -242,7 +244,7 @@ for (const engine of ENGINES) {
     test('to a lower head is also an error', async () => {
       const world = await growing(HOTS);
       const change = () => world.grow([now(101, [], 1)], { rollbackTo: 100 });
-      const { code, stderr } = await checkDuring(world, HOTS, { at: REQUESTS, change });
+      const { code, stderr } = await checkDuring(world, HOTS, { at: AFTER_THE_LAST_ROW, change });
       expect(code).toBe(2);
       expect(stderr).toContain('Block 102 of chain 1 could not be confirmed after the last row');
       expect(stderr).toContain('Discard the output and run the command again.');
@@ -260,7 +262,6 @@ for (const engine of ENGINES) {
     test('cannot be detected at a block that is neither final nor stored with its hash, so the block is rejected', async () => {
       const world = await growing([], { before: [now(100)] });
       const { code, stdout, stderr } = await checkDuring(world, HOTS, {
-        at: 0,
         change: async () => {},
         args: ['--block', '101'],
       });

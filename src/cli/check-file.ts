@@ -89,9 +89,10 @@ export async function checkFile(call: Invocation, source: Source, file: string):
       lead = `${names.text},result,error\n`;
     }
     const reader = read;
-    for (let from = 0; from === 0 || from < data.length; ) {
+    let from = 0;
+    do {
       const piece = data.slice(from, from + blocks.mostAtOnce());
-      from += Math.max(1, piece.length);
+      from += piece.length;
       const answered = answers(
         piece.map(({ cells }) =>
           cells.length > width ? `the row has ${cells.length} cells, but the header has ${width}` : reader(cells),
@@ -100,11 +101,11 @@ export async function checkFile(call: Invocation, source: Source, file: string):
       // If writing the rows before it fails, nobody waits for this one.
       answered.catch(() => {});
       await written;
-      const share = Math.min(1, from / Math.max(1, data.length));
+      const share = data.length === 0 ? 1 : from / data.length;
       written = write({ data: piece, answered, lead, bytes: before + share * (bytes - before) });
       written.catch(() => {});
       lead = '';
-    }
+    } while (from < data.length);
     before = bytes;
   }
   await written;

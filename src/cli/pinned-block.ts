@@ -64,7 +64,7 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
   const known = new Map<number, Promise<PinnedBlock | string>>();
   const final = new Set<number>();
   let mostAtOnce = store === null ? FIRST_ROWS : MAX_QUESTIONS;
-  let isLimited = false;
+  let isLimitTold = false;
 
   /** Asks about no wallet in particular, for what the answer says of its block. */
   const askBlock = (chainId: number, when: CheckOptions) =>
@@ -90,10 +90,12 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
         `Block ${block} of chain ${chainId} is not final and the service does not know its hash, so a reorg could not be detected. Use --block finalized, or omit --block for the newest block.`,
       );
     process.stderr.write(`Chain ${chainId}, at block ${block}${hash === null ? '' : ` (${hash})`}.\n`);
-    const batchSize = batchSizeOf(response);
+    const limit = limitOf(response);
+    if (limit !== null && !isLimitTold) process.stderr.write(limitText(limit));
+    isLimitTold ||= limit !== null;
+    // Each question counts as a request, so a limited caller may not send more at once than its limit.
+    const batchSize = Math.max(1, Math.min(limit?.most ?? MAX_QUESTIONS, MAX_QUESTIONS));
     mostAtOnce = batchSize;
-    if (!isLimited) reportLimit(response);
-    isLimited = batchSize < MAX_QUESTIONS;
     return { chainId, block, hash, revision, batchSize };
   }
 
@@ -136,18 +138,19 @@ function blockOf({ headers }: Response): NamedBlock {
   return { number, hash: headers.get('x-block-hash') };
 }
 
-/** Says at once how long a file takes. */
-function reportLimit({ headers }: Response): void {
-  const [, most, seconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
-  if (most === undefined || seconds === undefined) return;
-  const minutes = Math.ceil(((1000 / Number(most)) * Number(seconds)) / 60);
-  process.stderr.write(
-    `The service answers ${most} rows in ${seconds} seconds here, so 1,000 rows take about ${minutes} minutes. With an API key it is faster: --key.\n`,
-  );
+interface Limit {
+  readonly most: number;
+  readonly seconds: number;
 }
 
-/** Each question counts as a request, so a limited caller may not send more at once than its limit. */
-function batchSizeOf({ headers }: Response): number {
-  const limit = /;q=(\d+)/.exec(headers.get('ratelimit-policy') ?? '')?.[1];
-  return Math.max(1, Math.min(Number(limit ?? MAX_QUESTIONS), MAX_QUESTIONS));
+/** The rate limit of this caller; null if it has none. */
+function limitOf({ headers }: Response): Limit | null {
+  const [, most, seconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
+  return most === undefined ? null : { most: Number(most), seconds: Number(seconds) };
+}
+
+/** Says at once how long a file takes. */
+function limitText({ most, seconds }: Limit): string {
+  const minutes = Math.ceil((1000 / most) * (seconds / 60));
+  return `The service answers ${most} rows in ${seconds} s, so 1,000 rows take about ${minutes} min. With an API key it is faster: --key.\n`;
 }

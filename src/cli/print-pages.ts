@@ -23,19 +23,18 @@ export interface Printed<P extends Page, Row> {
 export async function printPages<P extends Page, Row>(call: Invocation, printed: Printed<P, Row>): Promise<void> {
   const asJson = call.isSet('json');
   // Wrong options come before a database that is not there.
-  let url = printed.urlOf(undefined);
+  printed.urlOf(undefined);
   const source = await openSource(call);
   let [count, cursor]: [number, string | undefined] = [0, undefined];
   try {
     do {
-      const page: P = await jsonOf<P>(await source.ask(url));
+      const page: P = await jsonOf<P>(await source.ask(printed.urlOf(cursor)));
       const rows = printed.rowsOf(page);
       if (!Array.isArray(rows)) throw new UsageError(NO_SERVICE);
       count += rows.length;
       await writeOut(asJson ? printed.jsonText(page) : printed.tableText(rows));
       if (cursor === undefined) reportProblems(page);
       cursor = page.next ?? undefined;
-      url = printed.urlOf(cursor);
     } while (cursor !== undefined);
   } finally {
     await source.close();

@@ -1,6 +1,5 @@
 // Options and formatting that the querying commands share.
 
-import type { Param } from '../api/params.ts';
 import * as p from '../api/params.ts';
 import { type Registry, scopesOfRegistry } from '../api/registries.ts';
 import type { CheckOptions } from '../api/url.ts';
@@ -17,7 +16,7 @@ type OfferedParam = {
 }[keyof typeof OPTION_OF];
 
 /** Parameters that can be wrong before anything is opened. */
-const CHECKED: Partial<Record<OfferedParam, Param<unknown>>> = {
+const CHECKED: Partial<Record<OfferedParam, p.Param<unknown>>> = {
   from: p.coldWallet,
   to: p.hotWallet,
   contract: p.contract,
@@ -38,7 +37,7 @@ export function walletOf({ operands: [wallet = ''] }: Invocation): string {
   return wallet;
 }
 
-function requireValid(name: string, param: Param<unknown>, text: string): void {
+function requireValid(name: string, param: p.Param<unknown>, text: string): void {
   const value = param.read(text);
   if (value instanceof p.Fault) throw new UsageError(`${name} ${value.detail}`);
 }
@@ -137,7 +136,7 @@ export async function askWithinLimit(ask: Source['ask'], path: string, body?: st
 }
 
 /** Reads a parameter as the API does, or says what is wrong with it. */
-export function readOr<T>(name: string, param: Param<T>, text: string): T | string {
+export function readOr<T>(name: string, param: p.Param<T>, text: string): T | string {
   const value = param.read(text);
   return value instanceof p.Fault ? `${name} ${value.detail}` : value;
 }

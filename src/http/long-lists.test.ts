@@ -1,6 +1,6 @@
 // Long lists: bounded per caller, per key and per process, paced, read in turns, and always whole.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { block, COLD, CONTRACT, ended, granted, HOT, KEY_RECORD, timeOf } from '../../test/support/fixtures.ts';
 import { serviceOf } from '../../test/support/serving.ts';
@@ -462,6 +462,21 @@ describe('answers that are made in memory', () => {
     const app = appWith({ answerTimeout: 0 });
     const response = await send(app, PAGE, { key: 'first' });
     await expect(response.text()).rejects.toThrow('not read within the answer timeout');
+    const patient = appWith({ answerTimeout: 600 });
+    for (const [seconds, isRead] of [
+      [119, true],
+      [121, false],
+    ] as const) {
+      const { body } = await send(patient, PAGE, { key: 'first' });
+      const now = performance.now();
+      const later = spyOn(performance, 'now').mockReturnValue(now + 1000 * seconds);
+      const read = new Response(body).text().then(
+        () => true,
+        () => false,
+      );
+      expect([seconds, await read]).toEqual([seconds, isRead]);
+      later.mockRestore();
+    }
   });
 });
 

@@ -251,7 +251,7 @@ export function readConfig(environment: Environment): Config {
   // A bare origin: sign-in messages name its host.
   const isOrigin = publicUrl === '' || /^https?:\/\/[a-z0-9.-]+(:\d+)?\/?$/i.test(publicUrl);
   if (!isOrigin) fault('PUBLIC_URL', 'must be an origin without a path', 'https://delegations.example');
-  const selfService = onOrOff('SELF_SERVICE_KEYS', 'on');
+  const selfServiceKeys = onOrOff('SELF_SERVICE_KEYS', 'on');
 
   const webhooks = onOrOff('WEBHOOKS', 'on');
   const webhookNetworks = parseNetworks(text('WEBHOOK_NETWORKS', ''));
@@ -290,13 +290,13 @@ export function readConfig(environment: Environment): Config {
     },
     proxies: proxies ?? NO_PROXIES,
     publicUrl: publicUrl === '' || !isOrigin ? null : new URL(publicUrl).origin,
-    selfServiceKeys: selfService,
+    selfServiceKeys,
     keysPerWallet: whole('KEYS_PER_WALLET', 5, 1000, '5', 1),
-    webhooks: webhooks,
+    webhooks,
     webhooksPerWallet: whole('WEBHOOKS_PER_WALLET', 10, 1000, '10', 1),
     webhookNetworks: webhookNetworks ?? NO_NETWORKS,
-    ownership: ownership,
-    mcp: mcp,
+    ownership,
+    mcp,
     telemetry: readTelemetry(environment, fault),
     ...readChains(environment, fault),
   };

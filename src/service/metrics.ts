@@ -171,13 +171,14 @@ export function createMetrics(): Metrics {
           ),
         ),
       );
-      const refused = 'delegations_problems_total';
-      family(
-        refused,
-        'counter',
-        'Requests refused, by the type of the problem.',
-        [...problems].map(([type, count]) => `${refused}{type="${type}"} ${count}`),
-      );
+      const counted = (name: string, help: string, label: string, counts: ReadonlyMap<string, number>) =>
+        family(
+          name,
+          'counter',
+          help,
+          [...counts].map(([value, count]) => `${name}{${label}="${value}"} ${count}`),
+        );
+      counted('delegations_problems_total', 'Requests refused, by the type of the problem.', 'type', problems);
       const latency = 'delegations_request_duration_seconds';
       family(
         latency,
@@ -194,20 +195,10 @@ export function createMetrics(): Metrics {
       single('delegations_limiter_fallback_total', 'counter', fallbacks, limiterFallbacks);
       const dropped = 'Log lines dropped because standard output is full, closed or not read.';
       single('delegations_log_dropped_lines_total', 'counter', dropped, droppedLogLines);
-      const reads = 'delegations_token_reads_total';
-      family(
-        reads,
-        'counter',
-        'Reads of token owners and balances by outcome.',
-        [...tokenReads].map(([outcome, count]) => `${reads}{outcome="${outcome}"} ${count}`),
-      );
-      const sent = 'delegations_webhook_deliveries_total';
-      family(
-        sent,
-        'counter',
-        'Attempts to deliver webhooks by outcome.',
-        [...deliveries].map(([outcome, count]) => `${sent}{outcome="${outcome}"} ${count}`),
-      );
+      const reads = 'Reads of token owners and balances by outcome.';
+      counted('delegations_token_reads_total', reads, 'outcome', tokenReads);
+      const sent = 'Attempts to deliver webhooks by outcome.';
+      counted('delegations_webhook_deliveries_total', sent, 'outcome', deliveries);
       if (replicaFresh !== null) {
         single('delegations_replica_fresh', 'gauge', '1 while reads go to the replica.', replicaFresh ? 1 : 0);
         const help = 'Reads that went to the primary although there is a replica.';

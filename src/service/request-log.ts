@@ -79,13 +79,7 @@ export function askedOf(route: string, { url }: Request, { headers }: Response):
   const chain = CHAIN.exec(url)?.[1];
   const block = headers.get('x-block-number') ?? BLOCK.exec(url)?.[1];
   // Versions 1 and 2 answer for one chain, which is the first unless the request names another.
-  const isOfOne = /^\/registry\/v\d/.test(route);
-  return {
-    ...(chain === undefined
-      ? isOfOne && !url.includes('chainId=')
-        ? { chainId: 1 }
-        : {}
-      : { chainId: Number(chain) }),
-    ...(block === undefined ? {} : { block }),
-  };
+  const isFirst = /^\/registry\/v\d/.test(route) && !url.includes('chainId=');
+  const chainId = isFirst ? 1 : chain === undefined ? undefined : Number(chain);
+  return { ...(chainId !== undefined && { chainId }), ...(block !== undefined && { block }) };
 }

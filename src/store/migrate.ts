@@ -43,7 +43,7 @@ export async function migrateTables(
     await tx.run(`CREATE TABLE IF NOT EXISTS ${table} (version INTEGER NOT NULL)`, []);
     const [row] = await tx.rows(`SELECT version FROM ${table}`, []);
     const from = Number(row?.[0] ?? 0);
-    rejectNewer(from, to, what);
+    rejectNewer(from, { what, migrations });
     // First: a transaction of an older program that begins meanwhile waits for this one, and is then refused.
     if (row !== undefined && from < to) await tx.run(`UPDATE ${table} SET version = $1`, [to]);
     const steps = migrations.slice(from).flatMap((migration) => migration(engine.dialect));
@@ -58,7 +58,8 @@ export async function migrateTables(
   await engine.transaction(migrate, 'none');
 }
 
-export function rejectNewer(found: number, known: number, what: string): void {
+export function rejectNewer(found: number, { what, migrations }: Pick<Schema, 'what' | 'migrations'>): void {
+  const known = migrations.length;
   if (found <= known) return;
   throw new StoreError(
     'newer-schema',
@@ -82,11 +83,11 @@ export async function schemaVersion(engine: Pick<Engine, 'rows'>, { table }: Pic
  * The engine for a program that knows these tables. Every transaction is refused once a newer program has migrated them, and a read
  * that fails then says why. On PostgreSQL the lock keeps a migration from beginning between the look and the commit.
  */
-export function fenced(engine: Engine, { table, what, migrations }: Schema): Engine {
-  const version = `SELECT version FROM ${table}${engine.dialect.name === 'postgres' ? ' FOR SHARE' : ''}`;
+export function fenced(engine: Engine, schema: Schema): Engine {
+  const version = `SELECT version FROM ${schema.table}${engine.dialect.name === 'postgres' ? ' FOR SHARE' : ''}`;
   const explained = async (error: unknown): Promise<never> => {
     if (error instanceof StoreError && error.code === 'failed')
-      rejectNewer(await schemaVersion(engine, { table }), migrations.length, what);
+      rejectNewer(await schemaVersion(engine, schema), schema);
     throw error;
   };
   const read = <T>(run: () => Awaitable<T>): Awaitable<T> => {
@@ -106,7 +107,7 @@ export function fenced(engine: Engine, { table, what, migrations }: Schema): Eng
     transaction: (work, timeout) =>
       engine.transaction(async (tx) => {
         const [row] = await tx.rows(version, []);
-        rejectNewer(Number(row?.[0] ?? 0), migrations.length, what);
+        rejectNewer(Number(row?.[0] ?? 0), schema);
         return work(tx);
       }, timeout),
   };

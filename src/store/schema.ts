@@ -320,7 +320,7 @@ export const migrate = (engine: Engine, onMigration?: OnMigration, version = SCH
 /** Fails unless the store has the newest schema. Readers never migrate. */
 export async function requireSchema(engine: Engine): Promise<void> {
   const found = await requireTables(engine);
-  rejectNewer(found, SCHEMA_VERSION, STORE_SCHEMA.what);
+  rejectNewer(found, STORE_SCHEMA);
   if (found < SCHEMA_VERSION) {
     throw new StoreError(
       'older-schema',

@@ -14,7 +14,7 @@ export function createChainReads(engine: Engine): Pick<Store, 'chain' | 'chains'
     },
     /** Also says so if the store no longer is one that this program can read. */
     async chains() {
-      rejectNewer(await schemaVersion(engine, STORE_SCHEMA), STORE_SCHEMA.migrations.length, STORE_SCHEMA.what);
+      rejectNewer(await schemaVersion(engine, STORE_SCHEMA), STORE_SCHEMA);
       const rows = await engine.rows(`SELECT ${CHAIN.sql} FROM chain ORDER BY chain`, []);
       return rows.map(decodeChain);
     },
