@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { createAuditor } from '../src/chain/auditor.ts';
+import { Inconsistent, Lagging, Untrusted } from '../src/chain/errors.ts';
 import { createProviderPool } from '../src/chain/provider-pool.ts';
 import { createRpc } from '../src/chain/rpc.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
@@ -444,5 +445,41 @@ inWorld(
       await world.one.settle(3);
     }
     expect(await world.expectRight()).toBeNull();
+  },
+);
+
+const causesOf = ({ one: { providers } }: World) => providers.all.map(({ failure }) => failure?.cause ?? null);
+
+inWorld(
+  'a node that lagged is healthy again with the next block that it has, although it is not picked',
+  { blocks: 40, nodes: 2 },
+  async (world, first) => {
+    const late = world.chain;
+    world.one.providers.failed({ name: '1/1' }, new Lagging('behind'), world.one.clock);
+    world.grow(1, quiet);
+    first.chain = late;
+    await world.one.settle();
+    expect(causesOf(world)).toEqual(['behind', null]);
+    first.chain = world.chain;
+    world.one.clock += 1;
+    await world.one.settle();
+    expect(causesOf(world)).toEqual([null, null]);
+  },
+);
+
+inWorld(
+  'a reorg clears what providers said of the blocks that it replaces, and nothing else',
+  { blocks: 40, nodes: 3 },
+  async (world) => {
+    const { number } = world.chain.at(-1) as { number: number };
+    const { providers } = world.one;
+    providers.failed({ name: '1/1' }, new Untrusted('of a new block', number), world.one.clock);
+    providers.failed({ name: '1/2' }, new Untrusted('of an old block', number - 20), world.one.clock);
+    providers.failed({ name: '1/3' }, new Inconsistent('of two branches'), world.one.clock);
+    expect(causesOf(world)).toEqual(['wrong-data', 'wrong-data', 'inconsistent']);
+    world.reorg(2, 3, quiet);
+    await world.one.settle();
+    expect(causesOf(world)).toEqual([null, 'wrong-data', null]);
+    expect(providers.all[0]?.penalty).toBe(0);
   },
 );

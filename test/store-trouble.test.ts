@@ -107,13 +107,13 @@ test('a provider is blamed only for its own errors and for a batch that the stor
     new RpcError('refused', ''),
     new Inconsistent(),
     new Lagging(),
-    new Untrusted(),
+    new Untrusted(''),
     new WrongChain(5),
     new BadLogError(''),
     new StoreError('bad-batch', ''),
   ];
   expect(faults.filter((error) => !isProviderFault(error))).toEqual([]);
-  const codes: StoreErrorCode[] = ['unavailable', 'failed', 'bad-store', 'overtaken', 'revocation-unread'];
+  const codes: StoreErrorCode[] = ['unavailable', 'failed', 'bad-store', 'overtaken', 'rewritten', 'revocation-unread'];
   const others = [...codes.map((code) => new StoreError(code, '')), new Error(), new TypeError(), 'text'];
   expect(others.filter(isProviderFault)).toEqual([]);
 });

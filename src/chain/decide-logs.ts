@@ -82,7 +82,7 @@ export async function refute(
     const isLate = certainty === 'proven, new block' && missingFrom(keys, reported).length === 0;
     const what = certainty === 'compared' ? 'other' : isLate ? 'too few' : 'wrong';
     const message = `the provider returned ${what} logs of block ${block.number}`;
-    blame(report.provider, what === 'wrong' ? new Untrusted(message) : new Inconsistent(message));
+    blame(report.provider, what === 'wrong' ? new Untrusted(message, block.number) : new Inconsistent(message));
   }
   return isOther;
 }

@@ -25,6 +25,12 @@ export class Syncing extends Lagging {
 /** The provider returned wrong data. Other providers are preferred for a while. */
 export class Untrusted extends Error {
   override readonly name = 'Untrusted';
+  /** The block that it was wrong about, if a reorg could explain that. */
+  readonly block: number | null;
+  constructor(message: string, block: number | null = null) {
+    super(message);
+    this.block = block;
+  }
 }
 
 export class WrongChain extends Error {

@@ -16,6 +16,7 @@ import { type AnswersAudit, createDisputes } from './disputes.ts';
 import { Inconsistent, isProviderFault, Syncing, WrongChain } from './errors.ts';
 import { createFinalityViolation } from './finality-violation.ts';
 import { findAncestor } from './find-ancestor.ts';
+import { hasBlock } from './find-block.ts';
 import { createHeadCheck } from './head-check.ts';
 import { createLagMeter } from './lag-meter.ts';
 import { createLive, type Evidence, LIVE_BLOCKS } from './live.ts';
@@ -76,6 +77,7 @@ export function createFollower(options: FollowerOptions): Follower {
     now,
     onEvent(event) {
       if (event.type === 'repaired') revocations.wake();
+      if (event.type === 'reorg') pool.replaced(event.to, now());
       onEvent(event);
     },
     blame(provider, error) {
@@ -106,6 +108,7 @@ export function createFollower(options: FollowerOptions): Follower {
 
   /** One tick. True if there is more to do without a pause. */
   async function tick(providers: TickProviders): Promise<boolean> {
+    const began = now();
     const tip = await fetchTip(providers);
     context.proof.requireHeaders([tip]);
     if (context.state === null) await claimChain(context, providers, options.firstBlock);
@@ -130,9 +133,16 @@ export function createFollower(options: FollowerOptions): Follower {
     if (await proveNew(providers, ancestor)) return true;
     await live.advance(providers, tip, ancestor);
     await context.report({ confirmedAt: Math.floor(now() / 1000), tip: tip.number });
+    await clearStragglers(providers, tip, began);
     await revocations.settle(providers);
     await window.verify(providers, tip);
     return disputes.isOpen() ? disputes.recheck(providers) : false;
+  }
+
+  /** A provider that is not picked is healthy again as soon as it has the block that we follow. */
+  async function clearStragglers({ others }: TickProviders, tip: Header, began: number): Promise<void> {
+    for (const provider of pool.stragglers(others, began))
+      if (await hasBlock(provider.node, tip).catch(() => false)) pool.caughtUp(provider, now());
   }
 
   /** Proves stored blocks above the verified one, before newer blocks make the head fresh. True if there may be more. */

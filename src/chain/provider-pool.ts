@@ -60,6 +60,11 @@ export interface ProviderPool {
   succeeded(provider: PooledProvider, nowMs: number): void;
   /** Backs off: longer with each failure, and longest for wrong data. */
   failed(provider: Pick<Provider, 'name'>, error: unknown, nowMs: number): void;
+  /** Of those that lagged or were on another branch before `nowMs`: they need not be picked to be healthy again. */
+  stragglers(providers: readonly Provider[], nowMs: number): Provider[];
+  caughtUp(provider: Provider, nowMs: number): void;
+  /** The blocks above were replaced, and with them what providers have said of them. */
+  replaced(above: number, nowMs: number): void;
   /** Removes the parts of the providers' URLs from a text. */
   readonly redact: Redact;
 }
@@ -80,6 +85,9 @@ type Entry = { -readonly [Key in keyof PooledProvider]: PooledProvider[Key] } & 
   /** The last error, so that one that is reported twice counts once. */
   error: unknown;
 };
+
+/** What a reorg or a delay explains. */
+const PASSING_CAUSES: ReadonlySet<FailureCause> = new Set(['behind', 'syncing', 'inconsistent']);
 
 /** The provider failed earlier in this tick, and is not asked again. */
 class BackingOff extends RpcError {}
@@ -230,6 +238,23 @@ export function createProviderPool(
       recordRecovery(entry, nowMs);
     },
     failed,
+    stragglers: (providers, nowMs) =>
+      providers.filter(({ name }) => {
+        const failure = all.find((entry) => entry.name === name)?.failure;
+        return failure != null && failure.at < nowMs && PASSING_CAUSES.has(failure.cause);
+      }),
+    caughtUp({ name }, nowMs) {
+      for (const entry of all) if (entry.name === name) recordRecovery(entry, nowMs);
+    },
+    replaced(above, nowMs) {
+      for (const entry of all) {
+        const { failure, error } = entry;
+        const isReplaced = error instanceof Untrusted && error.block !== null && error.block > above;
+        if (failure === null || !(isReplaced || PASSING_CAUSES.has(failure.cause))) continue;
+        [entry.penalty, entry.retryAt] = [0, 0];
+        recordRecovery(entry, nowMs);
+      }
+    },
     redact,
   };
 }

@@ -65,7 +65,7 @@ export async function proveLogs(network: Network, node: Node, header: Header): P
   const stateSync = stateSyncHash(network, header);
   const covered = receipts.filter(({ transactionHash }) => transactionHash !== stateSync);
   if (receiptsRoot(covered) !== roots.receipts)
-    throw new Untrusted(`the receipts of block ${header.number} do not hash to the root in its header`);
+    throw new Untrusted(`the receipts of block ${header.number} do not hash to the root in its header`, header.number);
   return registryLogs(network, header, covered);
 }
 

@@ -3,7 +3,7 @@
 import type { Address } from '../../registry/delegation.ts';
 import type { RegistryEvent } from '../../registry/event.ts';
 import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
-import { StoreError } from '../errors.ts';
+import { StoreError, type StoreErrorCode } from '../errors.ts';
 import { decodeHex, encodeHex } from '../rows/cells.ts';
 import { decodeLog, LOG } from '../rows/log-row.ts';
 import type { BlockInput, ChainState, CommitResult, Repair } from '../store.ts';
@@ -87,10 +87,10 @@ async function requireIndexedBlock(
   { firstBlock, head }: ChainState,
   { number, hash, replaces = hash }: Repair['blocks'][number],
 ): Promise<void> {
-  const reject = (why: string): never => {
-    throw new StoreError('bad-batch', `Chain ${chainId}: block ${number} ${why}. Nothing was written.`);
+  const reject = (why: string, code: StoreErrorCode = 'rewritten'): never => {
+    throw new StoreError(code, `Chain ${chainId}: block ${number} ${why}. Nothing was written.`);
   };
-  if (number < firstBlock) reject(`is before the first block, ${firstBlock}`);
+  if (number < firstBlock) reject(`is before the first block, ${firstBlock}`, 'bad-batch');
   if (head === null || number > head.number) reject('is not indexed');
   if (number === head?.number && hash !== head.hash) reject('is the head');
   const [kept] = await tx.rows('SELECT hash FROM block WHERE chain = $1 AND number = $2', [chainId, number]);

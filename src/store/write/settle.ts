@@ -97,5 +97,5 @@ async function requireRevocation(
   ]);
   if (kept !== undefined && decodeHex(kept[0]) === hash && found.length > 0) return;
   const why = `block ${number} (${hash}) has no revocation of ${vault} to settle. Nothing was written.`;
-  throw new StoreError('bad-batch', `Chain ${chainId}: ${why}`);
+  throw new StoreError('rewritten', `Chain ${chainId}: ${why}`);
 }
