@@ -38,6 +38,8 @@ const WEBHOOKS_OF_OWNER = 10;
 const HONEST = 4;
 /** The wallet that has a tenth of all grants. */
 export const LARGE = address(0xb16);
+/** The hot wallet that acts for every hundredth cold wallet. */
+export const POPULAR = address(0x707);
 const A_BLOCK = 5000;
 const WAIT_MS = 20_000;
 
@@ -50,10 +52,11 @@ export async function fill(store: Store, grants: number): Promise<void> {
   for (let number = 1, turn = 0; turn < grants; number++) {
     const events = Array.from({ length: Math.min(A_BLOCK, grants - turn) }, () => {
       turn++;
-      return turn % 10 === 0
-        ? granted('ERC721', { from: LARGE, to: hotOf(turn % 1000), tokenId: BigInt(turn) })
-        : granted('ALL', { from: coldOf(turn), to: hotOf(turn) });
-    });
+      if (turn % 10 === 0) return [granted('ERC721', { from: LARGE, to: hotOf(turn % 1000), tokenId: BigInt(turn) })];
+      const from = coldOf(turn);
+      const own = granted('ALL', { from, to: hotOf(turn) });
+      return turn % 100 === 1 ? [own, granted('ALL', { from, to: POPULAR })] : [own];
+    }).flat();
     const one: BlockInput = { ...block(number, events), timestamp: now - 10_000 + number };
     ({ state } = await store.apply({
       chainId: 1,
@@ -194,7 +197,7 @@ export async function attack({ seconds, print, grants = 100_000, only }: AttackO
     asked('changes of nobody', `/registry/any/changes?wallet=${address(0xdead)}`),
     asked('changes', '/registry/any/changes?limit=10000'),
     asked('history', `/registry/any/history/${LARGE}?limit=10000`),
-    asked('vaults', `/registry/any/vaults/${hotOf(10)}?limit=10000`),
+    asked('vaults', `/registry/any/vaults/${POPULAR}?limit=1000`),
     asked('large list', `/registry/v2/${LARGE}?direction=outgoing`),
     asked('large wallet page', `/?wallet=${LARGE}`),
     asked('csv', `/wallet.csv?wallet=${LARGE}`),
