@@ -254,6 +254,32 @@ describe('bodies', () => {
     longLists.receive({ id: 'another', hasKey: false }).add(1);
   });
 
+  test('and answers made in memory are collected after 10 MiB of them', async () => {
+    const longLists = createLongLists();
+    const collected = spyOn(Bun, 'gc').mockImplementation(() => {});
+    const caller = { id: 'one', hasKey: true };
+    const arrive = (mebibytes: number) => {
+      const body = longLists.receive(caller);
+      body.add(mebibytes * 1024 * 1024);
+      body.end();
+    };
+    for (const [mebibytes, times] of [
+      [6, 0],
+      [3, 0],
+      [1, 1],
+      [8, 1],
+      [2, 2],
+    ] as const) {
+      arrive(mebibytes);
+      expect([mebibytes, collected.mock.calls.length]).toEqual([mebibytes, times]);
+    }
+    const list = await longLists.beginWhole(caller);
+    for (let turn = 0; turn < 4; turn++) await list.read(10_000, async () => {});
+    list.end();
+    expect(collected.mock.calls.length).toBe(3);
+    collected.mockRestore();
+  });
+
   test('count as a question for each KiB, and are not read if the caller may not ask as many', async () => {
     const anonymous = limiter(25);
     const app = appWith({ admission: admissionOf({ anonymous }) });
