@@ -75,6 +75,7 @@ test('the rendered metrics are those in the sources', () => {
     evidence: { bloom: 1, receipts: 1, compared: 1 },
     standby: false,
     failures: 1,
+    failing: { cause: 'database-full', since: 1, ticks: 1 },
   };
   const stats = { cpuSeconds: 1, residentBytes: 1, startTime: 1, openFiles: 1 };
   const counts = { active: 1, unconfirmed: 0, paused: 0, failing: 0, gone: 0, 'no-active-key': 0 };

@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { troubleOf } from '../src/chain/errors.ts';
 import type { Engine, WriteTransaction } from '../src/store/engine.ts';
 import { openEngine } from '../src/store/open.ts';
 import { failure } from './support/chain.ts';
@@ -36,6 +37,7 @@ test('SQLite: on a full disk the error is unavailable, the transaction is rolled
     });
     expect(error).toMatchObject({ name: 'StoreError', code: 'unavailable' });
     expect(error.message).toContain('database or disk is full');
+    expect(troubleOf(error)).toBe('database-full');
     expect(await rowsIn(engine)).toBe(0);
     await engine.transaction(async (tx) => {
       await tx.rows('PRAGMA max_page_count = 1000', []);

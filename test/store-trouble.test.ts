@@ -1,9 +1,11 @@
 // Tests that database errors are reported as such, are not blamed on a provider, and lose nothing.
 
 import { expect, test } from 'bun:test';
-import { Inconsistent, isProviderFault, Lagging, Untrusted, WrongChain } from '../src/chain/errors.ts';
+import type { NetworkRecord } from '../src/api/responses.ts';
+import { Inconsistent, isProviderFault, Lagging, troubleOf, Untrusted, WrongChain } from '../src/chain/errors.ts';
 import { RpcError } from '../src/chain/rpc.ts';
 import { BadLogError } from '../src/registry/event.ts';
+import { followChain } from '../src/service/follow-chain.ts';
 import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
 import { behind } from './support/behind.ts';
@@ -11,7 +13,8 @@ import { temporaryPath } from './support/engines.ts';
 import { COLD, HOT, timeOf } from './support/fixtures.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
 import { appOf } from './support/serving.ts';
-import { createWorld, type World } from './support/world.ts';
+import { MAINNET } from './support/vectors.ts';
+import { createWorld, FIRST, type World } from './support/world.ts';
 
 /** Follows a chain; ticks must fail with this message while the store has an error, and recover afterwards. */
 async function survives(url: string, reason: string, trouble: () => Promise<() => Promise<void>>) {
@@ -116,4 +119,60 @@ test('a provider is blamed only for its own errors and for a batch that the stor
   const codes: StoreErrorCode[] = ['unavailable', 'failed', 'bad-store', 'overtaken', 'rewritten', 'revocation-unread'];
   const others = [...codes.map((code) => new StoreError(code, '')), new Error(), new TypeError(), 'text'];
   expect(others.filter(isProviderFault)).toEqual([]);
+});
+
+test('while nothing can be written, /networks, /status and the metrics say why and since when', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('full.db')}`);
+  const world = await createWorld({ blocks: 5 });
+  let fault: StoreError | null = null;
+  const stopping = new AbortController();
+  const followed = followChain({
+    network: MAINNET,
+    chain: { rpcUrls: world.nodes.map(({ url }) => url), startBlock: FIRST, pollMs: 10 },
+    store: {
+      ...store,
+      apply: async (batch) => {
+        if (fault !== null) throw fault;
+        return store.apply(batch);
+      },
+    },
+    log: () => {},
+    signal: stopping.signal,
+  });
+  const until = async (isDone: () => boolean) => {
+    while (!isDone()) await Bun.sleep(5);
+  };
+  try {
+    await until(() => followed.status().block !== null);
+    expect(followed.status().failing).toBeNull();
+    fault = new StoreError('unavailable', 'database or disk is full');
+    world.grow(1);
+    await until(() => (followed.status().failing?.ticks ?? 0) >= 3);
+    const app = appOf(store, timeOf(105), { followerStatus: () => [followed.status()] });
+    const [network] = (await (await app.fetch(new Request('http://x/networks'))).json()) as [NetworkRecord];
+    expect(network.progress?.failing?.cause).toBe('database-full');
+    const page = await (await app.fetch(new Request('http://x/status'))).text();
+    expect(page).toContain('New blocks cannot be written to the database.');
+    expect(page).toMatch(/<dt>Follower fails<\/dt><dd>database-full: \d+ steps since /);
+    fault = null;
+    await until(() => followed.status().failing === null);
+    expect(followed.status().block).toBe(world.chain.at(-1)?.number ?? null);
+  } finally {
+    stopping.abort();
+    await followed.stopped;
+    await world.close();
+    await store.close();
+  }
+});
+
+test('a cause that is safe to publish for every error of a follower', () => {
+  for (const [error, cause] of [
+    [new StoreError('unavailable', 'could not extend file "base/1": No space left on device'), 'database-full'],
+    [new StoreError('unavailable', 'connection refused'), 'database-unavailable'],
+    [new StoreError('failed', 'no such column'), 'database-failed'],
+    [new StoreError('bad-batch', ''), 'providers'],
+    [new Lagging(''), 'providers'],
+    [new TypeError(''), 'internal'],
+  ] as const)
+    expect([error.message, troubleOf(error)]).toEqual([error.message, cause]);
 });

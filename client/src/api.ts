@@ -240,6 +240,13 @@ export interface Network {
     readonly audited: number;
     /** Answers of the registry contract that the audit compared with ours. */
     readonly compared: number;
+    readonly failing: {
+      readonly cause: 'database-full' | 'database-unavailable' | 'database-failed' | 'providers' | 'internal';
+      /** Unix seconds. */
+      readonly since: number;
+      /** How many steps failed since then. */
+      readonly ticks: number;
+    } | null;
     readonly providers: readonly {
       /** The chain id and the position of its URL in the configuration. */
       readonly name: string;

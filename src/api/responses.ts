@@ -1,6 +1,7 @@
 // The bodies that the API answers with.
 
 import type { Version } from '../registry/versions.ts';
+import { FOLLOWER_TROUBLES } from './follower-troubles.ts';
 import { HALT_CODE, PARAMETER_FAULTS } from './problems.ts';
 import { PROVIDER_CAUSES } from './provider-causes.ts';
 import type { REGISTRIES, Registry } from './registries.ts';
@@ -214,6 +215,16 @@ export const NETWORK = named(
           secondsLeft: nullable(number),
           audited: described(integer, 'Finalized blocks that the audit compared with the chain.'),
           compared: described(integer, 'Answers of the registry contract that the audit compared with ours.'),
+          failing: nullable(
+            described(
+              object({
+                cause: oneOfStrings(...FOLLOWER_TROUBLES),
+                since: unixSeconds,
+                ticks: described(integer, 'How many steps failed since then.'),
+              }),
+              'Why no step of the follower has succeeded for a while. The message itself is in its log.',
+            ),
+          ),
           providers: arrayOf(
             object({
               name: described(string, 'The chain id and the position of its URL in the configuration.'),

@@ -1,5 +1,6 @@
 // The errors of a tick. The type of an error tells whether a provider is at fault.
 
+import type { FollowerTrouble } from '../api/follower-troubles.ts';
 import { BadLogError } from '../registry/event.ts';
 import { BadReturnDataError } from '../registry/return-data.ts';
 import { StoreError } from '../store/errors.ts';
@@ -47,3 +48,14 @@ const PROVIDER_ERRORS = [RpcError, Inconsistent, Lagging, Untrusted, WrongChain,
 /** A database error or a bug of ours is not a provider's fault. A batch that the store rejects as invalid is. */
 export const isProviderFault = (error: unknown): boolean =>
   PROVIDER_ERRORS.some((type) => error instanceof type) || (error instanceof StoreError && error.code === 'bad-batch');
+
+/** SQLite's words, then those of PostgreSQL and of the system. */
+const FULL = /disk is full|no space left|could not extend file|disk quota/i;
+
+/** For those who may not read messages, which can name hosts and users. */
+export function troubleOf(error: unknown): FollowerTrouble {
+  if (isProviderFault(error)) return 'providers';
+  if (!(error instanceof StoreError)) return 'internal';
+  if (FULL.test(error.message)) return 'database-full';
+  return error.code === 'unavailable' ? 'database-unavailable' : 'database-failed';
+}

@@ -1,5 +1,6 @@
 // The status of a chain's follower: for the log, the terminal, /networks and the metrics.
 
+import type { FollowerTrouble } from '../api/follower-troubles.ts';
 import type { FollowerEvent } from './context.ts';
 import type { FailureCause } from './failure-cause.ts';
 import type { Evidence } from './live.ts';
@@ -38,7 +39,17 @@ export interface FollowerStatus {
   readonly compared: number;
   /** Another process holds the lease, and this one waits for it. */
   readonly standby: boolean;
+  /** Failed ticks. */
   readonly failures: number;
+  /** Why no tick has succeeded for a while. Null after one that did. */
+  readonly failing: Failing | null;
+}
+
+export interface Failing {
+  readonly cause: FollowerTrouble;
+  /** Unix seconds of the first of these failures. */
+  readonly since: number;
+  readonly ticks: number;
 }
 
 /** Indexed blocks as a share of all blocks, from 0 to 1. */

@@ -54,7 +54,7 @@ function cellsOf({
     head === null ? '–' : `${head.number}${chainBlock === null || ready ? '' : ` of ${chainBlock}`}`,
     finalizedBlock === null ? '–' : String(finalizedBlock),
     lagSeconds === null ? '–' : `${Math.round(lagSeconds)} s`,
-    [noteOf(halt, clockBehindSeconds) ?? share, ...providerNotes(progress)].filter(Boolean).join('; '),
+    [noteOf(halt, clockBehindSeconds) ?? share, ...followerNotes(progress)].filter(Boolean).join('; '),
   ];
 }
 
@@ -63,7 +63,10 @@ const noteOf = (halt: NetworkRecord['halt'], clockBehindSeconds: number): string
   return clockBehindSeconds === 0 ? null : `clock ${clockBehindSeconds} s behind the chain: check NTP`;
 };
 
-const providerNotes = (progress: NetworkRecord['progress']): string[] =>
-  (progress?.providers ?? []).flatMap(({ name, cause }) =>
-    cause === null ? [] : `provider ${name} unhealthy: ${cause}`,
-  );
+function followerNotes(progress: NetworkRecord['progress']): string[] {
+  const { failing = null, providers = [] } = progress ?? {};
+  return [
+    ...(failing === null ? [] : [`follower failing: ${failing.cause} since ${dateOf(failing.since)}`]),
+    ...providers.flatMap(({ name, cause }) => (cause === null ? [] : `provider ${name} unhealthy: ${cause}`)),
+  ];
+}

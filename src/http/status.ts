@@ -108,6 +108,7 @@ const progressOf = (status: FollowerStatus | undefined) =>
         secondsLeft: status.secondsLeft === null ? null : Math.round(status.secondsLeft),
         audited: status.audited,
         compared: status.compared,
+        failing: status.failing,
         providers: status.providers.map(({ name, healthy, cause }) => ({ name, healthy, cause })),
       };
 

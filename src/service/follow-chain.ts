@@ -2,6 +2,7 @@
 
 import { type Auditor, createAuditor, runAuditor } from '../chain/auditor.ts';
 import type { FollowerEvent } from '../chain/context.ts';
+import { troubleOf } from '../chain/errors.ts';
 import type { FailureCause } from '../chain/failure-cause.ts';
 import { createFollower, type Follower } from '../chain/follower.ts';
 import type { FollowerStatus } from '../chain/follower-status.ts';
@@ -48,6 +49,11 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
   /** Since the last successful tick: ticks that failed, leases that were released because of that, and leases not renewed. */
   let [failedTicks, stalls, failedLeases] = [0, 0, 0];
   let isStandby = false;
+  let failing: FollowerStatus['failing'] = null;
+  const noteFailure = (error: unknown) => {
+    const { since = Math.floor(Date.now() / 1000), ticks = 0 } = failing ?? {};
+    failing = { cause: troubleOf(error), since, ticks: ticks + 1 };
+  };
   const providerFailures: ProviderFailures = {};
   const providerLog = createProviderLog(chainId, log, Date.now);
   const providers = createProviderPool(network, chain.rpcUrls, {
@@ -86,9 +92,13 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
     store,
     chainId,
     signal,
-    onError: (error: unknown) => logFailure(error, ++failedLeases),
+    onError(error: unknown) {
+      noteFailure(error);
+      logFailure(error, ++failedLeases);
+    },
     onChange(isOurs: boolean) {
       isStandby = !isOurs;
+      if (isStandby) failing = null;
       if (isStallLogged(stalls))
         log('info', isOurs ? 'lease acquired' : 'lease held elsewhere, standing by', { chainId });
     },
@@ -108,11 +118,13 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
       pollMs,
       signal: held,
       onError(error) {
+        noteFailure(error);
         logFailure(error, ++failedTicks);
         providerLog.remind(providers.all);
       },
       onProgress() {
         [failedTicks, stalls, failedLeases] = [0, 0, 0];
+        failing = null;
         providerLog.remind(providers.all);
       },
     });
@@ -161,6 +173,7 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
         evidence: running?.follower.evidence ?? { bloom: 0, receipts: 0, compared: 0 },
         standby: isStandby,
         failures,
+        failing,
       };
     },
   };

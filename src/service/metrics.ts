@@ -369,6 +369,15 @@ function renderFollowers(family: Family, chains: readonly FollowerStatus[]): voi
       Object.entries(causes).map(([cause, count]) => [`,provider="${provider}",cause="${cause}"`, count] as const),
     ),
   );
+  const failing = 'delegations_follower_failing';
+  family(
+    failing,
+    'gauge',
+    'Failed ticks since the last that succeeded, by the cause of the last.',
+    rows(failing, (chain) =>
+      chain.failing === null ? [] : [[`,cause="${chain.failing.cause}"`, chain.failing.ticks]],
+    ),
+  );
   const standby = 'delegations_follower_standby';
   family(
     standby,

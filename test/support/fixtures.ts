@@ -119,4 +119,5 @@ export const FOLLOWER_STATUS: FollowerStatus = {
   evidence: { bloom: 0, receipts: 0, compared: 0 },
   standby: false,
   failures: 0,
+  failing: null,
 };

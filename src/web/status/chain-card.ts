@@ -50,7 +50,12 @@ function operatorTrouble({ halt, clockBehindSeconds }: NetworkRecord): Html {
 ${clockBehindSeconds === 0 ? '' : html`<p>This machine's clock is ${clockBehindSeconds} seconds behind the chain: check NTP.</p>`}`;
 }
 
-const followerRows = ({ providers, audited, compared, logsPerSecond }: NonNullable<NetworkRecord['progress']>) => html`
+type Progress = NonNullable<NetworkRecord['progress']>;
+
+const failingText = ({ cause, since, ticks }: NonNullable<Progress['failing']>) =>
+  `${cause}: ${ticks === 1 ? 'one step' : `${ticks} steps`} since ${dateText(since)}`;
+const followerRows = ({ failing, providers, audited, compared, logsPerSecond }: Progress) => html`
+${failing === null ? '' : row('Follower fails', failingText(failing))}
 ${row('Providers', html`${providers.map(({ name, healthy, cause }) => html`<span class="badge ${healthy ? 'good' : 'bad'}">${name} ${healthy ? 'healthy' : `unhealthy: ${cause}`}</span> `)}`)}
 ${row('Indexing', `${logsPerSecond} logs a second`)}
 ${row('Audit', `${audited} final blocks and ${compared} registry answers compared since start`)}`;

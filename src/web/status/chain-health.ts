@@ -40,7 +40,7 @@ export function healthOf(network: NetworkRecord): ChainHealth {
     return {
       badge: 'Starting',
       summary: `${name} is starting; its answers are refused until its history is indexed.`,
-      detail: `Nothing of ${name} is indexed yet.${providerTrouble(network)}`,
+      detail: `Nothing of ${name} is indexed yet.${followerTrouble(network)}`,
     };
   if (clockBehindSeconds > 0)
     return {
@@ -52,12 +52,12 @@ export function healthOf(network: NetworkRecord): ChainHealth {
     return {
       badge: 'Backfilling',
       summary: `${name} is ${shareText(network)} indexed${timeLeft(network)}; its answers are refused until it is up to date.`,
-      detail: `The history is indexed up to ${dateText(head.timestamp)}. ${STILL_ANSWERED}${providerTrouble(network)}`,
+      detail: `The history is indexed up to ${dateText(head.timestamp)}. ${STILL_ANSWERED}${followerTrouble(network)}`,
     };
   return {
     badge: 'Behind',
     summary: `${name} is behind by ${durationText(lagSeconds ?? 0)}; its answers are refused until it catches up.`,
-    detail: `The newest indexed block is from ${dateText(head.timestamp)}. ${STILL_ANSWERED}${providerTrouble(network)}`,
+    detail: `The newest indexed block is from ${dateText(head.timestamp)}. ${STILL_ANSWERED}${followerTrouble(network)}`,
   };
 }
 
@@ -94,8 +94,9 @@ const shareText = (network: NetworkRecord) => `${indexedPercent(network)} %`;
 const timeLeft = ({ progress }: NetworkRecord) =>
   progress?.secondsLeft == null ? '' : `, with about ${durationText(progress.secondsLeft)} left`;
 
-function providerTrouble({ progress }: NetworkRecord): string {
-  const providers = progress?.providers ?? [];
+function followerTrouble({ progress }: NetworkRecord): string {
+  const { failing = null, providers = [] } = progress ?? {};
+  if (failing?.cause.startsWith('database')) return ' New blocks cannot be written to the database.';
   if (providers.length === 0 || providers.some(({ healthy }) => healthy)) return '';
   return providers.length === 1
     ? ' The node that it is read from does not answer properly.'
