@@ -480,6 +480,7 @@ inWorld(
     world.reorg(2, 3, quiet);
     await world.one.settle();
     expect(causesOf(world)).toEqual([null, 'wrong-data', null]);
-    expect(providers.all[0]?.penalty).toBe(0);
+    // What decides who is asked first stays.
+    expect(providers.all[0]?.penalty).toBeGreaterThan(0);
   },
 );

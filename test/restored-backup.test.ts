@@ -83,19 +83,20 @@ for (const engine of ENGINES) {
       });
     }
 
-    test('a reader of changes that had seen lost commits gets an undo of everything, and earlier readers go on', async () => {
+    interface Page {
+      readonly changes: readonly { readonly type: string; readonly block: { readonly number: number } }[];
+      readonly cursor: string;
+    }
+    const read = async (cursor?: string) => {
+      const path = `http://localhost/registry/any/changes${cursor === undefined ? '' : `?cursor=${cursor}`}`;
+      const { changes, cursor: next } = (await (
+        await appOf(store, timeOf(104)).fetch(new Request(path))
+      ).json()) as Page;
+      return { lines: changes.map(({ type, block: { number } }) => `${type} ${number}`), next };
+    };
+
+    test('without final blocks, a reader of changes that had seen lost commits gets an undo of everything, and earlier readers go on', async () => {
       await restore();
-      interface Page {
-        readonly changes: readonly { readonly type: string; readonly block: { readonly number: number } }[];
-        readonly cursor: string;
-      }
-      const read = async (cursor?: string) => {
-        const path = `http://localhost/registry/any/changes${cursor === undefined ? '' : `?cursor=${cursor}`}`;
-        const { changes, cursor: next } = (await (
-          await appOf(store, timeOf(103)).fetch(new Request(path))
-        ).json()) as Page;
-        return { lines: changes.map(({ type, block: { number } }) => `${type} ${number}`), next };
-      };
       const kept = await read();
       await add(block(101, [granted('ALL', { to: address(4) })]));
       const lost = await read(kept.next);
@@ -106,6 +107,50 @@ for (const engine of ENGINES) {
       await add(block(101, [granted('ALL', { to: address(5) })]));
       expect((await read(lost.next)).lines).toEqual(['undo 0', ...kept.lines, 'began 101']);
       expect((await read(kept.next)).lines).toEqual(['began 101']);
+    });
+
+    test('a reader of changes that had seen lost commits gets an undo of what was not final', async () => {
+      await restore();
+      const repair = async (number: number, to: number) => {
+        const blocks = [block(number, [granted('ALL', { to: address(to) })])];
+        ({ state } = await store.repair({ chainId: 1, epoch: state.epoch, blocks }));
+      };
+      const finalize = async (verified: number) => {
+        const { epoch, head } = state as ChainState & { head: BlockInput };
+        ({ state } = await store.apply({ chainId: 1, epoch, after: head, blocks: [], head, verified }));
+      };
+      await add(block(101, [granted('ALL', { to: address(4) })]));
+      await add(block(102, [granted('ALL', { to: address(5) })]));
+      await finalize(101);
+      const saved = 'kept_again_';
+      await eachTable((table) => `CREATE TABLE ${saved}${table} AS SELECT * FROM ${table}`);
+      const back = async () => {
+        await eachTable((table) => `DELETE FROM ${table}`);
+        await eachTable((table) => `INSERT INTO ${table} SELECT * FROM ${saved}${table}`);
+        state = (await store.chain(1)) as ChainState;
+      };
+      const kept = await read();
+      const inside = await read();
+      await add(block(103, [granted('ALL', { to: address(6) })]));
+      const lost = await read(kept.next);
+      expect(lost.lines).toEqual(['began 103']);
+      await back();
+      // The block that was not final is void too: it may have been another one.
+      expect((await read(lost.next)).lines).toEqual(['undo 101', 'began 102']);
+      await add(block(103, [granted('ALL', { to: address(7) })], 1));
+      expect((await read(lost.next)).lines).toEqual(['undo 101', 'began 102', 'began 103']);
+      expect((await read(inside.next)).lines).toEqual(['began 103']);
+      // A final block that is repaired after the restore is void for it as well.
+      await repair(101, 8);
+      expect((await read(lost.next)).lines).toEqual(['undo 100', 'began 101', 'began 102', 'began 103']);
+      // And so is one that was repaired before the loss, since the common revision.
+      await back();
+      await add(block(103));
+      await repair(101, 9);
+      const repaired = await read(kept.next);
+      expect(repaired.lines).toEqual(['undo 100', 'began 101', 'began 102']);
+      await back();
+      expect((await read(repaired.next)).lines).toEqual(['undo 100', 'began 101', 'began 102']);
     });
 
     test('a new writer alone changes no tag and invalidates no cursor', async () => {

@@ -250,9 +250,8 @@ export function createProviderPool(
       for (const entry of all) {
         const { failure, error } = entry;
         const isReplaced = error instanceof Untrusted && error.block !== null && error.block > above;
-        if (failure === null || !(isReplaced || PASSING_CAUSES.has(failure.cause))) continue;
-        [entry.penalty, entry.retryAt] = [0, 0];
-        recordRecovery(entry, nowMs);
+        // The penalty stays: a node that invents blocks causes reorgs, and must not be preferred for it.
+        if (failure !== null && (isReplaced || PASSING_CAUSES.has(failure.cause))) recordRecovery(entry, nowMs);
       }
     },
     redact,

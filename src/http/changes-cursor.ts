@@ -39,9 +39,10 @@ function readPosition(text: string): ChangePosition | null {
 export function feedCursorText(cursor: FeedCursor, feed: string): string {
   const chains = [...cursor]
     .sort(([one], [other]) => one - other)
-    .map(([chainId, { position, revision, stamp }]) =>
-      [numberText(chainId), positionText(position), numberText(revision), numberText(stamp)].join('-'),
-    );
+    .map(([chainId, { position, revision, stamp, final }]) => {
+      const common = final === null ? [] : [final.block, final.revision, final.stamp];
+      return [numberText(chainId), positionText(position), ...[revision, stamp, ...common].map(numberText)].join('-');
+    });
   return Buffer.from([...chains, numberText(Bun.hash.xxHash32(feed))].join(',')).toString('base64url');
 }
 
@@ -50,18 +51,22 @@ export function readFeedCursor(text: string, feed: string): FeedCursor | null {
   const fields = Buffer.from(text, 'base64url').toString('latin1').split(',');
   const cursor = new Map<number, ChangesCursor>();
   for (const field of fields.slice(0, -1)) {
-    const [chainId, place = '', revision, stamp, ...more] = field.split('-');
+    const [chainId, place = '', ...rest] = field.split('-');
     const position = readPosition(place);
-    if (position === null || stamp === undefined || more.length > 0) return null;
-    cursor.set(readNumber(chainId), { position, revision: readNumber(revision), stamp: readNumber(stamp) });
+    const [revision = -1, stamp = -1, ...common] = rest.map(readNumber);
+    if (position === null || stamp < 0 || (common.length !== 0 && common.length !== 3)) return null;
+    const [block, ...of] = common as [number, number, number] | [];
+    const final = block === undefined ? null : { block, revision: of[0] ?? -1, stamp: of[1] ?? -1 };
+    cursor.set(readNumber(chainId), { position, revision, stamp, final });
   }
   // Each position has one text: any other encoding of it was not made here.
   return feedCursorText(cursor, feed) === text && isSafe(cursor) ? cursor : null;
 }
 
 const isSafe = (cursor: FeedCursor) =>
-  [...cursor].every(([chainId, { position, revision, stamp }]) => {
+  [...cursor].every(([chainId, { position, revision, stamp, final }]) => {
     const { block, logIndex, since } = position;
-    const natural = [chainId, block + 1, logIndex, since.block, since.logIndex, revision, stamp];
+    const common = final === null ? [] : [final.block, final.revision, final.stamp];
+    const natural = [chainId, block + 1, logIndex, since.block, since.logIndex, revision, stamp, ...common];
     return natural.every((value) => Number.isSafeInteger(value) && value >= 0);
   });

@@ -67,5 +67,5 @@ export async function headOf(
 ): Promise<ChangesCursor> {
   const { chain, stamp } = await store.pin(chainId);
   const block = isFinal ? (chain.verified ?? -1) : (chain.head?.number ?? -1);
-  return { position: endOfBlock(block), revision: chain.revision, stamp };
+  return { position: endOfBlock(block), revision: chain.revision, stamp, final: null };
 }

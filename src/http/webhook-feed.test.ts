@@ -25,6 +25,14 @@ async function extend(store: Store, count: number, fields = {}): Promise<void> {
   await store.apply({ chainId: CHAIN, epoch, after: head, blocks: [next], head: next, verified: number });
 }
 
+/** Chain, position, revision and stamp of each chain: a new cursor does not know the final block yet. */
+const placeOf = (cursor: string) =>
+  Buffer.from(cursor, 'base64url')
+    .toString()
+    .split(',')
+    .map((field) => field.split('-').slice(0, 4).join('-'))
+    .join();
+
 for (const engine of ENGINES) {
   describe(`what a webhook delivers on ${engine.name}`, () => {
     const withStore = async (work: (store: Store) => Promise<void>) => {
@@ -46,7 +54,7 @@ for (const engine of ENGINES) {
         await extend(store, 3);
         const batch = await read(store, webhook, cursor);
         expect([batch.entries.length, batch.isEnd]).toEqual([3, true]);
-        expect(await startCursor(webhook, { store, chainIds })).toBe(batch.cursor);
+        expect(placeOf(await startCursor(webhook, { store, chainIds }))).toBe(placeOf(batch.cursor));
         await expect(replayCursor({ ...webhook, cursor }, { chainId: 10, block: 1 }, { store })).rejects.toMatchObject({
           code: 'not-started',
         });
@@ -76,7 +84,7 @@ for (const engine of ENGINES) {
         await extend(store, 5200);
         const found = await read(store, webhook, cursor);
         expect([found.entries, found.scanned, found.isEnd]).toEqual([[], 200, true]);
-        expect(found.cursor).toBe(await startCursor(webhook, { store, chainIds }));
+        expect(placeOf(found.cursor)).toBe(placeOf(await startCursor(webhook, { store, chainIds })));
       }));
 
     test('filters that together match nothing end a batch after many changes', () =>

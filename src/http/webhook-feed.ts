@@ -121,6 +121,9 @@ export async function replayCursor(
   const { chain, stamp } = await store.pin(from.chainId);
   const position = endOfBlock(Math.max(-1, from.block - 1));
   const reached = readFeedCursor(webhook.cursor, identity) ?? new Map<number, ChangesCursor>();
-  const cursor = new Map([...reached, [from.chainId, { position, revision: chain.revision, stamp }] as const]);
+  const cursor = new Map([
+    ...reached,
+    [from.chainId, { position, revision: chain.revision, stamp, final: null }] as const,
+  ]);
   return feedCursorText(cursor, identity);
 }

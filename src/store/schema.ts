@@ -7,7 +7,7 @@ import { createIndexHash } from './index-hash.ts';
 import { type Migration, migrateTables, type OnMigration, rejectNewer, type Schema, schemaVersion } from './migrate.ts';
 import { decodeHex, decodeNumber, decodeUint } from './rows/cells.ts';
 import { DELEGATE_REVOKED } from './rows/log-row.ts';
-import { drawStamp, stampRevision } from './stamp.ts';
+import { drawStamp } from './stamp.ts';
 import { deriveChain } from './write/derive.ts';
 
 /**
@@ -242,7 +242,8 @@ const changes = ({ integer, name }: Dialect): Migration => {
           next,
           drawStamp(),
         ]);
-        await stampRevision(tx, chainId, next);
+        const stamped = 'INSERT INTO revision (chain, revision, stamp) VALUES ($1, $2, $3)';
+        await tx.run(stamped, [chainId, next, drawStamp()]);
       }
     },
   ];
@@ -289,6 +290,11 @@ const filteredChanges = ({ name }: Dialect): Migration => {
   ];
 };
 
+/** The head at each revision, for readers of changes that have seen lost history. For older revisions it is not known. */
+const heads = ({ integer }: Dialect): Migration => [
+  `ALTER TABLE revision ADD COLUMN head ${integer} NOT NULL DEFAULT 0`,
+];
+
 /** In order. A migration that has shipped is never changed. */
 const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   first,
@@ -304,6 +310,7 @@ const MIGRATIONS: readonly ((dialect: Dialect) => Migration)[] = [
   lags,
   proofs,
   filteredChanges,
+  heads,
 ];
 export const STORE_SCHEMA: Schema = {
   table: 'schema_version',

@@ -2,6 +2,7 @@
 // repeat; an equal stamp means the same history up to that point.
 
 import type { WriteTransaction } from './engine.ts';
+import type { ChainState } from './store.ts';
 
 /** Below 2^52, so that its sum with a count is exact. */
 export function drawStamp(): number {
@@ -10,5 +11,10 @@ export function drawStamp(): number {
 }
 
 /** Stamps a new revision of a chain. */
-export const stampRevision = (tx: WriteTransaction, chainId: number, revision: number) =>
-  tx.run('INSERT INTO revision (chain, revision, stamp) VALUES ($1, $2, $3)', [chainId, revision, drawStamp()]);
+export const stampRevision = (tx: WriteTransaction, { chainId, revision, head }: ChainState) =>
+  tx.run('INSERT INTO revision (chain, revision, stamp, head) VALUES ($1, $2, $3, $4)', [
+    chainId,
+    revision,
+    drawStamp(),
+    head?.number ?? 0,
+  ]);

@@ -287,6 +287,15 @@ export interface ChangesCursor {
   readonly position: ChangePosition;
   readonly revision: number;
   readonly stamp: number;
+  /** What still holds if the revision was lost. Null if no block was final. */
+  readonly final: FinalPoint | null;
+}
+
+/** An older revision, and a final block up to which history has been the same ever since. */
+export interface FinalPoint {
+  readonly block: number;
+  readonly revision: number;
+  readonly stamp: number;
 }
 
 export interface ChangesQuery {

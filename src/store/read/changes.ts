@@ -12,7 +12,7 @@ import { decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, encodeHex } fr
 import { CHAIN, chainDecoder } from '../rows/chain-row.ts';
 import { columns, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
-import type { AnswerBlock, Change, ChangePosition, ChangesPage, ChangesQuery, Store } from '../store.ts';
+import type { AnswerBlock, Change, ChangePosition, ChangesPage, ChangesQuery, FinalPoint, Store } from '../store.ts';
 import { DETAILED } from './held-columns.ts';
 import { hashOf, LOOKED_UP, timeOf, transactionOf } from './lookups.ts';
 import { once } from './once.ts';
@@ -20,7 +20,17 @@ import { notIndexed } from './refusals.ts';
 import { asNumber } from './unsettled.ts';
 
 /** Columns of the chain's row. */
-const OF_CHAIN = ['stamp', 'is_known', 'rewritten_from', 'undo_number', 'undo_hash', 'undo_timestamp'] as const;
+const OF_CHAIN = [
+  'stamp',
+  'void_from',
+  'undo_number',
+  'undo_hash',
+  'undo_timestamp',
+  'final_revision',
+  'final_stamp',
+  'final_head',
+  'final_rewritten',
+] as const;
 /** What a scan finds: a span, and the log that ended or began it. */
 const FOUND = columns(
   'step',
@@ -49,10 +59,23 @@ const { at } = ROW;
 /** The step of the chain's row. */
 const CHAIN_STEP = -1;
 
-/** The lowest block that may have changed since revision $2. */
-const REWRITTEN_FROM = '(SELECT min(w.from_block) FROM rewrite w WHERE w.chain = $1 AND w.revision > $2)';
+/** The lowest block that may have changed since a revision. */
+const rewrittenFrom = (revision: string) =>
+  `(SELECT min(w.from_block) FROM rewrite w WHERE w.chain = $1 AND w.revision > ${revision})`;
+const isKnown = (revision: string, stamp: string) =>
+  `EXISTS (SELECT 1 FROM revision k WHERE k.chain = $1 AND k.revision = ${revision} AND k.stamp = ${stamp})`;
+/**
+ * The lowest block of which the reader may have seen something else. If its revision was lost, history is the same up to its final
+ * block, unless it was rewritten since; if that was lost too, nothing is sure.
+ */
+const AFTER_FINAL = `SELECT w.from_block FROM rewrite w WHERE w.chain = $1 AND w.revision > $12 UNION ALL SELECT CAST($11 AS BIGINT) + 1`;
+const VOID_FROM = `CASE WHEN ${isKnown('$2', '$3')} THEN ${rewrittenFrom('$2')}
+  WHEN ${isKnown('$12', '$13')} THEN (SELECT min(a.from_block) FROM (${AFTER_FINAL}) AS a) ELSE 0 END`;
 /** The newest kept block before it. Blocks between the two have no logs: those with logs are all kept. */
-const UNDO_TO = `(SELECT max(k.number) FROM block k WHERE k.chain = $1 AND k.number < ${REWRITTEN_FROM})`;
+const UNDO_TO = `(SELECT max(k.number) FROM block k WHERE k.chain = $1 AND k.number < (${VOID_FROM}))`;
+/** The newest revision with a final head. Few are newer. */
+const FINAL_REVISION = `(SELECT r.revision FROM revision r WHERE r.chain = $1 AND r.head <= c.verified
+  ORDER BY r.revision DESC LIMIT 1)`;
 
 /** A span that began and ended in one block held at the end of no block. */
 const isNotEmpty = (span: string) => `(${span}.until_block IS NULL OR ${span}.since_block < ${span}.until_block)`;
@@ -138,7 +161,8 @@ const OF_LOGS = {
 } as const;
 
 /**
- * $2 and $3 are the revision and the stamp of the cursor, $4 to $9 where each scan continues, $10 is the limit. Then come the
+ * $2 and $3 are the revision and the stamp of the cursor, $4 to $9 where each scan continues, $10 is the limit, $11 to $13 are the
+ * cursor's final block and its revision. Then come the
  * addresses of the filters, and the hashes of the first one for its scans. What only the other filters leave out is read as a position:
  * a page never reads more than its limit.
  */
@@ -147,15 +171,18 @@ export const changesStatement = once((isFinal: boolean, ...filters: readonly Fil
     step: String(CHAIN_STEP),
     ...ofTable('c', CHAIN.names),
     stamp: 'v.stamp',
-    is_known: asNumber('EXISTS (SELECT 1 FROM revision k WHERE k.chain = $1 AND k.revision = $2 AND k.stamp = $3)'),
-    rewritten_from: REWRITTEN_FROM,
+    void_from: VOID_FROM,
     undo_number: 'u.number',
     undo_hash: 'u.hash',
     undo_timestamp: 'u.timestamp',
+    final_revision: 'f.revision',
+    final_stamp: 'f.stamp',
+    final_head: 'f.head',
+    final_rewritten: rewrittenFrom('f.revision'),
   });
   const [first, ...others] = filters;
-  const [address = '', ...rest] = params(11, filters.length);
-  const hashes = params(11 + filters.length, 2);
+  const [address = '', ...rest] = params(14, filters.length);
+  const hashes = params(14 + filters.length, 2);
   const wanted = others.map((name, turn) => FILTERS[name].matches(rest[turn] as string)).join(' AND ');
   const scan = (step: Step, by: keyof typeof FOUND_BY, hash = '') => {
     const { block, log, indexes, own, condition, order, after } = SCANS[step];
@@ -178,7 +205,8 @@ export const changesStatement = once((isFinal: boolean, ...filters: readonly Fil
   // What ended began before, so the changes of one log are in the order of `since`. SQLite merges the scans as it reads them;
   // PostgreSQL might sort a whole one, so each has its own limit there.
   return `SELECT ${chain} FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
-      LEFT JOIN block u ON u.chain = c.chain AND u.number = ${UNDO_TO} WHERE c.chain = $1
+      LEFT JOIN block u ON u.chain = c.chain AND u.number = ${UNDO_TO}
+      LEFT JOIN revision f ON f.chain = c.chain AND f.revision = ${FINAL_REVISION} WHERE c.chain = $1
     UNION ALL SELECT ${ROW.select({ ...ofTable('s', FOUND.names), ...OF_LOGS })}
       FROM (${scans.join(' UNION ALL ')} ORDER BY at_block, at_log, since_block, since_log LIMIT $10) AS s`;
 });
@@ -241,18 +269,24 @@ export const createChanges =
   async ({ chainId, after, isFinal, filter = {}, limit }: ChangesQuery): Promise<ChangesPage> => {
     const position = after?.position ?? endOfBlock(-1);
     const seen = after ?? { revision: Number.MAX_SAFE_INTEGER, stamp: -1 };
+    const final = after?.final ?? { block: -1, revision: -1, stamp: -1 };
     const given = FILTER_NAMES.flatMap((name) => {
       const address = filter[name];
       return address === undefined ? [] : [[name, address] as const];
     });
     const cells = [chainId, seen.revision, seen.stamp, ...encodePosition(position), limit];
+    cells.push(final.block, final.revision, final.stamp);
     cells.push(...encodeFilters(given, chainId, hash));
     const statement = changesStatement(isFinal, ...given.map(([name]) => name));
     const [chainRow, ...rows] = await engine.rows(statement, cells);
     if (chainRow === undefined) throw notIndexed(chainId);
     const chain = decodeState(chainRow);
     if (chain.head === null) throw notIndexed(chainId);
-    const revision = { revision: chain.revision, stamp: decodeNumber(chainRow[at.stamp]) };
+    const revision = {
+      revision: chain.revision,
+      stamp: decodeNumber(chainRow[at.stamp]),
+      final: finalPointOf(chainRow),
+    };
     const undo = after === null ? null : undoOf(chainRow, position);
     if (undo !== null)
       return { chain, undo, changes: [], next: { ...revision, position: endOfBlock(undo.number) }, isEnd: false };
@@ -278,11 +312,17 @@ export const createChanges =
 
 /** The block after which everything is void for a reader that has reached a position. Null if nothing is. */
 function undoOf(chainRow: Row, position: ChangePosition): AnswerBlock | null {
-  // History was lost with the cursor's revision. That may have begun at an earlier block.
-  if (!decodeFlag(chainRow[at.is_known])) return GENESIS;
-  const rewrittenFrom = decodeNumberOrNull(chainRow[at.rewritten_from]);
-  if (rewrittenFrom === null || rewrittenFrom > position.block) return null;
+  const voidFrom = decodeNumberOrNull(chainRow[at.void_from]);
+  if (voidFrom === null || voidFrom > position.block) return null;
   return decodeNumberOrNull(chainRow[at.undo_number]) === null ? GENESIS : decodeUndo(chainRow);
+}
+
+function finalPointOf(chainRow: Row): FinalPoint | null {
+  const revision = decodeNumberOrNull(chainRow[at.final_revision]);
+  if (revision === null) return null;
+  const rewritten = decodeNumberOrNull(chainRow[at.final_rewritten]) ?? Number.POSITIVE_INFINITY;
+  const block = Math.min(decodeNumber(chainRow[at.final_head]), rewritten - 1);
+  return { block, revision, stamp: decodeNumber(chainRow[at.final_stamp]) };
 }
 
 const isSame = (one: ChangePosition | undefined, other: ChangePosition) =>

@@ -35,7 +35,7 @@ export async function apply(writer: ChainWriter, batch: Batch): Promise<CommitRe
   const state = stateAfter(before, batch);
   if (changedFrom !== null) await recordRewrite(tx, before, changedFrom);
   if ((state.verified ?? -1) > (before.verified ?? -1)) await pruneBlocks(tx, before, state.verified ?? -1);
-  if (state.revision !== before.revision) await stampRevision(tx, chainId, state.revision);
+  if (state.revision !== before.revision) await stampRevision(tx, state);
   await writeState(writer, state);
   return { state };
 }

@@ -18,6 +18,6 @@ export async function claim(
     [chainId, firstBlock, drawStamp(), partial ? 1 : 0],
   );
   const state = decodeChain(row);
-  if (state.epoch === 1) await stampRevision(tx, chainId, state.revision);
+  if (state.epoch === 1) await stampRevision(tx, state);
   return state;
 }

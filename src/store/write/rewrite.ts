@@ -15,8 +15,8 @@ export async function recordRewrite(tx: WriteTransaction, before: ChainState, fr
 /** Starts a new revision after stored history changed. Lists that were pinned at or after the block must start again. */
 export async function rewriteFrom(tx: WriteTransaction, before: ChainState, fromBlock: number): Promise<ChainState> {
   await recordRewrite(tx, before, fromBlock);
-  const revision = before.revision + 1;
-  await stampRevision(tx, before.chainId, revision);
-  await tx.run('UPDATE chain SET revision = $2 WHERE chain = $1', [before.chainId, revision]);
-  return { ...before, revision };
+  const state = { ...before, revision: before.revision + 1 };
+  await stampRevision(tx, state);
+  await tx.run('UPDATE chain SET revision = $2 WHERE chain = $1', [before.chainId, state.revision]);
+  return state;
 }
