@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { packProgram } from '../deploy/package.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { temporaryPath } from './support/engines.ts';
 import { run } from './support/packed-client.ts';
@@ -25,16 +26,17 @@ const OFFLINE = {
 
 let tarball = '';
 let installed = '';
+let megabytes = 0;
 beforeAll(async () => {
   mkdirSync(project, { recursive: true });
-  tarball = join(folder, run(ROOT, 'npm', 'pack', '--silent', '--pack-destination', folder).trim());
+  tarball = await packProgram(folder);
   const startedAt = Date.now();
   const { code, stdout, stderr } = await runProgram(['npm', 'install', '--prefer-offline', tarball], {
     folder: project,
   });
   installed = stdout + stderr;
   if (code !== 0) throw new Error(installed);
-  const [megabytes] = run(project, 'du', '-sm', 'node_modules').split('\t');
+  megabytes = Number.parseInt(run(project, 'du', '-sm', 'node_modules'), 10);
   console.log(
     `the package: ${statSync(tarball).size} bytes packed, ${megabytes} MB installed in ${seconds(startedAt)} s, with ${run(project, 'node', '--version').trim()}`,
   );
@@ -47,9 +49,17 @@ describe('the package', () => {
     const files = run(folder, 'tar', 'tzf', tarball).split('\n').filter(Boolean);
     console.log(`the package: ${files.length} files`);
     const needed =
-      /^package\/(delegations|src\/.+\.(ts|js|css|svg)|src\/web\/geist(\.woff2|-license\.txt)|contracts\/artifacts\.json|openapi\.json|package\.json|README\.md|LICENSE)$/;
-    expect(files.filter((name) => !needed.test(name) || name.endsWith('.test.ts'))).toEqual([]);
-    expect(files).toContain('package/src/cli/main.ts');
+      /^package\/(delegations|program\/[\w-]+\.js|program\/geist-\w+\.woff2|third-party-licenses\.txt|openapi\.json|package\.json|README\.md|LICENSE)$/;
+    expect(files.filter((name) => !needed.test(name))).toEqual([]);
+    expect(files).toContain('package/program/main.js');
+    const licenses = run(folder, 'tar', 'xzOf', tarball, 'package/third-party-licenses.txt');
+    const bundled = licenses.split('\n---\n\n').map((text) => text.split(' ')[0]);
+    for (const name of [...Object.keys(manifest.dependencies), '@modelcontextprotocol/server', '@noble/curves'])
+      expect(bundled).toContain(name);
+  });
+
+  test('installs in at most 130 MB, nearly all of them Bun', () => {
+    expect(megabytes).toBeLessThanOrEqual(130);
   });
 
   test('installs without a warning about engines, install scripts or deprecation', () => {
@@ -64,9 +74,17 @@ describe('the package', () => {
 });
 
 describe('installed in an empty folder, without a network', () => {
+  test('the sandbox says what it needs besides', async () => {
+    const alone = await runProgram([program, 'sandbox'], { folder: project, environment: OFFLINE });
+    expect(alone.code).toBe(2);
+    const [, command = ''] = /Install it here: (npm install @nomicfoundation\/edr-\S+)$/m.exec(alone.stderr) ?? [];
+    const { code, stderr } = await runProgram([...command.split(' '), '--prefer-offline'], { folder: project });
+    expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+  }, 120_000);
+
   test('the sandbox starts and gives the answers that it prints', async () => {
     const startedAt = Date.now();
-    const sandbox = startSandboxOf([program], OFFLINE);
+    const sandbox = startSandboxOf(['sh', '-c', 'cd "$0" && exec "$@"', project, program], OFFLINE);
     try {
       await sandbox.ready();
       const [, url = '', answer = ''] = /curl '([^']+)'\n {4}(\S+)\n/.exec(sandbox.text()) ?? [];

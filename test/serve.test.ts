@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
-import { type LogLine, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
+import { fatalIn, type LogLine, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 
 const next = async ({ lines }: ServeProcess) => (await lines.next()).value as LogLine;
 
@@ -69,10 +69,10 @@ describe('delegations serve', () => {
   });
 
   test('rejects an invalid configuration and lists every error', async () => {
-    const { stderr, code } = await runCommand(['serve'], { PORT: 'http', LOG_LEVEL: 'loud' });
+    const { stdout, code } = await runCommand(['serve'], { PORT: 'http', LOG_LEVEL: 'loud' });
     expect(code).toBe(2);
-    expect(stderr).toContain('PORT must be an integer');
-    expect(stderr).toContain('LOG_LEVEL must be one of');
+    expect(fatalIn(stdout)).toContain('PORT must be an integer');
+    expect(fatalIn(stdout)).toContain('LOG_LEVEL must be one of');
   });
 
   for (const which of ['PORT', 'METRICS_PORT']) {
@@ -86,9 +86,10 @@ describe('delegations serve', () => {
         METRICS_PORT: '0',
         [which]: String(port),
       };
-      const { stderr, code } = await runCommand(['serve'], environment);
+      const { stdout, stderr, code } = await runCommand(['serve'], environment);
       await taken.stop(true);
-      expect([stderr.trim(), code]).toEqual([
+      expect(stderr).toBe('');
+      expect([fatalIn(stdout), code]).toEqual([
         `${which}=${port}: the port is already in use on 127.0.0.1. Set ${which} to another one.`,
         2,
       ]);
@@ -105,8 +106,8 @@ describe('delegations serve', () => {
           METRICS_PORT: '0',
           [name]: '192.0.2.1',
         };
-        const { stderr, code } = await runCommand(args, environment);
-        expect([stderr.trim(), code]).toEqual([
+        const { stdout, code } = await runCommand(args, environment);
+        expect([fatalIn(stdout), code]).toEqual([
           `${name}=192.0.2.1: this machine does not have that address. Example: ${name}=0.0.0.0`,
           2,
         ]);
@@ -123,7 +124,7 @@ describe('delegations serve', () => {
       PORT: port,
       METRICS_PORT: '0',
     });
-    expect([second.code, second.stderr.trim()]).toEqual([
+    expect([second.code, fatalIn(second.stdout)]).toEqual([
       2,
       `PORT=${port}: the port is already in use on 127.0.0.1. Set PORT to another one.`,
     ]);

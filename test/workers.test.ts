@@ -7,7 +7,7 @@ import { ENGINES, temporaryPath } from './support/engines.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
 import { childrenOf, isAlive } from './support/process-tree.ts';
 import { startRedis } from './support/redis.ts';
-import { metric, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
+import { fatalIn, metric, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 
 const LIMITED = { ANONYMOUS_LIMIT: '25/10s', MAX_LAG_1: '600' };
 const PATH = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
@@ -208,8 +208,8 @@ describe('serve --workers', () => {
       METRICS_PORT: '0',
     };
     for (const args of [['serve'], ['serve', '--workers', '2']]) {
-      const { code, stderr } = await runCommand(args, environment);
-      expect([code, stderr]).toEqual([
+      const { code, stdout } = await runCommand(args, environment);
+      expect([code, fatalIn(stdout)]).toEqual([
         2,
         expect.stringContaining(`PORT=${environment.PORT}: the port is already in use`),
       ]);

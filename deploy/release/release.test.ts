@@ -81,7 +81,7 @@ describe('a release', () => {
   const own = `@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}` as BunPackage;
   const foreign: BunPackage = '@oven/bun-darwin-aarch64';
   const executableOf = (platform: BunPackage) => join(folder, `delegations-${version}-${PLATFORMS[platform]}`);
-  beforeAll(() => buildRelease({ folder, isDryRun: true, platforms: [own, foreign] }), 240_000);
+  beforeAll(async () => buildRelease({ folder, isDryRun: true, platforms: [own, foreign] }), 240_000);
 
   test('has the packages, the executables, notes and bill of materials, with checksums', () => {
     const files = readdirSync(folder).sort();

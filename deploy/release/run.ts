@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { packProgram } from '../package.ts';
 import { type BunPackage, buildExecutable, PLATFORMS } from './executables.ts';
 import { notesOf } from './notes.ts';
 import { run } from './run-command.ts';
@@ -21,19 +22,19 @@ export interface ReleaseOptions {
 }
 
 /** Replaces the folder. */
-export function buildRelease({
+export async function buildRelease({
   folder,
   isDryRun,
   platforms = Object.keys(PLATFORMS) as BunPackage[],
-}: ReleaseOptions): void {
+}: ReleaseOptions): Promise<void> {
   const version = agreedVersion(textOf);
   const notes = notesOf(textOf('CHANGELOG.md'), version, isDryRun);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'notes.md'), `${notes}\n`);
   writeFileSync(join(folder, `delegations-${version}.cdx.json`), sbomOf(textOf('package-lock.json')));
-  for (const workspace of [[], ['--workspace', 'client']])
-    run(ROOT, 'npm', 'pack', '--silent', '--pack-destination', folder, ...workspace);
+  await packProgram(folder);
+  run(ROOT, 'npm', 'pack', '--silent', '--pack-destination', folder, '--workspace', 'client');
   for (const platform of platforms) buildExecutable(platform, version, folder);
   writeFileSync(join(folder, 'SHA256SUMS'), sumsOf(folder));
 }
@@ -55,7 +56,7 @@ if (import.meta.main) {
   if (args.some((arg) => arg !== '--dry-run')) throw new Error('Usage: npm run release [-- --dry-run]');
   const folder = join(ROOT, 'dist/release');
   try {
-    buildRelease({ folder, isDryRun: args.includes('--dry-run') });
+    await buildRelease({ folder, isDryRun: args.includes('--dry-run') });
     for (const name of readdirSync(folder))
       console.log(`dist/release/${name}: ${statSync(join(folder, name)).size} bytes`);
   } catch (error) {

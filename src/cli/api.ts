@@ -10,5 +10,6 @@ export const api: Command = {
 delegations follow fills. RPC_URL_<chainId> is only used to verify sign-in signatures of contract wallets at /developers.`,
   options: WORKERS_OPTION,
   examples: ['DATABASE_URL=postgres://localhost/delegations PORT=8081 delegations api'],
+  isService: true,
   run: (call) => runWithWorkers(call, false),
 };

@@ -337,12 +337,26 @@ describe('the rate limit of the service', () => {
       keys: { known: () => false, found: () => null, isFamiliar: () => false, lookUp: async () => false },
       proxies: { check: () => false } as never,
     });
-    const served = serving(store, timeOf(101), { admission });
+    const app = appOf(store, timeOf(101), { admission });
+    let [inFlight, most] = [0, 0];
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        most = Math.max(most, ++inFlight);
+        // Long enough for another that does not wait for this one.
+        await Bun.sleep(50);
+        inFlight--;
+        return app.fetch(request, () => '127.0.0.1');
+      },
+    });
     const file = fileOf(`from,to\n${`${PAIR}\n`.repeat(45)}`);
-    const { code, stdout } = await runCommand(['check', '--csv', file, '--url', served.url]);
-    await served.stop();
+    const { code, stdout } = await runCommand(['check', '--csv', file, '--url', String(server.url)]);
+    await server.stop(true);
     await store.close();
     expect([code, answersOf(stdout)]).toEqual([0, Array.from({ length: 45 }, () => ['true', ''])]);
+    // They do not take the limit from each other.
+    expect(most).toBe(1);
   });
 
   test('is waited for, also by the first and the last request', async () => {

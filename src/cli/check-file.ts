@@ -1,7 +1,7 @@
 // Checks every row of a CSV file at one block, in constant memory.
 
 import { existsSync, statSync } from 'node:fs';
-import { BATCH_OPERATION } from '../api/batch-operation.ts';
+import { BATCH_OPERATION, MAX_QUESTIONS } from '../api/batch-operation.ts';
 import type { ChainQuestion } from '../api/batch-question.ts';
 import type { ResponseOf } from '../api/operation.ts';
 import * as p from '../api/params.ts';
@@ -272,19 +272,27 @@ const fromStore = (store: Store, blocks: PinnedBlocks): Answers =>
   });
 
 /** Answers from a service, as many questions at a time as it accepts. */
-const overHttp = ({ ask }: Source, blocks: PinnedBlocks): Answers =>
-  byChain(blocks, async (pinned, questions) => {
+function overHttp({ ask }: Source, blocks: PinnedBlocks): Answers {
+  let last: Promise<unknown> = Promise.resolve();
+  return byChain(blocks, async (pinned, questions) => {
     const { chainId, block, batchSize } = pinned;
     const path = urlFor(BATCH_OPERATION, { block, numbers: 'string' });
     const answered: Answered[] = [];
     for (let from = 0; from < questions.length; from += batchSize) {
       const slice = questions.slice(from, from + batchSize);
       const body = `{"questions":[${slice.map((question) => questionText(chainId, question)).join(',')}]}`;
-      const response = await askWithinLimit(ask, path, body);
-      answered.push(...(await readAnswers(response, slice.length, pinned, blocks)));
+      // Within a limit one after another: two would take it from each other, and one of them might never get it.
+      const before = batchSize < MAX_QUESTIONS ? last : null;
+      const asked = (async () => {
+        await before;
+        return askWithinLimit(ask, path, body);
+      })();
+      last = asked.catch(() => {});
+      answered.push(...(await readAnswers(await asked, slice.length, pinned, blocks)));
     }
     return answered;
   });
+}
 
 /** The JSON of a question: its values need no escapes. */
 function questionText(chainId: number, question: ChainQuestion['question']): string {

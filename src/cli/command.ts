@@ -38,6 +38,8 @@ export interface Command {
   /** The allowed values of the first operand; any if absent. */
   readonly choices?: readonly string[];
   readonly examples: readonly string[];
+  /** It runs until it is stopped, and has a log: what ends it is the last line. */
+  readonly isService?: boolean;
   run(call: Invocation): Promise<void>;
 }
 

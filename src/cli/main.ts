@@ -8,7 +8,7 @@ import { ListenError } from '../http/listener.ts';
 import { McpPackageError } from '../mcp/server.ts';
 import { alignColumns } from '../service/align-columns.ts';
 import { ConfigError } from '../service/config.ts';
-import { flushLog } from '../service/log.ts';
+import { createLog, flushLog } from '../service/log.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { ArchiveError } from '../store/archive-format.ts';
 import { StoreError } from '../store/errors.ts';
@@ -36,8 +36,8 @@ process.stderr.on('error', () => {});
 const [name, ...rest] = process.argv.slice(2);
 const asksHelp = name === 'help' || [name, ...rest].some((word) => word === '--help' || word === '-h');
 
+const command = [...COMMANDS, worker].find((one) => one.name === (name === 'help' ? rest[0] : name));
 try {
-  const command = [...COMMANDS, worker].find((one) => one.name === (name === 'help' ? rest[0] : name));
   if (name === 'help' && rest.length > 0 && command === undefined)
     fail(`Unknown command: ${rest[0]}. See delegations --help.`);
   else if (name === '--version') await writeOut(`${version}\n`);
@@ -47,10 +47,24 @@ try {
   else fail(`Unknown command: ${name}.${suggestion(name)} See delegations --help.`);
 } catch (error) {
   // A reader that has seen enough, such as head, is not an error. The exit code is the command's own.
-  if ((error as { code?: unknown }).code !== 'EPIPE') fail(errorMessage(error));
+  if ((error as { code?: unknown }).code !== 'EPIPE') await end(error);
 }
 // A write that nobody reads would keep the process alive.
 if (!(await flushLog())) process.exit();
+
+/** What ends a service is the last line of its log. Mistakes in a command are told to who typed it. */
+async function end(error: unknown): Promise<void> {
+  const message = errorMessage(error);
+  const isTyped =
+    error instanceof UsageError || String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
+  if (command?.isService && !isTyped) {
+    await flushLog();
+    createLog('error', (line) => writeSync(1, line))('error', 'ended by an error', { error: message });
+    process.exitCode = 2;
+    if (!process.stderr.isTTY) return;
+  }
+  fail(message);
+}
 
 function errorMessage(error: unknown): string {
   const { message, name: kind } = error as Error;

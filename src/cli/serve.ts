@@ -14,5 +14,6 @@ For all environment variables, see delegations config --help.`,
     'RPC_URL_1=https://node.example delegations serve --workers 4',
     'RPC_URL_1=https://a.example,https://b.example RPC_URL_8453=https://c.example PORT=80 delegations serve',
   ],
+  isService: true,
   run: (call) => runWithWorkers(call, true),
 };

@@ -12,5 +12,6 @@ export const worker: Command = {
     follows: { about: 'the parent also follows the chains' },
   },
   examples: ['delegations serve --workers 4'],
+  isService: true,
   run: (call) => runWorker(call.environment, call.number('number') ?? 0, call.isSet('follows')),
 };

@@ -6,7 +6,7 @@ import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import { describeHalt, findDispute } from '../store/halt.ts';
 import type { AnswerBlock, ChainState, Store } from '../store/store.ts';
-import { clockBehind, lagOf } from './freshness.ts';
+import { clockAhead, clockBehind, lagOf } from './freshness.ts';
 import { reorganizing, TRIES } from './rewritten.ts';
 import type { Service } from './service.ts';
 
@@ -138,9 +138,13 @@ export function requireFresh(
       { retryAfter: 10, fields: { ...fields, chainBlock: tip } },
     );
   }
+  const why =
+    clockAhead(state, now, service) > 0
+      ? ` New blocks come, and are that old: the server's clock is ahead, or all providers are behind.`
+      : providerTrouble(service, chainId);
   throw new Problem(
     'chain-stale',
-    `Chain ${chainId} is stale: its newest indexed block ${head.number} is ${age} seconds old, and the limit is ${limit} seconds.${providerTrouble(service, chainId)}`,
+    `Chain ${chainId} is stale: its newest indexed block ${head.number} is ${age} seconds old, and the limit is ${limit} seconds.${why}`,
     { retryAfter, fields },
   );
 }

@@ -133,4 +133,24 @@ describe('freshness', () => {
     expect((await check()).status).toBe(200);
     expect(await network(1)).toMatchObject({ ready: true, clockBehindSeconds: 0 });
   });
+
+  test('a clock that is ahead is told apart from a chain that stands still', async () => {
+    const detail = async () => ((await (await check()).json()) as { detail: string }).detail;
+    const report = (tip: number) => store.report(1, epochs.get(1) ?? 0, { tip });
+    [wall, monotonic] = [timeOf(105) + HOUR, 1000];
+    await report(105);
+    // It may have stood still for an hour.
+    expect(await detail()).not.toContain('clock');
+    await grow(106, 105);
+    [wall, monotonic] = [timeOf(106) + HOUR, 1012];
+    // Behind the chain, the follower catches up.
+    await report(107);
+    expect(await detail()).not.toContain('clock');
+    await report(106);
+    expect(await detail()).toContain("New blocks come, and are that old: the server's clock is ahead");
+    // Then it stands still.
+    monotonic += 2 * HOUR;
+    wall += 2 * HOUR;
+    expect(await detail()).not.toContain('clock');
+  });
 });

@@ -11,19 +11,22 @@ export type MaxLag = (chainId: number) => number;
 export interface Sightings {
   /** Seconds since the chain was first seen with this newest time. */
   since(chainId: number, time: number): number;
+  /** It was seen with two newest times. */
+  hasMoved(chainId: number): boolean;
 }
 
 /** `monotonic` is in seconds. */
 export function createSightings(monotonic: () => number = () => performance.now() / 1000): Sightings {
-  const seen = new Map<number, { readonly time: number; readonly at: number }>();
+  const seen = new Map<number, { readonly time: number; readonly at: number; readonly hasMoved: boolean }>();
   return {
     since(chainId, time) {
       const at = monotonic();
       const last = seen.get(chainId);
       if (last?.time === time) return at - last.at;
-      seen.set(chainId, { time, at });
+      seen.set(chainId, { time, at, hasMoved: last !== undefined });
       return 0;
     },
+    hasMoved: (chainId) => seen.get(chainId)?.hasMoved ?? false,
   };
 }
 
@@ -41,4 +44,21 @@ const MAX_AHEAD_SECONDS = 60;
 export function clockBehind(state: ChainState, now: number, { sandbox }: { readonly sandbox?: boolean }): number {
   const ahead = sandbox ? 0 : Math.floor(newestTime(state) - now);
   return ahead > MAX_AHEAD_SECONDS ? ahead : 0;
+}
+
+/**
+ * How old new blocks of a chain are when they come; 0 if they are new enough. The follower is at the chain's head, so that either our
+ * clock is ahead, or all providers are behind.
+ */
+export function clockAhead(
+  state: ChainState,
+  now: number,
+  { sightings, maxLag }: { readonly sightings: Sightings; readonly maxLag: MaxLag },
+): number {
+  const { chainId, head, tip } = state;
+  const limit = maxLag(chainId);
+  const since = sightings.since(chainId, newestTime(state));
+  const isMoving = sightings.hasMoved(chainId) && since < limit && head !== null && head.number === tip;
+  const age = Math.floor(ageOf(state, now) - since);
+  return isMoving && age > limit ? age : 0;
 }

@@ -2,6 +2,7 @@
 // it that is used here.
 
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { TEST_ACCOUNTS } from './test-accounts.ts';
 
 interface Account {
@@ -57,13 +58,24 @@ const COINBASE = '0xc014ba5ec014ba5ec014ba5ec014ba5ec014ba5e';
 /** The error code of geth and Hardhat for a reverted call. */
 const REVERTED = 3;
 
-/** The name of the native package for a platform. */
-export const nativePackage = (platform: string, arch: string) =>
-  `@nomicfoundation/edr-${platform}-${arch}${platform === 'linux' ? '-gnu' : ''}`;
+/** The name of the native package for this platform. */
+export const nativePackage = () =>
+  `@nomicfoundation/edr-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
+
+/** Where it is installed: with the program, or where the command was run. Null if it is not. */
+export function findNativePackage(): string | null {
+  for (const from of [import.meta.url, join(process.cwd(), 'package.json')])
+    try {
+      return createRequire(from).resolve(nativePackage());
+    } catch {
+      // The next place.
+    }
+  return null;
+}
 
 /** Creates a chain with chain id 1 whose first block has this time. Every transaction is mined at once. */
 export async function createEdr(since: Date): Promise<Edr> {
-  const edr = createRequire(import.meta.url)(nativePackage(process.platform, process.arch)) as Native;
+  const edr = createRequire(import.meta.url)(findNativePackage() ?? nativePackage()) as Native;
   const hardfork = edr.l1HardforkLatest();
   const context = new edr.EdrContext();
   await context.registerProviderFactory(edr.L1_CHAIN_TYPE, edr.l1ProviderFactory());

@@ -4,10 +4,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
+import { optionalDependencies } from '../../package.json' with { type: 'json' };
 import { createRpc, type Rpc } from '../chain/rpc.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { UsageError } from '../service/usage-error.ts';
-import { nativePackage } from './edr.ts';
+import { findNativePackage, nativePackage } from './edr.ts';
 
 /** The address that viem and other libraries expect on every chain. */
 const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11';
@@ -21,6 +22,8 @@ export interface Evm {
   stop(): Promise<void>;
 }
 
+const OFFERED: Readonly<Partial<Record<string, string>>> = optionalDependencies;
+
 export interface EvmOptions {
   /** The time of the first block. */
   readonly since?: Date;
@@ -32,7 +35,8 @@ export interface EvmOptions {
 
 export async function startEvm({ since = new Date(), port = 0, folder }: EvmOptions = {}): Promise<Evm> {
   requireNativePackage();
-  const program = join(import.meta.dir, 'evm-process.ts');
+  // Bundled, all parts are in one folder.
+  const program = join(import.meta.dir, import.meta.path.endsWith('.js') ? 'evm-process.js' : 'evm-process.ts');
   const { promise: listening, resolve: hears } = Promise.withResolvers<number>();
   const child = Bun.spawn(
     [process.execPath, program, String(port), since.toISOString(), ...(folder === undefined ? [] : [folder])],
@@ -63,14 +67,14 @@ export async function startEvm({ since = new Date(), port = 0, folder }: EvmOpti
 }
 
 function requireNativePackage(): void {
-  const { platform, arch } = process;
-  try {
-    import.meta.resolve(nativePackage(platform, arch));
-  } catch {
-    throw new UsageError(
-      `The sandbox's chain needs the package ${nativePackage(platform, arch)}, which is not installed. The sandbox runs on Linux (glibc, x64 and arm64) and on macOS (arm64). There, install with optional dependencies: npm ci --include=optional.`,
-    );
-  }
+  if (findNativePackage() !== null) return;
+  const name = nativePackage();
+  const version = OFFERED[name];
+  throw new UsageError(
+    version === undefined
+      ? 'The sandbox runs on Linux (glibc, x64 and arm64) and on macOS (arm64). All other commands run here too.'
+      : `The sandbox needs one more package, a local chain for this platform (27 MB). Install it here: npm install ${name}@${version}`,
+  );
 }
 
 /** Puts a smart account's code at an address. */

@@ -9,7 +9,7 @@ import { type Config, type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
 import { type FollowedChain, followChain } from './follow-chain.ts';
 import { createFreshness } from './freshness.ts';
-import { createErrorLog, openLog } from './log.ts';
+import { createErrorLog, type Log, openLog } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { migrateFirst } from './migrate-store.ts';
@@ -32,7 +32,7 @@ export async function followChains(environment: Environment): Promise<void> {
   // A child process has no metrics server: its parent serves the metrics of both.
   const metrics = process.connected
     ? null
-    : await startFollowerMetrics(config, counted, store, followerStatus, onError);
+    : await startFollowerMetrics(config, counted, store, followerStatus, log);
   const stopping = new AbortController();
   chains = [...config.chains].map(([chainId, chain]) => {
     const network = NETWORKS.get(chainId) as Network;
@@ -67,7 +67,7 @@ async function startFollowerMetrics(
   metrics: Metrics,
   store: Store,
   followerStatus: () => readonly FollowerStatus[],
-  onError: (error: unknown) => void,
+  log: Log,
 ) {
   try {
     return startMetrics({
@@ -76,11 +76,12 @@ async function startFollowerMetrics(
       chainIds: new Set(config.chains.keys()),
       ...createFreshness(config),
       metrics,
+      log,
       view: () => ({
         followers: followerStatus(),
         processes: [{ name: 'follower', stats: readProcessStats(process.pid), pool: store.pool() }],
       }),
-      onError,
+      onError: createErrorLog(log),
     });
   } catch (error) {
     await store.close();

@@ -66,6 +66,20 @@ export function createErrorLog(log: Log): (error: unknown, request?: object) => 
   };
 }
 
+const REMIND_MS = 5 * 60_000;
+
+/** Logs that something failed which the service works without: again after five minutes, and without a stack. */
+export function createWarningLog(log: Log, message: string): (error: unknown) => void {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let times = 0;
+  return (error) => {
+    times++;
+    if (performance.now() - loggedAt < REMIND_MS) return;
+    loggedAt = performance.now();
+    log('warn', message, { times, error: (error as Error).message });
+  };
+}
+
 /** The frames of the stack, without the message, which the line has already. */
 function stackOf(error: unknown): { readonly stack?: readonly string[] } {
   if (!(error instanceof Error) || error.stack === undefined) return {};

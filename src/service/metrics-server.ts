@@ -5,6 +5,7 @@ import { drain, listen, type RunningServer, serverUrl } from '../http/listener.t
 import type { Service } from '../http/service.ts';
 import { chainStatuses } from '../http/status.ts';
 import { withTimeout } from '../store/with-timeout.ts';
+import { createWarningLog, type Log } from './log.ts';
 import type { Metrics, MetricsView, StoreMetrics } from './metrics.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
 
@@ -14,6 +15,7 @@ export interface MetricsOptions
   readonly metricsPort: number;
   readonly metrics: Metrics;
   readonly telemetry: TelemetryConfig | null;
+  readonly log: Log;
   /** Absent if this process does not deliver webhooks. */
   readonly webhookStats?: (() => Promise<WebhookStats>) | undefined;
   /** Everything but the store's metrics. */
@@ -54,10 +56,10 @@ export function startMetrics(options: MetricsOptions): RunningServer {
 }
 
 /** Loads the exporter only if metrics are exported. */
-async function startExport({ telemetry, onError = () => {} }: MetricsOptions, render: () => Promise<string>) {
+async function startExport({ telemetry, log }: MetricsOptions, render: () => Promise<string>) {
   if (telemetry === null || telemetry.metricsUrl === null) return null;
   const { startMetricsExport } = await import('./otlp-metrics.ts');
-  return startMetricsExport(telemetry.metricsUrl, telemetry, render, onError);
+  return startMetricsExport(telemetry.metricsUrl, telemetry, render, createWarningLog(log, 'metrics not exported'));
 }
 
 /** Null while the store is unreachable, so that the other metrics are still served. */

@@ -26,7 +26,7 @@ export const SCOPE = { name: 'delegations', version };
 /** Unix nanoseconds as text: they are more than a number holds. */
 export const nanos = (milliseconds: number): string => `${Math.round(milliseconds * 1000)}000`;
 
-/** Rejects if the collector does not accept it. The error names neither the URL nor the headers, which can contain secrets. */
+/** Rejects if the collector does not accept it. The error names neither the path nor the headers, which can contain secrets. */
 export async function post(url: string, { headers }: TelemetryConfig, body: object): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',
@@ -35,10 +35,9 @@ export async function post(url: string, { headers }: TelemetryConfig, body: obje
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch((error) => {
-    throw new Error(
-      `OpenTelemetry collector unreachable: ${(error as { code?: string }).code ?? (error as Error).name}`,
-    );
+    const { code, name } = error as Error & { code?: string };
+    throw new Error(`OpenTelemetry collector ${new URL(url).host} unreachable: ${code ?? name}`);
   });
   await response.body?.cancel();
-  if (!response.ok) throw new Error(`OpenTelemetry collector answered HTTP ${response.status}`);
+  if (!response.ok) throw new Error(`OpenTelemetry collector ${new URL(url).host} answered HTTP ${response.status}`);
 }

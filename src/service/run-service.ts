@@ -65,7 +65,7 @@ export async function startService(environment: Environment, options: ServiceOpt
       ],
     });
     let follower: FollowerProcess | null = null;
-    const metricsServer = startMetrics({ ...config, ...api, metrics, view, onError: createErrorLog(log) });
+    const metricsServer = startMetrics({ ...config, ...api, metrics, view, log, onError: createErrorLog(log) });
     if (followed.length > 0) follower = startFollowerProcess(log, metrics, api.takeDenied, environment);
     if (follower !== null) followerStatus = follower.followerStatus;
     log('info', 'listening', { url: api.url, metrics: metricsServer.url, chainIds: [...api.chainIds] });

@@ -10,7 +10,7 @@ import { createTokenReader } from '../chain/token-reader.ts';
 import { createAdmission } from '../http/admission.ts';
 import { createChangeStreams } from '../http/change-streams.ts';
 import type { KeyChange, TestWallet, WebhookChange } from '../http/developers.ts';
-import { clockBehind, lagOf } from '../http/freshness.ts';
+import { clockAhead, clockBehind, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
 import { createLongLists } from '../http/long-lists.ts';
 import { startServer } from '../http/server.ts';
@@ -26,7 +26,7 @@ import { createClockLog } from './clock-log.ts';
 import type { Config } from './config.ts';
 import { createFreshness } from './freshness.ts';
 import { createLimits, type GroupWindows } from './limits.ts';
-import { createErrorLog, type Log } from './log.ts';
+import { createErrorLog, createWarningLog, type Log } from './log.ts';
 import type { Health, Metrics } from './metrics.ts';
 import { subscribeToFollowerStatus } from './notices.ts';
 import { createRequestLog } from './request-log.ts';
@@ -114,7 +114,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
         const now = service.now();
         // Also records when the chain was last seen to move.
         lagOf(state, now, service);
-        logClock(state.chainId, clockBehind(state, now, service));
+        logClock(state.chainId, clockBehind(state, now, service), clockAhead(state, now, service));
       }
     };
     await observeChains();
@@ -166,7 +166,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     const { publicUrl: _, mcp: hasMcp, ...settings } = config;
     const mcp = hasMcp ? await openMcpEndpoint(onError) : null;
     const logRequest = createRequestLog(config.requestLog, log, (key) => keys.found(key)?.id ?? null);
-    const traces = await openTraces(config.telemetry, onError);
+    const traces = await openTraces(config.telemetry, createWarningLog(log, 'traces not exported'));
     // Exports the last spans, but does not wait long for the collector.
     if (traces !== null) started.push(() => withTimeout(FLUSH_TIMEOUT_MS, traces.stop()).catch(onError));
     let isStopping = false;

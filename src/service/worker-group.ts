@@ -84,6 +84,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
       chainIds: new Set(NETWORKS.keys()),
       ...createFreshness(config),
       metrics,
+      log,
       onError: createErrorLog(log),
       ...(config.webhooks ? { webhookStats: opened.webhooks.stats } : {}),
       view: () => ({

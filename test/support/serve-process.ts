@@ -133,3 +133,11 @@ async function* linesOf(log: Log, but: LogLine): AsyncGenerator<LogLine> {
     else await Bun.sleep(5);
   }
 }
+
+/** What ended a service: the last line of its log. */
+export function fatalIn(log: string): string {
+  const { level, message, error } = JSON.parse(log.trim().split('\n').at(-1) ?? '{}') as Record<string, string>;
+  return level === 'error' && message === 'ended by an error'
+    ? (error ?? '')
+    : `${message}: not an error that ended it`;
+}
