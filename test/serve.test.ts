@@ -1,6 +1,7 @@
 // Runs delegations serve as a real process on real sockets.
 
 import { describe, expect, test } from 'bun:test';
+import { freePort } from '../src/sandbox/free-port.ts';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
@@ -114,6 +115,16 @@ describe('delegations serve', () => {
       }
     });
   }
+
+  test('a database that cannot be reached is named, with the error of the system', async () => {
+    const DATABASE_URL = `postgres://user:secret@127.0.0.1:${freePort()}/x`;
+    const { stdout, code } = await runCommand(['serve'], { DATABASE_URL, PORT: '0', METRICS_PORT: '0' });
+    expect([code, fatalIn(stdout)]).toEqual([
+      2,
+      `Cannot connect to PostgreSQL at ${new URL(DATABASE_URL).host}: ECONNREFUSED. Failed to connect.`,
+    ]);
+    expect(stdout).not.toContain('secret');
+  });
 
   test('two services never share a port', async () => {
     const served = await startServe(`sqlite:${temporaryPath('first.db')}`);

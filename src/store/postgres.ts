@@ -1,6 +1,7 @@
 // The PostgreSQL engine: for several processes and machines.
 
 import { SQL } from 'bun';
+import { connectionFault } from './connection-fault.ts';
 import type {
   BulkStatement,
   Cell,
@@ -159,7 +160,10 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   } catch (cause) {
     await close();
     // Neither the driver's message nor this one contains the password.
-    throw new StoreError('bad-store', `Cannot connect to PostgreSQL: ${(cause as Error).message}`, { cause });
+    const where = await connectionFault(url, 5432);
+    throw new StoreError('bad-store', `Cannot connect to PostgreSQL at ${where}. ${(cause as Error).message}.`, {
+      cause,
+    });
   }
   return {
     dialect: DIALECT,
