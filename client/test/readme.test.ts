@@ -82,5 +82,6 @@ describe('the README of the client', () => {
     await vaults.first().click();
     expect(await vaults.allTextContents()).toEqual([checksummed(COLD.Ada)]);
     expect(await page.getByRole('radio').isChecked()).toBe(true);
+    await page.locator('button:enabled', { hasText: 'Mint' }).waitFor();
   });
 });
