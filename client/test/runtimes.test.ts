@@ -73,7 +73,7 @@ const config :Workerd.Config = (
   services = [
     (name = "suite", worker = (
       modules = [(name = "worker", esModule = embed "worker.js")],
-      compatibilityDate = "2026-11-01",
+      compatibilityDate = "2026-10-01",
     )),
     (name = "internet", network = (allow = ["local"])),
   ],
