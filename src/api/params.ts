@@ -157,7 +157,7 @@ export const block: Param<BlockChoice> = {
 };
 
 /** The time may be absent. */
-const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):\d{2}(?::\d{2}(?:\.\d+)?)?(Z| ?UTC|[+-]\d{2}:?\d{2})?)?$/;
 
 /** JavaScript reads the 30th of February as the 2nd of March. */
 const isInCalendar = (year: number, month: number, day: number, hour: number) =>
@@ -177,8 +177,9 @@ export const timestamp: Param<number> = {
     if (form === null) return new Fault(`must be Unix seconds or ISO 8601, not ${quoted(text)}`);
     const [, year, month, day, hour, zone] = form;
     // JavaScript reads a date without a time as UTC too.
-    if (hour !== undefined && zone === undefined) return new Fault(`has no time zone; for UTC send ${text}Z`);
-    const milliseconds = Date.parse(text);
+    if (hour !== undefined && zone === undefined)
+      return new Fault(`has no time zone; for UTC send ${text.replace(' ', 'T')}Z`);
+    const milliseconds = Date.parse(text.replace(/ ?UTC$/, 'Z').replace(' ', 'T'));
     const exists = isInCalendar(Number(year), Number(month), Number(day), Number(hour ?? 0));
     return !exists || Number.isNaN(milliseconds) || milliseconds < 0
       ? new Fault(`is not a valid time: ${quoted(text)}`)

@@ -154,6 +154,22 @@ for (const engine of ENGINES) {
       });
     }
 
+    test('semicolons and tabs separate too, and columns may have plain names', async () => {
+      for (const separator of [';', '\t']) {
+        const line = (...cells: string[]) => `${cells.join(separator)}\n`;
+        const file = fileOf(
+          line('Hot', 'note', 'Cold') + line(HOT, '"a;b\tc"', COLD) + line('0x12', 'x', COLD) + line(HOT, '1,5', COLD),
+        );
+        const args = ['check', '--csv', file, '--block', '102', '--rights', 'vote'];
+        const { code, stdout } = await runCommand(args, { DATABASE_URL: url });
+        const [names, ...rows] = stdout.split('\n');
+        expect([code, names]).toEqual([2, ['Hot', 'note', 'Cold', 'result', 'error'].join(separator)]);
+        expect(rows[0]).toBe([HOT, '"a;b\tc"', COLD, 'true', ''].join(separator));
+        expect(rows[1]).toContain('to must be an address');
+        expect(rows[2]).toBe([HOT, '1,5', COLD, 'true', ''].join(separator));
+      }
+    });
+
     test('a byte order mark before a quoted header is ignored', async () => {
       const file = fileOf(`\ufeff"from","to"\r\n"${COLD}","${HOT}"\r\n`);
       const { code, stdout } = await runCommand(['check', '--csv', file, '--block', '102', '--rights', 'vote'], {

@@ -46,8 +46,13 @@ type Columns = Readonly<Partial<Record<ColumnName, number>>>;
 /** Column names in lower case, without separators. */
 const NAMES = new Map<string, ColumnName>([
   ...KNOWN.map((name): [string, ColumnName] => [name.toLowerCase(), name]),
-  ['vault', 'from'],
-  ['delegate', 'to'],
+  ...['vault', 'cold', 'coldwallet', 'owner', 'delegator', 'fromaddress'].map((name) => [name, 'from'] as const),
+  ...['delegate', 'hot', 'hotwallet', 'toaddress'].map((name) => [name, 'to'] as const),
+  ['contractaddress', 'contract'],
+  ['collection', 'contract'],
+  ['token', 'tokenId'],
+  ['right', 'rights'],
+  ['network', 'chainId'],
   ['registry', 'version'],
   ['chain', 'chainId'],
 ]);
@@ -64,13 +69,15 @@ export async function checkFile(call: Invocation, source: Source, file: string):
   const answers = source.store === null ? overHttp(source, blocks) : fromStore(source.store, blocks);
   let read: ((cells: readonly string[]) => Asked) | null = null;
   let [width, rows, troubled] = [0, 0, 0];
+  let separator = ',';
   const write = async ({ data, answered, lead, bytes }: AskedBatch) => {
     let text = lead;
     for (const [position, { result, error }] of (await answered).entries()) {
       const row = data[position] as CsvRow;
       if (error !== '') troubled++;
-      const missing = ','.repeat(Math.max(0, width - row.cells.length));
-      text += `${row.text}${missing},${result},${error === '' ? '' : quoteCell(asBytes(error))}\n`;
+      const missing = separator.repeat(Math.max(0, width - row.cells.length));
+      const message = error === '' ? '' : quoteCell(asBytes(error));
+      text += `${row.text}${missing}${separator}${result}${separator}${message}\n`;
     }
     rows += data.length;
     await writeWhole(Buffer.from(text, 'latin1'));
@@ -78,7 +85,9 @@ export async function checkFile(call: Invocation, source: Source, file: string):
   };
   let written = Promise.resolve();
   let before = 0;
-  for await (const { rows: batch, bytes } of readCsv(stream as unknown as AsyncIterable<Uint8Array>)) {
+  for await (const { rows: batch, bytes, separator: found } of readCsv(
+    stream as unknown as AsyncIterable<Uint8Array>,
+  )) {
     let data = batch;
     let lead = '';
     if (read === null) {
@@ -86,7 +95,8 @@ export async function checkFile(call: Invocation, source: Source, file: string):
       width = names.cells.length;
       read = readerOf(columnsOf(names.cells.map((name) => decodeCell(name) ?? name)), call);
       data = rest;
-      lead = `${names.text},result,error\n`;
+      separator = found;
+      lead = [names.text, 'result', 'error\n'].join(separator);
     }
     const reader = read;
     let from = 0;
@@ -130,7 +140,9 @@ function columnsOf(names: readonly string[]): Columns {
   }
   const missing = (['from', 'to'] as const).filter((name) => columns[name] === undefined);
   if (missing.length > 0)
-    throw new UsageError(`The CSV header lacks ${missing.join(' and ')}. It is: ${names.join(',')}`);
+    throw new UsageError(
+      `The CSV header lacks ${missing.join(' and ')}. It is: ${names.join(',')}. Name the cold wallet from (or vault, cold) and the hot wallet to (or delegate, hot).`,
+    );
   if (copied.length > 0) process.stderr.write(`Columns copied unchanged: ${copied.join(', ')}\n`);
   return columns;
 }

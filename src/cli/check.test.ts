@@ -270,7 +270,8 @@ describe('check --csv', () => {
     const file = join(folder, 'bad.csv');
     for (const [text, why] of [
       ['', 'The CSV is empty'],
-      ['wallet,hot\n1,2\n', 'lacks from and to. It is: wallet,hot'],
+      ['wallet,other\n1,2\n', 'lacks from and to. It is: wallet,other. Name the cold wallet from'],
+      ['hot,name\n1,2\n', 'lacks from. It is: hot,name.'],
       [`from,to,vault\n`, 'two columns for from'],
     ] as const) {
       writeFileSync(file, text);
@@ -362,7 +363,7 @@ describe('check --csv', () => {
   test('within a limit it says at once how long it takes, and writes rows as they come', async () => {
     const limited = await startServe(url, { MAX_LAG_1: '86400', ANONYMOUS_LIMIT: '25/1s' });
     const firstRows = Promise.withResolvers<void>();
-    let batches = 0;
+    let answered = 0;
     const proxy = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
@@ -370,8 +371,10 @@ describe('check --csv', () => {
       async fetch({ method, url, headers, body }) {
         const { pathname, search } = new URL(url);
         // The second batch is answered only after the rows of the first were printed.
-        if (method === 'POST' && ++batches === 2) await firstRows.promise;
-        return fetch(limited.url + pathname + search, { method, headers, body });
+        if (method === 'POST' && answered > 0) await firstRows.promise;
+        const response = await fetch(limited.url + pathname + search, { method, headers, body });
+        if (method === 'POST' && response.ok) answered++;
+        return response;
       },
     });
     const file = join(folder, 'limited.csv');

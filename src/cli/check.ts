@@ -28,7 +28,7 @@ export const check: Command = {
 Exit code: 0 yes, 1 no, 2 error.
 
 With --csv, checks every row of a UTF-8 file (- for standard input) at one block. The header must name the columns from and to
-(or vault and delegate). It can also name type, contract, tokenId, rights, version (1, 2 or any) and chainId, which override the
+(or vault and delegate, or cold and hot), separated by commas, semicolons or tabs. It can also name type, contract, tokenId, rights, version (1, 2 or any) and chainId, which override the
 options.
 Prints the same rows with two more columns, result and error; other columns are copied. All answers for a chain are from the
 same block, by hash. If a reorg replaces that block, the command stops with an error: discard its output and run it again.

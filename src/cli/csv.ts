@@ -11,6 +11,8 @@ export interface CsvRow {
 
 export interface CsvBatch {
   readonly rows: readonly CsvRow[];
+  /** A comma, a semicolon or a tab: what separates the names in the first row. */
+  readonly separator: string;
   /** Bytes of the file read so far. */
   readonly bytes: number;
 }
@@ -28,12 +30,14 @@ export async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerato
   /** Lines of a row whose quoted cell is not closed yet. */
   let open: string[] = [];
   let isFirst = true;
+  let separator = ',';
 
   const add = (line: string) => {
     const text = open.length === 0 ? line : `${open.join('\n')}\n${line}`;
     const whole = text.endsWith('\r') ? text.slice(0, -1) : text;
     const content = isFirst && whole.startsWith(BOM) ? whole.slice(BOM.length) : whole;
-    const cells = content.includes('"') ? quotedCells(content) : content.split(',');
+    if (isFirst) separator = separatorOf(content);
+    const cells = content.includes('"') ? quotedCells(content, separator) : content.split(separator);
     if (cells === null) {
       open.push(line);
       if (open.length > MAX_CELL_LINES) throw new UsageError('Invalid CSV: a quoted cell is never closed.');
@@ -53,39 +57,42 @@ export async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerato
     for (const line of lines) {
       add(line);
       if (rows.length < ROWS_PER_BATCH) continue;
-      yield { rows, bytes };
+      yield { rows, separator, bytes };
       rows = [];
     }
     if (rest.length > MAX_LINE_LENGTH) throw new UsageError('Invalid CSV: a line is longer than 1,000,000 characters.');
   }
   add(rest);
   if (open.length > 0) throw new UsageError('Invalid CSV: the file ends inside a quoted cell.');
-  if (rows.length > 0) yield { rows, bytes };
+  if (rows.length > 0) yield { rows, separator, bytes };
 }
 
 /** Null if the last cell is not closed yet. A quote has a meaning only at the start of a cell. */
-function quotedCells(text: string): string[] | null {
+function quotedCells(text: string, separator: string): string[] | null {
   const cells: string[] = [];
   for (let at = 0; ; ) {
     if (text[at] === '"') {
       let end = text.indexOf('"', at + 1);
       while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
       if (end < 0) return null;
-      const comma = text.indexOf(',', end);
-      cells.push(text.slice(at + 1, end).replaceAll('""', '"') + text.slice(end + 1, comma < 0 ? undefined : comma));
-      at = comma < 0 ? -1 : comma + 1;
+      const next = text.indexOf(separator, end);
+      cells.push(text.slice(at + 1, end).replaceAll('""', '"') + text.slice(end + 1, next < 0 ? undefined : next));
+      at = next < 0 ? -1 : next + 1;
     } else {
-      const comma = text.indexOf(',', at);
-      cells.push(text.slice(at, comma < 0 ? undefined : comma));
-      at = comma < 0 ? -1 : comma + 1;
+      const next = text.indexOf(separator, at);
+      cells.push(text.slice(at, next < 0 ? undefined : next));
+      at = next < 0 ? -1 : next + 1;
     }
     if (at < 0) return cells;
   }
 }
 
+/** Spreadsheets write semicolons where a comma separates decimals. Names of columns contain none of the three. */
+const separatorOf = (names: string): string => [',', ';', '\t'].find((one) => names.includes(one)) ?? ',';
+
 /** Quotes a cell if it needs it. */
 export const quoteCell = (value: string): string =>
-  /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+  /[",;\t\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

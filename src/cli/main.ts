@@ -5,7 +5,6 @@ import { version } from '../../package.json' with { type: 'json' };
 import { nearest } from '../api/query.ts';
 import { RpcError } from '../chain/rpc.ts';
 import { ListenError } from '../http/listener.ts';
-import { McpPackageError } from '../mcp/server.ts';
 import { alignColumns } from '../service/align-columns.ts';
 import { ConfigError } from '../service/config.ts';
 import { createLog, flushLog } from '../service/log.ts';
@@ -70,10 +69,7 @@ function errorMessage(error: unknown): string {
   const { message, name: kind } = error as Error;
   const code = String((error as { code?: unknown }).code);
   if (error instanceof ConfigError) return `Invalid configuration:\n${message}`;
-  if (
-    [StoreError, UsageError, RpcError, ArchiveError, ListenError, McpPackageError].some((one) => error instanceof one)
-  )
-    return message;
+  if ([StoreError, UsageError, RpcError, ArchiveError, ListenError].some((one) => error instanceof one)) return message;
   if (code.startsWith('ERR_PARSE_ARGS')) return `${message.split(/[.\n]/)[0]}. See delegations ${name} --help.`;
   if (kind === 'AbortError' || /^(ConnectionClosed|ECONNRESET)$/.test(code))
     return 'The service closed the connection before the response was complete.';

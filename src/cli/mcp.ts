@@ -8,8 +8,8 @@ import { askWithinLimit } from './question-options.ts';
 export const mcp: Command = {
   name: 'mcp',
   summary: 'answer the questions of a language model (MCP server on stdio)',
-  about: `Serves read-only tools over the Model Context Protocol, on standard input and output: may_act, explain, vaults, delegates,
-history and networks. Each answer names its block. Needs the package @modelcontextprotocol/server.
+  about: `Serves read-only tools over the Model Context Protocol, on standard input and output: may_act, explain, vaults, delegates, holders,
+history and networks. Each answer names its block.
 
 ${SOURCE_ABOUT} ${STALE_ABOUT}`,
   options: SOURCE_OPTIONS,

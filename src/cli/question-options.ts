@@ -4,7 +4,7 @@ import * as p from '../api/params.ts';
 import { type Registry, scopesOfRegistry } from '../api/registries.ts';
 import type { CheckOptions } from '../api/url.ts';
 import { isRightsParam, rightsOf } from '../registry/rights.ts';
-import { ALL_SCOPES, SCOPES, type Scope } from '../registry/scopes.ts';
+import { ALL_SCOPES, impliedScopes, SCOPES, type Scope } from '../registry/scopes.ts';
 import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Invocation, Option } from './command.ts';
@@ -114,8 +114,7 @@ export function scopeOf(
       throw new UsageError(`--token-id is not allowed in a check of type ${named}`);
     return named;
   }
-  if (tokenId === undefined) return contract === undefined ? 'all' : 'contract';
-  const [scope, ...others] = scopes.filter((one) => SCOPES[one].needsTokenId);
+  const [scope, ...others] = impliedScopes(scopes, { contract, tokenId });
   if (scope === undefined || others.length > 0)
     throw new UsageError(`--type is required with --token-id: ${[scope, ...others].join(' or ')}?`);
   return scope;

@@ -1,12 +1,14 @@
 // The tools of the MCP server: questions to the API, with the parameters of its operations.
 
 import { COUNTERPARTS, HISTORY } from '../api/any-operations.ts';
+import { HOLDERS_OPERATION } from '../api/holders-operation.ts';
 import type { OperationBase } from '../api/operation.ts';
 import { CHECKS, checkOf, NETWORKS_OPERATION } from '../api/operations.ts';
 import { scopesOfRegistry } from '../api/registries.ts';
 import { type Explanation, isGranted } from '../api/responses.ts';
 import type { JsonSchema } from '../api/shape.ts';
 import { anyUrl } from '../api/url.ts';
+import { impliedScopes } from '../registry/scopes.ts';
 
 /** Sends a GET to the API. */
 export type Ask = (path: string) => Promise<Response>;
@@ -71,17 +73,18 @@ const SCOPES = scopesOfRegistry('any');
 const CHECK_PARAM = {
   type: 'string',
   enum: SCOPES,
-  description: `What is asked. ${SCOPES.map((scope) => `${scope}: ${CHECKS.any[scope].summary}.`).join(' ')} A broader delegation satisfies a narrower check.`,
+  description: `What is asked. ${SCOPES.map((scope) => `${scope}: ${CHECKS.any[scope].summary}.`).join(' ')} A broader delegation satisfies a narrower check. Without it: all, or contract if a contract is given; required with a tokenId.`,
 };
 
 const checkSchema = (): JsonSchema => {
   const all = Object.assign({}, ...SCOPES.map((scope) => propertiesOf(CHECKS.any[scope])));
-  return schemaOf({ check: CHECK_PARAM, ...all }, ['check', 'from', 'to']);
+  return schemaOf({ check: CHECK_PARAM, ...all }, ['from', 'to']);
 };
 
 function checkUrlOf({ check, ...given }: Arguments): string {
-  const scope = SCOPES.find((one) => one === check);
+  const [scope, ...others] = check === undefined ? impliedScopes(SCOPES, given) : SCOPES.filter((one) => one === check);
   if (scope === undefined) throw new ArgumentError(`check must be one of ${SCOPES.join(', ')}.`);
+  if (others.length > 0) throw new ArgumentError(`check is required with tokenId: ${[scope, ...others].join(' or ')}.`);
   const operation = checkOf('any', scope);
   return anyUrl(operation, { ...readArguments(given, operation), numbers: 'string', explain: 'true' });
 }
@@ -131,6 +134,7 @@ export const TOOLS: readonly Tool[] = [
   },
   listTool('vaults', COUNTERPARTS.vaults),
   listTool('delegates', COUNTERPARTS.delegates),
+  listTool('holders', HOLDERS_OPERATION),
   listTool('history', HISTORY),
   {
     name: 'networks',

@@ -83,3 +83,13 @@ export const selectorOf = (version: Version, scope: Scope): string | undefined =
 /** The scopes of a version, from the widest to the narrowest. */
 export const scopesOf = <V extends Version>(version: V): readonly ScopeOf<V>[] =>
   ALL_SCOPES.filter((scope) => selectorOf(version, scope) !== undefined) as ScopeOf<V>[];
+
+/** The scopes that a question may mean that names none, by what it names instead. */
+export function impliedScopes<S extends Scope>(
+  scopes: readonly S[],
+  { contract, tokenId }: { readonly contract?: unknown; readonly tokenId?: unknown },
+): readonly S[] {
+  if (tokenId !== undefined) return scopes.filter((one) => SCOPES[one].needsTokenId);
+  const scope = contract === undefined ? 'all' : 'contract';
+  return scopes.filter((one) => one === scope);
+}

@@ -30,9 +30,7 @@ export async function followChains(environment: Environment): Promise<void> {
   let chains: readonly FollowedChain[] = [];
   const followerStatus = () => chains.map((chain) => chain.status());
   // A child process has no metrics server: its parent serves the metrics of both.
-  const metrics = process.connected
-    ? null
-    : await startFollowerMetrics(config, counted, store, followerStatus, log);
+  const metrics = process.connected ? null : await startFollowerMetrics(config, counted, store, followerStatus, log);
   const stopping = new AbortController();
   chains = [...config.chains].map(([chainId, chain]) => {
     const network = NETWORKS.get(chainId) as Network;
