@@ -43,7 +43,7 @@ const NOT_RUN: readonly (readonly [page: string, text: string, why: string])[] =
   ['README.md', 'chain RPCs ──►', 'it is a picture'],
   ['client/README.md', 'npm install', 'it is not published; client/test/package.test.ts packs and installs it'],
   ['docs/architecture.md', 'chain RPCs ──►', 'it is a picture'],
-  ['docs/operating.md', 'npx ./delegations-0.1.0.tgz', 'test/package.test.ts does the same in an empty folder'],
+  ['docs/operating.md', 'npx ./dist/delegations-0.1.0.tgz', 'test/package.test.ts does the same in an empty folder'],
   ['docs/operating.md', 'docker load', 'it needs Docker; test/image.test.ts builds and runs the image without it'],
   ['docs/operating.md', 'docker compose', 'it needs Docker; deploy/deploy.test.ts checks the files'],
   [
@@ -52,6 +52,8 @@ const NOT_RUN: readonly (readonly [page: string, text: string, why: string])[] =
     'it changes the users and services of the machine; deploy/deploy.test.ts checks the units',
   ],
   ['docs/operating.md', 'systemd-run', 'it needs a machine that systemd has started'],
+  ['docs/integrating.md', '"command": "npx"', 'it configures another program; test/mcp.test.ts starts the same server'],
+  ['docs/integrating.md', '"type": "http"', 'it configures another program; test/mcp.test.ts asks the same server'],
   ['docs/operating.md', 'kubectl apply', 'it needs a cluster; deploy/deploy.test.ts checks the manifests'],
 ];
 
