@@ -25,6 +25,11 @@ const KINDS: readonly (readonly [kind: string, path: string, body?: string])[] =
   ['`any` list, 10,000', `/registry/any/${LARGE}?limit=10000`],
   ['vaults of one', `/registry/any/vaults/${hotOf(11)}`],
   ['vaults, 1,000', `/registry/any/vaults/${POPULAR}?limit=1000`],
+  [
+    'vaults of 10 wallets at once',
+    '/registry/any/vaults',
+    JSON.stringify({ wallets: Array.from({ length: 10 }, (_, turn) => hotOf(turn + 1)) }),
+  ],
   ['history, 1,000', `/registry/any/history/${LARGE}?limit=1000`],
   ['history, 10,000', `/registry/any/history/${LARGE}?limit=10000`],
   ['changes, 1,000', '/registry/any/changes?limit=1000'],

@@ -115,6 +115,14 @@ function printedBy(section: string, answer: unknown): unknown[] {
       return [body['delegations']];
     case 'operation-changes':
       return [...(body['changes'] ?? [])];
+    case 'operation-vaultsBatch':
+    case 'operation-delegatesBatch':
+    case 'operation-holdersBatch': {
+      const name = section.slice('operation-'.length, -'Batch'.length);
+      return (body['answers'] as readonly Record<string, unknown>[]).map((one) =>
+        name === 'holders' ? one['holds'] : one[name],
+      );
+    }
     case 'operation-checkBatch':
       return (body['answers'] as readonly { result?: boolean | string; problem?: { title: string } }[]).map(
         ({ result, problem }) => (typeof result === 'string' ? `${result}n` : (result ?? problem?.title)),

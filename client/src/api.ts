@@ -853,6 +853,135 @@ export interface Operations {
     };
     readonly body: Batch;
   };
+  readonly vaultsBatch: {
+    readonly params: {
+      /** The contract address. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly contract?: string | undefined;
+      /** The token id in decimal digits, from 0 to 2^256-1. */
+      readonly tokenId?: bigint | undefined;
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      readonly rights?: string | undefined;
+      /** `true` adds wallets whose delegations cover only a part of what is asked: some contracts, or some tokens. */
+      readonly narrower?: boolean | undefined;
+      /** The chain id of the network, as listed at /networks. */
+      readonly chainId?: number | undefined;
+      /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
+      readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
+      /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */
+      readonly timestamp?: Date | number | string | undefined;
+    };
+    readonly body: {
+      readonly chainId: number;
+      readonly block: Block;
+      readonly answers: readonly (
+        | {
+            /** With its EIP-55 checksum. */
+            readonly wallet: Hex;
+            /** Whether every chain has answered. If not, `chains` says which has not, and why. */
+            readonly complete: boolean;
+            readonly vaults: readonly {
+              /** With its EIP-55 checksum. */
+              readonly vault: Hex;
+              readonly chainId: number;
+              /** Whether the delegations cover only a part of what is asked. */
+              readonly narrower: boolean;
+              readonly grants: readonly DetailedDelegation[];
+            }[];
+            readonly chains: readonly ChainPart[];
+            readonly next: string | null;
+          }
+        | { readonly problem: Problem }
+      )[];
+      /** Whether every wallet was answered. */
+      readonly complete: boolean;
+    };
+  };
+  readonly delegatesBatch: {
+    readonly params: {
+      /** The contract address. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly contract?: string | undefined;
+      /** The token id in decimal digits, from 0 to 2^256-1. */
+      readonly tokenId?: bigint | undefined;
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      readonly rights?: string | undefined;
+      /** `true` adds wallets whose delegations cover only a part of what is asked: some contracts, or some tokens. */
+      readonly narrower?: boolean | undefined;
+      /** The chain id of the network, as listed at /networks. */
+      readonly chainId?: number | undefined;
+      /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
+      readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
+      /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */
+      readonly timestamp?: Date | number | string | undefined;
+    };
+    readonly body: {
+      readonly chainId: number;
+      readonly block: Block;
+      readonly answers: readonly (
+        | {
+            /** With its EIP-55 checksum. */
+            readonly wallet: Hex;
+            /** Whether every chain has answered. If not, `chains` says which has not, and why. */
+            readonly complete: boolean;
+            readonly delegates: readonly {
+              /** With its EIP-55 checksum. */
+              readonly delegate: Hex;
+              readonly chainId: number;
+              /** Whether the delegations cover only a part of what is asked. */
+              readonly narrower: boolean;
+              readonly grants: readonly DetailedDelegation[];
+            }[];
+            readonly chains: readonly ChainPart[];
+            readonly next: string | null;
+          }
+        | { readonly problem: Problem }
+      )[];
+      /** Whether every wallet was answered. */
+      readonly complete: boolean;
+    };
+  };
+  readonly holdersBatch: {
+    readonly params: {
+      /** The contract address. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly contract: string;
+      /** The token id in decimal digits, from 0 to 2^256-1. */
+      readonly tokenId?: bigint | undefined;
+      /** The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`. */
+      readonly standard?: 'ERC721' | 'ERC1155' | 'ERC20' | undefined;
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      readonly rights?: string | undefined;
+      /** The chain id of the network, as listed at /networks. */
+      readonly chainId?: number | undefined;
+      /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
+      readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
+      /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */
+      readonly timestamp?: Date | number | string | undefined;
+    };
+    readonly body: {
+      readonly chainId: number;
+      readonly block: Block;
+      readonly answers: readonly (
+        | {
+            /** With its EIP-55 checksum. */
+            readonly wallet: Hex;
+            readonly holds: boolean | null;
+            readonly chainId: number;
+            readonly block: Block;
+            readonly holders: readonly {
+              /** With its EIP-55 checksum. */
+              readonly owner: Hex;
+              /** What the owner holds, at most what it delegated. 1 for an ERC-721 token; without `tokenId`, the number of its tokens. */
+              readonly balance: Balance;
+              /** The delegations by which the wallet may act for this owner. Empty if the wallet is the owner. */
+              readonly delegations: readonly DetailedDelegation[];
+            }[];
+            readonly next: string | null;
+          }
+        | { readonly problem: Problem }
+      )[];
+      /** Whether every wallet was answered. */
+      readonly complete: boolean;
+    };
+  };
   readonly networks: { readonly params: Record<never, never>; readonly body: readonly Network[] };
 }
 

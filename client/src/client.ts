@@ -6,12 +6,13 @@ import { type CheckMany, type Checks, createCheckMany, createChecks, type Explai
 import type { Defaults } from './context.ts';
 import { createLists, type Lists } from './lists.ts';
 import { type CallOptions, createSend, type RequestOptions } from './request.ts';
+import { createWalletBatches, type WalletBatches } from './wallets.ts';
 
 /** Where the service is, and what calls use that do not name their own chain or point in time. */
 export type ClientOptions = RequestOptions & Defaults;
 
 /** Whatever is not an answer is thrown: see errors.ts. */
-export interface DelegationsClient extends Lists {
+export interface DelegationsClient extends Lists, WalletBatches {
   readonly url: string;
   readonly defaults: Defaults;
   /** Whether `to` may act for `from`, or how much of a token it may use. */
@@ -35,6 +36,7 @@ export function createClient({ chainId, block, timestamp, ...options }: ClientOp
     ...createChecks(context),
     checkMany: createCheckMany(context),
     ...createLists(context),
+    ...createWalletBatches(context),
     changes: (query = {}) => new Changes(context, query),
     networks: (call = {}) => context.send('/networks', {}, call, readNetworks),
   };

@@ -15,3 +15,4 @@ export * from './errors.ts';
 export type { Delegate, Holder, HoldersPage, ListQuery, Vault } from './lists.ts';
 export type { ChainAnswer, Page, Pages } from './pages.ts';
 export type { CallOptions } from './request.ts';
+export type { WalletAnswer, WalletBatches } from './wallets.ts';

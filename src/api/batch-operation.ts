@@ -76,6 +76,7 @@ export const BATCH_OPERATION = {
     'no-chain-answered',
     'request-timeout',
     'content-too-large',
+    'too-many-questions',
     'unsupported-media-type',
   ],
 } as const satisfies OperationBase & { readonly version: 'any' };

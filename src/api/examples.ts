@@ -11,6 +11,7 @@ import type { InputOf, ResponseOf } from './operation.ts';
 import { CHECKS, LISTS, type Operation } from './operations.ts';
 import { PROBLEMS, type ProblemType, problemUri } from './problems.ts';
 import { urlFor } from './url.ts';
+import { WALLET_BATCHES } from './wallet-batch-operations.ts';
 
 /** The first accounts of the mnemonic of Hardhat and Anvil: in a sandbox, everybody can sign for them. */
 const COLD = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
@@ -124,6 +125,73 @@ const VOTE_GRANT = record(2, VOTER, null, [VOTE, 'vote'], 3);
 /** The grants of the contract, in v2 and v1. */
 const NFT_GRANTS = [record(2, HOT, NFT, [NO_RIGHTS, null], 1), record(1, HOT, NFT, [null, null], 0)];
 
+const ofWallets = (
+  position: 0 | 1 | 2,
+  summary: string,
+  query: string,
+  wallets: readonly string[],
+  answers: readonly object[],
+): Example => {
+  const { id, path } = WALLET_BATCHES[position];
+  return {
+    operation: id,
+    summary,
+    request: `${path}?${query}`,
+    body: { wallets },
+    answer: { chainId: 1, block: EXAMPLE_BLOCK, answers, complete: true },
+  };
+};
+
+/** Each answer is that of the operation for one wallet. */
+const WALLET_EXAMPLES: readonly Example[] = [
+  ofWallets(
+    0,
+    'For whom may each of these wallets act on a contract?',
+    `contract=${NFT}`,
+    [HOT, VOTER],
+    [
+      {
+        wallet: HOT,
+        complete: true,
+        vaults: [{ vault: COLD, chainId: 1, narrower: false, grants: NFT_GRANTS }],
+        ...ANSWERED,
+      },
+      { wallet: VOTER, complete: true, vaults: [], ...ANSWERED },
+    ],
+  ),
+  ofWallets(
+    1,
+    'Who may act for each of these wallets on a contract?',
+    `contract=${NFT}`,
+    [COLD],
+    [
+      {
+        wallet: COLD,
+        complete: true,
+        delegates: [{ delegate: HOT, chainId: 1, narrower: false, grants: NFT_GRANTS }],
+        ...ANSWERED,
+      },
+    ],
+  ),
+  ofWallets(
+    2,
+    'Which of these wallets may enter with token 42?',
+    `contract=${NFT}&tokenId=42`,
+    [HOT, VOTER],
+    [
+      {
+        wallet: HOT,
+        holds: true,
+        chainId: 1,
+        block: BLOCK,
+        holders: [{ owner: COLD, balance: 1, delegations: NFT_GRANTS }],
+        next: null,
+      },
+      { wallet: VOTER, holds: false, chainId: 1, block: BLOCK, holders: [], next: null },
+    ],
+  ),
+];
+
 export const EXAMPLES: readonly Example[] = [
   example(
     COUNTERPARTS.vaults,
@@ -227,6 +295,7 @@ export const EXAMPLES: readonly Example[] = [
       answers: [{ result: true }, { result: '250000000' }, { result: true }, { problem: NOT_SERVED }],
     } satisfies ResponseOf<typeof BATCH_OPERATION>,
   },
+  ...WALLET_EXAMPLES,
   example(LISTS[2], 'All delegations of a wallet', { wallet: COLD }, [
     { type: 'CONTRACT', from: COLD, to: HOT, contract: NFT, tokenId: null },
     { type: 'TOKEN', from: COLD, to: HOT, contract: COIN, tokenId: null },

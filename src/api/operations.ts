@@ -12,6 +12,7 @@ import { REGISTRIES, type Registry, type ScopeOfRegistry, scopesOfRegistry } fro
 import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
 import { BALANCE, DELEGATION, DETAILED_DELEGATION, explanation, HEALTH, NETWORK, READINESS } from './responses.ts';
 import { anyObject, anyOf, arrayOf, boolean, described } from './shape.ts';
+import { WALLET_BATCHES, type WalletBatchOperation } from './wallet-batch-operations.ts';
 
 /** What every operation of a registry takes. */
 const COMMON_PARAMS = {
@@ -295,6 +296,7 @@ export type Operation =
   | RegistryOperation
   | AnyOperation
   | BatchOperation
+  | WalletBatchOperation
   | typeof NETWORKS_OPERATION
   | typeof HEALTH_OPERATION
   | typeof READY_OPERATION
@@ -313,6 +315,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...ANY_OPERATIONS,
   ...REGISTRY_OPERATIONS,
   BATCH_OPERATION,
+  ...WALLET_BATCHES,
   NETWORKS_OPERATION,
   HEALTH_OPERATION,
   READY_OPERATION,

@@ -128,8 +128,10 @@ export const CHAIN_ANSWER = anyOf(
   object({ chainId: integer, problem: PROBLEM }),
 );
 
+/** A part of a batch that cannot be answered. */
+export const REFUSED = object({ problem: PROBLEM });
 /** The answer to one question of a batch. */
-const BATCH_RESULT = anyOf(object({ result: anyOf(boolean, BALANCE) }), object({ problem: PROBLEM }));
+const BATCH_RESULT = anyOf(object({ result: anyOf(boolean, BALANCE) }), REFUSED);
 const COMPLETE = described(boolean, 'Whether every question was answered.');
 const BATCH_CHAINS = described(arrayOf(CHAIN_ANSWER), 'The chains of the questions, in the order of their first one.');
 

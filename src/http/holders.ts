@@ -72,13 +72,15 @@ export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: C
   return requested.cursor === null ? retryRewritten(answer, () => chainReorganizing(chainId)) : answer();
 }
 
+export const ownershipOff = () =>
+  new Problem('ownership-off', 'The operator of this service has not turned token gates on (OWNERSHIP=on).');
+
 function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service: { tokens, chainIds } }: Call) {
   const request = readRequest(operation, path, query);
   const { wallet, contract, tokenId, standard, rights, chainId, block, timestamp, numbers, limit, cursor, ...rest } =
     request;
   handled(rest);
-  if (tokens === undefined)
-    throw new Problem('ownership-off', 'The operator of this service has not turned token gates on (OWNERSHIP=on).');
+  if (tokens === undefined) throw ownershipOff();
   requireServed(chainId, 'any', chainIds);
   // Tokens are burned by sending them there.
   if (wallet === ZERO_ADDRESS) throw badRequest([{ parameter: 'wallet', detail: 'must not be the zero address' }]);

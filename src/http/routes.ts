@@ -38,6 +38,7 @@ import { answerList } from './list.ts';
 import { answerMcp } from './mcp.ts';
 import type { Service } from './service.ts';
 import { answerHealth, answerNetworks, answerReady } from './status.ts';
+import { answerWalletBatch } from './wallet-batch.ts';
 import { answerWalletCsv } from './wallet-csv.ts';
 
 export interface Route {
@@ -82,6 +83,7 @@ const HANDLERS: {
   changes: answerChanges,
   history: answerHistory,
   batch: answerBatch,
+  'wallet-batch': answerWalletBatch,
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),

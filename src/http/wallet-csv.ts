@@ -10,6 +10,7 @@ import { csvName, csvParts, readCsvPage, renderNoCsv } from '../web/wallet/walle
 import { Refusal } from '../web/wallet/wallet-reader.ts';
 import { readWalletView } from '../web/wallet/wallet-view.ts';
 import type { Call } from './call.ts';
+import { streamTexts } from './stream-texts.ts';
 
 export async function answerWalletCsv(
   query: ExplorerQuery,
@@ -36,46 +37,12 @@ export async function answerWalletCsv(
       cache: 'no-store',
     });
   const sent: StreamedBody = { bytes: 0, onEnd: end };
-  const deadline = performance.now() + 1000 * service.answerTimeout;
-  return streamResponse(stream(csvParts(view, first, ask), deadline, sent, service.onError), sent, {
+  const { answerTimeout: seconds, onError } = service;
+  return streamResponse(streamTexts({ parts: csvParts(view, first, ask), sent, seconds, onError }), sent, {
     headers: {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${csvName(view)}"`,
       'cache-control': 'no-store',
-    },
-  });
-}
-
-/** On an error the body ends without its last chunk, so that the file does not look complete. */
-function stream(
-  parts: AsyncGenerator<string, void, void>,
-  deadline: number,
-  sent: StreamedBody,
-  onError: ((error: unknown) => void) | undefined,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        if (performance.now() > deadline) throw new Error('CSV not sent within the answer timeout.');
-        const { value, done } = await parts.next();
-        if (done) {
-          controller.close();
-          sent.onEnd(true);
-          return;
-        }
-        const bytes = encoder.encode(value);
-        sent.bytes += bytes.length;
-        controller.enqueue(bytes);
-      } catch (error) {
-        onError?.(error);
-        controller.error(error);
-        sent.onEnd(false);
-      }
-    },
-    async cancel() {
-      sent.onEnd(false);
-      await parts.return();
     },
   });
 }

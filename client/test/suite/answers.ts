@@ -169,6 +169,31 @@ export const ANSWERS: Cases = {
     await rejects((async () => (answers[4] as { result?: unknown }).result)(), ChainNotReady);
   },
 
+  async 'many wallets at once, each as it would be answered alone'(servers) {
+    const client = clientOf(servers);
+    const wallets = [HOT, ADA, '0x12'];
+    const many = await client.vaultsMany({ wallets, contract: COLLECTION });
+    const alone = await client.vaults({ wallet: HOT, contract: COLLECTION }).all();
+    equal(
+      many.map((one) => (one.ok ? one.rows.length : one.error.constructor.name)),
+      [alone.length, 0, 'BadRequest'],
+    );
+    equal(
+      many[0]?.ok && many[0].rows.map(({ vault }) => vault),
+      alone.map(({ vault }) => vault),
+    );
+    const [delegates] = await client.delegatesMany({ wallets: [ADA] });
+    ensure(delegates?.ok === true && delegates.rows.some(({ delegate }) => delegate === HOT), 'a delegate of Ada');
+    const held = await client.holdersMany({ wallets: [HOT, DAN], contract: COLLECTION, tokenId: MAX });
+    const single = await Promise.all(
+      [HOT, DAN].map((wallet) => client.holds({ wallet, contract: COLLECTION, tokenId: MAX })),
+    );
+    equal(
+      held.map((one) => one.ok && one.holds),
+      single,
+    );
+  },
+
   async 'vaults and delegates'(servers) {
     const client = clientOf(servers);
     const vaults = await client.vaults({ wallet: HOT, contract: COLLECTION }).all();

@@ -1,6 +1,6 @@
 // The API reference as a list of blocks, derived from the declarations of the operations. HTML and Markdown are made from it.
 
-import { MAX_BATCH_BYTES, QUESTION_SCHEMA } from '../../api/batch-operation.ts';
+import { BATCH_OPERATION, MAX_BATCH_BYTES, QUESTION_SCHEMA } from '../../api/batch-operation.ts';
 import { EXAMPLES, type Example } from '../../api/examples.ts';
 import { describeParam } from '../../api/openapi.ts';
 import type { OperationBase, ParamUse, RequestBody } from '../../api/operation.ts';
@@ -90,13 +90,19 @@ const parameters = (operation: OperationBase): Block => ({
   })),
 });
 
-/** The fields of a question in a body. */
-const questionFields = ({ description }: RequestBody): readonly Block[] => [
+/** What a body consists of, and the fields of a question in it. */
+const bodyBlocks = (kind: string, { description }: RequestBody): readonly Block[] => [
   paragraph(description),
-  table(
-    ['Field of a question', 'Meaning'],
-    Object.entries(QUESTION_SCHEMA.properties).map(([name, field]) => ({ cells: [`\`${name}\``, field.description] })),
-  ),
+  ...(kind === BATCH_OPERATION.kind
+    ? [
+        table(
+          ['Field of a question', 'Meaning'],
+          Object.entries(QUESTION_SCHEMA.properties).map(([name, field]) => ({
+            cells: [`\`${name}\``, field.description],
+          })),
+        ),
+      ]
+    : []),
 ];
 
 const shown = (examples: readonly Example[], answerOf: AnswerOf): readonly ShownExample[] =>
@@ -116,7 +122,7 @@ const operationSection = (operation: OperationBase, answerOf: AnswerOf): Section
     heading(3, operation.summary),
     { kind: 'path', method: operation.method, path: operation.path },
     paragraph(operation.description),
-    ...(operation.requestBody === undefined ? [] : questionFields(operation.requestBody)),
+    ...(operation.requestBody === undefined ? [] : bodyBlocks(operation.kind, operation.requestBody)),
     parameters(operation),
   ],
   examples: shown(

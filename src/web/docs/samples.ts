@@ -82,10 +82,21 @@ function callOf(operation: Operation, example: Example): string {
 for (const answer of answers) {
   console.log(answer.ok ? answer.result : answer.error.problem.title);
 }`;
+    case 'wallet-batch':
+      return `const answers = await client.${WALLETS_METHOD[operation.id]}(${literal({ ...paramsOf(operation, example), ...(example.body as object) })});
+for (const answer of answers) {
+  console.log(answer.ok ? answer.${operation.id === 'holdersBatch' ? 'holds' : 'rows'} : answer.error.problem.title);
+}`;
     default:
       return print(`${LISTING[operation.kind as keyof typeof LISTING] ?? operation.id}(${query}).all()`);
   }
 }
+
+const WALLETS_METHOD = {
+  vaultsBatch: 'vaultsMany',
+  delegatesBatch: 'delegatesMany',
+  holdersBatch: 'holdersMany',
+} as const;
 
 /** The method of the client, where it is not named after the operation. */
 const LISTING = { list: 'list', 'any-list': 'list' } as const;
