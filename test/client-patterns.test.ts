@@ -120,6 +120,37 @@ describe('X-API-KEY', () => {
     }
   });
 
+  test('with COMPATIBLE=on the requests of public clients are answered with another base URL alone', async () => {
+    const raw = rawClient(lenient.url);
+    const foreign = 'X-API-KEY: 9f3a7c1e-0b5d-4d8e-8a57-0d1c2b3a4f5e\r\n';
+    const json = 'Accept: application/json\r\n';
+    const pairs = { v1: `delegate=${HOT}&vault=${COLD}`, v2: `to=${HOT}&from=${COLD}` };
+    const token = `contract=${CONTRACT}&tokenId=7&chainId=1`;
+    const rows = expect.stringMatching(/^\[\{"type":"ALL",/);
+    for (const [target, headers, body] of [
+      // Lists: from Python, React, a static page, axios with a key, Nuxt, Next and an allowlist script.
+      [`/registry/v2/${HOT}?chainId=1`, 'User-Agent: python-requests/2.31\r\n', rows],
+      [`/registry/v2/${HOT}`, '', rows],
+      [`/registry/v2/${encodeURIComponent(HOT)}`, 'Origin: https://a.example\r\n', rows],
+      [`/registry/v2/${HOT}`, `${foreign}${json}`, rows],
+      [`/registry/v1/${HOT}`, '', rows],
+      [`/registry/v2/${HOT}?chainId=1`, `${foreign}Cache-Control: no-store\r\n`, rows],
+      [`/registry/v2/${HOT}?chainId=1`, json, rows],
+      // Checks of a Go client: its format of the whole wallet names a contract that it has not got.
+      [`/registry/v1/check/all?${pairs.v1}&contract=%!s(MISSING)`, `${foreign}${json}`, 'true'],
+      [`/registry/v1/check/contract?${pairs.v1}&contract=${CONTRACT}`, `${foreign}${json}`, 'true'],
+      [`/registry/v1/check/token?${pairs.v1}&${token}`, `${foreign}${json}`, 'true'],
+      [`/registry/v2/check/all?${pairs.v2}&contract=%!s(MISSING)`, `${foreign}${json}`, 'true'],
+      [`/registry/v2/check/contract?${pairs.v2}&contract=${CONTRACT}`, `${foreign}${json}`, 'true'],
+      [`/registry/v2/check/erc721?${pairs.v2}&${token}`, `${foreign}${json}`, 'true'],
+    ] as const) {
+      const head = `Host: x\r\nX-Forwarded-For: ${newcomer()}\r\n${headers}`;
+      const answer = await raw.send(`GET ${target} HTTP/1.1\r\n${head}\r\n`);
+      expect([target, answer?.status, answer?.body]).toEqual([target, 200, body]);
+    }
+    raw.close();
+  });
+
   test('a value that the program did not have, and a parameter against caches, are explained', async () => {
     for (const [query, part] of [
       ['chainId=', 'wrote nothing: leave the parameter out'],
