@@ -15,7 +15,7 @@ const ROOM_BYTES = 4e9;
 /** How long each file took, in milliseconds: the slowest are started first. `--update-timings` writes it. */
 const TIMINGS = join(import.meta.dir, 'timings.json');
 
-/** A full run has 200 simulated, 60 random and 200 lives of the store. */
+/** A full run has 100 simulated, 60 random and 200 lives of the store. */
 const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '40', PROPERTY_RUNS: '200' };
 
 /** Twice the two cores that a run is meant for: some tests wait for most of their time. */
