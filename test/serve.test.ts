@@ -5,7 +5,7 @@ import { freePort } from '../src/sandbox/free-port.ts';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
-import { fatalIn, type LogLine, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
+import { fatalIn, type LogLine, MAIN, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 
 const next = async ({ lines }: ServeProcess) => (await lines.next()).value as LogLine;
 
@@ -124,6 +124,13 @@ describe('delegations serve', () => {
       `Cannot connect to PostgreSQL at ${new URL(DATABASE_URL).host}: ECONNREFUSED. Failed to connect.`,
     ]);
     expect(stdout).not.toContain('secret');
+  });
+
+  test('what ends a service is not the closed pipe of its log', async () => {
+    const command = `${JSON.stringify(process.execPath)} ${JSON.stringify(MAIN)} serve | true; exit \${PIPESTATUS[0]}`;
+    const environment = { PATH: process.env['PATH'] ?? '', DATABASE_URL: 'postgres://x@127.0.0.1:1/x', PORT: '0' };
+    const child = Bun.spawn(['bash', '-c', command], { env: environment, stdout: 'ignore', stderr: 'pipe' });
+    expect([await child.exited, await child.stderr.text()]).toEqual([2, '']);
   });
 
   test('two services never share a port', async () => {

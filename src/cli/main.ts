@@ -58,7 +58,7 @@ async function end(error: unknown): Promise<void> {
     error instanceof UsageError || String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
   if (command?.isService && !isTyped) {
     await flushLog();
-    createLog('error', (line) => writeSync(1, line))('error', 'ended by an error', { error: message });
+    createLog('error', (line) => writeTo(1, line))('error', 'ended by an error', { error: message });
     process.exitCode = 2;
     if (!process.stderr.isTTY) return;
   }
@@ -88,9 +88,13 @@ function suggestion(word: string): string {
 /** Exit code 2, never 1, which means no. */
 function fail(message: string): void {
   process.exitCode = 2;
+  writeTo(2, `${message}\n`);
+}
+
+function writeTo(output: 1 | 2, text: string): void {
   try {
-    writeSync(2, `${message}\n`);
+    writeSync(output, text);
   } catch {
-    // Standard error is closed.
+    // It is closed.
   }
 }
