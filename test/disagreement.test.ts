@@ -456,6 +456,9 @@ inWorld(
   async (world, first) => {
     const late = world.chain;
     world.one.providers.failed({ name: '1/1' }, new Lagging('behind'), world.one.clock);
+    // Not in the tick of the failure, although it has the block.
+    await world.one.settle();
+    expect(causesOf(world)).toEqual(['behind', null]);
     world.grow(1, quiet);
     first.chain = late;
     await world.one.settle();

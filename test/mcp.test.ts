@@ -156,7 +156,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     );
     expect(await errorOf({ check: 'erc20', from: COLD, to: HOT })).toBe('Invalid request: contract is required');
     expect(await errorOf({ ...pair, chainId: 137 })).toBe(
-      'Chain not served: chainId 137 is not served here. Served are 1',
+      'Chain not served: chainId 137 is not served here. Served chains: 1',
     );
     expect(await errorOf({ ...pair, block: 106 })).toEndWith(': Chain 1 is indexed up to block 105.');
     expect(await errorOf({ ...pair, block: 99 })).toStartWith('Before the first indexed block: ');

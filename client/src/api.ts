@@ -51,8 +51,59 @@ export type ChainPart =
       readonly problem: { readonly [field: string]: unknown };
     };
 
+export interface Vaults {
+  /** With its EIP-55 checksum. */
+  readonly wallet: Hex;
+  /** Whether every chain has answered. If not, `chains` says which has not, and why. */
+  readonly complete: boolean;
+  readonly vaults: readonly {
+    /** With its EIP-55 checksum. */
+    readonly vault: Hex;
+    readonly chainId: number;
+    /** Whether the delegations cover only a part of what is asked. */
+    readonly narrower: boolean;
+    readonly grants: readonly DetailedDelegation[];
+  }[];
+  readonly chains: readonly ChainPart[];
+  readonly next: string | null;
+}
+
+export interface Delegates {
+  /** With its EIP-55 checksum. */
+  readonly wallet: Hex;
+  /** Whether every chain has answered. If not, `chains` says which has not, and why. */
+  readonly complete: boolean;
+  readonly delegates: readonly {
+    /** With its EIP-55 checksum. */
+    readonly delegate: Hex;
+    readonly chainId: number;
+    /** Whether the delegations cover only a part of what is asked. */
+    readonly narrower: boolean;
+    readonly grants: readonly DetailedDelegation[];
+  }[];
+  readonly chains: readonly ChainPart[];
+  readonly next: string | null;
+}
+
 /** An integer with every digit, or its decimal text with `numbers=string`. */
 export type Balance = bigint;
+
+export interface Holders {
+  /** With its EIP-55 checksum. */
+  readonly wallet: Hex;
+  readonly holds: boolean | null;
+  readonly chainId: number;
+  readonly block: Block;
+  readonly holders: readonly {
+    /** With its EIP-55 checksum. */
+    readonly owner: Hex;
+    /** What the owner holds, at most what it delegated. 1 for an ERC-721 token; without `tokenId`, the number of its tokens. */
+    readonly balance: Balance;
+    /** The delegations by which the wallet may act for this owner. Empty if the wallet is the owner. */
+    readonly delegations: readonly DetailedDelegation[];
+  }[];
+  readonly next: string | null;
+}
 
 export interface DelegationChange {
   readonly type: 'began' | 'changed' | 'ended';
@@ -322,22 +373,7 @@ export interface Operations {
       /** Where the page starts: `next` of the previous page. All pages are as of the same blocks. */
       readonly cursor?: string | undefined;
     };
-    readonly body: {
-      /** With its EIP-55 checksum. */
-      readonly wallet: Hex;
-      /** Whether every chain has answered. If not, `chains` says which has not, and why. */
-      readonly complete: boolean;
-      readonly vaults: readonly {
-        /** With its EIP-55 checksum. */
-        readonly vault: Hex;
-        readonly chainId: number;
-        /** Whether the delegations cover only a part of what is asked. */
-        readonly narrower: boolean;
-        readonly grants: readonly DetailedDelegation[];
-      }[];
-      readonly chains: readonly ChainPart[];
-      readonly next: string | null;
-    };
+    readonly body: Vaults;
   };
   readonly delegates: {
     readonly params: {
@@ -362,22 +398,7 @@ export interface Operations {
       /** Where the page starts: `next` of the previous page. All pages are as of the same blocks. */
       readonly cursor?: string | undefined;
     };
-    readonly body: {
-      /** With its EIP-55 checksum. */
-      readonly wallet: Hex;
-      /** Whether every chain has answered. If not, `chains` says which has not, and why. */
-      readonly complete: boolean;
-      readonly delegates: readonly {
-        /** With its EIP-55 checksum. */
-        readonly delegate: Hex;
-        readonly chainId: number;
-        /** Whether the delegations cover only a part of what is asked. */
-        readonly narrower: boolean;
-        readonly grants: readonly DetailedDelegation[];
-      }[];
-      readonly chains: readonly ChainPart[];
-      readonly next: string | null;
-    };
+    readonly body: Delegates;
   };
   readonly holders: {
     readonly params: {
@@ -402,22 +423,7 @@ export interface Operations {
       /** Where the page starts: `next` of the previous page. All pages are as of the same blocks. */
       readonly cursor?: string | undefined;
     };
-    readonly body: {
-      /** With its EIP-55 checksum. */
-      readonly wallet: Hex;
-      readonly holds: boolean | null;
-      readonly chainId: number;
-      readonly block: Block;
-      readonly holders: readonly {
-        /** With its EIP-55 checksum. */
-        readonly owner: Hex;
-        /** What the owner holds, at most what it delegated. 1 for an ERC-721 token; without `tokenId`, the number of its tokens. */
-        readonly balance: Balance;
-        /** The delegations by which the wallet may act for this owner. Empty if the wallet is the owner. */
-        readonly delegations: readonly DetailedDelegation[];
-      }[];
-      readonly next: string | null;
-    };
+    readonly body: Holders;
   };
   readonly changes: {
     readonly params: {
@@ -873,25 +879,7 @@ export interface Operations {
     readonly body: {
       readonly chainId: number;
       readonly block: Block;
-      readonly answers: readonly (
-        | {
-            /** With its EIP-55 checksum. */
-            readonly wallet: Hex;
-            /** Whether every chain has answered. If not, `chains` says which has not, and why. */
-            readonly complete: boolean;
-            readonly vaults: readonly {
-              /** With its EIP-55 checksum. */
-              readonly vault: Hex;
-              readonly chainId: number;
-              /** Whether the delegations cover only a part of what is asked. */
-              readonly narrower: boolean;
-              readonly grants: readonly DetailedDelegation[];
-            }[];
-            readonly chains: readonly ChainPart[];
-            readonly next: string | null;
-          }
-        | { readonly problem: Problem }
-      )[];
+      readonly answers: readonly (Vaults | { readonly problem: Problem })[];
       /** Whether every wallet was answered. */
       readonly complete: boolean;
     };
@@ -916,25 +904,7 @@ export interface Operations {
     readonly body: {
       readonly chainId: number;
       readonly block: Block;
-      readonly answers: readonly (
-        | {
-            /** With its EIP-55 checksum. */
-            readonly wallet: Hex;
-            /** Whether every chain has answered. If not, `chains` says which has not, and why. */
-            readonly complete: boolean;
-            readonly delegates: readonly {
-              /** With its EIP-55 checksum. */
-              readonly delegate: Hex;
-              readonly chainId: number;
-              /** Whether the delegations cover only a part of what is asked. */
-              readonly narrower: boolean;
-              readonly grants: readonly DetailedDelegation[];
-            }[];
-            readonly chains: readonly ChainPart[];
-            readonly next: string | null;
-          }
-        | { readonly problem: Problem }
-      )[];
+      readonly answers: readonly (Delegates | { readonly problem: Problem })[];
       /** Whether every wallet was answered. */
       readonly complete: boolean;
     };
@@ -959,25 +929,7 @@ export interface Operations {
     readonly body: {
       readonly chainId: number;
       readonly block: Block;
-      readonly answers: readonly (
-        | {
-            /** With its EIP-55 checksum. */
-            readonly wallet: Hex;
-            readonly holds: boolean | null;
-            readonly chainId: number;
-            readonly block: Block;
-            readonly holders: readonly {
-              /** With its EIP-55 checksum. */
-              readonly owner: Hex;
-              /** What the owner holds, at most what it delegated. 1 for an ERC-721 token; without `tokenId`, the number of its tokens. */
-              readonly balance: Balance;
-              /** The delegations by which the wallet may act for this owner. Empty if the wallet is the owner. */
-              readonly delegations: readonly DetailedDelegation[];
-            }[];
-            readonly next: string | null;
-          }
-        | { readonly problem: Problem }
-      )[];
+      readonly answers: readonly (Holders | { readonly problem: Problem })[];
       /** Whether every wallet was answered. */
       readonly complete: boolean;
     };

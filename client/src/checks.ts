@@ -118,7 +118,7 @@ export function createCheckMany(context: Context): CheckMany {
         if (answers.length !== questions.length) throw new TypeError('not as many answers as questions');
         const blocks = new Map(chains.map((chain) => [chain.chainId, 'block' in chain ? chain.block : undefined]));
         return answers.map((answer, index) => {
-          if ('problem' in answer) return unanswered(readProblem(answer.problem));
+          if ('problem' in answer) return unanswered(answer.problem, 'result');
           const question = questions[index] as Question;
           const block = readBlock(blocks.get(chainOf(question)));
           return { ok: true, result: readResult(question.check, answer.result), block };
@@ -129,12 +129,17 @@ export function createCheckMany(context: Context): CheckMany {
   };
 }
 
-function unanswered(error: ProblemError): Answer {
+/** The answer to a question that has a problem instead. */
+export function unanswered(
+  problem: unknown,
+  ...fields: readonly string[]
+): { readonly ok: false; error: ProblemError } {
+  const error = readProblem(problem);
   const answer = { ok: false as const, error };
   // For callers without types: undefined would be read as no.
-  return Object.defineProperty(answer, 'result', {
-    get() {
-      throw error;
-    },
-  });
+  const get = () => {
+    throw error;
+  };
+  for (const field of fields) Object.defineProperty(answer, field, { get });
+  return answer;
 }

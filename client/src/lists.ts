@@ -50,14 +50,21 @@ function blockOf(headers: Headers): Block {
   return { number: Number(number), hash, timestamp: timestamp === null ? null : Number(timestamp) };
 }
 
-function readRows<Row>(rows: unknown): readonly Row[] {
+export function readRows<Row>(rows: unknown): readonly Row[] {
   if (!Array.isArray(rows)) throw new TypeError('not a list');
   return rows;
 }
 
-function readNext(next: unknown): string | null {
+export function readNext(next: unknown): string | null {
   if (next !== null && typeof next !== 'string') throw new TypeError('not a cursor');
   return next;
+}
+
+/** Null if the page has no holder and there is a next one. */
+export function readHolds(holds: unknown, next: unknown): boolean | null {
+  const isKnown = typeof holds === 'boolean' || (holds === null && next !== null);
+  if (!isKnown) throw new TypeError('not known whether it holds');
+  return holds;
 }
 
 const DEFAULT_LIMIT = 1000;
@@ -101,9 +108,8 @@ export function createLists(context: Context): Lists {
     new Pages<Holder, HoldersPage>((cursor) =>
       ask('/registry/any/holders/', query, cursor, {}, (body) => {
         const { holders: rows, holds, chainId, block, next } = body as Operations['holders']['body'];
-        const isKnown = typeof holds === 'boolean' || (holds === null && next !== null);
-        if (!isKnown) throw new TypeError('not known whether it holds');
-        return { rows: readRows(rows), holds, chains: [{ chainId, block: readBlock(block) }], next: readNext(next) };
+        const chains = [{ chainId, block: readBlock(block) }];
+        return { rows: readRows(rows), holds: readHolds(holds, next), chains, next: readNext(next) };
       }),
     );
 

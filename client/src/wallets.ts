@@ -1,12 +1,13 @@
 // One question about many wallets in one request, as of one block.
 
 import type { Block, Operations } from './api.ts';
+import { unanswered } from './checks.ts';
 import { type Context, type Query, splitQuery } from './context.ts';
-import { type ProblemError, readProblem } from './errors.ts';
-import type { Delegate, Holder, Vault } from './lists.ts';
+import type { ProblemError } from './errors.ts';
+import { type Delegate, type Holder, readHolds, readNext, readRows, type Vault } from './lists.ts';
 import { readBlock } from './pages.ts';
 
-/** The first page of a wallet, or why there is none. `next` is the `cursor` of the list of that wallet, if it has more. */
+/** The first page of a wallet, or why there is none: reading `rows` or `holds` then throws its error. `next` is the `cursor` of the list of that wallet, if it has more. */
 export type WalletAnswer<Row, More = object> =
   | ({ readonly ok: true; readonly rows: readonly Row[]; readonly next: string | null; readonly block: Block } & More)
   | { readonly ok: false; readonly error: ProblemError };
@@ -36,17 +37,9 @@ export function createWalletBatches(context: Context): WalletBatches {
       const { answers, block } = body as Body;
       if (answers.length !== wallets.length) throw new TypeError('not as many answers as wallets');
       return answers.map(({ problem, holds, next, [name]: rows }) => {
-        if (problem !== undefined) return { ok: false, error: readProblem(problem) };
-        if (!Array.isArray(rows)) throw new TypeError('not a list');
-        const isKnown = typeof holds === 'boolean' || (holds === null && next !== null);
-        if (name === 'holders' && !isKnown) throw new TypeError('not known whether it holds');
-        return {
-          ok: true,
-          rows,
-          next: next ?? null,
-          block: readBlock(block),
-          ...(name === 'holders' ? { holds } : {}),
-        };
+        if (problem !== undefined) return unanswered(problem, 'rows', 'holds');
+        const page = { ok: true, rows: readRows(rows), next: readNext(next), block: readBlock(block) };
+        return name === 'holders' ? { ...page, holds: readHolds(holds, next) } : page;
       });
     };
     return context.send(`/registry/any/${name}`, { ...params, numbers: 'string' }, call, read, { wallets }) as never;

@@ -70,6 +70,7 @@ const TOKEN_NEEDS_CONTRACT: Rule = (isGiven) =>
 const SIDES = {
   vaults: {
     one: 'vault',
+    name: 'Vaults',
     param: p.actingWallet,
     summary: 'List the wallets that a wallet may act for',
     description:
@@ -77,6 +78,7 @@ const SIDES = {
   },
   delegates: {
     one: 'delegate',
+    name: 'Delegates',
     param: p.grantingWallet,
     summary: 'List the wallets that may act for a wallet',
     description:
@@ -90,7 +92,7 @@ const NARROWER_TEXT =
   'With `narrower=true`, wallets follow whose delegations cover only a part of what is asked. One with very many of them can be on several pages.';
 
 function defineCounterparts<S extends Side>(side: S) {
-  const { one, param, summary, description } = SIDES[side];
+  const { one, name, param, summary, description } = SIDES[side];
   const row = object({
     [one]: checksumAddress,
     chainId: integer,
@@ -122,7 +124,7 @@ function defineCounterparts<S extends Side>(side: S) {
     answer: {
       ...ANSWER,
       description: `The ${side}.`,
-      body: object({ ...ABOUT_CHAINS, [side]: arrayOf(row), ...AFTER_ROWS }) as Shape<object>,
+      body: named(name, object({ ...ABOUT_CHAINS, [side]: arrayOf(row), ...AFTER_ROWS })) as Shape<object>,
     },
   } as const satisfies OperationBase & { readonly side: S; readonly one: string };
 }

@@ -125,6 +125,27 @@ const VOTE_GRANT = record(2, VOTER, null, [VOTE, 'vote'], 3);
 /** The grants of the contract, in v2 and v1. */
 const NFT_GRANTS = [record(2, HOT, NFT, [NO_RIGHTS, null], 1), record(1, HOT, NFT, [null, null], 0)];
 
+const VAULTS_OF_HOT = {
+  wallet: HOT,
+  complete: true,
+  vaults: [{ vault: COLD, chainId: 1, narrower: false, grants: NFT_GRANTS }],
+  ...ANSWERED,
+};
+const DELEGATES_OF_COLD = {
+  wallet: COLD,
+  complete: true,
+  delegates: [{ delegate: HOT, chainId: 1, narrower: false, grants: NFT_GRANTS }],
+  ...ANSWERED,
+};
+const HOLDERS_OF_HOT = {
+  wallet: HOT,
+  holds: true,
+  chainId: 1,
+  block: BLOCK,
+  holders: [{ owner: COLD, balance: 1, delegations: NFT_GRANTS }],
+  next: null,
+};
+
 const ofWallets = (
   position: 0 | 1 | 2,
   summary: string,
@@ -149,46 +170,15 @@ const WALLET_EXAMPLES: readonly Example[] = [
     'For whom may each of these wallets act on a contract?',
     `contract=${NFT}`,
     [HOT, VOTER],
-    [
-      {
-        wallet: HOT,
-        complete: true,
-        vaults: [{ vault: COLD, chainId: 1, narrower: false, grants: NFT_GRANTS }],
-        ...ANSWERED,
-      },
-      { wallet: VOTER, complete: true, vaults: [], ...ANSWERED },
-    ],
+    [VAULTS_OF_HOT, { wallet: VOTER, complete: true, vaults: [], ...ANSWERED }],
   ),
-  ofWallets(
-    1,
-    'Who may act for each of these wallets on a contract?',
-    `contract=${NFT}`,
-    [COLD],
-    [
-      {
-        wallet: COLD,
-        complete: true,
-        delegates: [{ delegate: HOT, chainId: 1, narrower: false, grants: NFT_GRANTS }],
-        ...ANSWERED,
-      },
-    ],
-  ),
+  ofWallets(1, 'Who may act for each of these wallets on a contract?', `contract=${NFT}`, [COLD], [DELEGATES_OF_COLD]),
   ofWallets(
     2,
     'Which of these wallets may enter with token 42?',
     `contract=${NFT}&tokenId=42`,
     [HOT, VOTER],
-    [
-      {
-        wallet: HOT,
-        holds: true,
-        chainId: 1,
-        block: BLOCK,
-        holders: [{ owner: COLD, balance: 1, delegations: NFT_GRANTS }],
-        next: null,
-      },
-      { wallet: VOTER, holds: false, chainId: 1, block: BLOCK, holders: [], next: null },
-    ],
+    [HOLDERS_OF_HOT, { wallet: VOTER, holds: false, chainId: 1, block: BLOCK, holders: [], next: null }],
   ),
 ];
 
@@ -197,36 +187,19 @@ export const EXAMPLES: readonly Example[] = [
     COUNTERPARTS.vaults,
     'For whom may this wallet act on a contract?',
     { wallet: HOT, contract: NFT },
-    {
-      wallet: HOT,
-      complete: true,
-      vaults: [{ vault: COLD, chainId: 1, narrower: false, grants: NFT_GRANTS }],
-      ...ANSWERED,
-    },
+    VAULTS_OF_HOT,
   ),
   example(
     COUNTERPARTS.delegates,
     'Who may act for this wallet on a contract?',
     { wallet: COLD, contract: NFT },
-    {
-      wallet: COLD,
-      complete: true,
-      delegates: [{ delegate: HOT, chainId: 1, narrower: false, grants: NFT_GRANTS }],
-      ...ANSWERED,
-    },
+    DELEGATES_OF_COLD,
   ),
   example(
     HOLDERS_OPERATION,
     'Does this wallet, or one that it may act for, own token 42?',
     { wallet: HOT, contract: NFT, tokenId: 42 },
-    {
-      wallet: HOT,
-      holds: true,
-      chainId: 1,
-      block: BLOCK,
-      holders: [{ owner: COLD, balance: 1, delegations: NFT_GRANTS }],
-      next: null,
-    },
+    HOLDERS_OF_HOT,
   ),
   example(
     ANY_LIST,

@@ -6,7 +6,7 @@ import { inPath, type OperationBase, optional, required, withDefault } from './o
 import * as p from './params.ts';
 import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
 import { BALANCE, BLOCK, DETAILED_DELEGATION } from './responses.ts';
-import { arrayOf, boolean, checksumAddress, described, integer, nullable, object, string } from './shape.ts';
+import { arrayOf, boolean, checksumAddress, described, integer, named, nullable, object, string } from './shape.ts';
 
 export const HOLDER = object({
   owner: checksumAddress,
@@ -20,19 +20,22 @@ export const HOLDER = object({
   ),
 });
 
-export const HOLDERS = object({
-  wallet: checksumAddress,
-  holds: nullable(
-    described(
-      boolean,
-      'Whether this page has a holder. Null if it has none and there is a next page: the answer is not known yet.',
+export const HOLDERS = named(
+  'Holders',
+  object({
+    wallet: checksumAddress,
+    holds: nullable(
+      described(
+        boolean,
+        'Whether this page has a holder. Null if it has none and there is a next page: the answer is not known yet.',
+      ),
     ),
-  ),
-  chainId: integer,
-  block: BLOCK,
-  holders: arrayOf(HOLDER),
-  next: nullable(described(string, 'The `cursor` of the next page. Null on the last page.')),
-});
+    chainId: integer,
+    block: BLOCK,
+    holders: arrayOf(HOLDER),
+    next: nullable(described(string, 'The `cursor` of the next page. Null on the last page.')),
+  }),
+);
 
 export const HOLDERS_OPERATION = {
   ...ofRegistry('any'),

@@ -5,7 +5,7 @@ import { BACKFILL_BLOCKS, Problem } from '../api/problems.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import { describeHalt, findDispute } from '../store/halt.ts';
-import type { AnswerBlock, ChainState, Store } from '../store/store.ts';
+import type { AnswerBlock, ChainState, ListQuery, Store } from '../store/store.ts';
 import { clockAhead, clockBehind, lagOf } from './freshness.ts';
 import { reorganizing, TRIES } from './rewritten.ts';
 import type { Service } from './service.ts';
@@ -147,6 +147,25 @@ export function requireFresh(
     `Chain ${chainId} is stale: its newest indexed block ${head.number} is ${age} seconds old, and the limit is ${limit} seconds.${why}`,
     { retryAfter, fields },
   );
+}
+
+/** The block at which questions about a chain are answered. */
+export interface PinnedBlock {
+  readonly at: ListQuery['at'];
+  readonly block: AnswerBlock;
+  readonly chain: ChainState;
+}
+
+/** Throws if the block is not indexed, or the chain does not answer for it now. */
+export async function pinBlock(chainId: number, asOf: AsOf, service: Service): Promise<PinnedBlock> {
+  const { store } = service;
+  const { result, reach } = await readAsOf(store, chainId, asOf, (at) => store.pin(chainId, at));
+  const { chain, stamp, block } = result;
+  requireFresh(chain, reach, service.now(), service);
+  const at = { block: block.number, revision: chain.revision, stamp };
+  // Refuses a block that is not indexed.
+  await store.checkMany(chainId, [], at);
+  return { at, block, chain };
 }
 
 /** Throws a problem if the changes of a chain may be out of date. They depend on the newest block, or on the newest final one. */

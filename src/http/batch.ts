@@ -14,8 +14,7 @@ import { type StreamedBody, streamResponse, textResponse } from '../api/sized-re
 import { partsOf } from '../registry/check.ts';
 import { StoreError } from '../store/errors.ts';
 import { unsettledRevocation } from '../store/read/refusals.ts';
-import type { AnswerBlock, ChainState, ListQuery } from '../store/store.ts';
-import { type AsOf, findWalletDispute, readAsOf, requireFresh } from './as-of.ts';
+import { type AsOf, findWalletDispute, type PinnedBlock, pinBlock } from './as-of.ts';
 import { announcedBytes, BODY_SECONDS, MAX_PLAIN_BYTES, readBody } from './body.ts';
 import type { Call } from './call.ts';
 import { noneAnswered } from './chain-pages.ts';
@@ -36,7 +35,7 @@ const READ_AT_ONCE = 100;
 type Row = ChainQuestion | Problem;
 
 /** A chain of the batch: the block at which its questions are answered, or why they are not. */
-type Pin = { readonly at: ListQuery['at']; readonly block: AnswerBlock; readonly chain: ChainState } | Problem;
+type Pin = PinnedBlock | Problem;
 
 interface Batch {
   readonly rows: readonly Row[];
@@ -169,15 +168,8 @@ async function pinChains(batch: Batch): Promise<ReadonlyMap<number, Pin>> {
 }
 
 async function pinChain(chainId: number, { asOf, service, failed }: Batch): Promise<Pin> {
-  const { store } = service;
   try {
-    const { result, reach } = await readAsOf(store, chainId, asOf, (at) => store.pin(chainId, at));
-    const { chain, stamp, block } = result;
-    requireFresh(chain, reach, service.now(), service);
-    const at = { block: block.number, revision: chain.revision, stamp };
-    // Refuses a block that is not indexed.
-    await store.checkMany(chainId, [], at);
-    return { at, block, chain };
+    return await pinBlock(chainId, asOf, service);
   } catch (error) {
     const problem = problemOf(error, service, failed);
     if (problem.type === 'internal' || isRewritten(error)) throw error;

@@ -8,6 +8,7 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createAdmission } from './admission.ts';
 import { createLimiter } from './limiter.ts';
+import { createLongLists } from './long-lists.ts';
 
 let store: Store;
 let epoch = 0;
@@ -100,7 +101,7 @@ describe('POST /registry/any/vaults and delegates', () => {
     // Neither final nor stored with its hash.
     expect((await send(app, '/registry/any/vaults?block=104', { wallets: [HOT] })).status).toBe(404);
     const gate = await send(app, `/registry/any/holders?contract=${CONTRACT}`, { wallets: [HOT] });
-    expect(await gate.text()).toContain('OWNERSHIP=on');
+    expect([gate.status, await gate.text()]).toEqual([404, expect.stringContaining('OWNERSHIP=on')]);
   });
 
   test('each wallet counts as a request', async () => {
@@ -119,6 +120,25 @@ describe('POST /registry/any/vaults and delegates', () => {
       return response.status;
     };
     expect([await statusOf(6), await statusOf(3), await statusOf(2)]).toEqual([413, 200, 429]);
+  });
+
+  test('a body that does not arrive keeps nobody from a long list', async () => {
+    const longLists = createLongLists();
+    const app = appOf(store, timeOf(105), { longLists });
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', body: readable, headers, duplex: 'half' };
+    const waiting = app.fetch(new Request('http://localhost/registry/any/vaults', init as RequestInit));
+    const writer = writable.getWriter();
+    await writer.write(Buffer.from(`{"wallets":["${HOT}"`));
+    await Bun.sleep(0);
+    expect(longLists.inFlight).toBe(0);
+    await writer.write(Buffer.from(']}'));
+    await writer.close();
+    const response = await waiting;
+    expect([response.status, longLists.inFlight]).toEqual([200, 1]);
+    await response.text();
+    expect(longLists.inFlight).toBe(0);
   });
 
   test('a caller without a key has four at a time, until they were read or cancelled', async () => {

@@ -1,19 +1,20 @@
 // Answers one question about many wallets, as of one block: each as the operation for a single wallet would.
 
-import { CHECKS } from '../api/operations.ts';
+import { stringify } from '../api/json-text.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
+import { BLOCK } from '../api/responses.ts';
 import { type StreamedBody, streamResponse } from '../api/sized-response.ts';
-import { urlFor } from '../api/url.ts';
 import { MAX_WALLETS, MAX_WALLETS_BYTES, type WalletBatchOperation } from '../api/wallet-batch-operations.ts';
+import { type AsOf, type PinnedBlock, pinBlock } from './as-of.ts';
 import { BODY_SECONDS, readBody } from './body.ts';
 import type { Call } from './call.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
 import { ownershipOff } from './holders.ts';
-import { reorganizing } from './rewritten.ts';
+import { chainReorganizing, reorganizing, retryRewritten } from './rewritten.ts';
+import { requireServed } from './served-chains.ts';
 import { streamTexts } from './stream-texts.ts';
 
-const ZERO = `0x${'0'.repeat(40)}`;
 /** Longer than any address. */
 const MAX_WALLET_LENGTH = 64;
 
@@ -25,35 +26,26 @@ interface Block {
 
 export async function answerWalletBatch(operation: WalletBatchOperation, call: Call): Promise<Response> {
   const { request, query, service, ask } = call;
-  const { chainId, block, timestamp } = readRequest(operation, {}, query) as {
-    readonly chainId: number;
-    readonly block?: number | 'latest' | 'finalized';
-    readonly timestamp?: number;
-  };
+  const { chainId, block, timestamp } = readRequest(operation, {}, query) as { readonly chainId: number } & AsOf;
   if (operation.id === 'holdersBatch' && service.tokens === undefined) throw ownershipOff();
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json')
     throw new Problem('unsupported-media-type', `Content-Type must be application/json, not ${JSON.stringify(type)}.`);
   const caller = call.caller();
   const received = service.longLists.receive(caller);
-  const { end } = service.longLists.begin(caller);
-  let isStreamed = false;
   try {
     const seconds = Math.min(BODY_SECONDS, service.answerTimeout);
     const wallets = readWallets(await readBody(request, MAX_WALLETS_BYTES, seconds, received.add));
     await call.count(wallets.length);
-    // About no wallet in particular, for what the answer says of its block.
-    const pinning = await ask(
-      urlFor(CHECKS.any.all, { from: ZERO, to: ZERO, chainId, block, timestamp, explain: 'true' }),
-    );
-    if (!pinning.ok) return pinning;
-    const pinned = await blockOf(pinning, chainId, call);
+    requireServed(chainId, 'any', service.chainIds);
+    const pin = () => pinBlock(chainId, { block, timestamp }, service);
+    const pinned = blockOf(await retryRewritten(pin, () => chainReorganizing(chainId)));
     const asked = new URLSearchParams(query);
     asked.delete('timestamp');
     asked.set('block', pinned.number);
     const urls = wallets.map((wallet) => `${operation.path}/${encodeURIComponent(wallet)}?${asked}`);
-    const sent: StreamedBody = { bytes: 0, onEnd: end };
-    isStreamed = true;
+    // Not before the body is there: a caller that sends nothing must not keep others from theirs.
+    const sent: StreamedBody = { bytes: 0, onEnd: service.longLists.begin(caller).end };
     const { answerTimeout, onError } = service;
     const parts = answersOf(urls, pinned, chainId, ask);
     return streamResponse(streamTexts({ parts, sent, seconds: answerTimeout, onError }), sent, {
@@ -61,7 +53,6 @@ export async function answerWalletBatch(operation: WalletBatchOperation, call: C
     });
   } finally {
     received.end();
-    if (!isStreamed) end();
   }
 }
 
@@ -81,19 +72,20 @@ function readWallets(body: string): readonly string[] {
 }
 
 /** A block whose hash is not known must be final: otherwise a reorg would not be noticed. */
-async function blockOf(answer: Response, chainId: number, { service: { store } }: Call): Promise<Block> {
-  const { block } = (await answer.json()) as {
-    readonly block: { readonly number: number; readonly hash: string | null };
-  };
-  const isFinal = block.number <= ((await store.chain(chainId))?.verified ?? -1);
-  if (block.hash === null && !isFinal)
+function blockOf({ block: { number, hash, timestamp }, chain: { chainId, verified } }: PinnedBlock): Block {
+  const isFinal = number <= (verified ?? -1);
+  if (hash === null && !isFinal)
     throw new Problem(
       'block-not-kept',
-      `The index of chain ${chainId} has no hash of block ${block.number}, which is not final, so a reorg would not be noticed. Use block=latest or block=finalized.`,
-      { fields: { chainId, block: block.number } },
+      `The index of chain ${chainId} has no hash of block ${number}, which is not final, so a reorg would not be noticed. Use block=latest or block=finalized.`,
+      { fields: { chainId, block: number } },
     );
   // Once a block is final, its hash need not be kept, and it is not replaced.
-  return { number: String(block.number), hash: isFinal ? null : block.hash, text: JSON.stringify(block) };
+  return {
+    number: String(number),
+    hash: isFinal ? null : hash,
+    text: stringify(BLOCK, { number, hash, timestamp }),
+  };
 }
 
 async function* answersOf(urls: readonly string[], block: Block, chainId: number, ask: Call['ask']) {

@@ -13,7 +13,7 @@ const errorResult = (text: string): CallToolResult => ({ isError: true, content:
 /** The title tells what kind of problem it is, as a model does not see the status. */
 async function problemTextOf(response: Response): Promise<string> {
   const body = (await response.json().catch(() => ({}))) as Partial<ProblemBody> & { readonly chainIds?: unknown };
-  const served = Array.isArray(body.chainIds) ? `. Served are ${body.chainIds.join(', ')}` : '';
+  const served = Array.isArray(body.chainIds) ? `. Served chains: ${body.chainIds.join(', ')}` : '';
   return `${body.title ?? `HTTP status ${response.status}`}: ${describeProblem(body) ?? 'no details'}${served}`;
 }
 

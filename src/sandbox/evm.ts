@@ -2,11 +2,11 @@
 // registries and Multicall3 at their real addresses.
 
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
 import { optionalDependencies } from '../../package.json' with { type: 'json' };
 import { createRpc, type Rpc } from '../chain/rpc.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
+import { programPath } from '../service/self-command.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { findNativePackage, nativePackage } from './edr.ts';
 
@@ -35,11 +35,15 @@ export interface EvmOptions {
 
 export async function startEvm({ since = new Date(), port = 0, folder }: EvmOptions = {}): Promise<Evm> {
   requireNativePackage();
-  // Bundled, all parts are in one folder.
-  const program = join(import.meta.dir, import.meta.path.endsWith('.js') ? 'evm-process.js' : 'evm-process.ts');
   const { promise: listening, resolve: hears } = Promise.withResolvers<number>();
   const child = Bun.spawn(
-    [process.execPath, program, String(port), since.toISOString(), ...(folder === undefined ? [] : [folder])],
+    [
+      process.execPath,
+      programPath('sandbox/evm-process.ts'),
+      String(port),
+      since.toISOString(),
+      ...(folder === undefined ? [] : [folder]),
+    ],
     { stdout: 'ignore', stderr: 'pipe', ipc: hears },
   );
   const ended = child.exited.then(() => {

@@ -182,6 +182,9 @@ export const ANSWERS: Cases = {
       many[0]?.ok && many[0].rows.map(({ vault }) => vault),
       alone.map(({ vault }) => vault),
     );
+    // Nobody may read a missing answer as no.
+    for (const field of ['rows', 'holds'] as const)
+      await rejects((async () => (many[2] as unknown as Record<string, unknown>)[field])(), BadRequest);
     const [delegates] = await client.delegatesMany({ wallets: [ADA] });
     ensure(delegates?.ok === true && delegates.rows.some(({ delegate }) => delegate === HOT), 'a delegate of Ada');
     const held = await client.holdersMany({ wallets: [HOT, DAN], contract: COLLECTION, tokenId: MAX });
