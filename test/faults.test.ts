@@ -14,9 +14,11 @@ import { unreadRevocations } from './support/unread-revocations.ts';
 import { MAINNET } from './support/vectors.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
 
+const KINDS = process.env['TEST_FAST'] ? [true] : [true, false];
+
 /** Runs a test on a world whose follower has caught up with the head: with blocks that can be proven, and without. */
 function fault(name: string, options: WorldOptions, work: (world: World, node: FakeNode) => Promise<void>): void {
-  const kinds = options.isProvable === undefined ? [true, false] : [options.isProvable];
+  const kinds = options.isProvable === undefined ? KINDS : [options.isProvable];
   test.each(kinds)(`${name}${kinds.length > 1 ? ' (proofs: %p)' : ''}`, async (isProvable) => {
     const world = await createWorld({ ...options, isProvable });
     const [node] = world.nodes as [FakeNode];
@@ -450,8 +452,11 @@ describe('malformed logs', () => {
   });
 });
 
+/** Of nodes that fail, the connection is part. */
+const SOCKET: WorldOptions = { where: 'socket' };
+
 describe('failing nodes', () => {
-  fault('24: providers disagree', { nodes: 2 }, async (world) => {
+  fault('24: providers disagree', { ...SOCKET, nodes: 2 }, async (world) => {
     const [, other] = world.nodes as [FakeNode, FakeNode];
     world.grow(3, busy);
     const branch = world.chain;
@@ -474,7 +479,7 @@ describe('failing nodes', () => {
     ['31: missing responses in a batch', () => Response.json([null, {}, { jsonrpc: '2.0', id: 1 }])],
   ];
   for (const [name, response] of responses) {
-    fault(`${name}, in bursts`, {}, async (world, node) => {
+    fault(`${name}, in bursts`, SOCKET, async (world, node) => {
       node.fault = (_question, honest) => (world.random() < 0.6 ? response() : honest());
       for (let turn = 0; turn < 6; turn++) {
         world.grow(2);
@@ -509,7 +514,7 @@ describe('failing nodes', () => {
     await endsRight(world);
   });
 
-  fault('33: another chain behind the URL', { nodes: 2 }, async (world, node) => {
+  fault('33: another chain behind the URL', { ...SOCKET, nodes: 2 }, async (world, node) => {
     node.chainId = 5;
     world.one.restart();
     node.calls.clear();
@@ -549,7 +554,7 @@ describe('failing nodes', () => {
     }
   });
 
-  fault('34: a node is down for hours', {}, async (world, node) => {
+  fault('34: a node is down for hours', SOCKET, async (world, node) => {
     node.fault = () => new Response('', { status: 503 });
     for (let turn = 0; turn < 20; turn++) {
       world.grow(20);

@@ -41,7 +41,7 @@ const GRANTS_OF_MANY = Array.from({ length: MAX_DISPUTED + 1 }, (_, turn) =>
 
 /** More blocks than are read twice, so that one with a grant to D is old history. */
 async function withOldHistory(): Promise<{ world: World; old: FakeBlock }> {
-  const world = await createWorld({ where: 'process', blocks: 1, calls: quiet, nodes: 2 });
+  const world = await createWorld({ blocks: 1, calls: quiet, nodes: 2 });
   world.grow(11_500, (turn) => (turn === 499 ? grants(D) : []));
   return { world, old: world.chain[500] as FakeBlock };
 }
@@ -139,7 +139,7 @@ describe('in old history', () => {
   });
 
   test('a delegate that one node named by a transaction that was not there is read again', async () => {
-    const world = await createWorld({ where: 'process', blocks: 1, calls: quiet, nodes: 2 });
+    const world = await createWorld({ blocks: 1, calls: quiet, nodes: 2 });
     world.grow(11_500, (turn) => {
       if (turn === 400) return [v1('delegateForAll', [D, true]), v1('delegateForAll', [E, true])];
       return turn === 500 ? [v1('revokeDelegate', [D])] : [];
@@ -240,7 +240,7 @@ describe('a block of its own at a final height', () => {
   });
 
   test('does not stop the blocks above it, where it is not proven yet', async () => {
-    const world = await createWorld({ where: 'process', blocks: 300, calls: quiet, nodes: 2 });
+    const world = await createWorld({ blocks: 300, calls: quiet, nodes: 2 });
     world.grow(1, () => grants(D));
     world.grow(30, quiet);
     const [, liar] = world.nodes as [FakeNode, FakeNode];
@@ -256,7 +256,7 @@ describe('a block of its own at a final height', () => {
   });
 
   test('in every block costs the honest node a bounded number of calls', async () => {
-    const options = { where: 'process', blocks: 60, calls: quiet, nodes: 2, isBloomFull: true } as const;
+    const options = { blocks: 60, calls: quiet, nodes: 2, isBloomFull: true } as const;
     const world = await createWorld({ ...options, finalizedDepth: 2000 });
     await world.rest(2);
     for (let turn = 0; turn < 12; turn++) {
@@ -281,7 +281,7 @@ describe('a block of its own at a final height', () => {
 describe('a node that disagrees about every block of a backfill', () => {
   for (const isProvable of [true, false])
     test(`is not believed, and costs a bounded number of calls${isProvable ? '' : ', without proofs'}`, async () => {
-      const world = await createWorld({ where: 'process', blocks: 400, calls: quiet, nodes: 2, isProvable });
+      const world = await createWorld({ blocks: 400, calls: quiet, nodes: 2, isProvable });
       const [liar, honest] = world.nodes as [FakeNode, FakeNode];
       // In logs alone, so that nothing but another answer contradicts it.
       const lie = shows(liar, (block) => [{ ...invented(grantCall(E)), hash: block.hash }]);
@@ -337,7 +337,7 @@ describe('a receipt under no root', () => {
 
   for (const count of [19, 25])
     test(`does not stop a chain that has ${count} of them`, async () => {
-      const world = await createWorld({ where: 'process', blocks: 400, calls: quiet, nodes: 2 });
+      const world = await createWorld({ blocks: 400, calls: quiet, nodes: 2 });
       const isSynced = ({ number }: FakeBlock) => (number - FIRST) % 8 === 7 && number < FIRST + 8 * count;
       for (const node of world.nodes)
         node.fault = shows(node, (block) => (isSynced(block) ? [...block.transactions, synced(block)] : null));
@@ -668,7 +668,7 @@ describe('revocations through a smart account', () => {
   });
 
   test('more than are read at once, without state: nothing is said by a part of them', async () => {
-    const { world, showHead, asks } = await withoutState({ where: 'process' });
+    const { world, showHead, asks } = await withoutState();
     for (let turn = 0; turn < 21; turn++) {
       world.grow(48, (at) => [v1('revokeDelegate', [turn === 20 && at === 47 ? D : STRANGER], false)]);
       await world.one.settle(1);

@@ -30,7 +30,7 @@ import {
 } from './support/node-quirks.ts';
 import { unreadRevocations } from './support/unread-revocations.ts';
 import { MAINNET } from './support/vectors.ts';
-import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
+import { createWorld, FIRST, type MadeChain, type World, type WorldOptions } from './support/world.ts';
 
 const [V, D, E] = WALLETS;
 const quiet = () => [];
@@ -50,12 +50,17 @@ const HANDED_OVER: History = { 10: [grants(D)], 500: [grants(D, false), grants(E
 /** Enough blocks that those of HANDED_OVER belong to the backfill, which is read once. */
 const LONG = 11_500;
 
+const MADE = new Map<string, MadeChain>();
+const has = (made: MadeChain | undefined) => (made === undefined ? {} : { made });
+
 async function inWorld(
   { blocks = 120, history = {}, ...options }: WorldOptions & { history?: History },
   work: (world: World, node: FakeNode, second: FakeNode) => Promise<void>,
 ): Promise<void> {
-  const world = await createWorld({ where: 'process', ...options, blocks: 1, calls: quiet });
-  world.grow(blocks - 1, (turn) => history[turn + 1] ?? []);
+  const name = `${blocks} ${options.isProvable} ${JSON.stringify(history)}`;
+  const world = await createWorld({ ...options, blocks: 1, calls: quiet, ...has(MADE.get(name)) });
+  if (!MADE.has(name)) world.grow(blocks - 1, (turn) => history[turn + 1] ?? []);
+  MADE.set(name, { maker: world.maker, chain: world.chain });
   const [node, second] = world.nodes as [FakeNode, FakeNode];
   try {
     await work(world, node, second);
@@ -493,7 +498,7 @@ describe('24: a node without old state answers "no code"', () => {
 
   /** Follows a new chain with nodes that each keep the state of this many blocks below the head. */
   async function firstBlockOf(depths: readonly number[]) {
-    const world = await createWorld({ where: 'process', blocks: 60, nodes: depths.length, calls: quiet });
+    const world = await createWorld({ blocks: 60, nodes: depths.length, calls: quiet });
     try {
       for (const [at, node] of world.nodes.entries()) {
         node.codeSince = FIRST + 10;

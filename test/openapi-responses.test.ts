@@ -1,7 +1,7 @@
 // Every response of every operation validates against the OpenAPI document: its status, its body and its headers.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import Ajv2020 from 'ajv/dist/2020.js';
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js';
 import { MAX_BATCH_BYTES } from '../src/api/batch-operation.ts';
 import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
 import { openApi } from '../src/api/openapi.ts';
@@ -45,9 +45,15 @@ const ajv = new Ajv2020({ strict: true, allErrors: true, validateFormats: false 
 ajv.addVocabulary(['components', 'x-request', 'x-request-body']);
 ajv.addSchema({ $id: 'openapi', components: (DOCUMENT as { components: object }).components });
 
+const compiled = new Map<string, ValidateFunction>();
+
 /** References in a part of the document lead to the document. */
-const compile = (schema: object) =>
-  ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"openapi#/')));
+function compile(schema: object): ValidateFunction {
+  const text = JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"openapi#/');
+  const validate = compiled.get(text) ?? ajv.compile(JSON.parse(text));
+  compiled.set(text, validate);
+  return validate;
+}
 
 /** Headers of every HTTP response, which the document does not list. */
 const TRANSPORT = /^(content-type|content-length|connection|date|access-control-.*|x-content-type-options)$/;

@@ -254,7 +254,7 @@ describe('history', () => {
   const history = { 500: grants(D), 900: grants(E), 1500: grants(STRANGER) };
 
   async function backfilled(fault: (world: World, node: FakeNode) => Fault | null, more: WorldOptions = {}) {
-    const world = await createWorld({ where: 'process', ...more, blocks: 1, calls: quiet });
+    const world = await createWorld({ ...more, blocks: 1, calls: quiet });
     world.grow(LONG, (turn) => history[(turn + 1) as keyof typeof history] ?? []);
     const [node] = world.nodes as [FakeNode];
     node.fault = fault(world, node);

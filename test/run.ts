@@ -1,10 +1,11 @@
-// Runs the tests, with the arguments of `bun test`. All files share one PostgreSQL server and one build of the client, and
+// Runs the tests, with the arguments of `bun test`: a word chooses the files whose path has it. All files share one PostgreSQL server and one build of the client, and
 // temporary files are kept in memory where there is room. `--fast` leaves out the files that start processes (support/needs.ts),
 // and does less in others.
 
 import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cleanEnvironment } from './support/clean-environment.ts';
 import { needsOf, testFiles } from './support/needs.ts';
 import { buildClient } from './support/packed-client.ts';
 import { startPostgres } from './support/postgres.ts';
@@ -16,13 +17,22 @@ const ROOM_BYTES = 4e9;
 const TIMINGS = join(import.meta.dir, 'timings.json');
 
 /** A full run has 100 simulated, 60 random and 200 lives of the store. */
-const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '40', PROPERTY_RUNS: '200' };
+const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '12', PROPERTY_RUNS: '60' };
 
 /** Twice the two cores that a run is meant for: some tests wait for most of their time. */
 const WORKERS = '--parallel=4';
 
 const isFast = process.argv.includes('--fast');
-const args = process.argv.slice(2).filter((one) => one !== '--fast');
+const given = process.argv.slice(2).filter((one) => one !== '--fast');
+const isOption = (one: string, at: number) => one.startsWith('-') || given[at - 1] === '-t';
+const options = given.filter(isOption);
+const words = given.filter((one, at) => !isOption(one, at)).map((one) => one.replace(/^\.\//, ''));
+const chosen = testFiles().filter((path) => words.length === 0 || words.some((word) => path.includes(word)));
+if (chosen.length === 0) {
+  console.error(`No test file has ${words.join(' or ')} in its path.`);
+  process.exit(1);
+}
+cleanEnvironment(process.env);
 
 const folder = mkdtempSync(join(temporaryFolder(), 'delegations-run-'));
 // PostgreSQL runs as another user where we are root, and must come through.
@@ -48,37 +58,34 @@ function temporaryFolder(): string {
 
 async function runAll(): Promise<number> {
   // Before the tests, of which some have their own ideas of time. A run of single files installs only what they ask for.
-  const isWhole = args.every((one) => one.startsWith('-'));
+  const isWhole = words.length === 0;
   if (isWhole) installProgramsOfTests();
   // As many connections as the stores of two files can open, and those that a failed test leaves.
   const server = await startPostgres({ max_connections: '400' });
   try {
     const shared = isWhole ? { TEST_CLIENT: buildClient() } : {};
-    return await bunTest(args, { TEST_POSTGRES: server.url, ...shared });
+    return await bunTest(chosen, { TEST_POSTGRES: server.url, ...shared });
   } finally {
     await server.stop();
   }
 }
 
 async function runFast(): Promise<number> {
-  const files = testFiles().map((path) => ({ path, needs: needsOf(path) }));
-  const out = files.filter(({ needs }) => needs.length > 0);
-  const code = await bunTest(
-    [...args, ...files.filter((one) => !out.includes(one)).map(({ path }) => `./${path}`)],
-    FAST,
-  );
+  const out = chosen.map((path) => ({ path, needs: needsOf(path) })).filter(({ needs }) => needs.length > 0);
+  const files = chosen.filter((path) => !out.some((one) => one.path === path));
+  const code = files.length === 0 ? 0 : await bunTest(files, FAST);
   const whats = [...new Set(out.flatMap(({ needs }) => needs))].sort();
   console.log(`fast: ran SQLite only, one of three recordings and ${FAST.FOLLOW_RUNS} random lives.`);
-  console.log(`fast: left out ${out.length} files that need ${whats.join(', ')}:`);
+  if (out.length > 0) console.log(`fast: left out ${out.length} files that need ${whats.join(', ')}:`);
   for (const { path, needs } of out) console.log(`  ${path} (${needs.join(', ')})`);
   console.log('fast: npm test runs everything.');
   return code;
 }
 
-async function bunTest(more: readonly string[], environment: Record<string, string>): Promise<number> {
-  const command = [process.execPath, 'test', WORKERS, '--timings', TIMINGS, ...more];
-  const child = Bun.spawn(command, {
-    env: { ...process.env, ...environment },
+async function bunTest(files: readonly string[], environment: Record<string, string>): Promise<number> {
+  const paths = files.map((path) => `./${path}`);
+  const child = Bun.spawn([process.execPath, 'test', WORKERS, '--timings', TIMINGS, ...options, ...paths], {
+    env: { ...process.env, TEST_FILES: `${files.length}`, TEST_DONE: join(folder, 'done'), ...environment },
     stdio: ['inherit', 'inherit', 'inherit'],
   });
   // The terminal sends Ctrl-C to both; we stay until the tests have ended, and clean up.

@@ -3,7 +3,7 @@ import { limitedRanges } from '../../test/support/life-quirks.ts';
 import { createWorld } from '../../test/support/world.ts';
 
 test('ranges that are fetched ahead leave no gap, before the window or the audit could repair one', async () => {
-  const world = await createWorld({ seed: 5, blocks: 60, where: 'process' });
+  const world = await createWorld({ seed: 5, blocks: 60 });
   const [node] = world.nodes;
   if (node !== undefined) node.fault = limitedRanges(10);
   try {

@@ -311,7 +311,11 @@ const madeBloom = ({ transactions }: Pick<FakeBlock, 'transactions'>) =>
 
 const hashes = new Map<string, Uint8Array>();
 
+const EMPTY_BLOOM = `0x${'0'.repeat(512)}`;
+const EMPTY_ROOT = receiptsRoot([]);
+
 export function bloomOfLogs(logs: readonly FakeLog[]): string {
+  if (logs.length === 0) return EMPTY_BLOOM;
   const bloom = new Uint8Array(256);
   for (const { address, topics } of logs) {
     for (const value of [address, ...topics]) {
@@ -363,7 +367,7 @@ export const sealedHeader = (
 ) =>
   sealed({
     ...{ number, parentHash, timestamp, stateRoot, extraData },
-    receiptsRoot: receiptsRoot(receiptsOf(transactions)),
+    receiptsRoot: transactions.length === 0 ? EMPTY_ROOT : receiptsRoot(receiptsOf(transactions)),
     logsBloom: isBloomFull ? `0x${'f'.repeat(512)}` : madeBloom({ transactions }),
     gasUsed: 50_000 * transactions.length,
   });

@@ -13,10 +13,12 @@ const STARTED_BY: Readonly<Record<string, string>> = {
   'test/support/browser.ts': 'a browser',
 };
 const STARTS_A_PROCESS = /\bBun\.spawn|'node:child_process'|'playwright-core'/;
+/** Takes as long as the rest of a fast run. */
+const COMPILES = /^import [^;]*'typescript'/m;
 const STATIC_IMPORT = /^(?:import|export) (?!type )[^;]*?'(\.[^']+\.ts)'/gm;
 
 export const testFiles = (): string[] =>
-  [...new Glob('{src,client,test,deploy,contracts,chaos}/**/*.test.ts').scanSync(ROOT)].sort();
+  [...new Glob('{src,client,test,deploy,contracts,chaos,bench}/**/*.test.ts').scanSync(ROOT)].sort();
 
 /** Empty for a file that can be in a fast run. */
 export function needsOf(testFile: string): string[] {
@@ -27,6 +29,7 @@ export function needsOf(testFile: string): string[] {
     seen.add(path);
     const text = readFileSync(join(ROOT, path), 'utf8');
     if (STARTS_A_PROCESS.test(text)) needs.add(STARTED_BY[path] ?? 'child processes');
+    if (COMPILES.test(text)) needs.add('the TypeScript compiler');
     // The program itself starts a process only when a test tells it to, and then the test imports what does so.
     if (path.startsWith('src/') && path !== testFile) return;
     for (const [, imported = ''] of text.matchAll(STATIC_IMPORT)) visit(join(dirname(path), imported));

@@ -45,6 +45,7 @@ export function stateAfter(history: History): RegistryState {
     at = at.parent;
   }
   const base = at === null ? null : (states.get(at) as RegistryState);
+  if (base !== null && missing.every(({ calls }) => calls.length === 0)) return keep(history, base);
   const model = createModel(base?.model.held());
   const versions = new Map(base?.versions);
   let isChanged = base === null;
@@ -65,6 +66,10 @@ export function stateAfter(history: History): RegistryState {
       return storage;
     },
   };
+  return keep(history, state);
+}
+
+function keep(history: History, state: RegistryState): RegistryState {
   states.set(history, state);
   if (states.size > MOST_STATES) states.delete(states.keys().next().value as History);
   return state;
@@ -116,13 +121,20 @@ const bytesOf = (hex: string) => Uint8Array.fromHex(hex.slice(2));
 const NO_BYTES = new Uint8Array();
 const EMPTY_CODE = bytesOf('0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470');
 
+const accounts = new WeakMap<Storage, FakeTrie>();
+
 /** The accounts of a chain: the v1 registry, and another one. */
 function accountsOf({ storage }: RegistryState, registry: Address): FakeTrie {
   const account = (root: string) => encodeRlp([toQuantity(1), NO_BYTES, bytesOf(root), EMPTY_CODE]);
-  return buildTrie([
-    [bytesOf(registry), account(storage.trie.root)],
-    [bytesOf(`0x${'77'.repeat(20)}`), account(buildTrie([]).root)],
-  ]);
+  let trie = accounts.get(storage);
+  if (trie === undefined) {
+    trie = buildTrie([
+      [bytesOf(registry), account(storage.trie.root)],
+      [bytesOf(`0x${'77'.repeat(20)}`), account(buildTrie([]).root)],
+    ]);
+    accounts.set(storage, trie);
+  }
+  return trie;
 }
 
 export const stateRootOf = (state: RegistryState, registry: Address): Bytes32 => accountsOf(state, registry).root;

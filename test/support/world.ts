@@ -14,7 +14,7 @@ import { MAINNET } from './vectors.ts';
 
 export const FIRST = 1000;
 
-export interface World {
+export interface World extends MadeChain {
   readonly random: () => number;
   /** The registries at the end of any block, on any branch. */
   modelAt(hash: Bytes32): Model;
@@ -52,7 +52,7 @@ export interface WorldOptions {
   readonly seconds?: number;
   readonly finalizedDepth?: number | null;
   readonly timeoutMs?: number;
-  /** Where the nodes listen; the default is `socket`. */
+  /** Where the nodes listen. The default is `process`, or `socket` for a test with a timeout: others never wait. */
   readonly where?: 'socket' | 'process';
   /** The default calls of a block. */
   readonly calls?: (random: () => number) => readonly FakeCall[];
@@ -63,6 +63,14 @@ export interface WorldOptions {
   /** Whether blocks can be proven against their hashes; they can by default. */
   readonly isProvable?: boolean;
   readonly isBloomFull?: boolean;
+  /** A chain that another world has made, instead of the first blocks: it need not be made twice. */
+  readonly made?: MadeChain;
+}
+
+/** Blocks, and their maker, which knows the truth about them. */
+export interface MadeChain {
+  readonly maker: ReturnType<typeof createChainMaker>;
+  readonly chain: readonly FakeBlock[];
 }
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
@@ -72,7 +80,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     nodes: count = 1,
     seconds = 12,
     timeoutMs,
-    where,
+    where = timeoutMs === undefined ? 'process' : 'socket',
     storeOf,
     sharedStore,
     chainId = 1,
@@ -80,7 +88,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   } = options;
   const { calls: usual = randomCalls } = options;
   const random = createRandom(seed);
-  const maker = createChainMaker(FIRST, seconds, undefined, { isProvable, isBloomFull: options.isBloomFull ?? false });
+  const { isBloomFull = false, made } = options;
+  const maker = made?.maker ?? createChainMaker(FIRST, seconds, undefined, { isProvable, isBloomFull });
   const nodes = Array.from({ length: count }, () => startFakeNode([], where));
   for (const node of nodes) {
     node.chainId = chainId;
@@ -93,7 +102,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     for (let turn = 0; turn < more; turn++) chain.push(maker.block(chain.at(-1) ?? null, calls(turn)));
     return chain;
   };
-  let chain: readonly FakeBlock[] = extend([], blocks);
+  let chain = made?.chain ?? extend([], blocks);
   const tip = () => chain.at(-1) as FakeBlock;
   for (const node of nodes) node.chain = chain;
   const one = await following(nodes, {
@@ -107,6 +116,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
 
   const world: World = {
     random,
+    maker,
     modelAt: maker.modelAt,
     callsAt: maker.callsAt,
     nodes,
