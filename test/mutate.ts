@@ -1,0 +1,240 @@
+// Breaks the program in one small place at a time, and looks whether a test notices:
+// npm run mutate [-- src/store --count 100 --seed 7]
+// A mutation meets the test files that import its file, then the fast suite, then the nearest of the other files; the first
+// failure ends it. Those that change nothing a caller can see are kept in mutate-equivalent.json, each with its reason.
+
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Glob } from 'bun';
+import equivalent from './mutate-equivalent.json' with { type: 'json' };
+import { type Mutation, mutationsOf } from './support/mutations.ts';
+import { needsOf, testFiles } from './support/needs.ts';
+import { startPostgres } from './support/postgres.ts';
+import { createRandom } from './support/random.ts';
+import timings from './timings.json' with { type: 'json' };
+
+const HELP = `Usage: npm run mutate [-- <path>... --count 100 --seed 1]
+
+Breaks the program in random small places, one at a time, and prints which of them no test notices.
+
+  <path>     only files whose path starts so; by default src/registry, api, store, chain, http, accounts and webhooks
+  --count    how many places (100)
+  --seed     which (1)
+`;
+const ROOT = join(import.meta.dir, '..');
+const FOLDERS = ['registry', 'api', 'store', 'chain', 'http', 'accounts', 'webhooks'].map((name) => `src/${name}/`);
+/** What a run of the tests of one mutation may take: more is a mutation that hangs, which a test run would notice too. */
+const LONGEST_MS = 300_000;
+/** How much of the files that are not in the fast suite are tried, in milliseconds of their usual durations. */
+const MOST_SLOW_MS = 60_000;
+const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '12', PROPERTY_RUNS: '60' };
+const SLOW = { TEST_FAST: '', FOLLOW_RUNS: '12', PROPERTY_RUNS: '60' };
+
+/** By the line that they are in, without the space around it. */
+const KEPT: Readonly<Record<'path' | 'line' | 'before' | 'after' | 'reason', string>>[] = equivalent;
+type Outcome = { readonly mutation: Mutation } & (
+  | { readonly is: 'killed'; readonly by: string }
+  | { readonly is: 'survived' }
+  | { readonly is: 'equivalent'; readonly reason: string }
+);
+
+const { values, positionals } = parseArgs({
+  options: {
+    count: { type: 'string', default: '100' },
+    seed: { type: 'string', default: '1' },
+    help: { type: 'boolean', short: 'h' },
+  },
+  allowPositionals: true,
+});
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+const [count, seed] = [Number(values.count), Number(values.seed)];
+if (![count, seed].every((one) => Number.isSafeInteger(one) && one > 0)) {
+  console.error(`--count and --seed are whole numbers above 0.\n\n${HELP}`);
+  process.exit(2);
+}
+
+const TIMINGS: Readonly<Record<string, number>> = timings.files;
+const importsOf = graph();
+const sources = [...new Glob('src/**/*.ts').scanSync(ROOT)]
+  .filter((path) => !path.endsWith('.test.ts'))
+  .filter((path) => (positionals.length === 0 ? FOLDERS : positionals).some((start) => path.startsWith(start)))
+  .sort();
+const chosen = shuffled(sources.flatMap((path) => mutationsOf(path, textOf(path)))).slice(0, count);
+if (chosen.length === 0) {
+  console.error(`No source file starts with ${positionals.join(' or ')}.`);
+  process.exit(2);
+}
+
+const server = await startPostgres({ max_connections: '200' });
+const folder = mkdtempSync(join(tmpdir(), 'delegations-mutate-'));
+const outcomes: Outcome[] = [];
+let [isStopped, next] = [false, 0];
+process.once('SIGINT', () => {
+  isStopped = true;
+  console.log('Stops after the mutations that are being tried.');
+});
+try {
+  await Promise.all(
+    Array.from({ length: Math.min(availableParallelism(), chosen.length) }, (_, job) => work(join(folder, `${job}`))),
+  );
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+  await server.stop();
+}
+report();
+
+/** Tries mutations in a copy of the project, until none is left. */
+async function work(copy: string): Promise<void> {
+  for (const path of Bun.spawnSync(['git', 'ls-files'], { cwd: ROOT }).stdout.toString().trim().split('\n')) {
+    mkdirSync(dirname(join(copy, path)), { recursive: true });
+    cpSync(join(ROOT, path), join(copy, path));
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  while (next < chosen.length && !isStopped) {
+    const mutation = chosen[next++] as Mutation;
+    const outcome = await tried(mutation, copy);
+    outcomes.push(outcome);
+    const how = outcome.is === 'killed' ? `killed by ${outcome.by}` : outcome.is;
+    console.log(`${outcomes.length} of ${chosen.length}: ${describe(mutation)}: ${how}`);
+  }
+}
+
+async function tried(mutation: Mutation, copy: string): Promise<Outcome> {
+  const { path, start, end, before, after } = mutation;
+  const text = textOf(path);
+  const line = text.split('\n')[mutation.line - 1]?.trim();
+  const kept = KEPT.find(
+    (one) => one.path === path && one.line === line && one.before === before && one.after === after,
+  );
+  if (kept !== undefined) return { mutation, is: 'equivalent', reason: kept.reason };
+  writeFileSync(join(copy, path), text.slice(0, start) + after + text.slice(end));
+  try {
+    for (const [files, environment] of stagesOf(path)) {
+      const by = await failureOf(files, environment, copy);
+      if (by !== null) return { mutation, is: 'killed', by };
+    }
+    return { mutation, is: 'survived' };
+  } finally {
+    writeFileSync(join(copy, path), text);
+  }
+}
+
+/** The test files that reach a file, in the order in which they are tried. */
+function stagesOf(path: string): [files: string[], environment: Record<string, string>][] {
+  const away = new Map<string, number>();
+  const tests = testFiles().flatMap((test) => {
+    const distance = distanceOf(test, path);
+    if (distance !== null) away.set(test, distance);
+    return distance === null ? [] : [test];
+  });
+  const cost = (test: string) => (away.get(test) as number) * 3000 + (TIMINGS[test] ?? 1000);
+  tests.sort((one, other) => cost(one) - cost(other));
+  const isFast = (test: string) => needsOf(test).length === 0;
+  const near = tests.filter((test) => away.get(test) === 1);
+  let left = MOST_SLOW_MS;
+  const slow = tests.filter((test) => {
+    if (!isFast(test)) left -= TIMINGS[test] ?? 1000;
+    return !isFast(test) && left > 0;
+  });
+  return [
+    [near.filter(isFast), FAST],
+    [tests.filter((test) => isFast(test) && !near.includes(test)), FAST],
+    [[...new Set([...near, ...slow])], SLOW],
+  ];
+}
+
+/** The name of the first test that fails; null if none does. */
+async function failureOf(files: readonly string[], more: Record<string, string>, copy: string): Promise<string | null> {
+  if (files.length === 0) return null;
+  const command = [process.execPath, 'test', '--isolate', '--bail', ...files.map((path) => `./${path}`)];
+  const child = Bun.spawn(command, {
+    cwd: copy,
+    env: { ...process.env, TEST_MINUTES: '1', TEST_POSTGRES: server.url, ...more },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: LONGEST_MS,
+    killSignal: 'SIGKILL',
+  });
+  const [out, errors, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code === 0) return null;
+  const printed = `${out}\n${errors}`;
+  const file = [...printed.matchAll(/^(\S+\.test\.ts):$/gm)].at(-1)?.[1] ?? '';
+  const name = /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m.exec(printed)?.[1];
+  return name === undefined ? `${file} (exit code ${child.signalCode ?? code})` : `${file}: ${name}`;
+}
+
+function report(): void {
+  const of = (is: Outcome['is']) => outcomes.filter((one) => one.is === is);
+  for (const { mutation } of of('survived')) {
+    const { path, line } = mutation;
+    const text = textOf(path);
+    const from = text.lastIndexOf('\n', mutation.start) + 1;
+    const to = (text.indexOf('\n', mutation.end) + 1 || text.length + 1) - 1;
+    const mutated = text.slice(from, mutation.start) + mutation.after + text.slice(mutation.end, to);
+    console.log(`\n${path}:${line}`);
+    for (const one of text.slice(from, to).split('\n')) console.log(`- ${one}`);
+    for (const one of mutated.split('\n')) console.log(`+ ${one}`);
+  }
+  for (const one of outcomes) if (one.is === 'equivalent') console.log(`\n${describe(one.mutation)}\n  ${one.reason}`);
+  const [killed, survived] = [of('killed').length, of('survived').length];
+  const share = (100 * killed) / Math.max(1, killed + survived);
+  console.log(
+    `\n${killed} killed, ${survived} survived, ${of('equivalent').length} equivalent: ${share.toFixed(1)} % of ${killed + survived}`,
+  );
+  process.exitCode = survived > 0 ? 1 : 0;
+}
+
+function describe({ path, line, before, after }: Mutation): string {
+  const [from, to] = [before, after].map((text) => (text.length > 60 ? `${text.slice(0, 57)}...` : text));
+  return `${path}:${line} ${from} -> ${to}`.replace(/\s+/g, ' ');
+}
+
+function textOf(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+function shuffled<T>(list: T[]): T[] {
+  const random = createRandom(seed);
+  for (let at = list.length - 1; at > 0; at--) {
+    const other = Math.floor(random() * (at + 1));
+    [list[at], list[other]] = [list[other] as T, list[at] as T];
+  }
+  return list;
+}
+
+/** What each file imports at run time. */
+function graph(): (path: string) => readonly string[] {
+  const transpiler = new Bun.Transpiler({ loader: 'ts' });
+  const known = new Map<string, readonly string[]>();
+  return (path) => {
+    let imports = known.get(path);
+    if (imports === undefined) {
+      imports = transpiler
+        .scanImports(textOf(path))
+        .filter((one) => one.path.startsWith('.') && one.path.endsWith('.ts'))
+        .map((one) => join(dirname(path), one.path));
+      known.set(path, imports);
+    }
+    return imports;
+  };
+}
+
+/** How many imports lead from one file to another; null if none do. */
+function distanceOf(from: string, to: string): number | null {
+  const seen = new Set([from]);
+  for (let [steps, edge] = [1, [from]]; edge.length > 0; steps++) {
+    const further = edge.flatMap((path) => importsOf(path)).filter((path) => !seen.has(path));
+    if (further.includes(to)) return steps;
+    for (const path of further) seen.add(path);
+    edge = [...new Set(further)];
+  }
+  return null;
+}
