@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { block, granted } from '../../test/support/fixtures.ts';
+import { block, granted, HOT, revocation, settlement } from '../../test/support/fixtures.ts';
 import { encodeLine } from './archive-format.ts';
+import { archiveLines } from './export-archive.ts';
 import { checkArchive, importArchive } from './import-archive.ts';
 import { openStore } from './open.ts';
 import type { BlockInput, Store } from './store.ts';
@@ -60,6 +61,40 @@ test('an import that was interrupted after its last block is completed', async (
   await store.report(1, epoch, { halt: { code: 'import-unfinished', since: 1 } });
   await importAll(store, archiveOf([first]));
   expect(await store.chain(1)).toMatchObject({ halt: null, head: { number: 106 } });
+  await store.close();
+});
+
+test('an archive that is cut, changed or continued is not imported, nor into a store that has the chain', async () => {
+  const store = await emptyStore();
+  const whole = archiveOf([block(101, [granted('ALL')])]);
+  const [head = '', one = '', end = ''] = whole;
+  for (const [lines, why] of [
+    [[head, one], 'its last line is missing'],
+    [[head, one.replace('granted', 'ended'), end], 'its checksum does not match'],
+    [[head, one, end.replace('"logs":1', '"logs":2')], 'counts of blocks and logs do not match'],
+    [[...whole, one], 'lines after its end'],
+  ] as const)
+    await expect(importAll(store, lines)).rejects.toThrow(why);
+  expect(await store.chain(1)).toBeNull();
+  await importAll(store, whole);
+  await expect(importAll(store, whole)).rejects.toThrow('is already in this store');
+  await store.close();
+});
+
+test('what the state of a later block has settled is not in an archive that ends before it', async () => {
+  const store = await emptyStore();
+  const epoch = await fill(store, [block(101, [granted('ALL', { version: 1 })]), revocation(103)]);
+  const head = block(105);
+  const exported = async () => {
+    const lines: string[] = [];
+    for await (const line of archiveLines(store, 1)) lines.push(line);
+    return lines.join('').includes('"settlements":[');
+  };
+  await store.apply({ chainId: 1, epoch, after: revocation(103), blocks: [], head });
+  await store.settle(1, epoch, [settlement(103, { [HOT]: true }, { readAt: 105 })]);
+  expect(await exported()).toBe(false);
+  await store.apply({ chainId: 1, epoch, after: head, blocks: [], head, verified: 105 });
+  expect(await exported()).toBe(true);
   await store.close();
 });
 
