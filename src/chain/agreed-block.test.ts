@@ -12,7 +12,7 @@ const maker = createChainMaker(100);
 const chain: FakeBlock[] = [];
 while (chain.length < 260) chain.push(maker.block(chain.at(-1) ?? null, []));
 const branch = chain.slice(0, 50);
-while (branch.length < 60) branch.push(maker.block(branch.at(-1) ?? null, []));
+while (branch.length < chain.length) branch.push(maker.block(branch.at(-1) ?? null, []));
 const anchor = chain.at(-1) as FakeBlock;
 const nodes = [startFakeNode(chain, 'process'), startFakeNode(chain, 'process')] as const;
 const providers: readonly Provider[] = createProviderPool(
@@ -68,6 +68,8 @@ test('a block is on the chain if hashes lead down to it, and where they do not, 
     expect(await isOnChain(context(isProven), { ...own, isAll: true }, from)).toBe(true);
   }
   const other = { ...own, header: { ...own.header, hash: branch[55]?.hash as never } };
+  expect(await isOnChain(context(true), other, anchor)).toBe(false);
+  nodes[0].chain = branch;
   expect(await isOnChain(context(true), other, anchor)).toBe(false);
 });
 
