@@ -1,23 +1,30 @@
-// Which logs a block has, where providers disagree and no hash proves it.
+// Which logs a block has, where providers disagree: by proof, and where no hash proves it.
 
 import { afterEach, expect, test } from 'bun:test';
-import { createChainMaker, type FakeNode, logsJson, Refusal, startFakeNode } from '../../test/support/fake-node.ts';
+import {
+  createChainMaker,
+  type FakeBlock,
+  type FakeNode,
+  logsJson,
+  Refusal,
+  receiptsJson,
+  startFakeNode,
+} from '../../test/support/fake-node.ts';
 import { WALLETS } from '../../test/support/lives.ts';
 import { on } from '../../test/support/node-quirks.ts';
 import { MAINNET } from '../../test/support/vectors.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import type { FollowerContext } from './context.ts';
 import { onlyComparable } from './cross-check.ts';
-import { decideLogs, refute } from './decide-logs.ts';
+import { decideLogs, proveByAny, refute } from './decide-logs.ts';
 import { parseLogs } from './parse-response.ts';
 import { toProviderLogs } from './provider-logs.ts';
 import { createProviderPool } from './provider-pool.ts';
 
+const grant = { call: ['v2', WALLETS[0], 'delegateAll', [WALLETS[1], NO_RIGHTS, true]], direct: true } as const;
 const maker = createChainMaker(100, 12, 1_700_000_000, { isProvable: false });
 const parent = maker.block(null, []);
-const block = maker.block(parent, [
-  { call: ['v2', WALLETS[0], 'delegateAll', [WALLETS[1], NO_RIGHTS, true]], direct: true },
-]);
+const block = maker.block(parent, [grant]);
 const logs = parseLogs(logsJson(block, {}));
 const nodes = [startFakeNode([parent, block], 'process'), startFakeNode([parent, block], 'process')] as const;
 const [first, second] = createProviderPool(
@@ -38,7 +45,7 @@ const fails = () => {
 };
 afterEach(() => {
   blamed.length = 0;
-  for (const node of nodes) node.fault = null;
+  for (const node of nodes) [node.chain, node.fault] = [[parent, block], null];
 });
 const setFaults = (...faults: FakeNode['fault'][]) => {
   for (const [at, node] of nodes.entries()) node.fault = faults[at] ?? null;
@@ -86,4 +93,38 @@ test('a provider that may not have the block yet is neither compared nor blamed'
   expect(await onlyComparable(context, reports, block)).toHaveLength(2);
   await refute(context, reports, block, logs);
   expect(blamed).toEqual(['1/2']);
+});
+
+test('the first receipts that give the root decide, and only if those of all give another one can nothing be proven', async () => {
+  const sealed = createChainMaker(100);
+  const [proven, sibling] = [sealed.block(null, [grant]), sealed.block(null, [grant, grant])] as [FakeBlock, FakeBlock];
+  for (const node of nodes) node.chain = [proven];
+  let failures = 0;
+  const failed = () => {
+    failures++;
+  };
+  const proving = {
+    ...context,
+    proof: { isProven: true, failed },
+    isBlamed: () => false,
+  } as unknown as FollowerContext;
+  const prove = () => proveByAny(proving, [first, second], proven);
+  const forged = on('eth_getBlockReceipts', () =>
+    receiptsJson(sibling).map((one) => ({ ...one, blockHash: proven.hash })),
+  );
+  setFaults(forged);
+  expect((await prove()).logs).toHaveLength(1);
+  expect([failures, blamed]).toEqual([0, ['1/1']]);
+  setFaults(forged, fails);
+  await expect(prove()).rejects.toThrow('not found');
+  expect(failures).toBe(0);
+  setFaults(forged, forged);
+  await expect(prove()).rejects.toThrow('do not hash to the root');
+  expect(failures).toBe(1);
+  // Receipts of another block are a reorg, not a lie.
+  blamed.length = 0;
+  const moved = on('eth_getBlockReceipts', () => receiptsJson(sibling));
+  setFaults(moved, moved);
+  await expect(prove()).rejects.toThrow('changed while its receipts were read');
+  expect([failures, blamed]).toEqual([1, []]);
 });
