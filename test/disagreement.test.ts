@@ -221,6 +221,31 @@ inWorld(
   },
 );
 
+inWorld(
+  'wallets whose logs a node denies stay disputed while it is away, and are answered again when it has them',
+  { blocks: 120, nodes: 2, isProvable: false, where: 'process' },
+  async (world, _, liar) => {
+    const denied = world.chain.slice(5).flatMap(({ transactions }) => transactions)[0]?.hash;
+    const without = (logs: Log[]) => logs.filter(({ transactionHash }) => transactionHash !== denied);
+    liar.fault = ({ method }, honest) => {
+      const answer = honest();
+      if (method === 'eth_getLogs') return without(answer as Log[]);
+      return method === 'eth_getTransactionReceipt'
+        ? { ...(answer as object), logs: without((answer as { logs: Log[] }).logs) }
+        : answer;
+    };
+    await world.one.follower.audit(FIRST, FIRST + 200);
+    expect(await countDisputes(world)).toBeGreaterThan(0);
+    liar.fault = () => new Response('', { status: 503 });
+    await age(world);
+    expect(await countDisputes(world)).toBeGreaterThan(0);
+    liar.fault = null;
+    await age(world);
+    expect(await countDisputes(world)).toBe(0);
+    expect(await world.expectRight()).toBeNull();
+  },
+);
+
 inWorld('empty return data does not count as an answer', { blocks: 120 }, async (world, node) => {
   node.fault = on('eth_call', () => '0x');
   expect(await world.one.follower.auditAnswers(everything)).toEqual({ asked: 0, wrong: [] });

@@ -62,6 +62,11 @@ for (const engine of ENGINES) {
           return { blocks: [{ ...revocation(103), settlements: [settlement(103, {}, { pairs })] }] };
         },
       ],
+      [
+        'a settlement by a state from before its block',
+        /no revocation of .* to settle/,
+        () => ({ blocks: [{ ...revocation(103), settlements: [settlement(103, {}, { readAt: 102 })] }] }),
+      ],
       ['a short hash', /not 32 bytes/, () => ({ blocks: [{ ...block(103), hash: '0x12' }] })],
       ['a time that goes back', /is older than block 101/, () => ({ blocks: [{ ...block(103), timestamp: 5 }] })],
       [
@@ -79,6 +84,11 @@ for (const engine of ENGINES) {
       ['a v2 kind in v1', /not of version 1/, () => ({ blocks: [block(103, [granted('ERC20', { version: 1 })])] })],
       ['a verified block beyond the head', /verified block 999/, () => ({ blocks: [block(103)], verified: 999 })],
       ['a rollback to above the head', /cannot roll back to block 150/, () => ({ blocks: [], rollbackTo: 150 })],
+      [
+        'another block at the head',
+        /101 is stored with another hash or time/,
+        () => ({ blocks: [], head: block(101, [], 1) }),
+      ],
       ['a block before the first', /the index starts at block 100/, () => ({ rollbackTo: 50, blocks: [block(60)] })],
     ];
     const twice = (input: BlockInput): BlockInput => ({ ...input, logs: [...input.logs, ...input.logs] });
@@ -152,6 +162,8 @@ for (const engine of ENGINES) {
       expect((await failure(chain.repair([block(111, [ended('ALL')])]))).message).toContain('is not indexed');
       expect((await failure(chain.repair([block(105, [ended('ALL')], 1)]))).message).toContain('another hash');
       expect((await failure(chain.repair([block(99, [ended('ALL')])]))).message).toContain('before the first');
+      const otherHead = { ...block(110, [ended('ALL')], 1), replaces: hash(110) };
+      expect((await failure(chain.repair([otherHead]))).message).toContain('is the head');
     });
 
     test('a repair replaces all logs of a block, order and time included', async () => {
@@ -207,6 +219,11 @@ for (const engine of ENGINES) {
         (await store.unprovenBlocks(chain.chainId, { from: 0, to: 200, limit: 10 })).map(({ number }) => number);
       expect(await unproven()).toEqual([104, 101]);
       expect((await store.newestUnproven()).get(chain.chainId)).toBe(104);
+      await store.confirm(chain.chainId, chain.state.epoch, [{ ...block(104, [], 1), timestamp: 0, isProven: true }]);
+      expect([await unproven(), (await store.chain(chain.chainId))?.head?.timestamp]).toEqual([
+        [104, 101],
+        timeOf(104),
+      ]);
       await store.confirm(chain.chainId, chain.state.epoch, [
         { ...block(104), isProven: true },
         { ...block(101), isProven: false },

@@ -10,13 +10,15 @@ import {
   type FakeNode,
   startFakeNode,
 } from '../../test/support/fake-node.ts';
-import { address } from '../../test/support/fixtures.ts';
+import { address, block } from '../../test/support/fixtures.ts';
 import { type Following, following } from '../../test/support/following.ts';
 import { appOf } from '../../test/support/serving.ts';
 import type { Address } from '../registry/delegation.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import type { FollowerContext, TickProviders } from './context.ts';
+import { storeFirstBlock } from './first-block.ts';
 
 const MAINNET = NETWORKS.get(1) as Network;
 /** Mainnet's first registry is older. */
@@ -158,6 +160,32 @@ describe('a time before the first log', () => {
     });
     await store.close();
   });
+});
+
+test('the first block of an older store is added only if providers agree about it and it is not after the next one', async () => {
+  const [first, next, head] = [block(100), block(105), block(110)];
+  const added = async (...headers: readonly (object | null)[]) => {
+    let repaired: unknown = null;
+    const context = {
+      network: MAINNET,
+      state: { firstBlock: 100, head },
+      store: {
+        blocks: async () => [],
+        logs: async () => [{ block: next }],
+        repair: async ({ blocks }: { blocks: unknown }) => {
+          repaired = blocks;
+        },
+      },
+      commit: (run: (state: object) => Promise<unknown>) => run({ epoch: 1 }),
+    } as unknown as FollowerContext;
+    const [one, ...others] = headers.map((header) => ({ node: { header: async () => header } }));
+    await storeFirstBlock(context, { first: one, others } as unknown as TickProviders);
+    return repaired;
+  };
+  expect(await added(first)).toEqual([first]);
+  expect(await added(null, first, first)).toEqual([first]);
+  expect(await added(first, block(100, [], 1))).toBeNull();
+  expect(await added({ ...first, timestamp: next.timestamp + 1 })).toBeNull();
 });
 
 describe('since when a delegation holds that was revoked and granted again in one block, through a contract', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
-import { NETWORKS, registryAt } from './network.ts';
+import { NETWORKS, type Network, registryAt } from './network.ts';
 
 describe('the registry rules', () => {
   const files = readdirSync(import.meta.dir).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
@@ -33,6 +33,24 @@ describe('the networks', () => {
     expect(registryAt(mainnet, '0x00000000000076A84feF008CDAbe6409d2FE638B')).toBe(1);
     expect(registryAt(mainnet, '0x00000000000000447e69651d841bD8D104Bed493')).toBe(2);
     expect(registryAt(mainnet, '0x0000000059A24EB229eED07Ac44229DB56C5d797')).toBeNull();
+  });
+
+  test('each counts as stale, and a block as final, when it should, and is believed for what it proves', () => {
+    const idsWhere = (has: (network: Network) => boolean) =>
+      [...NETWORKS.values()].filter(has).map(({ chainId }) => chainId);
+    expect(idsWhere(({ maxLagSeconds }) => maxLagSeconds !== 60)).toEqual([1, 167_000, 17_000, 11_155_111]);
+    expect(NETWORKS.get(1)?.maxLagSeconds).toBe(120);
+    expect(idsWhere(({ finality }) => finality !== 'tag')).toEqual([250, 7700]);
+    for (const chainId of [250, 7700]) expect(NETWORKS.get(chainId)?.finality).toEqual({ seconds: 300 });
+    expect(idsWhere(({ provable }) => provable === true)).toEqual([1, 10, 137, 8453, 42_161, 11_155_111]);
+    expect(idsWhere(({ provable }) => provable === false)).toEqual([250, 324, 2741, 61_166, 11_124]);
+    expect(idsWhere(({ stateSync }) => stateSync)).toEqual([137]);
+    expect(idsWhere(({ bloom }) => !bloom)).toEqual([324, 1329, 2741, 61_166, 11_124]);
+    expect(idsWhere(({ onDemand }) => onDemand)).toEqual([
+      324, 1101, 1996, 2741, 2911, 33_139, 42_161, 42_170, 61_166, 98_866, 660_279, 11_124,
+    ]);
+    expect(NETWORKS.get(1)?.firstBlock).toEqual({ 1: 15_590_000, 2: 18_150_000 });
+    expect(idsWhere(({ firstBlock }) => Object.keys(firstBlock).length > 0)).toEqual([1]);
   });
 
   test('every network has sound defaults', () => {

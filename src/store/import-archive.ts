@@ -53,12 +53,19 @@ export async function importArchive(
   const known = await store.chain(chainId);
   if (known !== null && known.halt?.code !== 'import-unfinished')
     throw new ArchiveError(`Chain ${chainId} is already in this store.`);
+  const requireSame = (isSame: boolean) => {
+    if (!isSame)
+      throw new ArchiveError(`The import of chain ${chainId} was started from another archive: use an empty store.`);
+  };
+  requireSame(known === null || known.firstBlock === firstBlock);
   const { epoch } = await store.claim(chainId, firstBlock);
   let state = await store.report(chainId, epoch, {
     partial,
     halt: { code: 'import-unfinished', since: Math.floor(Date.now() / 1000) },
   });
   const resumedAt = state.head;
+  /** The archive has the block at which the import was interrupted. */
+  let isSame = resumedAt === null || resumedAt.hash === last.hash;
   let blocks: BlockInput[] = [];
   let [pending, imported] = [0, 0];
   const hash = createHash('sha256');
@@ -76,16 +83,17 @@ export async function importArchive(
     imported += block.logs.length;
     onProgress(imported);
     if (resumedAt !== null && block.number <= resumedAt.number) {
-      if (block.number === resumedAt.number && block.hash !== resumedAt.hash)
-        throw new ArchiveError(`The import of chain ${chainId} was started from another archive: use an empty store.`);
+      isSame ||= block.hash === resumedAt.hash;
       continue;
     }
+    requireSame(isSame);
     if (pending > 0 && pending + block.logs.length > BATCH_LOGS) await flush(blocks.at(-1) as BlockInput);
     blocks.push(block);
     pending += block.logs.length;
   }
   // The file is read twice and must not change in between.
   if (hash.digest('hex') !== end.sha256) throw new ArchiveError('The archive changed while it was imported.');
+  requireSame(isSame);
   await flush(last);
   await store.report(chainId, epoch, { halt: null });
 }

@@ -444,6 +444,19 @@ for (const engine of ENGINES) {
       expect(chain.state.verified).toBe(102);
     });
 
+    test('what a rollback takes away is no longer confirmed, and a lower head was not seen by anybody yet', async () => {
+      const chain = await newChain();
+      await chain.add([block(100), block(102)], { verified: 102 });
+      await store.report(chain.chainId, chain.state.epoch, { confirmedAt: 1000, confirmed: 102 });
+      await chain.add([block(103)]);
+      expect(chain.state).toMatchObject({ confirmedAt: 1000, confirmed: 102 });
+      await chain.add([block(101, [], 1), block(104, [], 1)], { rollbackTo: 100 });
+      expect(chain.state).toMatchObject({ confirmedAt: 1000, confirmed: 100, verified: 100 });
+      await chain.add([], { rollbackTo: 101, head: block(101, [], 1) });
+      expect(chain.state).toMatchObject({ confirmedAt: null, confirmed: 100 });
+      expect(await store.chain(chain.chainId)).toEqual(chain.state);
+    });
+
     test('a commit without logs keeps the revision, one with logs or a rollback does not', async () => {
       const chain = await newChain();
       await chain.add([block(101, [granted('ALL')])]);

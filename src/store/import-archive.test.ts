@@ -1,0 +1,107 @@
+import { expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { temporaryPath } from '../../test/support/engines.ts';
+import { block, granted, HOT, revocation, settlement } from '../../test/support/fixtures.ts';
+import { encodeLine } from './archive-format.ts';
+import { archiveLines } from './export-archive.ts';
+import { checkArchive, importArchive } from './import-archive.ts';
+import { openStore } from './open.ts';
+import type { BlockInput, Store } from './store.ts';
+
+const LAST = block(106);
+const emptyStore = () => openStore(`sqlite:${temporaryPath('archive.db')}`);
+
+async function fill(store: Store, blocks: readonly BlockInput[]): Promise<number> {
+  const { epoch } = await store.claim(1, 100);
+  const head = blocks.at(-1) as BlockInput;
+  await store.apply({ chainId: 1, epoch, after: null, blocks, head, verified: head.number });
+  return epoch;
+}
+
+/** Without the blocks that have no logs. */
+function archiveOf(blocks: readonly BlockInput[], firstBlock = 100): readonly string[] {
+  const head = { format: 'delegations-index', version: 2, chainId: 1, firstBlock, partial: false, last: LAST };
+  const text = [head, ...blocks].map(encodeLine).join('');
+  const logs = blocks.reduce((sum, one) => sum + one.logs.length, 0);
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return [...text.trimEnd().split('\n'), encodeLine({ end: true, blocks: blocks.length, logs, sha256 })];
+}
+
+async function importAll(store: Store, lines: readonly string[], again = lines): Promise<void> {
+  const read = async function* (some: readonly string[]) {
+    yield* some;
+  };
+  await importArchive(store, await checkArchive(read(lines)), read(again));
+}
+
+test('an import that was interrupted goes on with its own archive, and with no other', async () => {
+  const [first, second] = [block(101, [granted('ALL')]), block(103, [granted('ALL')])];
+  const busy = (number: number) => block(number, Array(15_000).fill(granted('ALL')));
+  const store = await emptyStore();
+  const epoch = await fill(store, [first]);
+  await store.report(1, epoch, { halt: { code: 'import-unfinished', since: 1 } });
+  for (const other of [
+    archiveOf([block(101, [granted('ALL')], 1), second]),
+    archiveOf([busy(102), busy(103)]),
+    archiveOf([block(100, [granted('ALL')])]),
+    archiveOf([first, second], 99),
+  ])
+    await expect(importAll(store, other)).rejects.toThrow('was started from another archive');
+  expect(await store.chain(1)).toMatchObject({ halt: { code: 'import-unfinished' }, head: { number: 101 } });
+  await importAll(store, archiveOf([first, second]));
+  expect(await store.chain(1)).toMatchObject({ halt: null, head: { number: 106 }, verified: 106 });
+  expect(await store.logs(1, { from: 0, to: 200, limit: 10 })).toHaveLength(2);
+  await store.close();
+});
+
+test('an import that was interrupted after its last block is completed', async () => {
+  const first = block(101, [granted('ALL')]);
+  const store = await emptyStore();
+  const epoch = await fill(store, [first, LAST]);
+  await store.report(1, epoch, { halt: { code: 'import-unfinished', since: 1 } });
+  await importAll(store, archiveOf([first]));
+  expect(await store.chain(1)).toMatchObject({ halt: null, head: { number: 106 } });
+  await store.close();
+});
+
+test('an archive that is cut, changed or continued is not imported, nor into a store that has the chain', async () => {
+  const store = await emptyStore();
+  const whole = archiveOf([block(101, [granted('ALL')])]);
+  const [head = '', one = '', end = ''] = whole;
+  for (const [lines, why] of [
+    [[head, one], 'its last line is missing'],
+    [[head, one.replace('granted', 'ended'), end], 'its checksum does not match'],
+    [[head, one, end.replace('"logs":1', '"logs":2')], 'counts of blocks and logs do not match'],
+    [[...whole, one], 'lines after its end'],
+  ] as const)
+    await expect(importAll(store, lines)).rejects.toThrow(why);
+  expect(await store.chain(1)).toBeNull();
+  await importAll(store, whole);
+  await expect(importAll(store, whole)).rejects.toThrow('is already in this store');
+  await store.close();
+});
+
+test('what the state of a later block has settled is not in an archive that ends before it', async () => {
+  const store = await emptyStore();
+  const epoch = await fill(store, [block(101, [granted('ALL', { version: 1 })]), revocation(103)]);
+  const head = block(105);
+  const exported = async () => {
+    const lines: string[] = [];
+    for await (const line of archiveLines(store, 1)) lines.push(line);
+    return lines.join('').includes('"settlements":[');
+  };
+  await store.apply({ chainId: 1, epoch, after: revocation(103), blocks: [], head });
+  await store.settle(1, epoch, [settlement(103, { [HOT]: true }, { readAt: 105 })]);
+  expect(await exported()).toBe(false);
+  await store.apply({ chainId: 1, epoch, after: head, blocks: [], head, verified: 105 });
+  expect(await exported()).toBe(true);
+  await store.close();
+});
+
+test('a file that changes between its two reads is not imported', async () => {
+  const store = await emptyStore();
+  const [one, other] = [archiveOf([block(101, [granted('ALL')])]), archiveOf([block(101, [granted('ALL')], 1)])];
+  await expect(importAll(store, one, other)).rejects.toThrow('changed while it was imported');
+  expect((await store.chain(1))?.halt?.code).toBe('import-unfinished');
+  await store.close();
+});
