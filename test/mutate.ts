@@ -59,6 +59,7 @@ if (![count, seed].every((one) => Number.isSafeInteger(one) && one > 0)) {
 }
 
 const TIMINGS: Readonly<Record<string, number>> = timings.files;
+const texts = new Map<string, string>();
 const importsOf = graph();
 const sources = [...new Glob('src/**/*.ts').scanSync(ROOT)]
   .filter((path) => !path.endsWith('.test.ts'))
@@ -197,8 +198,11 @@ function describe({ path, line, before, after }: Mutation): string {
   return `${path}:${line} ${from} -> ${to}`.replace(/\s+/g, ' ');
 }
 
+/** As it was at the start: somebody may edit meanwhile. */
 function textOf(path: string): string {
-  return readFileSync(join(ROOT, path), 'utf8');
+  const text = texts.get(path) ?? readFileSync(join(ROOT, path), 'utf8');
+  texts.set(path, text);
+  return text;
 }
 
 function shuffled<T>(list: T[]): T[] {
