@@ -39,7 +39,7 @@ async function commit(...commits: readonly BlockInput[][]) {
         timeout,
       ),
   };
-  const writes = createWrites(watched, createIndexHash(new Uint8Array(32)));
+  const writes = createWrites(watched, createIndexHash(7n));
   let state = await writes.claim(1, 100);
   for (const blocks of commits) {
     const head = blocks.at(-1) as BlockInput;
