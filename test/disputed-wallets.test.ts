@@ -93,7 +93,14 @@ for (const engine of ENGINES) {
     });
 
     test('two disputes at once are both kept, and one that comes while another ends', async () => {
-      const parts = { network: MAINNET, store, finality: 'tag', providerCount: 1, now: () => 0 } as const;
+      const parts = {
+        network: MAINNET,
+        store,
+        finality: 'tag',
+        providerCount: 1,
+        now: () => 0,
+        ticks: () => 0,
+      } as const;
       const context = createContext({ ...parts, onEvent() {}, blame() {}, isBlamed: () => false });
       epoch = (await context.claim((await store.chain(1))?.firstBlock ?? 0, false)).epoch;
       const of = (vault: Address): Dispute => ({ ...DISPUTE, vault });

@@ -26,14 +26,15 @@ const samplesOf = (language: string) =>
     return text === undefined ? [] : [{ example, text, name: `${example.section}: ${example.summary}` }];
   });
 
-/** The newest block stands in `chains`, or in the answer of a token gate beside them. */
+/** The newest block stands in `chains`, or as the one block of a batch or of a token gate. */
 const comparable = (value: unknown) =>
   JSON.stringify(
     value,
     (name, part) => {
       if (name === 'cursor') return 'any cursor';
       if (name === 'chains') return (part as { chainId: number }[]).map(({ chainId }) => ({ chainId }));
-      if (typeof part === 'object' && part !== null && 'holds' in part) return { ...part, block: 'any block' };
+      const isAsOfOne = typeof part === 'object' && part !== null && ('holds' in part || 'answers' in part);
+      if (isAsOfOne) return { ...part, block: 'any block' };
       return part;
     },
     2,

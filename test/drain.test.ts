@@ -19,8 +19,9 @@ beforeAll(async () => {
 });
 afterAll(removeServed);
 
+/** It drains for longer than a test lasts, unless told otherwise. */
 const start = (more: Record<string, string> = {}, ...command: string[]) =>
-  startServe(url, { MAX_LAG_1: '86400', ...more }, ...command);
+  startServe(url, { MAX_LAG_1: '86400', DRAIN_TIMEOUT: '600', ...more }, ...command);
 
 /** Asks for the whole list and stops reading after the first bytes. `finish` reads the rest. */
 async function startList(from: string) {
@@ -53,7 +54,8 @@ async function startList(from: string) {
 async function waitFor({ lines }: ServeProcess, message: string): Promise<LogLine> {
   for (;;) {
     const { value, done } = await lines.next();
-    if (done || value?.['message'] === message) return value as LogLine;
+    if (done) throw new Error(`The log ended without "${message}"`);
+    if (value['message'] === message) return value;
   }
 }
 
@@ -84,7 +86,7 @@ describe('a stop signal while a list is sent', () => {
       }
       expect(await served.exited).toBe(143);
       expect((await list.finish()).isWhole).toBe(false);
-      // They exit at once, long before their own drain would end.
+      // They exit at once: their own drain would not end.
       while (workerPids.some(isAlive)) await Bun.sleep(20);
     });
   }
@@ -99,11 +101,13 @@ describe('a stop signal while a list is sent', () => {
   });
 
   test('DRAIN_TIMEOUT ends a list whose reader has stalled', async () => {
-    const served = await start({ DRAIN_TIMEOUT: '1' });
-    const list = await startList(served.url);
-    process.kill(served.pid, 'SIGTERM');
+    const [patient, served] = [await start(), await start({ DRAIN_TIMEOUT: '1' })];
+    const [waiting, list] = [await startList(patient.url), await startList(served.url)];
+    for (const { pid } of [patient, served]) process.kill(pid, 'SIGTERM');
     expect(await served.exited).toBe(0);
     expect((await list.finish()).isWhole).toBe(false);
+    expect(await waiting.finish()).toEqual({ ids: COUNT, isWhole: true });
+    expect(await patient.exited).toBe(0);
   });
 });
 

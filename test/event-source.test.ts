@@ -24,14 +24,18 @@ const [, EXAMPLE = ''] = /^### As a stream\n.*?^```js\n(.*?)^```$/ms.exec(INTEGR
 /** Collects in the page what it is sent, with the code of the documentation. */
 const collect = (page: Page, url: string) =>
   page.evaluate(`{
-    globalThis.received = { entries: [], opens: 0 };
+    globalThis.received = { entries: [], opens: 0, failures: 0 };
     const url = '${url}';
     const apply = (entry) => received.entries.push(entry);
     ${EXAMPLE}
     source.onopen = () => received.opens++;
+    source.onerror = () => received.failures++;
   }`);
 const received = (page: Page) =>
-  page.evaluate(() => (globalThis as unknown as { received: { entries: FeedEntryJson[]; opens: number } }).received);
+  page.evaluate(
+    () =>
+      (globalThis as unknown as { received: { entries: FeedEntryJson[]; opens: number; failures: number } }).received,
+  );
 
 let grants = 0;
 /** A block that changes something, so that the page has a place in it. */
@@ -83,13 +87,14 @@ test('an EventSource lives through restarts of the API and loses or doubles noth
   for (const signal of ['SIGTERM', 'SIGKILL', 'SIGTERM'] as const) {
     chain.grow(3, alwaysNew);
     await agrees();
+    const { failures } = await received(page);
     process.kill(served.pid, signal);
     await served.exited;
     // While nothing answers, the chain goes on and reorganizes what was sent.
     chain.grow(2);
     chain.reorg(4, 5);
-    // Long enough for the browser to find nothing behind nginx.
-    await Bun.sleep(3000);
+    // The browser loses its connection, and then finds nothing behind nginx.
+    await eventually('failed twice', async () => (await received(page)).failures > failures + 1);
     served = await start();
     chain.grow(2);
     await agrees();

@@ -11,7 +11,8 @@ import { temporaryPath } from './support/engines.ts';
 import { address, block, COLD, granted, timeOf } from './support/fixtures.ts';
 import { appOf, serving } from './support/serving.ts';
 
-const GRANTS = 100_000;
+/** Many times what a page reads. */
+const GRANTS = 30_000;
 const A_BLOCK = 10_000;
 const LAST = GRANTS / A_BLOCK + 1;
 /** Uncompressed. */
@@ -34,7 +35,7 @@ beforeAll(async () => {
     ({ state } = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks: [one], head: one }));
   }
   app = appOf(store, timeOf(LAST));
-}, 300_000);
+});
 afterAll(() => store.close());
 
 async function get(query: string): Promise<{ html: string; words: string }> {

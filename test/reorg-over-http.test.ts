@@ -1,6 +1,7 @@
 // Reorgs a chain during a request: no response may mix the old branch with the new one.
 
 import { describe, expect, test } from 'bun:test';
+import { onBodySent } from '../src/api/sized-response.ts';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
@@ -104,37 +105,46 @@ describe('a reorg between the lookup of a time and the read of its block', () =>
   });
 });
 
+type Turn = PromiseWithResolvers<void>;
+
 describe('a caller', () => {
   test('who disconnects stops the reads for the response, and is not an error', async () => {
     const { store } = await reorganising(4000);
-    let reads = 0;
     const failures: unknown[] = [];
-    const server = serving(store, timeOf(104), {
-      store: {
+    for (const path of ['?type=ALL&direction=outgoing', '?type=CONTRACT', '?type=CONTRACT&limit=10']) {
+      const [began, noticed, ended] = [0, 0, 0].map(() => Promise.withResolvers<void>()) as [Turn, Turn, Turn];
+      let reads = 0;
+      const slow: Store = {
         ...store,
         async list(query) {
           reads++;
-          await Bun.sleep(50);
+          began.resolve();
+          await noticed.promise;
           return store.list(query);
         },
-      },
-      onError: (error) => failures.push(error),
-    });
-    for (const path of ['?type=ALL&direction=outgoing', '?type=CONTRACT', '?type=CONTRACT&limit=10']) {
-      reads = 0;
+      };
+      const app = appOf(slow, timeOf(104), {
+        onError: (error) => failures.push(error),
+        onAnswer: (_, { method }, response) => onBodySent(method, response, () => ended.resolve()),
+      });
+      const server = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        fetch(request) {
+          request.signal.addEventListener('abort', () => noticed.resolve());
+          return app.fetch(request);
+        },
+      });
       const leaving = new AbortController();
-      const asked = fetch(`${server.url}/registry/v2/${HOT}${path}`, { signal: leaving.signal }).catch(() => null);
-      await Bun.sleep(120);
+      const asked = fetch(`${server.url}registry/v2/${HOT}${path}`, { signal: leaving.signal }).catch(() => null);
+      await began.promise;
       leaving.abort();
-      await asked;
-      await Bun.sleep(300);
-      const soon = reads;
-      expect(soon).toBeGreaterThan(0);
-      await Bun.sleep(400);
-      expect(reads).toBe(soon);
+      expect(await asked).toBeNull();
+      await ended.promise;
+      expect([path, reads]).toEqual([path, 1]);
+      await server.stop(true);
     }
     expect(failures).toEqual([]);
-    await server.stop();
     await store.close();
   });
 

@@ -32,7 +32,7 @@ interface Lookup {
 
 export function createKeyCache(
   accounts: Accounts,
-  { now = () => Date.now() / 1000, onError = (_: unknown) => {} } = {},
+  { now = () => Date.now() / 1000, ticks = () => performance.now(), onError = (_: unknown) => {} } = {},
 ): KeyCache {
   /** Separate, so that made-up keys cannot evict real ones. */
   const [found, unknown] = [new Map<string, Lookup>(), new Map<string, Lookup>()];
@@ -75,7 +75,7 @@ export function createKeyCache(
       onError(error);
       throw error;
     });
-    const one = { record, readAt: performance.now() };
+    const one = { record, readAt: ticks() };
     const [keys, others] = one.record === null ? [unknown, found] : [found, unknown];
     if (keys.size >= MAX_KEYS) keys.clear();
     keys.set(text, one);
@@ -94,7 +94,7 @@ export function createKeyCache(
     known(text, uses = 1) {
       const one = found.get(text) ?? unknown.get(text);
       if (one === undefined && !isKey(text)) return false;
-      return one !== undefined && performance.now() - one.readAt < CACHE_MS ? decide(one, uses) : null;
+      return one !== undefined && ticks() - one.readAt < CACHE_MS ? decide(one, uses) : null;
     },
     isFamiliar: (text) => found.has(text) || pending.has(text),
     found: (text) => found.get(text)?.record ?? null,

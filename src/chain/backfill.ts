@@ -34,7 +34,7 @@ export function createBackfill(
   commit: Commit,
   proveStored: (providers: TickProviders, to: Ancestor) => Promise<boolean>,
 ) {
-  const { network, finality } = context;
+  const { network, finality, ticks } = context;
   const { chainId } = network;
 
   async function readAhead(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
@@ -42,7 +42,7 @@ export function createBackfill(
     const { node } = providers.first;
     const finalized = Math.min(await finalizedNumber(network, finality, node, tip), tip.number);
     const oldEnd = finalized - READ_TWICE_BLOCKS;
-    const deadline = performance.now() + TICK_MS;
+    const deadline = ticks() + TICK_MS;
     if (ancestor.number < oldEnd) return readOld(providers, tip, ancestor, { to: oldEnd, deadline });
     // Blocks up to the finalized one are proven together after they are stored, and not served before. Newer ones are proven first.
     const isFinal = ancestor.number < finalized;
@@ -66,7 +66,7 @@ export function createBackfill(
       await commit(await toRange(node, from, end, groupLogs(logs), true), before, isOldEnough);
       before = end;
     };
-    await readHistory(scanner, { from: ancestor.number + 1, ...limits, onPart });
+    await readHistory(scanner, { from: ancestor.number + 1, ...limits, ticks, onPart });
   }
 
   async function readNew(
@@ -80,7 +80,7 @@ export function createBackfill(
     const reads: Promise<BlockRange>[] = [];
     let next = ancestor.number + 1;
     const prefetch = () => {
-      if (next > last || performance.now() > deadline) return;
+      if (next > last || ticks() > deadline) return;
       const to = Math.min(last, next + scanner.rangeSize - 1);
       const read = readRange(providers, next, to, mustProve);
       // The failure is thrown when this read is awaited in order.

@@ -1,5 +1,6 @@
 // Commits a range of blocks on top of a common ancestor, and rolls back what the index had above it.
 
+import { splitBlocks } from '../store/split-blocks.ts';
 import type { Batch, BlockInput, BlockRef } from '../store/store.ts';
 import type { FollowerContext } from './context.ts';
 import type { Header } from './node.ts';
@@ -33,7 +34,7 @@ export function createCommit(
     if (before === null) return;
     const rollback =
       before.head !== null && ancestor.number < before.head.number ? { rollbackTo: ancestor.number } : {};
-    const parts = split(blocks);
+    const parts = splitBlocks(blocks, MAX_LOGS);
     for (const [position, part] of parts.entries()) {
       const last = position === parts.length - 1 ? end : (part.at(-1) as BlockRef);
       const head = { number: last.number, hash: last.hash, timestamp: last.timestamp };
@@ -56,19 +57,4 @@ export function createCommit(
     }
     if ('rollbackTo' in rollback) onEvent({ type: 'reorg', from: before.head?.number ?? 0, to: ancestor.number });
   };
-}
-
-/** Splits whole blocks into parts of at most MAX_LOGS logs. There is always at least one part. */
-function split(blocks: readonly BlockInput[]): BlockInput[][] {
-  const parts: BlockInput[][] = [[]];
-  let logs = 0;
-  for (const block of blocks) {
-    if (logs > 0 && logs + block.logs.length > MAX_LOGS) {
-      parts.push([]);
-      logs = 0;
-    }
-    parts.at(-1)?.push(block);
-    logs += block.logs.length;
-  }
-  return parts;
 }

@@ -48,6 +48,8 @@ export interface ContextOptions {
   readonly providerCount: number;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** Milliseconds that no correction of the clock changes. */
+  readonly ticks: () => number;
   readonly onEvent: (event: FollowerEvent) => void;
   /** Records that a provider failed, or that a proof shows its data to be wrong. */
   readonly blame: (provider: Provider, error: unknown) => void;

@@ -34,6 +34,8 @@ export interface FollowerOptions {
   readonly providers: ProviderPool;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** Milliseconds that no correction of the clock changes. */
+  readonly ticks?: () => number;
   readonly finality?: Finality;
   /** The operator's first block. Otherwise the network's, or the block at which the registry was deployed. */
   readonly firstBlock?: number;
@@ -75,6 +77,7 @@ export function createFollower(options: FollowerOptions): Follower {
     finality: options.finality ?? network.finality,
     providerCount: pool.all.length,
     now,
+    ticks: options.ticks ?? (() => performance.now()),
     onEvent(event) {
       if (event.type === 'repaired') revocations.wake();
       if (event.type === 'reorg') pool.replaced(event.to, now());

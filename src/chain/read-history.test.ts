@@ -34,11 +34,6 @@ async function backfill(
   }
 }
 
-/** A slow machine needs more than one tick, and ends parts earlier: each costs a few headers. */
-async function follow(one: Following, to: number): Promise<void> {
-  for (let ticks = 0; ticks < 10 && (one.follower.state?.head?.number ?? 0) < to; ticks++) await one.settle(1);
-}
-
 test('a backfill holds a bounded number of logs', async () => {
   const served = new Set<number>();
   let most = 0;
@@ -54,7 +49,7 @@ test('a backfill holds a bounded number of logs', async () => {
     },
     async (one) => {
       committed = () => one.follower.state?.head?.number ?? 0;
-      await follow(one, OLD);
+      await one.settle(1);
       expect(one.errors).toEqual([]);
     },
   );
@@ -74,7 +69,7 @@ test('a provider with a limit of 2,000 blocks is asked for each block about once
       },
     },
     async (one, node) => {
-      await follow(one, LONG);
+      await one.settle(1);
       expect(one.errors).toEqual([]);
       expect(one.follower.state?.head?.number).toBeGreaterThanOrEqual(LONG);
       // Learning the limit costs some of these.
@@ -122,6 +117,33 @@ test('a rate limit delays a backfill and does not fail it', async () => {
     },
   );
   expect(rejected).toBeGreaterThan(1);
+});
+
+test('a tick starts no calls after twenty seconds, and commits what it has read', async () => {
+  let pass = (_: number) => {};
+  await backfill(
+    {
+      tip: LONG + TIP - OLD,
+      logsIn: (block) => (block % 8 === 0 && block <= LONG ? 1 : 0),
+      answer(logs, { from, to }) {
+        if (to - from >= 2000) throw new Error('block range too large');
+        pass(6000);
+        return logs;
+      },
+    },
+    async (one, node) => {
+      pass = (ms) => {
+        one.clock += ms;
+      };
+      await one.settle(1);
+      expect(one.errors).toEqual([]);
+      expect(one.follower.state?.head?.number).toBeWithin(2000, LONG / 2);
+      // Some were in flight.
+      expect(node.calls.get('eth_getLogs')).toBeLessThan(25);
+      pass = () => {};
+      await one.settle();
+    },
+  );
 });
 
 test('what was read before a failed call is committed', async () => {
@@ -175,6 +197,7 @@ test('random histories are complete, whatever the provider truncates and rejects
       from: 1,
       to: length,
       deadline: Number.POSITIVE_INFINITY,
+      ticks: () => 0,
       maxHeldLogs: 100 + int(5000),
       async onPart(part) {
         expect(part.from).toBe(next);

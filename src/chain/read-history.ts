@@ -24,8 +24,9 @@ export interface HistoryPart {
 export interface HistoryOptions {
   readonly from: number;
   readonly to: number;
-  /** No call starts after this time, by `performance.now`. */
+  /** No call starts after this time, by `ticks`. */
   readonly deadline: number;
+  readonly ticks: () => number;
   readonly maxHeldLogs?: number;
   /** Called with consecutive parts, one at a time. */
   readonly onPart: (part: HistoryPart) => Promise<void>;
@@ -42,7 +43,7 @@ interface Piece extends HistoryPart {
 /** If a call fails, passes on what was read before it, then throws. */
 export async function readHistory(
   scanner: Scanner,
-  { from, to, deadline, maxHeldLogs = MAX_HELD_LOGS, onPart }: HistoryOptions,
+  { from, to, deadline, ticks, maxHeldLogs = MAX_HELD_LOGS, onPart }: HistoryOptions,
 ): Promise<void> {
   const reads: Promise<Piece[]>[] = [];
   let next = from;
@@ -60,7 +61,7 @@ export async function readHistory(
     return taken + waiting + expected * (inFlight + 1) <= maxHeldLogs;
   };
   const fill = () => {
-    while (next <= to && !isStopped && performance.now() < deadline && hasRoom()) {
+    while (next <= to && !isStopped && ticks() < deadline && hasRoom()) {
       const size = scanner.nextSize();
       const low = Math.max(from, next - findOverlap(latest, size));
       const high = Math.min(to, low + size - 1);
@@ -87,7 +88,7 @@ export async function readHistory(
 
   let logs: NodeLog[] = [];
   let start = from;
-  let began = performance.now();
+  let began = ticks();
   const garbage = createGarbageCollector();
   /** Its end is not checked yet. */
   let last: Piece | null = null;
@@ -100,7 +101,7 @@ export async function readHistory(
   };
   const endPart = (): HistoryPart => {
     const part = { from: start, to: checked, logs };
-    [start, logs, began] = [checked + 1, [], performance.now()];
+    [start, logs, began] = [checked + 1, [], ticks()];
     return part;
   };
   const consume = async () => {
@@ -113,7 +114,7 @@ export async function readHistory(
         add(below);
         last = above;
       }
-      const isPart = logs.length >= PART_SHARE * maxHeldLogs || performance.now() - began > PART_MS;
+      const isPart = logs.length >= PART_SHARE * maxHeldLogs || ticks() - began > PART_MS;
       if (!isPart || checked < start) continue;
       const count = logs.length;
       await onPart(endPart());

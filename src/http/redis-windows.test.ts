@@ -15,7 +15,8 @@ beforeAll(async () => {
 afterAll(() => redis.kill());
 
 const LIMIT: Limit = { most: 25, seconds: 10 };
-const LONG_MS = 60_000;
+/** Longer than a test lasts. */
+const LONG_MS = 3_600_000;
 
 /** With a long timeout, a busy machine does not make a limiter fall back. */
 function openLimiter(limit: Limit, name: string, timeoutMs?: number) {
@@ -75,10 +76,12 @@ describe('the window in Redis', () => {
     await Bun.sleep(300);
     expect(await one.consume('client', 1999)).toMatchObject({ accepted: true, remaining: 1 });
     // Frees up with the first 3000.
+    const began = performance.now();
     const [first, second] = [await one.consume('client', 3001), await one.consume('client', 3002)];
+    const between = (performance.now() - began) / 1000;
     expect([first.accepted, second.accepted]).toEqual([false, false]);
     expect(first.seconds).toBeLessThanOrEqual(9.71);
-    expect(second.seconds).toBeGreaterThan(first.seconds + 0.25);
+    expect(second.seconds + between).toBeGreaterThan(first.seconds + 0.29);
     one.windows.close();
   });
 
@@ -154,12 +157,13 @@ describe('the window in Redis', () => {
     };
     expect(await burst('before')).toBe(25);
     await redis.kill();
-    const began = performance.now();
     expect(await burst('meanwhile')).toBe(50);
-    expect(performance.now() - began).toBeLessThan(3000);
     expect([one.windows.isConnected, one.turns, one.away() > 0]).toEqual([false, [false], true]);
     await redis.start();
-    await Bun.sleep(1200);
+    while (!one.windows.isConnected || !other.windows.isConnected) {
+      await burst('between');
+      await Bun.sleep(50);
+    }
     expect(await burst('after')).toBe(25);
     expect([one.windows.isConnected, one.turns]).toEqual([true, [false, true]]);
     for (const { windows } of [one, other]) windows.close();
@@ -215,11 +219,12 @@ describe('the window in Redis', () => {
     const one = openLimiter(LIMIT, 'hanging');
     await one.consume('client');
     process.kill(redis.pid, 'SIGSTOP');
-    const began = performance.now();
     for (let turn = 0; turn < 30; turn++) await one.consume('client');
-    expect(performance.now() - began).toBeLessThan(2000);
     process.kill(redis.pid, 'SIGCONT');
     expect([one.windows.isConnected, one.away()]).toEqual([false, 30]);
-    one.windows.close();
+    // The first of the 30 was sent to Redis, which counts it late; the others were not.
+    const other = openLimiter(LIMIT, 'hanging', LONG_MS);
+    expect((await other.consume('client')).remaining).toBe(22);
+    for (const { windows } of [one, other]) windows.close();
   });
 });

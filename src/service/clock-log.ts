@@ -5,10 +5,13 @@ import type { Log } from './log.ts';
 const REPEAT_MS = 3_600_000;
 
 /** Seconds behind the chain, and ahead of it; 0 if the clock can be right. */
-export function createClockLog(log: Log): (chainId: number, behind: number, ahead: number) => void {
+export function createClockLog(
+  log: Log,
+  ticks = () => performance.now(),
+): (chainId: number, behind: number, ahead: number) => void {
   const loggedAt = new Map<number, number>();
   return (chainId, behind, ahead) => {
-    const now = performance.now();
+    const now = ticks();
     if (behind + ahead === 0 || now - (loggedAt.get(chainId) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
     loggedAt.set(chainId, now);
     if (behind > 0)

@@ -4,8 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { behind } from '../../test/support/behind.ts';
 import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
 import { StoreError } from './errors.ts';
-import { openStore } from './open.ts';
-import { SCHEMA_VERSION } from './schema.ts';
+import type { MigrationStep } from './migrate.ts';
+import { openEngine, openStore } from './open.ts';
+import { migrate, SCHEMA_VERSION } from './schema.ts';
 
 const codeOf = async (opening: Promise<unknown>): Promise<[string, string]> => {
   const error = await opening.then(
@@ -55,9 +56,16 @@ for (const engine of ENGINES) {
       await reader.close();
     });
 
-    test('opening twice migrates once', async () => {
+    test('a store that several processes open at once is migrated once', async () => {
       const url = await engine.fresh();
-      const stores = await Promise.all([openStore(url), openStore(url), openStore(url)]);
+      const old = await openEngine(url, {});
+      await migrate(old, undefined, 1);
+      await old.close();
+      const told: MigrationStep[] = [];
+      const onMigration = (step: MigrationStep) => void told.push(step);
+      const stores = await Promise.all([1, 2, 3].map(() => openStore(url, { onMigration })));
+      expect(told.map(({ step }) => step)).toEqual(Array.from({ length: told[0]?.steps ?? 1 }, (_, done) => done + 1));
+      expect(await behind(url, 'SELECT version FROM schema_version')).toEqual([{ version: SCHEMA_VERSION }]);
       for (const store of stores) await store.close();
     });
   });

@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
       ]).toEqual([rig.clock, true, true]);
       await rig.extend([grant(2)], { rollbackTo: (rig.state.head?.number ?? 0) - 1 });
       // The clock has not moved, so it is not tried again.
-      await Bun.sleep(50);
+      await rig.rounds();
       expect(sentTo('/c')).toHaveLength(1);
       rig.clock = Number(nextAttemptAt);
       await until('tried again', async () => (await record(webhook)).failures === 2);
@@ -185,7 +185,7 @@ for (const engine of ENGINES) {
       await rig.extend([grant(2)]);
       const tries = sentTo('/d').length;
       rig.clock += GIVE_UP_MS;
-      await Bun.sleep(50);
+      await rig.rounds();
       expect(sentTo('/d')).toHaveLength(tries);
       behaviours.delete('/d');
       await rig.accounts.webhooks.resume(webhook.id);
@@ -241,7 +241,7 @@ for (const engine of ENGINES) {
       rig.deliver();
       await until('delivered', () => changesOf('/other').length === 1);
       await until('hanging', () => receiver.received.length >= 4 + 8 + 1);
-      await Bun.sleep(50);
+      await rig.rounds();
       const sent = (prefix: string) => receiver.received.filter(({ path }) => path.startsWith(prefix)).length;
       expect([sent('/own'), sent('/host')]).toEqual([4, 8]);
     });
@@ -258,7 +258,7 @@ for (const engine of ENGINES) {
       rig.deliver();
       await until('delivered', () => receiver.received.filter(({ path }) => path.startsWith('/fine')).length === 40);
       await until('tested', () => receiver.received.length >= 44);
-      await Bun.sleep(50);
+      await rig.rounds();
       expect(receiver.received).toHaveLength(44);
     });
 
@@ -270,7 +270,7 @@ for (const engine of ENGINES) {
       }
       rig.deliver();
       await until('tried', () => receiver.received.length >= 20);
-      await Bun.sleep(100);
+      await rig.rounds();
       expect(receiver.received).toHaveLength(20);
       rig.clock += 60_000;
       await until('tried', () => receiver.received.length >= 30);
@@ -286,7 +286,7 @@ for (const engine of ENGINES) {
       expect(Number(nextAttemptAt)).toBeGreaterThanOrEqual(rig.clock + 5000);
       await rig.extend([grant(1)]);
       await rig.accounts.webhooks.replayFrom(webhook.id, await replayCursor(await record(webhook), 'start', rig));
-      await Bun.sleep(50);
+      await rig.rounds();
       expect([await record(webhook), sentTo('/waits').length]).toMatchObject([{ failures: 1, nextAttemptAt }, 1]);
       rig.clock = Number(nextAttemptAt);
       await until('delivered', async () => (await record(webhook)).failures === 2);
@@ -309,7 +309,7 @@ for (const engine of ENGINES) {
         return (await rig.accounts.webhooks.attempts(webhook.id))[0];
       };
       await rig.accounts.webhooks.replayFrom(webhook.id, await replayCursor(webhook, 'start', rig));
-      await Bun.sleep(50);
+      await rig.rounds();
       expect(sentTo('/new')).toEqual([]);
       expect(await challenge()).toMatchObject({ type: 'challenge', failure: 'challenge', status: 204 });
       expect(await record(webhook)).toMatchObject({ paused: { reason: 'unconfirmed' }, pending: null });
@@ -438,7 +438,7 @@ for (const engine of ENGINES) {
       for (const { webhooks } of others) rig.deliver({ webhooks });
       for (let turn = 0; turn < 10; turn++) await rig.extend([grant(100 + turn)]);
       await until('delivered', () => paths.every((path) => changesOf(path).length >= 10));
-      await Bun.sleep(100);
+      await rig.rounds();
       for (const path of paths) {
         expect(changesOf(path).map(({ delegation }) => Number(delegation?.from))).toEqual(
           Array.from({ length: 10 }, (_, turn) => 100 + turn),
@@ -541,7 +541,7 @@ for (const engine of ENGINES) {
       rig.deliver();
       await until('sent', async () => (await record(webhook)).testRequestedAt === null);
       rig.clock += 60_000;
-      await Bun.sleep(50);
+      await rig.rounds();
       expect(sentTo('/test').map(({ body }) => parse(body))).toMatchObject([
         { type: 'webhook.test', data: { webhook: webhook.id } },
       ]);
@@ -574,7 +574,7 @@ for (const engine of ENGINES) {
       await rig.extend([grant(1)]);
       await rig.store.report(CHAIN, rig.state.epoch, { halt });
       rig.deliver();
-      await Bun.sleep(50);
+      await rig.rounds();
       expect(sentTo('/halted')).toEqual([]);
       await rig.store.report(CHAIN, rig.state.epoch, { halt: null });
       await until('delivered', () => changesOf('/halted').length === 1);

@@ -44,6 +44,7 @@ export async function following(
       store: storeOf(store),
       providers: one.providers,
       now: () => one.clock,
+      ticks: () => one.clock,
       onEvent: (event) => one.events.push(event),
       ...options,
     });

@@ -34,6 +34,8 @@ export interface WebhookRig {
   ): Promise<WebhookRecord>;
   /** Runs a deliverer until the rig closes. */
   deliver(more?: Partial<DelivererOptions>): Deliverer;
+  /** Resolves when the deliverers have looked for work several times more. */
+  rounds(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export async function createWebhookRig(
   let state = await store.claim(CHAIN, 1);
   let branch = 0;
   const deliverers: Deliverer[] = [];
+  let looks = 0;
   const rig: WebhookRig = {
     store,
     accounts,
@@ -72,9 +75,13 @@ export async function createWebhookRig(
       if (typeof made === 'string') throw new Error(made);
       return made;
     },
-    deliver(more = {}) {
+    deliver({ webhooks = accounts.webhooks, ...more } = {}) {
+      const candidates: typeof webhooks.candidates = (query) => {
+        looks++;
+        return webhooks.candidates(query);
+      };
       const deliverer = startDeliverer({
-        webhooks: accounts.webhooks,
+        webhooks: { ...webhooks, candidates },
         source: createWebhookSource({ store, chainIds: SERVED, longLists: createLongLists() }),
         now: () => rig.clock,
         pollMs: 5,
@@ -84,6 +91,9 @@ export async function createWebhookRig(
       });
       deliverers.push(deliverer);
       return deliverer;
+    },
+    async rounds() {
+      for (const enough = looks + 5; looks < enough; ) await Bun.sleep(5);
     },
     async close() {
       await Promise.all(deliverers.map((one) => one.stop(STOP_MS)));

@@ -23,6 +23,9 @@ export interface Witnessed {
   farthest: number;
 }
 
+/** Longer than any timeout of the service: a request without an answer by then is as bad as a wrong one. */
+const PATIENCE_MS = 60_000;
+
 export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Number.POSITIVE_INFINITY } = {}) {
   const random = createRandom(seed);
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
@@ -65,10 +68,12 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
     seen,
     async ask(url: string, headers: Record<string, string> = {}): Promise<void> {
       const { path, truth, read } = anyQuestion();
+      // Its block was new enough at some time after this.
+      const sentAt = Date.now() / 1000;
       let response: Response;
       let text: string;
       try {
-        response = await fetch(url + path, { headers, signal: AbortSignal.timeout(20_000) });
+        response = await fetch(url + path, { headers, signal: AbortSignal.timeout(PATIENCE_MS) });
         text = await response.text();
         if (response.status === 200 && path.includes('&limit=')) {
           const rest = await restOf(url + path, response, headers);
@@ -77,6 +82,7 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
         }
       } catch (error) {
         if (error instanceof Wrong) seen.wrong.push(`${path}: ${error.message}`);
+        else if ((error as Error).name === 'TimeoutError') seen.wrong.push(`${path}: no answer`);
         else seen.unreachable++;
         return;
       }
@@ -88,7 +94,7 @@ export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Numbe
       }
       const hash = response.headers.get('x-block-hash') ?? '';
       const expected = response.status === 200 ? truth(hash) : null;
-      const age = Date.now() / 1000 - Number(response.headers.get('x-block-timestamp'));
+      const age = sentAt - Number(response.headers.get('x-block-timestamp'));
       const isNow = !/block=|timestamp=/.test(path);
       if (expected !== null && isNow && age > maxAgeSeconds)
         seen.wrong.push(`${path}: its block is ${age.toFixed(0)} s old`);
@@ -113,7 +119,7 @@ async function restOf(url: string, first: Response, headers: Record<string, stri
   for (let page = first; ; ) {
     const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
     if (next === undefined) return found;
-    page = await fetch(new URL(next, url), { headers, signal: AbortSignal.timeout(20_000) });
+    page = await fetch(new URL(next, url), { headers, signal: AbortSignal.timeout(PATIENCE_MS) });
     const text = await page.text();
     if (page.status === 409 || page.status === 410 || page.status === 503) return null;
     if (page.status !== 200) throw new Wrong(`a page returned HTTP ${page.status}`);

@@ -15,20 +15,27 @@ export function writerBlock(number: number, branch: number): BlockInput {
   return block(number, [...others, granted('ERC20', { amount: amountAt(number, branch) })], branch);
 }
 
+type Head = Pick<BlockInput, 'number' | 'hash'>;
+
+/** What is committed in a turn, by this or another process. Every fifth commit is a reorg. */
+export function nextCommit(head: Head | null, turn: number): { blocks: BlockInput[]; rollbackTo?: number } {
+  const top = head?.number ?? 0;
+  const reorg = turn % 5 === 4 && top > 10;
+  const from = reorg ? top - 3 : top;
+  const branch = Number.parseInt(head?.hash.slice(2, 10) ?? '0', 16) + (reorg ? 1 : 0);
+  const blocks = Array.from({ length: 5 }, (_, offset) => writerBlock(from + 1 + offset, branch));
+  return reorg ? { blocks, rollbackTo: from } : { blocks };
+}
+
 if (import.meta.main) {
   const [url = '', chain = '1'] = process.argv.slice(2);
   const chainId = Number(chain);
   const store = await openStore(url);
   let state: ChainState = await store.claim(chainId, 1);
   for (let turn = 0; ; turn++) {
-    const top = state.head?.number ?? 0;
-    const reorg = turn % 5 === 4 && top > 10;
-    const from = reorg ? top - 3 : top;
-    const branch = Number.parseInt(state.head?.hash.slice(2, 10) ?? '0', 16) + (reorg ? 1 : 0);
-    const blocks = Array.from({ length: 5 }, (_, offset) => writerBlock(from + 1 + offset, branch));
-    const head = blocks.at(-1) as BlockInput;
-    const batch = { chainId, epoch: state.epoch, after: state.head, blocks, head };
-    ({ state } = await store.apply(reorg ? { ...batch, rollbackTo: from } : batch));
+    const commit = nextCommit(state.head, turn);
+    const head = commit.blocks.at(-1) as BlockInput;
+    ({ state } = await store.apply({ chainId, epoch: state.epoch, after: state.head, head, ...commit }));
     process.stdout.write(`${head.number} ${head.hash}\n`);
   }
 }

@@ -4,6 +4,7 @@ import { StoreError } from '../errors.ts';
 import { jsonText } from '../json.ts';
 import { BLOCK, decodeBlock } from '../rows/block-row.ts';
 import { encodeHex } from '../rows/cells.ts';
+import { splitBlocks } from '../split-blocks.ts';
 import { stampRevision } from '../stamp.ts';
 import type { Batch, ChainState, CommitResult } from '../store.ts';
 import type { ChainWriter } from './chain-writer.ts';
@@ -15,6 +16,9 @@ import { recordRewrite } from './rewrite.ts';
 import { rollBack } from './rollback.ts';
 import { addSettledEnds, recordSettlements } from './settle.ts';
 
+/** Logs per statement: what a client computes between two of them must take much less than the server lets it idle. */
+const PART_LOGS = 5000;
+
 export async function apply(writer: ChainWriter, batch: Batch): Promise<CommitResult> {
   const { tx, chainId } = writer;
   const { rollbackTo, blocks, head } = batch;
@@ -25,11 +29,13 @@ export async function apply(writer: ChainWriter, batch: Batch): Promise<CommitRe
   await requireNext(writer, batch);
 
   await insertBlocks(tx, chainId, blocks.at(-1)?.number === head.number ? blocks : [...blocks, head]);
-  await insertLogs(tx, chainId, blocks);
-  await deriveBlocks(
-    writer,
-    blocks.map((block) => ({ number: block.number, logs: addSettledEnds(block) })),
-  );
+  for (const part of splitBlocks(blocks, PART_LOGS)) {
+    await insertLogs(tx, chainId, part);
+    await deriveBlocks(
+      writer,
+      part.map((block) => ({ number: block.number, logs: addSettledEnds(block) })),
+    );
+  }
   for (const { settlements = [] } of blocks) await recordSettlements(writer, settlements);
 
   const state = stateAfter(before, batch);
