@@ -83,6 +83,25 @@ for (const engine of ENGINES) {
       });
     }
 
+    test('a list that is being sent does not go on with other history of the same number', async () => {
+      const many = (from: number) => Array.from({ length: 300 }, (_, to) => granted('ALL', { to: address(from + to) }));
+      await restore();
+      await add(block(101, many(1000)));
+      const { revision } = state;
+      let reads = 0;
+      const listNow: Store['listNow'] = async (query) => {
+        if (reads++ === 1) {
+          await restore();
+          await add(block(101, many(2000)));
+        }
+        return store.listNow(query);
+      };
+      const app = appOf({ ...store, listNow }, timeOf(103));
+      const response = await app.fetch(new Request(`http://localhost/registry/v2/${COLD}`));
+      await expect(response.text()).rejects.toThrow('history');
+      expect([reads, state.revision]).toEqual([2, revision]);
+    });
+
     interface Page {
       readonly changes: readonly { readonly type: string; readonly block: { readonly number: number } }[];
       readonly cursor: string;

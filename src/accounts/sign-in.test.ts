@@ -67,6 +67,15 @@ for (const engine of ENGINES) {
       expect(await refused(await signed({ nonce: 'a'.repeat(32) }))).toContain('used before');
     });
 
+    test('a used nonce stays used for as long as it is valid', async () => {
+      const { sessions } = accounts;
+      const nonce = sessions.createNonce(now);
+      const uses = [];
+      for (const age of [0, 2, 599, 600]) uses.push(await sessions.useNonce(nonce, now + age));
+      expect(uses).toEqual([true, false, false, false]);
+      expect(await sessions.useNonce(sessions.createNonce(now), now + 599)).toBe(true);
+    });
+
     test('a wrong signature does not use up the nonce: the right one can follow', async () => {
       const { message, signature } = await signed();
       expect(await refused({ message, signature: await other.signMessage({ message }) })).toContain(
