@@ -128,6 +128,31 @@ for (const engine of ENGINES) {
       expect((await read(kept.next)).lines).toEqual(['began 101']);
     });
 
+    test('and so does a stream that resumes beside one that is at the same place of the new history', async () => {
+      await restore();
+      await add(block(101, [granted('ALL', { to: address(4) })]));
+      const [lost, { revision }] = [await read(), state];
+      await restore();
+      await claim();
+      await add(block(101, [granted('ALL', { to: address(5) })]));
+      expect(state.revision).toBe(revision);
+      const app = appOf(store, timeOf(104));
+      const caughtUp = async (headers: Record<string, string> = {}) => {
+        const request = new Request('http://localhost/registry/any/changes', {
+          headers: { accept: 'text/event-stream', ...headers },
+        });
+        const reader = (await app.fetch(request)).body?.pipeThrough(new TextDecoderStream()).getReader();
+        let text = '';
+        // The last event before it waits has only an id.
+        while (!/\n\nid: \S+\n\n$/.test(text)) text += (await reader?.read())?.value;
+        return { text, close: () => reader?.cancel() };
+      };
+      const beside = await caughtUp();
+      const resumed = await caughtUp({ 'last-event-id': lost.next });
+      expect(resumed.text).toContain('"undo"');
+      for (const one of [beside, resumed]) await one.close();
+    });
+
     test('a reader of changes that had seen lost commits gets an undo of what was not final', async () => {
       await restore();
       const repair = async (number: number, to: number) => {

@@ -124,6 +124,9 @@ describe('a plan', () => {
         const delegates = new Set(chosen.map(({ to }) => to).filter((to) => !left.some((one) => one.to === to)));
         const plan = planRevocations(OWNER, chosen, { vault: left.length === 0, delegates });
         expect(plan.flatMap(({ ends }) => ends.map(delegationId)).sort()).toEqual(chosen.map(delegationId).sort());
+        if (left.length === 0) expect(plan).toHaveLength(1);
+        for (const delegate of delegates)
+          expect(plan.filter(({ ends }) => ends.some(({ to }) => to === delegate))).toHaveLength(1);
         for (const one of plan) {
           const [call, ...more] = decode(one) as [Call, ...Call[]];
           expect(more).toEqual([]);
