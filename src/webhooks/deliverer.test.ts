@@ -550,6 +550,24 @@ for (const engine of ENGINES) {
       expect(errors).toHaveLength(2);
     });
 
+    test('a look that failed is taken again, also if nothing happens on the chain', async () => {
+      const webhook = await create('/look');
+      await rig.extend([grant(1)]);
+      let reads = 0;
+      const changes: typeof rig.store.changes = async (query) => {
+        if (reads++ === 0) throw new Error('away');
+        return rig.store.changes(query);
+      };
+      const store = { ...rig.store, changes };
+      const source = createWebhookSource({ store, chainIds: new Set([CHAIN]), longLists: createLongLists() });
+      await source.observe();
+      const look = () => source.peek(webhook, webhook.cursor);
+      await expect(look()).rejects.toThrow('away');
+      expect((await look()).entries).toHaveLength(1);
+      // Others at the same place share it.
+      expect([(await look()).entries.length, reads]).toEqual([1, 2]);
+    });
+
     test('a stop waits for attempts in flight; one that takes longer is aborted and does not count as a failure', async () => {
       behaviours.set('/slow', 'slow');
       behaviours.set('/stuck', 'hang');
