@@ -356,6 +356,15 @@ for (const engine of ENGINES) {
       expect(typesOf(reader.events)).toEqual(['began', 'ended', 'end']);
     });
 
+    test('ends a stream at once that is opened after that', async () => {
+      const chain = await chainWithPast();
+      const streams = createChangeStreams();
+      streams.stop();
+      const reader = await open(serve([chain.chainId], { streams }).url, `chainId=${chain.chainId}`);
+      expect(typesOf(await reader.received(1))[0]).toBe('end');
+      await reader.ended;
+    });
+
     test('ends a stream that has been open for long, and the reader resumes', async () => {
       const chain = await chainWithPast();
       const streams = createChangeStreams({ perAddress: 1, perKey: 1 }, { ...TIMES, maxAgeMs: 500 });

@@ -64,6 +64,19 @@ describe('a reorg between the lookup of a time and the read of its block', () =>
     await store.close();
   });
 
+  test('is answered from the new branch only, also if the read comes from a replica that has the old one', async () => {
+    const { store, reorg } = await reorganising();
+    await reorg();
+    const { store: replica } = await reorganising();
+    let reads = 0;
+    const racing: Store = { ...store, check: (...args) => (reads++ === 0 ? replica : store).check(...args) };
+    const response = await send(racing, `${CHECK}&timestamp=${timeOf(103)}`);
+    expect([await response.text(), response.headers.get('x-block-hash')]).toEqual(['false', block(102, [], 1).hash]);
+    expect(reads).toBe(2);
+    await replica.close();
+    await store.close();
+  });
+
   test('that puts a later block before the time is answered at that block', async () => {
     const { store } = await reorganising();
     const state = await store.chain(1);

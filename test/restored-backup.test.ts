@@ -83,6 +83,25 @@ for (const engine of ENGINES) {
       });
     }
 
+    test('a list that is being sent does not go on with other history of the same number', async () => {
+      const many = (from: number) => Array.from({ length: 300 }, (_, to) => granted('ALL', { to: address(from + to) }));
+      await restore();
+      await add(block(101, many(1000)));
+      const { revision } = state;
+      let reads = 0;
+      const listNow: Store['listNow'] = async (query) => {
+        if (reads++ === 1) {
+          await restore();
+          await add(block(101, many(2000)));
+        }
+        return store.listNow(query);
+      };
+      const app = appOf({ ...store, listNow }, timeOf(103));
+      const response = await app.fetch(new Request(`http://localhost/registry/v2/${COLD}`));
+      await expect(response.text()).rejects.toThrow('history');
+      expect([reads, state.revision]).toEqual([2, revision]);
+    });
+
     interface Page {
       readonly changes: readonly { readonly type: string; readonly block: { readonly number: number } }[];
       readonly cursor: string;
@@ -107,6 +126,31 @@ for (const engine of ENGINES) {
       await add(block(101, [granted('ALL', { to: address(5) })]));
       expect((await read(lost.next)).lines).toEqual(['undo 0', ...kept.lines, 'began 101']);
       expect((await read(kept.next)).lines).toEqual(['began 101']);
+    });
+
+    test('and so does a stream that resumes beside one that is at the same place of the new history', async () => {
+      await restore();
+      await add(block(101, [granted('ALL', { to: address(4) })]));
+      const [lost, { revision }] = [await read(), state];
+      await restore();
+      await claim();
+      await add(block(101, [granted('ALL', { to: address(5) })]));
+      expect(state.revision).toBe(revision);
+      const app = appOf(store, timeOf(104));
+      const caughtUp = async (headers: Record<string, string> = {}) => {
+        const request = new Request('http://localhost/registry/any/changes', {
+          headers: { accept: 'text/event-stream', ...headers },
+        });
+        const reader = (await app.fetch(request)).body?.pipeThrough(new TextDecoderStream()).getReader();
+        let text = '';
+        // The last event before it waits has only an id.
+        while (!/\n\nid: \S+\n\n$/.test(text)) text += (await reader?.read())?.value;
+        return { text, close: () => reader?.cancel() };
+      };
+      const beside = await caughtUp();
+      const resumed = await caughtUp({ 'last-event-id': lost.next });
+      expect(resumed.text).toContain('"undo"');
+      for (const one of [beside, resumed]) await one.close();
     });
 
     test('a reader of changes that had seen lost commits gets an undo of what was not final', async () => {

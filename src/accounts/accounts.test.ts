@@ -53,6 +53,25 @@ test('counting the uses of 20,000 keys lets other work run in between', async ()
   expect(turns).toBeGreaterThan(10);
 });
 
+test('at most 10,000 keys are remembered, and one that was deleted is not', async () => {
+  const stored = new Set<string>();
+  const accounts = {
+    find: async (text: string) => (stored.has(text) ? { id: 1, revokedAt: null, expiresAt: null } : null),
+    addUses: async () => {},
+  } as unknown as Accounts;
+  const cache = createKeyCache(accounts, { now: () => NOW });
+  const keys = Array.from({ length: 10_001 }, (_, turn) => String(turn)) as [string, ...string[]];
+  for (const text of keys) {
+    stored.add(text);
+    await cache.lookUp(text);
+  }
+  expect(keys.filter(cache.isFamiliar)).toEqual(['10000']);
+  stored.clear();
+  expect(await cache.lookUp('10000')).toBe(false);
+  expect([cache.isFamiliar('10000'), cache.found('10000')]).toEqual([false, null]);
+  await cache.stop();
+});
+
 for (const engine of ENGINES) {
   test(`a database of the first schema on ${engine.name}: keys keep their owners, and everyone signs in again`, async () => {
     const url = await engine.fresh();
@@ -119,10 +138,15 @@ for (const engine of ENGINES) {
     });
 
     test('a rotated key goes on for a while beside the new one', async () => {
-      const { text, record } = await create({ owner: '0xabc', label: 'game' });
+      const { text, record } = await create({ owner: '0xabc', label: 'game', expiresAt: NOW + 9999 });
       const next = (await accounts.rotate({ id: record.id, now: NOW + 10, overlapSeconds: 3600 })) as CreatedKey;
       expect(next.text).not.toBe(text);
-      expect(next.record).toMatchObject({ owner: '0xabc', label: 'game', createdAt: NOW + 10 });
+      expect(next.record).toMatchObject({
+        owner: '0xabc',
+        label: 'game',
+        createdAt: NOW + 10,
+        expiresAt: NOW + 9999,
+      });
       const old = (await accounts.find(text)) as typeof record;
       expect([isActive(old, NOW + 10 + 3599), isActive(old, NOW + 10 + 3600)]).toEqual([true, false]);
       // It may still end at once.
@@ -276,6 +300,8 @@ for (const engine of ENGINES) {
         { id: record.id, day, uses: 7 },
         { id: record.id, day: day + 1, uses: 1 },
       ]);
+      // Another process may store its counts later.
+      await accounts.addUses([{ id: record.id, day, uses: 1 }], NOW + 5);
       expect((await accounts.byId(record.id))?.lastUsedAt).toBe(NOW + 9);
     });
 

@@ -67,6 +67,15 @@ for (const engine of ENGINES) {
       expect(await refused(await signed({ nonce: 'a'.repeat(32) }))).toContain('used before');
     });
 
+    test('a used nonce stays used for as long as it is valid', async () => {
+      const { sessions } = accounts;
+      const nonce = sessions.createNonce(now);
+      const uses = [];
+      for (const age of [0, 2, 599, 600]) uses.push(await sessions.useNonce(nonce, now + age));
+      expect(uses).toEqual([true, false, false, false]);
+      expect(await sessions.useNonce(sessions.createNonce(now), now + 599)).toBe(true);
+    });
+
     test('a wrong signature does not use up the nonce: the right one can follow', async () => {
       const { message, signature } = await signed();
       expect(await refused({ message, signature: await other.signMessage({ message }) })).toContain(
@@ -87,8 +96,13 @@ for (const engine of ENGINES) {
 
     test('an expired message, one from another time, and one that is not valid yet are refused', async () => {
       expect(await refused(await signed({ expirationTime: new Date((now - 1) * 1000) }))).toContain('expired');
-      expect(await refused(await signed({ issuedAt: new Date((now - 3600) * 1000) }))).toContain('too old');
-      expect(await refused(await signed({ issuedAt: new Date((now + 3600) * 1000) }))).toContain('too old');
+      for (const [seconds, why] of [
+        [-601, 'too old'],
+        [-600, 'signed in'],
+        [600, 'signed in'],
+        [601, 'too old'],
+      ] as const)
+        expect(await refused(await signed({ issuedAt: new Date((now + seconds) * 1000) }))).toContain(why);
       expect(await refused(await signed({ notBefore: new Date((now + 60) * 1000) }))).toContain('not valid yet');
       const { message } = await signed();
       const without = message.replace(/\nExpiration Time: .*/, '');
@@ -159,6 +173,9 @@ for (const engine of ENGINES) {
       expect(await refused({ message: message.repeat(20), signature })).toContain(
         'Invalid sign-in message or signature',
       );
+      expect(await refused({ message, signature: `0x${'00'.repeat(4000)}` })).toContain(
+        'Invalid sign-in message or signature',
+      );
       expect(await refused({ message, signature: '0x' })).toContain('not from');
     });
 
@@ -183,9 +200,14 @@ for (const engine of ENGINES) {
         '0xabc',
         null,
       ]);
-      expect(await sessions.walletOf(token, NOW + 86_400)).toBeNull();
+      const isOpen = async (at: number, of = token) => (await sessions.walletOf(of, at)) !== null;
+      expect([await isOpen(NOW + 86_399), await isOpen(NOW + 86_400)]).toEqual([true, false]);
       await sessions.close(token);
-      expect(await sessions.walletOf(token, NOW)).toBeNull();
+      expect(await isOpen(NOW)).toBe(false);
+      // One that has ended is not stored for ever.
+      const ended = await sessions.open('0xabc', NOW);
+      await sessions.open('0xdef', NOW + 86_400);
+      expect(await isOpen(NOW, ended)).toBe(false);
     });
   });
 }
@@ -371,6 +393,30 @@ describe('a contract wallet', () => {
     const outcomes = await Promise.all(slow);
     expect(outcomes.filter((one) => one === signedIn)).toHaveLength(2);
     expect(await attempt(signIn)).toBe(signedIn);
+  });
+
+  test('is verified for 16 callers of a chain at once, so that its providers have time for the index', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+    let [asked, refused] = [0, 0];
+    const note = () => (asked + refused === 18 ? settle() : undefined);
+    const call = async () => {
+      asked++;
+      note();
+      await released;
+      return VALID;
+    };
+    const signIn = await signInWith({ 1: [walletNode({ call })] });
+    const all = Array.from({ length: 18 }, async (_, caller) => {
+      const outcome = await attempt(signIn, {}, JUNK, String(caller));
+      if (!outcome.includes('Too many sign-ins')) return;
+      refused++;
+      note();
+    });
+    await settled;
+    expect([asked, refused]).toEqual([16, 2]);
+    release();
+    await Promise.all(all);
   });
 });
 

@@ -194,7 +194,7 @@ export const WEBHOOKS_PER_PAGE = 100;
 /** Of all wallets: each is looked at again and again. */
 const MOST_WEBHOOKS = 10_000;
 /** How many attempts of a webhook are kept. */
-export const KEPT_ATTEMPTS = 50;
+const KEPT_ATTEMPTS = 50;
 /** How many pending deliveries the metrics name. */
 const MOST_PENDING = 1000;
 const MAX_ID = Number.MAX_SAFE_INTEGER;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
 import { compressed, compressibleResponse, fixedResponse } from './compressed-response.ts';
 import { textResponse } from './sized-response.ts';
 
@@ -35,12 +35,17 @@ describe.each([
   });
 });
 
-test('more texts than are kept are all compressed to themselves', async () => {
+test('more texts than are kept are all compressed to themselves, and 40 are kept', async () => {
+  const gzip = spyOn(Bun, 'gzipSync');
   const texts = Array.from({ length: 100 }, (_, number) => `${number} ${LONG}`);
   for (const text of [...texts, ...texts]) {
     const bytes = await compressed(fixedResponse(text, INIT)).bytes();
     expect(unzipped(bytes) === text).toBe(true);
   }
+  expect(gzip).toHaveBeenCalledTimes(200);
+  for (const text of texts.slice(60)) compressed(fixedResponse(text, INIT));
+  expect(gzip).toHaveBeenCalledTimes(200);
+  gzip.mockRestore();
 });
 
 test('an answer that may hold a secret is never compressed', async () => {

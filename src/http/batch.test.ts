@@ -412,6 +412,16 @@ describe('a batch', () => {
       expect([row, await detailOf(row)]).toEqual([row, detail]);
   });
 
+  test('is not complete if a question was refused, wherever it stands', async () => {
+    for (const wrong of [0, 1000]) {
+      const rows: unknown[] = Array.from({ length: 1001 }, () => ask);
+      rows[wrong] = {};
+      expect((await wholeOf(app, rows)).complete).toBe(false);
+      const lines = await linesOf(await sendTo(app, rows.map((row) => JSON.stringify(row)).join('\n'), '', NDJSON));
+      expect(lines.at(-1)).toEqual({ complete: false });
+    }
+  });
+
   test('null is the same as absent, and a wider check ignores contract and tokenId', async () => {
     const rows = [
       { ...ask, contract: null, tokenId: null, rights: null, chainId: null, version: null },

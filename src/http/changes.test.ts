@@ -282,6 +282,8 @@ for (const engine of ENGINES) {
         Buffer.from(plain.replace('-', '--')).toString('base64url'),
         Buffer.from(plain.replace(/,.*/, ',zzzzzz')).toString('base64url'),
         Buffer.from(plain.replace(/-\w+-/, '-zzzzzzzzzzz-')).toString('base64url'),
+        // A number that is exact, but no database takes it for a revision.
+        Buffer.from(plain.replace(/^(\w+-\w+-)\w+/, `$1${(2 ** 60).toString(36)}`)).toString('base64url'),
         Buffer.from(plain.replace(/-\w+-/, '-1.1.2.1.1-')).toString('base64url'),
         Buffer.from(`${plain.split(',')[0]},${plain}`).toString('base64url'),
         'AAAAAAAAAA',

@@ -15,6 +15,7 @@ import type { App } from './app.ts';
 const NOW = 1_800_000_000;
 const ORIGIN = 'http://localhost';
 const QUOTA = 5;
+const WALLET = `0x${'12'.repeat(20)}`;
 
 type Get = (path: string) => Promise<{ body: unknown }>;
 type Post = (path: string, body: unknown) => Promise<{ body: unknown }>;
@@ -29,17 +30,19 @@ for (const engine of ENGINES) {
     let accounts: Accounts;
     let cache: KeyCache;
     let app: App;
+    let origin = ORIGIN;
     beforeAll(async () => {
       url = await engine.fresh();
       store = await openStore(url);
       accounts = await openAccounts(url);
       const signIn = {
         verify: async (message: string, _signature: string, caller: string) => {
+          if (message === 'good') return WALLET;
           throw new SignInError(`${message} for ${caller}`, message === 'busy');
         },
       };
       cache = createKeyCache(accounts, { now: () => NOW });
-      const origins = () => [ORIGIN];
+      const origins = () => [origin];
       const clientOf = () => '127.0.0.1';
       app = appOf(store, NOW, {
         developers: { accounts, signIn, origins, quota: QUOTA, clientOf, storeUses: cache.flush },
@@ -104,6 +107,47 @@ for (const engine of ENGINES) {
         [other.id, other.id, 'active', null],
         [id, id, 'replaced', NOW + 86_400],
       ]);
+    });
+
+    test('a wallet can neither rotate nor revoke the key of another, or one that has ended', async () => {
+      const [owner, other] = [await signedIn('0xowner'), await signedIn('0xother')];
+      const { id } = (await create(owner.post, 'mint site')).record;
+      const tried = async ({ post }: typeof owner) => [
+        (await post('keys/rotate', { id, overlap: false })).status,
+        (await post('keys/revoke', { id })).status,
+      ];
+      expect(await tried(other)).toEqual([404, 404]);
+      expect((await list(owner.get)).keys).toMatchObject([{ id, state: 'active' }]);
+      expect((await owner.post('keys/revoke', { id })).status).toBe(200);
+      expect(await tried(owner)).toEqual([404, 404]);
+    });
+
+    test('a key can end after 1 to 3650 days', async () => {
+      const { post } = await signedIn('0xdays');
+      const made = (await post('keys', { label: 'site', days: 3650 })).body['record'] as KeyJson;
+      expect(made.endsAt).toBe(NOW + 3650 * 86_400);
+      for (const days of [0, 3651, 1.5, '1', -1])
+        expect([days, (await post('keys', { label: 'site', days })).status]).toEqual([days, 400]);
+    });
+
+    test('a sign-in has ten minutes, and its cookie lasts a day and is for no script, no other site and no other path', async () => {
+      const { post } = await signedIn('0xcookie');
+      const { issuedAt, expiresAt } = (await post('nonce', { wallet: WALLET })).body as Record<string, string>;
+      expect(Date.parse(expiresAt ?? '') - Date.parse(issuedAt ?? '')).toBe(600_000);
+      const cookieAt = async (at: string) => {
+        origin = at;
+        const request = new Request(`${at}/developers/session`, {
+          method: 'POST',
+          headers: { origin: at, 'content-type': 'application/json' },
+          body: JSON.stringify({ message: 'good', signature: '0x' }),
+        });
+        const cookie = (await app.fetch(request)).headers.get('set-cookie');
+        origin = ORIGIN;
+        return cookie?.replace(/=[0-9a-f]{64};/, '=token;');
+      };
+      const rest = 'Path=/developers; HttpOnly; SameSite=Strict; Max-Age=86400';
+      expect(await cookieAt(ORIGIN)).toBe(`delegations_session=token; ${rest}`);
+      expect(await cookieAt('https://delegations.example')).toBe(`__Secure-delegations_session=token; ${rest}; Secure`);
     });
 
     test('the uses that the process has counted are stored before the list is read', async () => {

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createLimiter, type LimitResult } from './limiter.ts';
+import { createSharedLimiter } from './shared-limiter.ts';
 
 const LIMIT = { most: 25, seconds: 10 };
 const SPAN = 10_000;
@@ -125,6 +126,24 @@ describe('the limiter', () => {
     // Only while the early clients were tracked.
     expect(refused).toBeLessThan(100);
     expect(limiter.clients).toBeGreaterThan(10);
+  });
+
+  test('a client that gets its own window is still counted what it had in the shared one', () => {
+    const limiter = createLimiter({ most: 3, seconds: 10 }, 1);
+    const accepts = (client: string, now: number) => (limiter.consume(client, now) as LimitResult).accepted;
+    expect(accepts('first', 0)).toBe(true);
+    expect([1000, 2000, 3000].map((now) => accepts('late', now))).toEqual([true, true, true]);
+    // The first one has left the table, and one of the late ones the window.
+    expect([11_000, 11_000, 12_000, 12_000].map((now) => accepts('late', now))).toEqual([true, false, true, false]);
+  });
+
+  test('of a shared limit remembers at most 10,000 refused clients', async () => {
+    const refuse = async () => ({ accepted: false, remaining: 0, seconds: 9 });
+    const limiter = createSharedLimiter({ limit: LIMIT, windows: [refuse], fallback: null, onFallback() {} });
+    for (let client = 0; client < 10_000; client++) await limiter.consume(String(client), 1);
+    expect(limiter.clients).toBe(10_000);
+    await limiter.consume('one more', 1);
+    expect(limiter.clients).toBe(1);
   });
 
   test('100,500 /64s of two /48s leave room for newcomers, and for the /64s that came first', () => {

@@ -109,6 +109,14 @@ describe('long lists in flight', () => {
     for (const list of lists) expect(await lengthOf(list)).toBe(COUNT);
   });
 
+  test('refuse changes of several chains as a whole, not as a problem of the chains', async () => {
+    const app = appWith({ chainIds: new Set([1, 10]) });
+    const lists = await open(4, app, LIST);
+    const changes = await send(app, `/registry/any/changes?chainId=10,1&limit=${COUNT}`);
+    expect([changes.status, changes.headers.get('retry-after')]).toEqual([429, '5']);
+    for (const list of lists) await list.body?.cancel();
+  });
+
   test('without a key 4 for a whole /48 of IPv6', async () => {
     const app = appWith();
     for (let turn = 0; turn < 4; turn++) await send(app, LIST, { from: `2001:db8:0:${turn}::1` });
@@ -482,6 +490,17 @@ describe('answers that are made in memory', () => {
     for (const id of 'abcdefgh') longLists.beginSending({ id, hasKey: true }, MOST_UNREAD);
     expect(() => longLists.beginSending({ id: 'i', hasKey: true }, 1)).toThrow('to read their answers');
     longLists.beginSending({ id: 'i', hasKey: false }, 1);
+    for (const hasKey of [false, true])
+      expect(() => createLongLists().beginSending({ id: 'j', hasKey }, MOST_UNREAD + 1)).toThrow('8 MiB');
+  });
+
+  test('that end twice, as sent and as cancelled, leave no more room than before', () => {
+    const longLists = createLongLists();
+    const end = longLists.beginFile({ id: '0', hasKey: true });
+    end();
+    end();
+    for (let id = 0; id < 32; id++) longLists.beginFile({ id: String(id), hasKey: true });
+    expect(() => longLists.beginFile({ id: '32', hasKey: true })).toThrow('as many files as it can');
   });
 
   test('must be read within two minutes, or the answer timeout', async () => {

@@ -70,10 +70,10 @@ describe('POST /registry/any/vaults and delegates', () => {
 
   test('a wallet that is none has a problem of its own', async () => {
     const response = await send(appOf(store, timeOf(105)), '/registry/any/vaults', {
-      wallets: [HOT, '0x12', '../check/all', `${HOT}?limit=1`],
+      wallets: [HOT, '0x12', '../check/all', `${HOT}?limit=1`, HOT],
     });
     const { answers, complete } = (await response.json()) as Answer;
-    expect(answers.map((one) => 'problem' in one)).toEqual([false, true, true, true]);
+    expect(answers.map((one) => 'problem' in one)).toEqual([false, true, true, true, false]);
     expect(JSON.stringify(answers[1])).toContain('must be an address');
     expect(complete).toBe(false);
   });

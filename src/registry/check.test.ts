@@ -79,3 +79,14 @@ describe('a v2 check', () => {
     expect(grantingKeys({ ...v2, scope: 'erc721', ...token, rights: VOTE })).toHaveLength(6);
   });
 });
+
+test('the v2 registry grants nothing from the addresses 0 and 1, which v1 does', () => {
+  for (const last of ['0', '1', '2']) {
+    const from = `0x${last.padStart(40, '0')}` as const;
+    const isGranted = [
+      ask({ ...v2, from, scope: 'all' }, delegation('ALL', { from })),
+      ask({ version: 1, ...pair, from, scope: 'all' }, delegation('ALL', { version: 1, from })),
+    ];
+    expect([last, isGranted]).toEqual([last, [last === '2', true]]);
+  }
+});

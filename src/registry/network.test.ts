@@ -58,5 +58,7 @@ describe('the networks', () => {
       expect(Number.isSafeInteger(chainId) && name.length > 0).toBe(true);
       expect(maxLagSeconds).toBeGreaterThanOrEqual(Math.max(60, blockSeconds * 2));
     }
+    const lagOf = (chainId: number) => NETWORKS.get(chainId)?.maxLagSeconds;
+    expect([1, 167_000, 8453, 1284, 1329].map(lagOf)).toEqual([120, 120, 60, 60, 60]);
   });
 });

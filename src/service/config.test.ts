@@ -56,6 +56,14 @@ test('an empty variable counts as unset', () => {
   expect(readConfig({})).toMatchObject(empty);
 });
 
+test('requests in flight get the seconds of DRAIN_TIMEOUT', () => {
+  expect(readConfig({ DRAIN_DELAY: '300', DRAIN_TIMEOUT: '600' })).toMatchObject({
+    drainDelay: 300,
+    drainTimeout: 600,
+  });
+  for (const bad of ['0', '601']) expect(() => readConfig({ DRAIN_TIMEOUT: bad })).toThrow('from 1 to 600');
+});
+
 test('the limits of long lists can be changed, and their pace switched off', () => {
   const { longListLimits } = readConfig({ LONG_LISTS: '2', LONG_LISTS_PER_KEY: '8', LONG_LIST_ROWS: 'off' });
   expect(longListLimits).toEqual({ perAddress: 2, perKey: 8, rowsPerSecond: null });

@@ -13,7 +13,7 @@ import { createWebhookSource } from '../service/webhook-source.ts';
 import type { Halt } from '../store/halt.ts';
 import { type Networks, parseNetworks } from './networks.ts';
 import { GIVE_UP_MS } from './retries.ts';
-import { createSender } from './send.ts';
+import { createSender, TIMEOUT_MS } from './send.ts';
 import { signatureOf } from './sign.ts';
 
 /** Every name is this machine. */
@@ -412,6 +412,42 @@ for (const engine of ENGINES) {
       end();
     });
 
+    test('after ten deliveries it is the turn of others, and a lease is longer than two attempts', async () => {
+      await create('/long');
+      for (let turn = 0; turn < 12; turn++)
+        await rig.extend(Array.from({ length: 100 }, (_, log) => grant(turn * 100 + log)));
+      const { webhooks } = rig.accounts;
+      const claims: [deliveries: number, isLong: boolean][] = [];
+      const claim: typeof webhooks.claim = (id, forMs, now) => {
+        claims.push([sentTo('/long').length, forMs > 2 * TIMEOUT_MS]);
+        return webhooks.claim(id, forMs, now);
+      };
+      rig.deliver({ webhooks: { ...webhooks, claim } });
+      await until('delivered', () => changesOf('/long').length === 1200);
+      expect(claims).toEqual([
+        [0, true],
+        [10, true],
+      ]);
+    });
+
+    test('what another process has just tried is not tried again before its time', async () => {
+      behaviours.set('/tried', '500');
+      const webhook = await create('/tried');
+      await rig.extend([grant(1)]);
+      const { webhooks } = rig.accounts;
+      let claims = 0;
+      // As it was before the attempt.
+      const candidates: typeof webhooks.candidates = async () => [{ ...(await record(webhook)), nextAttemptAt: null }];
+      const claim: typeof webhooks.claim = async (...args) => {
+        const claimed = await webhooks.claim(...args);
+        if (claimed !== null) claims++;
+        return claimed;
+      };
+      rig.deliver({ webhooks: { ...webhooks, candidates, claim } });
+      await until('claimed again', () => claims >= 4);
+      expect(sentTo('/tried')).toHaveLength(1);
+    });
+
     test('a round looks at some of many webhooks, and all have their turn', async () => {
       for (let turn = 0; turn < 600; turn++) await create(`/many/${turn}`);
       const looked: number[] = [];
@@ -512,6 +548,24 @@ for (const engine of ENGINES) {
       await rig.extend([grant(1)]);
       await until('delivered', () => changesOf('/unread').length === 1);
       expect(errors).toHaveLength(2);
+    });
+
+    test('a look that failed is taken again, also if nothing happens on the chain', async () => {
+      const webhook = await create('/look');
+      await rig.extend([grant(1)]);
+      let reads = 0;
+      const changes: typeof rig.store.changes = async (query) => {
+        if (reads++ === 0) throw new Error('away');
+        return rig.store.changes(query);
+      };
+      const store = { ...rig.store, changes };
+      const source = createWebhookSource({ store, chainIds: new Set([CHAIN]), longLists: createLongLists() });
+      await source.observe();
+      const look = () => source.peek(webhook, webhook.cursor);
+      await expect(look()).rejects.toThrow('away');
+      expect((await look()).entries).toHaveLength(1);
+      // Others at the same place share it.
+      expect([(await look()).entries.length, reads]).toEqual([1, 2]);
     });
 
     test('a stop waits for attempts in flight; one that takes longer is aborted and does not count as a failure', async () => {

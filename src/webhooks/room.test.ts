@@ -35,3 +35,23 @@ test('an owner has one test at a time, and all have four, whatever is delivered'
   give();
   expect([room.has(testOf('Eve')), room.has(testOf('Ada'))]).toEqual([true, true]);
 });
+
+test('32 deliveries are sent at once, whoever they are for', () => {
+  const room = createRoom(() => 0, 1);
+  const next = (turn: number) => work({ owner: `${turn}`, host: `${turn}.example` });
+  const given = Array.from({ length: 32 }, (_, turn) => room.take(next(turn)));
+  expect(room.has(next(32))).toBe(false);
+  given[0]?.();
+  expect(room.has(next(32))).toBe(true);
+});
+
+test('a receiver is slow until it is quick again, and is forgotten with its webhook', () => {
+  const room = createRoom(() => 0, 1);
+  const isSlow = () => [1, 2].map((id) => room.isSlow({ id }));
+  for (const id of [1, 2]) room.note({ id }, 2001);
+  expect(isSlow()).toEqual([true, true]);
+  room.note({ id: 1 }, 2000);
+  expect(isSlow()).toEqual([false, true]);
+  room.keep(new Set([1]));
+  expect(isSlow()).toEqual([false, false]);
+});

@@ -26,7 +26,7 @@ afterEach(() => {
 type Answer = string | ((socket: Socket, request: string) => void);
 
 /** A receiver that answers once the request is complete. `connections` counts those that were accepted. */
-async function receive(answer: Answer, certificate?: Certificate, host = '127.0.0.1') {
+async function receive(answer: Answer, certificate?: Certificate, host = '127.0.0.1', port = 0) {
   const receiver = { port: 0, connections: 0, requests: [] as string[] };
   const sockets = new Set<Socket>();
   const accept = (socket: Socket) => {
@@ -49,7 +49,7 @@ async function receive(answer: Answer, certificate?: Certificate, host = '127.0.
     socket.on('error', () => {});
   });
   servers.push({ server, sockets });
-  await new Promise<void>((listening) => server.listen(0, host, listening));
+  await new Promise<void>((listening) => server.listen(port, host, listening));
   receiver.port = (server.address() as { port: number }).port;
   return receiver;
 }
@@ -277,6 +277,21 @@ describe('an address', () => {
     const { port } = await receive(OK, HOOKS, '127.0.0.1');
     const options = { resolve: async () => ['127.0.0.3', '::1', '127.0.0.1'] };
     expect(await send(`https://hooks.example:${port}/`, options)).toMatchObject({ type: 'delivered' });
+  });
+
+  test('is the next one in time if the first accepts a connection and then hangs', async () => {
+    const { port } = await receive(OK, HOOKS, '127.0.0.1');
+    await receive(() => {}, undefined, '127.0.0.2', port);
+    const options = { timeoutMs: 3000, resolve: async () => ['127.0.0.2', '127.0.0.1'] };
+    expect(await send(`https://hooks.example:${port}/`, options)).toMatchObject({ type: 'delivered' });
+  });
+
+  test('is one of the first four', async () => {
+    const receiver = await receive(OK, undefined, '127.0.0.1');
+    const others = [2, 3, 4, 5].map((last) => `127.0.0.${last}`);
+    const options = { resolve: async () => [...others, '127.0.0.1'] };
+    expect(await send(`http://hooks.example:${receiver.port}/`, options)).toEqual(failed('connect'));
+    expect(receiver.connections).toBe(0);
   });
 });
 
