@@ -13,6 +13,7 @@ async function claimed(store: Partial<Store>) {
     network: MAINNET,
     store: { claim: async () => CLAIMED, ...store } as Store,
     finality: 'tag',
+    ticks: () => 0,
     providerCount: 1,
     now: () => 0,
     onEvent: ({ type }) => events.push(type),
