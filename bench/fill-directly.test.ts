@@ -7,8 +7,8 @@ import { createDirectFiller } from './fill-directly.ts';
 
 const CHAIN = 1;
 const FIRST_BLOCK = 1000;
-/** One batch each, or a small part of one. */
-const SIZES = process.env['TEST_FAST'] ? [600, 1200] : [6000, 12_000];
+/** One commit each. */
+const SIZES = process.env['TEST_FAST'] ? [600, 1200] : [2000, 4000];
 const SECRET = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]);
 
 const ROWS = {

@@ -1,4 +1,5 @@
-// npm run contracts: compiles the contracts of this folder into artifacts.json, which is committed.
+// npm run contracts: compiles the contracts of this folder into artifacts.json, which is committed with a digest of what it was made of:
+// compiling takes half a minute, so the tests compare digests.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +10,12 @@ export interface Artifact {
   readonly code: `0x${string}`;
 }
 
-/** Compiles every contract of this folder; the keys are contract names. */
-export function compileContracts(): Record<string, Artifact> {
+function compilerInput(): string {
   const names = readdirSync(import.meta.dir).filter((name) => name.endsWith('.sol'));
   const sources = Object.fromEntries(
     names.sort().map((name) => [name, { content: readFileSync(join(import.meta.dir, name), 'utf8') }]),
   );
-  const input = {
+  return JSON.stringify({
     language: 'Solidity',
     sources,
     settings: {
@@ -25,8 +25,16 @@ export function compileContracts(): Record<string, Artifact> {
       metadata: { bytecodeHash: 'none' },
       outputSelection: { '*': { '*': ['evm.deployedBytecode.object'] } },
     },
-  };
-  const output = JSON.parse(solc.compile(JSON.stringify(input)));
+  });
+}
+
+/** Of sources, settings, compiler and result: a change to one of them is a change to it. */
+export const digestOf = (artifacts: string): string =>
+  new Bun.CryptoHasher('sha256').update(solc.version() + compilerInput() + artifacts).digest('hex');
+
+/** Compiles every contract of this folder; the keys are contract names. */
+function compileContracts(): Record<string, Artifact> {
+  const output = JSON.parse(solc.compile(compilerInput()));
   const errors = (output.errors ?? []).filter(({ severity }: { severity: string }) => severity === 'error');
   if (errors.length > 0)
     throw new Error(errors.map((one: { formattedMessage: string }) => one.formattedMessage).join('\n'));
@@ -39,6 +47,8 @@ export function compileContracts(): Record<string, Artifact> {
   );
 }
 
-export const artifactsText = () => `${JSON.stringify(compileContracts(), null, 2)}\n`;
-
-if (import.meta.main) await Bun.write(join(import.meta.dir, 'artifacts.json'), artifactsText());
+if (import.meta.main) {
+  const artifacts = `${JSON.stringify(compileContracts(), null, 2)}\n`;
+  await Bun.write(join(import.meta.dir, 'artifacts.json'), artifacts);
+  await Bun.write(join(import.meta.dir, 'artifacts.sha256'), `${digestOf(artifacts)}\n`);
+}

@@ -12,19 +12,23 @@ const COPIED = ['delegations', 'openapi.json', 'README.md', 'LICENSE'];
 /** The innermost package that a file is part of. */
 const PACKAGE = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 
-/** Returns the path of the packed file. */
-export async function packProgram(destination: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'delegations-package-'));
-  mkdirSync(destination, { recursive: true });
-  const { metafile } = await Bun.build({
+/** Its entry is main.js. */
+export const bundleProgram = (folder: string) =>
+  Bun.build({
     entrypoints: ['src/cli/main.ts', 'src/sandbox/evm-process.ts'].map((path) => join(ROOT, path)),
-    outdir: join(folder, 'program'),
+    outdir: folder,
     target: 'bun',
     splitting: true,
     metafile: true,
     // One folder, in which a part finds the program beside itself.
     naming: { entry: '[name].js', chunk: '[name]-[hash].js', asset: '[name]-[hash].[ext]' },
   });
+
+/** Returns the path of the packed file. */
+export async function packProgram(destination: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'delegations-package-'));
+  mkdirSync(destination, { recursive: true });
+  const { metafile } = await bundleProgram(join(folder, 'program'));
   const packages = Object.keys(metafile?.inputs ?? {}).flatMap((path) => PACKAGE.exec(path)?.[1] ?? []);
   writeFileSync(join(folder, 'third-party-licenses.txt'), licensesOf([...new Set(packages)].sort()));
   for (const name of COPIED) copyFileSync(join(ROOT, name), join(folder, name));

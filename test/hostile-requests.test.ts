@@ -18,7 +18,7 @@ import { createRandom } from './support/random.ts';
 import { type RawAnswer, rawClient } from './support/raw-http.ts';
 import { serving } from './support/serving.ts';
 
-const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 24_000);
+const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 12_000);
 const SLICE = 100_000;
 const LANES = 8;
 const HEADS: Readonly<Record<number, number>> = { 1: 105, 10: 205 };

@@ -1,10 +1,11 @@
-// Runs the tests, with the arguments of `bun test`: a word chooses the files whose path has it. All files share one PostgreSQL server and one build of the client, and
-// temporary files are kept in memory where there is room. `--fast` leaves out the files that start processes (support/needs.ts),
-// and does less in others.
+// Runs the tests, with the arguments of `bun test`: a word chooses the files whose path has it. All files share one PostgreSQL
+// server and one build of program and client, and temporary files are kept in memory where there is room. `--fast` leaves out the
+// files that start processes (support/needs.ts), and does less in others.
 
 import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bundleProgram } from '../deploy/package.ts';
 import { cleanEnvironment } from './support/clean-environment.ts';
 import { needsOf, testFiles } from './support/needs.ts';
 import { buildClient } from './support/packed-client.ts';
@@ -16,7 +17,7 @@ const ROOM_BYTES = 4e9;
 /** How long each file took, in milliseconds: the slowest are started first. `--update-timings` writes it. */
 const TIMINGS = join(import.meta.dir, 'timings.json');
 
-/** A full run has 100 simulated, 60 random and 200 lives of the store. */
+/** A full run has 60 simulated, 40 random and 120 lives of the store. */
 const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '12', PROPERTY_RUNS: '60' };
 
 /** Twice the two cores that a run is meant for: some tests wait for most of their time. */
@@ -63,11 +64,16 @@ async function runAll(): Promise<number> {
   // As many connections as the stores of two files can open, and those that a failed test leaves.
   const server = await startPostgres({ max_connections: '400' });
   try {
-    const shared = isWhole ? { TEST_CLIENT: buildClient() } : {};
+    const shared = isWhole ? { TEST_CLIENT: buildClient(), TEST_PROGRAM: await bundled() } : {};
     return await bunTest(chosen, { TEST_POSTGRES: server.url, ...shared });
   } finally {
     await server.stop();
   }
+}
+
+async function bundled(): Promise<string> {
+  await bundleProgram(join(folder, 'program'));
+  return join(folder, 'program', 'main.js');
 }
 
 async function runFast(): Promise<number> {

@@ -27,7 +27,7 @@ import { createWorld, type World } from './support/world.ts';
 
 const LENGTH = Number(process.env['V1_LENGTH'] ?? (process.env['TEST_FAST'] ? 2 : 3));
 const [SHARD = 0, SHARDS = 1] = (process.env['V1_SHARD'] ?? '0/1').split('/').map(Number);
-const RANDOM = Number(process.env['V1_RANDOM'] ?? (process.env['TEST_FAST'] ? 30 : 400));
+const RANDOM = Number(process.env['V1_RANDOM'] ?? (process.env['TEST_FAST'] ? 30 : 200));
 /** Histories on one chain. */
 const CHUNK = 150;
 const LONGEST_MS = 2 ** 31 - 1;

@@ -21,7 +21,9 @@ const MAX_CATCH_UP_MS = 200;
 /** After this time without a call, the rate is measured anew. */
 const IDLE_MS = 1000;
 
-export function paceCalls(rpc: Rpc): Rpc {
+const TIME = { now: () => performance.now(), sleep: (ms: number): Promise<void> => Bun.sleep(ms) };
+
+export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
   const waiting: (() => void)[] = [];
   let inFlight = 0;
   /** Calls per second. Unlimited until the first rejection. */
@@ -46,7 +48,7 @@ export function paceCalls(rpc: Rpc): Rpc {
         if (startedAt >= rejectedAt) slowDown(pauseMs);
       } finally {
         inFlight--;
-        endedAt = performance.now();
+        endedAt = time.now();
         waiting.shift()?.();
       }
     }
@@ -54,22 +56,22 @@ export function paceCalls(rpc: Rpc): Rpc {
 
   async function takeTurn(): Promise<number> {
     while (inFlight >= MAX_IN_FLIGHT) await new Promise<void>((resolve) => void waiting.push(resolve));
-    if (inFlight === 0 && performance.now() - endedAt > IDLE_MS) [accepted, since] = [0, performance.now()];
+    if (inFlight === 0 && time.now() - endedAt > IDLE_MS) [accepted, since] = [0, time.now()];
     inFlight++;
     for (;;) {
-      const now = performance.now();
+      const now = time.now();
       if (now >= nextStart) {
         const grown = rate * (1 + ((now - rejectedAt) / DOUBLED_MS) ** 2);
         nextStart = Math.max(nextStart + 1000 / grown, now - MAX_CATCH_UP_MS);
         return now;
       }
-      await Bun.sleep(nextStart - now);
+      await time.sleep(nextStart - now);
     }
   }
 
   /** The calls that succeeded between two rejections show the rate that the provider allows. */
   function slowDown(pauseMs: number): void {
-    const now = performance.now();
+    const now = time.now();
     const seen = (1000 * accepted) / (now - since);
     // Fewer calls succeeded than the provider allows if we were busy: so one rejection lowers a known rate by a fifth at most.
     const lowest = rate === Number.POSITIVE_INFINITY ? 1 : rate * (accepted > 0 ? 0.8 : 0.5);

@@ -164,7 +164,7 @@ test('random histories are complete, whatever the provider truncates and rejects
   const random = createRandom(17);
   const int = (below: number) => Math.floor(random() * below);
   let truncated = 0;
-  for (let life = 0; life < (process.env['TEST_FAST'] ? 40 : 150); life++) {
+  for (let life = 0; life < (process.env['TEST_FAST'] ? 30 : 80); life++) {
     const length = 200 + int(20_000);
     // Blocks with logs come in clusters, or are rare.
     const density = [0.001, 0.02, 0.3, 1][int(4)] as number;

@@ -1,7 +1,7 @@
 // Starts the real sandbox as after a fresh clone.
 
 import type { SandboxConnection } from '../../src/sandbox/welcome.ts';
-import { MAIN } from './serve-process.ts';
+import { SOURCE } from './serve-process.ts';
 
 export interface SandboxProcess {
   readonly child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
@@ -12,7 +12,7 @@ export interface SandboxProcess {
 }
 
 export const startSandbox = (environment: Record<string, string> = {}, ...options: string[]): SandboxProcess =>
-  startSandboxOf([process.execPath, MAIN], environment, ...options);
+  startSandboxOf([process.execPath, SOURCE], environment, ...options);
 
 /** The program is the command line of `delegations`. */
 export function startSandboxOf(
