@@ -7,8 +7,9 @@ import { createDirectFiller } from './fill-directly.ts';
 
 const CHAIN = 1;
 const FIRST_BLOCK = 1000;
-/** One commit each. */
-const SIZES = process.env['TEST_FAST'] ? [600, 1200] : [2000, 4000];
+const BATCH_LOGS = 4000;
+/** Several batches. */
+const SIZES = [6000, 12_000];
 const SECRET = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]);
 
 const ROWS = {
@@ -68,11 +69,12 @@ for (const { name, fresh } of ENGINES) {
       firstBlock: FIRST_BLOCK,
       mass: createMass(1),
       withLogs: true,
+      batchLogs: BATCH_LOGS,
     });
     const mass = createMass(1);
     for (const size of SIZES) {
       const store = await openStore(applied);
-      await fill(store, await store.claim(CHAIN, FIRST_BLOCK), mass, size);
+      await fill(store, await store.claim(CHAIN, FIRST_BLOCK), mass, size, undefined, BATCH_LOGS);
       await store.close();
       await filler.growTo(size);
       expect(await contents(direct)).toEqual(await contents(applied));

@@ -31,6 +31,7 @@ export interface DirectFill {
   readonly mass: Mass;
   /** Checks and lists never read the logs. */
   readonly withLogs: boolean;
+  readonly batchLogs?: number;
 }
 
 export interface DirectlyFilled {
@@ -46,7 +47,14 @@ export interface DirectFiller {
 }
 
 /** Only this filler may write to the chain. */
-export function createDirectFiller({ url, chainId, firstBlock, mass, withLogs }: DirectFill): DirectFiller {
+export function createDirectFiller({
+  url,
+  chainId,
+  firstBlock,
+  mass,
+  withLogs,
+  batchLogs = BATCH_LOGS,
+}: DirectFill): DirectFiller {
   let known: KnownSpans = { open: [], places: new Map() };
   let head: BlockRef | null = null;
 
@@ -55,7 +63,7 @@ export function createDirectFiller({ url, chainId, firstBlock, mass, withLogs }:
     // PostgreSQL writes a batch while the next one is generated.
     let written = Promise.resolve();
     while (mass.grants < delegations) {
-      const blocks = mass.next(BATCH_LOGS);
+      const blocks = mass.next(batchLogs);
       const spans = createSpanSet(known);
       for (const { number, logs } of blocks) for (const log of logs) spans.apply(number, log);
       const changes = spans.changes();

@@ -1,6 +1,6 @@
 // Breaks the program in one small place at a time, and looks whether a test notices:
 // npm run mutate [-- src/store --count 100 --seed 7]
-// A mutation meets the test files that import its file, then the fast suite, then the nearest of the other files; the first
+// A mutation meets the test files that import its file, then all that start no process, then the nearest of the others; the first
 // failure ends it. Those that change nothing a caller can see are kept in mutate-equivalent.json, each with its reason.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { Glob } from 'bun';
 import equivalent from './mutate-equivalent.json' with { type: 'json' };
 import { type Mutation, mutationsOf } from './support/mutations.ts';
-import { needsOf, testFiles } from './support/needs.ts';
+import { needsOf, TIME, testFiles } from './support/needs.ts';
 import { startPostgres } from './support/postgres.ts';
 import { createRandom } from './support/random.ts';
 import timings from './timings.json' with { type: 'json' };
@@ -27,7 +27,7 @@ const ROOT = join(import.meta.dir, '..');
 const FOLDERS = ['registry', 'api', 'store', 'chain', 'http', 'accounts', 'webhooks'].map((name) => `src/${name}/`);
 /** What a run of the tests of one mutation may take: more is a mutation that hangs, which a test run would notice too. */
 const LONGEST_MS = 300_000;
-/** How much of the files that are not in the fast suite are tried, in milliseconds of their usual durations. */
+/** How much of the files that start processes are tried, in milliseconds of their usual durations. */
 const MOST_SLOW_MS = 60_000;
 const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '12', PROPERTY_RUNS: '60' };
 const SLOW = { TEST_FAST: '', FOLLOW_RUNS: '12', PROPERTY_RUNS: '60' };
@@ -135,16 +135,16 @@ function stagesOf(path: string): [files: string[], environment: Record<string, s
   });
   const cost = (test: string) => (away.get(test) as number) * 3000 + (TIMINGS[test] ?? 1000);
   tests.sort((one, other) => cost(one) - cost(other));
-  const isFast = (test: string) => needsOf(test).length === 0;
+  const isInProcess = (test: string) => needsOf(test).every((need) => need === TIME);
   const near = tests.filter((test) => away.get(test) === 1);
   let left = MOST_SLOW_MS;
   const slow = tests.filter((test) => {
-    if (!isFast(test)) left -= TIMINGS[test] ?? 1000;
-    return !isFast(test) && left > 0;
+    if (!isInProcess(test)) left -= TIMINGS[test] ?? 1000;
+    return !isInProcess(test) && left > 0;
   });
   return [
-    [near.filter(isFast), FAST],
-    [tests.filter((test) => isFast(test) && !near.includes(test)), FAST],
+    [near.filter(isInProcess), FAST],
+    [tests.filter((test) => isInProcess(test) && !near.includes(test)), FAST],
     [[...new Set([...near, ...slow])], SLOW],
   ];
 }

@@ -18,7 +18,7 @@ const ROOM_BYTES = 4e9;
 const TIMINGS = join(import.meta.dir, 'timings.json');
 
 /** A full run has 60 simulated, 40 random and 120 lives of the store. */
-const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '12', PROPERTY_RUNS: '60' };
+const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '8', PROPERTY_RUNS: '40' };
 
 /** Twice the two cores that a run is meant for: some tests wait for most of their time. */
 const WORKERS = '--parallel=4';

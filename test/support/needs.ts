@@ -17,12 +17,30 @@ const STARTS_A_PROCESS = /\bBun\.spawn|'node:child_process'|'playwright-core'/;
 const COMPILES = /^import [^;]*'typescript'/m;
 const STATIC_IMPORT = /^(?:import|export) (?!type )[^;]*?'(\.[^']+\.ts)'/gm;
 
+/** Take seconds of a core each. */
+const LONG = new Set([
+  'src/chain/auditor.test.ts',
+  'src/chain/lease.test.ts',
+  'src/chain/read-history.test.ts',
+  'src/http/batch.test.ts',
+  'src/http/long-lists.test.ts',
+  'src/webhooks/deliverer.test.ts',
+  'test/change-streams.test.ts',
+  'test/lies-about-proofs.test.ts',
+  'test/recorded-follow.test.ts',
+  'test/recorded-http.test.ts',
+  'test/reorg-over-http.test.ts',
+  'test/revoke-chains.test.ts',
+  'test/v1-histories.test.ts',
+]);
+export const TIME = 'more time';
+
 export const testFiles = (): string[] =>
   [...new Glob('{src,client,test,deploy,contracts,chaos,bench}/**/*.test.ts').scanSync(ROOT)].sort();
 
 /** Empty for a file that can be in a fast run. */
 export function needsOf(testFile: string): string[] {
-  const needs = new Set<string>();
+  const needs = new Set(LONG.has(testFile) ? [TIME] : []);
   const seen = new Set<string>();
   const visit = (path: string) => {
     if (seen.has(path)) return;

@@ -141,7 +141,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       for (const node of nodes) node.chain = chain;
       one.clock = Math.max(one.clock, tip().timestamp * 1000);
     },
-    async rest(minutes = 6) {
+    async rest(minutes = 3) {
       for (let turn = 0; turn < minutes; turn++) {
         one.clock += 61_000;
         await one.settle(30);
