@@ -106,7 +106,7 @@ export function checkTypes(blocks: readonly CodeBlock[]): void {
   const folder = clientProject();
   const names = blocks.map(({ line, text }) => write(folder, `line-${line}.ts`, text));
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'esnext', '--module', 'nodenext'];
-  run(folder, 'node', join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, '--types', 'bun', ...names);
+  run(folder, join(ROOT, 'node_modules/.bin/tsgo'), ...options, '--types', 'bun', ...names);
 }
 
 /** Throws if a block of Go is not formatted. */
