@@ -62,8 +62,8 @@ const TOGETHER = { SQLite: 4, PostgreSQL: 16 };
 
 for (const engine of ENGINES) {
   describe(`the recorded registries on ${engine.name}`, () => {
-    // Of PostgreSQL, whose statements are the same, the largest and the smallest.
-    for (const recording of REPLAYED.filter(({ name }) => engine.name === 'SQLite' || name !== 'a')) {
+    // PostgreSQL, whose statements are the same, is asked about the smallest.
+    for (const recording of REPLAYED.filter(({ name }) => engine.name === 'SQLite' || name === 'c')) {
       test(`recording ${recording.name}: every check and list is right at every block, then and afterwards`, async () => {
         const store = await openStore(await engine.fresh());
         const { chainId, blocks } = recording;

@@ -7,7 +7,7 @@ import type { BlockInput } from '../../src/store/store.ts';
 import { block, COLD, granted, HOT } from './fixtures.ts';
 
 /** Set LARGE_WALLET=500000 for a larger run. */
-export const GRANTS = Number(process.env['LARGE_WALLET'] ?? 60_000);
+export const GRANTS = Number(process.env['LARGE_WALLET'] ?? 40_000);
 const A_BLOCK = 10_000;
 /** The last block with grants; the next block revokes them. */
 export const GRANTED = GRANTS / A_BLOCK;
