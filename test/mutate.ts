@@ -3,7 +3,7 @@
 // A mutation meets the test files that import its file, then all that start no process, then the nearest of the others; the first
 // failure ends it. Those that change nothing a caller can see are kept in mutate-equivalent.json, each with its reason.
 
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,7 +30,6 @@ const LONGEST_MS = 300_000;
 /** How much of the files that start processes are tried, in milliseconds of their usual durations. */
 const MOST_SLOW_MS = 60_000;
 const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '12', PROPERTY_RUNS: '60' };
-const SLOW = { TEST_FAST: '', FOLLOW_RUNS: '12', PROPERTY_RUNS: '60' };
 
 /** By the line that they are in, without the space around it. */
 const KEPT: Readonly<Record<'path' | 'line' | 'before' | 'after' | 'reason', string>>[] = equivalent;
@@ -91,10 +90,7 @@ report();
 
 /** Tries mutations in a copy of the project, until none is left. */
 async function work(copy: string): Promise<void> {
-  for (const path of Bun.spawnSync(['git', 'ls-files'], { cwd: ROOT }).stdout.toString().trim().split('\n')) {
-    mkdirSync(dirname(join(copy, path)), { recursive: true });
-    cpSync(join(ROOT, path), join(copy, path));
-  }
+  cpSync(ROOT, copy, { recursive: true, filter: (path) => !/\/(node_modules|\.git|data|dist)$/.test(path) });
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   while (next < chosen.length && !isStopped) {
     const mutation = chosen[next++] as Mutation;
@@ -145,7 +141,7 @@ function stagesOf(path: string): [files: string[], environment: Record<string, s
   return [
     [near.filter(isInProcess), FAST],
     [tests.filter((test) => isInProcess(test) && !near.includes(test)), FAST],
-    [[...new Set([...near, ...slow])], SLOW],
+    [[...new Set([...near, ...slow])], { ...FAST, TEST_FAST: '' }],
   ];
 }
 
@@ -153,20 +149,17 @@ function stagesOf(path: string): [files: string[], environment: Record<string, s
 async function failureOf(files: readonly string[], more: Record<string, string>, copy: string): Promise<string | null> {
   if (files.length === 0) return null;
   const command = [process.execPath, 'test', '--isolate', '--bail', ...files.map((path) => `./${path}`)];
+  const log = Bun.file(`${copy}.log`);
   const child = Bun.spawn(command, {
     cwd: copy,
     env: { ...process.env, TEST_MINUTES: '1', TEST_POSTGRES: server.url, ...more },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', log, log],
     timeout: LONGEST_MS,
     killSignal: 'SIGKILL',
   });
-  const [out, errors, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
+  const code = await child.exited;
   if (code === 0) return null;
-  const printed = `${out}\n${errors}`;
+  const printed = await log.text();
   const file = [...printed.matchAll(/^(\S+\.test\.ts):$/gm)].at(-1)?.[1] ?? '';
   const name = /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m.exec(printed)?.[1];
   return name === undefined ? `${file} (exit code ${child.signalCode ?? code})` : `${file}: ${name}`;
