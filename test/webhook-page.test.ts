@@ -30,8 +30,11 @@ afterAll(() => receiver.stop(true));
 
 const focused = (page: Page) => page.evaluate('document.activeElement.id || document.activeElement.ariaLabel');
 const message = (page: Page) => page.locator('#messages');
-const press = (page: Page, name: string) => page.getByRole('button', { name: `${name}: ${target}` }).press('Enter');
-const answer = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).press('Enter');
+/** A button does nothing while what it began before goes on, which a dialog does for a moment after it is closed. */
+const READY = { disabled: false };
+const press = (page: Page, name: string) =>
+  page.getByRole('button', { name: `${name}: ${target}`, ...READY }).press('Enter');
+const answer = (page: Page, name: string) => page.getByRole('button', { name, exact: true, ...READY }).press('Enter');
 
 /** Signs in with a new wallet. */
 async function visit() {
