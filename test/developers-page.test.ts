@@ -232,7 +232,8 @@ describe('keys', () => {
   test('a rotation asks first, says how long the old key works, and shows both keys in one card', async () => {
     const { page, complaints } = await signedIn();
     const old = await createKey(page, 'mint site');
-    const rotate = page.getByRole('button', { name: `Rotate ${nameOf('mint site', old)}` });
+    // It does nothing until the dialog that it opened has ended.
+    const rotate = page.getByRole('button', { name: `Rotate ${nameOf('mint site', old)}`, disabled: false });
     await rotate.press('Enter');
     const dialog = page.getByRole('dialog', { name: `Rotate ${nameOf('mint site', old)}?` });
     await dialog.getByText(/It works for another 24 hours, until \d+ \w+ \d{4}, \d\d:\d\d UTC/).waitFor();
