@@ -1,13 +1,12 @@
 // What a person sees who opens an address that has a problem, in a real browser on a real server, and what programs get there.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { BlockList } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { createAdmission } from '../src/http/admission.ts';
 import { createLimiter } from '../src/http/limiter.ts';
 import type { RunningServer } from '../src/http/listener.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
+import { admissionOf } from './support/admission.ts';
 import { accessibilityFaults } from './support/axe.ts';
 import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
@@ -15,15 +14,7 @@ import { timeOf } from './support/fixtures.ts';
 import { rawClient } from './support/raw-http.ts';
 import { serving } from './support/serving.ts';
 
-const generous = createLimiter({ most: 10_000, seconds: 10 });
-const admission = createAdmission({
-  anonymous: createLimiter({ most: 1, seconds: 3600 }),
-  pages: generous,
-  lookups: generous,
-  limiterOfKey: () => null,
-  keys: { known: () => false, found: () => null, isFamiliar: () => false, lookUp: () => Promise.resolve(false) },
-  proxies: new BlockList(),
-});
+const admission = admissionOf(10_000, { anonymous: createLimiter({ most: 1, seconds: 3600 }) });
 
 let store: Store;
 let server: RunningServer;

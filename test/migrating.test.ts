@@ -2,10 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
-import { createAdmission } from '../src/http/admission.ts';
-import { createLimiter } from '../src/http/limiter.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
+import { admissionOf } from './support/admission.ts';
 import { codeBlock, curlExamples } from './support/code-blocks.ts';
 import { temporaryPath } from './support/engines.ts';
 import { block } from './support/fixtures.ts';
@@ -29,15 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const admission = () =>
-  createAdmission({
-    anonymous: createLimiter({ most: 25, seconds: 10 }),
-    pages: createLimiter({ most: 25, seconds: 10 }),
-    lookups: createLimiter({ most: 25, seconds: 10 }),
-    limiterOfKey: () => null,
-    keys: { known: () => false, found: () => null, isFamiliar: () => true, lookUp: async () => false },
-    proxies: { check: () => false } as never,
-  });
+const admission = () => admissionOf(25);
 
 test('the page has every problem that migrants see most', () => {
   expect(EXAMPLES.map(({ problem }) => problem.type.replace('/docs#problem-', ''))).toEqual([

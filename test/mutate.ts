@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { Glob } from 'bun';
 import equivalent from './mutate-equivalent.json' with { type: 'json' };
 import { type Mutation, mutationsOf } from './support/mutations.ts';
-import { needsOf, TIME, testFiles } from './support/needs.ts';
+import { FAST, needsOf, TIME, testFiles } from './support/needs.ts';
 import { startPostgres } from './support/postgres.ts';
 import { createRandom } from './support/random.ts';
 import timings from './timings.json' with { type: 'json' };
@@ -29,7 +29,6 @@ const FOLDERS = ['registry', 'api', 'store', 'chain', 'http', 'accounts', 'webho
 const LONGEST_MS = 300_000;
 /** How much of the files that start processes are tried, in milliseconds of their usual durations. */
 const MOST_SLOW_MS = 60_000;
-const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '12', PROPERTY_RUNS: '60' };
 
 /** By the line that they are in, without the space around it. */
 const KEPT: Readonly<Record<'path' | 'line' | 'before' | 'after' | 'reason', string>>[] = equivalent;

@@ -51,14 +51,13 @@ const HANDED_OVER: History = { 10: [grants(D)], 500: [grants(D, false), grants(E
 const LONG = 11_500;
 
 const MADE = new Map<string, MadeChain>();
-const has = (made: MadeChain | undefined) => (made === undefined ? {} : { made });
 
 async function inWorld(
   { blocks = 120, history = {}, ...options }: WorldOptions & { history?: History },
   work: (world: World, node: FakeNode, second: FakeNode) => Promise<void>,
 ): Promise<void> {
   const name = `${blocks} ${options.isProvable} ${JSON.stringify(history)}`;
-  const world = await createWorld({ ...options, blocks: 1, calls: quiet, ...has(MADE.get(name)) });
+  const world = await createWorld({ ...options, blocks: 1, calls: quiet, made: MADE.get(name) });
   if (!MADE.has(name)) world.grow(blocks - 1, (turn) => history[turn + 1] ?? []);
   MADE.set(name, { maker: world.maker, chain: world.chain });
   const [node, second] = world.nodes as [FakeNode, FakeNode];

@@ -7,12 +7,12 @@ import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
 import { openApi } from '../src/api/openapi.ts';
 import { requiredParams } from '../src/api/operation.ts';
 import { OPERATIONS, type Operation } from '../src/api/operations.ts';
-import { createAdmission } from '../src/http/admission.ts';
 import { type App, type AppOptions, createApp } from '../src/http/app.ts';
 import { createLimiter } from '../src/http/limiter.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, Store } from '../src/store/store.ts';
+import { admissionOf } from './support/admission.ts';
 import { temporaryPath } from './support/engines.ts';
 import {
   address,
@@ -121,18 +121,14 @@ afterAll(async () => {
 });
 
 const gateOf = (limit: number, isActive = false) =>
-  createAdmission({
-    anonymous: createLimiter({ most: limit, seconds: 10 }),
-    pages: createLimiter({ most: limit, seconds: 10 }),
+  admissionOf(limit, {
     lookups: createLimiter({ most: 100, seconds: 10 }),
-    limiterOfKey: () => null,
     keys: {
       known: () => (isActive ? KEY_RECORD : null),
       found: () => null,
       isFamiliar: () => true,
       lookUp: async () => false,
     },
-    proxies: { check: () => false } as never,
   });
 
 const appAt = (of: Store, now: number, more: Partial<AppOptions> = {}): App =>

@@ -2,12 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
+import { admissionOf } from '../../test/support/admission.ts';
 import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
 import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
 import { MAIN, runCommand } from '../../test/support/serve-process.ts';
 import { appOf, serving } from '../../test/support/serving.ts';
-import { createAdmission } from '../http/admission.ts';
-import { createLimiter } from '../http/limiter.ts';
 import type { RunningServer } from '../http/listener.ts';
 import type { Bytes32 } from '../registry/delegation.ts';
 import { rightsOf } from '../registry/rights.ts';
@@ -344,15 +343,7 @@ describe('the rate limit of the service', () => {
     const { epoch } = await store.claim(1, 100);
     const head = block(101, [granted('ALL')]);
     await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
-    const limit = (most: number) => createLimiter({ most, seconds: 1 });
-    const admission = createAdmission({
-      anonymous: limit(20),
-      pages: limit(20),
-      lookups: limit(20),
-      limiterOfKey: () => null,
-      keys: { known: () => false, found: () => null, isFamiliar: () => false, lookUp: async () => false },
-      proxies: { check: () => false } as never,
-    });
+    const admission = admissionOf(20, {}, 1);
     const app = appOf(store, timeOf(101), { admission });
     let [inFlight, most] = [0, 0];
     const server = Bun.serve({

@@ -1,12 +1,13 @@
 // Long lists: bounded per caller, per key and per process, paced, read in turns, and always whole.
 
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test';
+import { admissionOf } from '../../test/support/admission.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { block, COLD, CONTRACT, ended, granted, HOT, KEY_RECORD, timeOf } from '../../test/support/fixtures.ts';
 import { serviceOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { type AdmissionOptions, createAdmission, type UnknownKeys } from './admission.ts';
+import type { AdmissionOptions, UnknownKeys } from './admission.ts';
 import { type App, createApp } from './app.ts';
 import { readProxies } from './client-address.ts';
 import { createLimiter } from './limiter.ts';
@@ -31,19 +32,14 @@ afterAll(() => store.close());
 
 const limiter = (most = 10_000) => createLimiter({ most, seconds: 10 });
 const proxiesOf = (trusted: string) => readProxies(trusted) as NonNullable<ReturnType<typeof readProxies>>;
-const admissionOf = (more: Partial<AdmissionOptions> = {}) =>
-  createAdmission({
-    anonymous: limiter(),
-    pages: limiter(),
-    lookups: limiter(),
-    limiterOfKey: () => null,
+const gateOf = (more: Partial<AdmissionOptions> = {}) =>
+  admissionOf(10_000, {
     keys: {
       known: (key) => KEYS.includes(key) && recordOf(key),
       found: (key) => (KEYS.includes(key) ? recordOf(key) : null),
       isFamiliar: () => true,
       lookUp: async () => false,
     },
-    proxies: proxiesOf(''),
     ...more,
   });
 /** Callers are told apart by address, and some keys are active. */
@@ -54,7 +50,7 @@ const appWith = (
 ) =>
   createApp(
     serviceOf(store, timeOf(103), {
-      admission: admissionOf({ unknownKeys, proxies: proxiesOf(trusted) }),
+      admission: gateOf({ unknownKeys, proxies: proxiesOf(trusted) }),
       ...more,
     }),
   );
@@ -290,7 +286,7 @@ describe('bodies', () => {
 
   test('count as a question for each KiB, and are not read if the caller may not ask as many', async () => {
     const anonymous = limiter(25);
-    const app = appWith({ admission: admissionOf({ anonymous }) });
+    const app = appWith({ admission: gateOf({ anonymous }) });
     const question = JSON.stringify({ questions: [{ check: 'all', from: COLD, to: HOT }] });
     const padded = (kib: number) => question + ' '.repeat(kib * 1024 - question.length);
     expect((await post(app, padded(20))).status).toBe(200);

@@ -1,14 +1,13 @@
 // In a sandbox, the API reference has the answers of its own chain.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { admissionOf } from '../../test/support/admission.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { block, granted, KEY_RECORD, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
 import { EXAMPLE_DELEGATIONS, EXAMPLES } from '../api/examples.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { createAdmission } from './admission.ts';
-import { readProxies } from './client-address.ts';
 import { createLimiter } from './limiter.ts';
 
 const HEAD = 107;
@@ -24,15 +23,9 @@ afterAll(() => store.close());
 
 const MOST = 5;
 function sandboxApp() {
-  const limiter = (most: number) => createLimiter({ most, seconds: 10 });
-  const admission = createAdmission({
-    anonymous: limiter(MOST),
-    pages: limiter(1000),
-    lookups: limiter(1000),
-    limiterOfKey: () => null,
+  const admission = admissionOf(1000, {
+    anonymous: createLimiter({ most: MOST, seconds: 10 }),
     keys: { known: () => KEY_RECORD, found: () => null, isFamiliar: () => true, lookUp: async () => false },
-    unknownKeys: 'refuse',
-    proxies: readProxies('') as NonNullable<ReturnType<typeof readProxies>>,
   });
   return appOf(store, timeOf(HEAD), { sandbox: true, admission });
 }

@@ -1,13 +1,12 @@
 // One question about many wallets: each answer is that of the wallet alone, all are of one block, and the work is counted.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { admissionOf } from '../../test/support/admission.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { createAdmission } from './admission.ts';
-import { createLimiter } from './limiter.ts';
 import { createLongLists } from './long-lists.ts';
 
 let store: Store;
@@ -105,14 +104,7 @@ describe('POST /registry/any/vaults and delegates', () => {
   });
 
   test('each wallet counts as a request', async () => {
-    const admission = createAdmission({
-      anonymous: createLimiter({ most: 5, seconds: 10 }),
-      pages: createLimiter({ most: 5, seconds: 10 }),
-      lookups: createLimiter({ most: 5, seconds: 10 }),
-      limiterOfKey: () => null,
-      keys: { known: () => false, found: () => null, isFamiliar: () => false, lookUp: async () => false },
-      proxies: { check: () => false } as never,
-    });
+    const admission = admissionOf(5);
     const app = appOf(store, timeOf(105), { admission });
     const statusOf = async (count: number) => {
       const response = await send(app, '/registry/any/vaults', { wallets: Array(count).fill(HOT) });

@@ -13,9 +13,10 @@ const STARTED_BY: Readonly<Record<string, string>> = {
   'test/support/browser.ts': 'a browser',
 };
 const STARTS_A_PROCESS = /\bBun\.spawn|'node:child_process'|'playwright-core'/;
-/** Takes as long as the rest of a fast run. */
-const COMPILES = /^import [^;]*'typescript'/m;
 const STATIC_IMPORT = /^(?:import|export) (?!type )[^;]*?'(\.[^']+\.ts)'/gm;
+
+/** The environment of a fast run. A whole one has 60 simulated, 40 random and 120 lives of the store. */
+export const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '8', PROPERTY_RUNS: '40' };
 
 /** Take seconds of a core each. */
 const LONG = new Set([
@@ -27,6 +28,7 @@ const LONG = new Set([
   'src/webhooks/deliverer.test.ts',
   'test/change-streams.test.ts',
   'test/lies-about-proofs.test.ts',
+  'test/openapi-client.test.ts',
   'test/recorded-follow.test.ts',
   'test/recorded-http.test.ts',
   'test/reorg-over-http.test.ts',
@@ -47,7 +49,6 @@ export function needsOf(testFile: string): string[] {
     seen.add(path);
     const text = readFileSync(join(ROOT, path), 'utf8');
     if (STARTS_A_PROCESS.test(text)) needs.add(STARTED_BY[path] ?? 'child processes');
-    if (COMPILES.test(text)) needs.add('the TypeScript compiler');
     // The program itself starts a process only when a test tells it to, and then the test imports what does so.
     if (path.startsWith('src/') && path !== testFile) return;
     for (const [, imported = ''] of text.matchAll(STATIC_IMPORT)) visit(join(dirname(path), imported));

@@ -64,7 +64,7 @@ export interface WorldOptions {
   readonly isProvable?: boolean;
   readonly isBloomFull?: boolean;
   /** A chain that another world has made, instead of the first blocks: it need not be made twice. */
-  readonly made?: MadeChain;
+  readonly made?: MadeChain | undefined;
 }
 
 /** Blocks, and their maker, which knows the truth about them. */
