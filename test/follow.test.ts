@@ -247,7 +247,7 @@ describe('delegations serve, following', () => {
   });
 
   test('kill -9 at any moment loses nothing: the store is always right at its own head, and catches up in the end', async () => {
-    const kills = 24;
+    const kills = 16;
     const live = liveChain(400, 3);
     const path = temporaryPath('killed.db');
     const random = createRandom(5);

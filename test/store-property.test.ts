@@ -32,7 +32,7 @@ import { anyStep, CONTRACTS, type LifeBlock, type LifeCall, ONCE_WRONG, type Ste
 import { createModel, type Model } from './support/model.ts';
 import { appOf } from './support/serving.ts';
 
-const RUNS = { SQLite: 120, PostgreSQL: 25 };
+const RUNS = { SQLite: 80, PostgreSQL: 20 };
 /** For longer runs: see CONTRIBUTING.md. */
 const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_QUESTIONS } = process.env;
 /** How many questions are asked at each block about the vaults and delegates of every wallet. */

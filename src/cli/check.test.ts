@@ -11,6 +11,7 @@ import { answer, type Question } from '../registry/check.ts';
 import { checksummed } from '../registry/checksum.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { openStore } from '../store/open.ts';
+import { type Command, helpOf } from './command.ts';
 import { COMMANDS } from './commands.ts';
 
 const VOTE = `0x${'766f7465'.padEnd(64, '0')}` as const;
@@ -508,13 +509,20 @@ describe('failures', () => {
 });
 
 describe('every command', () => {
-  test('has help with examples that parse', async () => {
-    for (const { name, examples } of COMMANDS) {
-      const { stdout, code } = await runCommand([name, '--help']);
-      expect([name, code]).toEqual([name, 0]);
-      expect(stdout).toStartWith(`Usage: delegations ${name}`);
-      expect(examples.length).toBeGreaterThan(0);
-      for (const example of examples) expect(stdout).toContain(example);
+  test('has help with examples', async () => {
+    for (const command of COMMANDS) {
+      const help = helpOf(command);
+      expect(help).toStartWith(`Usage: delegations ${command.name}`);
+      expect(command.examples.length).toBeGreaterThan(0);
+      for (const example of command.examples) expect(help).toContain(example);
+    }
+    for (const words of [
+      ['check', '--help'],
+      ['check', '-h'],
+      ['help', 'check'],
+    ]) {
+      const { stdout, code } = await runCommand(words);
+      expect([code, stdout]).toEqual([0, helpOf(COMMANDS.find(({ name }) => name === 'check') as Command)]);
     }
   });
 
