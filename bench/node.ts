@@ -2,7 +2,8 @@
 // the chain id. Prints the URL. Arguments: the number of blocks with events, and the options of start-node.ts as JSON. A GET request
 // returns the number of calls.
 
-import { type ReceiptJson, receiptsRoot } from '../src/chain/prove/receipts.ts';
+import { receiptsRoot } from '../src/chain/prove/receipts.ts';
+import type { ReceiptJson } from '../src/chain/rpc/parse-response.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { sealed } from '../test/support/sealed.ts';
 import { eventAt, logOf, logsIn, topicOf } from './history.ts';

@@ -1,7 +1,6 @@
 // Writes docs/benchmarks.md: a table for each section of the results.
 
-import type { Result } from './results.ts';
-import type { Section } from './section.ts';
+import type { Result, Section } from './section.ts';
 
 export function pageText(results: readonly Result[]): string {
   const origins = new Set(results.map(originOf));

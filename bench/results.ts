@@ -4,17 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pageText } from './page.ts';
 import { pictureText } from './picture.ts';
-import type { Section } from './section.ts';
-
-export interface Result {
-  /** With its options, if it had any: such a run is kept beside the one without. */
-  readonly part: string;
-  /** YYYY-MM-DD. */
-  readonly day: string;
-  readonly machine: string;
-  readonly commit: string;
-  readonly sections: readonly Section[];
-}
+import type { Result } from './section.ts';
 
 const FILE = join(import.meta.dir, 'results.json');
 const DOCS = join(import.meta.dir, '..', 'docs');

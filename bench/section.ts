@@ -56,3 +56,13 @@ export function printSection({ title, columns, rows, notes = [], ratios = [], be
   for (const { what, figure } of ratios) console.log(`  ${what}: ${figure}`);
   for (const { what, ours, peer } of behind) console.log(`  A peer is ahead. ${what}: ${ours}; ${peer}`);
 }
+
+export interface Result {
+  /** With its options, if it had any: such a run is kept beside the one without. */
+  readonly part: string;
+  /** YYYY-MM-DD. */
+  readonly day: string;
+  readonly machine: string;
+  readonly commit: string;
+  readonly sections: readonly Section[];
+}

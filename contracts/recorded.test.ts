@@ -3,9 +3,9 @@
 
 import { expect, test } from 'bun:test';
 import { createKeccak } from 'hash-wasm';
-import { createNode } from '../src/chain/node.ts';
-import { decodeAnswer, encodeCheck, encodeList } from '../src/chain/registry-calls.ts';
-import { readVaultState } from '../src/chain/v1-state.ts';
+import { decodeAnswer, encodeCheck, encodeList } from '../src/chain/audit/registry-calls.ts';
+import { readVaultState } from '../src/chain/audit/v1-state.ts';
+import { createNode } from '../src/chain/rpc/node.ts';
 import type { Address, Delegation } from '../src/registry/delegation.ts';
 import { encodeCall, type RegistryCall } from '../src/registry/registry-call.ts';
 import { asAddress, rowsOf } from '../src/registry/return-data.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { version } from '../package.json' with { type: 'json' };
 import { MAX_BATCH_BYTES } from '../src/api/batch-operation.ts';
-import type { FollowerStatus } from '../src/chain/follower-status.ts';
+import type { FollowerStatus } from '../src/chain/follow/follower-status.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { VARIABLES } from '../src/service/config.ts';

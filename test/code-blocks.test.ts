@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRpc } from '../src/chain/rpc.ts';
+import { createRpc } from '../src/chain/rpc/rpc.ts';
 import { encodeCall, type RegistryCall } from '../src/registry/registry-call.ts';
 import { COLD, CONTRACTS, HOT } from '../src/sandbox/wallets.ts';
 import { type CodeBlock, codeBlock, codeBlocks, curlExamples, PAGES } from './support/code-blocks.ts';

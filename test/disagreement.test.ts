@@ -1,10 +1,10 @@
 // Tests what decides when nodes, receipts or the registry disagree, and what must not halt a chain. Each was a bug.
 
 import { expect, test } from 'bun:test';
-import { createAuditor } from '../src/chain/auditor.ts';
-import { Inconsistent, Lagging, Untrusted } from '../src/chain/errors.ts';
-import { createProviderPool } from '../src/chain/provider-pool.ts';
-import { createRpc } from '../src/chain/rpc.ts';
+import { createAuditor } from '../src/chain/follow/auditor.ts';
+import { Inconsistent, Lagging, Untrusted } from '../src/chain/rpc/errors.ts';
+import { createProviderPool } from '../src/chain/rpc/provider-pool.ts';
+import { createRpc } from '../src/chain/rpc/rpc.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { type FakeNode, type Fault, Refusal, startFakeNode } from './support/fake-node.ts';
 import { WALLETS } from './support/lives.ts';

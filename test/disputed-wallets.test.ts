@@ -1,7 +1,7 @@
 // A wallet that the registry or a provider contradicts is refused everywhere, and no other wallet is.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { createContext } from '../src/chain/context.ts';
+import { createContext } from '../src/chain/compare/context.ts';
 import type { Address } from '../src/registry/delegation.ts';
 import { type Dispute, MAX_DISPUTES } from '../src/store/halt.ts';
 import { openStore } from '../src/store/open.ts';

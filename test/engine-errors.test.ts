@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
-import { troubleOf } from '../src/chain/errors.ts';
+import { troubleOf } from '../src/chain/rpc/errors.ts';
 import type { Engine, WriteTransaction } from '../src/store/engine.ts';
 import { openEngine } from '../src/store/open.ts';
 import { failure } from './support/chain.ts';

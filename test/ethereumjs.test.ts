@@ -2,9 +2,9 @@
 // that it names. REORGS=all takes every depth from 1 to 30.
 
 import { expect, test } from 'bun:test';
-import { createFollower } from '../src/chain/follower.ts';
-import { createProviderPool } from '../src/chain/provider-pool.ts';
-import { runFollower } from '../src/chain/run-follower.ts';
+import { createFollower } from '../src/chain/follow/follower.ts';
+import { runFollower } from '../src/chain/follow/run-follower.ts';
+import { createProviderPool } from '../src/chain/rpc/provider-pool.ts';
 import { answer } from '../src/registry/check.ts';
 import type { Bytes32 } from '../src/registry/delegation.ts';
 import type { RegistryCall } from '../src/registry/registry-call.ts';

@@ -1,11 +1,11 @@
 // Runs a follower against every known fault of chains and nodes. Each must end in the right state or an explicit "not ready".
 
 import { describe, expect, test } from 'bun:test';
-import { createFollower } from '../src/chain/follower.ts';
-import type { Node } from '../src/chain/node.ts';
-import { createProviderPool } from '../src/chain/provider-pool.ts';
-import { createRpc, RpcError } from '../src/chain/rpc.ts';
-import { createScanner } from '../src/chain/scanner.ts';
+import { createFollower } from '../src/chain/follow/follower.ts';
+import type { Node } from '../src/chain/rpc/node.ts';
+import { createProviderPool } from '../src/chain/rpc/provider-pool.ts';
+import { createRpc, RpcError } from '../src/chain/rpc/rpc.ts';
+import { createScanner } from '../src/chain/rpc/scanner.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
 import { type FakeNode, type Fault, logsJson, Refusal } from './support/fake-node.ts';
 import { WALLETS } from './support/lives.ts';

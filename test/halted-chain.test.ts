@@ -1,7 +1,7 @@
 // Tests that every interface reports why and since when a chain is halted and what to do, and how much of it is confirmed.
 
 import { expect, test } from 'bun:test';
-import type { FollowerStatus } from '../src/chain/follower-status.ts';
+import type { FollowerStatus } from '../src/chain/follow/follower-status.ts';
 import { createApp } from '../src/http/app.ts';
 import { chainStatuses } from '../src/http/status.ts';
 import { createMetrics } from '../src/service/metrics.ts';

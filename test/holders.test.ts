@@ -2,7 +2,7 @@
 // and with providers that die, lag and lie.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { createTokenReader } from '../src/chain/token-reader.ts';
+import { createTokenReader } from '../src/chain/tokens/token-reader.ts';
 import { createApp } from '../src/http/app.ts';
 import { type Address, type Bytes32, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { RegistryCall } from '../src/registry/registry-call.ts';

@@ -4,25 +4,29 @@ import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Glob } from 'bun';
-import { folderArrows, folderOf, importsOfSrc, LAYERS, WEB_MAY_IMPORT } from './support/imports.ts';
+import { allImports, folderArrows, importsWithin, LAYERS, WEB_MAY_IMPORT } from './support/imports.ts';
 
-const IMPORTS = importsOfSrc();
+const IMPORTS = allImports();
 
-describe('imports in src', () => {
-  test('every file is in a folder that has a layer', () => {
-    const folders = new Set(IMPORTS.flatMap(({ from, to }) => [folderOf(from), folderOf(to)]));
-    expect([...folders].sort()).toEqual([...LAYERS].sort());
+describe.each(Object.entries(LAYERS))('imports in %s', (folder, layers) => {
+  const inside = importsWithin(folder, IMPORTS);
+
+  test('are between folders that have a layer', () => {
+    const folders = new Set(inside.flatMap(({ fromFolder, toFolder }) => [fromFolder, toFolder]));
+    expect([...folders].sort()).toEqual([...layers].sort());
   });
 
   test('point to an earlier layer or stay in their own', () => {
-    const layer = (path: string) => LAYERS.indexOf(folderOf(path) as (typeof LAYERS)[number]);
-    expect(IMPORTS.filter(({ from, to }) => layer(to) > layer(from))).toEqual([]);
+    const isBack = (from: string, to: string) => layers.indexOf(to) > layers.indexOf(from);
+    expect(inside.filter(({ fromFolder, toFolder }) => isBack(fromFolder, toFolder))).toEqual([]);
   });
+});
 
+describe('imports', () => {
   test('of a web page are limited to api and registry', () => {
-    const isWeb = ({ from }: { from: string }) => folderOf(from) === 'web';
     const allowed = new Set([...WEB_MAY_IMPORT, 'web']);
-    expect(IMPORTS.filter((one) => isWeb(one) && !allowed.has(folderOf(one.to)))).toEqual([]);
+    const ofWeb = importsWithin('src', IMPORTS).filter(({ fromFolder }) => fromFolder === 'web');
+    expect(ofWeb.filter(({ toFolder }) => !allowed.has(toFolder))).toEqual([]);
   });
 
   test('have no cycle between files', () => {
@@ -48,8 +52,8 @@ describe('imports in src', () => {
   });
 });
 
-test('docs/architecture.md has exactly the arrows between folders', async () => {
+test('docs/architecture.md has exactly the arrows between folders, and between those in them', async () => {
   const text = await Bun.file(`${import.meta.dir}/../docs/architecture.md`).text();
   const drawn = [...text.matchAll(/^ +(\w+ --> \w+)$/gm)].map(([, arrow]) => arrow as string);
-  expect(drawn).toEqual(folderArrows(IMPORTS));
+  expect(drawn).toEqual(Object.keys(LAYERS).flatMap((folder) => folderArrows(folder, IMPORTS)));
 });

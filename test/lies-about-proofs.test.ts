@@ -1,7 +1,7 @@
 // Lies that fit together with a proof: blocks, receipts and headers that a node made itself.
 
 import { describe, expect, test } from 'bun:test';
-import { createAuditor } from '../src/chain/auditor.ts';
+import { createAuditor } from '../src/chain/follow/auditor.ts';
 import { stateSyncHash } from '../src/chain/prove/receipts.ts';
 import { type Bytes32, NO_RIGHTS } from '../src/registry/delegation.ts';
 import { findDispute, MAX_DISPUTED } from '../src/store/halt.ts';

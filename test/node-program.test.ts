@@ -1,7 +1,7 @@
 // Follows a real node through reorgs: every check must return the registry's own answer.
 
 import { expect, test } from 'bun:test';
-import { encodeCheck } from '../src/chain/registry-calls.ts';
+import { encodeCheck } from '../src/chain/audit/registry-calls.ts';
 import { answer, type Question } from '../src/registry/check.ts';
 import type { RegistryCall } from '../src/registry/registry-call.ts';
 import { ALL_CHECKS } from './support/every-answer.ts';

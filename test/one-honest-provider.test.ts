@@ -1,8 +1,8 @@
 // Tests that one honest provider is enough, and that these faults of a single provider cause no wrong answer. Each was a bug.
 
 import { describe, expect, test } from 'bun:test';
-import { createAuditor } from '../src/chain/auditor.ts';
-import { createFollower } from '../src/chain/follower.ts';
+import { createAuditor } from '../src/chain/follow/auditor.ts';
+import { createFollower } from '../src/chain/follow/follower.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { Network } from '../src/registry/network.ts';
 import { StoreError } from '../src/store/errors.ts';

@@ -1,11 +1,11 @@
 // What a block contains is computed from its hash: lies that a majority, a longer list or an older witness would have believed.
 
 import { describe, expect, test } from 'bun:test';
-import { createAuditor } from '../src/chain/auditor.ts';
-import { createNode } from '../src/chain/node.ts';
+import { createAuditor } from '../src/chain/follow/auditor.ts';
 import { proveLogs } from '../src/chain/prove/block.ts';
 import { stateSyncHash } from '../src/chain/prove/receipts.ts';
-import { createRpc } from '../src/chain/rpc.ts';
+import { createNode } from '../src/chain/rpc/node.ts';
+import { createRpc } from '../src/chain/rpc/rpc.ts';
 import { type Bytes32, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { RegistryCall } from '../src/registry/registry-call.ts';
 import {

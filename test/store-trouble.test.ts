@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test';
 import type { NetworkRecord } from '../src/api/responses.ts';
-import { Inconsistent, isProviderFault, Lagging, troubleOf, Untrusted, WrongChain } from '../src/chain/errors.ts';
-import { RpcError } from '../src/chain/rpc.ts';
+import { Inconsistent, isProviderFault, Lagging, troubleOf, Untrusted, WrongChain } from '../src/chain/rpc/errors.ts';
+import { RpcError } from '../src/chain/rpc/rpc.ts';
 import { BadLogError } from '../src/registry/event.ts';
 import { followChain } from '../src/service/follow-chain.ts';
 import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';

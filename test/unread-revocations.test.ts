@@ -1,7 +1,7 @@
 // An answer may depend on an unsettled v1 revocation: the caller gets a Retry-After, and the follower settles that pair first.
 
 import { expect, test } from 'bun:test';
-import { createDeniedSample } from '../src/chain/denied-sample.ts';
+import { createDeniedSample } from '../src/chain/audit/denied-sample.ts';
 import { MAX_DELEGATES } from '../src/chain/revocations/revocations.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, startFakeNode } from './support/fake-node.ts';
 import { address } from './support/fixtures.ts';

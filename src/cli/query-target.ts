@@ -1,7 +1,7 @@
 // What a command queries: a running service over HTTP, or a database directly, through the same API.
 
 import { problemText } from '../api/problems.ts';
-import { createTokenReader } from '../chain/token-reader.ts';
+import { createTokenReader } from '../chain/tokens/token-reader.ts';
 import { createApp } from '../http/app.ts';
 import { createChangeStreams } from '../http/change-streams.ts';
 import { createLongLists } from '../http/long-lists.ts';

@@ -7,7 +7,7 @@ import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
 import { BLOCK } from '../api/responses.ts';
-import type { NotAToken, Unavailable } from '../chain/token-reader.ts';
+import type { NotAToken, Unavailable } from '../chain/tokens/token-reader.ts';
 import { type AnyQuestion, answer, asksBalance, partsOf, type Target } from '../registry/check.ts';
 import type { Address, Bytes32 } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';

@@ -1,7 +1,7 @@
 // What handlers are given.
 
-import type { FollowerStatus } from '../chain/follower-status.ts';
-import type { TokenReader } from '../chain/token-reader.ts';
+import type { FollowerStatus } from '../chain/follow/follower-status.ts';
+import type { TokenReader } from '../chain/tokens/token-reader.ts';
 import type { McpEndpoint } from '../mcp/server.ts';
 import type { Question, QuestionOf } from '../registry/check.ts';
 import type { Store } from '../store/store.ts';

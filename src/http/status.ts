@@ -5,7 +5,7 @@ import { HEALTH_OPERATION, NETWORKS_OPERATION, READY_OPERATION } from '../api/op
 import { Problem } from '../api/problems.ts';
 import type { Exact, Shape, TypeOf } from '../api/shape.ts';
 import { textResponse } from '../api/sized-response.ts';
-import { backfillShare, type FollowerStatus } from '../chain/follower-status.ts';
+import { backfillShare, type FollowerStatus } from '../chain/follow/follower-status.ts';
 import { checksummed } from '../registry/checksum.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import type { Version } from '../registry/versions.ts';

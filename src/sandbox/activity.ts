@@ -1,7 +1,7 @@
 // Makes the transactions on the sandbox's chain: a month of history, and then one at a time.
 
 import { EXAMPLE_DELEGATIONS } from '../api/examples.ts';
-import type { Rpc } from '../chain/rpc.ts';
+import type { Rpc } from '../chain/rpc/rpc.ts';
 import { type Bytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { encodeCall, grantCall, type RegistryCall } from '../registry/registry-call.ts';

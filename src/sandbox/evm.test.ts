@@ -11,7 +11,7 @@ import { startServe } from '../../test/support/serve-process.ts';
 import { randomCalls } from '../../test/support/world.ts';
 import { COUNTERPARTS } from '../api/any-operations.ts';
 import { checkUrl, urlFor } from '../api/url.ts';
-import type { Rpc } from '../chain/rpc.ts';
+import type { Rpc } from '../chain/rpc/rpc.ts';
 import { type AnyQuestion, type AnyTarget, asksBalance, partsOf } from '../registry/check.ts';
 import { MAX_UINT256 } from '../registry/delegation.ts';
 import type { RegistryCall } from '../registry/registry-call.ts';

@@ -4,7 +4,7 @@
 import { rmSync } from 'node:fs';
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
 import { optionalDependencies } from '../../package.json' with { type: 'json' };
-import { createRpc, type Rpc } from '../chain/rpc.ts';
+import { createRpc, type Rpc } from '../chain/rpc/rpc.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { programPath } from '../service/self-command.ts';
 import { UsageError } from '../service/usage-error.ts';

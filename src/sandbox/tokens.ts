@@ -2,7 +2,7 @@
 
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
 import { EXAMPLE_TOKENS } from '../api/examples.ts';
-import type { Rpc } from '../chain/rpc.ts';
+import type { Rpc } from '../chain/rpc/rpc.ts';
 import type { Address } from '../registry/delegation.ts';
 import { ACTIVE, COLD, CONTRACTS, OTHER, SMART } from './wallets.ts';
 

@@ -1,15 +1,15 @@
 // Follows one chain: holds its lease, runs its follower and its auditor, and reports their status.
 
-import { type Auditor, createAuditor, runAuditor } from '../chain/auditor.ts';
-import type { FollowerEvent } from '../chain/context.ts';
-import { troubleOf } from '../chain/errors.ts';
-import type { FailureCause } from '../chain/failure-cause.ts';
-import { createFollower, type Follower } from '../chain/follower.ts';
-import type { FollowerStatus } from '../chain/follower-status.ts';
-import { holdLease } from '../chain/lease.ts';
-import { createProviderPool } from '../chain/provider-pool.ts';
-import { createRpcStats } from '../chain/rpc-stats.ts';
-import { runFollower } from '../chain/run-follower.ts';
+import type { FollowerEvent } from '../chain/compare/context.ts';
+import { type Auditor, createAuditor, runAuditor } from '../chain/follow/auditor.ts';
+import { createFollower, type Follower } from '../chain/follow/follower.ts';
+import type { FollowerStatus } from '../chain/follow/follower-status.ts';
+import { holdLease } from '../chain/follow/lease.ts';
+import { runFollower } from '../chain/follow/run-follower.ts';
+import { troubleOf } from '../chain/rpc/errors.ts';
+import type { FailureCause } from '../chain/rpc/failure-cause.ts';
+import { createProviderPool } from '../chain/rpc/provider-pool.ts';
+import { createRpcStats } from '../chain/rpc/rpc-stats.ts';
 import type { Question } from '../registry/check.ts';
 import type { Network } from '../registry/network.ts';
 import type { Store } from '../store/store.ts';

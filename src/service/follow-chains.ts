@@ -1,7 +1,7 @@
 // Runs the follower process: every configured chain, independent of the others, until a stop signal.
 
-import type { DeniedSample } from '../chain/denied-sample.ts';
-import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { DeniedSample } from '../chain/audit/denied-sample.ts';
+import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';

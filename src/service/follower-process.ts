@@ -1,7 +1,7 @@
 // Runs the follower as a child process, so that neither it nor the API can block the other.
 
-import type { DeniedSample } from '../chain/denied-sample.ts';
-import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { DeniedSample } from '../chain/audit/denied-sample.ts';
+import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import type { PoolStatus } from '../store/engine.ts';
 import { startChild } from './child.ts';
 import type { Environment } from './config.ts';

@@ -1,6 +1,6 @@
 // Imports an archive into a database: checks the whole file and its newest block first, then writes it.
 
-import { createProviderPool } from '../chain/provider-pool.ts';
+import { createProviderPool } from '../chain/rpc/provider-pool.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { checkArchive, importArchive } from '../store/import-archive.ts';
 import { openStore } from '../store/open.ts';

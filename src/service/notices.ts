@@ -1,7 +1,7 @@
 // Messages between the processes of one service through PostgreSQL: follower status, and the sample of denied questions.
 
-import type { DeniedSample } from '../chain/denied-sample.ts';
-import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { DeniedSample } from '../chain/audit/denied-sample.ts';
+import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { jsonText, readJson } from '../store/json.ts';
 import type { Notices } from '../store/notices.ts';
 

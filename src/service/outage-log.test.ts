@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { PooledProvider, ProviderFailure } from '../chain/provider-pool.ts';
+import type { PooledProvider, ProviderFailure } from '../chain/rpc/provider-pool.ts';
 import { createFailureFilter, createProviderLog } from './outage-log.ts';
 
 const MINUTE = 60_000;

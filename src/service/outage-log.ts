@@ -1,6 +1,6 @@
 // Decides which failures of an outage are logged, and logs when a provider becomes unhealthy and when it recovers.
 
-import type { PooledProvider, ProviderFailure } from '../chain/provider-pool.ts';
+import type { PooledProvider, ProviderFailure } from '../chain/rpc/provider-pool.ts';
 import type { Log } from './log.ts';
 
 /** An outage is logged at least this often, however rare its failures have become. */

@@ -1,6 +1,6 @@
 // Reports the progress of the chains: on a terminal as live lines, otherwise in the log, and to the parent process.
 
-import { backfillShare, type FollowerStatus, formatStatus } from '../chain/follower-status.ts';
+import { backfillShare, type FollowerStatus, formatStatus } from '../chain/follow/follower-status.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { PoolStatus } from '../store/engine.ts';
 import type { Log } from './log.ts';

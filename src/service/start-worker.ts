@@ -1,7 +1,7 @@
 // Starts one worker process for the group and handles its messages.
 
-import type { DeniedSample } from '../chain/denied-sample.ts';
-import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { DeniedSample } from '../chain/audit/denied-sample.ts';
+import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import type { Limit, Limiter } from '../http/limiter.ts';
 import type { PoolStatus } from '../store/engine.ts';
 import { startChild } from './child.ts';

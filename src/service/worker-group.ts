@@ -1,7 +1,7 @@
 // Runs a group of workers on one port: starts them, holds their rate limits, serves their metrics and runs the follower.
 
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
-import { createDeniedSample } from '../chain/denied-sample.ts';
+import { createDeniedSample } from '../chain/audit/denied-sample.ts';
 import { createLimiter, type Limit, type Limiter } from '../http/limiter.ts';
 import { listen, serverUrl } from '../http/listener.ts';
 import { NETWORKS } from '../registry/network.ts';

@@ -1,7 +1,7 @@
 // The IPC messages between a worker and its parent.
 
-import type { DeniedSample } from '../chain/denied-sample.ts';
-import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { DeniedSample } from '../chain/audit/denied-sample.ts';
+import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import type { Limit, LimitResult } from '../http/limiter.ts';
 import type { PoolStatus } from '../store/engine.ts';
 import type { LimitName } from './limits.ts';

@@ -1,6 +1,6 @@
 // Runs one worker: an API process that shares its port with the other workers of a group.
 
-import type { FollowerStatus } from '../chain/follower-status.ts';
+import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import type { LimitResult } from '../http/limiter.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { type Environment, readConfig } from './config.ts';

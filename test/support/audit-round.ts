@@ -1,6 +1,6 @@
 // Runs one audit pass over all final blocks at once, instead of spread over hours.
 
-import type { Auditor } from '../../src/chain/auditor.ts';
+import type { Auditor } from '../../src/chain/follow/auditor.ts';
 import type { World } from './world.ts';
 
 export async function auditRound({ one }: World, auditor: Auditor): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { encodeFunctionData, keccak256, parseAbi, toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
-import { createRpc, type Rpc } from '../../src/chain/rpc.ts';
+import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
 import { encodeCall, type RegistryCall } from '../../src/registry/registry-call.ts';
 import { freePort } from '../../src/sandbox/free-port.ts';

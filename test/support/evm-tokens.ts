@@ -1,7 +1,7 @@
 // Puts our token contracts on a real EVM, and sends their transactions.
 
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
-import type { Rpc } from '../../src/chain/rpc.ts';
+import type { Rpc } from '../../src/chain/rpc/rpc.ts';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
 import { OWNER } from './evm-wallets.ts';
 

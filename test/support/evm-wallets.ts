@@ -1,7 +1,7 @@
 // Sends registry calls from wallets on a real EVM, for which the node signs.
 
-import { decodeAnswer, encodeCheck } from '../../src/chain/registry-calls.ts';
-import type { Rpc } from '../../src/chain/rpc.ts';
+import { decodeAnswer, encodeCheck } from '../../src/chain/audit/registry-calls.ts';
+import type { Rpc } from '../../src/chain/rpc/rpc.ts';
 import type { Question } from '../../src/registry/check.ts';
 import type { Address } from '../../src/registry/delegation.ts';
 import { encodeCall, type RegistryCall } from '../../src/registry/registry-call.ts';

@@ -1,7 +1,8 @@
 // A fake JSON-RPC node on a real socket: it serves a chain with the logs of both registries, and can have any fault.
 
 import { keccakBytes } from '../../src/chain/prove/keccak.ts';
-import { type ReceiptJson, receiptsRoot } from '../../src/chain/prove/receipts.ts';
+import { receiptsRoot } from '../../src/chain/prove/receipts.ts';
+import type { ReceiptJson } from '../../src/chain/rpc/parse-response.ts';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { serveInProcess } from './in-process.ts';

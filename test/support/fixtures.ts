@@ -1,7 +1,7 @@
 // Short constructors for the data that tests put into a store.
 
 import type { KeyRecord } from '../../src/accounts/accounts.ts';
-import type { FollowerStatus } from '../../src/chain/follower-status.ts';
+import type { FollowerStatus } from '../../src/chain/follow/follower-status.ts';
 import type { Address, Bytes32, Delegation, Kind } from '../../src/registry/delegation.ts';
 import { KINDS, NO_RIGHTS } from '../../src/registry/delegation.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';

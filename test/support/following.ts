@@ -1,8 +1,8 @@
 // Runs a follower on fake nodes, with a clock that the test controls.
 
-import type { FollowerEvent } from '../../src/chain/context.ts';
-import { createFollower, type Follower, type FollowerOptions } from '../../src/chain/follower.ts';
-import { createProviderPool, type ProviderPool } from '../../src/chain/provider-pool.ts';
+import type { FollowerEvent } from '../../src/chain/compare/context.ts';
+import { createFollower, type Follower, type FollowerOptions } from '../../src/chain/follow/follower.ts';
+import { createProviderPool, type ProviderPool } from '../../src/chain/rpc/provider-pool.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { temporaryPath } from './engines.ts';

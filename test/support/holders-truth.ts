@@ -1,8 +1,8 @@
 // What a token gate must answer, from direct calls of the token and of both registries at a block.
 
-import { decodeAnswer, encodeCheck } from '../../src/chain/registry-calls.ts';
-import type { Rpc } from '../../src/chain/rpc.ts';
-import { encodeBalanceOf, encodeOwnerOf } from '../../src/chain/token-calls.ts';
+import { decodeAnswer, encodeCheck } from '../../src/chain/audit/registry-calls.ts';
+import type { Rpc } from '../../src/chain/rpc/rpc.ts';
+import { encodeBalanceOf, encodeOwnerOf } from '../../src/chain/tokens/token-calls.ts';
 import { type AnyQuestion, partsOf } from '../../src/registry/check.ts';
 import { type Address, type Bytes32, MAX_UINT256 } from '../../src/registry/delegation.ts';
 import { MAINNET } from './vectors.ts';

@@ -6,21 +6,11 @@ import { Glob } from 'bun';
 
 const ROOT = join(import.meta.dir, '../..');
 
-/** From the bottom up: a folder imports only from itself and the folders before it. */
-export const LAYERS = [
-  'registry',
-  'api',
-  'store',
-  'chain',
-  'accounts',
-  'webhooks',
-  'web',
-  'mcp',
-  'http',
-  'service',
-  'sandbox',
-  'cli',
-] as const;
+/** From the bottom up: a folder imports only from itself and the folders before it. So do the folders inside these. */
+export const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  src: ['registry', 'api', 'store', 'chain', 'accounts', 'webhooks', 'web', 'mcp', 'http', 'service', 'sandbox', 'cli'],
+  'src/chain': ['rpc', 'prove', 'compare', 'revocations', 'audit', 'tokens', 'follow'],
+};
 
 /** Web pages know the interface and the data that they are given, not its source. */
 export const WEB_MAY_IMPORT = ['registry', 'api'];
@@ -32,32 +22,35 @@ export interface Import {
 
 const RELATIVE = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g;
 
-/** Every import between two files of src, without tests. Paths are relative to src. */
-export function importsOfSrc(): Import[] {
-  const src = join(ROOT, 'src');
-  const files = [...new Glob('**/*.ts').scanSync(src)].filter((path) => !path.endsWith('.test.ts')).sort();
-  return files.flatMap((from) => {
-    const text = readFileSync(join(src, from), 'utf8');
-    return [...text.matchAll(RELATIVE)]
-      .map(([, path = '']) => normalize(join(dirname(from), path)))
-      .filter((to) => !to.startsWith('..') && to.endsWith('.ts'))
-      .map((to) => ({ from, to }));
-  });
+/** Every import between two files of ours, without tests. */
+export function allImports(): Import[] {
+  const folders = ['src', 'bench', 'chaos', 'deploy', 'test/support'];
+  return folders
+    .flatMap((folder) => [...new Glob(`${folder}/**/*.ts`).scanSync(ROOT)])
+    .filter((path) => !path.endsWith('.test.ts'))
+    .sort()
+    .flatMap((from) =>
+      [...readFileSync(join(ROOT, from), 'utf8').matchAll(RELATIVE)]
+        .map(([, path = '']) => normalize(join(dirname(from), path)))
+        .filter((to) => to.endsWith('.ts'))
+        .map((to) => ({ from, to })),
+    );
 }
 
-export const folderOf = (path: string): string => path.split('/')[0] ?? '';
+/** The imports between two files in a folder, by the folder in it that each of them is in. */
+export const importsWithin = (folder: string, imports: readonly Import[]) =>
+  imports
+    .filter(({ from, to }) => from.startsWith(`${folder}/`) && to.startsWith(`${folder}/`))
+    .map((one) => ({ ...one, fromFolder: folderIn(folder, one.from), toFolder: folderIn(folder, one.to) }));
 
-/** The imports between folders, without duplicates, in the order of the layers. */
-export function folderArrows(imports: readonly Import[]): string[] {
-  const found = new Set(
-    imports
-      .map(({ from, to }) => [folderOf(from), folderOf(to)] as const)
-      .filter(([from, to]) => from !== to)
-      .map(([from, to]) => `${from} --> ${to}`),
+const folderIn = (folder: string, path: string) => path.slice(folder.length + 1).split('/')[0] ?? '';
+
+/** The arrows between the folders in a folder, without duplicates, in the order of the layers. */
+export function folderArrows(folder: string, imports: readonly Import[]): string[] {
+  const arrows = importsWithin(folder, imports).filter(({ fromFolder, toFolder }) => fromFolder !== toFolder);
+  const place = (name: string) => LAYERS[folder]?.indexOf(name) ?? 0;
+  const sorted = arrows.toSorted(
+    (a, b) => place(a.fromFolder) - place(b.fromFolder) || place(a.toFolder) - place(b.toFolder),
   );
-  const place = (arrow: string) => {
-    const [from = '', to = ''] = arrow.split(' --> ');
-    return LAYERS.indexOf(from as never) * 100 + LAYERS.indexOf(to as never);
-  };
-  return [...found].sort((a, b) => place(a) - place(b));
+  return [...new Set(sorted.map(({ fromFolder, toFolder }) => `${fromFolder} --> ${toFolder}`))];
 }

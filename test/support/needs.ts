@@ -20,9 +20,9 @@ export const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '8', PROPERTY_RUNS: '40' };
 
 /** Take seconds of a core each. */
 const LONG = new Set([
-  'src/chain/auditor.test.ts',
-  'src/chain/lease.test.ts',
-  'src/chain/read-history.test.ts',
+  'src/chain/follow/auditor.test.ts',
+  'src/chain/follow/lease.test.ts',
+  'src/chain/follow/read-history.test.ts',
   'src/http/batch.test.ts',
   'src/http/long-lists.test.ts',
   'src/webhooks/deliverer.test.ts',

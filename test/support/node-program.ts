@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
-import { createRpc, type Rpc } from '../../src/chain/rpc.ts';
+import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts';
 import { startEvm } from '../../src/sandbox/evm.ts';
 import { freePort } from '../../src/sandbox/free-port.ts';
 import { MAINNET } from './vectors.ts';

@@ -6,7 +6,7 @@ import { ANY_LIST } from '../../src/api/any-operations.ts';
 import type { ResponseOf } from '../../src/api/operation.ts';
 import type { DelegationRecord } from '../../src/api/responses.ts';
 import { urlFor } from '../../src/api/url.ts';
-import { createRpc, type Rpc } from '../../src/chain/rpc.ts';
+import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts';
 import { type Address, type Delegation, type Kind, MAX_UINT256, NO_RIGHTS } from '../../src/registry/delegation.ts';
 import { NETWORKS, type Network } from '../../src/registry/network.ts';
 import { encodeCall, grantCall } from '../../src/registry/registry-call.ts';

@@ -1,6 +1,6 @@
 // Writes grants to the chain of a sandbox, and waits until the service has them.
 
-import { createRpc } from '../../src/chain/rpc.ts';
+import { createRpc } from '../../src/chain/rpc/rpc.ts';
 import type { Delegation } from '../../src/registry/delegation.ts';
 import { encodeCall, grantCall, type RegistryCall, revokeCall } from '../../src/registry/registry-call.ts';
 import type { SandboxConnection } from '../../src/sandbox/welcome.ts';

@@ -1,6 +1,6 @@
 // Simulates a follower on several nodes, some of which lie, with kills, restarts and audits. The seed determines everything.
 
-import { type Auditor, createAuditor } from '../../src/chain/auditor.ts';
+import { type Auditor, createAuditor } from '../../src/chain/follow/auditor.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import type { ChainState, Store } from '../../src/store/store.ts';

@@ -1,6 +1,6 @@
 // Token contracts for tests of the interface that have no chain: one wallet owns everything.
 
-import type { TokenReader } from '../../src/chain/token-reader.ts';
+import type { TokenReader } from '../../src/chain/tokens/token-reader.ts';
 import type { Address } from '../../src/registry/delegation.ts';
 
 /** A token id that no contract accepts. */

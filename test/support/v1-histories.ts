@@ -1,7 +1,7 @@
 // Histories of one v1 vault with two delegates: every sequence of a few operations, cut into blocks in every way. Many of them run on
 // one chain, each with wallets of its own.
 
-import { createAuditor } from '../../src/chain/auditor.ts';
+import { createAuditor } from '../../src/chain/follow/auditor.ts';
 import type { Question } from '../../src/registry/check.ts';
 import type { Address } from '../../src/registry/delegation.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';

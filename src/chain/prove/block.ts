@@ -2,12 +2,12 @@
 
 import type { Bytes32 } from '../../registry/delegation.ts';
 import { type Network, registryAt } from '../../registry/network.ts';
-import { isExcluded } from '../absence.ts';
-import { Inconsistent, Untrusted } from '../errors.ts';
-import type { Header, Node, NodeLog } from '../node.ts';
-import { isBytes32, parseLogs } from '../parse-response.ts';
+import { Inconsistent, Untrusted } from '../rpc/errors.ts';
+import type { Header, Node, NodeLog } from '../rpc/node.ts';
+import { isBytes32, parseLogs, type ReceiptJson } from '../rpc/parse-response.ts';
+import { isExcluded } from './absence.ts';
 import { comesOut } from './header.ts';
-import { type ReceiptJson, receiptsRoot, stateSyncHash } from './receipts.ts';
+import { receiptsRoot, stateSyncHash } from './receipts.ts';
 
 export interface Roots {
   readonly receipts: Bytes32;

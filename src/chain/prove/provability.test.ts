@@ -3,8 +3,8 @@
 import { afterAll, expect, test } from 'bun:test';
 import { createChainMaker, type FakeBlock, headerJson, startFakeNode } from '../../../test/support/fake-node.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
-import { parseHeader } from '../parse-response.ts';
-import { createProviderPool } from '../provider-pool.ts';
+import { parseHeader } from '../rpc/parse-response.ts';
+import { createProviderPool } from '../rpc/provider-pool.ts';
 import { createProvability } from './provability.ts';
 
 const [provable, other] = [true, false].map((isProvable) => {

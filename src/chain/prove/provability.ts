@@ -1,8 +1,8 @@
 // Whether the blocks of a chain can be proven against their hashes. Where that is not known, it is found out by trying.
 
 import type { Network } from '../../registry/network.ts';
-import type { Header } from '../node.ts';
-import type { Provider } from '../provider-pool.ts';
+import type { Header } from '../rpc/node.ts';
+import type { Provider } from '../rpc/provider-pool.ts';
 import { proveLogs, requireRoots, rootsOf } from './block.ts';
 
 /** A chain that could not be proven is tried again after this time: its nodes may have lied, or may be updated. */

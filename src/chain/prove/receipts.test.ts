@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import vectors from '../../../test/vectors/receipts.json' with { type: 'json' };
 import type { Bytes32 } from '../../registry/delegation.ts';
-import { type ReceiptJson, receiptsRoot, stateSyncHash } from './receipts.ts';
+import type { ReceiptJson } from '../rpc/parse-response.ts';
+import { receiptsRoot, stateSyncHash } from './receipts.ts';
 
 test.each(vectors.map((one) => [`${one.chain} ${one.number}`, one] as const))('%s', (_, block) => {
   const hash = stateSyncHash({ stateSync: true }, { number: block.number, hash: block.hash as Bytes32 });

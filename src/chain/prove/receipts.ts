@@ -2,13 +2,10 @@
 
 import type { Bytes32 } from '../../registry/delegation.ts';
 import type { Network } from '../../registry/network.ts';
-import { malformed, parseObject, parseQuantity } from '../parse-response.ts';
+import { malformed, parseObject, parseQuantity, type ReceiptJson } from '../rpc/parse-response.ts';
 import { keccak } from './keccak.ts';
 import { encodeRlp, type Rlp, toQuantity } from './rlp.ts';
 import { listRoot } from './trie.ts';
-
-/** A receipt as a node returns it. */
-export type ReceiptJson = Readonly<Record<string, unknown>>;
 
 /** An OP-stack deposit. */
 const DEPOSIT = 0x7e;

@@ -6,8 +6,8 @@ import { WALLETS } from '../../../test/support/lives.ts';
 import { on } from '../../../test/support/node-quirks.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
 import type { LogRecord } from '../../store/store.ts';
-import type { FollowerContext } from '../context.ts';
-import { createProviderPool, type Provider } from '../provider-pool.ts';
+import type { FollowerContext } from '../compare/context.ts';
+import { createProviderPool, type Provider } from '../rpc/provider-pool.ts';
 import { readInputs } from './named-by-input.ts';
 
 const [V, D, E] = WALLETS;

@@ -3,12 +3,12 @@
 import type { Address } from '../../registry/delegation.ts';
 import { revokedDelegate } from '../../registry/v1-revocation.ts';
 import type { LogRecord, Revocation, Settlement } from '../../store/store.ts';
-import { eventKeys, isEqual } from '../compare-logs.ts';
-import type { FollowerContext, TickProviders } from '../context.ts';
-import type { BlockId, NodeLog } from '../node.ts';
+import { eventKeys, isEqual } from '../compare/compare-logs.ts';
+import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import { readStoredLogs } from '../compare/stored-blocks.ts';
 import { fetchProven, proveLogs } from '../prove/block.ts';
-import type { Provider } from '../provider-pool.ts';
-import { readStoredLogs } from '../stored-blocks.ts';
+import type { BlockId, NodeLog } from '../rpc/node.ts';
+import type { Provider } from '../rpc/provider-pool.ts';
 import { type Agreement, agreeAll } from './words.ts';
 
 /** The delegates that the revocations in a block name, by log index. Empty if the providers do not agree. */

@@ -3,7 +3,7 @@
 import type { Address } from '../../registry/delegation.ts';
 import { type DelegationKey, delegationId } from '../../registry/delegation.ts';
 import type { LogPosition } from '../../store/store.ts';
-import type { FollowerContext } from '../context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { isBefore } from './deduce.ts';
 
 export interface PairKey {

@@ -1,7 +1,7 @@
 // The wallets with unsettled v1 revocations: pairs that callers asked about come first, and failed wallets back off.
 
 import type { Address } from '../../registry/delegation.ts';
-import type { FollowerContext } from '../context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 
 /** Wallets read from the store in one tick. The next tick reads the next page. */
 const PAGE = 200;

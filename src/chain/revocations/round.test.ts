@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Settlement } from '../../store/store.ts';
-import type { FollowerContext, TickProviders } from '../context.ts';
+import type { FollowerContext, TickProviders } from '../compare/context.ts';
 import { createRound } from './round.ts';
 
 test('settlements are written on the commit at which the wallets were read, or on the own one after it', async () => {

@@ -2,11 +2,11 @@
 
 import type { Address } from '../../registry/delegation.ts';
 import type { LogPosition, Revocation, Settlement } from '../../store/store.ts';
-import type { FollowerContext, TickProviders } from '../context.ts';
-import type { BlockId } from '../node.ts';
+import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import { readStoredLogs } from '../compare/stored-blocks.ts';
 import { fetchProven } from '../prove/block.ts';
 import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../prove/v1-storage.ts';
-import { readStoredLogs } from '../stored-blocks.ts';
+import type { BlockId } from '../rpc/node.ts';
 import { deduce, type Finding } from './deduce.ts';
 import { choosePairKeys, type PairKey, readRegrants } from './pair-keys.ts';
 import type { Round } from './round.ts';

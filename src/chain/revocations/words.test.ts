@@ -1,8 +1,8 @@
 // What of a registry's state is believed where it cannot be proven.
 
 import { expect, test } from 'bun:test';
-import type { FollowerContext, TickProviders } from '../context.ts';
-import type { Provider } from '../provider-pool.ts';
+import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import type { Provider } from '../rpc/provider-pool.ts';
 import { agreeAll, readWords } from './words.ts';
 
 const context = { providerCount: 2, proof: { isProven: false } } as FollowerContext;

@@ -3,11 +3,11 @@
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { jsonText } from '../../store/json.ts';
-import { allProviders, type FollowerContext, type TickProviders } from '../context.ts';
-import type { BlockId } from '../node.ts';
+import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
 import { fetchProven, requireRoots } from '../prove/block.ts';
 import { provenWords } from '../prove/state.ts';
-import type { Provider } from '../provider-pool.ts';
+import type { BlockId } from '../rpc/node.ts';
+import type { Provider } from '../rpc/provider-pool.ts';
 
 /** Slots per call. */
 const CHUNK = 100;

@@ -1,0 +1,163 @@
+// Handles what providers or the registry contradict: the wallets that it concerns are refused until a repair, or the registry, shows
+// that the index is right about them. They are stored, so that a restart keeps them.
+
+import type { Question } from '../../registry/check.ts';
+import { hasUnnamedRevocations } from '../../registry/versions.ts';
+import type { Dispute, Statement } from '../../store/halt.ts';
+import type { BlockRef } from '../../store/store.ts';
+import { findAgreedBlock, isOnChain } from '../compare/agreed-block.ts';
+import { compareBlocks } from '../compare/compare-blocks.ts';
+import { eventKeys, isEqual } from '../compare/compare-logs.ts';
+import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
+import { proveByAny } from '../compare/decide-logs.ts';
+import { readStoredLogs } from '../compare/stored-blocks.ts';
+import type { Revocations } from '../revocations/revocations.ts';
+import type { Provider } from '../rpc/provider-pool.ts';
+import { describeQuestion, type WalletList } from './audit-subjects.ts';
+import { fetchStatements, findDisagreements, questionsOfList } from './registry-answers.ts';
+
+/** If comparing all blocks did not settle a dispute, all blocks are compared again after this pause. */
+const RECHECK_AFTER_MS = 60_000;
+
+export interface AnswersAudit {
+  /** Answers that could be compared. */
+  readonly asked: number;
+  readonly wrong: readonly Statement[];
+}
+
+export function createDisputes(context: FollowerContext, revocations: Revocations) {
+  const { network, store, now, onEvent } = context;
+  const { chainId } = network;
+  /** The next block to compare. Null if nothing is being compared. */
+  let next: number | null = null;
+  let notBefore = Number.NEGATIVE_INFINITY;
+
+  const open = (): readonly Dispute[] => context.state?.disputes ?? [];
+
+  /** Compares our answers with the registry's at the verified block. Refuses the wallets that no provider agrees with us about. */
+  async function compare(
+    { first, others }: TickProviders,
+    questions: readonly Question[],
+    lists: readonly WalletList[],
+  ): Promise<AnswersAudit | null> {
+    const block = await context.verifiedBlock();
+    if (block === undefined || context.state === null) return null;
+    const asked = [...questions];
+    for (const list of lists) asked.push(...(await questionsOfList(network, store, first.node, block, list)));
+    const ask = async ({ node }: Provider, about: readonly Question[]) => {
+      const statements = await fetchStatements(network, node, block, about).catch(() => []);
+      return { statements, wrong: await findDisagreements(network, store, block.number, statements) };
+    };
+    const answers = await ask(first, asked);
+    let { wrong } = answers;
+    for (const other of wrong.length === 0 ? [] : others) {
+      const second = await ask(
+        other,
+        wrong.map(({ question }) => question),
+      );
+      const agrees = ({ question }: Statement) =>
+        second.statements.some((one) => one.question === question && !second.wrong.includes(one));
+      wrong = wrong.filter((one) => !agrees(one));
+    }
+    if (wrong.length > 0) {
+      onEvent({ type: 'differs', block: block.number, what: wrong.map(({ question }) => describeQuestion(question)) });
+      const since = Math.floor(now() / 1000);
+      await context.dispute(
+        wrong.map((statement): Dispute => {
+          const { from: vault, to: delegate } = statement.question;
+          return { vault, delegate, since, block: block.number, statement };
+        }),
+      );
+      [next, notBefore] = [null, Number.NEGATIVE_INFINITY];
+    }
+    return { asked: answers.statements.length, wrong };
+  }
+
+  /**
+   * Tries to settle disputes. Asks all providers again; about those that stay, compares and repairs all finalized blocks and the
+   * revocations of their wallets, one range per tick. True if there is more to do without a pause.
+   */
+  async function recheck(providers: TickProviders): Promise<boolean> {
+    if (open().length === 0 || context.state === null || now() < notBefore) return false;
+    const { firstBlock } = context.state;
+    if (next === null) await clearSettled(providers);
+    const anchor = await context.verifiedBlock();
+    if (anchor === undefined) {
+      notBefore = now() + RECHECK_AFTER_MS;
+      return false;
+    }
+    if (next === null) {
+      for (const { vault, statement } of open()) {
+        if (statement === null || !hasUnnamedRevocations(statement.question.version)) continue;
+        await context.commit(({ epoch }) => store.unsettle(chainId, epoch, vault, firstBlock));
+      }
+      if (open().length === 0) return true;
+      revocations.wake();
+      next = firstBlock;
+    }
+    const to = Math.min(anchor.number, next + providers.first.scanner.rangeSize - 1);
+    const { isComplete } = await compareBlocks(context, allProviders(providers), anchor, next, to);
+    await revocations.verify(providers, next, to);
+    if (!isComplete) return true;
+    next = to + 1;
+    if (to < anchor.number) return true;
+    [next, notBefore] = [null, now() + RECHECK_AFTER_MS];
+    await clearSettled(providers);
+    return false;
+  }
+
+  /** Ends disputes that a provider settles: its registry agrees with the index, or nobody disputes the logs of the block. */
+  async function clearSettled(providers: TickProviders): Promise<void> {
+    const settled: Dispute[] = [];
+    const agreed = new Map<number, boolean>();
+    for (const dispute of open()) {
+      const { block, statement } = dispute;
+      if (statement === null && !agreed.has(block)) agreed.set(block, await isAgreed(providers, block));
+      const isSettled = statement === null ? agreed.get(block) : await isAnswered(providers, block, statement);
+      if (isSettled) settled.push(dispute);
+    }
+    if (settled.length > 0) await context.endDisputes(settled);
+  }
+
+  async function isAgreed(providers: TickProviders, block: number): Promise<boolean> {
+    const head = context.state?.head;
+    if (head == null || block > head.number) return true;
+    const verified = await context.verifiedBlock();
+    const anchor = verified !== undefined && block <= verified.number ? verified : head;
+    try {
+      const result = await compareBlocks(context, allProviders(providers), anchor, block, block);
+      // One that is not there now may contradict again, unless the index is proven right.
+      if (result.undecided > 0) return false;
+      return result.providers === context.providerCount || (await isProven(providers, block, anchor));
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether the index has the logs of the block that is on the chain. */
+  async function isProven(providers: TickProviders, number: number, anchor: BlockRef): Promise<boolean> {
+    if (!context.proof.isProven || network.stateSync) return false;
+    const agreed = await findAgreedBlock(context, allProviders(providers), number, anchor);
+    if (!(await isOnChain(context, agreed, anchor))) return false;
+    const { logs } = await proveByAny(context, agreed.providers, agreed.header);
+    const stored = await readStoredLogs(store, chainId, number, number);
+    return isEqual(eventKeys(network, stored), eventKeys(network, logs));
+  }
+
+  async function isAnswered(providers: TickProviders, block: number, statement: Statement): Promise<boolean> {
+    const at = await context.verifiedBlock();
+    if (at === undefined) return false;
+    let isAsked = false;
+    for (const { node } of allProviders(providers)) {
+      const answers = await fetchStatements(network, node, at, [statement.question]).catch(() => []);
+      if (answers.length === 0) continue;
+      if ((await findDisagreements(network, store, at.number, answers)).length === 0) return true;
+      isAsked = true;
+    }
+    // No provider has the state any more: the index must have come to say what the registry said.
+    const isThere = block <= at.number && !isAsked;
+    return isThere && (await findDisagreements(network, store, block, [statement])).length === 0;
+  }
+
+  return { compare, recheck, isOpen: () => open().length > 0 };
+}

@@ -1,0 +1,120 @@
+// Fetches the registry's own answers at a block, and compares them with the index: checks, and whole lists.
+
+import { answer, type Question, questionFor } from '../../registry/check.ts';
+import { type Delegation, delegationId } from '../../registry/delegation.ts';
+import type { Network } from '../../registry/network.ts';
+import { BadReturnDataError } from '../../registry/return-data.ts';
+import { decodeV2List } from '../../registry/v2-list.ts';
+import { ALL_VERSIONS } from '../../registry/versions.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { Statement } from '../../store/halt.ts';
+import type { Store } from '../../store/store.ts';
+import type { BlockId, Node } from '../rpc/node.ts';
+import { RpcError } from '../rpc/rpc.ts';
+import type { WalletList } from './audit-subjects.ts';
+import { decodeAnswer, encodeCheck, encodeList } from './registry-calls.ts';
+import { readVaultState } from './v1-state.ts';
+
+/** Checks per request. */
+const BATCH = 50;
+/** Longer lists are not compared: a node may not be able to return them. */
+const MAX_LIST = 1000;
+/** Rows of one list that are asked about. */
+const MAX_ROWS = 20;
+
+/** The registries' answers. Those that the node cannot give are left out. */
+export async function fetchStatements(
+  network: Network,
+  node: Node,
+  block: BlockId,
+  asked: readonly Question[],
+): Promise<Statement[]> {
+  const found: Statement[] = [];
+  for (const version of ALL_VERSIONS) {
+    const registry = network.registries[version];
+    const questions = asked.filter((question) => question.version === version);
+    for (let from = 0; registry !== undefined && from < questions.length; from += BATCH) {
+      const batch = questions.slice(from, from + BATCH);
+      const answers = await node.ethCall(registry, batch.map(encodeCheck), block).catch(nullIfRefused);
+      for (const [position, data] of (answers ?? []).entries()) {
+        const question = batch[position] as Question;
+        const value = decodeAnswer(question, data);
+        if (value !== null) found.push({ question, says: String(value) });
+      }
+    }
+  }
+  return found;
+}
+
+/** The statements that the index contradicts. An unsettled revocation is not a contradiction. */
+export async function findDisagreements(
+  { chainId }: Network,
+  store: Store,
+  block: number,
+  statements: readonly Statement[],
+): Promise<Statement[]> {
+  const wrong: Statement[] = [];
+  for (const statement of statements) {
+    const { question, says } = statement;
+    const ours = await store.check(chainId, question, block).catch(nullIfUnread);
+    if (ours !== null && String(answer(question, ours.granting)) !== says) wrong.push(statement);
+  }
+  return wrong;
+}
+
+/** Questions about the rows that only one of the registry's list and ours has. */
+export async function questionsOfList(
+  network: Network,
+  store: Store,
+  node: Node,
+  block: BlockId,
+  list: WalletList,
+): Promise<Question[]> {
+  const { chainId } = network;
+  const theirs = await fetchList(network, node, block, list);
+  const revision = (await store.chain(chainId))?.revision ?? 0;
+  const query = { chainId, ...list, at: { block: block.number, revision }, limit: MAX_LIST } as const;
+  const ours = await store.list(query).catch(nullIfUnread);
+  if (theirs === null || ours === null || ours.next !== null) return [];
+  const nameOf = (one: Delegation) => `${delegationId(one)}=${one.amount}`;
+  const [names, ownNames] = [new Set(theirs.map(nameOf)), new Set(ours.delegations.map(nameOf))];
+  return [
+    ...theirs.filter((one) => !ownNames.has(nameOf(one))),
+    ...ours.delegations.filter((one) => !names.has(nameOf(one))),
+  ]
+    .slice(0, MAX_ROWS)
+    .map(questionFor);
+}
+
+/** Null if the node cannot return it: anyone can make a list too long. */
+async function fetchList(
+  network: Network,
+  node: Node,
+  block: BlockId,
+  list: WalletList,
+): Promise<readonly Delegation[] | null> {
+  const registry = network.registries[list.version];
+  if (registry === undefined) return null;
+  try {
+    if (list.version === 1) {
+      const held = await readVaultState(network, node, list.wallet, block);
+      return held.map((key) => ({ ...key, amount: null }));
+    }
+    const [data = ''] = await node.ethCall(registry, [encodeList(list)], block);
+    return decodeV2List(data);
+  } catch (error) {
+    if (error instanceof RpcError || error instanceof BadReturnDataError) return null;
+    throw error;
+  }
+}
+
+/** The node has pruned the state of that block. */
+function nullIfRefused(error: unknown): null {
+  if (error instanceof RpcError && error.fault === 'refused') return null;
+  throw error;
+}
+
+function nullIfUnread(error: unknown): null {
+  if (error instanceof StoreError && error.code === 'revocation-unread') return null;
+  throw error;
+}

@@ -1,0 +1,106 @@
+// Finds the block at a height, if providers disagree about it. A hash is not proven by itself, but a newer block that they agree about
+// proves it: the hashes of parents lead down from there.
+
+import { rootsOf } from '../prove/block.ts';
+import { Inconsistent, Untrusted } from '../rpc/errors.ts';
+import type { BlockId, Header } from '../rpc/node.ts';
+import type { Provider } from '../rpc/provider-pool.ts';
+import type { FollowerContext } from './context.ts';
+
+/** Blocks that providers may disagree about, in one call: each costs calls to the others. */
+export const MAX_DIFFERENCES = 64;
+
+export interface AgreedBlock {
+  readonly header: Header;
+  /** Those that have it. */
+  readonly providers: readonly Provider[];
+  /** Every configured provider has it, or was proven wrong about the chain below the anchor. */
+  readonly isAll: boolean;
+}
+
+/**
+ * The anchor is a newer block that providers have, or the block itself. Where blocks are proven, providers that do not have its ancestors
+ * are blamed. Throws if it cannot be decided now.
+ */
+export async function findAgreedBlock(
+  context: FollowerContext,
+  providers: readonly Provider[],
+  number: number,
+  anchor: BlockId,
+  refuted = 0,
+): Promise<AgreedBlock> {
+  let failure: unknown = new Inconsistent(`the providers disagree about block ${number}`);
+  const answers = await Promise.all(
+    providers.map(async (provider) => {
+      const header = await provider.node.header(number).catch((error) => {
+        failure = error;
+        return null;
+      });
+      return header === null || (number === anchor.number && header.hash !== anchor.hash) ? [] : [{ provider, header }];
+    }),
+  );
+  const having = answers.flat();
+  const [first] = having;
+  if (first === undefined) throw failure;
+  const other = having.find(({ header }) => header.hash !== first.header.hash);
+  if (other === undefined) {
+    const isAll = having.length + refuted === context.providerCount;
+    return { header: first.header, providers: having.map(({ provider }) => provider), isAll };
+  }
+  if (!context.proof.isProven) throw failure;
+  const { wrong, silent } = await findWrong([first.provider, other.provider], number, anchor);
+  for (const provider of wrong)
+    context.blame(
+      provider,
+      new Untrusted(`the provider has no ancestor of block ${anchor.number} at ${number}`, number),
+    );
+  const left = providers.filter((provider) => ![...wrong, ...silent].includes(provider));
+  if (left.length === providers.length) throw failure;
+  return findAgreedBlock(context, left, number, anchor, refuted + wrong.length);
+}
+
+/** Which of two providers has a block below the anchor that is not its ancestor, and which does not show the blocks between. */
+async function findWrong(
+  pair: readonly [Provider, Provider],
+  number: number,
+  anchor: BlockId,
+): Promise<{ readonly wrong: readonly Provider[]; readonly silent: readonly Provider[] }> {
+  const headersAt = (height: number) => Promise.all(pair.map(({ node }) => node.header(height)));
+  const without = (headers: readonly (Header | null)[], isThere: (header: Header) => boolean) =>
+    pair.filter((_, position) => !headers[position] || !isThere(headers[position]));
+  let [low, high] = [number, anchor.number];
+  let shared = await headersAt(high);
+  let silent = without(shared, ({ hash }) => hash === anchor.hash);
+  while (silent.length === 0 && high - low > 1) {
+    const middle = (low + high) >> 1;
+    const headers = await headersAt(middle);
+    silent = without(headers, () => true);
+    if (headers[0]?.hash === headers[1]?.hash) [high, shared] = [middle, headers];
+    else low = middle;
+  }
+  const parent = shared.find((header) => header && rootsOf(header) !== null)?.parentHash;
+  if (silent.length > 0 || parent === undefined) return { wrong: [], silent };
+  return { wrong: without(await headersAt(low), ({ hash }) => hash === parent), silent };
+}
+
+/** The headers between a block and its descendant that are read for a proof. */
+const MAX_BETWEEN = 1000;
+const CHUNK = 100;
+
+/** Whether a block is an ancestor of the anchor: by the hashes of parents, or if that is too far, because all providers have it. */
+export async function isOnChain(context: FollowerContext, agreed: AgreedBlock, anchor: BlockId): Promise<boolean> {
+  const { header, providers, isAll } = agreed;
+  if (!context.proof.isProven || anchor.number - header.number > MAX_BETWEEN) return isAll;
+  const [{ node }] = providers as [Provider];
+  let expected = anchor.hash;
+  for (let high = anchor.number; high > header.number; high -= CHUNK) {
+    const low = Math.max(header.number + 1, high - CHUNK + 1);
+    for (const one of (await node.headers(range(low, high))).toReversed()) {
+      if (one.hash !== expected || rootsOf(one) === null) return false;
+      expected = one.parentHash;
+    }
+  }
+  return expected === header.hash;
+}
+
+const range = (low: number, high: number) => Array.from({ length: high - low + 1 }, (_, position) => low + position);

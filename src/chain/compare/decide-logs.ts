@@ -1,0 +1,156 @@
+// Decides which logs a block has when providers, or the index, disagree about it: by the block's own hash where the chain can be
+// proven, otherwise by receipts of transactions that every provider lists in the block.
+
+import type { Bytes32 } from '../../registry/delegation.ts';
+import { registryAt } from '../../registry/network.ts';
+import type { LogRecord } from '../../store/store.ts';
+import { fetchProven, proveLogs } from '../prove/block.ts';
+import { stateSyncHash } from '../prove/receipts.ts';
+import { Inconsistent, Untrusted } from '../rpc/errors.ts';
+import { groupLogs } from '../rpc/group-logs.ts';
+import type { BlockId, Header, NodeLog } from '../rpc/node.ts';
+import { parseHashes, parseLogs } from '../rpc/parse-response.ts';
+import type { Provider } from '../rpc/provider-pool.ts';
+import { RpcError } from '../rpc/rpc.ts';
+import { eventKeys, isEqual, missingFrom } from './compare-logs.ts';
+import type { FollowerContext } from './context.ts';
+import { logsOfBlock, type ProviderLogs } from './provider-logs.ts';
+
+export interface DecidedLogs {
+  readonly header: Header;
+  /** In the order of the block. */
+  readonly logs: readonly NodeLog[];
+  readonly isProven: boolean;
+}
+
+/**
+ * `transactions`: those that the index has logs of. Throws `Inconsistent` if it cannot be decided now. Only a proof blames a
+ * provider.
+ */
+export async function decideLogs(
+  context: FollowerContext,
+  reports: readonly ProviderLogs[],
+  block: BlockId,
+  transactions: readonly Bytes32[] = [],
+): Promise<DecidedLogs> {
+  const providers = reports.map(({ provider }) => provider);
+  if (!context.proof.isProven) return decideByReceipts(context, reports, block, transactions);
+  const { header, logs } = await proveByAny(context, providers, block);
+  const messages = findMessages(context, reports, block);
+  if (messages === null) throw new Inconsistent(`the providers disagree about the messages in block ${block.number}`);
+  if (messages.length > 0) return { header, logs: [...logs, ...messages], isProven: false };
+  await refute(context, reports, block, logs);
+  return { header, logs, isProven: true };
+}
+
+/** The logs of messages, which are not under the root of a block, after all others. Null if the providers disagree about them. */
+export function findMessages(
+  { network }: FollowerContext,
+  reports: readonly ProviderLogs[],
+  block: BlockId,
+): readonly NodeLog[] | null {
+  const hash = stateSyncHash(network, block);
+  const lists = reports.map((report) =>
+    logsOfBlock(report, block).filter(({ transactionHash }) => transactionHash === hash),
+  );
+  if (lists.every((list) => list.length === 0)) return [];
+  const texts = new Set(lists.map((list) => eventKeys(network, list).join('\n')));
+  return texts.size === 1 ? (lists[0] ?? null) : null;
+}
+
+/** How sure it is that a provider is wrong. Losing a comparison is not lying, and the logs of a new block can come a little later. */
+export type Certainty = 'proven' | 'proven, new block' | 'compared';
+
+/** Blames the providers that have a block and returned other logs than it is known to have. True if one has another block there. */
+export async function refute(
+  { network, blame }: FollowerContext,
+  reports: readonly ProviderLogs[],
+  block: BlockId,
+  logs: readonly (NodeLog | LogRecord)[],
+  certainty: Certainty = 'proven',
+): Promise<boolean> {
+  const keys = eventKeys(network, logs);
+  let isOther = false;
+  for (const report of reports) {
+    const reported = eventKeys(network, logsOfBlock(report, block));
+    if (isEqual(reported, keys)) continue;
+    const { node } = report.provider;
+    // Some nodes return no logs of a block that they do not have yet.
+    const header = reported.length === 0 ? await node.header(block.number).catch(() => null) : block;
+    isOther ||= header !== null && header.hash !== block.hash;
+    if (header?.hash !== block.hash) continue;
+    const isLate = certainty === 'proven, new block' && missingFrom(keys, reported).length === 0;
+    const what = certainty === 'compared' ? 'other' : isLate ? 'too few' : 'wrong';
+    const message = `the provider returned ${what} logs of block ${block.number}`;
+    blame(report.provider, what === 'wrong' ? new Untrusted(message, block.number) : new Inconsistent(message));
+  }
+  return isOther;
+}
+
+/** The logs of a block, by the first provider whose receipts prove them. */
+export async function proveByAny(
+  context: FollowerContext,
+  providers: readonly Provider[],
+  block: BlockId,
+  known?: Header,
+): Promise<{ readonly header: Header; readonly logs: readonly NodeLog[] }> {
+  let failure: unknown = new Inconsistent(`no provider has block ${block.number} (${block.hash})`);
+  let refuted = 0;
+  const isLate = (provider: Provider) => Number(context.isBlamed(provider));
+  for (const provider of providers.toSorted((a, b) => isLate(a) - isLate(b))) {
+    try {
+      const header = known ?? (await fetchProven(provider.node, block.hash));
+      if (header === null) throw failure;
+      return { header, logs: await proveLogs(context.network, provider.node, header) };
+    } catch (error) {
+      failure = error;
+      if (error instanceof Untrusted) refuted++;
+      const isUnreachable = error instanceof RpcError && error.fault === 'unreachable';
+      if (error instanceof Untrusted || isUnreachable) context.blame(provider, error);
+    }
+  }
+  if (refuted === context.providerCount) context.proof.failed();
+  throw failure;
+}
+
+/** A transaction that one provider lists in the block and another does not, or with different receipts, decides nothing. */
+async function decideByReceipts(
+  context: FollowerContext,
+  reports: readonly ProviderLogs[],
+  block: BlockId,
+  stored: readonly Bytes32[],
+): Promise<DecidedLogs> {
+  const { network } = context;
+  const undecided = () => new Inconsistent(`the providers disagree about the logs of block ${block.number}`);
+  const reported = reports.flatMap((report) => logsOfBlock(report, block));
+  const hashes = [...new Set([...reported.map(({ transactionHash }) => transactionHash), ...stored])];
+  const answers = await Promise.all(
+    reports.map(async ({ provider: { node } }) => {
+      const header = await node.headerOf(block.hash).catch(() => null);
+      const receipts = await node.receipts(hashes).catch(() => hashes.map(() => null));
+      return { header, body: header === null ? null : new Set(parseHashes(header)), receipts };
+    }),
+  );
+  const header = answers.find((answer) => answer.header !== null)?.header;
+  if (header == null) throw undecided();
+  const found: NodeLog[] = [];
+  for (const [position, hash] of hashes.entries()) {
+    const listed = new Set(answers.flatMap(({ body }) => (body === null ? [] : [body.has(hash)])));
+    if (listed.size !== 1) throw undecided();
+    if (listed.has(false)) continue;
+    const texts = new Map<string, NodeLog[]>();
+    for (const { receipts } of answers) {
+      const receipt = receipts[position];
+      if (receipt == null || receipt['blockHash'] !== block.hash || !Array.isArray(receipt['logs'])) continue;
+      const logs = parseLogs(receipt['logs']).filter(({ address }) => registryAt(network, address) !== null);
+      texts.set(eventKeys(network, logs).join('\n'), logs);
+    }
+    const [logs, ...others] = texts.values();
+    if (logs === undefined || others.length > 0) throw undecided();
+    const transactionIndex = parseHashes(header).indexOf(hash);
+    for (const log of logs) found.push({ ...log, transactionHash: hash, transactionIndex });
+  }
+  const logs = groupLogs(found)[0]?.logs ?? [];
+  await refute(context, reports, block, logs, 'compared');
+  return { header, logs, isProven: false };
+}

@@ -1,0 +1,229 @@
+// The audit: what it finds and repairs, which provider it blames, and how many calls a quiet chain costs.
+
+import { describe, expect, test } from 'bun:test';
+import type { FakeNode } from '../../../test/support/fake-node.ts';
+import { WALLETS } from '../../../test/support/lives.ts';
+import { MAINNET } from '../../../test/support/vectors.ts';
+import { createWorld, FIRST } from '../../../test/support/world.ts';
+import type { Question } from '../../registry/check.ts';
+import { NO_RIGHTS } from '../../registry/delegation.ts';
+import { listsAbout, questionsAbout } from '../audit/audit-subjects.ts';
+import { encodeCheck } from '../audit/registry-calls.ts';
+import { createAuditor } from './auditor.ts';
+
+/** A world whose history was read, and read again, from a node that kept one log in `share` back all the while. */
+async function withGaps(share: number) {
+  const world = await createWorld({ blocks: 120, seed: 9 });
+  const [node] = world.nodes as [FakeNode];
+  const isKept = ({ transactionHash }: { transactionHash: string }) =>
+    Number.parseInt(transactionHash.slice(2, 10), 16) % share === 0;
+  node.fault = (question, honest) => {
+    const answer = honest();
+    if (question.method !== 'eth_getLogs') return answer;
+    return (answer as { transactionHash: string }[]).filter((log) => !isKept(log));
+  };
+  for (let turn = 0; turn < 3; turn++) {
+    world.one.clock += 61_000;
+    await world.one.settle();
+  }
+  expect((await world.one.store.chain(1))?.verified).not.toBeNull();
+  node.fault = null;
+  // Blocks at the head were proven, so the node was found out, and backs off.
+  world.one.clock += 30_000;
+  return { world, node };
+}
+
+describe('the audit of logs', () => {
+  test('finds logs that were withheld during the backfill, repairs them, and counts them', async () => {
+    const { world } = await withGaps(3);
+    const truth = world.chain.flatMap(({ transactions }) => transactions).length;
+    const before = (await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10_000 })).length;
+    expect(before).toBeLessThan(truth);
+    const result = await world.one.follower.audit(FIRST, FIRST + 200);
+    expect(result?.repaired).toBe(truth - before);
+    await world.rest();
+    expect((await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10_000 })).length).toBe(truth);
+    expect(await world.expectRight()).toBeNull();
+    for (const block of world.chain.filter((_, turn) => turn % 7 === 0)) {
+      expect(await world.differenceAsOf(block)).toBeNull();
+    }
+    await world.close();
+  });
+
+  test('a node that lacks what its own receipts have is blamed, and the index stays', async () => {
+    const world = await createWorld({ blocks: 120 });
+    const [node] = world.nodes as [FakeNode];
+    await world.one.settle();
+    node.fault = (question, honest) => (question.method === 'eth_getLogs' ? [] : honest());
+    expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, isComplete: true });
+    expect(world.one.providers.all[0]?.failure?.cause).toBe('wrong-data');
+    expect((await world.one.store.chain(1))?.halt).toBeNull();
+    node.fault = null;
+    await world.rest();
+    expect(await world.expectRight()).toBeNull();
+    await world.close();
+  });
+
+  test('without proofs, removes a log that no receipt has', async () => {
+    const world = await createWorld({ blocks: 120, isProvable: false });
+    const [node] = world.nodes as [FakeNode];
+    // A node that makes a log up, while the history is read.
+    node.fault = (question, honest) => {
+      const answer = honest();
+      if (question.method !== 'eth_getLogs') return answer;
+      const logs = answer as Record<string, unknown>[];
+      const one = logs.find(({ topics }) => (topics as string[]).length === 3);
+      return one === undefined
+        ? logs
+        : [...logs, { ...one, logIndex: '0x99', transactionIndex: '0x99', topics: forged(one) }];
+    };
+    await world.one.settle();
+    node.fault = null;
+    world.one.clock += 30_000;
+    const result = await world.one.follower.audit(FIRST, FIRST + 200);
+    expect(result?.repaired).toBe(1);
+    expect(await world.expectRight()).toBeNull();
+    for (const block of world.chain.filter((_, turn) => turn % 7 === 0)) {
+      expect(await world.differenceAsOf(block)).toBeNull();
+    }
+    await world.close();
+  });
+});
+
+/** The same grant to somebody else. */
+const forged = ({ topics }: Record<string, unknown>) => {
+  const [event, from] = topics as string[];
+  return [event, from, `0x${'0'.repeat(24)}${'99'.repeat(20)}`];
+};
+
+describe('the audit of answers', () => {
+  test('agrees with the registry if the index is right', async () => {
+    const world = await createWorld({ blocks: 120 });
+    await world.one.settle();
+    const logs = await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10_000 });
+    const questions = questionsAbout(logs);
+    expect(questions.length).toBeGreaterThan(100);
+    const lists = questions.flatMap(listsAbout);
+    const result = await world.one.follower.auditAnswers(questions, lists);
+    expect(result).toEqual({ asked: questions.length, wrong: [] });
+    await world.close();
+  });
+
+  /** Of every pair, both versions' check of everything, and every list. */
+  const everything = WALLETS.flatMap((from) =>
+    WALLETS.flatMap((to) => [
+      { version: 2, scope: 'all', from, to, rights: NO_RIGHTS } as const,
+      { version: 1, scope: 'all', from, to } as const,
+    ]),
+  );
+
+  test.each([
+    ['checks', everything, []],
+    ['lists', [], everything.flatMap(listsAbout)],
+  ] as const)(
+    '%s that differ refuse their wallets, until all blocks are compared and repaired',
+    async (_, checks, lists) => {
+      const { world } = await withGaps(2);
+      const { follower, store, events } = world.one;
+      const wrong = (await follower.auditAnswers(checks, lists))?.wrong ?? [];
+      expect(wrong.length).toBeGreaterThan(0);
+      const { halt, disputes = [] } = (await store.chain(1)) ?? {};
+      expect(halt).toBeNull();
+      const pairOf = ({ question: { from, to } }: (typeof wrong)[number]) => `${from} ${to}`;
+      expect(new Set(disputes.map(({ vault, delegate }) => `${vault} ${delegate}`))).toEqual(
+        new Set(wrong.map(pairOf)),
+      );
+      expect(events.map(({ type }) => type)).toContain('differs');
+      await world.rest();
+      expect(await world.expectRight()).toBeNull();
+      expect((await store.chain(1))?.disputes).toEqual([]);
+      expect((await follower.auditAnswers(checks, lists))?.wrong).toEqual([]);
+      await world.close();
+    },
+  );
+
+  test('wallets stay disputed while comparing all blocks does not settle it, over a restart too', async () => {
+    const world = await createWorld({ blocks: 120 });
+    const [node] = world.nodes as [FakeNode];
+    await world.one.settle();
+    node.fault = (question, honest) => (question.method === 'eth_call' ? `0x${'1'.padStart(64, '0')}` : honest());
+    expect((await world.one.follower.auditAnswers(everything))?.wrong.length).toBeGreaterThan(0);
+    const disputed = (await world.one.store.chain(1))?.disputes;
+    for (let turn = 0; turn < 3; turn++) {
+      world.one.clock += 601_000;
+      await world.one.settle();
+      if (turn === 1) world.one.restart();
+      expect((await world.one.store.chain(1))?.disputes).toEqual(disputed as never);
+    }
+    // It was the node, and there was no other to tell.
+    node.fault = null;
+    await world.rest();
+    world.one.clock += 601_000;
+    await world.rest();
+    expect(await world.expectRight()).toBeNull();
+    expect((await world.one.store.chain(1))?.disputes).toEqual([]);
+    await world.close();
+  });
+
+  test('a node that contradicts another node and the index disputes nothing, and without proof it is not blamed', async () => {
+    const world = await createWorld({ blocks: 120, nodes: 2 });
+    await world.one.settle();
+    const [liar] = world.nodes as [FakeNode, FakeNode];
+    liar.fault = (question, honest) => (question.method === 'eth_call' ? `0x${'1'.padStart(64, '0')}` : honest());
+    expect((await world.one.follower.auditAnswers(everything))?.wrong).toEqual([]);
+    expect((await world.one.store.chain(1))?.disputes).toEqual([]);
+    expect(world.one.providers.all.map(({ failure }) => failure)).toEqual([null, null]);
+    await world.close();
+  });
+
+  test('denied checks are compared with the registry, and wrong ones are disputed', async () => {
+    const { world } = await withGaps(2);
+    const { follower, store } = world.one;
+    const verified = (await store.chain(1))?.verified as number;
+    const block = world.chain.find(({ number }) => number === verified);
+    const wronged: Question[] = [];
+    for (const question of everything) {
+      const { granting } = await store.check(1, question, verified);
+      if (granting.length === 0 && block?.check?.(encodeCheck(question))?.endsWith('1')) wronged.push(question);
+    }
+    expect(wronged.length).toBeGreaterThan(0);
+    // Of logs, nothing is compared here and nothing is drawn from: only what was asked can tell.
+    const blind = Object.create(follower, { audit: { value: async () => null } });
+    const empty = Object.create(store, { logs: { value: async () => [] } });
+    const auditor = createAuditor(blind, MAINNET, empty, () => world.one.clock);
+    const round = async () => {
+      world.one.clock += 301_000;
+      await auditor.run();
+    };
+    await round();
+    expect(auditor.answers).toBe(0);
+    auditor.addDenied(wronged.slice(0, 1));
+    await round();
+    expect(auditor.answers).toBeGreaterThan(0);
+    expect((await store.chain(1))?.disputes.map(({ vault }) => vault)).toContain(wronged[0]?.from as never);
+    await world.close();
+  });
+});
+
+test('a quiet chain of twelve-second blocks costs at most 1,500 calls an hour, the audit included', async () => {
+  const world = await createWorld({ blocks: 200, finalizedDepth: 64 });
+  const [node] = world.nodes as [FakeNode];
+  await world.rest();
+  const auditor = createAuditor(world.one.follower, MAINNET, world.one.store, () => world.one.clock);
+  const asked = questionsAbout(await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10 }));
+  node.calls.clear();
+  for (let turn = 0; turn < 300; turn++) {
+    auditor.addDenied(asked);
+    world.grow(1, () => []);
+    world.one.clock = (world.chain.at(-1)?.timestamp ?? 0) * 1000 + 1000;
+    await world.one.follower.tick();
+    await auditor.run();
+  }
+  const total = [...node.calls.values()].reduce((sum, count) => sum + count, 0);
+  console.log(
+    `an hour of a quiet chain: ${total} calls: ${[...node.calls].map(([method, count]) => `${method} ${count}`).join(', ')}`,
+  );
+  expect(auditor.blocks).toBeGreaterThan(0);
+  expect(total).toBeLessThanOrEqual(1500);
+  await world.close();
+});

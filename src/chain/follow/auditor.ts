@@ -1,0 +1,132 @@
+// Audits the index continuously: compares finalized blocks with all providers, from the first to the newest and round again, and
+// compares sampled answers with the registry.
+
+import type { Question } from '../../registry/check.ts';
+import type { Network } from '../../registry/network.ts';
+import type { Store } from '../../store/store.ts';
+import { listsAbout, questionsAbout } from '../audit/audit-subjects.ts';
+import type { Follower } from './follower.ts';
+import { sleep } from './run-follower.ts';
+
+export interface Auditor {
+  /** Audits what is due. True if there is more to do without a pause. */
+  run(): Promise<boolean>;
+  /** Compares every finalized block once. */
+  auditAll(): Promise<void>;
+  /** Adds denied checks: a delegation that the index lacks shows only there. */
+  addDenied(questions: readonly Question[]): void;
+  /** Blocks compared since the start. */
+  readonly blocks: number;
+  /** Registry answers compared since the start. */
+  readonly answers: number;
+}
+
+const LOGS_EVERY_MS = 90_000;
+const ANSWERS_EVERY_MS = 300_000;
+const PROVE_PAUSE_MS = 600_000;
+/** Stored logs, and denied checks, per audit of answers. */
+const SAMPLE_SIZE = 2;
+const LOGS_TO_SAMPLE = 200;
+const MAX_DENIED = 100;
+
+/** Runs concurrently with the follower's ticks, until the signal aborts. */
+export async function runAuditor(
+  auditor: Auditor,
+  { pollMs, signal, onError }: { pollMs: number; signal: AbortSignal; onError: (error: unknown) => void },
+): Promise<void> {
+  while (!signal.aborted) {
+    let hasMore = false;
+    try {
+      hasMore = await auditor.run();
+    } catch (error) {
+      onError(error);
+    }
+    await sleep(hasMore ? 0 : pollMs, signal);
+  }
+}
+
+export function createAuditor(
+  follower: Follower,
+  { chainId }: Network,
+  store: Store,
+  now: () => number,
+  random: () => number = Math.random,
+): Auditor {
+  let [logsAt, answersAt, proveAt, from, blocks, answers] = [now(), now(), now(), 0, 0, 0];
+  let denied: Question[] = [];
+  /** Whether a second provider answered the last time. */
+  let hasSecondProvider = true;
+
+  /** Removes and returns random items. */
+  const draw = <T>(list: T[], count: number): T[] =>
+    Array.from({ length: Math.min(count, list.length) }, () =>
+      list.splice(Math.floor(random() * list.length), 1),
+    ).flat();
+
+  /** Compares the next range. Returns the number of providers that answered. */
+  async function compareLogs(firstBlock: number, verified: number): Promise<number> {
+    if (from < firstBlock || from > verified) from = firstBlock;
+    const to = Math.min(from + follower.rangeSize - 1, verified);
+    const [low, size] = [from, to - from + 1];
+    // If the comparison throws, as for pruned history, the next one starts later, so that the rest is still compared.
+    from = low + Math.ceil(size / 2);
+    const result = await follower.audit(low, to);
+    if (result === null) return 0;
+    from = result.isComplete ? to + 1 : low;
+    if (result.isComplete) blocks += size;
+    return result.providers;
+  }
+
+  async function compareAnswers(firstBlock: number, verified: number) {
+    const start = firstBlock + Math.floor(random() * (verified - firstBlock + 1));
+    const range = { to: verified, limit: LOGS_TO_SAMPLE };
+    let logs = await store.logs(chainId, { from: start, ...range });
+    if (logs.length === 0) logs = await store.logs(chainId, { from: firstBlock, ...range });
+    const questions = [...questionsAbout(draw(logs, SAMPLE_SIZE)), ...draw(denied, SAMPLE_SIZE)];
+    const [one] = draw([...questions], 1);
+    answers += (await follower.auditAnswers(questions, one === undefined ? [] : listsAbout(one)))?.asked ?? 0;
+  }
+
+  return {
+    async run() {
+      const { firstBlock = 0, verified = null, confirmed = null } = follower.state ?? {};
+      if (verified === null || follower.isBusy) return false;
+      // The first pass follows the backfill as fast as a second provider allows. Later passes compare one range at a time.
+      const next = (confirmed ?? firstBlock - 1) + 1;
+      const isFirstPass = hasSecondProvider && next <= verified;
+      let hasMore = false;
+      if (isFirstPass || now() - logsAt >= LOGS_EVERY_MS) {
+        logsAt = now();
+        if (isFirstPass) from = next;
+        hasSecondProvider = false;
+        hasSecondProvider = (await compareLogs(firstBlock, verified)) > 1;
+        hasMore = hasSecondProvider && (follower.state?.confirmed ?? -1) > (confirmed ?? -1);
+      }
+      if (now() - answersAt >= ANSWERS_EVERY_MS) {
+        answersAt = now();
+        await compareAnswers(firstBlock, verified);
+      }
+      if (now() >= proveAt) {
+        // Between two rounds of all history, blocks that could not be proven wait.
+        proveAt = now() + PROVE_PAUSE_MS;
+        if (await follower.prove()) proveAt = now();
+      }
+      return hasMore;
+    },
+    async auditAll() {
+      const { firstBlock = 0, verified = null } = follower.state ?? {};
+      if (verified === null) return;
+      from = firstBlock;
+      while (from <= verified && (await compareLogs(firstBlock, verified)) > 0);
+    },
+    addDenied(questions) {
+      denied = [...denied, ...questions].slice(-MAX_DENIED);
+    },
+    get blocks() {
+      return blocks;
+    },
+    get answers() {
+      return answers;
+    },
+  };
+}

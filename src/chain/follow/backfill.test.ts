@@ -1,0 +1,108 @@
+import { expect, test } from 'bun:test';
+import type { FakeCall, FakeNode } from '../../../test/support/fake-node.ts';
+import { limitedRanges } from '../../../test/support/life-quirks.ts';
+import { WALLETS } from '../../../test/support/lives.ts';
+import { on } from '../../../test/support/node-quirks.ts';
+import { createWorld, FIRST } from '../../../test/support/world.ts';
+import { type Bytes32, NO_RIGHTS } from '../../registry/delegation.ts';
+
+test('ranges that are fetched ahead leave no gap, before the window or the audit could repair one', async () => {
+  const world = await createWorld({ seed: 5, blocks: 60 });
+  const [node] = world.nodes;
+  if (node !== undefined) node.fault = limitedRanges(10);
+  try {
+    // The first ticks learn the size of the ranges, and read up to the head.
+    while ((await world.one.follower.tick()).more);
+    expect(world.one.follower.rangeSize).toBeLessThanOrEqual(10);
+    world.grow(200);
+    while ((await world.one.follower.tick()).more);
+    expect(world.one.follower.state?.head?.number).toBe(world.chain.at(-1)?.number);
+    expect(await world.difference()).toBeNull();
+    for (const block of world.chain) expect(await world.differenceAsOf(block)).toBeNull();
+  } finally {
+    await world.close();
+  }
+});
+
+test('the newest 10,000 final blocks are read once more before they count as verified', async () => {
+  const world = await createWorld({ blocks: 300, where: 'process', calls: () => [] });
+  await world.one.follower.tick();
+  expect(world.one.follower.state).toMatchObject({ head: { number: FIRST + 289 }, verified: null });
+  await world.rest();
+  expect(world.one.follower.state).toMatchObject({ verified: FIRST + 289 });
+  await world.close();
+});
+
+test('old history counts as verified as soon as it is read, unless a provider has another block at its end', async () => {
+  for (const isAgreed of [true, false]) {
+    const options = { blocks: 10_400, nodes: 2, where: 'process', calls: () => [], isProvable: false } as const;
+    const world = await createWorld(options);
+    const [, second] = world.nodes as [FakeNode, FakeNode];
+    if (!isAgreed)
+      second.chain = world.chain.map((block) => ({ ...block, hash: block.hash.replace('0x00', '0x77') as Bytes32 }));
+    await world.one.follower.tick();
+    const { head, verified } = world.one.follower.state ?? {};
+    expect([head?.number, verified]).toEqual([FIRST + 389, isAgreed ? FIRST + 389 : null]);
+    await world.close();
+  }
+});
+
+const [V, D, E] = WALLETS;
+const grant = (to: string): FakeCall => ({ call: ['v2', V, 'delegateAll', [to, NO_RIGHTS, true]], direct: true });
+const onFinalized = (work: () => void) =>
+  on('eth_getBlockByNumber', (honest, [tag]) => {
+    if (tag === 'finalized') work();
+    return honest();
+  });
+
+test('a range whose end is replaced while its logs are read is not stored', async () => {
+  const world = await createWorld({ blocks: 130, where: 'process', calls: () => [] });
+  const [node] = world.nodes as [FakeNode];
+  node.fault = on('eth_getLogs', (honest) => {
+    const logs = honest();
+    node.fault = null;
+    world.reorg(100, 101, (turn) => (turn === 10 ? [grant(D)] : []));
+    return logs;
+  });
+  await expect(world.one.follower.tick()).rejects.toThrow('changed while it was read');
+  expect([node.fault, await world.difference()]).toEqual([null, null]);
+  await world.close();
+});
+
+test('blocks of one branch are not added to those of another', async () => {
+  const world = await createWorld({ blocks: 60, where: 'process', calls: () => [], finalizedDepth: 1000 });
+  const [node] = world.nodes as [FakeNode];
+  await world.one.settle();
+  world.grow(150, () => []);
+  node.fault = onFinalized(() => {
+    node.fault = null;
+    world.reorg(190, 195, (turn) => (turn === 10 ? [grant(D)] : []));
+  });
+  await expect(world.one.follower.tick()).rejects.toThrow('changed while the blocks after it were read');
+  expect(await world.difference()).toBeNull();
+  await world.rest();
+  expect(await world.expectRight()).toBeNull();
+  await world.close();
+});
+
+test('a node that begins to serve another chain in the middle of a tick is noticed', async () => {
+  const world = await createWorld({ blocks: 130, where: 'process', calls: () => [] });
+  const [node] = world.nodes as [FakeNode];
+  node.fault = onFinalized(() => {
+    node.chainId = 5;
+  });
+  await expect(world.one.follower.tick()).rejects.toThrow('the provider serves chain 5');
+  expect(world.one.follower.state?.head).toBeNull();
+  await world.close();
+});
+
+test('a range that providers disagree about in more blocks than are decided at once is not stored', async () => {
+  const options = { blocks: 1, nodes: 2, where: 'process', calls: () => [], isProvable: false } as const;
+  const world = await createWorld(options);
+  const [node] = world.nodes as [FakeNode];
+  world.grow(130, (turn) => [grant(turn < 110 ? D : E)]);
+  node.fault = on('eth_getLogs', () => []);
+  await expect(world.one.follower.tick()).rejects.toThrow('disagree about 120 blocks');
+  expect(await world.difference()).toBeNull();
+  await world.close();
+});

@@ -1,0 +1,170 @@
+// Reads ranges of blocks while the index is far behind the head. Old history counts as verified when it is read, and is proven later.
+// Newer blocks are read again with the window first, and proven before they are served.
+
+import type { BlockInput } from '../../store/store.ts';
+import { findAgreedBlock, MAX_DIFFERENCES } from '../compare/agreed-block.ts';
+import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import { fetchReports, findDiffering, onlyComparable } from '../compare/cross-check.ts';
+import { decideLogs } from '../compare/decide-logs.ts';
+import { findOther, hasBlock } from '../compare/find-block.ts';
+import { byNumber, type ProviderLogs } from '../compare/provider-logs.ts';
+import { resolveBlocks } from '../compare/resolve-blocks.ts';
+import { Inconsistent, WrongChain } from '../rpc/errors.ts';
+import { type BlockLogs, groupLogs } from '../rpc/group-logs.ts';
+import type { Header, Node } from '../rpc/node.ts';
+import type { Provider } from '../rpc/provider-pool.ts';
+import { RpcError } from '../rpc/rpc.ts';
+import type { Ancestor, BlockRange, Commit } from './commit.ts';
+import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
+import { createGarbageCollector } from './garbage.ts';
+import { type HistoryPart, readHistory } from './read-history.ts';
+
+/** Ranges that are prefetched while one is being written. */
+const PREFETCHED_RANGES = 4;
+/** How long one tick starts new calls. Each tick begins with a few calls about the head. */
+const TICK_MS = 20_000;
+/** This many of the newest finalized blocks are read twice before they count as verified. */
+const READ_TWICE_BLOCKS = 10_000;
+/** How long the other providers may take for a range. */
+const CROSS_CHECK_TIMEOUT_MS = 20_000;
+
+/** `proveStored` proves blocks that are stored, above the verified one and up to another. True if there may be more of them. */
+export function createBackfill(
+  context: FollowerContext,
+  commit: Commit,
+  proveStored: (providers: TickProviders, to: Ancestor) => Promise<boolean>,
+) {
+  const { network, finality, ticks } = context;
+  const { chainId } = network;
+
+  async function readAhead(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
+    await context.report({ tip: tip.number });
+    const { node } = providers.first;
+    const finalized = Math.min(await finalizedNumber(network, finality, node, tip), tip.number);
+    const oldEnd = finalized - READ_TWICE_BLOCKS;
+    const deadline = ticks() + TICK_MS;
+    if (ancestor.number < oldEnd) return readOld(providers, tip, ancestor, { to: oldEnd, deadline });
+    // Blocks up to the finalized one are proven together after they are stored, and not served before. Newer ones are proven first.
+    const isFinal = ancestor.number < finalized;
+    if (!isFinal && (await proveStored(providers, ancestor))) return;
+    await readNew(providers, isFinal ? finalized : tip.number, ancestor, deadline, !isFinal);
+  }
+
+  /** The audit compares old history with the other providers, at the speed they allow. */
+  async function readOld(
+    providers: TickProviders,
+    tip: Header,
+    ancestor: Ancestor,
+    limits: { readonly to: number; readonly deadline: number },
+  ): Promise<void> {
+    const { node, scanner } = providers.first.history;
+    let before = ancestor;
+    const onPart = async ({ from, to, logs }: HistoryPart) => {
+      const end = await headerAt(node, to);
+      const isOldEnough =
+        end.timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS && (await findOther(providers.others, end)) === null;
+      await commit(await toRange(node, from, end, groupLogs(logs), true), before, isOldEnough);
+      before = end;
+    };
+    await readHistory(scanner, { from: ancestor.number + 1, ...limits, ticks, onPart });
+  }
+
+  async function readNew(
+    providers: TickProviders,
+    last: number,
+    ancestor: Ancestor,
+    deadline: number,
+    mustProve: boolean,
+  ): Promise<void> {
+    const { node, scanner } = providers.first.history;
+    const reads: Promise<BlockRange>[] = [];
+    let next = ancestor.number + 1;
+    const prefetch = () => {
+      if (next > last || ticks() > deadline) return;
+      const to = Math.min(last, next + scanner.rangeSize - 1);
+      const read = readRange(providers, next, to, mustProve);
+      // The failure is thrown when this read is awaited in order.
+      read.catch(() => {});
+      reads.push(read);
+      next = to + 1;
+    };
+    for (let count = 0; count < PREFETCHED_RANGES; count++) prefetch();
+    let from = ancestor;
+    const garbage = createGarbageCollector();
+    for (let range = await reads.shift(); range !== undefined; range = await reads.shift()) {
+      prefetch();
+      await requireUnchanged(node, from);
+      await commit({ ...range, isProving: context.proof.isProven && !mustProve }, from);
+      from = range.end;
+      garbage.release(range.blocks.reduce((sum, { logs }) => sum + logs.length, 0));
+    }
+  }
+
+  async function headerAt(node: Node, block: number): Promise<Header> {
+    const { chainId: found, header } = await node.headerAndChainId(block);
+    if (found !== chainId) throw new WrongChain(found);
+    if (header === null) throw new RpcError('refused', `the provider does not have block ${block}`);
+    context.proof.requireHeaders([header]);
+    return header;
+  }
+
+  async function readRange(
+    providers: TickProviders,
+    from: number,
+    to: number,
+    mustProve: boolean,
+  ): Promise<BlockRange> {
+    const { node, scanner } = providers.first.history;
+    const before = await headerAt(node, to);
+    const fetch = (provider: Provider) =>
+      (provider === providers.first ? scanner : provider.scanner).fetchLogs(from, to);
+    const all = await fetchReports(context, providers, fetch, CROSS_CHECK_TIMEOUT_MS);
+    const end = await headerAt(node, to);
+    if (before.hash !== end.hash) throw new Inconsistent(`block ${to} changed while it was read`);
+    const reports = await onlyComparable(context, all, end);
+    const [ours] = reports as [ProviderLogs];
+    const blocks: Map<number, BlockLogs & { readonly isProven?: boolean }> = byNumber([...ours.blocks.values()]);
+    const claimed = mustProve && context.proof.isProven ? blocks.keys() : [];
+    const differing = findDiffering(context, reports);
+    for (const number of new Set([...differing.slice(0, MAX_DIFFERENCES), ...claimed])) {
+      const all = reports.map(({ provider }) => provider);
+      const agreed = await findAgreedBlock(context, all, number, end);
+      const having = reports.filter(({ provider }) => agreed.providers.includes(provider));
+      const { header, logs, isProven } = await decideLogs(context, having, agreed.header);
+      if (logs.length === 0) blocks.delete(number);
+      else blocks.set(number, { number, hash: header.hash, timestamp: header.timestamp, logs, isProven });
+    }
+    // Those that were proven wrong are blamed by now.
+    if (differing.length > MAX_DIFFERENCES)
+      throw new Inconsistent(`the providers disagree about ${differing.length} blocks`);
+    const settled = [...blocks.values()].sort((a, b) => a.number - b.number);
+    return toRange(node, from, end, settled, false);
+  }
+
+  async function toRange(
+    node: Node,
+    from: number,
+    end: Header,
+    blocks: readonly BlockLogs[],
+    isOld: boolean,
+  ): Promise<BlockRange> {
+    // The chain's first block is stored with its time, so that times before the first log can be answered.
+    const isStart = context.state?.head == null && from === context.state?.firstBlock;
+    const start = isStart && from < end.number ? await headerAt(node, from) : null;
+    const known = new Map([end, ...(start === null ? [] : [start])].map((header) => [header.number, header]));
+    const between = { after: start?.timestamp ?? context.state?.head?.timestamp ?? 0, until: end.timestamp };
+    const found = await resolveBlocks(node, network, blocks, { known, between, isOld });
+    if (start === null || found[0]?.number === from) return { end, blocks: found };
+    const first: BlockInput = { number: from, hash: start.hash, timestamp: start.timestamp, logs: [] };
+    return { end, blocks: [first, ...found] };
+  }
+
+  return { readAhead };
+}
+
+/** What was read links to the ancestor only if the chain still has it. */
+async function requireUnchanged(node: Node, { number, hash }: Ancestor): Promise<void> {
+  if (hash !== null && !(await hasBlock(node, { number, hash }))) {
+    throw new Inconsistent(`block ${number} changed while the blocks after it were read`);
+  }
+}

@@ -1,0 +1,89 @@
+// Handles a finalized block that changed: the chain halts, and resumes when a provider has our block again, or after all
+// providers have agreed on another one for a while.
+
+import type { BlockRef, ChainState } from '../../store/store.ts';
+import { findAgreedBlock } from '../compare/agreed-block.ts';
+import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
+import { bisectLast, hasBlock } from '../compare/find-block.ts';
+import { Inconsistent } from '../rpc/errors.ts';
+import type { Header } from '../rpc/node.ts';
+
+/** Another block is accepted after this many reads over this time. */
+const MIN_READS = 3;
+const MIN_MS = 120_000;
+
+export function createFinalityViolation(context: FollowerContext) {
+  const { network, store, now, onEvent } = context;
+  const { chainId } = network;
+  /** The block that the providers have instead of ours. A null hash: the chain ends below it. */
+  let observed: { hash: Header['hash'] | null; since: number; reads: number } | null = null;
+
+  /** Halts the chain, unless another provider still has our block. A null header: the chain ends below our block. */
+  async function report({ others }: TickProviders, ours: BlockRef, header: Header | null): Promise<void> {
+    for (const { node } of others) {
+      const theirs = await node.header(ours.number).catch(() => null);
+      if (theirs?.hash === ours.hash)
+        throw new Inconsistent(`the provider has another block ${ours.number} than the other providers`);
+    }
+    const theirs = header?.hash ?? null;
+    observed = { hash: theirs, since: now(), reads: 1 };
+    const since = Math.floor(now() / 1000);
+    await context.halt({ code: 'finality-violation', since, block: ours.number, theirs });
+  }
+
+  /** True if the chain may resume. */
+  async function isResolved(providers: TickProviders, state: ChainState): Promise<boolean> {
+    const { verified, head } = state;
+    if (verified === null || head === null) return true;
+    const stored = await context.verifiedBlock();
+    if (stored === undefined) return true;
+    for (const { node } of allProviders(providers)) if (await hasBlock(node, stored).catch(() => false)) return true;
+    const hash = (await providers.first.node.header(verified))?.hash ?? null;
+    if (observed === null || observed.hash !== hash) observed = { hash, since: now(), reads: 0 };
+    observed.reads++;
+    if (observed.reads < MIN_READS || now() - observed.since < MIN_MS) return false;
+    await requireAgreement(providers, verified, hash);
+    const common = await findCommonBlock(providers, state, verified);
+    if (common === undefined) return reportForeign(state, verified);
+    // A provider whose chain ends below the verified block, on our branch, may only lag.
+    return hash === null ? false : rollBack(verified, common);
+  }
+
+  async function requireAgreement(providers: TickProviders, number: number, hash: Header['hash'] | null) {
+    const headers = await Promise.all(providers.others.map(({ node }) => node.header(number).catch(() => null)));
+    if (headers.every((theirs) => theirs === null || theirs.hash === hash)) return;
+    // A single block that a provider made up is not the parent of the next one.
+    const child = await providers.first.node.header(number + 1);
+    const agreed = child && (await findAgreedBlock(context, allProviders(providers), number, child));
+    if (!agreed?.isAll || agreed.header.hash !== hash)
+      throw new Inconsistent(`the providers disagree about block ${number}`);
+  }
+
+  /** The newest stored finalized block that the provider has. */
+  async function findCommonBlock({ first }: TickProviders, { firstBlock }: ChainState, verified: number) {
+    const blocks = await store.blocks(chainId, { from: firstBlock, to: verified });
+    const isTheirs = (position: number) => hasBlock(first.node, blocks[position] as BlockRef);
+    return blocks[await bisectLast(blocks.length, isTheirs)];
+  }
+
+  /** The providers have none of our blocks: they probably serve another chain. */
+  async function reportForeign({ halt }: ChainState, verified: number): Promise<false> {
+    const since = halt?.since ?? Math.floor(now() / 1000);
+    const isReported = halt?.code === 'finality-violation' && halt.foreign === true;
+    if (!isReported)
+      await context.halt({ code: 'finality-violation', since, block: verified, theirs: null, foreign: true });
+    return false;
+  }
+
+  async function rollBack(verified: number, common: BlockRef): Promise<true> {
+    await context.commit(({ epoch, head }) =>
+      store.apply({ chainId, epoch, after: head, rollbackTo: common.number, blocks: [], head: common }),
+    );
+    onEvent({ type: 'reorg', from: verified, to: common.number });
+    return true;
+  }
+
+  return { report, isResolved };
+}
+
+export type FinalityViolation = ReturnType<typeof createFinalityViolation>;

@@ -1,0 +1,73 @@
+// The status of a chain's follower: for the log, the terminal, /networks and the metrics.
+
+import type { FollowerTrouble } from '../../api/follower-troubles.ts';
+import type { FollowerEvent } from '../compare/context.ts';
+import type { FailureCause } from '../rpc/failure-cause.ts';
+import type { RpcStats } from '../rpc/rpc-stats.ts';
+import type { Evidence } from './live.ts';
+
+export interface ProviderStatus {
+  readonly name: string;
+  /** False after a failure. */
+  readonly healthy: boolean;
+  /** The cause of the last failure. Null while healthy. The node's own message goes to the log only. */
+  readonly cause: FailureCause | null;
+}
+
+export interface FollowerStatus {
+  readonly chainId: number;
+  readonly firstBlock: number | null;
+  readonly block: number | null;
+  readonly tip: number | null;
+  /** Logs written since the start. */
+  readonly logs: number;
+  /** Over the last seconds. */
+  readonly logsPerSecond: number;
+  /** Until the tip is reached. Null if unknown. */
+  readonly secondsLeft: number | null;
+  readonly providers: readonly ProviderStatus[];
+  /** Failures by provider and cause. */
+  readonly providerFailures: Readonly<Record<string, Readonly<Partial<Record<FailureCause, number>>>>>;
+  readonly rpc: RpcStats;
+  /** Events by type. */
+  readonly events: Readonly<Partial<Record<FollowerEvent['type'], number>>>;
+  /** Finalized blocks that were audited. */
+  readonly audited: number;
+  /** New blocks by how their logs, or that they have none, are known. */
+  readonly evidence: Readonly<Record<Evidence, number>>;
+  /** Registry answers that were compared with the index. */
+  readonly compared: number;
+  /** Another process holds the lease, and this one waits for it. */
+  readonly standby: boolean;
+  /** Failed ticks. */
+  readonly failures: number;
+  /** Why no tick has succeeded for a while. Null after one that did. */
+  readonly failing: Failing | null;
+}
+
+export interface Failing {
+  readonly cause: FollowerTrouble;
+  /** Unix seconds of the first of these failures. */
+  readonly since: number;
+  readonly ticks: number;
+}
+
+/** Indexed blocks as a share of all blocks, from 0 to 1. */
+export function backfillShare({ firstBlock, block, tip }: FollowerStatus): number {
+  if (firstBlock === null || block === null || tip === null) return 0;
+  return tip <= firstBlock ? 1 : Math.min(1, (block - firstBlock + 1) / (tip - firstBlock + 1));
+}
+
+/** One line for the terminal. */
+export function formatStatus(name: string, status: FollowerStatus): string {
+  const { block, tip, logsPerSecond, secondsLeft } = status;
+  const share = `${(100 * backfillShare(status)).toFixed(1)} %`.padStart(7);
+  const blocks = `${block ?? '–'} of ${tip ?? '–'}`;
+  const left = secondsLeft === null ? '' : `, ${formatDuration(secondsLeft)} left`;
+  return `${name.padEnd(18)} ${share}  block ${blocks}, ${Math.round(logsPerSecond)} events/s${left}`;
+}
+
+function formatDuration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}

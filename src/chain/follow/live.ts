@@ -1,0 +1,136 @@
+// Reads the newest blocks header by header, checks that they link to each other and to the index, and commits them. Where blocks can
+// be proven, no log is committed that its block's hash does not commit to.
+
+import type { BlockInput } from '../../store/store.ts';
+import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
+import { fetchReports, findDiffering, onlyComparable } from '../compare/cross-check.ts';
+import { decideLogs, findMessages, proveByAny, refute } from '../compare/decide-logs.ts';
+import { findDisputes } from '../compare/disputed-wallets.ts';
+import { logsOfBlock, type ProviderLogs } from '../compare/provider-logs.ts';
+import { toBlockInput } from '../compare/resolve-blocks.ts';
+import { absenceBy, isExcluded } from '../prove/absence.ts';
+import { Inconsistent } from '../rpc/errors.ts';
+import type { Header, NodeLog } from '../rpc/node.ts';
+import type { Provider } from '../rpc/provider-pool.ts';
+import type { Ancestor, Commit } from './commit.ts';
+
+/** If the index is further behind than this, the backfill reads ranges first. */
+export const LIVE_BLOCKS = 100;
+/** How long the other providers may take at the head. The window check compares what they have later. */
+const CROSS_CHECK_TIMEOUT_MS = 2000;
+
+/** How the logs of a block, or that it has none, are known. */
+export type Evidence = 'bloom' | 'receipts' | 'compared';
+
+export function createLive(context: FollowerContext, commit: Commit, onBlock: (evidence: Evidence) => void) {
+  const { network } = context;
+
+  /** Replaces everything above the ancestor by the chain's blocks up to the tip. */
+  async function advance(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
+    if (ancestor.hash !== tip.hash) return readBlocks(providers, tip, ancestor);
+    const head = context.state?.head ?? null;
+    // The chain became shorter: drop our blocks above its head.
+    if (head !== null && head.number > tip.number) await commit({ end: tip, blocks: [] }, ancestor);
+  }
+
+  async function readBlocks(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
+    const count = tip.number - ancestor.number - 1;
+    const between = Array.from({ length: count }, (_, position) => ancestor.number + 1 + position);
+    const headers = [...(await providers.first.node.headers(between)), tip];
+    context.proof.requireHeaders(headers);
+    requireLinked(headers, ancestor);
+    const all = await fetchReports(
+      context,
+      providers,
+      (provider) => fetchLogs(provider, headers),
+      CROSS_CHECK_TIMEOUT_MS,
+    );
+    const reports = context.proof.isProven ? all : await onlyComparable(context, all, tip);
+    const differing = new Set(findDiffering(context, reports));
+    const blocks: BlockInput[] = [];
+    for (const header of headers)
+      blocks.push(await readBlock(providers, header, reports, differing.has(header.number)));
+    await commit({ end: tip, blocks, isProving: false }, ancestor);
+  }
+
+  async function readBlock(
+    providers: TickProviders,
+    header: Header,
+    reports: readonly ProviderLogs[],
+    isDisputed: boolean,
+  ): Promise<BlockInput> {
+    const reported = reports.flatMap((report) => logsOfBlock(report, header));
+    const decided = context.proof.isProven ? await proveBlock(providers, header, reports, reported.length > 0) : null;
+    if (decided !== null) {
+      onBlock(decided.evidence);
+      return toBlockInput(network, header, decided.logs, decided.evidence !== 'compared');
+    }
+    onBlock('compared');
+    const [ours] = reports as [ProviderLogs];
+    const logs = isDisputed ? (await decideLogs(context, reports, header)).logs : logsOfBlock(ours, header);
+    return toBlockInput(network, header, logs, false);
+  }
+
+  /** Null if the block is not proven: it has no logs as far as anyone says, or logs that its hash does not commit to. */
+  async function proveBlock(
+    providers: TickProviders,
+    header: Header,
+    reports: readonly ProviderLogs[],
+    isClaimed: boolean,
+  ): Promise<{ readonly logs: readonly NodeLog[]; readonly evidence: Evidence } | null> {
+    const absence = absenceBy(network, header.bloom);
+    const byBloom = { logs: [], evidence: 'bloom' } as const;
+    if (!isClaimed && absence !== 'suspect') {
+      if (absence === 'excluded') return byBloom;
+      if (absence === 'compared') return null;
+    }
+    const proving = proveByAny(context, allProviders(providers), header, header);
+    const proven = await (!isClaimed && absence === 'sampled' ? proving.catch(() => null) : proving);
+    if (proven === null) return null;
+    const { logs } = proven;
+    const messages = findMessages(context, reports, header);
+    if (messages === null) {
+      const lists = reports.map((report) => logsOfBlock(report, header));
+      await context.dispute(await findDisputes(context, header.number, [logs, ...lists]));
+      return { logs, evidence: 'compared' };
+    }
+    if (messages.length > 0) return { logs: [...logs, ...messages], evidence: 'compared' };
+    await refute(context, reports, header, logs, 'proven, new block');
+    return absence === 'excluded' ? byBloom : { logs, evidence: 'receipts' };
+  }
+
+  /** The newest block is read by hash: a node that does not have it yet then fails instead of returning no logs. */
+  async function fetchLogs({ scanner }: Provider, headers: readonly Header[]): Promise<NodeLog[]> {
+    const [first, tip] = [headers[0], headers.at(-1)] as [Header, Header];
+    const earlier = headers.length > 1 ? await scanner.fetchLogs(first.number, tip.number - 1) : [];
+    const logs = [...earlier, ...(await scanner.fetchBlockLogs(tip.hash))];
+    if (!context.proof.isProven) logs.push(...(await fetchMissing(scanner, headers, logs)));
+    return logs;
+  }
+
+  /** Without proofs, reads blocks again whose bloom has a registry event, although no log was returned: logs can come later. */
+  async function fetchMissing(
+    scanner: Provider['scanner'],
+    headers: readonly Header[],
+    logs: readonly NodeLog[],
+  ): Promise<NodeLog[]> {
+    const seen = new Set(logs.map(({ blockHash }) => blockHash));
+    const found: NodeLog[] = [];
+    for (const { hash, bloom } of network.bloom ? headers : []) {
+      if (bloom === null || seen.has(hash) || isExcluded(network, bloom)) continue;
+      found.push(...(await scanner.fetchBlockLogs(hash)));
+    }
+    return found;
+  }
+
+  return { advance };
+}
+
+function requireLinked(headers: readonly Header[], ancestor: Ancestor): void {
+  let parent = ancestor.hash;
+  for (const { number, parentHash, hash } of headers) {
+    if (parent !== null && parentHash !== parent)
+      throw new Inconsistent(`block ${number} does not link to block ${number - 1}`);
+    parent = hash;
+  }
+}

@@ -1,0 +1,224 @@
+import { expect, test } from 'bun:test';
+import { type Following, following } from '../../../test/support/following.ts';
+import { type HistoryNodeOptions, startHistoryNode } from '../../../test/support/history-node.ts';
+import { createRandom } from '../../../test/support/random.ts';
+import { MAINNET } from '../../../test/support/vectors.ts';
+import { readStoredLogs } from '../compare/stored-blocks.ts';
+import type { Node, NodeLog } from '../rpc/node.ts';
+import { RpcError } from '../rpc/rpc.ts';
+import { createScanner } from '../rpc/scanner.ts';
+import { readHistory } from './read-history.ts';
+
+/** Blocks with logs. The rest of the chain is newer, so that these are old history. */
+const OLD = 10_000;
+const TIP = 21_000;
+const inOld = (logs: (block: number) => number) => (block: number) => (block <= OLD ? logs(block) : 0);
+const LONG = 100_000;
+
+async function backfill(
+  options: Partial<HistoryNodeOptions>,
+  run: (one: Following, node: ReturnType<typeof startHistoryNode>) => Promise<void>,
+): Promise<void> {
+  const node = startHistoryNode({ tip: TIP, logsIn: inOld(() => 2), ...options });
+  const network = { ...MAINNET, provable: false };
+  const one = await following([node], { firstBlock: 1, clock: node.time * 1000, network });
+  try {
+    await run(one, node);
+    const stored = await readStoredLogs(one.store, 1, 1, LONG);
+    const found = stored.map(({ block, logIndex }) => `${block.number}/${logIndex}`);
+    expect(found.find((log, position) => log !== node.logs[position])).toBeUndefined();
+    expect(found.length).toBe(node.logs.length);
+  } finally {
+    await one.close();
+    await node.stop();
+  }
+}
+
+test('a backfill holds a bounded number of logs', async () => {
+  const served = new Set<number>();
+  let most = 0;
+  let committed = () => 0;
+  await backfill(
+    {
+      logsIn: inOld(() => 3),
+      answer(logs, { from, to }) {
+        for (let block = from; block <= Math.min(to, OLD); block++) served.add(block);
+        most = Math.max(most, 3 * (served.size - committed()));
+        return logs;
+      },
+    },
+    async (one) => {
+      committed = () => one.follower.state?.head?.number ?? 0;
+      await one.settle(1);
+      expect(one.errors).toEqual([]);
+    },
+  );
+  // The first response, of 2,000 blocks, shows how many logs to expect.
+  expect(most).toBeGreaterThanOrEqual(6000);
+  expect(most).toBeLessThanOrEqual(12_000 + 6000);
+});
+
+test('a provider with a limit of 2,000 blocks is asked for each block about once', async () => {
+  await backfill(
+    {
+      tip: LONG + TIP - OLD,
+      logsIn: (block) => (block % 8 === 0 && block <= LONG ? 1 : 0),
+      answer(logs, { from, to }) {
+        if (to - from >= 2000) throw new Error('block range too large');
+        return logs;
+      },
+    },
+    async (one, node) => {
+      await one.settle(1);
+      expect(one.errors).toEqual([]);
+      expect(one.follower.state?.head?.number).toBeGreaterThanOrEqual(LONG);
+      // Learning the limit costs some of these.
+      expect(node.calls.get('eth_getLogs')).toBeLessThanOrEqual(1.4 * (LONG / 2000));
+      expect(node.calls.get('eth_getBlockByNumber')).toBeLessThanOrEqual(LONG / 2000);
+    },
+  );
+});
+
+for (const [name, keep] of [
+  ['oldest', (count: number) => [0, count] as const],
+  ['newest', (count: number) => [-count, undefined] as const],
+] as const) {
+  test(`old history is complete if the provider returns only the ${name} logs`, async () => {
+    await backfill({ logsIn: inOld((block) => block % 4), answer: (logs) => logs.slice(...keep(700)) }, async (one) => {
+      await one.settle();
+      expect(one.errors).toEqual([]);
+    });
+  });
+}
+
+test('old history is complete if only a few blocks have logs', async () => {
+  await backfill(
+    { logsIn: inOld((block) => (block % 1700 === 5 ? 3 : 0)), answer: (logs) => logs.slice(0, 4) },
+    (one) => one.settle(),
+  );
+});
+
+test('a rate limit delays a backfill and does not fail it', async () => {
+  let requests = 0;
+  let rejected = 0;
+  await backfill(
+    {
+      logsIn: inOld((block) => (block % 8 === 0 ? 1 : 0)),
+      reject(range) {
+        if (range === null || ++requests % 3 !== 0) return null;
+        rejected++;
+        return new Response('slow down', { status: 429, headers: { 'retry-after': '0' } });
+      },
+    },
+    async (one) => {
+      await one.settle(1);
+      expect(one.errors).toEqual([]);
+      expect(one.follower.state?.head?.number).toBeGreaterThanOrEqual(OLD);
+    },
+  );
+  expect(rejected).toBeGreaterThan(1);
+});
+
+test('a tick starts no calls after twenty seconds, and commits what it has read', async () => {
+  let pass = (_: number) => {};
+  await backfill(
+    {
+      tip: LONG + TIP - OLD,
+      logsIn: (block) => (block % 8 === 0 && block <= LONG ? 1 : 0),
+      answer(logs, { from, to }) {
+        if (to - from >= 2000) throw new Error('block range too large');
+        pass(6000);
+        return logs;
+      },
+    },
+    async (one, node) => {
+      pass = (ms) => {
+        one.clock += ms;
+      };
+      await one.settle(1);
+      expect(one.errors).toEqual([]);
+      expect(one.follower.state?.head?.number).toBeWithin(2000, LONG / 2);
+      // Some were in flight.
+      expect(node.calls.get('eth_getLogs')).toBeLessThan(25);
+      pass = () => {};
+      await one.settle();
+    },
+  );
+});
+
+test('what was read before a failed call is committed', async () => {
+  let isBroken = true;
+  await backfill(
+    { reject: (range) => (isBroken && (range?.to ?? 0) > 6000 ? new Response('', { status: 503 }) : null) },
+    async (one) => {
+      await one.settle(1);
+      expect(one.errors).toHaveLength(1);
+      expect(one.follower.state?.head?.number).toBeGreaterThan(2000);
+      isBroken = false;
+      await one.settle();
+    },
+  );
+});
+
+test('random histories are complete, whatever the provider truncates and rejects', async () => {
+  const random = createRandom(17);
+  const int = (below: number) => Math.floor(random() * below);
+  let truncated = 0;
+  for (let life = 0; life < (process.env['TEST_FAST'] ? 30 : 80); life++) {
+    const length = 200 + int(20_000);
+    // Blocks with logs come in clusters, or are rare.
+    const density = [0.001, 0.02, 0.3, 1][int(4)] as number;
+    const logs: NodeLog[] = [];
+    for (let block = 1; block <= length; block++) {
+      if (random() > density || (block % 3000 < 1000 && life % 2 === 0)) continue;
+      for (let index = 0; index <= int(4); index++) logs.push(logAt(block, index));
+    }
+    // More than two blocks have: a response that ends with its first block cannot be told from a whole one.
+    const most = 9 + int(300);
+    const keepsOldest = random() < 0.5;
+    const keepsBlocks = random() < 0.5;
+    const maxRange = random() < 0.5 ? 50 + int(3000) : Number.POSITIVE_INFINITY;
+    const truncate = (range: readonly NodeLog[]) => {
+      if (range.length <= most) return range;
+      truncated++;
+      const kept = keepsOldest ? range.slice(0, most) : range.slice(-most);
+      const edge = (keepsOldest ? range[most] : range.at(-most - 1))?.blockNumber;
+      return keepsBlocks ? kept.filter(({ blockNumber }) => blockNumber !== edge) : kept;
+    };
+    const node = {
+      async logs(_filter: unknown, from: number, to: number) {
+        if (to - from >= maxRange) throw new RpcError('refused', 'block range too large');
+        return truncate(logs.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= to));
+      },
+    } as unknown as Node;
+    const found: string[] = [];
+    let next = 1;
+    await readHistory(createScanner(node, { address: [], topics: [] }), {
+      from: 1,
+      to: length,
+      deadline: Number.POSITIVE_INFINITY,
+      ticks: () => 0,
+      maxHeldLogs: 100 + int(5000),
+      async onPart(part) {
+        expect(part.from).toBe(next);
+        next = part.to + 1;
+        for (const { blockNumber, logIndex } of part.logs) found.push(`${blockNumber}/${logIndex}`);
+      },
+    });
+    expect(next).toBe(length + 1);
+    expect(found.sort()).toEqual(logs.map(({ blockNumber, logIndex }) => `${blockNumber}/${logIndex}`).sort());
+  }
+  expect(truncated).toBeGreaterThan(1000);
+});
+
+const logAt = (blockNumber: number, logIndex: number) =>
+  ({
+    address: '0x',
+    topics: [],
+    data: '0x',
+    blockNumber,
+    blockHash: `0x${blockNumber.toString(16)}`,
+    transactionHash: `0x${(blockNumber * 10 + logIndex).toString(16)}`,
+    transactionIndex: logIndex,
+    logIndex,
+  }) as unknown as NodeLog;

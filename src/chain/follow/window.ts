@@ -1,0 +1,54 @@
+// Verifies the window, which is all blocks above the verified one: reads it again from every provider, and advances the
+// verified block to the newest finalized block that is unchanged.
+
+import type { BlockRef } from '../../store/store.ts';
+import { compareBlocks } from '../compare/compare-blocks.ts';
+import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
+import { findOther, hasBlock } from '../compare/find-block.ts';
+import type { Revocations } from '../revocations/revocations.ts';
+import { Inconsistent } from '../rpc/errors.ts';
+import type { Header } from '../rpc/node.ts';
+import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
+
+const VERIFY_EVERY_MS = 60_000;
+
+export function createWindow(context: FollowerContext, revocations: Revocations) {
+  const { network, store, finality, now } = context;
+  const { chainId } = network;
+  let verifiedAt = Number.NEGATIVE_INFINITY;
+
+  /** Does nothing if the last verification was less than a minute ago. */
+  async function verify(providers: TickProviders, tip: Header): Promise<void> {
+    if (context.state?.head == null || now() - verifiedAt < VERIFY_EVERY_MS) return;
+    const { node } = providers.first;
+    const { head, verified, firstBlock } = context.state;
+    const floor = verified ?? firstBlock - 1;
+    const finalized = await finalizedNumber(network, finality, node, tip);
+    const stored = await store.blocks(chainId, { from: Math.max(0, floor), to: head.number });
+    const candidate = stored.findLast(
+      ({ number, timestamp }) => number <= finalized && timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS,
+    );
+    // The candidate's hash is checked before and after the logs are read, and no other provider may have another block there.
+    const requireUnchanged = async (block: BlockRef) => {
+      if (!(await hasBlock(node, block))) throw new Inconsistent(`block ${block.number} changed in the window`);
+    };
+    if (candidate !== undefined) await requireUnchanged(candidate);
+    const range = [floor + 1, head.number] as const;
+    const result = await compareBlocks(context, allProviders(providers), head, ...range, providers.first);
+    if (!result.isComplete) return;
+    await revocations.verify(providers, ...range);
+    const isAgreed = candidate !== undefined && (await findOther(providers.others, candidate, stored)) === null;
+    if (candidate !== undefined && candidate.number > floor && isAgreed) {
+      await requireUnchanged(candidate);
+      await context.commit(({ epoch, head: after }) =>
+        store.apply({ chainId, epoch, after, blocks: [], head: after ?? head, verified: candidate.number }),
+      );
+      // If a second provider has confirmed all earlier blocks, it has now confirmed these too.
+      const isConfirmed = result.providers > 1 && (context.state.confirmed ?? firstBlock - 1) >= floor;
+      if (isConfirmed) await context.report({ confirmed: candidate.number });
+    }
+    verifiedAt = now();
+  }
+
+  return { verify };
+}

@@ -1,0 +1,61 @@
+// The errors of a tick. The type of an error tells whether a provider is at fault.
+
+import type { FollowerTrouble } from '../../api/follower-troubles.ts';
+import { BadLogError } from '../../registry/event.ts';
+import { BadReturnDataError } from '../../registry/return-data.ts';
+import { StoreError } from '../../store/errors.ts';
+import { RpcError } from './rpc.ts';
+
+/** The chain changed between two requests, or two nodes behind one URL disagree. The next tick tries again. */
+export class Inconsistent extends Error {
+  override readonly name = 'Inconsistent';
+}
+
+/** The provider is behind the index. */
+export class Lagging extends Error {
+  override readonly name = 'Lagging';
+}
+
+/** The provider's head is below the first block of the index. */
+export class Syncing extends Lagging {
+  constructor(head: number, firstBlock: number) {
+    super(`the provider is still syncing: its head is block ${head}, the index starts at block ${firstBlock}`);
+  }
+}
+
+/** The provider returned wrong data. Other providers are preferred for a while. */
+export class Untrusted extends Error {
+  override readonly name = 'Untrusted';
+  /** The block that it was wrong about, if a reorg could explain that. */
+  readonly block: number | null;
+  constructor(message: string, block: number | null = null) {
+    super(message);
+    this.block = block;
+  }
+}
+
+export class WrongChain extends Error {
+  override readonly name = 'WrongChain';
+  readonly chainId: number;
+  constructor(chainId: number) {
+    super(`the provider serves chain ${chainId}`);
+    this.chainId = chainId;
+  }
+}
+
+const PROVIDER_ERRORS = [RpcError, Inconsistent, Lagging, Untrusted, WrongChain, BadLogError, BadReturnDataError];
+
+/** A database error or a bug of ours is not a provider's fault. A batch that the store rejects as invalid is. */
+export const isProviderFault = (error: unknown): boolean =>
+  PROVIDER_ERRORS.some((type) => error instanceof type) || (error instanceof StoreError && error.code === 'bad-batch');
+
+/** SQLite's words, then those of PostgreSQL and of the system. */
+const FULL = /disk is full|no space left|could not extend file|disk quota/i;
+
+/** For those who may not read messages, which can name hosts and users. */
+export function troubleOf(error: unknown): FollowerTrouble {
+  if (isProviderFault(error)) return 'providers';
+  if (!(error instanceof StoreError)) return 'internal';
+  if (FULL.test(error.message)) return 'database-full';
+  return error.code === 'unavailable' ? 'database-unavailable' : 'database-failed';
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test';
+import { startFakeNode } from '../../../test/support/fake-node.ts';
+import { MAINNET } from '../../../test/support/vectors.ts';
+import { Untrusted, WrongChain } from './errors.ts';
+import { createProviderPool } from './provider-pool.ts';
+import { RpcError } from './rpc.ts';
+
+test('a provider that changed to another chain is asked nothing until it is back', async () => {
+  const nodes = [startFakeNode([], 'process'), startFakeNode([], 'process')] as const;
+  const urls = nodes.map(({ url }) => url);
+  const pool = createProviderPool(MAINNET, urls, {}, () => 0.5);
+  const othersAt = async (ms: number) => {
+    const first = await pool.pick(ms);
+    return [first.name, (await pool.others(first, ms)).map(({ name }) => name)];
+  };
+  expect(await othersAt(0)).toEqual(['1/1', ['1/2']]);
+  nodes[0].chainId = 5;
+  pool.failed({ name: '1/1' }, new WrongChain(5), 0);
+  expect(await othersAt(60_000)).toEqual(['1/2', []]);
+  nodes[0].chainId = 1;
+  expect(await othersAt(120_000)).toEqual(['1/2', ['1/1']]);
+  for (const node of nodes) await node.stop();
+});
+
+test('one that was wrong is read from again only after more failures of the other than one', async () => {
+  const nodes = [startFakeNode([], 'process'), startFakeNode([], 'process')] as const;
+  const pool = createProviderPool(
+    MAINNET,
+    nodes.map(({ url }) => url),
+    {},
+    () => 0.5,
+  );
+  const picked: string[] = [];
+  pool.failed({ name: '1/1' }, new Untrusted('wrong logs'), 0);
+  for (let turn = 1; turn < 5; turn++) {
+    picked.push((await pool.pick(turn * 60_000)).name);
+    pool.failed({ name: '1/2' }, new RpcError('unreachable', 'no answer'), turn * 60_000);
+  }
+  expect(picked).toEqual(['1/2', '1/2', '1/2', '1/2']);
+  pool.failed({ name: '1/2' }, new RpcError('unreachable', 'no answer'), 300_000);
+  expect((await pool.pick(360_000)).name).toBe('1/1');
+  for (const node of nodes) await node.stop();
+});
+
+test('a tick waits only once for a provider that it compares with', async () => {
+  const nodes = [startFakeNode([], 'process'), startFakeNode()] as const;
+  const pool = createProviderPool(
+    MAINNET,
+    nodes.map(({ url }) => url),
+  );
+  const [second] = await pool.others(await pool.pick(0), 0);
+  await nodes[1].stop();
+  await expect(second?.node.chainId()).rejects.toThrow('Cannot connect');
+  await expect(second?.node.chainId()).rejects.toThrow('is backing off');
+  await nodes[0].stop();
+});

@@ -1,0 +1,261 @@
+// The providers of one chain, ordered by health. Each has a name, because its URL is a secret.
+
+import type { Network } from '../../registry/network.ts';
+import { withTimeout } from '../../store/with-timeout.ts';
+import { Inconsistent, Lagging, Untrusted, WrongChain } from './errors.ts';
+import { type FailureCause, findCause, isConnectionCause } from './failure-cause.ts';
+import { createNode, type Node } from './node.ts';
+import { paceCalls } from './pace-calls.ts';
+import { createRedactor, type Redact } from './redact.ts';
+import { registryFilter } from './registry-filter.ts';
+import { createRpc, RPC_DEFAULTS, RpcError, type RpcListener, type RpcOptions } from './rpc.ts';
+import { createScanner, type Scanner } from './scanner.ts';
+
+export interface Provider {
+  /** For logs and metrics: chain id and position in the configuration, as in `1/2`. */
+  readonly name: string;
+  readonly node: Node;
+  readonly scanner: Scanner;
+  /** For the backfill: many calls at once, paced by what the provider allows. */
+  readonly history: { readonly node: Node; readonly scanner: Scanner };
+}
+
+export interface PooledProvider extends Provider {
+  /** 0 is healthy. A failure raises it, a success lowers it. */
+  readonly penalty: number;
+  /** Not used before this time. Milliseconds, by the clock of `pick`. */
+  readonly retryAt: number;
+  /** The last failure. Null while healthy. */
+  readonly failure: ProviderFailure | null;
+}
+
+export interface ProviderFailure {
+  /** Safe to publish. */
+  readonly cause: FailureCause;
+  /** For the log: can contain the node's own words, without the parts of its URL. */
+  readonly message: string;
+  readonly httpStatus: number | null;
+  readonly rpcCode: number | null;
+  /** Unhealthy since. Milliseconds, by the clock of `pick`. */
+  readonly since: number;
+  /** The last failure. The same clock. */
+  readonly at: number;
+}
+
+export interface PoolOptions extends Partial<Omit<RpcOptions, 'listener'>> {
+  /** The listener to the calls of a provider. */
+  readonly listenerOf?: (provider: string) => RpcListener;
+  /** Called for each failure of a provider. */
+  readonly onFailure?: (provider: string, failure: ProviderFailure) => void;
+  /** Called when a provider is healthy again. */
+  readonly onRecovery?: (provider: string, unhealthyMs: number) => void;
+}
+
+export interface ProviderPool {
+  readonly all: readonly PooledProvider[];
+  /** The healthiest provider. Throws if none is available. */
+  pick(nowMs: number): Promise<PooledProvider>;
+  /** All other available providers that serve this chain. A provider that times out backs off. */
+  others(provider: PooledProvider | null, nowMs: number): Promise<Provider[]>;
+  succeeded(provider: PooledProvider, nowMs: number): void;
+  /** Backs off: longer with each failure, and longest for wrong data. */
+  failed(provider: Pick<Provider, 'name'>, error: unknown, nowMs: number): void;
+  /** Of those that lagged or were on another branch before `nowMs`: they need not be picked to be healthy again. */
+  stragglers(providers: readonly Provider[], nowMs: number): Provider[];
+  caughtUp(provider: Provider, nowMs: number): void;
+  /** The blocks above were replaced, and with them what providers have said of them. */
+  replaced(above: number, nowMs: number): void;
+  /** Removes the parts of the providers' URLs from a text. */
+  readonly redact: Redact;
+}
+
+/** Short, because a chain's only provider must be tried again soon. */
+const MAX_BACKOFF_MS = 15_000;
+const FIRST_BACKOFF_MS = 250;
+const MAX_PENALTY = 16;
+const WRONG_DATA_PENALTY = 4;
+/** How long to wait for the first chain-id check of the other providers. */
+const CHAIN_ID_TIMEOUT_MS = 1000;
+
+type Entry = { -readonly [Key in keyof PooledProvider]: PooledProvider[Key] } & {
+  /** Whether the provider's chain id was checked, and is right. */
+  isChecked: boolean;
+  /** The chain-id check in progress. */
+  checking: Promise<boolean> | null;
+  /** The last error, so that one that is reported twice counts once. */
+  error: unknown;
+};
+
+/** What a reorg or a delay explains. */
+const PASSING_CAUSES: ReadonlySet<FailureCause> = new Set(['behind', 'syncing', 'inconsistent']);
+
+/** The provider failed earlier in this tick, and is not asked again. */
+class BackingOff extends RpcError {}
+
+const MAX_MESSAGE = 300;
+
+export function createProviderPool(
+  network: Network,
+  urls: readonly string[],
+  options: PoolOptions = {},
+  random: () => number = Math.random,
+): ProviderPool {
+  const { chainId } = network;
+  const { onFailure = () => {}, onRecovery = () => {}, listenerOf, ...rpcOptions } = options;
+  const filter = registryFilter(network);
+  const redact = createRedactor(urls);
+  const all = urls.map((url, position): Entry => {
+    const name = `${chainId}/${position + 1}`;
+    const listener = listenerOf === undefined ? {} : { listener: listenerOf(name) };
+    const rpc = createRpc(url, { ...RPC_DEFAULTS, ...rpcOptions, ...listener });
+    const [node, paced] = [createNode(rpc), createNode(paceCalls(rpc))];
+    return {
+      name,
+      node,
+      scanner: createScanner(node, filter),
+      history: { node: paced, scanner: createScanner(paced, filter) },
+      penalty: 0,
+      retryAt: 0,
+      failure: null,
+      isChecked: false,
+      checking: null,
+      error: null,
+    };
+  });
+
+  function recordFailure(entry: Entry, error: unknown, nowMs: number): void {
+    if (error instanceof BackingOff || error === entry.error) return;
+    const { httpStatus = null, rpcCode = null } = error instanceof RpcError ? error : {};
+    const message = redact(error instanceof Error ? error.message : 'unknown error').slice(0, MAX_MESSAGE);
+    const since = entry.failure?.since ?? nowMs;
+    entry.error = error;
+    entry.failure = { cause: findCause(error), message, httpStatus, rpcCode, since, at: nowMs };
+    onFailure(entry.name, entry.failure);
+  }
+
+  function recordRecovery(entry: Entry, nowMs: number): void {
+    if (entry.failure === null) return;
+    const unhealthyMs = nowMs - entry.failure.since;
+    [entry.failure, entry.error] = [null, null];
+    onRecovery(entry.name, unhealthyMs);
+  }
+
+  function failed({ name }: Pick<Provider, 'name'>, error: unknown, nowMs: number): void {
+    const entry = all.find((provider) => provider.name === name);
+    if (entry === undefined) return;
+    recordFailure(entry, error, nowMs);
+    // Lag and reorgs are normal: the others are preferred, but this provider stays available.
+    if (error instanceof Lagging || error instanceof Inconsistent) {
+      entry.penalty = Math.max(1, entry.penalty);
+      return;
+    }
+    if (error instanceof WrongChain) entry.isChecked = false;
+    entry.penalty = Math.min(MAX_PENALTY, entry.penalty + (error instanceof Untrusted ? WRONG_DATA_PENALTY : 1));
+    const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(entry.penalty, 10));
+    entry.retryAt = nowMs + backoff * (0.5 + random() / 2);
+  }
+
+  function check(entry: Entry, nowMs: number): Promise<boolean> {
+    entry.checking ??= checkChainId(entry, nowMs);
+    return entry.checking;
+  }
+
+  async function checkChainId(entry: Entry, nowMs: number): Promise<boolean> {
+    try {
+      const found = await entry.node.chainId();
+      if (found !== chainId) throw new WrongChain(found);
+      entry.isChecked = true;
+      const { cause } = entry.failure ?? {};
+      if (cause === 'wrong-chain' || (cause !== undefined && isConnectionCause(cause))) recordRecovery(entry, nowMs);
+    } catch (error) {
+      failed(entry, error, nowMs);
+    } finally {
+      entry.checking = null;
+    }
+    return entry.isChecked;
+  }
+
+  /**
+   * A view of a provider that fails at once after its first timeout, so that a tick waits for it only once. It also records
+   * whether the provider responds: one that is never picked would otherwise keep its last failure.
+   */
+  function failFast(entry: Entry, nowMs: number): Provider {
+    const { name, node, scanner, history } = entry;
+    const run = async (call: () => Promise<unknown>) => {
+      if (entry.retryAt > nowMs) throw new BackingOff('unreachable', `${name} is backing off`);
+      try {
+        const result = await call();
+        const { failure } = entry;
+        // Not in the tick of the failure: a provider that rejects every other call has not recovered.
+        if (failure !== null && failure.at < nowMs && isConnectionCause(failure.cause)) recordRecovery(entry, nowMs);
+        return result;
+      } catch (error) {
+        if (error instanceof RpcError && error.fault === 'unreachable') failed(entry, error, nowMs);
+        else if (error instanceof RpcError && isConnectionCause(findCause(error))) recordFailure(entry, error, nowMs);
+        throw error;
+      }
+    };
+    type Method = (...args: unknown[]) => Promise<unknown>;
+    const wrap = <T extends object>(target: T): T =>
+      new Proxy(target, {
+        get(of, key) {
+          const member = of[key as keyof T];
+          return typeof member === 'function'
+            ? (...args: unknown[]) => run(() => (member as unknown as Method)(...args))
+            : member;
+        },
+      });
+    return { name, node: wrap(node), scanner: wrap(scanner), history };
+  }
+
+  return {
+    all,
+    async pick(nowMs) {
+      const available = all.filter((entry) => entry.retryAt <= nowMs);
+      available.sort((a, b) => a.penalty - b.penalty);
+      for (const entry of available) {
+        if (entry.isChecked || (await check(entry, nowMs))) {
+          // The others are checked in the background.
+          for (const other of available) if (!other.isChecked) void check(other, nowMs);
+          return entry;
+        }
+      }
+      const failures = all
+        .map(({ name, failure }) => (failure === null ? `${name} is backing off` : describeFailure(name, failure)))
+        .join('; ');
+      throw new RpcError('unreachable', `No provider of chain ${chainId} is available: ${failures}`);
+    },
+    async others(provider, nowMs) {
+      const checks = all.flatMap(({ checking }) => checking ?? []);
+      if (checks.length > 0) await withTimeout(CHAIN_ID_TIMEOUT_MS, Promise.all(checks)).catch(() => {});
+      return all
+        .filter((entry) => entry !== provider && entry.isChecked && entry.retryAt <= nowMs)
+        .map((entry) => failFast(entry, nowMs));
+    },
+    succeeded(provider, nowMs) {
+      const entry = provider as Entry;
+      entry.penalty = Math.max(0, entry.penalty - 1);
+      recordRecovery(entry, nowMs);
+    },
+    failed,
+    stragglers: (providers, nowMs) =>
+      providers.filter(({ name }) => {
+        const failure = all.find((entry) => entry.name === name)?.failure;
+        return failure != null && failure.at < nowMs && PASSING_CAUSES.has(failure.cause);
+      }),
+    caughtUp({ name }, nowMs) {
+      for (const entry of all) if (entry.name === name) recordRecovery(entry, nowMs);
+    },
+    replaced(above, nowMs) {
+      for (const entry of all) {
+        const { failure, error } = entry;
+        const isReplaced = error instanceof Untrusted && error.block !== null && error.block > above;
+        // The penalty stays: a node that invents blocks causes reorgs, and must not be preferred for it.
+        if (failure !== null && (isReplaced || PASSING_CAUSES.has(failure.cause))) recordRecovery(entry, nowMs);
+      }
+    },
+    redact,
+  };
+}
+
+const describeFailure = (name: string, { cause, message }: ProviderFailure) => `${name} ${cause} (${message})`;
