@@ -1,4 +1,4 @@
-// Tests that the README is short, and that every file that the documentation names exists.
+// Tests that the README is short, and that every file and section that the documentation names exists.
 
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,6 +14,22 @@ describe.each(PAGES)('%s', (page) => {
   test('links to files that exist', () => {
     const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(([, path]) => path as string);
     expect(links.filter((path) => !existsSync(join(ROOT, dirname(page), path)))).toEqual([]);
+  });
+
+  test('links to sections that exist', () => {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)];
+    const isBroken = ([, path = '', section = '']: RegExpExecArray) => {
+      const text = read(path === '' ? page : join(dirname(page), path));
+      const titles = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title);
+      return !titles.some(
+        (title) =>
+          title
+            .toLowerCase()
+            .replace(/[^\w -]/g, '')
+            .replaceAll(' ', '-') === section,
+      );
+    };
+    expect(links.filter(isBroken).map(([link]) => link)).toEqual([]);
   });
 
   test('names files of the repository that exist', () => {
