@@ -19,7 +19,8 @@ const ROOT = join(import.meta.dir, '..');
 
 /** Blocks that another test runs, by a text in them. */
 const ELSEWHERE: readonly (readonly [page: string, text: string, testFile: string])[] = [
-  ['docs/architecture.md', 'flowchart TD', 'test/imports.test.ts'],
+  ['docs/architecture.md', 'api --> registry', 'test/imports.test.ts'],
+  ['docs/architecture.md', 'prove --> rpc', 'test/imports.test.ts'],
   ['docs/integrating.md', '"type": "delegations.changes"', 'test/integrating.test.ts'],
   ['docs/integrating.md', 'const copy = ', 'test/integrating.test.ts'],
   ['docs/integrating.md', "from 'standardwebhooks'", 'test/webhook-receiver.test.ts'],
