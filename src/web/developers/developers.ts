@@ -2,8 +2,8 @@
 
 import { ANY_LIST } from '../../api/any-operations.ts';
 import type { SessionJson } from '../../api/developer-json.ts';
-import { Html, html } from '../html.ts';
-import { DEVELOPERS_SCRIPT, DEVELOPERS_STYLE, renderPage, WALLETS_SCRIPT, WEBHOOKS_SCRIPT } from '../page.ts';
+import { type Html, html } from '../html.ts';
+import { renderPage } from '../page.ts';
 import { KEYS_SECTION, NEW_KEY } from './developer-keys.ts';
 import { renderSignIn } from './developer-sign-in.ts';
 import { NEW_SECRET, WEBHOOKS_SECTION } from './developer-webhooks.ts';
@@ -21,7 +21,7 @@ export interface DeveloperPage {
   readonly selfService: SelfService | null;
 }
 
-export interface SelfService {
+interface SelfService {
   /** Who looks at the page. */
   readonly session: SessionJson;
   /** The chains that a contract wallet can be on. */
@@ -31,16 +31,15 @@ export interface SelfService {
   readonly testWallet: string | null;
 }
 
+const SCRIPTS = ['/wallets.js', '/developers.js'] as const;
+
 export const renderDevelopers = ({ keyLimit, anonymousLimit, selfService }: DeveloperPage): string =>
   renderPage(
     {
       title: 'Developers',
       path: '/developers',
-      styles: [DEVELOPERS_STYLE],
-      scripts:
-        selfService === null
-          ? []
-          : [WALLETS_SCRIPT, DEVELOPERS_SCRIPT, ...(selfService.webhooks ? [WEBHOOKS_SCRIPT] : [])],
+      styles: ['/developers.css'],
+      scripts: selfService === null ? [] : selfService.webhooks ? [...SCRIPTS, '/developer-webhooks.js'] : SCRIPTS,
     },
     html`<h1>API keys${selfService?.webhooks ? ' and webhooks' : ''}</h1>
 <p class="lead">${describeLimits(anonymousLimit, keyLimit)} <a href="/docs">API reference</a></p>
@@ -61,18 +60,18 @@ const OPERATOR_MANAGED = html`<section class="panel"><h2>How to get a key</h2>
 requests you expect. Send it with each request:</p>
 <pre><code>curl -H 'X-API-KEY: dk_…' …</code></pre></section>`;
 
-const hiddenIf = (isHidden: boolean) => (isHidden ? new Html(' hidden') : '');
+const hiddenIf = (isHidden: boolean) => isHidden && html` hidden`;
 
 function renderSelfService({ session, chainIds, webhooks, testWallet }: SelfService): Html {
   const { wallet, chainId } = session;
   return html`<noscript><p class="notice trouble">Signing in with a wallet requires JavaScript.</p></noscript>
 <div id="signed-out"${hiddenIf(wallet !== null)}>${renderSignIn({ chainIds, testWallet })}</div>
 ${NEW_KEY}
-${webhooks ? NEW_SECRET : ''}
+${webhooks && NEW_SECRET}
 <div id="signed-in" data-wallet="${wallet ?? ''}" data-chain="${chainId ?? ''}" data-example="${ANY_LIST.path}"${hiddenIf(wallet === null)}>
 <p class="who">Signed in as <code id="wallet">${wallet ?? ''}</code> <span id="wallet-chain" class="soft"></span>
 <button id="sign-out" class="plain" type="button">Sign out</button></p>
 ${KEYS_SECTION}
-${webhooks ? WEBHOOKS_SECTION : ''}</div>
+${webhooks && WEBHOOKS_SECTION}</div>
 <div id="messages" role="status"></div>`;
 }

@@ -2,7 +2,7 @@
 
 import { REGISTRY_SEGMENTS } from '../../api/registries.ts';
 import { Html, html, prose } from '../html.ts';
-import { DOCS_LANGUAGE_SCRIPT, DOCS_SCRIPTS, DOCS_STYLES, renderPage } from '../page.ts';
+import { renderPage } from '../page.ts';
 import { operationForm } from './docs-form.ts';
 import { GUIDE } from './guide.ts';
 import { highlight } from './highlight.ts';
@@ -41,7 +41,7 @@ const TOOLS = html`<div class="tools">
   ({ id, name }, index) =>
     html`<label><input type="radio" name="language" value="${id}"${index === 0 ? new Html(' checked') : ''}>${name}</label>`,
 )}</fieldset>
-</div><script src="${DOCS_LANGUAGE_SCRIPT}"></script>
+</div><script src="/docs-language.js"></script>
 `;
 
 function parameterRow({ name, isRequired, default: otherwise, text }: Parameter): Html {
@@ -117,7 +117,13 @@ function renderBlock(block: Block): Html {
 export const docsText = (answerOf?: AnswerOf): string => {
   const [title, introduction, ...rest] = apiReference(answerOf).map(renderBlock);
   return renderPage(
-    { title: 'API reference', path: '/docs', navigation: navigation(), styles: DOCS_STYLES, scripts: DOCS_SCRIPTS },
+    {
+      title: 'API reference',
+      path: '/docs',
+      navigation: navigation(),
+      styles: ['/docs.css', '/docs-code.css'],
+      scripts: ['/docs-reading.js', '/docs-run.js', '/docs-search.js'],
+    },
     html`${title ?? ''}${introduction ?? ''}${TOOLS}${rest}`,
   );
 };

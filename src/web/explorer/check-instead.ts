@@ -2,14 +2,15 @@
 
 import { HISTORY } from '../../api/any-operations.ts';
 import type { ResponseOf } from '../../api/operation.ts';
-import { isGranted } from '../../api/responses.ts';
+import { type Explanation, isGranted } from '../../api/responses.ts';
 import { anyUrl, type CheckOptions, checkUrl, type UncheckedQuestion } from '../../api/url.ts';
-import { dateText, describeGrant } from '../delegation.ts';
-import type { FetchApi } from '../fetch-api.ts';
+import { askUrl, type FetchApi, Refusal } from '../ask-api.ts';
+import { describeGrant } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
+import { dateText } from '../time-text.ts';
 
-type Grants = ResponseOf<typeof HISTORY>['grants'];
-type Grant = Grants[number];
+type History = ResponseOf<typeof HISTORY>;
+type Grants = History['grants'];
 
 /** Grants that are read of the cold wallet. Of one with more, nothing is said. */
 const MAX_GRANTS = 1000;
@@ -24,10 +25,10 @@ export async function renderInstead(
   const grants = await grantsOfPair(question, options, fetchApi);
   const live = grants.filter(({ until }) => until === null);
   const end = await lastYes(question, options, grants, fetchApi);
-  const was = end === null ? '' : html`<p>It was “yes” until ${dateText(end.timestamp)} (block ${end.block}).</p>`;
-  if (live.length === 0) return html`<p>No delegation in either registry grants this.</p>${was}`;
   const items = live.map((one) => html`<li>${describeGrant(one)}, in registry v${one.version}</li>`);
-  return html`<p>No delegation in either registry grants this.</p>${was}<p>It is granted only:</p><ul>${items}</ul>`;
+  return html`<p>No delegation in either registry grants this.</p>
+${end !== null && html`<p>It was “yes” until ${dateText(end.timestamp)} (block ${end.block}).</p>`}
+${items.length > 0 && html`<p>It is granted only:</p><ul>${items}</ul>`}`;
 }
 
 async function grantsOfPair(
@@ -36,11 +37,9 @@ async function grantsOfPair(
   fetchApi: FetchApi,
 ): Promise<Grants> {
   const values = { wallet: from, direction: 'outgoing', limit: MAX_GRANTS, numbers: 'string', ...options };
-  const response = await fetchApi(anyUrl(HISTORY, values));
-  if (!response.ok) return [];
-  const { grants, next } = (await response.json()) as ResponseOf<typeof HISTORY>;
-  if (next !== null) return [];
-  return grants.filter((one) => one.to.toLowerCase() === to.toLowerCase());
+  const answer = await askUrl<History>(fetchApi, anyUrl(HISTORY, values));
+  if (answer instanceof Refusal || answer.next !== null) return [];
+  return answer.grants.filter((one) => one.to.toLowerCase() === to.toLowerCase());
 }
 
 /** The newest end of a grant before which the answer was yes. The API itself is asked, so that it decides what grants what. */
@@ -49,12 +48,12 @@ async function lastYes(
   { chainId }: CheckOptions,
   grants: Grants,
   fetchApi: FetchApi,
-): Promise<NonNullable<Grant['until']> | null> {
-  const ends = grants.flatMap(({ until }) => (until === null ? [] : [until])).sort((a, b) => b.block - a.block);
+): Promise<Grants[number]['until']> {
+  const ends = grants.flatMap(({ until }) => until ?? []).sort((a, b) => b.block - a.block);
   for (const end of ends.slice(0, MAX_ENDS)) {
     const asked = { chainId, block: String(end.block - 1), explain: 'true', numbers: 'string' } as const;
-    const response = await fetchApi(checkUrl(question, asked));
-    if (response.ok && isGranted((await response.json()) as { result: boolean | string })) return end;
+    const answer = await askUrl<Explanation>(fetchApi, checkUrl(question, asked));
+    if (!(answer instanceof Refusal) && isGranted(answer)) return end;
   }
   return null;
 }

@@ -1,16 +1,15 @@
 // Renders the state of one chain: for those who ask about it, and folded away for the operator.
 
 import type { NetworkRecord } from '../../api/responses.ts';
-import { dateText } from '../delegation.ts';
-import { durationText } from '../duration.ts';
 import { type Html, html } from '../html.ts';
-import { chainName, confirmedText, healthOf, indexedPercent, isBackfilling, provenText } from './chain-health.ts';
+import { dateText, durationText } from '../time-text.ts';
+import { confirmedText, healthOf, indexedPercent, isBackfilling, networkName, provenText } from './chain-health.ts';
 import { renderLag } from './lag-line.ts';
 
 export function renderChain(network: NetworkRecord): Html {
   const { chainId, ready, head, lagSeconds, partial, firstBlock } = network;
   const { badge, detail } = healthOf(network);
-  const name = chainName(network);
+  const name = networkName(network);
   const age = lagSeconds === null ? '' : html` <span class="soft">${durationText(lagSeconds)} ago</span>`;
   return html`<section class="card chain" id="chain-${chainId}" aria-labelledby="chain-${chainId}-name">
 <h2><span id="chain-${chainId}-name">${name}</span> <span class="soft">chain ${chainId}</span> <span class="badge ${ready ? 'good' : 'bad'}">${badge}</span></h2>

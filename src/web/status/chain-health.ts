@@ -2,8 +2,7 @@
 
 import { BACKFILL_BLOCKS } from '../../api/problems.ts';
 import type { NetworkRecord } from '../../api/responses.ts';
-import { dateText } from '../delegation.ts';
-import { durationText } from '../duration.ts';
+import { dateText, durationText } from '../time-text.ts';
 
 export interface ChainHealth {
   /** In a word or two. */
@@ -24,11 +23,11 @@ const HALTED: { readonly [Code in Halt['code']]: string } = {
 
 const STILL_ANSWERED = 'Questions as of a finalized block are still answered.';
 
-export const chainName = ({ name, chainId }: NetworkRecord): string => name ?? `Chain ${chainId}`;
+export const networkName = ({ name, chainId }: NetworkRecord): string => name ?? `Chain ${chainId}`;
 
 export function healthOf(network: NetworkRecord): ChainHealth {
   const { ready, head, halt, clockBehindSeconds, lagSeconds } = network;
-  const name = chainName(network);
+  const name = networkName(network);
   if (ready) return { badge: 'Up to date', summary: `${name} is up to date.`, detail: '' };
   if (halt !== null)
     return {
@@ -70,7 +69,7 @@ export function summaryOf(networks: readonly NetworkRecord[]): string {
     return networks.length === 1 ? healthOf(only).summary : `All ${networks.length} chains are up to date.`;
   const [first] = away;
   if (first !== undefined && away.length === 1) return healthOf(first).summary;
-  const names = away.map(chainName);
+  const names = away.map(networkName);
   const refused = `The answers of ${names.slice(0, -1).join(', ')} and ${names.at(-1)} are refused.`;
   return `${countText(networks.length - away.length, networks.length)} up to date. ${refused}`;
 }

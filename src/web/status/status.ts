@@ -1,21 +1,19 @@
 // Renders the status page at /status: one sentence about all chains, and the state of each.
 
 import { NETWORKS_OPERATION } from '../../api/operations.ts';
-import { problemText } from '../../api/problems.ts';
 import type { NetworkRecord } from '../../api/responses.ts';
-import { urlFor } from '../../api/url.ts';
-import type { FetchApi } from '../fetch-api.ts';
+import { askApi, type FetchApi, Refusal } from '../ask-api.ts';
 import { type Html, html } from '../html.ts';
-import { renderPage, STATUS_STYLE } from '../page.ts';
+import { renderPage } from '../page.ts';
 import { renderChain } from './chain-card.ts';
 import { summaryOf } from './chain-health.ts';
 
 export async function renderStatus(fetchApi: FetchApi): Promise<string> {
-  const response = await fetchApi(urlFor(NETWORKS_OPERATION, {}));
+  const networks = await askApi(fetchApi, NETWORKS_OPERATION, {});
   return renderPage(
-    { title: 'Status', path: '/status', live: true, styles: [STATUS_STYLE] },
+    { title: 'Status', path: '/status', live: true, styles: ['/status.css'] },
     html`<h1>Status</h1>
-<div data-part="chains">${response.ok ? renderChains((await response.json()) as NetworkRecord[]) : unknown(await problemText(response))}</div>`,
+<div data-part="chains">${networks instanceof Refusal ? unknown(networks.text) : renderChains(networks)}</div>`,
   );
 }
 

@@ -1,10 +1,24 @@
 // Draws a wallet between the wallets that delegate to it and those it delegates to, as SVG with links: beside each other on a wide
 // screen, below each other on a narrow one.
 
-import { shortAddress } from '../delegation.ts';
+import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { type Html, html } from '../html.ts';
-import type { GrantRow } from './grant.ts';
-import { arrowText, type GraphSide, type GraphWallet, graphSide } from './graph-model.ts';
+import { countText, shortAddress } from '../parts.ts';
+import { byNewest, hasAnyRight, isUnlimited, kindOf, kindWidth, otherOf } from './grant.ts';
+import { shortNumber } from './grant-cells.ts';
+import type { Grant, GrantRow } from './wallet-reader.ts';
+
+interface GraphWallet {
+  readonly address: string;
+  readonly isUnlimited: boolean;
+  /** What its grants cover, each once, the widest first. */
+  readonly scopes: readonly string[];
+}
+
+interface GraphSide {
+  readonly drawn: readonly GraphWallet[];
+  readonly hidden: number;
+}
 
 interface Graph {
   readonly wallet: string;
@@ -13,24 +27,21 @@ interface Graph {
   readonly hots: GraphSide;
 }
 
-export function renderGraph(wallet: string, rows: readonly GrantRow[], isComplete: boolean): Html {
-  const sideOf = (direction: GrantRow['direction']) =>
-    graphSide(
-      wallet,
-      rows.filter((row) => row.direction === direction),
-    );
-  const graph = { wallet, colds: sideOf('incoming'), hots: sideOf('outgoing') };
-  if (graph.colds.drawn.length + graph.hots.drawn.length === 0) return html``;
+export function renderGraph(wallet: string, rows: readonly GrantRow[], isComplete: boolean): Html | null {
+  const graph = { wallet, colds: sideOf('incoming', wallet, rows), hots: sideOf('outgoing', wallet, rows) };
+  if (graph.colds.drawn.length + graph.hots.drawn.length === 0) return null;
   return html`<figure class="graph">${renderWide(graph)}${renderNarrow(graph)}<figcaption>${captionOf(graph, isComplete)}</figcaption></figure>`;
 }
 
-const wallets = (count: number) => `${count.toLocaleString('en')} more ${count === 1 ? 'wallet' : 'wallets'}`;
-
 function captionOf({ colds, hots }: Graph, isComplete: boolean): string {
-  const hidden = [
-    ...(hots.hidden === 0 ? [] : [`${wallets(hots.hidden)} with a grant from it`]),
-    ...(colds.hidden === 0 ? [] : [`${wallets(colds.hidden)} with a grant to it`]),
-  ];
+  const hidden = (
+    [
+      [hots.hidden, 'from'],
+      [colds.hidden, 'to'],
+    ] as const
+  )
+    .filter(([count]) => count > 0)
+    .map(([count, side]) => `${countText(count, 'more wallet')} with a grant ${side} it`);
   const notDrawn = hidden.length === 0 ? '' : ` Not drawn: ${hidden.join(' and ')}.`;
   const unread = isComplete ? '' : ' Grants that were not read are not counted.';
   return `Arrows lead to the wallet that got the grant, and say what it covers.${notDrawn}${unread}`;
@@ -48,10 +59,8 @@ const edge = (name: string, path: string, { isUnlimited }: GraphWallet): Html =>
   html`<path class="edge${isUnlimited ? ' unlimited' : ''}" d="${path}" marker-end="url(#arrow-${name})"/>`;
 const label = (one: GraphWallet, x: number, y: number, most: number, place: string): Html =>
   html`<text class="scope ${place}${one.isUnlimited ? ' unlimited' : ''}" x="${x}" y="${y}">${arrowText(one, most)}</text>`;
-const more = (hidden: number, x: number, y: number, place: string): Html =>
-  hidden === 0
-    ? html``
-    : html`<text class="scope ${place}" x="${x}" y="${y}">and ${hidden.toLocaleString('en')} more</text>`;
+const more = (hidden: number, x: number, y: number, place: string) =>
+  hidden > 0 && html`<text class="scope ${place}" x="${x}" y="${y}">and ${hidden.toLocaleString('en')} more</text>`;
 
 /** The width of a wallet. */
 const NODE = 124;
@@ -105,4 +114,50 @@ function renderNarrow({ wallet, colds, hots }: Graph): Html {
   const fromSelf = (y: number) => `M${TRUNK} ${top + 17}V${y - 8}Q${TRUNK} ${y} ${TRUNK + 8} ${y}H${BRANCH - 3}`;
   const content = html`${side(colds, 20, toSelf)}${side(hots, bottom, fromSelf)}${self(wallet, 0, top)}`;
   return frame('narrow', NARROW, bottom + heightOf(hots) - 10, wallet, content);
+}
+
+/** More per side would not be readable. */
+const MOST_DRAWN = 7;
+
+/** A v1 token and the same ERC-721 token have one name. */
+function scopeText(grant: Grant): string {
+  const { contract, tokenId, amount } = grant;
+  const where = contract === null ? '' : shortAddress(contract);
+  const token = `${shortNumber(String(tokenId))} of ${where}`;
+  const many = String(amount) === String(MAX_UINT256) ? 'any amount' : shortNumber(String(amount));
+  const what = {
+    all: 'whole wallet',
+    contract: `contract ${where}`,
+    nft: `token ${token}`,
+    erc1155: `${many} of token ${token}`,
+    erc20: `ERC-20 ${where}`,
+  }[kindOf(grant)];
+  const right = grant.rightsText ?? grant.rightsName;
+  return hasAnyRight(grant) ? what : `${what}, only ${right === null ? 'some rights' : `“${right}”`}`;
+}
+
+const widthOf = (grant: Grant) => (isUnlimited(grant) ? -1 : kindWidth(grant));
+
+/** Wallets without any limit are drawn first, then those with the newest grants. */
+function sideOf(direction: GrantRow['direction'], wallet: string, rows: readonly GrantRow[]): GraphSide {
+  const its = rows.filter((row) => row.direction === direction && otherOf(row) !== wallet);
+  const others = Map.groupBy(
+    its.toSorted((a, b) => byNewest(a.grant, b.grant)),
+    otherOf,
+  );
+  const wallets = [...others].map(([address, found]) => {
+    const grants = found.map(({ grant }) => grant).toSorted((a, b) => widthOf(a) - widthOf(b));
+    return { address, isUnlimited: grants.some(isUnlimited), scopes: [...new Set(grants.map(scopeText))] };
+  });
+  const inOrder = wallets.toSorted((a, b) => Number(b.isUnlimited) - Number(a.isUnlimited));
+  return { drawn: inOrder.slice(0, MOST_DRAWN), hidden: Math.max(0, wallets.length - MOST_DRAWN) };
+}
+
+/** The text on an arrow, of so many characters at most. */
+function arrowText({ scopes, isUnlimited: isDangerous }: GraphWallet, most: number): string {
+  const [first = '', ...rest] = scopes;
+  const more = rest.length === 0 ? '' : ` +${rest.length}`;
+  const room = most - more.length;
+  const text = isDangerous ? `⚠ ${first}` : first;
+  return (text.length > room ? `${text.slice(0, room - 1)}…` : text) + more;
 }

@@ -1,26 +1,21 @@
 // Makes a time line of grants: what began, what ended, and what changed its amount.
 
 import { grantId } from '../grant-id.ts';
-import type { PastGrant } from './wallet-reader.ts';
-import type { Direction } from './wallet-view.ts';
+import { byNewest } from './grant.ts';
+import type { GrantRow, PastGrant } from './wallet-reader.ts';
 
 type Log = PastGrant['since'];
 
-export interface TimelineEvent {
+/** Its grant is the one after the event, or the one that ended. */
+export interface TimelineEvent extends GrantRow<PastGrant> {
   /** `gone` is an end or a change: the grant that may follow it was not read. */
   readonly kind: 'began' | 'ended' | 'changed' | 'gone';
-  readonly direction: Direction;
-  /** The grant after the event, or the one that ended. */
-  readonly grant: PastGrant;
   /** Before a change. */
   readonly before: PastGrant | null;
   readonly at: Log;
 }
 
-export interface PastRow {
-  readonly direction: Direction;
-  readonly grant: PastGrant;
-}
+export type PastRow = GrantRow<PastGrant>;
 
 /** Names a grant at one log: a change of its amount ends one entry there and begins the next. */
 const keyAt = ({ direction, grant }: PastRow, { block, logIndex }: Log) =>
@@ -31,8 +26,8 @@ export function timelineOf(rows: readonly PastRow[], hasNewest: boolean): Timeli
   const begun = new Map(rows.map((row) => [keyAt(row, row.grant.since), row]));
   const followed = new Set<string>();
   const events: TimelineEvent[] = [];
-  const add = (kind: TimelineEvent['kind'], { direction, grant }: PastRow, at: Log, before: PastGrant | null = null) =>
-    events.push({ kind, direction, grant, before, at });
+  const add = (kind: TimelineEvent['kind'], row: PastRow, at: Log, before: PastGrant | null = null) =>
+    events.push({ ...row, kind, before, at });
   for (const row of rows) {
     const { until, amount } = row.grant;
     if (until === null) continue;
@@ -45,12 +40,6 @@ export function timelineOf(rows: readonly PastRow[], hasNewest: boolean): Timeli
     }
   }
   for (const row of rows) if (!followed.has(keyAt(row, row.grant.since))) add('began', row, row.grant.since);
-  return events.sort(byNewestLog);
+  const placeOf = ({ grant: { chainId }, at }: TimelineEvent) => ({ chainId, since: at });
+  return events.sort((a, b) => byNewest(placeOf(a), placeOf(b)));
 }
-
-/** Blocks of one chain can have the same time, and logs of one block have. */
-const byNewestLog = (a: TimelineEvent, b: TimelineEvent) =>
-  b.at.timestamp - a.at.timestamp ||
-  a.grant.chainId - b.grant.chainId ||
-  b.at.block - a.at.block ||
-  b.at.logIndex - a.at.logIndex;

@@ -1,9 +1,18 @@
 // Everything that the page of a wallet shows of its grants: both directions for the summary, and the rows that the filters leave.
 
-import type { FetchApi } from '../fetch-api.ts';
-import { type GrantRow, inOrder, isUnlimited, kindOf } from './grant.ts';
-import { type ChainPart, type Grant, type Reading, Refusal, readGrants, readUnlimited } from './wallet-reader.ts';
-import { DIRECTIONS, type Direction, type WalletView } from './wallet-view.ts';
+import { type FetchApi, Refusal } from '../ask-api.ts';
+import { inOrder, isUnlimited, kindOf } from './grant.ts';
+import {
+  type ChainPart,
+  type Grant,
+  type Listing,
+  mergeChains,
+  type Reading,
+  readDirections,
+  readGrants,
+  readUnlimited,
+} from './wallet-reader.ts';
+import type { Direction, WalletView } from './wallet-view.ts';
 
 /** The grants of one direction. */
 export interface Side {
@@ -21,17 +30,17 @@ export interface WalletGrants {
 }
 
 export async function loadGrants(view: WalletView, fetchApi: FetchApi): Promise<WalletGrants | Refusal> {
-  const whole = { ...view, cursor: '' };
-  const readings = await Promise.all(
-    DIRECTIONS.map((direction) => readGrants(whole, { direction, kind: null }, fetchApi)),
-  );
-  const [outgoing, incoming] = readings;
-  if (outgoing === undefined || outgoing instanceof Refusal) return outgoing as Refusal;
-  if (incoming === undefined || incoming instanceof Refusal) return incoming as Refusal;
-  let chains: readonly ChainPart[] = mergeChains(outgoing.chains, incoming.chains);
+  const viewOf = (direction: Direction) => ({ ...view, direction, kind: null, cursor: '' });
+  const [outgoing, incoming] = await Promise.all([
+    readGrants(viewOf('outgoing'), fetchApi),
+    readGrants(viewOf('incoming'), fetchApi),
+  ]);
+  if (outgoing instanceof Refusal) return outgoing;
+  if (incoming instanceof Refusal) return incoming;
+  let chains = mergeChains(outgoing.chains, incoming.chains);
   const sideOf = async (direction: Direction, { rows: grants, next }: Reading<Grant>): Promise<Side> => {
     if (next === null) return { grants, next, unlimited: grants.filter(isUnlimited), hasMoreUnlimited: false };
-    const all = await readUnlimited(whole, direction, fetchApi);
+    const all = await readUnlimited(viewOf(direction), fetchApi);
     if (all instanceof Refusal) return { grants, next, unlimited: null, hasMoreUnlimited: true };
     chains = mergeChains(chains, all.chains);
     return { grants, next, unlimited: all.rows, hasMoreUnlimited: all.next !== null };
@@ -40,44 +49,22 @@ export async function loadGrants(view: WalletView, fetchApi: FetchApi): Promise<
   return { sides, chains };
 }
 
-/** A chain has answered if it answered each time. */
-export const mergeChains = (parts: readonly ChainPart[], others: readonly ChainPart[]): ChainPart[] =>
-  parts.map((part, index) => {
-    const other = others[index];
-    return other !== undefined && 'problem' in other ? other : part;
-  });
-
 /** The rows of the table, in order. */
-export interface Listing {
-  readonly rows: readonly GrantRow[];
-  /** Where the grants go on that were not read. */
-  readonly rest: readonly { readonly direction: Direction; readonly cursor: string }[];
-}
-
 export async function listRows(
   view: WalletView,
-  { sides }: WalletGrants,
+  { sides, chains }: WalletGrants,
   fetchApi: FetchApi,
 ): Promise<Listing | Refusal> {
   const isFiltered = view.kind !== null || view.isUnlimitedOnly;
-  const rows: GrantRow[] = [];
-  const rest: { direction: Direction; cursor: string }[] = [];
-  for (const direction of view.direction === null ? DIRECTIONS : [view.direction]) {
-    const { grants, next } = sides[direction];
-    const cursor = view.direction === null ? '' : view.cursor;
-    const isRead = cursor === '' && (next === null || !isFiltered);
-    const reading = isRead ? { rows: grants, next } : await readFiltered({ ...view, cursor }, direction, fetchApi);
-    if (reading instanceof Refusal) return reading;
-    for (const grant of reading.rows) if (matches(view, grant)) rows.push({ direction, grant });
-    if (reading.next !== null) rest.push({ direction, cursor: reading.next });
-  }
-  return { rows: inOrder(rows, view.order), rest };
+  const listing = await readDirections(view, async (one) => {
+    const { grants, next } = sides[one.direction];
+    if (one.cursor === '' && (next === null || !isFiltered)) return { rows: grants, next, chains };
+    return one.isUnlimitedOnly ? readUnlimited(one, fetchApi) : readGrants(one, fetchApi);
+  });
+  if (listing instanceof Refusal) return listing;
+  const rows = listing.rows.filter(({ grant }) => matches(view, grant));
+  return { ...listing, rows: inOrder(rows, view.order) };
 }
-
-const readFiltered = (view: WalletView, direction: Direction, fetchApi: FetchApi) =>
-  view.isUnlimitedOnly
-    ? readUnlimited(view, direction, fetchApi)
-    : readGrants(view, { direction, kind: view.kind }, fetchApi);
 
 export const matches = ({ kind, isUnlimitedOnly }: WalletView, grant: Grant): boolean =>
   (kind === null || kindOf(grant) === kind) && (!isUnlimitedOnly || isUnlimited(grant));

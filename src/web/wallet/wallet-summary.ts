@@ -1,8 +1,8 @@
 // Says in a sentence and in tiles who may act for a wallet. It never says more than was read.
 
-import { chainName } from '../chain-name.ts';
 import { type Html, html } from '../html.ts';
-import { renderTime } from '../relative-time.ts';
+import { chainName } from '../parts.ts';
+import { renderTime } from '../time-text.ts';
 import type { Side, WalletGrants } from './wallet-grants.ts';
 import { isEverythingKnown } from './wallet-states.ts';
 import { type Direction, type WalletView, walletUrl } from './wallet-view.ts';
