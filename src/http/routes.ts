@@ -12,7 +12,7 @@ import { renderDevelopers } from '../web/developers/developers.ts';
 import { docsText } from '../web/docs/docs.ts';
 import { docsMarkdown } from '../web/docs/docs-markdown.ts';
 import { llmsText } from '../web/docs/llms.ts';
-import { sandboxAnswers } from '../web/docs/sandbox-answers.ts';
+import { sandboxAnswers } from '../web/docs/reference.ts';
 import { renderExplorer } from '../web/explorer/explorer.ts';
 import { EXPLORER_FIELDS, type ExplorerQuery } from '../web/explorer/explorer-query.ts';
 import { htmlWithOrigin, withOrigin } from '../web/origin.ts';

@@ -2,7 +2,11 @@
 
 import { compressibleResponse, fixedResponse } from '../api/compressed-response.ts';
 import copy from './copy.browser.js' with { type: 'text' };
-import { KEYS_SCRIPT_TEXT, WEBHOOKS_SCRIPT_TEXT } from './developers/developer-scripts.ts';
+import developerFields from './developers/developer-fields.browser.js' with { type: 'text' };
+import developerKeys from './developers/developer-keys.browser.js' with { type: 'text' };
+import developerSignIn from './developers/developer-sign-in.browser.js' with { type: 'text' };
+import developerWebhooks from './developers/developer-webhooks.browser.js' with { type: 'text' };
+import developers from './developers/developers.browser.js' with { type: 'text' };
 import developersStyle from './developers/developers.css' with { type: 'text' };
 import docsStyle from './docs/docs.css' with { type: 'text' };
 import docsCodeStyle from './docs/docs-code.css' with { type: 'text' };
@@ -10,6 +14,7 @@ import docsLanguage from './docs/docs-language.browser.js' with { type: 'text' }
 import docsReading from './docs/docs-reading.browser.js' with { type: 'text' };
 import docsRun from './docs/docs-run.browser.js' with { type: 'text' };
 import docsSearch from './docs/docs-search.browser.js' with { type: 'text' };
+import dom from './dom.browser.js' with { type: 'text' };
 import explorerStyle from './explorer/explorer.css' with { type: 'text' };
 import font from './geist.woff2' with { type: 'file' };
 import { Html, html } from './html.ts';
@@ -47,12 +52,13 @@ const FONT_PATH = '/geist.woff2';
 /** The typeface never changes under its name. */
 const FONT_HEADERS = { 'content-type': 'font/woff2', 'cache-control': 'public, max-age=31536000, immutable' };
 
-/** The texts that pages load. */
+/** The texts that pages load. Scripts are modules, which import each other. */
 const TEXTS = {
   '/style.css': style,
   '/icon.svg': icon,
   '/copy.js': copy,
   '/live.js': live,
+  '/dom.js': dom,
   '/wallets.js': wallets,
   '/explorer.css': explorerStyle,
   '/wallet.css': walletStyle,
@@ -62,8 +68,11 @@ const TEXTS = {
   '/revoke-index.js': revokeIndex,
   '/revoke.js': revoke,
   '/developers.css': developersStyle,
-  '/developers.js': KEYS_SCRIPT_TEXT,
-  '/developer-webhooks.js': WEBHOOKS_SCRIPT_TEXT,
+  '/developers.js': developers,
+  '/developer-fields.js': developerFields,
+  '/developer-sign-in.js': developerSignIn,
+  '/developer-keys.js': developerKeys,
+  '/developer-webhooks.js': developerWebhooks,
   '/docs.css': docsStyle,
   '/docs-code.css': docsCodeStyle,
   '/docs-language.js': docsLanguage,
@@ -131,7 +140,7 @@ export function renderPage(
 ${['/style.css', ...styles].map((sheet) => html`<link rel="stylesheet" href="${sheet}">`)}
 <link rel="preload" href="${FONT_PATH}" as="font" type="font/woff2" crossorigin>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
-${['/copy.js', ...(isLive ? ['/live.js'] : []), ...scripts].map((source) => html`<script src="${source}" defer></script>`)}
+${['/copy.js', ...(isLive ? ['/live.js'] : []), ...scripts].map((source) => html`<script type="module" src="${source}"></script>`)}
 </head>
 ${BODY}
 <a class="skip" href="#content">Skip to content</a>

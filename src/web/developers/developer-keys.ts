@@ -11,7 +11,7 @@ export const NEW_KEY = html`<section id="new-key" class="notice yes once" aria-l
 <p>Try it: which delegations does your own wallet have?</p>
 <pre><code id="new-key-curl"></code></pre>
 <p class="actions"><button type="button" class="copy plain" id="copy-curl">Copy the command</button>
-<button id="hide-key" class="plain" type="button">Done</button></p></section>`;
+<button id="hide-new-key" class="plain" type="button">Done</button></p></section>`;
 
 const CREATE = html`<form id="create" class="panel create line"><label>Label<input name="label" required maxlength="100" placeholder="mint site" autocomplete="off"></label>
 <label>Expires<select name="days"><option value="">never</option><option value="30">in 30 days</option><option value="365">in a year</option></select></label>

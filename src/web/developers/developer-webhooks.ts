@@ -8,7 +8,7 @@ export const NEW_SECRET = html`<section id="new-secret" class="notice yes once" 
 <p>Your server verifies the signatures with it. Copy it now: it will not be shown again. When your server has it, press Confirm below.</p>
 <pre><code id="new-secret-text"></code></pre>
 <p class="actions"><button type="button" class="copy" id="copy-secret">Copy the secret</button>
-<button id="hide-secret" class="plain" type="button">Done with the secret</button></p></section>`;
+<button id="hide-new-secret" class="plain" type="button">Done with the secret</button></p></section>`;
 
 const CREATE = html`<form id="create-webhook" class="panel create"><div class="line"><label>URL<input name="url" type="url" required maxlength="2048" placeholder="https://example.com/webhook" autocomplete="off"></label>
 <label>Deliver<select name="at"><option value="final">when a block is final</option><option value="head">at once, with undo after a reorg</option></select></label>

@@ -3,22 +3,20 @@
 
 import { EXAMPLES } from '../../api/examples.ts';
 import type { OperationBase, ParamUse } from '../../api/operation.ts';
-import { Html, html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { indentedJson } from './samples.ts';
 
 type Named = readonly [name: string, use: ParamUse];
-
-const EMPTY = html``;
 
 /** The choices of a parameter that has few. */
 const choicesOf = ({ param }: ParamUse): readonly string[] => (param.schema as { enum?: readonly string[] }).enum ?? [];
 
 function field([name, use]: Named, isShown: boolean): Html {
-  const attributes = html` name="${name}"${use.in === 'path' ? new Html(' data-path') : EMPTY}${isShown ? new Html(' required') : EMPTY}`;
+  const attributes = html` name="${name}"${use.in === 'path' && html` data-path`}${isShown && html` required`}`;
   const choices = choicesOf(use);
   if (choices.length > 0 && !isShown)
     return html`<label>${name}<select${attributes}><option></option>${choices.map((one) => html`<option>${one}</option>`)}</select></label>`;
-  const value = isShown ? html` value="${use.param.example}"` : EMPTY;
+  const value = isShown && html` value="${use.param.example}"`;
   return html`<label>${name}<input${attributes}${value} autocomplete="off" spellcheck="false"></label>`;
 }
 
@@ -38,9 +36,9 @@ export function operationForm(operation: OperationBase): Html {
   const isShown = ([name, use]: Named) => use.required || name === 'chainId';
   const shown = all.filter(isShown).map((one) => field(one, true));
   const others = all.filter((one) => !isShown(one)).map((one) => field(one, false));
-  const target = needsScript ? EMPTY : html` action="${path}"`;
+  const target = !needsScript && html` action="${path}"`;
   return html`<details class="run${needsScript ? ' needs-script' : ''}"><summary>Try it</summary>
-<form${target} method="get" data-run="${path}"><div class="fields">${method === 'GET' ? EMPTY : bodyField(operation)}${shown}</div>
-<details class="needs-script"><summary>More parameters</summary><fieldset disabled><legend class="spoken">More parameters</legend><div class="fields">${others}${budget === 'keyed' ? KEY_FIELD : EMPTY}</div></fieldset></details>
+<form${target} method="get" data-run="${path}"><div class="fields">${method !== 'GET' && bodyField(operation)}${shown}</div>
+<details class="needs-script"><summary>More parameters</summary><fieldset disabled><legend class="spoken">More parameters</legend><div class="fields">${others}${budget === 'keyed' && KEY_FIELD}</div></fieldset></details>
 <button>Send</button></form></details>`;
 }

@@ -31,7 +31,7 @@ function navigation(): Html {
   });
   return html`<details class="contents"><summary>On this page</summary>
 <strong>Guide</strong>${links(GUIDE.map(({ id, title }) => [id, title]))}
-${registries}<strong>More</strong>${links(APPENDIX)}</details>`;
+${registries}<strong>More</strong>${links(APPENDIX.map(({ id, title }) => [id, title]))}</details>`;
 }
 
 /** The language is chosen before the examples are shown, so that they do not move. */
@@ -39,13 +39,13 @@ const TOOLS = html`<div class="tools">
 <form class="search needs-script" role="search"><label class="spoken" for="docs-search">Search the reference</label><input type="search" id="docs-search" placeholder="Search operations, parameters, problems" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><kbd>/</kbd><ul id="docs-found" hidden></ul><p class="spoken" role="status"></p></form>
 <fieldset class="languages"><legend class="spoken">Language of the examples</legend>${SAMPLE_LANGUAGES.map(
   ({ id, name }, index) =>
-    html`<label><input type="radio" name="language" value="${id}"${index === 0 ? new Html(' checked') : ''}>${name}</label>`,
+    html`<label><input type="radio" name="language" value="${id}"${index === 0 && html` checked`}>${name}</label>`,
 )}</fieldset>
 </div><script src="/docs-language.js"></script>
 `;
 
 function parameterRow({ name, isRequired, default: otherwise, text }: Parameter): Html {
-  const given = otherwise === null ? html`` : html`<br>default <code>${otherwise}</code>`;
+  const given = otherwise !== null && html`<br>default <code>${otherwise}</code>`;
   const note = isRequired ? html` <span class="required">required</span>` : given;
   return html`<tr><td><code>${name}</code>${note}</td><td>${prose(text)}</td></tr>`;
 }
@@ -54,14 +54,12 @@ const table = (head: readonly string[], rows: readonly Html[]) =>
   html`<div class="scroll"><table><thead><tr>${head.map((cell) => html`<th>${cell}</th>`)}</tr></thead>
 <tbody>${rows}</tbody></table></div>`;
 
-const attribute = (id: string | undefined) => (id === undefined ? html`` : html` id="${id}"`);
-
 /** More lines than this are scrolled, also by keyboard. */
 const MAX_LINES = 24;
 
 const answerBlock = (text: string): Html => {
   const isLong = text.split('\n').length > MAX_LINES;
-  return html`<pre class="answer"${isLong ? new Html(' tabindex="0" role="group" aria-label="Answer"') : ''}><code>${highlight('json', text)}</code></pre>`;
+  return html`<pre class="answer"${isLong && html` tabindex="0" role="group" aria-label="Answer"`}><code>${highlight('json', text)}</code></pre>`;
 };
 
 function renderExample({ example, answer }: ShownExample, level: 3 | 4): Html {
@@ -76,36 +74,31 @@ function renderExample({ example, answer }: ShownExample, level: 3 | 4): Html {
 `;
 }
 
-const RESULT = html`<div class="result" hidden></div>`;
-
 function renderSection({ id, blocks, examples, operation }: Section): Html {
-  const text = html`${blocks.map(renderBlock)}${operation === undefined ? html`` : operationForm(operation)}`;
+  const text = html`<div class="text">${blocks.map(renderBlock)}${operation && operationForm(operation)}</div>`;
+  if (examples.length === 0) return html`<section id="${id}">${text}</section>\n`;
   const shown = examples.map((example) => renderExample(example, operation === undefined ? 3 : 4));
-  const code = html`<div class="code">${operation === undefined ? html`` : RESULT}${shown}</div>`;
-  return html`<section id="${id}"${examples.length === 0 ? '' : new Html(' class="two"')}><div class="text">${text}</div>${examples.length === 0 ? html`` : code}</section>
-`;
+  return html`<section id="${id}" class="two">${text}<div class="code">${operation && html`<div class="result" hidden></div>`}${shown}</div></section>\n`;
 }
 
 function renderBlock(block: Block): Html {
   switch (block.kind) {
     case 'heading': {
       const tag = new Html(`h${block.level}`);
-      return html`<${tag}>${prose(block.text)}</${tag}>
-`;
+      return html`<${tag}>${prose(block.text)}</${tag}>\n`;
     }
     case 'paragraph':
-      return html`<p>${prose(block.text)}</p>
-`;
+      return html`<p>${prose(block.text)}</p>\n`;
     case 'path':
-      return html`<p class="path"><span class="method">${block.method}</span>${block.path}</p>
-`;
+      return html`<p class="path"><span class="method">${block.method}</span>${block.path}</p>\n`;
     case 'parameters':
       return table(['Parameter', 'Meaning'], block.rows.map(parameterRow));
     case 'table':
       return table(
         block.head,
         block.rows.map(
-          ({ id, cells }) => html`<tr${attribute(id)}>${cells.map((cell) => html`<td>${prose(cell)}</td>`)}</tr>`,
+          ({ id, cells }) =>
+            html`<tr${id !== undefined && html` id="${id}"`}>${cells.map((cell) => html`<td>${prose(cell)}</td>`)}</tr>`,
         ),
       );
     case 'section':
@@ -124,6 +117,6 @@ export const docsText = (answerOf?: AnswerOf): string => {
       styles: ['/docs.css', '/docs-code.css'],
       scripts: ['/docs-reading.js', '/docs-run.js', '/docs-search.js'],
     },
-    html`${title ?? ''}${introduction ?? ''}${TOOLS}${rest}`,
+    html`${title}${introduction}${TOOLS}${rest}`,
   );
 };

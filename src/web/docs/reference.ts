@@ -8,7 +8,7 @@ import { OPERATIONS } from '../../api/operations.ts';
 import { PROBLEMS } from '../../api/problems.ts';
 import { REGISTRY_SEGMENTS } from '../../api/registries.ts';
 import { GUIDE } from './guide.ts';
-import { answerText } from './samples.ts';
+import { answerText, indentedJson } from './samples.ts';
 
 /** Texts can have `code` and [links](/path). */
 export type Block =
@@ -53,13 +53,6 @@ const heading = (level: 1 | 2 | 3, text: string): Block => ({ kind: 'heading', l
 const paragraph = (text: string): Block => ({ kind: 'paragraph', text });
 const table = (head: readonly string[], rows: readonly Row[]): Block => ({ kind: 'table', head, rows });
 
-/** The chapters after the operations. */
-export const APPENDIX = [
-  ['other', 'Other paths'],
-  ['problems', 'Problems'],
-  ['parser', 'HTTP errors'],
-] as const;
-
 const INTRODUCTION: readonly Block[] = [
   heading(1, 'API reference'),
   paragraph(
@@ -91,29 +84,18 @@ const parameters = (operation: OperationBase): Block => ({
 });
 
 /** What a body consists of, and the fields of a question in it. */
-const bodyBlocks = (kind: string, { description }: RequestBody): readonly Block[] => [
-  paragraph(description),
-  ...(kind === BATCH_OPERATION.kind
-    ? [
-        table(
-          ['Field of a question', 'Meaning'],
-          Object.entries(QUESTION_SCHEMA.properties).map(([name, field]) => ({
-            cells: [`\`${name}\``, field.description],
-          })),
-        ),
-      ]
-    : []),
-];
+function bodyBlocks(kind: string, { description }: RequestBody): readonly Block[] {
+  if (kind !== BATCH_OPERATION.kind) return [paragraph(description)];
+  const fields = Object.entries(QUESTION_SCHEMA.properties);
+  const rows = fields.map(([name, field]) => ({ cells: [`\`${name}\``, field.description] }));
+  return [paragraph(description), table(['Field of a question', 'Meaning'], rows)];
+}
 
-const shown = (examples: readonly Example[], answerOf: AnswerOf): readonly ShownExample[] =>
-  examples.map((example) => ({ example, answer: answerOf(example) }));
-
-const textSection = (id: string, blocks: readonly Block[], examples: readonly ShownExample[] = []): Section => ({
-  kind: 'section',
-  id,
-  blocks,
-  examples,
-});
+const examplesOf = (operationId: string | undefined, answerOf: AnswerOf): readonly ShownExample[] =>
+  EXAMPLES.filter(({ operation }) => operation === operationId).map((example) => ({
+    example,
+    answer: answerOf(example),
+  }));
 
 const operationSection = (operation: OperationBase, answerOf: AnswerOf): Section => ({
   kind: 'section',
@@ -125,10 +107,7 @@ const operationSection = (operation: OperationBase, answerOf: AnswerOf): Section
     ...(operation.requestBody === undefined ? [] : bodyBlocks(operation.kind, operation.requestBody)),
     parameters(operation),
   ],
-  examples: shown(
-    EXAMPLES.filter((one) => one.operation === operation.id),
-    answerOf,
-  ),
+  examples: examplesOf(operation.id, answerOf),
   operation,
 });
 
@@ -141,59 +120,80 @@ const PARSER: readonly (readonly [string, string])[] = [
   ['closed', 'An unknown method, or headers that are not complete within about ten seconds.'],
 ];
 
-const appendix = (wanted: (typeof APPENDIX)[number][0], blocks: readonly Block[]): Section =>
-  textSection(wanted, [heading(2, APPENDIX.find(([id]) => id === wanted)?.[1] ?? ''), ...blocks]);
+/** The chapters after the operations. */
+export const APPENDIX: readonly { readonly id: string; readonly title: string; readonly blocks: readonly Block[] }[] = [
+  {
+    id: 'other',
+    title: 'Other paths',
+    blocks: [
+      table(
+        ['Path', 'Meaning'],
+        operationsOf('status').map(({ path, summary, description }) => ({
+          cells: [`\`${path}\``, `${summary}. ${description}`],
+        })),
+      ),
+    ],
+  },
+  {
+    id: 'problems',
+    title: 'Problems',
+    blocks: [
+      paragraph(
+        'Errors are `application/problem+json` (RFC 9457) with `type`, `title`, `status` and `detail`. If parameters are rejected, `errors` lists all of them. A 429 or 503 has `Retry-After`.',
+      ),
+      table(
+        ['Status and type', 'Meaning'],
+        Object.entries(PROBLEMS).map(([type, { status, title, help }]) => ({
+          id: `problem-${type}`,
+          cells: [`${status} \`${type}\``, `${title}. ${help}`],
+        })),
+      ),
+    ],
+  },
+  {
+    id: 'parser',
+    title: 'HTTP errors',
+    blocks: [
+      paragraph('Malformed HTTP does not reach the API. The response has an empty body, and the connection is closed.'),
+      table(
+        ['Status', 'Meaning'],
+        PARSER.map((cells) => ({ cells })),
+      ),
+    ],
+  },
+];
 
-const otherPaths = () =>
-  appendix('other', [
-    table(
-      ['Path', 'Meaning'],
-      operationsOf('status').map(({ path, summary, description }) => ({
-        cells: [`\`${path}\``, `${summary}. ${description}`],
-      })),
-    ),
-  ]);
-
-const problems = () =>
-  appendix('problems', [
-    paragraph(
-      'Errors are `application/problem+json` (RFC 9457) with `type`, `title`, `status` and `detail`. If parameters are rejected, `errors` lists all of them. A 429 or 503 has `Retry-After`.',
-    ),
-    table(
-      ['Status and type', 'Meaning'],
-      Object.entries(PROBLEMS).map(([type, { status, title, help }]) => ({
-        id: `problem-${type}`,
-        cells: [`${status} \`${type}\``, `${title}. ${help}`],
-      })),
-    ),
-  ]);
-
-const parser = () =>
-  appendix('parser', [
-    paragraph('Malformed HTTP does not reach the API. The response has an empty body, and the connection is closed.'),
-    table(
-      ['Status', 'Meaning'],
-      PARSER.map((cells) => ({ cells })),
-    ),
-  ]);
+const chapter = (id: string, title: string, blocks: readonly Block[], examples: Section['examples'] = []): Section => ({
+  kind: 'section',
+  id,
+  blocks: [heading(2, title), ...blocks],
+  examples,
+});
 
 export const apiReference = (answerOf: AnswerOf = answerText): readonly Block[] => [
   ...INTRODUCTION,
   ...GUIDE.map(({ id, title, paragraphs, example }) =>
-    textSection(
-      id,
-      [heading(2, title), ...paragraphs.map(paragraph)],
-      shown(
-        EXAMPLES.filter((one) => one.operation === example),
-        answerOf,
-      ),
-    ),
+    chapter(id, title, paragraphs.map(paragraph), examplesOf(example, answerOf)),
   ),
   ...REGISTRY_SEGMENTS.flatMap((segment) => [
     heading(2, `/registry/${segment}`),
     ...operationsOf(segment).map((operation) => operationSection(operation, answerOf)),
   ]),
-  otherPaths(),
-  problems(),
-  parser(),
+  ...APPENDIX.map(({ id, title, blocks }) => chapter(id, title, blocks)),
 ];
+
+/** Asks the API itself. With a body, it is a POST. */
+type AskApi = (path: string, body?: string) => Promise<Response>;
+
+/** In a sandbox, the examples show what its own chain answers, with its own blocks and times. */
+export async function sandboxAnswers(ask: AskApi): Promise<AnswerOf> {
+  const answers = await Promise.all(
+    EXAMPLES.map(async (example) => {
+      const response = await ask(example.request, example.body && JSON.stringify(example.body));
+      // No example has an integer above 2^53.
+      return [example, indentedJson(await response.json())] as const;
+    }),
+  );
+  const texts = new Map(answers);
+  return (example) => texts.get(example) ?? '';
+}

@@ -1,22 +1,22 @@
 // Asks the service what the index shows of the grants on the revoke page.
-// biome-ignore-all lint/correctness/noUnusedVariables: revoke.js uses them
 
-const byId = (id) => document.getElementById(id);
+import { byId } from './dom.js';
+
 /** Empty on a page without transactions. */
-const REVOCATION = byId('revocation')?.dataset ?? {};
-const NETWORK = REVOCATION.network;
+export const REVOCATION = byId('revocation')?.dataset ?? {};
+export const NETWORK = REVOCATION.network;
 const EVERY_MS = 1000;
-const sleep = () => new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+export const sleep = () => new Promise((resolve) => setTimeout(resolve, EVERY_MS));
 
 /** What stopped it, in words for the owner. */
-class Stopped extends Error {}
+export class Stopped extends Error {}
 
 /** The amounts of the grants in a part of a page, by id. */
-const grantsIn = (element) =>
+export const grantsIn = (element) =>
   new Map([...element.querySelectorAll('[data-grant]')].map(({ dataset }) => [dataset.grant, dataset.amount]));
 
 /** The newest block of the index. Caches may keep the answer until the next block is due. */
-async function readHead() {
+export async function readHead() {
   const response = await fetch(REVOCATION.head, { cache: 'no-store' });
   const body = await response.json();
   if (!response.ok) throw new Stopped(`This service cannot answer for ${NETWORK} now: ${body.detail}`);
@@ -24,7 +24,7 @@ async function readHead() {
 }
 
 /** Which grants of this page are active now, and the block; null if the service cannot say. */
-async function readActive() {
+export async function readActive() {
   const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => null);
   if (!response?.ok) return null;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
@@ -33,7 +33,7 @@ async function readActive() {
 }
 
 /** Calls `show` with what is active after every change of the owner's grants. */
-function watchGrants(show) {
+export function watchGrants(show) {
   let [isLooking, isChanged] = [false, false];
   new EventSource(REVOCATION.changes).addEventListener('message', async () => {
     isChanged = true;

@@ -1,6 +1,8 @@
 // Hands the prepared transactions to the owner's wallet, one after the other, and follows the index until the grants are gone.
-// Uses the functions of wallets.js and revoke-index.js, which are loaded before it.
-/* global byId, findWallets, grantsIn, NETWORK, readActive, readHead, REVOCATION, sleep, Stopped, watchGrants */
+
+import { byId, show } from './dom.js';
+import { grantsIn, NETWORK, REVOCATION, readActive, readHead, Stopped, sleep, watchGrants } from './revoke-index.js';
+import { offerWallets } from './wallets.js';
 
 const { owner: OWNER, chain } = REVOCATION;
 const CHAIN_ID = Number(chain);
@@ -165,8 +167,7 @@ let isBusy = false;
 
 function finish(block) {
   isBusy = true;
-  byId('wallets').hidden = true;
-  byId('no-wallet').hidden = true;
+  for (const id of ['wallets', 'no-wallet']) show(id, false);
   say(`Done. Ended, as of block ${block}: the index shows that none of these grants is active.`, 'yes');
 }
 
@@ -220,15 +221,7 @@ function failureText(error) {
 }
 
 if (transactions.length > 0) {
-  byId('send').hidden = false;
-  findWallets((name, provider) => {
-    byId('no-wallet').hidden = true;
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = `Revoke with ${name}`;
-    button.addEventListener('click', () => revoke(provider, button));
-    byId('wallets').append(button);
-  });
-  byId('no-wallet').hidden = byId('wallets').childElementCount > 0;
+  show('send', true);
+  offerWallets('Revoke', revoke);
   if (REVOCATION.changes !== '') watchGrants(showChange);
 }

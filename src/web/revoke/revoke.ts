@@ -24,12 +24,7 @@ export async function renderRevoke(
   const query = readRevokeQuery(queryText, chainIds);
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
   return renderPage(
-    {
-      title: 'Revoke access',
-      path: '/revoke',
-      styles: ['/revoke.css'],
-      scripts: ['/wallets.js', '/revoke-index.js', '/revoke.js'],
-    },
+    { title: 'Revoke access', path: '/revoke', styles: ['/revoke.css'], scripts: ['/revoke.js'] },
     html`<h1>Revoke access</h1>${faults}${await renderContent(query, fetchApi)}`,
   );
 }
