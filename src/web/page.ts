@@ -9,7 +9,6 @@ import developerWebhooks from './developers/developer-webhooks.browser.js' with 
 import developers from './developers/developers.browser.js' with { type: 'text' };
 import developersStyle from './developers/developers.css' with { type: 'text' };
 import docsStyle from './docs/docs.css' with { type: 'text' };
-import docsCodeStyle from './docs/docs-code.css' with { type: 'text' };
 import docsLanguage from './docs/docs-language.browser.js' with { type: 'text' };
 import docsReading from './docs/docs-reading.browser.js' with { type: 'text' };
 import docsRun from './docs/docs-run.browser.js' with { type: 'text' };
@@ -74,7 +73,6 @@ const TEXTS = {
   '/developer-keys.js': developerKeys,
   '/developer-webhooks.js': developerWebhooks,
   '/docs.css': docsStyle,
-  '/docs-code.css': docsCodeStyle,
   '/docs-language.js': docsLanguage,
   '/docs-reading.js': docsReading,
   '/docs-run.js': docsRun,

@@ -26,13 +26,13 @@ ${testWallet === null ? '' : renderTestWallet(testWallet)}
 <button class="plain">Show the message</button></form>
 <form id="paste" hidden><p id="paste-intro" tabindex="-1">Sign exactly this text (<code>personal_sign</code>) within ten minutes:</p>
 <pre><code id="message-text"></code></pre>
-<p class="actions"><button type="button" class="copy plain" id="copy-message">Copy the message</button>
-<button type="button" class="copy plain" id="copy-cast">Copy as a command of cast</button></p>
+<p class="actions"><button type="button" class="plain" id="copy-message">Copy the message</button>
+<button type="button" class="plain" id="copy-cast">Copy as a command of cast</button></p>
 <label>Signature<textarea name="signature" required rows="3" placeholder="0x…" autocomplete="off" spellcheck="false"></textarea></label>
 <button>Sign in</button></form></details></section>`;
 }
 
 const renderTestWallet = (
   address: string,
-) => html`<p class="test-wallet"><button type="button" id="test-wallet" data-address="${address}">Use the sandbox’s test wallet</button>
+) => html`<p class="flow"><button type="button" id="test-wallet" data-address="${address}">Use the sandbox’s test wallet</button>
 <span class="soft">No wallet needed: the sandbox signs for <code>${address}</code>.</span></p>`;

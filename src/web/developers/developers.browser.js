@@ -88,15 +88,15 @@ function onceIn(box) {
     show(owner, texts) {
       box.dataset.owner = owner;
       for (const [index, code] of parts('pre code').entries()) code.textContent = texts[index];
-      for (const [index, copy] of parts('.copy').entries()) copy.dataset.copy = texts[index];
+      for (const [index, copy] of parts('[id^="copy-"]').entries()) copy.dataset.copy = texts[index];
       box.hidden = false;
-      box.querySelector('.copy').focus();
+      parts('[id^="copy-"]')[0].focus();
     },
     /** Removes it from the page, not only from view. */
     hide() {
       delete box.dataset.owner;
       for (const code of parts('pre code')) code.textContent = '';
-      for (const copy of parts('.copy')) delete copy.dataset.copy;
+      for (const copy of parts('[id^="copy-"]')) delete copy.dataset.copy;
       box.hidden = true;
     },
   };

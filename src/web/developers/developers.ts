@@ -69,7 +69,7 @@ function renderSelfService({ session, chainIds, webhooks, testWallet }: SelfServ
 ${NEW_KEY}
 ${webhooks && NEW_SECRET}
 <div id="signed-in" data-wallet="${wallet ?? ''}" data-chain="${chainId ?? ''}" data-example="${ANY_LIST.path}"${hiddenIf(wallet === null)}>
-<p class="who">Signed in as <code id="wallet">${wallet ?? ''}</code> <span id="wallet-chain" class="soft"></span>
+<p class="flow who">Signed in as <code id="wallet">${wallet ?? ''}</code> <span id="wallet-chain" class="soft"></span>
 <button id="sign-out" class="plain" type="button">Sign out</button></p>
 ${KEYS_SECTION}
 ${webhooks && WEBHOOKS_SECTION}</div>

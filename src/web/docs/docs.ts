@@ -35,7 +35,7 @@ ${registries}<strong>More</strong>${links(APPENDIX.map(({ id, title }) => [id, t
 }
 
 /** The language is chosen before the examples are shown, so that they do not move. */
-const TOOLS = html`<div class="tools">
+const TOOLS = html`<div class="flow tools">
 <form class="search needs-script" role="search"><label class="spoken" for="docs-search">Search the reference</label><input type="search" id="docs-search" placeholder="Search operations, parameters, problems" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><kbd>/</kbd><ul id="docs-found" hidden></ul><p class="spoken" role="status"></p></form>
 <fieldset class="languages"><legend class="spoken">Language of the examples</legend>${SAMPLE_LANGUAGES.map(
   ({ id, name }, index) =>
@@ -70,7 +70,7 @@ function renderExample({ example, answer }: ShownExample, level: 3 | 4): Html {
   });
   // A sample in one language alone is shown whatever was chosen.
   const only = samples.length === 1 ? ' only' : '';
-  return html`<div class="example"><${tag} class="about">${example.summary}</${tag}><div class="sample${only}">${samples}<button type="button" class="copy" data-copy="">Copy</button></div>${answerBlock(answer)}</div>
+  return html`<div class="example"><${tag} class="about">${example.summary}</${tag}><div class="copied sample${only}">${samples}<button type="button" class="copy" data-copy="">Copy</button></div>${answerBlock(answer)}</div>
 `;
 }
 
@@ -114,7 +114,7 @@ export const docsText = (answerOf?: AnswerOf): string => {
       title: 'API reference',
       path: '/docs',
       navigation: navigation(),
-      styles: ['/docs.css', '/docs-code.css'],
+      styles: ['/docs.css'],
       scripts: ['/docs-reading.js', '/docs-run.js', '/docs-search.js'],
     },
     html`${title}${introduction}${TOOLS}${rest}`,

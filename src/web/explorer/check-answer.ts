@@ -56,7 +56,7 @@ const isPast = ({ block, timestamp }: CheckOptions) => block !== undefined || ti
 
 function commandOf(url: string): Html {
   const command = `curl '${url}'`;
-  return html`<div class="command"><pre><code>${command}</code></pre>${copyButton(command, 'the command')}</div>`;
+  return html`<div class="copied"><pre><code>${command}</code></pre>${copyButton(command, 'the command')}</div>`;
 }
 
 /** What the check has found, in a sentence. */
@@ -95,5 +95,5 @@ function renderWhen(query: ExplorerQuery, { block }: Explanation, options: Check
   const other = isPast(options)
     ? html`<a href="${linkAt('')}">Ask about now</a>`
     : html`<a href="${link}">Link to this answer</a>`;
-  return html`<p class="soft when">As of block ${block.number}${time}. ${other} <button type="button" class="copy" data-copy="${query.origin}${link}">Copy link</button></p>`;
+  return html`<p class="soft">As of block ${block.number}${time}. ${other} <button type="button" class="copy" data-copy="${query.origin}${link}">Copy link</button></p>`;
 }

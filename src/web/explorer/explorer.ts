@@ -63,9 +63,9 @@ async function renderExamples(fetchApi: FetchApi): Promise<Html | null> {
   if (answer instanceof Refusal || answer.delegations.length === 0) return null;
   const [from, to] = [checksummed(first.from), checksummed(first.to)];
   const link = (wallet: string, name: string) =>
-    html`<a class="button plain" href="/?wallet=${wallet}">${name} <span class="soft address">${shortAddress(wallet)}</span></a> `;
+    html`<a class="button plain small" href="/?wallet=${wallet}">${name} <span class="soft address">${shortAddress(wallet)}</span></a> `;
   const question = `/?to=${to}&from=${from}&type=contract&contract=${checksummed(first.contract ?? first.from)}`;
-  return html`<p class="examples">Try an example: ${link(from, 'a cold wallet')}${link(to, 'its hot wallet')}<a class="button plain" href="${question}">a check of both</a></p>`;
+  return html`<p class="flow examples">Try an example: ${link(from, 'a cold wallet')}${link(to, 'its hot wallet')}<a class="button plain small" href="${question}">a check of both</a></p>`;
 }
 
 function followingText(networks: readonly NetworkRecord[]): string {

@@ -53,7 +53,7 @@ export async function renderGrants(
   if (grants.length === 0)
     return html`<p class="empty">${cursor === undefined ? `No wallet may act for this wallet on ${name}. There is nothing to revoke.` : 'No grants on this page.'}</p>${following}${asOf}`;
   return html`<h2>Who may act for you on ${name}</h2>
-<form class="choose" action="/revoke" method="get"><input type="hidden" name="wallet" value="${checksummed(wallet)}"><input type="hidden" name="chain" value="${chainId}">
+<form class="stack choose" action="/revoke" method="get"><input type="hidden" name="wallet" value="${checksummed(wallet)}"><input type="hidden" name="chain" value="${chainId}">
 ${[...Map.groupBy(grants, ({ to }) => to)].map(([to, its]) => renderWallet(wallet, chainId, to, its))}
 <button>Revoke selected</button></form>
 <p class="soft">Nothing is sent yet: the next page says what the transaction ends.</p>
@@ -64,7 +64,7 @@ ${following}${asOf}`;
 function renderWallet(owner: Address, chainId: number, to: Address, grants: readonly Delegation[]): Html {
   const all = revokePath(owner, chainId, { wallets: new Set([to]) });
   return html`<fieldset class="card"><legend>${fullAddress(to)} ${copyButton(checksummed(to), 'the address')}</legend>
-${grants.map((grant) => html`<label class="grant"><input type="checkbox" name="grant" value="${grantIdOf(grant)}"><span>${grantText(grant)}${isUnlimited(grant) && html` <span class="badge bad">no limit</span>`}</span></label>`)}
+${grants.map((grant) => html`<label class="choice"><input type="checkbox" name="grant" value="${grantIdOf(grant)}"><span>${grantText(grant)}${isUnlimited(grant) && html` <span class="badge bad">no limit</span>`}</span></label>`)}
 <p><a href="${all}">Revoke everything of this wallet</a></p></fieldset>`;
 }
 

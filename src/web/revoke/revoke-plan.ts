@@ -13,7 +13,7 @@ import { chainName, copyButton, countText } from '../parts.ts';
 export const fullAddress = (address: Address): Html => html`<code class="whole">${checksummed(address)}</code>`;
 
 export const renderTransactions = (plan: readonly Revocation[], chainId: number): Html =>
-  html`<ol class="transactions">${plan.map((one, position) => renderTransaction(one, chainId, position + 1, plan.length))}</ol>`;
+  html`<ol class="stack">${plan.map((one, position) => renderTransaction(one, chainId, position + 1, plan.length))}</ol>`;
 
 function renderTransaction(revocation: Revocation, chainId: number, number: number, of: number): Html {
   const target = checksummed(NETWORKS.get(chainId)?.registries[revocation.version] as Address);

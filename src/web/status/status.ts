@@ -34,4 +34,4 @@ function toneOf(networks: readonly NetworkRecord[]): Tone {
 type Tone = 'yes' | 'trouble' | 'no';
 
 const summary = (text: string, tone: Tone) =>
-  html`<p class="notice ${tone} summary" id="summary" data-announce="summary">${text}</p>`;
+  html`<p class="said notice ${tone} summary" id="summary" data-announce="summary">${text}</p>`;

@@ -74,7 +74,7 @@ const isDangerous = (grant: Grant) => isUnlimited(grant) && !('until' in grant &
 export function renderScope(view: WalletView, grant: Grant, amount = renderAmount(grant.amount)): Html {
   const { type, standard, contract, tokenId, chainId } = grant;
   if (type === 'ALL')
-    return html`<strong>Whole wallet</strong>${isDangerous(grant) && html` <span class="badge bad">⚠ no limit</span>`}`;
+    return html`<strong>Whole wallet</strong>${isDangerous(grant) && html` <span class="badge no">⚠ no limit</span>`}`;
   const where = renderContract(view, contract ?? '', chainId);
   if (type === 'CONTRACT') return html`Contract ${where}`;
   const lines = (what: Html, of: string) =>
@@ -97,8 +97,8 @@ export function renderRights({ now }: WalletView, grant: Grant): Html {
   if (text === null) return html`<span class="right">only</span> ${bytes}`;
   const end =
     expires !== null &&
-    html`<span class="note">${expires < now ? 'expired' : 'expires'} ${dateText(expires)}, not enforced by the registry</span>`;
-  return html`<span class="right">only “${text}”</span> ${end}<span class="bytes">${bytes}</span>`;
+    html`<span class="note soft">${expires < now ? 'expired' : 'expires'} ${dateText(expires)}, not enforced by the registry</span>`;
+  return html`<span class="right">only “${text}”</span> ${end} <span class="bytes">${bytes}</span>`;
 }
 
 export const renderBadges = ({ version, chainId }: Grant): Html =>

@@ -65,7 +65,7 @@ export function renderSummary(view: WalletView, grants: WalletGrants): Html {
   ];
   const isKnown = isEverythingKnown(chains);
   const isPast = view.asOf !== '';
-  return html`<p class="sentence" data-announce="summary">${outgoingSentence(outgoing, isKnown, isPast)} ${incomingSentence(incoming, isKnown, isPast)}</p>
+  return html`<p class="said" data-announce="summary">${outgoingSentence(outgoing, isKnown, isPast)} ${incomingSentence(incoming, isKnown, isPast)}</p>
 ${renderTiles(view, grants, outgoing, incoming)}`;
 }
 
@@ -77,7 +77,7 @@ function renderTiles(view: WalletView, { sides }: WalletGrants, outgoing: SideCo
   const used = [...new Set(all.map(({ chainId }) => chainId))].sort((a, b) => a - b);
   const newest = all.reduce((last, one) => (one.since.timestamp > last.since.timestamp ? one : last));
   const tile = (value: Html | string, label: Html | string, kind = '') =>
-    html`<li class="tile ${kind}"><span class="value">${value}</span> <span class="label">${label}</span></li>`;
+    html`<li class="card tile ${kind}"><span class="value">${value}</span> <span class="label">${label}</span></li>`;
   const counted = ({ wallets: count, isExact }: SideCount) => `${count.toLocaleString('en')}${isExact ? '' : '+'}`;
   const unlimited =
     outgoing.unlimited === null || outgoing.unlimited === 0

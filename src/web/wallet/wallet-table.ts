@@ -46,7 +46,7 @@ function renderRow(view: WalletView, row: GrantRow, hasActions: boolean): Html {
   const isDangerous = direction === 'outgoing' && isUnlimited(grant);
   const revoke =
     direction === 'outgoing' &&
-    html`<a class="revoke" href="${revokeLink(view.wallet, grant)}" aria-label="Revoke the grant to ${shortAddress(other)}">Revoke</a>`;
+    html`<a class="button danger small" href="${revokeLink(view.wallet, grant)}" aria-label="Revoke the grant to ${shortAddress(other)}">Revoke</a>`;
   return html`<tr role="row" data-key="${rowKey(row)}"${isDangerous && html` class="dangerous"`}>
 ${cell('Wallet', html`${renderWalletLink(view, other, chainId)} ${renderBadges(grant)}`)}
 ${cell('What', renderScope(view, grant))}

@@ -74,7 +74,7 @@ function renderList(view: WalletView, listing: Listing | Refusal): Html {
   const page = pageOf(rows, view.page);
   const several = view.asOf === '' && rows.some(({ direction }) => direction === 'outgoing');
   const revoke = html`/revoke?wallet=${view.wallet}${view.chain === '' ? '' : `&chain=${view.chain}`}`;
-  const links = html`<div class="list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several && html`<a href="${revoke}">Revoke several …</a>`}</div>`;
+  const links = html`<div class="flow list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several && html`<a href="${revoke}">Revoke several …</a>`}</div>`;
   const table =
     rows.length === 0
       ? html`<p class="empty">No grants match these filters${listing.rest.length === 0 ? '' : ' so far'}.</p>`
