@@ -23,7 +23,6 @@ import { navigationLink } from './parts.ts';
 import problemStyle from './problem.css' with { type: 'text' };
 import revoke from './revoke/revoke.browser.js' with { type: 'text' };
 import revokeStyle from './revoke/revoke.css' with { type: 'text' };
-import revokeIndex from './revoke/revoke-index.browser.js' with { type: 'text' };
 import statusStyle from './status/status.css' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
 import walletStyle from './wallet/wallet.css' with { type: 'text' };
@@ -64,7 +63,6 @@ const TEXTS = {
   '/problem.css': problemStyle,
   '/status.css': statusStyle,
   '/revoke.css': revokeStyle,
-  '/revoke-index.js': revokeIndex,
   '/revoke.js': revoke,
   '/developers.css': developersStyle,
   '/developers.js': developers,

@@ -52,15 +52,15 @@ const frame = (name: string, width: number, height: number, wallet: string, cont
 <defs><marker id="arrow-${name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>${content}</svg>`;
 
 const node = (address: string, x: number, y: number): Html =>
-  html`<a href="/?wallet=${address}"><title>${address}</title><rect class="node" x="${x}" y="${y - 15}" width="${NODE}" height="30" rx="15"/><text class="middle" x="${x + NODE / 2}" y="${y + 5}">${shortAddress(address)}</text></a>`;
+  html`<a href="/?wallet=${address}"><title>${address}</title><rect class="node" x="${x}" y="${y - 15}" width="${NODE}" height="30" rx="15"/><text x="${x + NODE / 2}" y="${y + 5}">${shortAddress(address)}</text></a>`;
 const self = (wallet: string, x: number, y: number): Html =>
-  html`<rect class="node self" x="${x}" y="${y - 17}" width="${NODE}" height="34" rx="17"/><text class="middle on-self" x="${x + NODE / 2}" y="${y + 5}">${shortAddress(wallet)}</text>`;
+  html`<rect class="node self" x="${x}" y="${y - 17}" width="${NODE}" height="34" rx="17"/><text class="on-self" x="${x + NODE / 2}" y="${y + 5}">${shortAddress(wallet)}</text>`;
 const edge = (name: string, path: string, { isUnlimited }: GraphWallet): Html =>
-  html`<path class="edge${isUnlimited ? ' unlimited' : ''}" d="${path}" marker-end="url(#arrow-${name})"/>`;
-const label = (one: GraphWallet, x: number, y: number, most: number, place: string): Html =>
-  html`<text class="scope ${place}${one.isUnlimited ? ' unlimited' : ''}" x="${x}" y="${y}">${arrowText(one, most)}</text>`;
-const more = (hidden: number, x: number, y: number, place: string) =>
-  hidden > 0 && html`<text class="scope ${place}" x="${x}" y="${y}">and ${hidden.toLocaleString('en')} more</text>`;
+  html`<path class="edge${isUnlimited && ' unlimited'}" d="${path}" marker-end="url(#arrow-${name})"/>`;
+const label = (one: GraphWallet, x: number, y: number, most: number): Html =>
+  html`<text class="scope${one.isUnlimited && ' unlimited'}" x="${x}" y="${y}">${arrowText(one, most)}</text>`;
+const more = (hidden: number, x: number, y: number) =>
+  hidden > 0 && html`<text class="scope" x="${x}" y="${y}">and ${hidden.toLocaleString('en')} more</text>`;
 
 /** The width of a wallet. */
 const NODE = 124;
@@ -76,19 +76,21 @@ function renderWide({ wallet, colds, hots }: Graph): Html {
   const height = Math.max(1, rowsOf(colds), rowsOf(hots)) * WIDE_ROW + 12;
   const middle = height / 2;
   const [left, right] = [(WIDE - NODE) / 2, (WIDE + NODE) / 2];
-  const yOf = (side: GraphSide, row: number) => middle + (row - (rowsOf(side) - 1) / 2) * WIDE_ROW;
-  const incoming = colds.drawn.map((one, row) => {
-    const y = yOf(colds, row);
-    const path = `M${NODE} ${y}H${LEVEL_LEFT - 20}C${LEVEL_LEFT + 50} ${y} ${left - 60} ${middle} ${left - 3} ${middle}`;
-    return html`${edge('wide', path, one)}${node(one.address, 0, y)}${label(one, (NODE + LEVEL_LEFT) / 2, y - 6, WIDE_TEXT, 'middle')}`;
-  });
-  const outgoing = hots.drawn.map((one, row) => {
-    const y = yOf(hots, row);
-    const path = `M${right} ${middle}C${right + 60} ${middle} ${LEVEL_RIGHT - 50} ${y} ${LEVEL_RIGHT + 20} ${y}H${WIDE - NODE - 3}`;
-    return html`${edge('wide', path, one)}${node(one.address, WIDE - NODE, y)}${label(one, (WIDE - NODE + LEVEL_RIGHT) / 2, y - 6, WIDE_TEXT, 'middle')}`;
-  });
-  const rest = html`${more(colds.hidden, NODE / 2, yOf(colds, colds.drawn.length) + 5, 'middle')}${more(hots.hidden, WIDE - NODE / 2, yOf(hots, hots.drawn.length) + 5, 'middle')}`;
-  return frame('wide', WIDE, height, wallet, html`${incoming}${outgoing}${rest}${self(wallet, left, middle)}`);
+  const side = (list: GraphSide, nodeX: number, labelX: number, path: (y: number) => string) => {
+    const yOf = (row: number) => middle + (row - (rowsOf(list) - 1) / 2) * WIDE_ROW;
+    const rows = list.drawn.map((one, row) => {
+      const y = yOf(row);
+      return html`${edge('wide', path(y), one)}${node(one.address, nodeX, y)}${label(one, labelX, y - 6, WIDE_TEXT)}`;
+    });
+    return html`${rows}${more(list.hidden, nodeX + NODE / 2, yOf(list.drawn.length) + 5)}`;
+  };
+  const toSelf = (y: number) =>
+    `M${NODE} ${y}H${LEVEL_LEFT - 20}C${LEVEL_LEFT + 50} ${y} ${left - 60} ${middle} ${left - 3} ${middle}`;
+  const fromSelf = (y: number) =>
+    `M${right} ${middle}C${right + 60} ${middle} ${LEVEL_RIGHT - 50} ${y} ${LEVEL_RIGHT + 20} ${y}H${WIDE - NODE - 3}`;
+  const incoming = side(colds, 0, (NODE + LEVEL_LEFT) / 2, toSelf);
+  const outgoing = side(hots, WIDE - NODE, (WIDE - NODE + LEVEL_RIGHT) / 2, fromSelf);
+  return frame('wide', WIDE, height, wallet, html`${incoming}${outgoing}${self(wallet, left, middle)}`);
 }
 
 const NARROW = 300;
@@ -106,9 +108,9 @@ function renderNarrow({ wallet, colds, hots }: Graph): Html {
     const end = start + list.drawn.length * NARROW_ROW;
     const rows = list.drawn.map((one, row) => {
       const y = start + row * NARROW_ROW;
-      return html`${edge('narrow', path(y), one)}${node(one.address, BRANCH, y)}${label(one, BRANCH + 6, y + 33, NARROW_TEXT, 'start')}`;
+      return html`${edge('narrow', path(y), one)}${node(one.address, BRANCH, y)}${label(one, BRANCH + 6, y + 33, NARROW_TEXT)}`;
     });
-    return html`${rows}${more(list.hidden, BRANCH + 6, end + 3, 'start')}`;
+    return html`${rows}${more(list.hidden, BRANCH + 6, end + 3)}`;
   };
   const toSelf = (y: number) => `M${BRANCH} ${y}H${TRUNK + 8}Q${TRUNK} ${y} ${TRUNK} ${y + 8}V${top - 20}`;
   const fromSelf = (y: number) => `M${TRUNK} ${top + 17}V${y - 8}Q${TRUNK} ${y} ${TRUNK + 8} ${y}H${BRANCH - 3}`;
