@@ -94,7 +94,7 @@ test('a webhook: create, test, replay, pause, rotate and remove it, with the key
   });
   await press(page, 'Send a test');
   await message(page).getByText('Test: delivered, HTTP 204.').waitFor();
-  await card.getByText('delivered, HTTP 204').waitFor();
+  await card.getByText('delivered, HTTP 204').first().waitFor();
   expect(await focused(page)).toBe(`Send a test: ${target}`);
   // The sandbox goes on by itself, so changes may have been delivered before.
   const sent = received.find(({ body }) => body.includes('"webhook.test"'));

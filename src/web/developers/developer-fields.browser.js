@@ -10,16 +10,14 @@ export function setField(root, name, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
-export const fromTemplate = (id) => byId(id).content.firstElementChild.cloneNode(true);
-
 /**
- * Makes the children of a container those of the items, by `id`. Children that stay are filled again and not moved, so that
- * they keep the focus.
+ * Makes the children of a container those of the items, by `id`. New ones are made from the template. Children that stay are
+ * filled again and not moved, so that they keep the focus.
  */
-export function syncList(container, items, create, fill) {
+export function syncList(container, items, template, fill) {
   const old = new Map([...container.children].map((child) => [child.dataset.id, child]));
   const children = items.map((item) => {
-    const child = old.get(String(item.id)) ?? create(item);
+    const child = old.get(String(item.id)) ?? byId(template).content.firstElementChild.cloneNode(true);
     child.dataset.id = item.id;
     fill(child, item);
     return child;

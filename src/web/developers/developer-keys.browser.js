@@ -1,18 +1,9 @@
 // Manages the API keys of the wallet that is signed in, and shows how they are used: one card for a key and those that it replaced,
 // and a table of those that have ended. Dispatches `keys-drawn` on the document.
 
-import {
-  countText,
-  dayText,
-  exactText,
-  field,
-  fromTemplate,
-  nearText,
-  setField,
-  syncList,
-} from './developer-fields.js';
+import { countText, dayText, exactText, field, nearText, setField, syncList } from './developer-fields.js';
 import { session } from './developer-sign-in.js';
-import { ask, attempt, createList, onSubmit, openDialog, say } from './developers.js';
+import { ask, createList, onSubmit, openDialog, say } from './developers.js';
 import { byId, show } from './dom.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -74,25 +65,16 @@ function fillEnded(row, record) {
 }
 
 function draw(records) {
-  const createRow = ({ id }) => {
-    const row = fromTemplate('key-row');
-    for (const button of row.querySelectorAll('[data-action]'))
-      button.addEventListener('click', () => onAction(button, id));
-    return row;
-  };
   const fillGroup = (card, { keys }) => {
     setField(card, 'label', keys[0].label);
-    syncList(card.querySelector('ul'), keys, createRow, (row, record) => fillRow(row, record, keys.length > 1));
+    const fill = (row, record) => fillRow(row, record, keys.length > 1);
+    syncList(card.querySelector('ul'), keys, 'key-row', fill);
   };
-  const groups = [...Map.groupBy(records.filter(isWorking), ({ group }) => group)];
-  syncList(
-    byId('keys'),
-    groups.map(([id, keys]) => ({ id, keys })),
-    () => fromTemplate('key-group'),
-    fillGroup,
-  );
+  const working = Map.groupBy(records.filter(isWorking), ({ group }) => group);
+  const groups = [...working].map(([id, keys]) => ({ id, keys }));
+  syncList(byId('keys'), groups, 'key-group', fillGroup);
   const ended = records.filter((record) => !isWorking(record));
-  syncList(byId('ended-keys'), ended, () => fromTemplate('ended-row'), fillEnded);
+  syncList(byId('ended-keys'), ended, 'ended-row', fillEnded);
   show('ended', ended.length > 0);
   show('no-keys', groups.length === 0);
 }
@@ -101,11 +83,9 @@ const OVERLAP_MS = 86_400_000;
 
 let quota = 0;
 const list = createList({
-  path: '/developers/keys',
   items: 'keys',
-  more: 'more',
   once: 'new-key',
-  heading: 'keys-heading',
+  actions: { rotate, revoke },
   onRead(records, answer) {
     quota = answer.quota;
     draw(records);
@@ -165,11 +145,6 @@ async function revoke(record) {
   say(`Revoked ${nameOf(record)}.`);
   // Its buttons are gone.
   byId('keys-heading').focus();
-}
-
-function onAction(button, id) {
-  const record = list.find(id);
-  attempt(button, () => (button.dataset.action === 'rotate' ? rotate(record) : revoke(record)));
 }
 
 onSubmit('create', async (form, fields) => {

@@ -44,6 +44,6 @@ ${CREATE}
 <div id="keys" class="stack"></div>
 <details id="ended" hidden><summary>Keys that have ended</summary><div class="scroll" tabindex="0" role="region" aria-label="Keys that have ended">
 <table><thead><tr><th>Label</th><th>Key</th><th>Ended</th><th>Last used</th></tr></thead><tbody id="ended-keys"></tbody></table></div></details>
-<p><button id="more" class="plain" type="button" hidden>Show more keys</button></p></section>
+<p><button id="more-keys" class="plain" type="button" hidden>Show more keys</button></p></section>
 ${TEMPLATES}
 ${DIALOGS}`;

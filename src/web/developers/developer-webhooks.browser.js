@@ -1,7 +1,7 @@
 // Manages the webhooks of the wallet that is signed in, and shows their last deliveries.
 
-import { countText, exactText, field, fromTemplate, nearText, setField, syncList } from './developer-fields.js';
-import { ask, attempt, createList, onSubmit, openDialog, say } from './developers.js';
+import { countText, exactText, field, nearText, setField, syncList } from './developer-fields.js';
+import { ask, createList, onSubmit, openDialog, say } from './developers.js';
 import { byId, show } from './dom.js';
 
 const REASONS = {
@@ -71,6 +71,10 @@ function fillCard(card, webhook) {
   card.querySelector('[data-action="pause"]').hidden = !isActive;
   card.querySelector('[data-action="resume"]').hidden = isActive || isUnconfirmed(webhook);
   card.querySelector('.scroll').setAttribute('aria-label', `Last deliveries: ${webhook.url}`);
+  const details = card.querySelector('details');
+  details.ontoggle = () => {
+    if (details.open) showAttempts(webhook.id).catch((error) => say(error.message, true));
+  };
 }
 
 function fillAttempt(row, attempt) {
@@ -81,65 +85,30 @@ function fillAttempt(row, attempt) {
   setField(row, 'delivery', attempt.deliveryId);
 }
 
-function drawAttempts(card, attempts) {
-  const items = attempts.map((attempt) => ({ ...attempt, id: `${attempt.at} ${attempt.deliveryId}` }));
-  syncList(card.querySelector('tbody'), items, () => fromTemplate('attempt-row'), fillAttempt);
-  card.querySelector('.scroll').hidden = items.length === 0;
-  field(card, 'no-attempts').hidden = items.length > 0;
-}
-
 const cardOf = (id) => byId('webhooks').querySelector(`[data-id="${id}"]`);
-
-function draw(webhooks) {
-  const create = ({ id }) => {
-    const card = fromTemplate('webhook-card');
-    for (const button of card.querySelectorAll('[data-action]'))
-      button.addEventListener('click', () => onAction(button, id));
-    const details = card.querySelector('details');
-    details.addEventListener('toggle', () => {
-      if (details.open) showAttempts(id).catch((error) => say(error.message, true));
-    });
-    return card;
-  };
-  syncList(byId('webhooks'), webhooks, create, fillCard);
-  show('no-webhooks', webhooks.length === 0);
-}
 
 const TEST_TRIES = 30;
 const TEST_PAUSE_MS = 1000;
-
-const list = createList({
-  path: '/developers/webhooks',
-  items: 'webhooks',
-  more: 'more-webhooks',
-  once: 'new-secret',
-  heading: 'webhooks-heading',
-  async onRead(webhooks) {
-    draw(webhooks);
-    const opened = webhooks.filter(({ id }) => cardOf(id).querySelector('details').open);
-    await Promise.all(opened.map(({ id }) => showAttempts(id)));
-  },
-});
 
 function showSecret(secret, { id, url }) {
   setField(byId('new-secret'), 'url', url);
   list.once.show(id, [secret]);
 }
 
-async function readAttempts(id) {
-  const { attempts } = await ask(`/developers/webhooks/attempts?id=${id}`);
-  return attempts;
-}
+const readAttempts = async (id) => (await ask(`/developers/webhooks/attempts?id=${id}`)).attempts;
 
 async function showAttempts(id) {
   const attempts = await readAttempts(id);
   const card = cardOf(id);
-  if (card !== null) drawAttempts(card, attempts);
+  if (card === null) return;
+  const items = attempts.map((attempt) => ({ ...attempt, id: `${attempt.at} ${attempt.deliveryId}` }));
+  syncList(card.querySelector('tbody'), items, 'attempt-row', fillAttempt);
+  card.querySelector('.scroll').hidden = items.length === 0;
+  field(card, 'no-attempts').hidden = items.length > 0;
 }
 
 const change = (action, { id }, more = {}) => ask(`/developers/webhooks/${action}`, 'POST', { id, ...more });
 const confirm = (action, { url }) => openDialog(`webhook-${action}-dialog`, (dialog) => setField(dialog, 'url', url));
-const buttonOf = ({ id }, action) => cardOf(id)?.querySelector(`[data-action="${action}"]`);
 
 const isTest = ({ type }) => type !== 'changes';
 /** Whether the server is asked, before anything else is sent. */
@@ -170,21 +139,19 @@ async function sendTest(action, webhook) {
   );
 }
 
+/** The focus goes to the button that does the opposite: the one that was pressed is gone. */
+async function switchTo(action, opposite, said, webhook) {
+  await change(action, webhook);
+  await list.refresh();
+  cardOf(webhook.id)?.querySelector(`[data-action="${opposite}"]`)?.focus();
+  say(`${said}: ${webhook.url}`);
+}
+
 const ACTIONS = {
   test: (webhook) => sendTest('test', webhook),
-  async pause(webhook) {
-    await change('pause', webhook);
-    await list.refresh();
-    buttonOf(webhook, 'resume')?.focus();
-    say(`Paused: ${webhook.url}`);
-  },
-  async resume(webhook) {
-    if (needsConsent(webhook)) return sendTest('resume', webhook);
-    await change('resume', webhook);
-    await list.refresh();
-    buttonOf(webhook, 'pause')?.focus();
-    say(`Resumed: ${webhook.url}`);
-  },
+  pause: (webhook) => switchTo('pause', 'resume', 'Paused', webhook),
+  resume: (webhook) =>
+    needsConsent(webhook) ? sendTest('resume', webhook) : switchTo('resume', 'pause', 'Resumed', webhook),
   async rotate(webhook) {
     if ((await confirm('rotate', webhook)) === null) return;
     const { secret } = await change('rotate', webhook);
@@ -222,10 +189,17 @@ const ACTIONS = {
   },
 };
 
-function onAction(button, id) {
-  const webhook = list.find(id);
-  attempt(button, () => ACTIONS[button.dataset.action](webhook));
-}
+const list = createList({
+  items: 'webhooks',
+  once: 'new-secret',
+  actions: ACTIONS,
+  async onRead(webhooks) {
+    syncList(byId('webhooks'), webhooks, 'webhook-card', fillCard);
+    show('no-webhooks', webhooks.length === 0);
+    const opened = webhooks.filter(({ id }) => cardOf(id).querySelector('details').open);
+    await Promise.all(opened.map(({ id }) => showAttempts(id)));
+  },
+});
 
 onSubmit('create-webhook', async (form, fields) => {
   const given = [...fields].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value !== '');

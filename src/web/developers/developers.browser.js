@@ -106,10 +106,11 @@ const REFRESH_MS = 4000;
 
 /**
  * A list that the service sends in pages: read again after each change, and every few seconds while somebody looks at it. `items`
- * names them in an answer, `more` is the button for the next page, and `once` the box of a new item's secret, after which the
- * focus goes to `heading`. `onRead(all, answer)` is called after each read.
+ * is its name in paths, answers and ids, and `once` the box of a new item's secret. `onRead(all, answer)` is called after each
+ * read, and the action of a button in it with the item that it belongs to.
  */
-export function createList({ path, items, more, once, heading, onRead }) {
+export function createList({ items, once, actions, onRead }) {
+  const [path, more] = [`/developers/${items}`, `more-${items}`];
   /** Newest first: the first page, and those that the user has asked for. */
   let all = [];
 
@@ -148,10 +149,17 @@ export function createList({ path, items, more, once, heading, onRead }) {
   setInterval(refreshIfSeen, REFRESH_MS);
   document.addEventListener('visibilitychange', refreshIfSeen);
 
+  byId(items).addEventListener('click', ({ target }) => {
+    const button = target.closest('[data-action]');
+    if (button === null) return;
+    const { id } = button.closest('[data-id]').dataset;
+    attempt(button, () => actions[button.dataset.action](all.find((one) => String(one.id) === id)));
+  });
+
   const shown = onceIn(byId(once));
   onClick(`hide-${once}`, () => {
     shown.hide();
-    byId(byId('signed-in').hidden ? 'sign-in-heading' : heading).focus();
+    byId(byId('signed-in').hidden ? 'sign-in-heading' : `${items}-heading`).focus();
   });
   document.addEventListener('signed-in', ({ detail: { isOther } }) => {
     if (isOther) {
@@ -162,5 +170,5 @@ export function createList({ path, items, more, once, heading, onRead }) {
   });
   document.addEventListener('signed-out', shown.hide);
 
-  return { refresh, once: shown, all: () => all, find: (id) => all.find((one) => one.id === id) };
+  return { refresh, once: shown, all: () => all };
 }
