@@ -2,7 +2,6 @@
 // sends them. Without JavaScript, it shows them to copy.
 
 import { checksummed } from '../../registry/checksum.ts';
-import type { Address } from '../../registry/delegation.ts';
 import { planRevocations } from '../../registry/revocation.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
 import { grantText } from '../grant-words.ts';
@@ -11,8 +10,7 @@ import { renderPage } from '../page.ts';
 import { chainName, copyButton, notice } from '../parts.ts';
 import { changesUrl, headUrl, readOtherChains } from './outgoing-grants.ts';
 import { renderChains, renderGrants, walletForm } from './revoke-choose.ts';
-import { renderKept } from './revoke-kept.ts';
-import { fullAddress, renderTransactions } from './revoke-plan.ts';
+import { type Asked, fullAddress, renderKept, renderTransactions } from './revoke-plan.ts';
 import { isEmpty, type RevokeQuery, readRevokeQuery, revokePath } from './revoke-query.ts';
 import { type Selection, selectGrants } from './revoke-selection.ts';
 
@@ -38,8 +36,6 @@ async function renderContent(query: RevokeQuery, fetchApi: FetchApi): Promise<Ht
   if (isEmpty(query)) return html`${owner}${await renderGrants(wallet, chainId, fetchApi, cursor)}`;
   return html`${owner}${await renderPlan({ ...query, wallet, chainId }, fetchApi)}`;
 }
-
-type Asked = RevokeQuery & { readonly wallet: Address; readonly chainId: number };
 
 async function renderPlan(asked: Asked, fetchApi: FetchApi): Promise<Html> {
   const { wallet, chainId, chainIds } = asked;

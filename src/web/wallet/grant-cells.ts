@@ -6,8 +6,7 @@ import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, copyButton, shortAddress } from '../parts.ts';
 import { dateText } from '../time-text.ts';
-import { hasAnyRight, isUnlimited } from './grant.ts';
-import type { Grant } from './wallet-reader.ts';
+import { type Grant, hasAnyRight, isUnlimited } from './grant.ts';
 import type { WalletView } from './wallet-view.ts';
 
 /** Digits that stay at each end of a long number. */

@@ -1,9 +1,18 @@
 // What a grant means: whether it has any limit, how wide it is, and how grants are ordered.
 
+import type { ANY_LIST, HISTORY } from '../../api/any-operations.ts';
+import type { ResponseOf } from '../../api/operation.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
 import { grantId } from '../grant-id.ts';
-import type { Grant, GrantRow } from './wallet-reader.ts';
-import type { KindName, OrderName } from './wallet-view.ts';
+import type { Direction, KindName, OrderName } from './wallet-view.ts';
+
+export type Grant = ResponseOf<typeof ANY_LIST>['delegations'][number];
+export type PastGrant = ResponseOf<typeof HISTORY>['grants'][number];
+
+export interface GrantRow<G = Grant> {
+  readonly direction: Direction;
+  readonly grant: G;
+}
 
 /** The wallet at the other end. */
 export const otherOf = ({ direction, grant }: GrantRow): string => (direction === 'outgoing' ? grant.to : grant.from);

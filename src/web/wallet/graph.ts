@@ -4,9 +4,8 @@
 import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { type Html, html } from '../html.ts';
 import { countText, shortAddress } from '../parts.ts';
-import { byNewest, hasAnyRight, isUnlimited, kindOf, kindWidth, otherOf } from './grant.ts';
+import { byNewest, type Grant, type GrantRow, hasAnyRight, isUnlimited, kindOf, kindWidth, otherOf } from './grant.ts';
 import { shortNumber } from './grant-cells.ts';
-import type { Grant, GrantRow } from './wallet-reader.ts';
 
 interface GraphWallet {
   readonly address: string;

@@ -1,8 +1,7 @@
 // Makes a time line of grants: what began, what ended, and what changed its amount.
 
 import { grantId } from '../grant-id.ts';
-import { byNewest } from './grant.ts';
-import type { GrantRow, PastGrant } from './wallet-reader.ts';
+import { byNewest, type GrantRow, type PastGrant } from './grant.ts';
 
 type Log = PastGrant['since'];
 

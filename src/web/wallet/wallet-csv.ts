@@ -5,8 +5,8 @@ import { chainProblem, type FetchApi, Refusal } from '../ask-api.ts';
 import { html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { chainName } from '../parts.ts';
-import { matches } from './wallet-grants.ts';
-import { type Grant, readGrants } from './wallet-reader.ts';
+import type { Grant } from './grant.ts';
+import { matches, readGrants } from './wallet-reader.ts';
 import { type WalletView, walletUrl } from './wallet-view.ts';
 
 /** A cell that begins like this is a formula to a spreadsheet, and so is the rest of a cell that it splits at a separator. */

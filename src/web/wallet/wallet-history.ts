@@ -3,7 +3,7 @@
 import { type FetchApi, Refusal } from '../ask-api.ts';
 import { type Html, html } from '../html.ts';
 import { dateText, renderTime } from '../time-text.ts';
-import { isUnlimited, otherOf, rowKey } from './grant.ts';
+import { isUnlimited, otherOf, type PastGrant, rowKey } from './grant.ts';
 import {
   renderAmount,
   renderBadges,
@@ -15,7 +15,7 @@ import {
 import { pageOf, renderPager } from './pager.ts';
 import { type TimelineEvent, timelineOf } from './timeline.ts';
 import { renderFilters } from './wallet-filter.ts';
-import { type Listing, type PastGrant, readDirections, readHistory } from './wallet-reader.ts';
+import { type Listing, readDirections, readHistory } from './wallet-reader.ts';
 import { isEverythingKnown, renderBlocks, renderMissing, renderRefusal } from './wallet-states.ts';
 import { restLinks } from './wallet-table.ts';
 import { type WalletView, walletUrl } from './wallet-view.ts';

@@ -1,21 +1,20 @@
-// Reads the grants of a wallet from the API: each direction for itself, so that grants to a wallet, which anyone can make, never
-// hide the grants from it.
+// Reads what the page of a wallet shows of its grants from the API: each direction for itself, so that grants to a wallet, which
+// anyone can make, never hide the grants from it.
 
 import { ANY_LIST, COUNTERPARTS, HISTORY } from '../../api/any-operations.ts';
 import type { InputOf, ResponseOf } from '../../api/operation.ts';
 import { urlFor } from '../../api/url.ts';
 import { askApi, askUrl, type FetchApi, Refusal } from '../ask-api.ts';
 import { pointInTime } from '../explorer/explorer-query.ts';
+import { type Grant, type GrantRow, inOrder, isUnlimited, kindOf, type PastGrant } from './grant.ts';
 import { DIRECTIONS, type Direction, type KindName, type WalletView } from './wallet-view.ts';
 
-export type Grant = ResponseOf<typeof ANY_LIST>['delegations'][number];
-export type PastGrant = ResponseOf<typeof HISTORY>['grants'][number];
 export type ChainPart = ResponseOf<typeof ANY_LIST>['chains'][number];
 
 /** The most grants of a direction that are read for a page. */
 const MOST_GRANTS = 1000;
 
-export interface Reading<Row> {
+interface Reading<Row> {
   readonly rows: readonly Row[];
   /** The cursor of what was not read; null if everything was. */
   readonly next: string | null;
@@ -54,7 +53,7 @@ type Counterparts = Omit<Reading<Grant>, 'rows'> &
   Record<'delegates' | 'vaults', readonly { readonly grants: readonly Grant[] }[]>;
 
 /** Grants of the whole wallet with any right, found by an index however many others there are. */
-export async function readUnlimited(view: WalletView, fetchApi: FetchApi): Promise<Reading<Grant> | Refusal> {
+async function readUnlimited(view: WalletView, fetchApi: FetchApi): Promise<Reading<Grant> | Refusal> {
   const side = view.direction === 'outgoing' ? 'delegates' : 'vaults';
   const answer = await askUrl<Counterparts>(fetchApi, urlFor(COUNTERPARTS[side], sharedOf(view)));
   return answer instanceof Refusal ? answer : { ...answer, rows: answer[side].flatMap(({ grants }) => grants) };
@@ -63,11 +62,6 @@ export async function readUnlimited(view: WalletView, fetchApi: FetchApi): Promi
 export async function readHistory(view: WalletView, fetchApi: FetchApi): Promise<Reading<PastGrant> | Refusal> {
   const answer = await askApi(fetchApi, HISTORY, { ...sharedOf(view), direction: view.direction ?? undefined });
   return answer instanceof Refusal ? answer : { ...answer, rows: answer.grants };
-}
-
-export interface GrantRow<G = Grant> {
-  readonly direction: Direction;
-  readonly grant: G;
 }
 
 /** What was read of the directions that a view shows. */
@@ -97,8 +91,63 @@ export async function readDirections<G>(
 }
 
 /** A chain has answered if it answered each time. */
-export const mergeChains = (parts: readonly ChainPart[], others: readonly ChainPart[]): readonly ChainPart[] =>
+const mergeChains = (parts: readonly ChainPart[], others: readonly ChainPart[]): readonly ChainPart[] =>
   parts.map((part, index) => {
     const other = others[index];
     return other !== undefined && 'problem' in other ? other : part;
   });
+
+/** The grants of one direction. */
+export interface Side {
+  readonly grants: readonly Grant[];
+  /** The cursor of the grants that were not read. */
+  readonly next: string | null;
+  /** The grants without any limit, of those that were not read too; null if they are not known. */
+  readonly unlimited: readonly Grant[] | null;
+  readonly hasMoreUnlimited: boolean;
+}
+
+export interface WalletGrants {
+  readonly sides: Readonly<Record<Direction, Side>>;
+  readonly chains: readonly ChainPart[];
+}
+
+export async function loadGrants(view: WalletView, fetchApi: FetchApi): Promise<WalletGrants | Refusal> {
+  const viewOf = (direction: Direction) => ({ ...view, direction, kind: null, cursor: '' });
+  const [outgoing, incoming] = await Promise.all([
+    readGrants(viewOf('outgoing'), fetchApi),
+    readGrants(viewOf('incoming'), fetchApi),
+  ]);
+  if (outgoing instanceof Refusal) return outgoing;
+  if (incoming instanceof Refusal) return incoming;
+  let chains = mergeChains(outgoing.chains, incoming.chains);
+  const sideOf = async (direction: Direction, { rows: grants, next }: Reading<Grant>): Promise<Side> => {
+    if (next === null) return { grants, next, unlimited: grants.filter(isUnlimited), hasMoreUnlimited: false };
+    const all = await readUnlimited(viewOf(direction), fetchApi);
+    if (all instanceof Refusal) return { grants, next, unlimited: null, hasMoreUnlimited: true };
+    chains = mergeChains(chains, all.chains);
+    return { grants, next, unlimited: all.rows, hasMoreUnlimited: all.next !== null };
+  };
+  const sides = { outgoing: await sideOf('outgoing', outgoing), incoming: await sideOf('incoming', incoming) };
+  return { sides, chains };
+}
+
+/** The rows of the table, in order. */
+export async function listRows(
+  view: WalletView,
+  { sides, chains }: WalletGrants,
+  fetchApi: FetchApi,
+): Promise<Listing | Refusal> {
+  const isFiltered = view.kind !== null || view.isUnlimitedOnly;
+  const listing = await readDirections(view, async (one) => {
+    const { grants, next } = sides[one.direction];
+    if (one.cursor === '' && (next === null || !isFiltered)) return { rows: grants, next, chains };
+    return one.isUnlimitedOnly ? readUnlimited(one, fetchApi) : readGrants(one, fetchApi);
+  });
+  if (listing instanceof Refusal) return listing;
+  const rows = listing.rows.filter(({ grant }) => matches(view, grant));
+  return { ...listing, rows: inOrder(rows, view.order) };
+}
+
+export const matches = ({ kind, isUnlimitedOnly }: WalletView, grant: Grant): boolean =>
+  (kind === null || kindOf(grant) === kind) && (!isUnlimitedOnly || isUnlimited(grant));

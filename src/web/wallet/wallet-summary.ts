@@ -3,7 +3,7 @@
 import { type Html, html } from '../html.ts';
 import { chainName } from '../parts.ts';
 import { renderTime } from '../time-text.ts';
-import type { Side, WalletGrants } from './wallet-grants.ts';
+import type { Side, WalletGrants } from './wallet-reader.ts';
 import { isEverythingKnown } from './wallet-states.ts';
 import { type Direction, type WalletView, walletUrl } from './wallet-view.ts';
 

@@ -4,9 +4,9 @@ import { revokeLink } from '../grant-id.ts';
 import { type Html, html } from '../html.ts';
 import { shortAddress } from '../parts.ts';
 import { renderTime } from '../time-text.ts';
-import { isUnlimited, otherOf, rowKey } from './grant.ts';
+import { type GrantRow, isUnlimited, otherOf, rowKey } from './grant.ts';
 import { renderBadges, renderRights, renderScope, renderTransaction, renderWalletLink } from './grant-cells.ts';
-import type { GrantRow, Listing } from './wallet-reader.ts';
+import type { Listing } from './wallet-reader.ts';
 import { DIRECTIONS, type Direction, type WalletView, walletUrl } from './wallet-view.ts';
 
 const HEADINGS: Readonly<Record<Direction, readonly [now: string, past: string]>> = {
