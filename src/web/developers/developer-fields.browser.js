@@ -5,9 +5,11 @@ import { byId } from './dom.js';
 export const field = (root, name) => root.querySelector(`[data-field="${name}"]`);
 
 /** Writes only what is new: a selection in the text survives. */
-export function setField(root, name, text) {
-  const target = field(root, name);
-  if (target.textContent !== text) target.textContent = text;
+export function setFields(root, texts) {
+  for (const [name, text] of Object.entries(texts)) {
+    const target = field(root, name);
+    if (target.textContent !== text) target.textContent = text;
+  }
 }
 
 /**

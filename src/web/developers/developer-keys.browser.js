@@ -1,8 +1,7 @@
 // Manages the API keys of the wallet that is signed in, and shows how they are used: one card for a key and those that it replaced,
 // and a table of those that have ended. Dispatches `keys-drawn` on the document.
 
-import { countText, dayText, exactText, field, nearText, setField, syncList } from './developer-fields.js';
-import { session } from './developer-sign-in.js';
+import { countText, dayText, exactText, field, nearText, setFields, syncList } from './developer-fields.js';
 import { ask, createList, onSubmit, openDialog, say } from './developers.js';
 import { byId, show } from './dom.js';
 
@@ -46,9 +45,8 @@ function drawUses(figure, uses) {
 }
 
 function fillRow(row, record, isRotated) {
-  setField(row, 'shown', `${record.shown}…`);
-  setField(row, 'state', stateText(record, isRotated));
-  setField(row, 'facts', factsText(record));
+  const texts = { state: stateText(record, isRotated), facts: factsText(record) };
+  setFields(row, { ...texts, shown: `${record.shown}…` });
   row.querySelector('.badge').className = record.state === 'active' ? 'badge good' : 'badge';
   drawUses(row.querySelector('figure'), record.uses);
   for (const button of row.querySelectorAll('[data-action]'))
@@ -58,15 +56,13 @@ function fillRow(row, record, isRotated) {
 }
 
 function fillEnded(row, record) {
-  setField(row, 'label', record.label);
-  setField(row, 'shown', `${record.shown}…`);
-  setField(row, 'ended', `${record.state} ${dayText(1000 * record.endsAt)}`);
-  setField(row, 'used', usedText(record));
+  const { label, shown, state, endsAt } = record;
+  setFields(row, { label, shown: `${shown}…`, ended: `${state} ${dayText(1000 * endsAt)}`, used: usedText(record) });
 }
 
 function draw(records) {
   const fillGroup = (card, { keys }) => {
-    setField(card, 'label', keys[0].label);
+    setFields(card, { label: keys[0].label });
     const fill = (row, record) => fillRow(row, record, keys.length > 1);
     syncList(card.querySelector('ul'), keys, 'key-row', fill);
   };
@@ -98,18 +94,18 @@ const list = createList({
 const working = () => list.all().filter(isWorking);
 
 function showNewKey(key, record) {
-  const curl = `curl -H 'X-API-KEY: ${key}' '${location.origin}${byId('signed-in').dataset.example.replace('{wallet}', session.wallet)}'`;
-  setField(byId('new-key'), 'label', nameOf(record));
+  const path = byId('signed-in').dataset.example.replace('{wallet}', byId('wallet').textContent);
+  const curl = `curl -H 'X-API-KEY: ${key}' '${location.origin}${path}'`;
+  setFields(byId('new-key'), { label: nameOf(record) });
   list.once.show(record.id, [key, curl]);
 }
 
 async function rotate(record) {
   const isFull = working().length >= quota;
   const given = await openDialog('rotate-dialog', (dialog, form) => {
-    setField(dialog, 'name', nameOf(record));
-    setField(dialog, 'shown', `${record.shown}…`);
     const end = record.endsAt === null ? Number.POSITIVE_INFINITY : 1000 * record.endsAt;
-    setField(dialog, 'until', exactText(Math.min(Date.now() + OVERLAP_MS, end)));
+    const until = exactText(Math.min(Date.now() + OVERLAP_MS, end));
+    setFields(dialog, { name: nameOf(record), shown: `${record.shown}…`, until });
     field(dialog, 'full').hidden = !isFull;
     const [keep, atOnce] = form.elements.overlap;
     keep.disabled = isFull;
@@ -134,12 +130,8 @@ function otherText(record) {
 }
 
 async function revoke(record) {
-  const given = await openDialog('revoke-dialog', (dialog) => {
-    setField(dialog, 'name', nameOf(record));
-    setField(dialog, 'shown', `${record.shown}…`);
-    setField(dialog, 'other', otherText(record));
-  });
-  if (given === null) return;
+  const texts = { name: nameOf(record), shown: `${record.shown}…`, other: otherText(record) };
+  if ((await openDialog('revoke-dialog', (dialog) => setFields(dialog, texts))) === null) return;
   await ask('/developers/keys/revoke', 'POST', { id: record.id });
   await list.refresh();
   say(`Revoked ${nameOf(record)}.`);

@@ -3,7 +3,7 @@
 import { html } from '../html.ts';
 
 /** Stays in view if the session ends, because the key cannot be shown again. */
-export const NEW_KEY = html`<section id="new-key" class="notice yes once" aria-labelledby="new-key-heading" hidden>
+export const NEW_KEY = html`<section id="new-key" class="notice yes stack once" aria-labelledby="new-key-heading" hidden>
 <h2 id="new-key-heading">Your new key for <span data-field="label"></span></h2>
 <p>Copy it now: it will not be shown again.</p>
 <pre><code id="new-key-text"></code></pre>

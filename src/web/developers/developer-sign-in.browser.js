@@ -1,11 +1,10 @@
 // Signs in (EIP-4361) with a wallet of the browser, with a signature made elsewhere, or with the test wallet of a sandbox.
-// Dispatches `signed-in` and `signed-out` on the document. `session.wallet` is the wallet that is signed in, or null.
+// Dispatches `signed-in` and `signed-out` on the document.
 
 import { ask, attempt, onClick, onSubmit, say } from './developers.js';
 import { byId, show } from './dom.js';
 import { offerWallets } from './wallets.js';
 
-export const session = { wallet: null };
 const chains = byId('make-message').elements.chainId;
 
 const chainOption = (chainId) => [...chains.options].find(({ value }) => value === String(chainId));
@@ -60,8 +59,7 @@ const testProvider = (address) => ({
 });
 
 function enter({ wallet, chainId }) {
-  const isOther = session.wallet !== wallet;
-  session.wallet = wallet;
+  const isOther = byId('wallet').textContent !== (wallet ?? '');
   byId('wallet').textContent = wallet ?? '';
   byId('wallet-chain').textContent =
     chainId === null ? '' : `contract wallet on ${chainOption(chainId)?.text ?? chainId}`;

@@ -1,6 +1,6 @@
 // Manages the webhooks of the wallet that is signed in, and shows their last deliveries.
 
-import { countText, exactText, field, nearText, setField, syncList } from './developer-fields.js';
+import { countText, exactText, field, nearText, setFields, syncList } from './developer-fields.js';
 import { ask, createList, onSubmit, openDialog, say } from './developers.js';
 import { byId, show } from './dom.js';
 
@@ -54,17 +54,19 @@ const outcomeText = ({ failure, status }) =>
 function fillCard(card, webhook) {
   const isActive = webhook.state === 'active';
   const [state, classes] = stateOf(webhook);
-  setField(card, 'url', webhook.url);
-  setField(card, 'state', state);
-  card.querySelector('.badge').className = classes;
-  setField(card, 'reason', REASONS[webhook.reason] ?? '');
-  field(card, 'reason').hidden = isActive;
-  setField(card, 'delivers', deliversText(webhook));
-  setField(card, 'pending', pendingText(webhook));
-  setField(card, 'created', exactText(Date.parse(webhook.createdAt)));
   const oldSecretUntil = Date.parse(webhook.previousSecretUntil ?? 0);
+  setFields(card, {
+    url: webhook.url,
+    state,
+    reason: REASONS[webhook.reason] ?? '',
+    delivers: deliversText(webhook),
+    pending: pendingText(webhook),
+    created: exactText(Date.parse(webhook.createdAt)),
+    secret: `signs too until ${exactText(oldSecretUntil)}`,
+  });
+  card.querySelector('.badge').className = classes;
+  field(card, 'reason').hidden = isActive;
   for (const name of ['secret-title', 'secret']) field(card, name).hidden = !(oldSecretUntil > Date.now());
-  setField(card, 'secret', `signs too until ${exactText(oldSecretUntil)}`);
   card.querySelector('[data-action="test"]').textContent = isUnconfirmed(webhook) ? 'Confirm' : 'Send a test';
   for (const button of card.querySelectorAll('[data-action]'))
     button.setAttribute('aria-label', `${button.textContent}: ${webhook.url}`);
@@ -78,11 +80,10 @@ function fillCard(card, webhook) {
 }
 
 function fillAttempt(row, attempt) {
-  setField(row, 'at', exactText(Date.parse(attempt.at)));
-  setField(row, 'outcome', outcomeText(attempt));
-  setField(row, 'sent', attempt.type === 'changes' ? countText(attempt.changes, 'change') : `a ${attempt.type}`);
-  setField(row, 'took', attempt.ms === null ? '' : `${attempt.ms} ms`);
-  setField(row, 'delivery', attempt.deliveryId);
+  const sent = attempt.type === 'changes' ? countText(attempt.changes, 'change') : `a ${attempt.type}`;
+  const took = attempt.ms === null ? '' : `${attempt.ms} ms`;
+  const at = exactText(Date.parse(attempt.at));
+  setFields(row, { at, outcome: outcomeText(attempt), sent, took, delivery: attempt.deliveryId });
 }
 
 const cardOf = (id) => byId('webhooks').querySelector(`[data-id="${id}"]`);
@@ -91,7 +92,7 @@ const TEST_TRIES = 30;
 const TEST_PAUSE_MS = 1000;
 
 function showSecret(secret, { id, url }) {
-  setField(byId('new-secret'), 'url', url);
+  setFields(byId('new-secret'), { url });
   list.once.show(id, [secret]);
 }
 
@@ -108,7 +109,7 @@ async function showAttempts(id) {
 }
 
 const change = (action, { id }, more = {}) => ask(`/developers/webhooks/${action}`, 'POST', { id, ...more });
-const confirm = (action, { url }) => openDialog(`webhook-${action}-dialog`, (dialog) => setField(dialog, 'url', url));
+const confirm = (action, { url }) => openDialog(`webhook-${action}-dialog`, (dialog) => setFields(dialog, { url }));
 
 const isTest = ({ type }) => type !== 'changes';
 /** Whether the server is asked, before anything else is sent. */
@@ -160,7 +161,7 @@ const ACTIONS = {
   },
   async replay(webhook) {
     const given = await openDialog('webhook-replay-dialog', (dialog, form) => {
-      setField(dialog, 'url', webhook.url);
+      setFields(dialog, { url: webhook.url });
       const { chainId, block } = form.elements;
       chainId.value = webhook.chainIds === 'served' ? '' : webhook.chainIds[0];
       // What is needed depends on the choice.

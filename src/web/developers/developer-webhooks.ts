@@ -3,7 +3,7 @@
 import { html } from '../html.ts';
 
 /** Stays in view if the session ends, because the secret cannot be shown again. */
-export const NEW_SECRET = html`<section id="new-secret" class="notice yes once" aria-labelledby="new-secret-heading" hidden>
+export const NEW_SECRET = html`<section id="new-secret" class="notice yes stack once" aria-labelledby="new-secret-heading" hidden>
 <h2 id="new-secret-heading">The secret of <span data-field="url"></span></h2>
 <p>Your server verifies the signatures with it. Copy it now: it will not be shown again. When your server has it, press Confirm below.</p>
 <pre><code id="new-secret-text"></code></pre>

@@ -31,7 +31,7 @@ interface SelfService {
   readonly testWallet: string | null;
 }
 
-const SCRIPTS = ['/developer-keys.js', '/developer-webhooks.js'] as const;
+const SCRIPTS = ['/developer-sign-in.js', '/developer-keys.js'] as const;
 
 export const renderDevelopers = ({ keyLimit, anonymousLimit, selfService }: DeveloperPage): string =>
   renderPage(
@@ -39,7 +39,7 @@ export const renderDevelopers = ({ keyLimit, anonymousLimit, selfService }: Deve
       title: 'Developers',
       path: '/developers',
       styles: ['/developers.css'],
-      scripts: selfService === null ? [] : selfService.webhooks ? SCRIPTS : [SCRIPTS[0]],
+      scripts: selfService === null ? [] : selfService.webhooks ? [...SCRIPTS, '/developer-webhooks.js'] : SCRIPTS,
     },
     html`<h1>API keys${selfService?.webhooks ? ' and webhooks' : ''}</h1>
 <p class="lead">${describeLimits(anonymousLimit, keyLimit)} <a href="/docs">API reference</a></p>

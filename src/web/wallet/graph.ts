@@ -33,14 +33,8 @@ export function renderGraph(wallet: string, rows: readonly GrantRow[], isComplet
 }
 
 function captionOf({ colds, hots }: Graph, isComplete: boolean): string {
-  const hidden = (
-    [
-      [hots.hidden, 'from'],
-      [colds.hidden, 'to'],
-    ] as const
-  )
-    .filter(([count]) => count > 0)
-    .map(([count, side]) => `${countText(count, 'more wallet')} with a grant ${side} it`);
+  const more = (count: number, end: string) => (count === 0 ? [] : [`${countText(count, 'more wallet')} ${end}`]);
+  const hidden = [...more(hots.hidden, 'with a grant from it'), ...more(colds.hidden, 'with a grant to it')];
   const notDrawn = hidden.length === 0 ? '' : ` Not drawn: ${hidden.join(' and ')}.`;
   const unread = isComplete ? '' : ' Grants that were not read are not counted.';
   return `Arrows lead to the wallet that got the grant, and say what it covers.${notDrawn}${unread}`;

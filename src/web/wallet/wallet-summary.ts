@@ -17,7 +17,7 @@ interface SideCount {
   readonly isUnlimitedExact: boolean;
 }
 
-export function countSide({ wallet }: WalletView, direction: Direction, side: Side): SideCount {
+function countSide({ wallet }: WalletView, direction: Direction, side: Side): SideCount {
   const walletsOf = (grants: Side['grants']) =>
     grants.map(({ from, to }) => (direction === 'outgoing' ? to : from)).filter((other) => other !== wallet);
   const unlimited = new Set(walletsOf(side.unlimited ?? []));
@@ -59,10 +59,8 @@ function incomingSentence(count: SideCount, isKnown: boolean, isPast: boolean): 
 
 export function renderSummary(view: WalletView, grants: WalletGrants): Html {
   const { sides, chains } = grants;
-  const [outgoing, incoming] = [
-    countSide(view, 'outgoing', sides.outgoing),
-    countSide(view, 'incoming', sides.incoming),
-  ];
+  const outgoing = countSide(view, 'outgoing', sides.outgoing);
+  const incoming = countSide(view, 'incoming', sides.incoming);
   const isKnown = isEverythingKnown(chains);
   const isPast = view.asOf !== '';
   return html`<p class="said" data-announce="summary">${outgoingSentence(outgoing, isKnown, isPast)} ${incomingSentence(incoming, isKnown, isPast)}</p>
@@ -78,19 +76,17 @@ function renderTiles(view: WalletView, { sides }: WalletGrants, outgoing: SideCo
   const newest = all.reduce((last, one) => (one.since.timestamp > last.since.timestamp ? one : last));
   const tile = (value: Html | string, label: Html | string, kind = '') =>
     html`<li class="card tile ${kind}"><span class="value">${value}</span> <span class="label">${label}</span></li>`;
-  const counted = ({ wallets: count, isExact }: SideCount) => `${count.toLocaleString('en')}${isExact ? '' : '+'}`;
-  const unlimited =
-    outgoing.unlimited === null || outgoing.unlimited === 0
-      ? html``
-      : tile(
-          `⚠ ${outgoing.unlimited.toLocaleString('en')}${outgoing.isUnlimitedExact ? '' : '+'}`,
-          html`<a href="${walletUrl(view, { direction: 'outgoing', kind: null, isUnlimitedOnly: true })}#grants">without any limit</a>: the whole wallet, any right`,
-          'danger',
-        );
+  const counted = (count: number, isExact: boolean) => `${count.toLocaleString('en')}${isExact ? '' : '+'}`;
+  const unlimited = outgoing.unlimited ?? 0;
+  const unlimitedUrl = walletUrl(view, { direction: 'outgoing', kind: null, isUnlimitedOnly: true });
+  const withoutLimit = html`<a href="${unlimitedUrl}#grants">without any limit</a>: the whole wallet, any right`;
   const names =
     used.length > 3
       ? `of ${view.allChainIds.length} chains`
       : `${used.length === 1 ? 'chain' : 'chains'}: ${used.map(chainName).join(', ')}`;
-  return html`<ul class="tiles">${tile(counted(outgoing), `${wallets(outgoing.wallets)} ${may} act for it`)}${unlimited}${tile(counted(incoming), `${wallets(incoming.wallets)} it ${may} act for`)}
-${tile(`${used.length}${isWhole ? '' : '+'}`, names)}${isWhole ? tile(renderTime(newest.since.timestamp, view.now, newest.since.block), 'newest grant', 'time') : html``}</ul>`;
+  return html`<ul class="tiles">${tile(counted(outgoing.wallets, outgoing.isExact), `${wallets(outgoing.wallets)} ${may} act for it`)}
+${unlimited > 0 && tile(`⚠ ${counted(unlimited, outgoing.isUnlimitedExact)}`, withoutLimit, 'danger')}
+${tile(counted(incoming.wallets, incoming.isExact), `${wallets(incoming.wallets)} it ${may} act for`)}
+${tile(counted(used.length, isWhole), names)}
+${isWhole && tile(renderTime(newest.since.timestamp, view.now, newest.since.block), 'newest grant', 'time')}</ul>`;
 }
