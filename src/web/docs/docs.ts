@@ -2,37 +2,21 @@
 
 import { EXAMPLES } from '../../api/examples.ts';
 import type { OperationBase, ParamUse } from '../../api/operation.ts';
-import { REGISTRY_SEGMENTS } from '../../api/registries.ts';
 import { Html, html, prose } from '../html.ts';
 import { renderPage } from '../page.ts';
-import { GUIDE } from './guide.ts';
 import { highlight } from './highlight.ts';
-import {
-  type AnswerOf,
-  APPENDIX,
-  anchorOf,
-  apiReference,
-  type Block,
-  operationsOf,
-  type Parameter,
-  type Section,
-  type ShownExample,
-} from './reference.ts';
+import { type AnswerOf, apiReference, type Chapter, INTRODUCTION, parametersOf, type Section } from './reference.ts';
 import { indentedJson, SAMPLE_LANGUAGES, sampleOf } from './samples.ts';
 
 /** Folded on a phone. */
-function navigation(): Html {
-  const links = (items: readonly (readonly [string, string])[]) =>
-    html`<ul>${items.map(([anchor, text]) => html`<li><a href="#${anchor}">${prose(text)}</a></li>`)}</ul>`;
-  const registries = REGISTRY_SEGMENTS.map((segment) => {
-    const lead = `/registry/${segment}/`;
-    const operations = operationsOf(segment).map((one) => [anchorOf(one), one.path.replace(lead, '')] as const);
-    return html`<strong>${lead}</strong>${links(operations)}
-`;
+function navigation(chapters: readonly Chapter[]): Html {
+  const lists = chapters.map(({ title, isRegistry, sections }) => {
+    const lead = isRegistry ? `${title}/` : title;
+    const nameOf = (section: Section) => section.operation?.path.replace(lead, '') ?? section.title;
+    const links = sections.map((section) => html`<li><a href="#${section.id}">${prose(nameOf(section))}</a></li>`);
+    return html`<strong>${lead}</strong><ul>${links}</ul>\n`;
   });
-  return html`<details class="contents"><summary>On this page</summary>
-<strong>Guide</strong>${links(GUIDE.map(({ id, title }) => [id, title]))}
-${registries}<strong>More</strong>${links(APPENDIX.map(({ id, title }) => [id, title]))}</details>`;
+  return html`<details class="contents"><summary>On this page</summary>\n${lists}</details>`;
 }
 
 /** The language is chosen before the examples are shown, so that they do not move. */
@@ -45,15 +29,20 @@ const TOOLS = html`<div class="flow tools">
 </div><script src="/docs-language.js"></script>
 `;
 
-function parameterRow({ name, isRequired, default: otherwise, text }: Parameter): Html {
-  const given = otherwise !== null && html`<br>default <code>${otherwise}</code>`;
-  const note = isRequired ? html` <span class="required">required</span>` : given;
-  return html`<tr><td><code>${name}</code>${note}</td><td>${prose(text)}</td></tr>`;
-}
-
-const table = (head: readonly string[], rows: readonly Html[]) =>
+const tableOf = (head: readonly string[], rows: readonly Html[]) =>
   html`<div class="scroll"><table><thead><tr>${head.map((cell) => html`<th>${cell}</th>`)}</tr></thead>
 <tbody>${rows}</tbody></table></div>`;
+
+const cellsOf = (cells: readonly string[]) => cells.map((cell) => html`<td>${prose(cell)}</td>`);
+
+function parameterTable(operation: OperationBase): Html {
+  const rows = parametersOf(operation).map(({ name, isRequired, default: otherwise, text }) => {
+    const given = otherwise !== null && html`<br>default <code>${otherwise}</code>`;
+    const note = isRequired ? html` <span class="required">required</span>` : given;
+    return html`<tr><td><code>${name}</code>${note}</td><td>${prose(text)}</td></tr>`;
+  });
+  return tableOf(['Parameter', 'Meaning'], rows);
+}
 
 /** More lines than this are scrolled, also by keyboard. */
 const MAX_LINES = 24;
@@ -63,7 +52,7 @@ const answerBlock = (text: string): Html => {
   return html`<pre class="answer"${isLong && html` tabindex="0" role="group" aria-label="Answer"`}><code>${highlight('json', text)}</code></pre>`;
 };
 
-function renderExample({ example, answer }: ShownExample, level: 3 | 4): Html {
+function renderExample({ example, answer }: Section['examples'][number], level: 3 | 4): Html {
   const tag = new Html(`h${level}`);
   const samples = SAMPLE_LANGUAGES.flatMap(({ id }) => {
     const text = sampleOf(id, example);
@@ -115,49 +104,34 @@ function operationForm(operation: OperationBase): Html {
 <button>Send</button></form></details>`;
 }
 
-function renderSection({ id, blocks, examples, operation }: Section): Html {
-  const text = html`<div class="text">${blocks.map(renderBlock)}${operation && operationForm(operation)}</div>`;
-  if (examples.length === 0) return html`<section id="${id}">${text}</section>\n`;
+function renderSection({ id: sectionId, title, paragraphs, table, examples, operation }: Section): Html {
+  const tag = new Html(operation === undefined ? 'h2' : 'h3');
+  const rows = table?.rows.map(
+    ({ id, cells }) => html`<tr${id !== undefined && html` id="${id}"`}>${cellsOf(cells)}</tr>`,
+  );
+  const text = html`<div class="text"><${tag}>${prose(title)}</${tag}>
+${operation && html`<p class="path"><span class="method">${operation.method}</span>${operation.path}</p>`}
+${paragraphs.map((one) => html`<p>${prose(one)}</p>\n`)}${table && tableOf(table.head, rows ?? [])}
+${operation && html`${parameterTable(operation)}${operationForm(operation)}`}</div>`;
+  if (examples.length === 0) return html`<section id="${sectionId}">${text}</section>\n`;
   const shown = examples.map((example) => renderExample(example, operation === undefined ? 3 : 4));
-  return html`<section id="${id}" class="two">${text}<div class="code">${operation && html`<div class="result" hidden></div>`}${shown}</div></section>\n`;
-}
-
-function renderBlock(block: Block): Html {
-  switch (block.kind) {
-    case 'heading': {
-      const tag = new Html(`h${block.level}`);
-      return html`<${tag}>${prose(block.text)}</${tag}>\n`;
-    }
-    case 'paragraph':
-      return html`<p>${prose(block.text)}</p>\n`;
-    case 'path':
-      return html`<p class="path"><span class="method">${block.method}</span>${block.path}</p>\n`;
-    case 'parameters':
-      return table(['Parameter', 'Meaning'], block.rows.map(parameterRow));
-    case 'table':
-      return table(
-        block.head,
-        block.rows.map(
-          ({ id, cells }) =>
-            html`<tr${id !== undefined && html` id="${id}"`}>${cells.map((cell) => html`<td>${prose(cell)}</td>`)}</tr>`,
-        ),
-      );
-    case 'section':
-      return renderSection(block);
-  }
+  return html`<section id="${sectionId}" class="two">${text}<div class="code">${operation && html`<div class="result" hidden></div>`}${shown}</div></section>\n`;
 }
 
 /** The whole page, with a mark for the origin. */
-export const docsText = (answerOf?: AnswerOf): string => {
-  const [title, introduction, ...rest] = apiReference(answerOf).map(renderBlock);
+export function docsText(answerOf?: AnswerOf): string {
+  const chapters = apiReference(answerOf);
+  const content = chapters.map(
+    ({ title, isRegistry, sections }) => html`${isRegistry && html`<h2>${title}</h2>\n`}${sections.map(renderSection)}`,
+  );
   return renderPage(
     {
-      title: 'API reference',
+      title: INTRODUCTION.title,
       path: '/docs',
-      navigation: navigation(),
+      navigation: navigation(chapters),
       styles: ['/docs.css'],
       scripts: ['/docs-reading.js', '/docs-run.js', '/docs-search.js'],
     },
-    html`${title}${introduction}${TOOLS}${rest}`,
+    html`<h1>${INTRODUCTION.title}</h1>\n<p>${prose(INTRODUCTION.text)}</p>\n${TOOLS}${content}`,
   );
-};
+}

@@ -3,53 +3,56 @@
 import { EXAMPLES, type Example } from '../../api/examples.ts';
 import { API_INFO } from '../../api/openapi.ts';
 import { CHECKS, OPERATIONS } from '../../api/operations.ts';
-import { type AnswerOf, apiReference, type Block, type Parameter, type Row, type ShownExample } from './reference.ts';
+import { type AnswerOf, apiReference, INTRODUCTION, parametersOf, type Section } from './reference.ts';
 import { ORIGIN, sampleOf } from './samples.ts';
 
 /** A bar would end the cell. */
 const cellText = (text: string) => text.replaceAll('|', '\\|');
 
-const tableText = (head: readonly string[], rows: readonly (readonly string[])[]) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cellText).join(' | ')} |`).join('\n');
+/** No rows are no table. */
+function tableText(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cellText).join(' | ')} |`);
+  return rows.length === 0 ? [] : [lines.join('\n')];
+}
 
 const PARAMETER_HEAD = ['Parameter', 'Required', 'Default', 'Meaning'];
-const parameterCells = ({ name, isRequired, default: otherwise, text }: Parameter) => [
-  `\`${name}\``,
-  isRequired ? 'yes' : 'no',
-  otherwise === null ? '' : `\`${otherwise}\``,
-  text,
-];
-
-const cellsOf = ({ cells }: Row) => cells;
 
 const code = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``;
 
-const renderExample = ({ example, answer }: ShownExample): readonly string[] => [
-  `#### ${example.summary}`,
-  code('sh', sampleOf('sh', example) ?? ''),
-  code('json', answer),
-];
-
-function renderBlock(block: Block): readonly string[] {
-  switch (block.kind) {
-    case 'heading':
-      return [`${'#'.repeat(block.level)} ${block.text}`];
-    case 'paragraph':
-      return [block.text];
-    case 'path':
-      return [`\`${block.method} ${block.path}\``];
-    case 'parameters':
-      return block.rows.length === 0 ? [] : [tableText(PARAMETER_HEAD, block.rows.map(parameterCells))];
-    case 'table':
-      return [tableText(block.head, block.rows.map(cellsOf))];
-    case 'section':
-      return [...block.blocks.flatMap(renderBlock), ...block.examples.flatMap(renderExample)];
-  }
+function renderSection({ title, paragraphs, table, examples, operation }: Section): readonly string[] {
+  const parameters = operation === undefined ? [] : parametersOf(operation);
+  const cells = parameters.map(({ name, isRequired, default: otherwise, text }) => [
+    `\`${name}\``,
+    isRequired ? 'yes' : 'no',
+    otherwise === null ? '' : `\`${otherwise}\``,
+    text,
+  ]);
+  return [
+    ...(operation === undefined ? [`## ${title}`] : [`### ${title}`, `\`${operation.method} ${operation.path}\``]),
+    ...paragraphs,
+    ...(table === undefined
+      ? []
+      : tableText(
+          table.head,
+          table.rows.map((row) => row.cells),
+        )),
+    ...tableText(PARAMETER_HEAD, cells),
+    ...examples.flatMap(({ example, answer }) => [
+      `#### ${example.summary}`,
+      code('sh', sampleOf('sh', example) ?? ''),
+      code('json', answer),
+    ]),
+  ];
 }
 
 /** /docs.md: the API reference as Markdown, with a mark for the origin. */
-export const docsMarkdown = (answerOf?: AnswerOf): string =>
-  `${apiReference(answerOf).flatMap(renderBlock).join('\n\n')}\n`;
+export function docsMarkdown(answerOf?: AnswerOf): string {
+  const chapters = apiReference(answerOf).flatMap(({ title, isRegistry, sections }) => [
+    ...(isRegistry ? [`## ${title}`] : []),
+    ...sections.flatMap(renderSection),
+  ]);
+  return `${[`# ${INTRODUCTION.title}`, INTRODUCTION.text, ...chapters].join('\n\n')}\n`;
+}
 
 const RULES = [
   'Anything but a 200 means unknown, not no. A problem (`application/problem+json`) says why; retry a 429 or 503 after `Retry-After` seconds.',
