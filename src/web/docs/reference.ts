@@ -29,7 +29,8 @@ export interface Section {
   readonly title: string;
   readonly paragraphs: readonly string[];
   readonly table?: Table | undefined;
-  readonly examples: readonly ShownExample[];
+  /** Answers are indented JSON. */
+  readonly examples: readonly { readonly example: Example; readonly answer: string }[];
   /** The operation that it is about: its path and parameters are shown, and a page can send its requests. */
   readonly operation?: OperationBase;
 }
@@ -39,20 +40,7 @@ export interface Table {
   readonly rows: readonly { readonly id?: string; readonly cells: readonly string[] }[];
 }
 
-export interface ShownExample {
-  readonly example: Example;
-  /** Indented JSON. */
-  readonly answer: string;
-}
-
 export type AnswerOf = (example: Example) => string;
-
-export interface Parameter {
-  readonly name: string;
-  readonly isRequired: boolean;
-  readonly default: string | null;
-  readonly text: string;
-}
 
 const operationsOf = (segment: string): readonly OperationBase[] => OPERATIONS.filter(({ tag }) => tag === segment);
 
@@ -65,7 +53,7 @@ function defaultOf(use: ParamUse): string | null {
   return text.length > MAX_DEFAULT_LENGTH ? null : text;
 }
 
-export const parametersOf = (operation: OperationBase): readonly Parameter[] =>
+export const parametersOf = (operation: OperationBase) =>
   Object.entries(operation.params).map(([name, use]) => ({
     name,
     isRequired: use.required,
@@ -81,7 +69,7 @@ const QUESTION_FIELDS: Table = {
   })),
 };
 
-const examplesOf = (operationId: string | undefined, answerOf: AnswerOf): readonly ShownExample[] =>
+const examplesOf = (operationId: string | undefined, answerOf: AnswerOf): Section['examples'] =>
   EXAMPLES.filter(({ operation }) => operation === operationId).map((example) => ({
     example,
     answer: answerOf(example),
