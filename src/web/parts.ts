@@ -7,8 +7,8 @@ export const shortAddress = (address: string): string => `${address.slice(0, 6)}
 
 export const chainName = (chainId: number): string => NETWORKS.get(chainId)?.name ?? `chain ${chainId}`;
 
-export const countText = (count: number, one: string, many = `${one}s`): string =>
-  count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${many}`;
+export const countText = (count: number, one: string): string =>
+  `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
 
 /** A message about the request or its answer. */
 export const notice = (text: string): Html => html`<p class="notice trouble" role="status">${text}</p>`;

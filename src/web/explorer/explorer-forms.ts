@@ -27,22 +27,9 @@ const VIEWS = [
 export const viewTabs = (current: (typeof VIEWS)[number][0]): Html =>
   html`<div class="tabs" role="navigation" aria-label="What to ask">${VIEWS.map(([href, name]) => navigationLink(href, name, href === current))}</div>`;
 
-interface FieldOptions {
-  readonly isRequired?: boolean;
-  /** The part of the form that the field belongs to. */
-  readonly kind?: string;
-}
+const field = ({ values }: ExplorerQuery, label: string, name: string, hint: string, isRequired = false): Html =>
+  html`<label>${label}<input name="${name}" value="${values.get(name)}" placeholder="${hint}" autocomplete="off" autocapitalize="off" spellcheck="false"${isRequired && html` required`}></label>`;
 
-const field = (
-  { values }: ExplorerQuery,
-  label: string,
-  name: string,
-  hint: string,
-  { isRequired = false, kind = '' }: FieldOptions = {},
-): Html =>
-  html`<label class="${kind}">${label}<input name="${name}" value="${values.get(name)}" placeholder="${hint}" autocomplete="off" autocapitalize="off" spellcheck="false"${isRequired && html` required`}></label>`;
-
-const REQUIRED = { isRequired: true };
 const WHEN = 'now, a block, or a date';
 
 const moreFields = (isOpen: boolean, title: string, content: Html): Html =>
@@ -53,7 +40,7 @@ export function walletForm(query: ExplorerQuery): Html {
   const isOpen = entered(query, 'chain') !== '' || entered(query, 'asOf') !== '';
   const chain = selectField('Chain', 'chain', query.values.get('chain') ?? '', chains);
   return html`<form class="panel search" action="/" method="get" role="search">
-<div class="ask">${field(query, 'Wallet address', 'wallet', '0x…', REQUIRED)}<button>Look up</button></div>
+<div class="ask">${field(query, 'Wallet address', 'wallet', '0x…', true)}<button>Look up</button></div>
 ${moreFields(isOpen, 'Chain and point in time', html`${chain}${field(query, 'As of', 'asOf', WHEN)}`)}</form>`;
 }
 
@@ -63,10 +50,10 @@ export function checkForm(query: ExplorerQuery): Html {
   const isOpen = entered(query, 'rights') !== '' || entered(query, 'at') !== '';
   const more = html`${field(query, 'Rights', 'rights', 'such as vote')}${field(query, 'As of', 'at', WHEN)}`;
   return html`<form class="panel search" action="/" method="get">
-${field(query, 'Hot wallet: the one that acts', 'to', '0x…', REQUIRED)}
-${field(query, 'Cold wallet: the one it acts for', 'from', '0x…', REQUIRED)}
+${field(query, 'Hot wallet: the one that acts', 'to', '0x…', true)}
+${field(query, 'Cold wallet: the one it acts for', 'from', '0x…', true)}
 <div class="row">${scopes}${chains}
-${field(query, 'Contract', 'contract', '0x…', { kind: 'of-contract' })}${field(query, 'Token id', 'tokenId', '42', { kind: 'of-token' })}</div>
+${field(query, 'Contract', 'contract', '0x…')}${field(query, 'Token id', 'tokenId', '42')}</div>
 ${moreFields(isOpen, 'Rights and point in time', more)}
 <button>Check</button></form>`;
 }
