@@ -6,17 +6,8 @@ export const show = (id, isShown) => {
   byId(id).hidden = !isShown;
 };
 
-export function element(tag, text = '', className = '') {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  if (className) made.className = className;
-  return made;
-}
-
-/** A button that submits nothing. */
-export function button(text, onClick) {
-  const made = element('button', text);
-  made.type = 'button';
-  made.addEventListener('click', () => onClick(made));
+export function element(tag, properties, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
   return made;
 }

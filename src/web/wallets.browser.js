@@ -1,6 +1,6 @@
 // Finds the wallets of this browser: those that announce themselves (EIP-6963), and a plain window.ethereum.
 
-import { button, byId, show } from './dom.js';
+import { byId, element, show } from './dom.js';
 
 /** Makes a button for every wallet, also for those that arrive late. It calls `use(provider, button)`. */
 export function offerWallets(verb, use) {
@@ -9,7 +9,8 @@ export function offerWallets(verb, use) {
   const add = (name, provider) => {
     if (typeof provider?.request !== 'function' || providers.has(provider)) return;
     providers.add(provider);
-    byId('wallets').append(button(`${verb} with ${name}`, (pressed) => use(provider, pressed)));
+    const onclick = ({ currentTarget }) => use(provider, currentTarget);
+    byId('wallets').append(element('button', { type: 'button', onclick }, `${verb} with ${name}`));
     show('no-wallet', false);
   };
   const plain = () => add('your browser wallet', window.ethereum);

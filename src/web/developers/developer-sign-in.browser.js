@@ -15,19 +15,17 @@ const hexOf = (text) =>
 async function makeMessage(address, chainId) {
   // EIP-4361 requires a checksummed address: the service returns it.
   const { nonce, wallet, issuedAt, expiresAt } = await ask('/developers/nonce', 'POST', { wallet: address });
-  return [
-    `${location.host} wants you to sign in with your Ethereum account:`,
-    wallet,
-    '',
-    'Sign in to manage your API keys.',
-    '',
-    `URI: ${location.origin}/developers`,
-    'Version: 1',
-    `Chain ID: ${chainId}`,
-    `Nonce: ${nonce}`,
-    `Issued At: ${issuedAt}`,
-    `Expiration Time: ${expiresAt}`,
-  ].join('\n');
+  return `${location.host} wants you to sign in with your Ethereum account:
+${wallet}
+
+Sign in to manage your API keys.
+
+URI: ${location.origin}/developers
+Version: 1
+Chain ID: ${chainId}
+Nonce: ${nonce}
+Issued At: ${issuedAt}
+Expiration Time: ${expiresAt}`;
 }
 
 async function openSession(message, signature) {

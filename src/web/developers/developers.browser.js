@@ -8,7 +8,7 @@ const REQUEST_PENDING = -32002;
 
 /** One message at a time, announced by screen readers. An empty text takes it away. */
 export function say(text, isError = false) {
-  const message = element('p', text, isError ? 'notice trouble' : 'notice yes');
+  const message = element('p', { className: isError ? 'notice trouble' : 'notice yes' }, text);
   byId('messages').replaceChildren(...(text === '' ? [] : [message]));
 }
 

@@ -1,6 +1,6 @@
 // Sends the forms of the reference to the API and shows each answer beside its operation, exactly as it was sent.
 
-import { button, element } from './dom.js';
+import { element } from './dom.js';
 
 const HEADERS = [
   'X-Block-Number',
@@ -23,7 +23,7 @@ const PARTS = /("(?:[^"\\]|\\.)*"?)(\s*:)?|[[{]\s*[\]}]|[[\]{},]|[^\s[\]{},"]+/g
 
 /** JSON, indented and coloured without reading its values, so that every digit stays. */
 function indented(json) {
-  const code = element('code');
+  const code = element('code', {});
   let depth = 0;
   const line = () => `\n${'  '.repeat(depth)}`;
   for (const [part, string, colon] of json.matchAll(PARTS)) {
@@ -35,8 +35,8 @@ function indented(json) {
       code.append(line() + part);
     } else if (part === ',') code.append(part + line());
     else if (/^[[{]/.test(part)) code.append(part);
-    else if (string === undefined) code.append(element('span', part, 'n'));
-    else code.append(element('span', string, colon ? 'p' : 's'), colon ? ': ' : '');
+    else if (string === undefined) code.append(element('span', { className: 'n' }, part));
+    else code.append(element('span', { className: colon ? 'p' : 's' }, string), colon ? ': ' : '');
   }
   return code;
 }
@@ -73,9 +73,8 @@ async function readStart(response) {
 }
 
 function headerList(headers) {
-  const list = element('dl');
-  for (const name of HEADERS) if (headers.has(name)) list.append(element('dt', name), element('dd', headers.get(name)));
-  return list;
+  const shown = HEADERS.filter((name) => headers.has(name));
+  return element('dl', {}, ...shown.flatMap((name) => [element('dt', {}, name), element('dd', {}, headers.get(name))]));
 }
 
 /** A problem names the place that explains it. */
@@ -87,40 +86,29 @@ function explanation(text) {
     // Not a problem of the API.
   }
   if (typeof type !== 'string' || !type.startsWith('/docs#problem-')) return [];
-  const link = element('a', 'What this problem means, and what to do');
-  link.href = type.slice('/docs'.length);
-  const line = element('p');
-  line.append(link);
-  return [line];
+  const href = type.slice('/docs'.length);
+  return [element('p', {}, element('a', { href }, 'What this problem means, and what to do'))];
 }
 
-function bodyBlock(text) {
-  const block = element('pre', '', 'answer');
-  block.tabIndex = 0;
-  block.setAttribute('role', 'group');
-  block.setAttribute('aria-label', 'Body');
-  block.append(indented(text));
-  return block;
-}
-
-function show(panel, status, isGood, parts) {
-  const line = panel.querySelector('[role=status]');
-  line.replaceChildren(element('span', status.name, `badge ${isGood ? 'good' : 'bad'}`), ` ${status.more}`);
+function show(panel, isGood, name, more, parts) {
+  const badge = element('span', { className: `badge ${isGood ? 'good' : 'bad'}` }, name);
+  panel.querySelector('[role=status]').replaceChildren(badge, ` ${more}`);
   panel.querySelector('.details').replaceChildren(...parts);
 }
 
 /** The parts of a panel that every answer has. */
 function fill(panel, form) {
-  const status = element('p', 'Sending…');
-  status.setAttribute('role', 'status');
-  const close = button('Close', () => {
+  const onclick = () => {
     panel.hidden = true;
     form.querySelector('button').focus();
-  });
-  close.className = 'plain';
-  const bar = element('div', '', 'actions');
-  bar.append(status, close);
-  panel.append(element('h4', 'Answer', 'about'), bar, element('div', '', 'details'));
+  };
+  const close = element('button', { type: 'button', className: 'plain', onclick }, 'Close');
+  const status = element('p', { role: 'status' }, 'Sending…');
+  panel.append(
+    element('h4', { className: 'about' }, 'Answer'),
+    element('div', { className: 'actions' }, status, close),
+    element('div', { className: 'details' }),
+  );
 }
 
 const running = new WeakMap();
@@ -132,25 +120,22 @@ async function run(form) {
   running.set(form, abort);
   const { url, init } = requestOf(form);
   panel.setAttribute('aria-busy', 'true');
-  const asked = element('p', `${init.method} ${url}`, 'path');
+  const asked = element('p', { className: 'path' }, `${init.method} ${url}`);
   const began = performance.now();
   try {
     const response = await fetch(url, { ...init, signal: abort.signal });
     const { text, isCut } = await readStart(response);
     const time = `${Math.round(performance.now() - began)} ms`;
-    const note = isCut ? [element('p', `Only the first ${MAX_SHOWN.toLocaleString('en')} characters are shown.`)] : [];
+    const cut = `Only the first ${MAX_SHOWN.toLocaleString('en')} characters are shown.`;
+    const note = isCut ? [element('p', {}, cut)] : [];
     const problem = response.ok ? [] : explanation(text);
     const name = `${response.status} ${response.statusText}`.trim();
-    show(panel, { name, more: time }, response.ok, [
-      asked,
-      ...problem,
-      headerList(response.headers),
-      ...note,
-      bodyBlock(text),
-    ]);
+    const scrolled = { className: 'answer', tabIndex: 0, role: 'group', ariaLabel: 'Body' };
+    const body = element('pre', scrolled, indented(text));
+    show(panel, response.ok, name, time, [asked, ...problem, headerList(response.headers), ...note, body]);
   } catch (error) {
     if (abort.signal.aborted) return;
-    show(panel, { name: 'No answer', more: error.message }, false, [asked]);
+    show(panel, false, 'No answer', error.message, [asked]);
   }
   panel.removeAttribute('aria-busy');
 }

@@ -58,11 +58,8 @@ function find(query) {
 }
 
 function itemOf({ id, title, about }) {
-  const [item, link] = [element('li'), element('a')];
-  link.href = `#${id}`;
-  link.append(element('strong', title), ' ', element('span', about));
-  item.append(link);
-  return item;
+  const texts = [element('strong', {}, title), ' ', element('span', {}, about)];
+  return element('li', {}, element('a', { href: `#${id}` }, ...texts));
 }
 
 function close() {
