@@ -5,8 +5,6 @@ import { countText, dayText, exactText, field, nearText, setFields, syncList } f
 import { ask, createList, onSubmit, openDialog, say } from './developers.js';
 import { byId, show } from './dom.js';
 
-const SVG = 'http://www.w3.org/2000/svg';
-
 const isWorking = ({ state }) => state === 'active' || state === 'replaced';
 /** Tells apart keys with the same label. */
 const nameOf = ({ label, shown }) => `“${label}” (${shown}…)`;
@@ -28,20 +26,15 @@ function factsText(record) {
 }
 
 function drawUses(figure, uses) {
-  const svg = figure.querySelector('svg');
   figure.hidden = sum(uses) === 0;
-  if (figure.hidden || svg.dataset.drawn === uses.join()) return;
-  svg.dataset.drawn = uses.join();
-  svg.setAttribute('aria-label', `${countText(sum(uses), 'request')} in 30 days, ${uses.at(-1)} of them today`);
-  const most = Math.max(...uses);
+  const most = Math.max(1, ...uses);
   const bars = uses.map((count, turn) => {
-    const bar = document.createElementNS(SVG, 'rect');
     const height = count === 0 ? 1 : Math.max(3, (46 * count) / most);
-    for (const [name, value] of Object.entries({ x: turn * 10 + 1, y: 48 - height, width: 8, height }))
-      bar.setAttribute(name, value);
-    return bar;
+    return `M${turn * 10 + 1} 48v${-height}h8v${height}z`;
   });
-  svg.replaceChildren(...bars);
+  const svg = figure.querySelector('svg');
+  svg.setAttribute('aria-label', `${countText(sum(uses), 'request')} in 30 days, ${uses.at(-1)} of them today`);
+  svg.firstElementChild.setAttribute('d', bars.join(''));
 }
 
 function fillRow(row, record, isRotated) {

@@ -22,7 +22,7 @@ const TEMPLATES = html`<template id="key-group"><section class="card"><h3 data-f
 <template id="key-row"><li><div class="flow key"><code data-field="shown"></code> <span class="badge" data-field="state"></span>
 <span class="actions"><button type="button" class="plain" data-action="rotate">Rotate</button> <button type="button" class="plain" data-action="revoke">Revoke</button></span></div>
 <p class="soft" data-field="facts"></p>
-<figure class="uses" hidden><svg viewBox="0 0 300 48" role="img" preserveAspectRatio="none"></svg><figcaption>Requests per day, last 30 days</figcaption></figure></li></template>
+<figure class="uses" hidden><svg viewBox="0 0 300 48" role="img" preserveAspectRatio="none"><path/></svg><figcaption>Requests per day, last 30 days</figcaption></figure></li></template>
 <template id="ended-row"><tr><td data-field="label"></td><td><code data-field="shown"></code></td><td data-field="ended"></td><td data-field="used"></td></tr></template>`;
 
 const DIALOGS = html`<dialog id="rotate-dialog" aria-labelledby="rotate-title"><form method="dialog">
