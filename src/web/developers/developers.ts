@@ -46,14 +46,13 @@ export const renderDevelopers = ({ keyLimit, anonymousLimit, selfService }: Deve
 ${selfService === null ? OPERATOR_MANAGED : renderSelfService(selfService)}`,
   );
 
-const limitText = ({ most, seconds }: Limit) => `${most} requests in any ${seconds} seconds`;
+const limitText = (limit: Limit | null, of = '') =>
+  limit === null
+    ? 'requests are not limited'
+    : `you can send ${limit.most} requests in any ${limit.seconds} seconds${of}`;
 
 const describeLimits = (anonymous: Limit | null, key: Limit | null): Html =>
-  html`Without a key, ${
-    anonymous === null ? 'requests are not limited' : `you can send ${limitText(anonymous)}`
-  }. With a key in the <code>X-API-KEY</code> header, ${
-    key === null ? 'requests are not limited' : `you can send ${limitText(key)}, all your keys together`
-  }; v1 takes no keys.`;
+  html`Without a key, ${limitText(anonymous)}. With a key in the <code>X-API-KEY</code> header, ${limitText(key, ', all your keys together')}; v1 takes no keys.`;
 
 const OPERATOR_MANAGED = html`<section class="panel"><h2>How to get a key</h2>
 <p>The operator of this service hands out its keys. Ask them for one, and tell them what you will use it for and how many

@@ -6,7 +6,7 @@ import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, copyButton, shortAddress } from '../parts.ts';
 import { dateText } from '../time-text.ts';
-import { type Grant, hasAnyRight, isUnlimited } from './grant.ts';
+import { type Grant, type GrantRow, hasAnyRight, isUnlimited, otherOf } from './grant.ts';
 import type { WalletView } from './wallet-view.ts';
 
 /** Digits that stay at each end of a long number. */
@@ -35,10 +35,14 @@ function explorerLink(view: WalletView, chainId: number, path: string, content: 
     : html`<a href="${base}/${path}" rel="noreferrer noopener" aria-label="${label}">${content}</a>`;
 }
 
-export function renderWalletLink(view: WalletView, address: string, chainId: number): Html {
+/** The wallet at the other end, with the chain and the registry of the grant. */
+export function renderOther(view: WalletView, row: GrantRow): Html {
+  const { chainId, version } = row.grant;
+  const address = otherOf(row);
   const short = shortAddress(address);
   const out = explorerLink(view, chainId, `address/${address}`, html`↗`, `${short} in a block explorer`);
-  return html`<span class="who"><a class="address" href="/?wallet=${address}">${shortened(address, short)}</a> ${out}${copyButton(address, `address ${short}`)}</span>`;
+  return html`<span class="who"><a class="address" href="/?wallet=${address}">${shortened(address, short)}</a> ${out}${copyButton(address, `address ${short}`)}</span>
+<span class="badges"><span class="badge">${chainName(chainId)}</span> <span class="badge">v${version}</span></span>`;
 }
 
 function renderContract(view: WalletView, address: string, chainId: number): Html {
@@ -48,9 +52,10 @@ function renderContract(view: WalletView, address: string, chainId: number): Htm
   return html`<span class="address">${link ?? short}</span>${copyButton(address, `contract ${shortAddress(address)}`)}`;
 }
 
-export function renderTransaction(view: WalletView, hash: string, chainId: number, text: string): Html {
-  const label = `${text}: transaction in a block explorer`;
-  return explorerLink(view, chainId, `tx/${hash}`, html`${text} ↗`, label) ?? html`${text}`;
+/** The block of a log, with a link to its transaction. */
+export function renderBlock(view: WalletView, { block, transactionHash }: Grant['since'], chainId: number): Html {
+  const label = `block ${block}: transaction in a block explorer`;
+  return explorerLink(view, chainId, `tx/${transactionHash}`, html`block ${block} ↗`, label) ?? html`block ${block}`;
 }
 
 /** Zeros at the end say nothing. */
@@ -99,6 +104,3 @@ export function renderRights({ now }: WalletView, grant: Grant): Html {
     html`<span class="note soft">${expires < now ? 'expired' : 'expires'} ${dateText(expires)}, not enforced by the registry</span>`;
   return html`<span class="right">only “${text}”</span> ${end} <span class="bytes">${bytes}</span>`;
 }
-
-export const renderBadges = ({ version, chainId }: Grant): Html =>
-  html`<span class="badges"><span class="badge">${chainName(chainId)}</span> <span class="badge">v${version}</span></span>`;

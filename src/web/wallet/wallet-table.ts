@@ -5,7 +5,7 @@ import { type Html, html } from '../html.ts';
 import { shortAddress } from '../parts.ts';
 import { renderTime } from '../time-text.ts';
 import { type GrantRow, isUnlimited, otherOf, rowKey } from './grant.ts';
-import { renderBadges, renderRights, renderScope, renderTransaction, renderWalletLink } from './grant-cells.ts';
+import { renderBlock, renderOther, renderRights, renderScope } from './grant-cells.ts';
 import type { Listing } from './wallet-reader.ts';
 import { DIRECTIONS, type Direction, type WalletView, walletUrl } from './wallet-view.ts';
 
@@ -41,16 +41,15 @@ ${its.map((row) => renderRow(view, row, hasActions))}</tbody>`;
 function renderRow(view: WalletView, row: GrantRow, hasActions: boolean): Html {
   const { direction, grant } = row;
   const { since, chainId } = grant;
-  const other = otherOf(row);
   const cell = (label: string, content: Html) => html`<td role="cell" data-label="${label}"><div>${content}</div></td>`;
   const isDangerous = direction === 'outgoing' && isUnlimited(grant);
   const revoke =
     direction === 'outgoing' &&
-    html`<a class="button danger small" href="${revokeLink(view.wallet, grant)}" aria-label="Revoke the grant to ${shortAddress(other)}">Revoke</a>`;
+    html`<a class="button danger small" href="${revokeLink(view.wallet, grant)}" aria-label="Revoke the grant to ${shortAddress(otherOf(row))}">Revoke</a>`;
   return html`<tr role="row" data-key="${rowKey(row)}"${isDangerous && html` class="dangerous"`}>
-${cell('Wallet', html`${renderWalletLink(view, other, chainId)} ${renderBadges(grant)}`)}
+${cell('Wallet', renderOther(view, row))}
 ${cell('What', renderScope(view, grant))}
 ${cell('Rights', renderRights(view, grant))}
-${cell('Since', html`${renderTime(since.timestamp, view.now, since.block)} <span class="soft">${renderTransaction(view, since.transactionHash, chainId, `block ${since.block}`)}</span>`)}
+${cell('Since', html`${renderTime(since.timestamp, view.now, since.block)} <span class="soft">${renderBlock(view, since, chainId)}</span>`)}
 ${hasActions && html`<td role="cell" class="action">${revoke}</td>`}</tr>`;
 }
