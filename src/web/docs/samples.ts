@@ -95,7 +95,7 @@ for (const answer of answers) {
   console.log(answer.ok ? answer.${operation.id === 'holdersBatch' ? 'holds' : 'rows'} : answer.error.problem.title);
 }`;
     default:
-      return print(`${LISTING[operation.kind as keyof typeof LISTING] ?? operation.id}(${query}).all()`);
+      return print(`${operation.kind.endsWith('list') ? 'list' : operation.id}(${query}).all()`);
   }
 }
 
@@ -104,9 +104,6 @@ const WALLETS_METHOD = {
   delegatesBatch: 'delegatesMany',
   holdersBatch: 'holdersMany',
 } as const;
-
-/** The method of the client, where it is not named after the operation. */
-const LISTING = { list: 'list', 'any-list': 'list' } as const;
 
 const versionOf = (operation: Operation): Values =>
   'version' in operation && operation.version !== 'any' ? { version: operation.version } : {};

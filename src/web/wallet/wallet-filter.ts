@@ -16,7 +16,7 @@ export function renderFilters(view: WalletView): Html {
   const ofGrants =
     !isHistory &&
     html`${selectField('Kind', 'kind', kind ?? '', kinds)}${selectField('Order', 'order', order, Object.entries(ORDER_TEXTS))}
-<label class="tick"><input type="checkbox" name="unlimited" value="yes"${isUnlimitedOnly && html` checked`}> Only without limit</label>`;
+<label class="choice"><input type="checkbox" name="unlimited" value="yes"${isUnlimitedOnly && html` checked`}> Only without limit</label>`;
   return html`<form class="flow filters" action="/#grants" method="get" aria-label="Filter">${hidden('wallet', wallet)}${hidden('asOf', asOf)}${hidden('view', isHistory ? 'history' : '')}
 ${selectField('Direction', 'direction', direction ?? '', Object.entries(directions))}${allChainIds.length > 1 ? selectField('Chain', 'chain', chain, chains) : hidden('chain', chain)}${ofGrants}
 <button class="plain">Apply</button></form>`;
