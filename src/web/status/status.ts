@@ -6,15 +6,7 @@ import { askApi, type FetchApi, Refusal } from '../ask-api.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { dateText, durationText } from '../time-text.ts';
-import {
-  confirmedText,
-  healthOf,
-  indexedPercent,
-  isBackfilling,
-  networkName,
-  provenText,
-  summaryOf,
-} from './chain-health.ts';
+import { backfillPercent, confirmedText, healthOf, networkName, provenText, summaryOf } from './chain-health.ts';
 import { renderLag } from './lag-line.ts';
 
 export async function renderStatus(fetchApi: FetchApi): Promise<string> {
@@ -49,11 +41,12 @@ function renderChain(network: NetworkRecord): Html {
   const { chainId, ready, head, lagSeconds, partial, firstBlock } = network;
   const { badge, detail } = healthOf(network);
   const name = networkName(network);
+  const percent = backfillPercent(network);
   const age = lagSeconds !== null && html` <span class="soft">${durationText(lagSeconds)} ago</span>`;
   return html`<section class="card chain" id="chain-${chainId}" aria-labelledby="chain-${chainId}-name">
 <h2><span id="chain-${chainId}-name">${name}</span> <span class="soft">chain ${chainId}</span> <span class="badge ${ready ? 'good' : 'bad'}">${badge}</span></h2>
 ${detail !== '' && html`<p class="notice trouble">${detail}</p>`}
-${isBackfilling(network) && progressBar(network)}
+${percent !== null && html`<label class="backfill">Indexed <progress max="100" value="${percent}">${percent} %</progress></label>`}
 ${partial && html`<p class="notice">Indexed from block ${String(firstBlock)}. What was delegated before is unknown, and missing in its answers.</p>`}
 <dl>${row('Newest indexed block', head === null ? 'None yet' : html`${head.number}${age}`)}
 ${row('Proven', provenText(network))}
@@ -63,11 +56,6 @@ ${operatorDetails(network)}</section>`;
 }
 
 const row = (label: string, value: Html | string) => html`<dt>${label}</dt><dd>${value}</dd>`;
-
-function progressBar(network: NetworkRecord): Html {
-  const percent = indexedPercent(network);
-  return html`<label class="backfill">Indexed <progress max="100" value="${percent}">${percent} %</progress></label>`;
-}
 
 function operatorDetails(network: NetworkRecord): Html {
   const { chainId, head, chainBlock, finalizedBlock, firstBlock, lagSeconds, maxLagSeconds, progress } = network;
