@@ -77,7 +77,7 @@ describe('home', () => {
 async function verdict(path: string): Promise<{ said: string; why: string; answered: string; page: Page }> {
   const page = await visit(path);
   const why = await page.locator('.verdict').innerText();
-  const command = await page.locator('.command code').innerText();
+  const command = await page.locator('.copied code').innerText();
   const answered = await (await fetch(/^curl '(.+)'$/.exec(command)?.[1] ?? '')).text();
   return { said: await page.locator('.said').innerText(), why, answered, page };
 }

@@ -154,7 +154,7 @@ test('printed, it has whole addresses, ids and times, the table, and nothing to 
   const page = await visit(WALLET);
   await page.emulateMedia({ media: 'print' });
   const shown = (selector: string) => page.locator(`${selector}:visible`).count();
-  expect([await shown('.grants'), await shown('form'), await shown('main button'), await shown('.revoke')]).toEqual([
+  expect([await shown('.grants'), await shown('form'), await shown('main button'), await shown('.action a')]).toEqual([
     1, 0, 0, 0,
   ]);
   const printed = (await page.evaluate(

@@ -7,7 +7,8 @@ export class Html {
   }
 }
 
-type Part = string | number | Html | readonly Html[];
+/** What is null, undefined or false is left out. */
+type Part = string | number | Html | readonly Html[] | null | undefined | false;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -19,13 +20,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? '');
 
 const renderPart = (part: Part): string => {
+  if (part === null || part === undefined || part === false) return '';
   if (part instanceof Html) return part.text;
   if (typeof part === 'object') return part.map(({ text }) => text).join('');
   return escaped(String(part));
 };
 
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(strings.reduce((text, next, position) => text + renderPart(parts[position - 1] ?? '') + next));
+  return new Html(strings.reduce((text, next, position) => text + renderPart(parts[position - 1]) + next));
 }
 
 /** Escapes text, and makes elements of `code` and of [links](/path) within this site. */

@@ -2,9 +2,9 @@
 
 import { PROBLEMS, type ProblemType, problemUri } from '../api/problems.ts';
 import { shorten } from '../api/query.ts';
-import { durationText } from './duration.ts';
 import { type Html, html } from './html.ts';
-import { PROBLEM_STYLE, renderPage } from './page.ts';
+import { renderPage } from './page.ts';
+import { durationText } from './time-text.ts';
 
 export interface ShownProblem {
   readonly type: ProblemType;
@@ -33,7 +33,7 @@ export function renderProblem(problem: ShownProblem): string {
   const heading = isUnknownPath ? 'Page not found' : title;
   const what = isUnknownPath ? html`There is no page at <code>${shorten(path)}</code>.` : html`${detail}`;
   return renderPage(
-    { title: heading, path: '', styles: [PROBLEM_STYLE] },
+    { title: heading, path: '', styles: ['/problem.css'] },
     html`<p class="code">${status}</p>
 <h1>${heading}</h1>
 <p class="lead">${what} ${nextStep(problem)}</p>

@@ -1,18 +1,22 @@
 // Finds the wallets of this browser: those that announce themselves (EIP-6963), and a plain window.ethereum.
 
-/** Calls `found(name, provider, id)` once for every wallet, also for those that arrive late. */
-// biome-ignore lint/correctness/noUnusedVariables: the scripts of the pages use it
-function findWallets(found) {
+import { byId, element, show } from './dom.js';
+
+/** Makes a button for every wallet, also for those that arrive late. It calls `use(provider, button)`. */
+export function offerWallets(verb, use) {
   /** A wallet can be window.ethereum and announce itself too, again and again. */
   const providers = new Set();
-  const add = (name, provider, id) => {
+  const add = (name, provider) => {
     if (typeof provider?.request !== 'function' || providers.has(provider)) return;
     providers.add(provider);
-    found(name, provider, id);
+    const onclick = ({ currentTarget }) => use(provider, currentTarget);
+    byId('wallets').append(element('button', { type: 'button', onclick }, `${verb} with ${name}`));
+    show('no-wallet', false);
   };
-  const plain = () => add('your browser wallet', window.ethereum, 'plain');
+  const plain = () => add('your browser wallet', window.ethereum);
+  show('no-wallet', true);
   window.addEventListener('eip6963:announceProvider', ({ detail }) => {
-    if (detail?.info !== undefined) add(detail.info.name, detail.provider, detail.info.uuid);
+    if (detail?.info !== undefined) add(detail.info.name, detail.provider);
   });
   window.addEventListener('ethereum#initialized', plain, { once: true });
   // Wallets that are already there announce themselves at once.

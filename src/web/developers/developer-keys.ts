@@ -3,26 +3,26 @@
 import { html } from '../html.ts';
 
 /** Stays in view if the session ends, because the key cannot be shown again. */
-export const NEW_KEY = html`<section id="new-key" class="notice yes once" aria-labelledby="new-key-heading" hidden>
+export const NEW_KEY = html`<section id="new-key" class="notice yes stack once" aria-labelledby="new-key-heading" hidden>
 <h2 id="new-key-heading">Your new key for <span data-field="label"></span></h2>
 <p>Copy it now: it will not be shown again.</p>
 <pre><code id="new-key-text"></code></pre>
-<p class="actions"><button type="button" class="copy" id="copy-key">Copy the key</button></p>
+<p class="actions"><button type="button" id="copy-key">Copy the key</button></p>
 <p>Try it: which delegations does your own wallet have?</p>
 <pre><code id="new-key-curl"></code></pre>
-<p class="actions"><button type="button" class="copy plain" id="copy-curl">Copy the command</button>
-<button id="hide-key" class="plain" type="button">Done</button></p></section>`;
+<p class="actions"><button type="button" class="plain" id="copy-curl">Copy the command</button>
+<button id="hide-new-key" class="plain" type="button">Done</button></p></section>`;
 
-const CREATE = html`<form id="create" class="panel create line"><label>Label<input name="label" required maxlength="100" placeholder="mint site" autocomplete="off"></label>
+const CREATE = html`<form id="create" class="panel create ask"><label>Label<input name="label" required maxlength="100" placeholder="mint site" autocomplete="off"></label>
 <label>Expires<select name="days"><option value="">never</option><option value="30">in 30 days</option><option value="365">in a year</option></select></label>
 <button>Create a key</button></form>`;
 
 /** Each button gets the name of its key, which tells apart the two keys of a rotation. */
 const TEMPLATES = html`<template id="key-group"><section class="card"><h3 data-field="label"></h3><ul class="keys"></ul></section></template>
-<template id="key-row"><li><div class="key"><code data-field="shown"></code> <span class="badge" data-field="state"></span>
+<template id="key-row"><li><div class="flow key"><code data-field="shown"></code> <span class="badge" data-field="state"></span>
 <span class="actions"><button type="button" class="plain" data-action="rotate">Rotate</button> <button type="button" class="plain" data-action="revoke">Revoke</button></span></div>
 <p class="soft" data-field="facts"></p>
-<figure class="uses" hidden><svg viewBox="0 0 300 48" role="img" preserveAspectRatio="none"></svg><figcaption class="soft">Requests per day, last 30 days</figcaption></figure></li></template>
+<figure class="uses" hidden><svg viewBox="0 0 300 48" role="img" preserveAspectRatio="none"><path/></svg><figcaption>Requests per day, last 30 days</figcaption></figure></li></template>
 <template id="ended-row"><tr><td data-field="label"></td><td><code data-field="shown"></code></td><td data-field="ended"></td><td data-field="used"></td></tr></template>`;
 
 const DIALOGS = html`<dialog id="rotate-dialog" aria-labelledby="rotate-title"><form method="dialog">
@@ -38,12 +38,12 @@ const DIALOGS = html`<dialog id="rotate-dialog" aria-labelledby="rotate-title"><
 <p data-field="other"></p>
 <p class="actions"><button class="danger" value="yes">Revoke the key</button> <button class="plain" value="" autofocus>Cancel</button></p></form></dialog>`;
 
-export const KEYS_SECTION = html`<section aria-labelledby="keys-heading"><div class="heading"><h2 id="keys-heading" tabindex="-1">Your keys</h2><p id="quota" class="soft"></p></div>
+export const KEYS_SECTION = html`<section aria-labelledby="keys-heading"><div class="flow heading"><h2 id="keys-heading" tabindex="-1">Your keys</h2><p id="quota" class="soft"></p></div>
 ${CREATE}
 <p id="no-keys" class="empty" hidden>You have no keys yet. Create one for each program that asks, so that you can revoke it alone.</p>
 <div id="keys" class="stack"></div>
 <details id="ended" hidden><summary>Keys that have ended</summary><div class="scroll" tabindex="0" role="region" aria-label="Keys that have ended">
 <table><thead><tr><th>Label</th><th>Key</th><th>Ended</th><th>Last used</th></tr></thead><tbody id="ended-keys"></tbody></table></div></details>
-<p><button id="more" class="plain" type="button" hidden>Show more keys</button></p></section>
+<p><button id="more-keys" class="plain" type="button" hidden>Show more keys</button></p></section>
 ${TEMPLATES}
 ${DIALOGS}`;

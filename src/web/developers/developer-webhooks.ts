@@ -3,14 +3,14 @@
 import { html } from '../html.ts';
 
 /** Stays in view if the session ends, because the secret cannot be shown again. */
-export const NEW_SECRET = html`<section id="new-secret" class="notice yes once" aria-labelledby="new-secret-heading" hidden>
+export const NEW_SECRET = html`<section id="new-secret" class="notice yes stack once" aria-labelledby="new-secret-heading" hidden>
 <h2 id="new-secret-heading">The secret of <span data-field="url"></span></h2>
 <p>Your server verifies the signatures with it. Copy it now: it will not be shown again. When your server has it, press Confirm below.</p>
 <pre><code id="new-secret-text"></code></pre>
-<p class="actions"><button type="button" class="copy" id="copy-secret">Copy the secret</button>
-<button id="hide-secret" class="plain" type="button">Done with the secret</button></p></section>`;
+<p class="actions"><button type="button" id="copy-secret">Copy the secret</button>
+<button id="hide-new-secret" class="plain" type="button">Done with the secret</button></p></section>`;
 
-const CREATE = html`<form id="create-webhook" class="panel create"><div class="line"><label>URL<input name="url" type="url" required maxlength="2048" placeholder="https://example.com/webhook" autocomplete="off"></label>
+const CREATE = html`<form id="create-webhook" class="panel create"><div class="ask"><label>URL<input name="url" type="url" required maxlength="2048" placeholder="https://example.com/webhook" autocomplete="off"></label>
 <label>Deliver<select name="at"><option value="final">when a block is final</option><option value="head">at once, with undo after a reorg</option></select></label>
 <button>Create a webhook</button></div>
 <details><summary>Only some changes</summary>

@@ -2,10 +2,10 @@
 
 import { ANY_LIST } from '../../api/any-operations.ts';
 import type { SessionJson } from '../../api/developer-json.ts';
-import { Html, html } from '../html.ts';
-import { DEVELOPERS_SCRIPT, DEVELOPERS_STYLE, renderPage, WALLETS_SCRIPT, WEBHOOKS_SCRIPT } from '../page.ts';
+import { type Html, html } from '../html.ts';
+import { renderPage } from '../page.ts';
+import { chainChoices, selectField } from '../parts.ts';
 import { KEYS_SECTION, NEW_KEY } from './developer-keys.ts';
-import { renderSignIn } from './developer-sign-in.ts';
 import { NEW_SECRET, WEBHOOKS_SECTION } from './developer-webhooks.ts';
 
 interface Limit {
@@ -21,7 +21,7 @@ export interface DeveloperPage {
   readonly selfService: SelfService | null;
 }
 
-export interface SelfService {
+interface SelfService {
   /** Who looks at the page. */
   readonly session: SessionJson;
   /** The chains that a contract wallet can be on. */
@@ -31,48 +31,76 @@ export interface SelfService {
   readonly testWallet: string | null;
 }
 
+const SCRIPTS = ['/developer-sign-in.js', '/developer-keys.js'] as const;
+
 export const renderDevelopers = ({ keyLimit, anonymousLimit, selfService }: DeveloperPage): string =>
   renderPage(
     {
       title: 'Developers',
       path: '/developers',
-      styles: [DEVELOPERS_STYLE],
-      scripts:
-        selfService === null
-          ? []
-          : [WALLETS_SCRIPT, DEVELOPERS_SCRIPT, ...(selfService.webhooks ? [WEBHOOKS_SCRIPT] : [])],
+      styles: ['/developers.css'],
+      scripts: selfService === null ? [] : selfService.webhooks ? [...SCRIPTS, '/developer-webhooks.js'] : SCRIPTS,
     },
     html`<h1>API keys${selfService?.webhooks ? ' and webhooks' : ''}</h1>
 <p class="lead">${describeLimits(anonymousLimit, keyLimit)} <a href="/docs">API reference</a></p>
 ${selfService === null ? OPERATOR_MANAGED : renderSelfService(selfService)}`,
   );
 
-const limitText = ({ most, seconds }: Limit) => `${most} requests in any ${seconds} seconds`;
+const limitText = (limit: Limit | null, of = '') =>
+  limit === null
+    ? 'requests are not limited'
+    : `you can send ${limit.most} requests in any ${limit.seconds} seconds${of}`;
 
 const describeLimits = (anonymous: Limit | null, key: Limit | null): Html =>
-  html`Without a key, ${
-    anonymous === null ? 'requests are not limited' : `you can send ${limitText(anonymous)}`
-  }. With a key in the <code>X-API-KEY</code> header, ${
-    key === null ? 'requests are not limited' : `you can send ${limitText(key)}, all your keys together`
-  }; v1 takes no keys.`;
+  html`Without a key, ${limitText(anonymous)}. With a key in the <code>X-API-KEY</code> header, ${limitText(key, ', all your keys together')}; v1 takes no keys.`;
 
 const OPERATOR_MANAGED = html`<section class="panel"><h2>How to get a key</h2>
 <p>The operator of this service hands out its keys. Ask them for one, and tell them what you will use it for and how many
 requests you expect. Send it with each request:</p>
 <pre><code>curl -H 'X-API-KEY: dk_…' …</code></pre></section>`;
 
-const hiddenIf = (isHidden: boolean) => (isHidden ? new Html(' hidden') : '');
+const hiddenIf = (isHidden: boolean) => isHidden && html` hidden`;
 
-function renderSelfService({ session, chainIds, webhooks, testWallet }: SelfService): Html {
-  const { wallet, chainId } = session;
+function renderSelfService(page: SelfService): Html {
+  const { wallet, chainId } = page.session;
   return html`<noscript><p class="notice trouble">Signing in with a wallet requires JavaScript.</p></noscript>
-<div id="signed-out"${hiddenIf(wallet !== null)}>${renderSignIn({ chainIds, testWallet })}</div>
+<div id="signed-out"${hiddenIf(wallet !== null)}>${renderSignIn(page)}</div>
 ${NEW_KEY}
-${webhooks ? NEW_SECRET : ''}
+${page.webhooks && NEW_SECRET}
 <div id="signed-in" data-wallet="${wallet ?? ''}" data-chain="${chainId ?? ''}" data-example="${ANY_LIST.path}"${hiddenIf(wallet === null)}>
-<p class="who">Signed in as <code id="wallet">${wallet ?? ''}</code> <span id="wallet-chain" class="soft"></span>
+<p class="flow who">Signed in as <code id="wallet">${wallet ?? ''}</code> <span id="wallet-chain" class="soft"></span>
 <button id="sign-out" class="plain" type="button">Sign out</button></p>
 ${KEYS_SECTION}
-${webhooks ? WEBHOOKS_SECTION : ''}</div>
+${page.webhooks && WEBHOOKS_SECTION}</div>
 <div id="messages" role="status"></div>`;
 }
+
+/** A message for Ethereum is always accepted: only contract wallets need another chain. */
+const ETHEREUM = 1;
+
+/** With a wallet of the browser, or with a signature made elsewhere. */
+function renderSignIn({ chainIds, testWallet }: SelfService): Html {
+  const chains = chainChoices([ETHEREUM, ...chainIds.filter((one) => one !== ETHEREUM)]);
+  return html`<section class="panel sign-in" aria-labelledby="sign-in-heading"><h2 id="sign-in-heading" tabindex="-1">Sign in</h2>
+<p>Your wallet signs a message that names this service. That is free, and no transaction is sent.</p>
+<div class="found"><div id="wallets" class="actions"></div>
+<p id="no-wallet" hidden>No wallet found in this browser. Install one, open this page in your wallet’s own browser, or sign the message elsewhere.</p></div>
+${testWallet !== null && renderTestWallet(testWallet)}
+<details id="elsewhere"><summary>Sign the message elsewhere</summary>
+<p>With a hardware wallet, on another device, with a contract wallet, or on the command line.</p>
+<form id="make-message"><label>Address<input name="wallet" required placeholder="0x…" autocomplete="off" spellcheck="false"></label>
+${selectField('Chain', 'chainId', '', chains)}
+<p class="soft">The chain matters only for a contract wallet.</p>
+<button class="plain">Show the message</button></form>
+<form id="paste" hidden><p id="paste-intro" tabindex="-1">Sign exactly this text (<code>personal_sign</code>) within ten minutes:</p>
+<pre><code id="message-text"></code></pre>
+<p class="actions"><button type="button" class="plain" id="copy-message">Copy the message</button>
+<button type="button" class="plain" id="copy-cast">Copy as a command of cast</button></p>
+<label>Signature<textarea name="signature" required rows="3" placeholder="0x…" autocomplete="off" spellcheck="false"></textarea></label>
+<button>Sign in</button></form></details></section>`;
+}
+
+const renderTestWallet = (
+  address: string,
+) => html`<p class="flow"><button type="button" id="test-wallet" data-address="${address}">Use the sandbox’s test wallet</button>
+<span class="soft">No wallet needed: the sandbox signs for <code>${address}</code>.</span></p>`;

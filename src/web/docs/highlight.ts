@@ -40,21 +40,15 @@ const RULES: Readonly<Record<Language, readonly (readonly [Kind, string])[]>> = 
   ],
 };
 
-const PATTERNS = new Map(
-  Object.entries(RULES).map(([language, rules]) => [
-    language as Language,
-    new RegExp(rules.map(([, rule]) => `(${rule})`).join('|'), 'gm'),
-  ]),
-);
-
 /** The parts of the code, in order. Together they are the code. */
 export function tokensOf(language: Language, code: string): Token[] {
+  const rules = RULES[language];
   const tokens: Token[] = [];
   let end = 0;
-  for (const match of code.matchAll(PATTERNS.get(language) as RegExp)) {
+  for (const match of code.matchAll(new RegExp(rules.map(([, rule]) => `(${rule})`).join('|'), 'gm'))) {
     const [text, ...groups] = match;
     if (match.index > end) tokens.push([null, code.slice(end, match.index)]);
-    tokens.push([RULES[language][groups.findIndex((group) => group !== undefined)]?.[0] ?? null, text]);
+    tokens.push([rules[groups.findIndex((group) => group !== undefined)]?.[0] ?? null, text]);
     end = match.index + text.length;
   }
   if (end < code.length) tokens.push([null, code.slice(end)]);

@@ -1,75 +1,48 @@
-// The API reference as a list of blocks, derived from the declarations of the operations. HTML and Markdown are made from it.
+// The API reference as chapters and sections, derived from the declarations of the operations. HTML and Markdown are made from it.
 
 import { BATCH_OPERATION, MAX_BATCH_BYTES, QUESTION_SCHEMA } from '../../api/batch-operation.ts';
 import { EXAMPLES, type Example } from '../../api/examples.ts';
 import { describeParam } from '../../api/openapi.ts';
-import type { OperationBase, ParamUse, RequestBody } from '../../api/operation.ts';
+import type { OperationBase, ParamUse } from '../../api/operation.ts';
 import { OPERATIONS } from '../../api/operations.ts';
 import { PROBLEMS } from '../../api/problems.ts';
 import { REGISTRY_SEGMENTS } from '../../api/registries.ts';
 import { GUIDE } from './guide.ts';
-import { answerText } from './samples.ts';
+import { answerText, indentedJson } from './samples.ts';
 
 /** Texts can have `code` and [links](/path). */
-export type Block =
-  | { readonly kind: 'heading'; readonly level: 1 | 2 | 3; readonly text: string }
-  | { readonly kind: 'paragraph'; readonly text: string }
-  | { readonly kind: 'path'; readonly method: string; readonly path: string }
-  | { readonly kind: 'parameters'; readonly rows: readonly Parameter[] }
-  | { readonly kind: 'table'; readonly head: readonly string[]; readonly rows: readonly Row[] }
-  | Section;
+export const INTRODUCTION = {
+  title: 'API reference',
+  text: 'May this hot wallet act for that cold wallet, now or at block N? Every request is a `GET`, but for the batch. Every answer is JSON, and true for the block that its headers name. [OpenAPI 3.1](/openapi.json), [as YAML](/openapi.yaml) · [Networks](/networks) · [This page as Markdown](/docs.md)',
+} as const;
+
+export interface Chapter {
+  readonly title: string;
+  /** Whether its sections are operations below the path that is its title. */
+  readonly isRegistry: boolean;
+  readonly sections: readonly Section[];
+}
 
 /** What a link of the table of contents leads to. */
 export interface Section {
-  readonly kind: 'section';
   readonly id: string;
-  readonly blocks: readonly Block[];
-  readonly examples: readonly ShownExample[];
-  /** A page can send its requests. */
+  readonly title: string;
+  readonly paragraphs: readonly string[];
+  readonly table?: Table | undefined;
+  /** Answers are indented JSON. */
+  readonly examples: readonly { readonly example: Example; readonly answer: string }[];
+  /** The operation that it is about: its path and parameters are shown, and a page can send its requests. */
   readonly operation?: OperationBase;
 }
 
-export interface ShownExample {
-  readonly example: Example;
-  /** Indented JSON. */
-  readonly answer: string;
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly { readonly id?: string; readonly cells: readonly string[] }[];
 }
 
 export type AnswerOf = (example: Example) => string;
 
-export interface Parameter {
-  readonly name: string;
-  readonly isRequired: boolean;
-  readonly default: string | null;
-  readonly text: string;
-}
-
-export interface Row {
-  readonly id?: string;
-  readonly cells: readonly string[];
-}
-
-const heading = (level: 1 | 2 | 3, text: string): Block => ({ kind: 'heading', level, text });
-const paragraph = (text: string): Block => ({ kind: 'paragraph', text });
-const table = (head: readonly string[], rows: readonly Row[]): Block => ({ kind: 'table', head, rows });
-
-/** The chapters after the operations. */
-export const APPENDIX = [
-  ['other', 'Other paths'],
-  ['problems', 'Problems'],
-  ['parser', 'HTTP errors'],
-] as const;
-
-const INTRODUCTION: readonly Block[] = [
-  heading(1, 'API reference'),
-  paragraph(
-    'May this hot wallet act for that cold wallet, now or at block N? Every request is a `GET`, but for the batch. Every answer is JSON, and true for the block that its headers name. [OpenAPI 3.1](/openapi.json), [as YAML](/openapi.yaml) · [Networks](/networks) · [This page as Markdown](/docs.md)',
-  ),
-];
-
-export const anchorOf = ({ id }: OperationBase) => `operation-${id}`;
-export const operationsOf = (segment: string): readonly OperationBase[] =>
-  OPERATIONS.filter(({ tag }) => tag === segment);
+const operationsOf = (segment: string): readonly OperationBase[] => OPERATIONS.filter(({ tag }) => tag === segment);
 
 /** A longer one, such as a bytes32, would make the table wider than a phone. */
 const MAX_DEFAULT_LENGTH = 20;
@@ -80,55 +53,37 @@ function defaultOf(use: ParamUse): string | null {
   return text.length > MAX_DEFAULT_LENGTH ? null : text;
 }
 
-const parameters = (operation: OperationBase): Block => ({
-  kind: 'parameters',
-  rows: Object.entries(operation.params).map(([name, use]) => ({
+export const parametersOf = (operation: OperationBase) =>
+  Object.entries(operation.params).map(([name, use]) => ({
     name,
     isRequired: use.required,
     default: defaultOf(use),
     text: describeParam(operation, use),
+  }));
+
+/** The fields of a question in the body of a batch. */
+const QUESTION_FIELDS: Table = {
+  head: ['Field of a question', 'Meaning'],
+  rows: Object.entries(QUESTION_SCHEMA.properties).map(([name, { description }]) => ({
+    cells: [`\`${name}\``, description],
   })),
-});
+};
 
-/** What a body consists of, and the fields of a question in it. */
-const bodyBlocks = (kind: string, { description }: RequestBody): readonly Block[] => [
-  paragraph(description),
-  ...(kind === BATCH_OPERATION.kind
-    ? [
-        table(
-          ['Field of a question', 'Meaning'],
-          Object.entries(QUESTION_SCHEMA.properties).map(([name, field]) => ({
-            cells: [`\`${name}\``, field.description],
-          })),
-        ),
-      ]
-    : []),
-];
-
-const shown = (examples: readonly Example[], answerOf: AnswerOf): readonly ShownExample[] =>
-  examples.map((example) => ({ example, answer: answerOf(example) }));
-
-const textSection = (id: string, blocks: readonly Block[], examples: readonly ShownExample[] = []): Section => ({
-  kind: 'section',
-  id,
-  blocks,
-  examples,
-});
+const examplesOf = (operationId: string | undefined, answerOf: AnswerOf): Section['examples'] =>
+  EXAMPLES.filter(({ operation }) => operation === operationId).map((example) => ({
+    example,
+    answer: answerOf(example),
+  }));
 
 const operationSection = (operation: OperationBase, answerOf: AnswerOf): Section => ({
-  kind: 'section',
-  id: anchorOf(operation),
-  blocks: [
-    heading(3, operation.summary),
-    { kind: 'path', method: operation.method, path: operation.path },
-    paragraph(operation.description),
-    ...(operation.requestBody === undefined ? [] : bodyBlocks(operation.kind, operation.requestBody)),
-    parameters(operation),
+  id: `operation-${operation.id}`,
+  title: operation.summary,
+  paragraphs: [
+    operation.description,
+    ...(operation.requestBody === undefined ? [] : [operation.requestBody.description]),
   ],
-  examples: shown(
-    EXAMPLES.filter((one) => one.operation === operation.id),
-    answerOf,
-  ),
+  table: operation.kind === BATCH_OPERATION.kind ? QUESTION_FIELDS : undefined,
+  examples: examplesOf(operation.id, answerOf),
   operation,
 });
 
@@ -141,59 +96,72 @@ const PARSER: readonly (readonly [string, string])[] = [
   ['closed', 'An unknown method, or headers that are not complete within about ten seconds.'],
 ];
 
-const appendix = (wanted: (typeof APPENDIX)[number][0], blocks: readonly Block[]): Section =>
-  textSection(wanted, [heading(2, APPENDIX.find(([id]) => id === wanted)?.[1] ?? ''), ...blocks]);
-
-const otherPaths = () =>
-  appendix('other', [
-    table(
-      ['Path', 'Meaning'],
-      operationsOf('status').map(({ path, summary, description }) => ({
+/** What follows the operations. */
+const APPENDIX: readonly Section[] = [
+  {
+    id: 'other',
+    title: 'Other paths',
+    paragraphs: [],
+    table: {
+      head: ['Path', 'Meaning'],
+      rows: operationsOf('status').map(({ path, summary, description }) => ({
         cells: [`\`${path}\``, `${summary}. ${description}`],
       })),
-    ),
-  ]);
-
-const problems = () =>
-  appendix('problems', [
-    paragraph(
+    },
+    examples: [],
+  },
+  {
+    id: 'problems',
+    title: 'Problems',
+    paragraphs: [
       'Errors are `application/problem+json` (RFC 9457) with `type`, `title`, `status` and `detail`. If parameters are rejected, `errors` lists all of them. A 429 or 503 has `Retry-After`.',
-    ),
-    table(
-      ['Status and type', 'Meaning'],
-      Object.entries(PROBLEMS).map(([type, { status, title, help }]) => ({
+    ],
+    table: {
+      head: ['Status and type', 'Meaning'],
+      rows: Object.entries(PROBLEMS).map(([type, { status, title, help }]) => ({
         id: `problem-${type}`,
         cells: [`${status} \`${type}\``, `${title}. ${help}`],
       })),
-    ),
-  ]);
-
-const parser = () =>
-  appendix('parser', [
-    paragraph('Malformed HTTP does not reach the API. The response has an empty body, and the connection is closed.'),
-    table(
-      ['Status', 'Meaning'],
-      PARSER.map((cells) => ({ cells })),
-    ),
-  ]);
-
-export const apiReference = (answerOf: AnswerOf = answerText): readonly Block[] => [
-  ...INTRODUCTION,
-  ...GUIDE.map(({ id, title, paragraphs, example }) =>
-    textSection(
-      id,
-      [heading(2, title), ...paragraphs.map(paragraph)],
-      shown(
-        EXAMPLES.filter((one) => one.operation === example),
-        answerOf,
-      ),
-    ),
-  ),
-  ...REGISTRY_SEGMENTS.flatMap((segment) => [
-    heading(2, `/registry/${segment}`),
-    ...operationsOf(segment).map((operation) => operationSection(operation, answerOf)),
-  ]),
-  otherPaths(),
-  problems(),
-  parser(),
+    },
+    examples: [],
+  },
+  {
+    id: 'parser',
+    title: 'HTTP errors',
+    paragraphs: [
+      'Malformed HTTP does not reach the API. The response has an empty body, and the connection is closed.',
+    ],
+    table: { head: ['Status', 'Meaning'], rows: PARSER.map((cells) => ({ cells })) },
+    examples: [],
+  },
 ];
+
+export const apiReference = (answerOf: AnswerOf = answerText): readonly Chapter[] => [
+  {
+    title: 'Guide',
+    isRegistry: false,
+    sections: GUIDE.map(({ example, ...section }) => ({ ...section, examples: examplesOf(example, answerOf) })),
+  },
+  ...REGISTRY_SEGMENTS.map((segment) => ({
+    title: `/registry/${segment}`,
+    isRegistry: true,
+    sections: operationsOf(segment).map((operation) => operationSection(operation, answerOf)),
+  })),
+  { title: 'More', isRegistry: false, sections: APPENDIX },
+];
+
+/** Asks the API itself. With a body, it is a POST. */
+type AskApi = (path: string, body?: string) => Promise<Response>;
+
+/** In a sandbox, the examples show what its own chain answers, with its own blocks and times. */
+export async function sandboxAnswers(ask: AskApi): Promise<AnswerOf> {
+  const answers = await Promise.all(
+    EXAMPLES.map(async (example) => {
+      const response = await ask(example.request, example.body && JSON.stringify(example.body));
+      // No example has an integer above 2^53.
+      return [example, indentedJson(await response.json())] as const;
+    }),
+  );
+  const texts = new Map(answers);
+  return (example) => texts.get(example) ?? '';
+}

@@ -2,7 +2,14 @@
 
 import type { Example } from '../../api/examples.ts';
 import { OPERATIONS, type Operation } from '../../api/operations.ts';
-import { ORIGIN } from '../origin.ts';
+import { html } from '../html.ts';
+
+/** Texts that name the origin that their reader uses are made once, with this in its place. No host has this name (RFC 6761). */
+export const ORIGIN = 'http://origin.invalid';
+
+export const withOrigin = (text: string, origin: string): string => text.replaceAll(ORIGIN, () => origin);
+
+export const htmlWithOrigin = (text: string, origin: string): string => withOrigin(text, html`${origin}`.text);
 
 export const SAMPLE_LANGUAGES = [
   { id: 'sh', name: 'curl' },
@@ -88,7 +95,7 @@ for (const answer of answers) {
   console.log(answer.ok ? answer.${operation.id === 'holdersBatch' ? 'holds' : 'rows'} : answer.error.problem.title);
 }`;
     default:
-      return print(`${LISTING[operation.kind as keyof typeof LISTING] ?? operation.id}(${query}).all()`);
+      return print(`${operation.kind.endsWith('list') ? 'list' : operation.id}(${query}).all()`);
   }
 }
 
@@ -97,9 +104,6 @@ const WALLETS_METHOD = {
   delegatesBatch: 'delegatesMany',
   holdersBatch: 'holdersMany',
 } as const;
-
-/** The method of the client, where it is not named after the operation. */
-const LISTING = { list: 'list', 'any-list': 'list' } as const;
 
 const versionOf = (operation: Operation): Values =>
   'version' in operation && operation.version !== 'any' ? { version: operation.version } : {};

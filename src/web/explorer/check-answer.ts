@@ -1,32 +1,32 @@
 // Renders the answer to a check between two wallets: the verdict, why, and a command that gives the same answer.
 
-import { problemText } from '../../api/problems.ts';
+import { HISTORY } from '../../api/any-operations.ts';
+import type { ResponseOf } from '../../api/operation.ts';
 import { type Explanation, isGranted } from '../../api/responses.ts';
-import { type CheckOptions, checkUrl, type UncheckedQuestion } from '../../api/url.ts';
+import { anyUrl, type CheckOptions, checkUrl, type UncheckedQuestion } from '../../api/url.ts';
+import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { isRightsParam, TEXT_PREFIX } from '../../registry/rights.ts';
 import { SCOPES, type ScopeOf } from '../../registry/scopes.ts';
-import { copyButton } from '../copy-button.ts';
-import { dateText, describeGrant } from '../delegation.ts';
-import type { FetchApi } from '../fetch-api.ts';
+import { askUrl, type FetchApi, Refusal } from '../ask-api.ts';
+import { describeGrant } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
-import { notice } from '../notice.ts';
-import { renderInstead } from './check-instead.ts';
-import { verdictText } from './check-verdict.ts';
+import { copyButton, notice, shortAddress } from '../parts.ts';
+import { dateText } from '../time-text.ts';
 import { chosenChain, isScope, SCOPE_TEXTS } from './explorer-forms.ts';
 import { type ExplorerQuery, entered, pointInTime } from './explorer-query.ts';
 
-export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
+export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<Html | null> {
   const isAsked = entered(query, 'from') !== '' || entered(query, 'to') !== '';
   // A misspelt parameter would be left out, and another question answered.
-  if (!isAsked || query.faults.length > 0) return html``;
+  if (!isAsked || query.faults.length > 0) return null;
   const type = entered(query, 'type') || 'all';
   if (!isScope(type)) return notice(`type must be one of ${Object.keys(SCOPE_TEXTS).join(', ')}`);
   const question = questionOf(query, type);
   const options = { chainId: chosenChain(query), ...pointInTime(entered(query, 'at')) };
   const command = commandOf(`${query.origin}${checkUrl(question, options)}`);
-  const response = await fetchApi(checkUrl(question, { ...options, explain: 'true', numbers: 'string' }));
-  if (!response.ok) return html`${notice(await problemText(response))}${command}`;
-  const explained = (await response.json()) as Explanation;
+  const url = checkUrl(question, { ...options, explain: 'true', numbers: 'string' });
+  const explained = await askUrl<Explanation>(fetchApi, url);
+  if (explained instanceof Refusal) return html`${notice(explained.text)}${command}`;
   const mayAct = isGranted(explained);
   const why = mayAct ? renderWhy(explained) : await renderInstead(question, options, fetchApi);
   return html`<section class="verdict ${mayAct ? 'yes' : 'no'}" aria-label="Answer">
@@ -57,30 +57,90 @@ const isPast = ({ block, timestamp }: CheckOptions) => block !== undefined || ti
 
 function commandOf(url: string): Html {
   const command = `curl '${url}'`;
-  return html`<div class="command"><pre><code>${command}</code></pre>${copyButton(command, 'the command')}</div>`;
+  return html`<div class="copied"><pre><code>${command}</code></pre>${copyButton(command, 'the command')}</div>`;
+}
+
+/** What the check has found, in a sentence. */
+function verdictText(question: UncheckedQuestion, explained: Explanation, isOfPast: boolean): string {
+  const verb = `${isOfPast ? 'could' : 'may'}${isGranted(explained) ? '' : ' not'} act`;
+  const { to, from, rights } = question;
+  const right = rights === undefined ? '' : `, with the right “${rights.replace(TEXT_PREFIX, '')}”`;
+  return `${shortAddress(to)} ${verb} for ${shortAddress(from)} ${objectText(question, explained)}${right}.`;
+}
+
+/** What it may use, with the amount that is granted. */
+function objectText({ scope, contract = '', tokenId }: UncheckedQuestion, explained: Explanation): string {
+  const { needsContract, needsTokenId, answersBalance } = SCOPES[scope];
+  if (!needsContract) return 'with the whole wallet';
+  const token = needsTokenId ? `token ${tokenId} of ` : '';
+  const most = String(explained.result) === String(MAX_UINT256) ? 'any amount' : `up to ${explained.result}`;
+  const amount = answersBalance && isGranted(explained) ? `${most} of ` : '';
+  return `with ${amount}${token}contract ${shortAddress(contract)}`;
 }
 
 function renderWhy({ delegations }: Explanation): Html {
   const grants = delegations.map((one) => {
-    const version = 'version' in one ? ` in registry v${one.version}` : '';
+    const version = 'version' in one && ` in registry v${one.version}`;
     return html`<li>${describeGrant(one)}, granted${version} on ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`;
   });
   const isOnlyV1 = delegations.every((one) => 'version' in one && one.version === 1);
-  const old = isOnlyV1 ? html`<p>Contracts that ask only registry v2 do not see it.</p>` : html``;
-  return html`<ul>${grants}</ul>${old}`;
+  return html`<ul>${grants}</ul>${isOnlyV1 && html`<p>Contracts that ask only registry v2 do not see it.</p>`}`;
+}
+
+type History = ResponseOf<typeof HISTORY>;
+type Grants = History['grants'];
+
+/** Grants that are read of the cold wallet. Of one with more, nothing is said. */
+const MAX_GRANTS = 1000;
+/** Ends of grants at which the question is asked again. */
+const MAX_ENDS = 5;
+
+/** After a "no": until when the answer was yes, and what the wallet may use instead. */
+async function renderInstead(question: UncheckedQuestion, options: CheckOptions, fetchApi: FetchApi): Promise<Html> {
+  const grants = await grantsOfPair(question, options, fetchApi);
+  const live = grants.filter(({ until }) => until === null);
+  const end = await lastYes(question, options, grants, fetchApi);
+  const items = live.map((one) => html`<li>${describeGrant(one)}, in registry v${one.version}</li>`);
+  return html`<p>No delegation in either registry grants this.</p>
+${end !== null && html`<p>It was “yes” until ${dateText(end.timestamp)} (block ${end.block}).</p>`}
+${items.length > 0 && html`<p>It is granted only:</p><ul>${items}</ul>`}`;
+}
+
+async function grantsOfPair(
+  { from, to }: UncheckedQuestion,
+  options: CheckOptions,
+  fetchApi: FetchApi,
+): Promise<Grants> {
+  const values = { wallet: from, direction: 'outgoing', limit: MAX_GRANTS, numbers: 'string', ...options };
+  const answer = await askUrl<History>(fetchApi, anyUrl(HISTORY, values));
+  if (answer instanceof Refusal || answer.next !== null) return [];
+  return answer.grants.filter((one) => one.to.toLowerCase() === to.toLowerCase());
+}
+
+/** The newest end of a grant before which the answer was yes. The API itself is asked, so that it decides what grants what. */
+async function lastYes(
+  question: UncheckedQuestion,
+  { chainId }: CheckOptions,
+  grants: Grants,
+  fetchApi: FetchApi,
+): Promise<Grants[number]['until']> {
+  const ends = grants.flatMap(({ until }) => until ?? []).sort((a, b) => b.block - a.block);
+  for (const end of ends.slice(0, MAX_ENDS)) {
+    const asked = { chainId, block: String(end.block - 1), explain: 'true', numbers: 'string' } as const;
+    const answer = await askUrl<Explanation>(fetchApi, checkUrl(question, asked));
+    if (!(answer instanceof Refusal) && isGranted(answer)) return end;
+  }
+  return null;
 }
 
 /** Names the block, and links to the answer as of it, or to the answer now. */
 function renderWhen(query: ExplorerQuery, { block }: Explanation, options: CheckOptions): Html {
-  const time = block.timestamp === null ? '' : `, ${dateText(block.timestamp)}`;
-  const linkAt = (at: string | null) => {
-    const values = new URLSearchParams([...query.values].filter(([name, value]) => name !== 'at' && value !== ''));
-    if (at !== null) values.set('at', at);
-    return `/?${values}`;
-  };
+  const time = block.timestamp !== null && `, ${dateText(block.timestamp)}`;
+  const linkAt = (at: string) =>
+    `/?${new URLSearchParams([...new Map([...query.values, ['at', at]])].filter(([, value]) => value !== ''))}`;
   const link = linkAt(String(block.number));
   const other = isPast(options)
-    ? html`<a href="${linkAt(null)}">Ask about now</a>`
+    ? html`<a href="${linkAt('')}">Ask about now</a>`
     : html`<a href="${link}">Link to this answer</a>`;
-  return html`<p class="soft when">As of block ${block.number}${time}. ${other} <button type="button" class="copy" data-copy="${query.origin}${link}">Copy link</button></p>`;
+  return html`<p class="soft">As of block ${block.number}${time}. ${other} <button type="button" class="copy" data-copy="${query.origin}${link}">Copy link</button></p>`;
 }

@@ -1,55 +1,80 @@
-// Renders the explorer page at /: the delegations of a wallet, or a check between two wallets. The page works without
-// JavaScript; a script only refreshes it.
+// Renders the explorer page at /: the delegations of a wallet, a check between two wallets, or what can be asked. The page works
+// without JavaScript; a script only refreshes it.
 
-import { shortAddress } from '../delegation.ts';
-import type { FetchApi } from '../fetch-api.ts';
+import { ANY_LIST } from '../../api/any-operations.ts';
+import { EXAMPLE_DELEGATIONS } from '../../api/examples.ts';
+import { NETWORKS_OPERATION } from '../../api/operations.ts';
+import type { NetworkRecord } from '../../api/responses.ts';
+import { checksummed } from '../../registry/checksum.ts';
+import { askApi, type FetchApi, Refusal } from '../ask-api.ts';
 import { type Html, html } from '../html.ts';
-import { notice } from '../notice.ts';
-import { EXPLORER_STYLE, renderPage, WALLET_STYLE } from '../page.ts';
+import { renderPage } from '../page.ts';
+import { notice, shortAddress } from '../parts.ts';
+import { networkName } from '../status/chain-health.ts';
 import { renderWallet } from '../wallet/wallet.ts';
 import { renderAnswer } from './check-answer.ts';
 import { checkForm, viewTabs, walletForm } from './explorer-forms.ts';
 import { type ExplorerQuery, entered } from './explorer-query.ts';
-import { renderHome } from './home.ts';
-
-interface View {
-  readonly title: string;
-  readonly content: Html;
-}
 
 export async function renderExplorer(query: ExplorerQuery, fetchApi: FetchApi): Promise<string> {
   const wallet = entered(query, 'wallet');
   const isCheck = query.values.has('from') || query.values.has('to');
-  const { title, content } = await (wallet !== ''
-    ? walletView(wallet, query, fetchApi)
-    : isCheck
-      ? checkView(query, fetchApi)
-      : homeView(query, fetchApi));
+  const [title, content] =
+    wallet !== ''
+      ? [`Wallet ${shortAddress(wallet)}`, html`${walletForm(query)}\n${await renderWallet(wallet, query, fetchApi)}`]
+      : isCheck
+        ? [CHECK_TITLE, await renderCheck(query, fetchApi)]
+        : [HOME_TITLE, await renderHome(query, fetchApi)];
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
   return renderPage(
-    { title, path: '/', live: true, styles: [EXPLORER_STYLE, ...(wallet === '' ? [] : [WALLET_STYLE])] },
+    { title, path: '/', live: true, styles: wallet === '' ? ['/explorer.css'] : ['/explorer.css', '/wallet.css'] },
     html`${faults}${content}`,
   );
 }
 
-const homeView = async (query: ExplorerQuery, fetchApi: FetchApi): Promise<View> => ({
-  title: 'Who may act for your wallet?',
-  content: html`<h1>Who may act for your wallet?</h1>
+const CHECK_TITLE = 'May one wallet act for another?';
+const renderCheck = async (query: ExplorerQuery, fetchApi: FetchApi) => html`<h1>${CHECK_TITLE}</h1>
+${viewTabs('/?from=&to=')}${checkForm(query)}
+<div data-part="answer">${await renderAnswer(query, fetchApi)}</div>`;
+
+const HOME_TITLE = 'Who may act for your wallet?';
+async function renderHome(query: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
+  const [examples, networks] = await Promise.all([
+    query.sandbox && renderExamples(fetchApi),
+    askApi(fetchApi, NETWORKS_OPERATION, {}),
+  ]);
+  return html`<h1>${HOME_TITLE}</h1>
 <p class="lead">A hot wallet may act for a cold one if a delegation registry says so. Paste an address to see what it has granted, and to
 whom. You connect and sign nothing.</p>
 ${viewTabs('/')}${walletForm(query)}
-${await renderHome(query, fetchApi)}`,
-});
+${examples}<p class="following soft" data-part="following">${followingText(networks instanceof Refusal ? [] : networks)} <a href="/status">Status</a></p>
+<section class="points" aria-label="What you can do here">
+<div><h2>See who may act for you</h2><p>Every delegation of a wallet, in both registries and on all chains: the whole wallet, a contract, or a token.</p></div>
+<div><h2>Revoke what you no longer need</h2><p>The page prepares the transaction and says what it ends. Your own wallet signs and sends it.</p></div>
+<div><h2>Build on it</h2><p>One HTTP request answers a check, now or at a block. <a href="/docs">Read the API reference</a>.</p></div>
+</section>`;
+}
 
-const walletView = async (wallet: string, query: ExplorerQuery, fetchApi: FetchApi): Promise<View> => ({
-  title: `Wallet ${shortAddress(wallet)}`,
-  content: html`${walletForm(query)}
-${await renderWallet(wallet, query, fetchApi)}`,
-});
+/** A sandbox with a scenario of its own does not have them. */
+async function renderExamples(fetchApi: FetchApi): Promise<Html | null> {
+  const [first] = EXAMPLE_DELEGATIONS;
+  if (first === undefined) return null;
+  const answer = await askApi(fetchApi, ANY_LIST, { wallet: first.from, limit: 1 });
+  if (answer instanceof Refusal || answer.delegations.length === 0) return null;
+  const [from, to] = [checksummed(first.from), checksummed(first.to)];
+  const link = (wallet: string, name: string) =>
+    html`<a class="button plain small" href="/?wallet=${wallet}">${name} <span class="soft address">${shortAddress(wallet)}</span></a> `;
+  const question = `/?to=${to}&from=${from}&type=contract&contract=${checksummed(first.contract ?? first.from)}`;
+  return html`<p class="flow examples">Try an example: ${link(from, 'a cold wallet')}${link(to, 'its hot wallet')}<a class="button plain small" href="${question}">a check of both</a></p>`;
+}
 
-const checkView = async (query: ExplorerQuery, fetchApi: FetchApi): Promise<View> => ({
-  title: 'May one wallet act for another?',
-  content: html`<h1>May one wallet act for another?</h1>
-${viewTabs('/?from=&to=')}${checkForm(query)}
-<div data-part="answer">${await renderAnswer(query, fetchApi)}</div>`,
-});
+function followingText(networks: readonly NetworkRecord[]): string {
+  const [only] = networks;
+  if (only === undefined) return 'This service follows no chain at the moment.';
+  const ready = networks.filter((one) => one.ready).length;
+  if (networks.length > 1)
+    return `${ready === networks.length ? `All ${ready}` : `${ready} of ${networks.length}`} chains are up to date.`;
+  return only.ready && only.head !== null
+    ? `${networkName(only)} is up to date, at block ${only.head.number}.`
+    : `${networkName(only)} is not up to date.`;
+}

@@ -1,11 +1,11 @@
-// Reads all grants of a wallet on one chain from the API, page by page: there can be a hundred thousand.
+// Reads the grants of an owner from the API: those on one chain page by page, for there can be a hundred thousand; those to some
+// wallets on other chains, where a transaction ends nothing; and the stream of their changes.
 
 import { ANY_LIST } from '../../api/any-operations.ts';
-import type { ResponseOf } from '../../api/operation.ts';
-import { describeProblem, type ProblemBody, problemText } from '../../api/problems.ts';
+import { CHANGES_OPERATION } from '../../api/changes-operation.ts';
 import { urlFor } from '../../api/url.ts';
 import type { Address, Delegation } from '../../registry/delegation.ts';
-import type { FetchApi } from '../fetch-api.ts';
+import { askApi, chainProblem, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
 
 export interface IndexedBlock {
@@ -22,16 +22,6 @@ export interface GrantPage {
   readonly next: string | null;
 }
 
-/** Why the API did not answer, in words. */
-export class Unanswered {
-  readonly reason: string;
-  readonly status: number;
-  constructor(reason: string, status = 0) {
-    this.reason = reason;
-    this.status = status;
-  }
-}
-
 /** About a megabyte: parsing it does not hold up other requests. */
 const PAGE_SIZE = 2000;
 const CURSOR_GONE = 409;
@@ -43,33 +33,25 @@ interface PageOptions {
   readonly cursor?: string | undefined;
 }
 
-const listUrlOf = (wallet: Address, chainId: number, { limit = PAGE_SIZE, cursor }: PageOptions): string =>
-  urlFor(ANY_LIST, { wallet, chainId, direction: 'outgoing', numbers: 'string', limit, cursor });
+const pageOf = (wallet: Address, chainId: number, { limit = PAGE_SIZE, cursor }: PageOptions) =>
+  ({ wallet, chainId, direction: 'outgoing', numbers: 'string', limit, cursor }) as const;
 
 /** The smallest answer that names the newest indexed block. */
-export const headUrl = (wallet: Address, chainId: number): string => listUrlOf(wallet, chainId, { limit: 1 });
+export const headUrl = (wallet: Address, chainId: number): string =>
+  urlFor(ANY_LIST, pageOf(wallet, chainId, { limit: 1 }));
 
 export async function readGrants(
   wallet: Address,
   chainId: number,
   fetchApi: FetchApi,
   options: PageOptions = {},
-): Promise<GrantPage | Unanswered> {
-  const response = await fetchApi(listUrlOf(wallet, chainId, options));
-  if (!response.ok) return new Unanswered(await problemText(response), response.status);
-  const { delegations, chains, next } = (await response.json()) as ResponseOf<typeof ANY_LIST>;
-  const [chain] = chains;
-  if (chain === undefined || 'problem' in chain)
-    return new Unanswered(
-      describeProblem((chain?.problem ?? {}) as Partial<ProblemBody>) ?? 'The chain did not answer.',
-    );
-  const from = response.headers.get('x-indexed-from');
-  return {
-    grants: delegations.map(delegationOf),
-    block: chain.block,
-    indexedFrom: from === null ? null : Number(from),
-    next,
-  };
+): Promise<GrantPage | Refusal> {
+  const answer = await askApi(fetchApi, ANY_LIST, pageOf(wallet, chainId, options));
+  if (answer instanceof Refusal) return answer;
+  const [chain] = answer.chains;
+  if (chain === undefined || 'problem' in chain) return new Refusal(503, chainProblem(chain?.problem ?? {}));
+  const { block, indexedFrom = null } = chain;
+  return { grants: answer.delegations.map(delegationOf), block, indexedFrom, next: answer.next };
 }
 
 /** Calls `visit` with every grant, and `restart` when the list begins again. Resolves to the last page: all are as of its block. */
@@ -78,13 +60,13 @@ export async function visitGrants(
   chainId: number,
   fetchApi: FetchApi,
   { visit, restart }: { visit(grant: Delegation): void; restart(): void },
-): Promise<GrantPage | Unanswered> {
+): Promise<GrantPage | Refusal> {
   for (let attempt = 1; ; attempt++) {
     restart();
     let cursor: string | undefined;
     for (;;) {
       const page = await readGrants(wallet, chainId, fetchApi, { cursor });
-      if (page instanceof Unanswered) {
+      if (page instanceof Refusal) {
         if (page.status === CURSOR_GONE && attempt < TRIES) break;
         return page;
       }
@@ -95,4 +77,43 @@ export async function visitGrants(
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
   }
+}
+
+export interface OtherChains {
+  /** Grants to the wallets, by chain. */
+  readonly grants: ReadonlyMap<number, readonly Delegation[]>;
+  /** The chains that did not answer, or of which not everything was read. */
+  readonly unread: readonly number[];
+}
+
+/** Of all chains together: a page does not wait for more. */
+const MOST_READ = 10_000;
+
+export async function readOtherChains(
+  owner: Address,
+  wallets: ReadonlySet<string>,
+  chainIds: readonly number[],
+  fetchApi: FetchApi,
+): Promise<OtherChains> {
+  if (chainIds.length === 0 || wallets.size === 0) return { grants: new Map(), unread: [] };
+  const chosen = { chainId: chainIds.join(), direction: 'outgoing', numbers: 'string', limit: MOST_READ };
+  const answer = await askApi(fetchApi, ANY_LIST, { wallet: owner, ...chosen });
+  if (answer instanceof Refusal) return { grants: new Map(), unread: chainIds };
+  const { delegations, chains, next } = answer;
+  // The list goes chain by chain: those after its last row were not reached.
+  const last = next === null ? chainIds.length : chainIds.indexOf(delegations.at(-1)?.chainId ?? -1);
+  const byChain = Map.groupBy(delegations, ({ chainId }) => chainId);
+  const toWallets = (records: typeof delegations) => records.map(delegationOf).filter(({ to }) => wallets.has(to));
+  const grants = [...byChain].map(([chainId, records]) => [chainId, toWallets(records)] as const);
+  return {
+    grants: new Map(grants.filter(([, list]) => list.length > 0)),
+    unread: chains.flatMap((chain, position) => ('problem' in chain || position >= last ? [chain.chainId] : [])),
+  };
+}
+
+/** The URL of what changes from now on; empty if the chain does not answer. */
+export async function changesUrl(from: Address, chainId: number, fetchApi: FetchApi): Promise<string> {
+  const feed = { from, chainId };
+  const answer = await askApi(fetchApi, CHANGES_OPERATION, { ...feed, start: 'head', limit: 1 });
+  return answer instanceof Refusal ? '' : urlFor(CHANGES_OPERATION, { ...feed, cursor: answer.cursor });
 }

@@ -2,14 +2,12 @@
 
 import { checksummed } from '../../registry/checksum.ts';
 import { type Address, type Delegation, NO_RIGHTS } from '../../registry/delegation.ts';
-import { chainName } from '../chain-name.ts';
-import { copyButton } from '../copy-button.ts';
-import type { FetchApi } from '../fetch-api.ts';
+import { type FetchApi, Refusal } from '../ask-api.ts';
 import { grantIdOf } from '../grant-id.ts';
-import { countText, grantText } from '../grant-words.ts';
+import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
-import { notice } from '../notice.ts';
-import { readGrants, Unanswered } from './outgoing-grants.ts';
+import { chainName, copyButton, countText, notice } from '../parts.ts';
+import { type GrantPage, readGrants } from './outgoing-grants.ts';
 import { fullAddress } from './revoke-plan.ts';
 import { revokePath } from './revoke-query.ts';
 
@@ -25,14 +23,14 @@ export async function renderChains(wallet: Address, chainIds: readonly number[],
   const found = await Promise.all(
     chainIds.map(async (chainId) => ({ chainId, page: await readGrants(wallet, chainId, fetchApi, { limit: 1 }) })),
   );
-  const granted = found.filter(
-    ({ page }) => !(page instanceof Unanswered) && (page.grants.length > 0 || page.next !== null),
-  );
-  const refused = found.flatMap(({ chainId, page }) => (page instanceof Unanswered ? [{ chainId, ...page }] : []));
+  const hasGrants = (page: GrantPage | Refusal) =>
+    !(page instanceof Refusal) && (page.grants.length > 0 || page.next !== null);
+  const granted = found.filter(({ page }) => hasGrants(page));
+  const refused = found.flatMap(({ chainId, page }) => (page instanceof Refusal ? [{ chainId, ...page }] : []));
   const [only] = granted;
   if (only !== undefined && granted.length === 1 && refused.length === 0)
     return renderGrants(wallet, only.chainId, fetchApi);
-  const problems = refused.map(({ chainId, reason }) => notice(`${chainName(chainId)} did not answer: ${reason}`));
+  const problems = refused.map(({ chainId, text }) => notice(`${chainName(chainId)} did not answer: ${text}`));
   if (granted.length === 0)
     return html`${problems}<p class="empty">${refused.length === 0 ? 'No wallet may act for this wallet' : 'No grants of this wallet on the chains that answered'}. There is nothing to revoke.</p>`;
   return html`${problems}<h2>Choose a chain</h2><p class="lead">This wallet granted something on ${countText(granted.length, 'chain')}. A transaction counts on one chain only.</p>
@@ -48,26 +46,25 @@ export async function renderGrants(
 ): Promise<Html> {
   const page = await readGrants(wallet, chainId, fetchApi, { limit: PAGE_SIZE, cursor });
   const name = chainName(chainId);
-  if (page instanceof Unanswered) return notice(`The grants on ${name} cannot be listed: ${page.reason}`);
+  if (page instanceof Refusal) return notice(`The grants on ${name} cannot be listed: ${page.text}`);
   const { grants, block, next } = page;
-  const following =
-    next === null ? '' : html`<p><a href="${revokePath(wallet, chainId, {}, next)}">More grants</a></p>`;
+  const following = next !== null && html`<p><a href="${revokePath(wallet, chainId, {}, next)}">More grants</a></p>`;
   const asOf = html`<p class="soft">As of block ${block.number}.</p>`;
   if (grants.length === 0)
     return html`<p class="empty">${cursor === undefined ? `No wallet may act for this wallet on ${name}. There is nothing to revoke.` : 'No grants on this page.'}</p>${following}${asOf}`;
   return html`<h2>Who may act for you on ${name}</h2>
-<form class="choose" action="/revoke" method="get"><input type="hidden" name="wallet" value="${checksummed(wallet)}"><input type="hidden" name="chain" value="${chainId}">
+<form class="stack choose" action="/revoke" method="get"><input type="hidden" name="wallet" value="${checksummed(wallet)}"><input type="hidden" name="chain" value="${chainId}">
 ${[...Map.groupBy(grants, ({ to }) => to)].map(([to, its]) => renderWallet(wallet, chainId, to, its))}
 <button>Revoke selected</button></form>
 <p class="soft">Nothing is sent yet: the next page says what the transaction ends.</p>
-${grants.some(({ version }) => version === 1) ? html`<p><a href="${revokePath(wallet, chainId, { allOfV1: true })}">End everything in registry v1 with one transaction</a></p>` : ''}
+${grants.some(({ version }) => version === 1) && html`<p><a href="${revokePath(wallet, chainId, { allOfV1: true })}">End everything in registry v1 with one transaction</a></p>`}
 ${following}${asOf}`;
 }
 
 function renderWallet(owner: Address, chainId: number, to: Address, grants: readonly Delegation[]): Html {
   const all = revokePath(owner, chainId, { wallets: new Set([to]) });
   return html`<fieldset class="card"><legend>${fullAddress(to)} ${copyButton(checksummed(to), 'the address')}</legend>
-${grants.map((grant) => html`<label class="grant"><input type="checkbox" name="grant" value="${grantIdOf(grant)}"><span>${grantText(grant)}${isUnlimited(grant) ? html` <span class="badge bad">no limit</span>` : ''}</span></label>`)}
+${grants.map((grant) => html`<label class="choice"><input type="checkbox" name="grant" value="${grantIdOf(grant)}"><span>${grantText(grant)}${isUnlimited(grant) && html` <span class="badge bad">no limit</span>`}</span></label>`)}
 <p><a href="${all}">Revoke everything of this wallet</a></p></fieldset>`;
 }
 

@@ -1,23 +1,26 @@
-// Renders the transactions that end grants: in words, and as they go to the wallet.
+// Renders a revocation: the transactions that end grants, in words and as they go to the wallet, and what they do not end.
 
 import { checksummed } from '../../registry/checksum.ts';
-import type { Address, Delegation } from '../../registry/delegation.ts';
+import { type Address, type Delegation, delegationId } from '../../registry/delegation.ts';
 import { NETWORKS } from '../../registry/network.ts';
+import { idsThatGrantTheSame } from '../../registry/overlap.ts';
 import { paramsOf, type RegistryCall } from '../../registry/registry-call.ts';
 import type { Revocation } from '../../registry/revocation.ts';
-import { chainName } from '../chain-name.ts';
-import { copyButton } from '../copy-button.ts';
 import { grantIdOf } from '../grant-id.ts';
-import { amountText, countText, grantText } from '../grant-words.ts';
+import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
+import { chainName, copyButton, countText } from '../parts.ts';
+import type { OtherChains } from './outgoing-grants.ts';
+import { type Choice, type RevokeQuery, revokePath } from './revoke-query.ts';
+import type { Selection } from './revoke-selection.ts';
 
 export const fullAddress = (address: Address): Html => html`<code class="whole">${checksummed(address)}</code>`;
 
 export const renderTransactions = (plan: readonly Revocation[], chainId: number): Html =>
-  html`<ol class="transactions">${plan.map((one, position) => renderTransaction(one, chainId, position + 1, plan.length))}</ol>`;
+  html`<ol class="stack">${plan.map((one, position) => renderTransaction(one, chainId, position + 1, plan.length))}</ol>`;
 
 function renderTransaction(revocation: Revocation, chainId: number, number: number, of: number): Html {
-  const target = registryOf(revocation, chainId);
+  const target = checksummed(NETWORKS.get(chainId)?.registries[revocation.version] as Address);
   const title = of === 1 ? 'One transaction' : `Transaction ${number} of ${of}`;
   return html`<li class="card" data-transaction data-target="${target}" data-calldata="${revocation.data}">
 <h3>${title} <span class="badge" data-state>not sent</span></h3>
@@ -26,42 +29,36 @@ ${wholeWarning(revocation)}
 <details><summary>Show the transaction</summary>${renderCall(revocation, target, chainId)}</details></li>`;
 }
 
-const registryOf = ({ version }: Revocation, chainId: number): string =>
-  checksummed(NETWORKS.get(chainId)?.registries[version] as Address);
-
 /** More than these unfold. */
 const SHOWN = 10;
 
 function renderEnds(to: Address, ends: readonly Delegation[]): Html {
   const rows = ends.map(
-    (grant) => html`<li data-grant="${grantIdOf(grant)}" data-amount="${amountText(grant)}">${grantText(grant)}</li>`,
+    (grant) =>
+      html`<li data-grant="${grantIdOf(grant)}" data-amount="${String(grant.amount ?? '')}">${grantText(grant)}</li>`,
   );
   const more = rows.slice(SHOWN);
-  return html`<p class="who">${fullAddress(to)} may no longer act for</p><ul class="grants">${rows.slice(0, SHOWN)}</ul>${
-    more.length === 0
-      ? ''
-      : html`<details class="more"><summary>and ${countText(more.length, 'more grant')}</summary><ul class="grants">${more}</ul></details>`
-  }`;
+  const rest =
+    more.length > 0 &&
+    html`<details><summary>and ${countText(more.length, 'more grant')}</summary><ul class="grants">${more}</ul></details>`;
+  return html`<p class="who">${fullAddress(to)} may no longer act for</p><ul class="grants">${rows.slice(0, SHOWN)}</ul>${rest}`;
 }
 
 /** Two calls of v1 end more than what they name. */
-function wholeWarning({ calls }: Revocation): Html {
+function wholeWarning({ calls }: Revocation): Html | null {
   const name = calls[0]?.[2];
-  if (name !== 'revokeDelegate' && name !== 'revokeAllDelegates') return html``;
+  if (name !== 'revokeDelegate' && name !== 'revokeAllDelegates') return null;
   const who = name === 'revokeDelegate' ? 'everything this wallet may do' : 'every grant that you ever made';
   return html`<p class="notice trouble">This call ends <strong>${who} in registry v1</strong> on this chain, also what you grant there before it is mined.</p>`;
 }
 
 function renderCall({ calls, data }: Revocation, target: string, chainId: number): Html {
-  const decoded = calls.map(renderArguments);
-  const body =
-    calls.length === 1
-      ? decoded
-      : html`<dd><code>multicall</code>: ${countText(calls.length, 'call')}, all or none</dd>${decoded}`;
+  const several =
+    calls.length > 1 && html`<dd><code>multicall</code>: ${countText(calls.length, 'call')}, all or none</dd>`;
   return html`<dl class="call"><dt>Chain</dt><dd>${chainName(chainId)} (${chainId})</dd>
 <dt>To</dt><dd><code class="whole">${target}</code> ${copyButton(target, 'the target')}</dd>
 <dt>Value</dt><dd>0</dd>
-<dt>Function</dt>${body}
+<dt>Function</dt>${several}${calls.map(renderArguments)}
 <dt>Calldata</dt><dd><div class="calldata" tabindex="0" role="group" aria-label="Calldata"><code class="whole">${data}</code></div>${copyButton(data, 'the calldata')}</dd></dl>`;
 }
 
@@ -73,4 +70,63 @@ function renderArguments(call: RegistryCall): Html {
     return html`<li><span class="soft">${names[position] ?? ''}</span> <code class="whole">${text}</code></li>`;
   });
   return html`<dd><code>${name}</code><ul class="arguments">${rows}</ul></dd>`;
+}
+
+/** The page that is rendered. */
+export interface Asked extends RevokeQuery {
+  readonly wallet: Address;
+  readonly chainId: number;
+}
+
+/** Per wallet. */
+const MOST_KEPT = 20;
+
+/** What the revocation does not end: above all, what lets the same wallet go on. */
+export function renderKept(
+  asked: Asked,
+  { chosen, kept, others, indexedFrom }: Selection,
+  elsewhere: OtherChains,
+): Html {
+  const same = new Set(chosen.flatMap((grant) => [...idsThatGrantTheSame(grant)]));
+  const wallets = (areTheSame: boolean) => {
+    const grants = kept.filter((grant) => same.has(delegationId(grant)) === areTheSame);
+    return [...Map.groupBy(grants, ({ to }) => to)].map(([to, its]) => renderKeptOf(asked, to, its, areTheSame));
+  };
+  return html`${wallets(true)}
+${wallets(false)}
+${[...elsewhere.grants].map(([chainId, grants]) => renderChain(asked.wallet, chainId, grants))}
+${elsewhere.unread.length > 0 && html`<p class="notice trouble">Not read: ${elsewhere.unread.map(chainName).join(', ')}. Whether these wallets may act for you there is not known here.</p>`}
+${indexedFrom !== null && html`<p class="notice trouble">This service knows the grants on ${chainName(asked.chainId)} since block ${indexedFrom}. Older grants are not listed and may stay.</p>`}
+<ul>${others > 0 && html`<li>${countText(others, 'further grant')} of your wallet on this chain ${others === 1 ? 'stays as it is' : 'stay as they are'}.</li>`}
+<li>What these wallets have already done stays done.</li>
+<li>Token approvals are not delegations: allowances that you gave to apps stay.</li></ul>`;
+}
+
+function renderKeptOf(asked: Asked, to: Address, grants: readonly Delegation[], areTheSame: boolean): Html {
+  const rows = grants.slice(0, MOST_KEPT).map((grant) => html`<li>${grantText(grant)}</li>`);
+  const more =
+    grants.length > MOST_KEPT && html`<p class="soft">and ${countText(grants.length - MOST_KEPT, 'more grant')}</p>`;
+  const list = html`<ul class="grants">${rows}</ul>${more}<p>${addLink(asked, to, grants)}</p>`;
+  if (areTheSame)
+    return html`<div class="notice trouble stays"><p><strong>This is not enough.</strong> ${fullAddress(to)} can still do what you are ending, because it may act for</p>${list}</div>`;
+  return html`<div class="stays"><p>${fullAddress(to)} keeps its other grants. It may still act for</p>${list}</div>`;
+}
+
+/** Links with more grants than these name the wallet instead, and with more wallets nothing: they would be too long. */
+const MOST_IN_LINK = 5;
+const MOST_WALLETS = 20;
+
+function addLink({ wallet, chainId, ...choice }: Asked, to: Address, grants: readonly Delegation[]): Html {
+  const isWhole = grants.length > MOST_IN_LINK;
+  const added: Partial<Choice> = isWhole
+    ? { wallets: new Set([...choice.wallets, to]) }
+    : { grants: new Map([...choice.grants, ...grants.map((one) => [grantIdOf(one), one] as const)]) };
+  const what = isWhole ? 'everything of this wallet' : grants.length === 1 ? 'this grant' : 'these grants';
+  return html`<a href="${revokePath(wallet, chainId, { ...choice, ...added })}">Revoke ${what} too</a>`;
+}
+
+function renderChain(owner: Address, chainId: number, grants: readonly Delegation[]): Html {
+  const wallets = new Set(grants.map(({ to }) => to));
+  const them = wallets.size === 1 ? 'the same wallet' : 'the same wallets';
+  return html`<p class="notice trouble">On ${chainName(chainId)}, ${countText(grants.length, 'grant')} to ${them} ${grants.length === 1 ? 'stays' : 'stay'}. A transaction counts on one chain only. <a href="${revokePath(owner, chainId, wallets.size > MOST_WALLETS ? {} : { wallets })}">Revoke on ${chainName(chainId)}</a></p>`;
 }

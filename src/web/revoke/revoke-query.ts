@@ -73,14 +73,8 @@ export function readRevokeQuery(query: string, chainIds: readonly number[]): Rev
 }
 
 /** The path of the page. */
-export function revokePath(
-  wallet: Address,
-  chainId: number | null,
-  choice: Partial<Choice> = {},
-  cursor?: string,
-): string {
-  const query = new URLSearchParams({ wallet });
-  if (chainId !== null) query.set('chain', String(chainId));
+export function revokePath(wallet: Address, chainId: number, choice: Partial<Choice> = {}, cursor?: string): string {
+  const query = new URLSearchParams({ wallet, chain: String(chainId) });
   for (const id of choice.grants?.keys() ?? []) query.append('grant', id);
   for (const to of choice.wallets ?? []) query.append('to', to);
   if (choice.allOfV1) query.set('v1', 'all');

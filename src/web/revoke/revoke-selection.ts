@@ -4,9 +4,9 @@ import { type Address, type Delegation, type DelegationKey, delegationId } from 
 import { idsThatGrantTheSame } from '../../registry/overlap.ts';
 import type { WholeInV1 } from '../../registry/revocation.ts';
 import type { Version } from '../../registry/versions.ts';
-import type { FetchApi } from '../fetch-api.ts';
+import { type FetchApi, Refusal } from '../ask-api.ts';
 import { grantIdOf } from '../grant-id.ts';
-import { type IndexedBlock, Unanswered, visitGrants } from './outgoing-grants.ts';
+import { type IndexedBlock, visitGrants } from './outgoing-grants.ts';
 import type { Choice } from './revoke-query.ts';
 
 export interface Selection {
@@ -33,7 +33,7 @@ export async function selectGrants(
   chainId: number,
   choice: Choice,
   fetchApi: FetchApi,
-): Promise<Selection | Unanswered> {
+): Promise<Selection | Refusal> {
   const grantsTheSame = new Set([...choice.grants.values()].flatMap((key) => [...idsThatGrantTheSame(key)]));
   const named = new Set([...choice.wallets, ...[...choice.grants.values()].map(({ to }) => to)]);
   let state = emptyState();
@@ -57,7 +57,7 @@ export async function selectGrants(
       else state.others++;
     },
   });
-  if (page instanceof Unanswered) return page;
+  if (page instanceof Refusal) return page;
   const { chosen, kept, others, more, found, keepsV1 } = state;
   const losing = new Set(chosen.map(({ to }) => to));
   const keptByThem = kept.filter(({ to }) => losing.has(to));

@@ -1,9 +1,57 @@
 // Hands the prepared transactions to the owner's wallet, one after the other, and follows the index until the grants are gone.
-// Uses the functions of wallets.js and revoke-index.js, which are loaded before it.
-/* global byId, findWallets, grantsIn, NETWORK, readActive, readHead, REVOCATION, sleep, Stopped, watchGrants */
 
-const { owner: OWNER, chain } = REVOCATION;
-const CHAIN_ID = Number(chain);
+import { byId, show } from './dom.js';
+import { offerWallets } from './wallets.js';
+
+/** Empty on a page without transactions. */
+const REVOCATION = byId('revocation')?.dataset ?? {};
+const { owner: OWNER, network: NETWORK } = REVOCATION;
+const CHAIN_ID = Number(REVOCATION.chain);
+const EVERY_MS = 1000;
+const sleep = () => new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+
+/** What stopped it, in words for the owner. */
+class Stopped extends Error {}
+
+/** The amounts of the grants in a part of a page, by id. */
+const grantsIn = (element) =>
+  new Map([...element.querySelectorAll('[data-grant]')].map(({ dataset }) => [dataset.grant, dataset.amount]));
+
+/** The newest block of the index. Caches may keep the answer until the next block is due. */
+async function readHead() {
+  const response = await fetch(REVOCATION.head, { cache: 'no-store' });
+  const body = await response.json();
+  if (!response.ok) throw new Stopped(`This service cannot answer for ${NETWORK} now: ${body.detail}`);
+  return body.chains[0].block;
+}
+
+/** Which grants of this page are active now, and the block; null if the service cannot say. */
+async function readActive() {
+  const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => null);
+  if (!response?.ok) return null;
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const block = page.getElementById('revocation')?.dataset.block;
+  return block === undefined ? null : { block: Number(block), grants: grantsIn(page) };
+}
+
+/** Calls `show` with what is active after every change of the owner's grants. */
+function watchGrants(show) {
+  let [isLooking, isChanged] = [false, false];
+  new EventSource(REVOCATION.changes).addEventListener('message', async () => {
+    isChanged = true;
+    if (isLooking) return;
+    isLooking = true;
+    while (isChanged) {
+      // One transaction can make many changes: one look is enough for all.
+      await sleep();
+      isChanged = false;
+      const active = await readActive();
+      if (active !== null) show(active);
+    }
+    isLooking = false;
+  });
+}
+
 /** The wallet's node can be a few blocks behind ours. */
 const BLOCK_TRIES = 4;
 /** How many turns of waiting for a receipt pass between two looks at the index: a wallet can replace a transaction. */
@@ -165,8 +213,7 @@ let isBusy = false;
 
 function finish(block) {
   isBusy = true;
-  byId('wallets').hidden = true;
-  byId('no-wallet').hidden = true;
+  for (const id of ['wallets', 'no-wallet']) show(id, false);
   say(`Done. Ended, as of block ${block}: the index shows that none of these grants is active.`, 'yes');
 }
 
@@ -220,15 +267,7 @@ function failureText(error) {
 }
 
 if (transactions.length > 0) {
-  byId('send').hidden = false;
-  findWallets((name, provider) => {
-    byId('no-wallet').hidden = true;
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = `Revoke with ${name}`;
-    button.addEventListener('click', () => revoke(provider, button));
-    byId('wallets').append(button);
-  });
-  byId('no-wallet').hidden = byId('wallets').childElementCount > 0;
+  show('send', true);
+  offerWallets('Revoke', revoke);
   if (REVOCATION.changes !== '') watchGrants(showChange);
 }

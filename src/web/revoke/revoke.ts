@@ -2,21 +2,15 @@
 // sends them. Without JavaScript, it shows them to copy.
 
 import { checksummed } from '../../registry/checksum.ts';
-import type { Address } from '../../registry/delegation.ts';
 import { planRevocations } from '../../registry/revocation.ts';
-import { chainName } from '../chain-name.ts';
-import { copyButton } from '../copy-button.ts';
-import type { FetchApi } from '../fetch-api.ts';
+import { type FetchApi, Refusal } from '../ask-api.ts';
 import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
-import { notice } from '../notice.ts';
-import { REVOKE_SCRIPTS, REVOKE_STYLE, renderPage, WALLETS_SCRIPT } from '../page.ts';
-import { changesUrl } from '../wallet/grant-changes.ts';
-import { readOtherChains } from './other-chains.ts';
-import { headUrl, Unanswered } from './outgoing-grants.ts';
+import { renderPage } from '../page.ts';
+import { chainName, copyButton, notice } from '../parts.ts';
+import { changesUrl, headUrl, readOtherChains } from './outgoing-grants.ts';
 import { renderChains, renderGrants, walletForm } from './revoke-choose.ts';
-import { renderKept } from './revoke-kept.ts';
-import { fullAddress, renderTransactions } from './revoke-plan.ts';
+import { type Asked, fullAddress, renderKept, renderTransactions } from './revoke-plan.ts';
 import { isEmpty, type RevokeQuery, readRevokeQuery, revokePath } from './revoke-query.ts';
 import { type Selection, selectGrants } from './revoke-selection.ts';
 
@@ -28,7 +22,7 @@ export async function renderRevoke(
   const query = readRevokeQuery(queryText, chainIds);
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
   return renderPage(
-    { title: 'Revoke access', path: '/revoke', styles: [REVOKE_STYLE], scripts: [WALLETS_SCRIPT, ...REVOKE_SCRIPTS] },
+    { title: 'Revoke access', path: '/revoke', styles: ['/revoke.css'], scripts: ['/revoke.js'] },
     html`<h1>Revoke access</h1>${faults}${await renderContent(query, fetchApi)}`,
   );
 }
@@ -43,16 +37,14 @@ async function renderContent(query: RevokeQuery, fetchApi: FetchApi): Promise<Ht
   return html`${owner}${await renderPlan({ ...query, wallet, chainId }, fetchApi)}`;
 }
 
-type Asked = RevokeQuery & { readonly wallet: Address; readonly chainId: number };
-
 async function renderPlan(asked: Asked, fetchApi: FetchApi): Promise<Html> {
   const { wallet, chainId, chainIds } = asked;
   // Before the grants are read: no change of them is missed.
   const changes = await changesUrl(wallet, chainId, fetchApi);
   const selection = await selectGrants(wallet, chainId, asked, fetchApi);
   const name = chainName(chainId);
-  if (selection instanceof Unanswered)
-    return notice(`Nothing was prepared, because the grants on ${name} cannot be read: ${selection.reason}`);
+  if (selection instanceof Refusal)
+    return notice(`Nothing was prepared, because the grants on ${name} cannot be read: ${selection.text}`);
   const { chosen, block, whole } = selection;
   const state = html`<div id="revocation" data-owner="${checksummed(wallet)}" data-chain="${chainId}" data-network="${name}" data-head="${headUrl(wallet, chainId)}" data-changes="${changes}" data-block="${block.number}"></div>`;
   const back = html`<p><a href="${revokePath(wallet, chainId)}">All grants of this wallet on ${name}</a></p>`;
@@ -71,26 +63,16 @@ ${renderKept(asked, selection, elsewhere)}
 ${SEND}${back}`;
 }
 
-function renderAbsent({ absent, block }: Selection): Html {
-  if (absent.length === 0) return html``;
+function renderAbsent({ absent, block }: Selection): Html | null {
+  if (absent.length === 0) return null;
   const rows = absent.map((key) => html`<li>${fullAddress(key.to)} for ${grantText({ ...key, amount: null })}</li>`);
   return html`<div class="notice"><p>Not active as of block ${block.number}: ended already, or never granted.</p><ul class="grants">${rows}</ul></div>`;
 }
 
 function renderMore({ more }: Selection): Html {
-  const inV1 =
-    more[1] === 0
-      ? ''
-      : notice(
-          `This page lists 1,000 grants at most: ${more[1]} more in registry v1 are not listed. Those of a wallet whose v1 grants all end are ended too.`,
-        );
-  const inV2 =
-    more[2] === 0
-      ? ''
-      : notice(
-          `${more[2]} more grants in registry v2 are not part of these transactions. Come back for them afterwards.`,
-        );
-  return html`${inV1}${inV2}`;
+  const inV1 = `This page lists 1,000 grants at most: ${more[1]} more in registry v1 are not listed. Those of a wallet whose v1 grants all end are ended too.`;
+  const inV2 = `${more[2]} more grants in registry v2 are not part of these transactions. Come back for them afterwards.`;
+  return html`${more[1] > 0 && notice(inV1)}${more[2] > 0 && notice(inV2)}`;
 }
 
 const SEND = html`<p>You sign and send with your own wallet. This service never signs or sends anything.</p>

@@ -2,8 +2,7 @@
 
 import { BACKFILL_BLOCKS } from '../../api/problems.ts';
 import type { NetworkRecord } from '../../api/responses.ts';
-import { dateText } from '../delegation.ts';
-import { durationText } from '../duration.ts';
+import { dateText, durationText } from '../time-text.ts';
 
 export interface ChainHealth {
   /** In a word or two. */
@@ -24,11 +23,11 @@ const HALTED: { readonly [Code in Halt['code']]: string } = {
 
 const STILL_ANSWERED = 'Questions as of a finalized block are still answered.';
 
-export const chainName = ({ name, chainId }: NetworkRecord): string => name ?? `Chain ${chainId}`;
+export const networkName = ({ name, chainId }: NetworkRecord): string => name ?? `Chain ${chainId}`;
 
 export function healthOf(network: NetworkRecord): ChainHealth {
   const { ready, head, halt, clockBehindSeconds, lagSeconds } = network;
-  const name = chainName(network);
+  const name = networkName(network);
   if (ready) return { badge: 'Up to date', summary: `${name} is up to date.`, detail: '' };
   if (halt !== null)
     return {
@@ -48,10 +47,11 @@ export function healthOf(network: NetworkRecord): ChainHealth {
       summary: `The clock of this service is ${durationText(clockBehindSeconds)} behind ${name}; its answers are refused until the clock is set.`,
       detail: `Without the right time, the age of the newest block is not known. ${STILL_ANSWERED}`,
     };
-  if (isBackfilling(network))
+  const percent = backfillPercent(network);
+  if (percent !== null)
     return {
       badge: 'Backfilling',
-      summary: `${name} is ${shareText(network)} indexed${timeLeft(network)}; its answers are refused until it is up to date.`,
+      summary: `${name} is ${percent} % indexed${timeLeft(network)}; its answers are refused until it is up to date.`,
       detail: `The history is indexed up to ${dateText(head.timestamp)}. ${STILL_ANSWERED}${followerTrouble(network)}`,
     };
   return {
@@ -70,7 +70,7 @@ export function summaryOf(networks: readonly NetworkRecord[]): string {
     return networks.length === 1 ? healthOf(only).summary : `All ${networks.length} chains are up to date.`;
   const [first] = away;
   if (first !== undefined && away.length === 1) return healthOf(first).summary;
-  const names = away.map(chainName);
+  const names = away.map(networkName);
   const refused = `The answers of ${names.slice(0, -1).join(', ')} and ${names.at(-1)} are refused.`;
   return `${countText(networks.length - away.length, networks.length)} up to date. ${refused}`;
 }
@@ -78,18 +78,14 @@ export function summaryOf(networks: readonly NetworkRecord[]): string {
 const countText = (ready: number, all: number) =>
   ready === 0 ? `None of the ${all} chains is` : `${ready} of ${all} chains ${ready === 1 ? 'is' : 'are'}`;
 
-/** As the problem `chain-not-ready` decides it. */
-export const isBackfilling = ({ ready, halt, head, chainBlock }: NetworkRecord): boolean =>
-  !ready && halt === null && head !== null && chainBlock !== null && chainBlock - head.number > BACKFILL_BLOCKS;
-
-/** How much of the history is indexed, rounded down: 100 % is all of it. */
-export function indexedPercent({ firstBlock, head, chainBlock }: NetworkRecord): number {
-  if (firstBlock === null || head === null || chainBlock === null) return 0;
+/** How much of the history is indexed, rounded down; null if it is not being backfilled, as the problem `chain-not-ready` decides it. */
+export function backfillPercent({ ready, halt, firstBlock, head, chainBlock }: NetworkRecord): number | null {
+  if (ready || halt !== null || head === null || chainBlock === null) return null;
+  if (chainBlock - head.number <= BACKFILL_BLOCKS) return null;
+  if (firstBlock === null) return 0;
   const share = (head.number - firstBlock + 1) / Math.max(1, chainBlock - firstBlock + 1);
   return Math.floor(1000 * Math.min(1, Math.max(0, share))) / 10;
 }
-
-const shareText = (network: NetworkRecord) => `${indexedPercent(network)} %`;
 
 const timeLeft = ({ progress }: NetworkRecord) =>
   progress?.secondsLeft == null ? '' : `, with about ${durationText(progress.secondsLeft)} left`;

@@ -1,9 +1,8 @@
 // Draws the lag of a chain over the last day as a small line, with the same in words.
 
 import type { NetworkRecord } from '../../api/responses.ts';
-import { dateText } from '../delegation.ts';
-import { durationText } from '../duration.ts';
 import { type Html, html } from '../html.ts';
+import { dateText, durationText } from '../time-text.ts';
 
 const WIDTH = 288;
 const HEIGHT = 48;

@@ -39,7 +39,7 @@ const pageOf = async (store: Store, { age = 3, more = {} }: State) =>
 
 /** The text that a person sees, details included, and the colors. */
 const read = (page: string) => ({
-  summary: /<p class="notice (\w+) summary"[^>]*>([^<]*)</.exec(page)?.slice(1),
+  summary: /<p class="said notice (\w+) summary"[^>]*>([^<]*)</.exec(page)?.slice(1),
   text: (page.split('<main')[1] ?? '').replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' '),
   badges: [...page.matchAll(/<h2>.*?<span class="badge (\w+)">([^<]*)</gs)].map(([, tone, text]) => [tone, text]),
 });

@@ -1,13 +1,70 @@
-// What a grant covers and which rights it gives, as the page of a wallet shows it.
+// The parts of a grant on the page of a wallet: wallets, contracts, transactions, what it covers, and which rights it gives. What is
+// shortened can be copied whole, and is printed whole.
 
+import { BLOCK_EXPLORERS } from '../../registry/block-explorers.ts';
 import { MAX_UINT256 } from '../../registry/delegation.ts';
-import { chainName } from '../chain-name.ts';
-import { dateText } from '../delegation.ts';
 import { type Html, html } from '../html.ts';
-import { hasAnyRight, isUnlimited } from './grant.ts';
-import { renderBytes, renderContract, renderNumber } from './links.ts';
-import type { Grant } from './wallet-reader.ts';
+import { chainName, copyButton, shortAddress } from '../parts.ts';
+import { dateText } from '../time-text.ts';
+import { type Grant, type GrantRow, hasAnyRight, isUnlimited, otherOf } from './grant.ts';
 import type { WalletView } from './wallet-view.ts';
+
+/** Digits that stay at each end of a long number. */
+const ENDS = 6;
+
+/** A number with many digits is shortened; its digits are never grouped, so that it can be searched for. */
+export const shortNumber = (digits: string): string =>
+  digits.length <= 2 * ENDS + 6 ? digits : `${digits.slice(0, ENDS)}…${digits.slice(-ENDS)}`;
+
+/** The short form on the screen, the full one when printed. */
+const shortened = (full: string, short: string): Html =>
+  full === short
+    ? html`<span class="id">${full}</span>`
+    : html`<span class="id short" title="${full}" data-full="${full}">${short}</span>`;
+
+const renderNumber = (digits: string, what: string): Html => {
+  const short = shortNumber(digits);
+  return html`${shortened(digits, short)}${short !== digits && copyButton(digits, what)}`;
+};
+
+/** Links to another site never say where they come from. */
+function explorerLink(view: WalletView, chainId: number, path: string, content: Html, label: string): Html | null {
+  const base = view.sandbox ? undefined : BLOCK_EXPLORERS.get(chainId);
+  return base === undefined
+    ? null
+    : html`<a href="${base}/${path}" rel="noreferrer noopener" aria-label="${label}">${content}</a>`;
+}
+
+/** The wallet at the other end, with the chain and the registry of the grant. */
+export function renderOther(view: WalletView, row: GrantRow): Html {
+  const { chainId, version } = row.grant;
+  const address = otherOf(row);
+  const short = shortAddress(address);
+  const out = explorerLink(view, chainId, `address/${address}`, html`↗`, `${short} in a block explorer`);
+  return html`<span class="who"><a class="address" href="/?wallet=${address}">${shortened(address, short)}</a> ${out}${copyButton(address, `address ${short}`)}</span>
+<span class="badges"><span class="badge">${chainName(chainId)}</span> <span class="badge">v${version}</span></span>`;
+}
+
+function renderContract(view: WalletView, address: string, chainId: number): Html {
+  const short = shortened(address, shortAddress(address));
+  const label = `Contract ${shortAddress(address)} in a block explorer`;
+  const link = explorerLink(view, chainId, `address/${address}`, html`${short} ↗`, label);
+  return html`<span class="address">${link ?? short}</span>${copyButton(address, `contract ${shortAddress(address)}`)}`;
+}
+
+/** The block of a log, with a link to its transaction. */
+export function renderBlock(view: WalletView, { block, transactionHash }: Grant['since'], chainId: number): Html {
+  const label = `block ${block}: transaction in a block explorer`;
+  return explorerLink(view, chainId, `tx/${transactionHash}`, html`block ${block} ↗`, label) ?? html`block ${block}`;
+}
+
+/** Zeros at the end say nothing. */
+const renderBytes = (bytes: string): Html => {
+  const digits = bytes.replace(/(00)+$/, '');
+  const short =
+    digits.length > 20 ? `${bytes.slice(0, 10)}…${bytes.slice(-4)}` : digits === bytes ? bytes : `${digits}…`;
+  return html`<code class="short" title="${bytes}" data-full="${bytes}">${short}</code>${copyButton(bytes, 'rights as bytes')}`;
+};
 
 export function renderAmount(amount: string | number | null): Html {
   const digits = String(amount ?? '');
@@ -21,7 +78,7 @@ const isDangerous = (grant: Grant) => isUnlimited(grant) && !('until' in grant &
 export function renderScope(view: WalletView, grant: Grant, amount = renderAmount(grant.amount)): Html {
   const { type, standard, contract, tokenId, chainId } = grant;
   if (type === 'ALL')
-    return html`<strong>Whole wallet</strong>${isDangerous(grant) ? html` <span class="badge bad">⚠ no limit</span>` : ''}`;
+    return html`<strong>Whole wallet</strong>${isDangerous(grant) && html` <span class="badge no">⚠ no limit</span>`}`;
   const where = renderContract(view, contract ?? '', chainId);
   if (type === 'CONTRACT') return html`Contract ${where}`;
   const lines = (what: Html, of: string) =>
@@ -43,11 +100,7 @@ export function renderRights({ now }: WalletView, grant: Grant): Html {
   const text = rightsText ?? rightsName;
   if (text === null) return html`<span class="right">only</span> ${bytes}`;
   const end =
-    expires === null
-      ? ''
-      : html`<span class="note">${expires < now ? 'expired' : 'expires'} ${dateText(expires)}, not enforced by the registry</span>`;
-  return html`<span class="right">only “${text}”</span> ${end}<span class="bytes">${bytes}</span>`;
+    expires !== null &&
+    html`<span class="note soft">${expires < now ? 'expired' : 'expires'} ${dateText(expires)}, not enforced by the registry</span>`;
+  return html`<span class="right">only “${text}”</span> ${end} <span class="bytes">${bytes}</span>`;
 }
-
-export const renderBadges = ({ version, chainId }: Grant): Html =>
-  html`<span class="badges"><span class="badge">${chainName(chainId)}</span> <span class="badge">v${version}</span></span>`;

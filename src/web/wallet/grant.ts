@@ -1,14 +1,17 @@
-// What a grant means: whether it has any limit, how wide it is, and how grants are ordered and filtered.
+// What a grant means: whether it has any limit, how wide it is, and how grants are ordered.
 
+import type { ANY_LIST, HISTORY } from '../../api/any-operations.ts';
+import type { ResponseOf } from '../../api/operation.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
 import { grantId } from '../grant-id.ts';
-import type { Grant } from './wallet-reader.ts';
 import type { Direction, KindName, OrderName } from './wallet-view.ts';
 
-/** A grant as a row of a wallet's page. */
-export interface GrantRow {
+export type Grant = ResponseOf<typeof ANY_LIST>['delegations'][number];
+export type PastGrant = ResponseOf<typeof HISTORY>['grants'][number];
+
+export interface GrantRow<G = Grant> {
   readonly direction: Direction;
-  readonly grant: Grant;
+  readonly grant: G;
 }
 
 /** The wallet at the other end. */
@@ -29,7 +32,7 @@ export function kindOf({ type, standard }: Grant): KindName {
 export const rowKey = ({ direction, grant }: GrantRow): string =>
   `${direction}.${grant.chainId}.${grant.from}.${grantId(grant)}`;
 
-/** Newest first; on one chain in the exact order of the logs. */
+/** Newest first; on one chain in the exact order of the logs: blocks can have the same time, and logs of one block have. */
 export function byNewest(a: Pick<Grant, 'since' | 'chainId'>, b: Pick<Grant, 'since' | 'chainId'>): number {
   return (
     b.since.timestamp - a.since.timestamp ||
@@ -41,7 +44,8 @@ export function byNewest(a: Pick<Grant, 'since' | 'chainId'>, b: Pick<Grant, 'si
 
 const WIDTHS: readonly KindName[] = ['all', 'contract', 'nft', 'erc1155', 'erc20'];
 /** The most dangerous first. */
-const widthOf = (grant: Grant) => 2 * WIDTHS.indexOf(kindOf(grant)) + (hasAnyRight(grant) ? 0 : 1);
+export const kindWidth = (grant: Grant): number => WIDTHS.indexOf(kindOf(grant));
+const widthOf = (grant: Grant) => 2 * kindWidth(grant) + (hasAnyRight(grant) ? 0 : 1);
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 

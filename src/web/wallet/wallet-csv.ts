@@ -1,17 +1,24 @@
 // Writes the grants of a wallet as CSV, every one that the filters leave. A file that lacks a chain would look complete, so
 // there is none then: a page says why.
 
-import { ANY_LIST } from '../../api/any-operations.ts';
-import { describeProblem, type ProblemBody } from '../../api/problems.ts';
-import { urlFor } from '../../api/url.ts';
-import { chainName } from '../chain-name.ts';
-import type { FetchApi } from '../fetch-api.ts';
+import { chainProblem, type FetchApi, Refusal } from '../ask-api.ts';
 import { html } from '../html.ts';
 import { renderPage } from '../page.ts';
-import { csvRow } from './csv.ts';
-import { matches } from './wallet-grants.ts';
-import { type Grant, listValues, Refusal, readPage } from './wallet-reader.ts';
+import { chainName } from '../parts.ts';
+import type { Grant } from './grant.ts';
+import { matches, readGrants } from './wallet-reader.ts';
 import { type WalletView, walletUrl } from './wallet-view.ts';
+
+/** A cell that begins like this is a formula to a spreadsheet, and so is the rest of a cell that it splits at a separator. */
+const FORMULA = /(?<=^|[,;|\t\r\n"'])(?=\s*[=+\-@＝＋－＠]|[\t\r])/g;
+
+/** An apostrophe makes a spreadsheet show the text as it is. */
+export const csvCell = (value: string): string => {
+  const safe = value.replace(FORMULA, "'");
+  return /[",;|\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};
+
+export const csvRow = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
 const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString();
 
@@ -36,9 +43,7 @@ const COLUMNS: Readonly<Record<string, (grant: Grant, view: WalletView) => strin
   since_log_index: ({ since }) => String(since.logIndex),
 };
 
-export const csvHeader = (): string => csvRow(Object.keys(COLUMNS));
-
-export const csvRows = (view: WalletView, grants: readonly Grant[]): string =>
+const csvRows = (view: WalletView, grants: readonly Grant[]): string =>
   grants
     .filter((grant) => matches(view, grant))
     .map((grant) => csvRow(Object.values(COLUMNS).map((cell) => cell(grant, view))))
@@ -54,22 +59,16 @@ export interface CsvPage {
 /** A page of the grants. A chain that does not answer refuses all of it. */
 export async function readCsvPage(view: WalletView, fetchApi: FetchApi): Promise<CsvPage | Refusal> {
   const unrestricted = view.isUnlimitedOnly ? { unrestricted: 'true', type: 'ALL' } : {};
-  const url = urlFor(ANY_LIST, { ...listValues(view, view), ...unrestricted });
-  const page = await readPage<Grant>(fetchApi, url, 'delegations');
+  const page = await readGrants(view, fetchApi, unrestricted);
   if (page instanceof Refusal) return page;
   const away = page.chains.find((chain) => 'problem' in chain);
   if (away === undefined || !('problem' in away)) return { text: csvRows(view, page.rows), next: page.next };
-  const why = describeProblem(away.problem as Partial<ProblemBody>) ?? 'No reason was given.';
-  return new Refusal(503, `${chainName(away.chainId)} did not answer: ${why}`, null);
+  return new Refusal(503, `${chainName(away.chainId)} did not answer: ${chainProblem(away.problem)}`);
 }
 
 /** The file in parts. If a later part cannot be read, it throws: the browser then reports a broken download. */
-export async function* csvParts(
-  view: WalletView,
-  first: CsvPage,
-  fetchApi: FetchApi,
-): AsyncGenerator<string, void, void> {
-  yield csvHeader();
+export async function* csvParts(view: WalletView, first: CsvPage, fetchApi: FetchApi): AsyncGenerator<string> {
+  yield csvRow(Object.keys(COLUMNS));
   for (let page = first; ; ) {
     yield page.text;
     if (page.next === null) return;

@@ -1,37 +1,20 @@
-// Reads the grants of a wallet from the API: each direction for itself, so that grants to a wallet, which anyone can make, never
-// hide the grants from it.
+// Reads what the page of a wallet shows of its grants from the API: each direction for itself, so that grants to a wallet, which
+// anyone can make, never hide the grants from it.
 
 import { ANY_LIST, COUNTERPARTS, HISTORY } from '../../api/any-operations.ts';
-import type { InputOf } from '../../api/operation.ts';
-import { describeProblem, type ProblemBody } from '../../api/problems.ts';
-import type { DETAILED_DELEGATION, HISTORY_ENTRY } from '../../api/responses.ts';
-import type { TypeOf } from '../../api/shape.ts';
+import type { InputOf, ResponseOf } from '../../api/operation.ts';
 import { urlFor } from '../../api/url.ts';
+import { askApi, askUrl, type FetchApi, Refusal } from '../ask-api.ts';
 import { pointInTime } from '../explorer/explorer-query.ts';
-import type { FetchApi } from '../fetch-api.ts';
-import type { Direction, KindName, WalletView } from './wallet-view.ts';
+import { type Grant, type GrantRow, inOrder, isUnlimited, kindOf, type PastGrant } from './grant.ts';
+import { DIRECTIONS, type Direction, type KindName, type WalletView } from './wallet-view.ts';
 
-export type Grant = TypeOf<typeof DETAILED_DELEGATION.any>;
-export type PastGrant = TypeOf<typeof HISTORY_ENTRY>;
-export type ChainPart = TypeOf<typeof ANY_LIST.answer.body>['chains'][number];
+export type ChainPart = ResponseOf<typeof ANY_LIST>['chains'][number];
 
 /** The most grants of a direction that are read for a page. */
-export const MOST_GRANTS = 1000;
+const MOST_GRANTS = 1000;
 
-/** Why the API refused to answer at all. */
-export class Refusal {
-  readonly status: number;
-  readonly text: string;
-  /** Seconds until another try makes sense, if the API named them. */
-  readonly retryAfter: string | null;
-  constructor(status: number, text: string, retryAfter: string | null) {
-    this.status = status;
-    this.text = text;
-    this.retryAfter = retryAfter;
-  }
-}
-
-export interface Reading<Row> {
+interface Reading<Row> {
   readonly rows: readonly Row[];
   /** The cursor of what was not read; null if everything was. */
   readonly next: string | null;
@@ -46,11 +29,6 @@ const TYPES: Readonly<Record<KindName, 'ALL' | 'CONTRACT' | 'TOKEN'>> = {
   erc20: 'TOKEN',
 };
 
-export interface GrantFilter {
-  readonly direction: Direction | null;
-  readonly kind: KindName | null;
-}
-
 const sharedOf = ({ wallet, chainIds, asOf, cursor }: WalletView) => ({
   wallet,
   chainId: chainIds.join(),
@@ -60,42 +38,116 @@ const sharedOf = ({ wallet, chainIds, asOf, cursor }: WalletView) => ({
   cursor: cursor || undefined,
 });
 
-/** The parameters of a list. The API does not tell the standards of tokens apart: the caller does. */
-export const listValues = (view: WalletView, { direction, kind }: GrantFilter): InputOf<typeof ANY_LIST> => ({
-  ...sharedOf(view),
-  direction: direction ?? undefined,
-  type: kind === null ? undefined : TYPES[kind],
-});
+/** The API does not tell the standards of tokens apart: the caller does. */
+export async function readGrants(
+  view: WalletView,
+  fetchApi: FetchApi,
+  more: Partial<InputOf<typeof ANY_LIST>> = {},
+): Promise<Reading<Grant> | Refusal> {
+  const filter = { direction: view.direction ?? undefined, type: view.kind === null ? undefined : TYPES[view.kind] };
+  const answer = await askApi(fetchApi, ANY_LIST, { ...sharedOf(view), ...filter, ...more });
+  return answer instanceof Refusal ? answer : { ...answer, rows: answer.delegations };
+}
 
-export const readGrants = (view: WalletView, filter: GrantFilter, fetchApi: FetchApi) =>
-  readPage<Grant>(fetchApi, urlFor(ANY_LIST, listValues(view, filter)), 'delegations');
+type Counterparts = Omit<Reading<Grant>, 'rows'> &
+  Record<'delegates' | 'vaults', readonly { readonly grants: readonly Grant[] }[]>;
 
 /** Grants of the whole wallet with any right, found by an index however many others there are. */
-export async function readUnlimited(
-  view: WalletView,
-  direction: Direction,
-  fetchApi: FetchApi,
-): Promise<Reading<Grant> | Refusal> {
-  const side = direction === 'outgoing' ? 'delegates' : 'vaults';
-  const url = urlFor(COUNTERPARTS[side], sharedOf(view));
-  const reading = await readPage<{ readonly grants: readonly Grant[] }>(fetchApi, url, side);
-  return reading instanceof Refusal ? reading : { ...reading, rows: reading.rows.flatMap(({ grants }) => grants) };
+async function readUnlimited(view: WalletView, fetchApi: FetchApi): Promise<Reading<Grant> | Refusal> {
+  const side = view.direction === 'outgoing' ? 'delegates' : 'vaults';
+  const answer = await askUrl<Counterparts>(fetchApi, urlFor(COUNTERPARTS[side], sharedOf(view)));
+  return answer instanceof Refusal ? answer : { ...answer, rows: answer[side].flatMap(({ grants }) => grants) };
 }
 
-export const readHistory = (view: WalletView, direction: Direction, fetchApi: FetchApi) =>
-  readPage<PastGrant>(fetchApi, urlFor(HISTORY, { ...sharedOf(view), direction }), 'grants');
+export async function readHistory(view: WalletView, fetchApi: FetchApi): Promise<Reading<PastGrant> | Refusal> {
+  const answer = await askApi(fetchApi, HISTORY, { ...sharedOf(view), direction: view.direction ?? undefined });
+  return answer instanceof Refusal ? answer : { ...answer, rows: answer.grants };
+}
 
-export async function readPage<Row>(fetchApi: FetchApi, url: string, rows: string): Promise<Reading<Row> | Refusal> {
-  const response = await fetchApi(url);
-  if (!response.ok) {
-    const problem = (await response.json().catch(() => ({}))) as Partial<ProblemBody>;
-    const text = describeProblem(problem) ?? `The service answered with HTTP status ${response.status}.`;
-    return new Refusal(response.status, text, response.headers.get('retry-after'));
+/** What was read of the directions that a view shows. */
+export interface Listing<G = Grant> {
+  readonly rows: readonly GrantRow<G>[];
+  readonly chains: readonly ChainPart[];
+  /** Where the grants go on that were not read. */
+  readonly rest: readonly { readonly direction: Direction; readonly cursor: string }[];
+}
+
+/** Calls `read` for each direction of the view. A cursor belongs to one direction. */
+export async function readDirections<G>(
+  view: WalletView,
+  read: (view: WalletView & { readonly direction: Direction }) => Promise<Reading<G> | Refusal>,
+): Promise<Listing<G> | Refusal> {
+  const readings: (Reading<G> & { readonly direction: Direction })[] = [];
+  for (const direction of view.direction === null ? DIRECTIONS : [view.direction]) {
+    const reading = await read({ ...view, direction, cursor: view.direction === null ? '' : view.cursor });
+    if (reading instanceof Refusal) return reading;
+    readings.push({ ...reading, direction });
   }
-  const body = (await response.json()) as { readonly [name: string]: unknown };
   return {
-    rows: body[rows] as Row[],
-    next: body['next'] as string | null,
-    chains: body['chains'] as ChainPart[],
+    rows: readings.flatMap(({ rows, direction }) => rows.map((grant) => ({ direction, grant }))),
+    chains: readings.map(({ chains }) => chains).reduce(mergeChains),
+    rest: readings.flatMap(({ next, direction }) => (next === null ? [] : [{ direction, cursor: next }])),
   };
 }
+
+/** A chain has answered if it answered each time. */
+const mergeChains = (parts: readonly ChainPart[], others: readonly ChainPart[]): readonly ChainPart[] =>
+  parts.map((part, index) => {
+    const other = others[index];
+    return other !== undefined && 'problem' in other ? other : part;
+  });
+
+/** The grants of one direction. */
+export interface Side {
+  readonly grants: readonly Grant[];
+  /** The cursor of the grants that were not read. */
+  readonly next: string | null;
+  /** The grants without any limit, of those that were not read too; null if they are not known. */
+  readonly unlimited: readonly Grant[] | null;
+  readonly hasMoreUnlimited: boolean;
+}
+
+export interface WalletGrants {
+  readonly sides: Readonly<Record<Direction, Side>>;
+  readonly chains: readonly ChainPart[];
+}
+
+export async function loadGrants(view: WalletView, fetchApi: FetchApi): Promise<WalletGrants | Refusal> {
+  const viewOf = (direction: Direction) => ({ ...view, direction, kind: null, cursor: '' });
+  const [outgoing, incoming] = await Promise.all([
+    readGrants(viewOf('outgoing'), fetchApi),
+    readGrants(viewOf('incoming'), fetchApi),
+  ]);
+  if (outgoing instanceof Refusal) return outgoing;
+  if (incoming instanceof Refusal) return incoming;
+  let chains = mergeChains(outgoing.chains, incoming.chains);
+  const sideOf = async (direction: Direction, { rows: grants, next }: Reading<Grant>): Promise<Side> => {
+    if (next === null) return { grants, next, unlimited: grants.filter(isUnlimited), hasMoreUnlimited: false };
+    const all = await readUnlimited(viewOf(direction), fetchApi);
+    if (all instanceof Refusal) return { grants, next, unlimited: null, hasMoreUnlimited: true };
+    chains = mergeChains(chains, all.chains);
+    return { grants, next, unlimited: all.rows, hasMoreUnlimited: all.next !== null };
+  };
+  const sides = { outgoing: await sideOf('outgoing', outgoing), incoming: await sideOf('incoming', incoming) };
+  return { sides, chains };
+}
+
+/** The rows of the table, in order. */
+export async function listRows(
+  view: WalletView,
+  { sides, chains }: WalletGrants,
+  fetchApi: FetchApi,
+): Promise<Listing | Refusal> {
+  const isFiltered = view.kind !== null || view.isUnlimitedOnly;
+  const listing = await readDirections(view, async (one) => {
+    const { grants, next } = sides[one.direction];
+    if (one.cursor === '' && (next === null || !isFiltered)) return { rows: grants, next, chains };
+    return one.isUnlimitedOnly ? readUnlimited(one, fetchApi) : readGrants(one, fetchApi);
+  });
+  if (listing instanceof Refusal) return listing;
+  const rows = listing.rows.filter(({ grant }) => matches(view, grant));
+  return { ...listing, rows: inOrder(rows, view.order) };
+}
+
+export const matches = ({ kind, isUnlimitedOnly }: WalletView, grant: Grant): boolean =>
+  (kind === null || kindOf(grant) === kind) && (!isUnlimitedOnly || isUnlimited(grant));

@@ -1,10 +1,10 @@
 // Says what the page of a wallet does not know: chains that did not answer, an index that starts late, and refusals.
 
-import { describeProblem, type ProblemBody } from '../../api/problems.ts';
-import { chainName } from '../chain-name.ts';
-import { dateText } from '../delegation.ts';
+import { chainProblem, type Refusal } from '../ask-api.ts';
 import { type Html, html } from '../html.ts';
-import type { ChainPart, Refusal } from './wallet-reader.ts';
+import { chainName, countText } from '../parts.ts';
+import { dateText } from '../time-text.ts';
+import type { ChainPart } from './wallet-reader.ts';
 import { type WalletView, walletUrl } from './wallet-view.ts';
 
 /** Every chain answered, and is indexed from its first grant. */
@@ -17,12 +17,12 @@ const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 export function renderMissing(chains: readonly ChainPart[]): Html {
   return html`${chains.map((chain) => {
     const name = chainName(chain.chainId);
-    if ('problem' in chain) {
-      const why = describeProblem(chain.problem as Partial<ProblemBody>) ?? 'No reason was given.';
-      return html`<p class="notice trouble" role="status"><strong>${name} is missing.</strong> ${sentence(why)} Grants on ${name} are unknown, not absent.</p>`;
-    }
+    const warning = (title: string, text: string) =>
+      html`<p class="notice trouble" role="status"><strong>${title}</strong> ${text} unknown, not absent.</p>`;
+    if ('problem' in chain)
+      return warning(`${name} is missing.`, `${sentence(chainProblem(chain.problem))} Grants on ${name} are`);
     if (chain.indexedFrom === undefined) return html``;
-    return html`<p class="notice trouble" role="status"><strong>${name} is known only from block ${chain.indexedFrom}.</strong> Earlier grants are unknown, not absent.</p>`;
+    return warning(`${name} is known only from block ${chain.indexedFrom}.`, 'Earlier grants are');
   })}`;
 }
 
@@ -30,7 +30,7 @@ export function renderMissing(chains: readonly ChainPart[]): Html {
 export function renderBlocks(chains: readonly ChainPart[]): Html {
   const answered = chains.flatMap((chain) => ('problem' in chain ? [] : [chain]));
   const blocks = answered.map(({ chainId, block: { number, timestamp } }) => {
-    const time = timestamp === null ? '' : `, ${dateText(timestamp)}`;
+    const time = timestamp !== null && `, ${dateText(timestamp)}`;
     return html`${chainName(chainId)} at block ${number}${time}`;
   });
   if (blocks.length === 1) return html`<p class="soft">Read from ${blocks}.</p>`;
@@ -39,7 +39,7 @@ export function renderBlocks(chains: readonly ChainPart[]): Html {
 
 /** A refused request in words, and what to do next. */
 export function renderRefusal(view: WalletView, { status, text, retryAfter }: Refusal): Html {
-  const wait = retryAfter === null ? 'in a moment' : `in ${retryAfter} ${retryAfter === '1' ? 'second' : 'seconds'}`;
+  const wait = `in ${retryAfter === null ? 'a moment' : countText(Number(retryAfter), 'second')}`;
   const again = html`<a href="${walletUrl(view, { cursor: view.cursor, page: view.page })}">try again</a>`;
   const words = (title: string, next: Html) =>
     html`<div class="notice trouble" role="status"><p><strong>${title}</strong> ${sentence(text)}</p><p>${next}</p></div>`;
@@ -58,12 +58,9 @@ export function renderRefusal(view: WalletView, { status, text, retryAfter }: Re
 }
 
 /** The page is about the past: it says so, and leads to the present. */
-export function renderPast(view: WalletView): Html {
-  if (view.asOf === '') return html``;
-  const when = /^\d+$/.test(view.asOf)
-    ? `block ${view.asOf}`
-    : view.asOf === 'finalized'
-      ? 'the finalized block'
-      : view.asOf;
+export function renderPast(view: WalletView): Html | null {
+  const { asOf } = view;
+  if (asOf === '') return null;
+  const when = /^\d+$/.test(asOf) ? `block ${asOf}` : asOf === 'finalized' ? 'the finalized block' : asOf;
   return html`<p class="notice" role="status">This is how it was at ${when}. <a href="${walletUrl(view, { asOf: '' })}">Show it as it is now</a>.</p>`;
 }

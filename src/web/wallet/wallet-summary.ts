@@ -1,9 +1,9 @@
 // Says in a sentence and in tiles who may act for a wallet. It never says more than was read.
 
-import { chainName } from '../chain-name.ts';
 import { type Html, html } from '../html.ts';
-import { renderTime } from '../relative-time.ts';
-import type { Side, WalletGrants } from './wallet-grants.ts';
+import { chainName } from '../parts.ts';
+import { renderTime } from '../time-text.ts';
+import type { Side, WalletGrants } from './wallet-reader.ts';
 import { isEverythingKnown } from './wallet-states.ts';
 import { type Direction, type WalletView, walletUrl } from './wallet-view.ts';
 
@@ -17,7 +17,7 @@ interface SideCount {
   readonly isUnlimitedExact: boolean;
 }
 
-export function countSide({ wallet }: WalletView, direction: Direction, side: Side): SideCount {
+function countSide({ wallet }: WalletView, direction: Direction, side: Side): SideCount {
   const walletsOf = (grants: Side['grants']) =>
     grants.map(({ from, to }) => (direction === 'outgoing' ? to : from)).filter((other) => other !== wallet);
   const unlimited = new Set(walletsOf(side.unlimited ?? []));
@@ -59,13 +59,11 @@ function incomingSentence(count: SideCount, isKnown: boolean, isPast: boolean): 
 
 export function renderSummary(view: WalletView, grants: WalletGrants): Html {
   const { sides, chains } = grants;
-  const [outgoing, incoming] = [
-    countSide(view, 'outgoing', sides.outgoing),
-    countSide(view, 'incoming', sides.incoming),
-  ];
+  const outgoing = countSide(view, 'outgoing', sides.outgoing);
+  const incoming = countSide(view, 'incoming', sides.incoming);
   const isKnown = isEverythingKnown(chains);
   const isPast = view.asOf !== '';
-  return html`<p class="sentence" data-announce="summary">${outgoingSentence(outgoing, isKnown, isPast)} ${incomingSentence(incoming, isKnown, isPast)}</p>
+  return html`<p class="said" data-announce="summary">${outgoingSentence(outgoing, isKnown, isPast)} ${incomingSentence(incoming, isKnown, isPast)}</p>
 ${renderTiles(view, grants, outgoing, incoming)}`;
 }
 
@@ -77,20 +75,18 @@ function renderTiles(view: WalletView, { sides }: WalletGrants, outgoing: SideCo
   const used = [...new Set(all.map(({ chainId }) => chainId))].sort((a, b) => a - b);
   const newest = all.reduce((last, one) => (one.since.timestamp > last.since.timestamp ? one : last));
   const tile = (value: Html | string, label: Html | string, kind = '') =>
-    html`<li class="tile ${kind}"><span class="value">${value}</span> <span class="label">${label}</span></li>`;
-  const counted = ({ wallets: count, isExact }: SideCount) => `${count.toLocaleString('en')}${isExact ? '' : '+'}`;
-  const unlimited =
-    outgoing.unlimited === null || outgoing.unlimited === 0
-      ? html``
-      : tile(
-          `⚠ ${outgoing.unlimited.toLocaleString('en')}${outgoing.isUnlimitedExact ? '' : '+'}`,
-          html`<a href="${walletUrl(view, { direction: 'outgoing', kind: null, isUnlimitedOnly: true })}#grants">without any limit</a>: the whole wallet, any right`,
-          'danger',
-        );
+    html`<li class="card tile ${kind}"><span class="value">${value}</span> <span class="label">${label}</span></li>`;
+  const counted = (count: number, isExact: boolean) => `${count.toLocaleString('en')}${isExact ? '' : '+'}`;
+  const unlimited = outgoing.unlimited ?? 0;
+  const unlimitedUrl = walletUrl(view, { direction: 'outgoing', kind: null, isUnlimitedOnly: true });
+  const withoutLimit = html`<a href="${unlimitedUrl}#grants">without any limit</a>: the whole wallet, any right`;
   const names =
     used.length > 3
       ? `of ${view.allChainIds.length} chains`
       : `${used.length === 1 ? 'chain' : 'chains'}: ${used.map(chainName).join(', ')}`;
-  return html`<ul class="tiles">${tile(counted(outgoing), `${wallets(outgoing.wallets)} ${may} act for it`)}${unlimited}${tile(counted(incoming), `${wallets(incoming.wallets)} it ${may} act for`)}
-${tile(`${used.length}${isWhole ? '' : '+'}`, names)}${isWhole ? tile(renderTime(newest.since.timestamp, view.now, newest.since.block), 'newest grant', 'time') : html``}</ul>`;
+  return html`<ul class="tiles">${tile(counted(outgoing.wallets, outgoing.isExact), `${wallets(outgoing.wallets)} ${may} act for it`)}
+${unlimited > 0 && tile(`⚠ ${counted(unlimited, outgoing.isUnlimitedExact)}`, withoutLimit, 'danger')}
+${tile(counted(incoming.wallets, incoming.isExact), `${wallets(incoming.wallets)} it ${may} act for`)}
+${tile(counted(used.length, isWhole), names)}
+${isWhole && tile(renderTime(newest.since.timestamp, view.now, newest.since.block), 'newest grant', 'time')}</ul>`;
 }

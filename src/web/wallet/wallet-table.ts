@@ -1,27 +1,33 @@
 // Renders grants as one table, and as cards on a narrow screen: both registries, all chains, grants from the wallet first.
 
-import { shortAddress } from '../delegation.ts';
 import { revokeLink } from '../grant-id.ts';
 import { type Html, html } from '../html.ts';
-import { renderTime } from '../relative-time.ts';
+import { shortAddress } from '../parts.ts';
+import { renderTime } from '../time-text.ts';
 import { type GrantRow, isUnlimited, otherOf, rowKey } from './grant.ts';
-import { renderBadges, renderRights, renderScope } from './grant-cells.ts';
-import { renderTransaction, renderWalletLink } from './links.ts';
-import { DIRECTIONS, type Direction, type WalletView } from './wallet-view.ts';
+import { renderBlock, renderOther, renderRights, renderScope } from './grant-cells.ts';
+import type { Listing } from './wallet-reader.ts';
+import { DIRECTIONS, type Direction, type WalletView, walletUrl } from './wallet-view.ts';
 
 const HEADINGS: Readonly<Record<Direction, readonly [now: string, past: string]>> = {
   outgoing: ['May act for it', 'Could act for it'],
   incoming: ['It may act for', 'It could act for'],
 };
-export const headingOf = ({ asOf }: WalletView, direction: Direction): string =>
-  HEADINGS[direction][asOf === '' ? 0 : 1];
+const headingOf = ({ asOf }: WalletView, direction: Direction) => HEADINGS[direction][asOf === '' ? 0 : 1];
+
+/** Links to the grants that were not read. */
+export const restLinks = (view: WalletView, rest: Listing['rest'], name: string): Html[] =>
+  rest.map(
+    ({ direction, cursor }) =>
+      html` <a href="${walletUrl(view, { direction, cursor })}#grants">${name}: ${headingOf(view, direction).toLowerCase()}</a>`,
+  );
 
 /** On a narrow screen the elements are blocks, which would hide what they are: so the roles are written down. */
 export function renderTable(view: WalletView, rows: readonly GrantRow[]): Html {
   const hasActions = view.asOf === '' && rows.some(({ direction }) => direction === 'outgoing');
   const columns = ['Wallet', 'What', 'Rights', 'Since'];
   const heads = columns.map((name) => html`<th role="columnheader" scope="col">${name}</th>`);
-  const action = hasActions ? html`<th role="columnheader" scope="col"><span class="spoken">Action</span></th>` : '';
+  const action = hasActions && html`<th role="columnheader" scope="col"><span class="spoken">Action</span></th>`;
   const groups = DIRECTIONS.map((direction) => {
     const its = rows.filter((row) => row.direction === direction);
     if (its.length === 0) return html``;
@@ -35,17 +41,15 @@ ${its.map((row) => renderRow(view, row, hasActions))}</tbody>`;
 function renderRow(view: WalletView, row: GrantRow, hasActions: boolean): Html {
   const { direction, grant } = row;
   const { since, chainId } = grant;
-  const other = otherOf(row);
   const cell = (label: string, content: Html) => html`<td role="cell" data-label="${label}"><div>${content}</div></td>`;
   const isDangerous = direction === 'outgoing' && isUnlimited(grant);
   const revoke =
-    direction === 'outgoing'
-      ? html`<a class="revoke" href="${revokeLink(view.wallet, grant)}" aria-label="Revoke the grant to ${shortAddress(other)}">Revoke</a>`
-      : html``;
-  return html`<tr role="row" data-key="${rowKey(row)}"${isDangerous ? html` class="dangerous"` : ''}>
-${cell('Wallet', html`${renderWalletLink(view, other, chainId)} ${renderBadges(grant)}`)}
+    direction === 'outgoing' &&
+    html`<a class="button danger small" href="${revokeLink(view.wallet, grant)}" aria-label="Revoke the grant to ${shortAddress(otherOf(row))}">Revoke</a>`;
+  return html`<tr role="row" data-key="${rowKey(row)}"${isDangerous && html` class="dangerous"`}>
+${cell('Wallet', renderOther(view, row))}
 ${cell('What', renderScope(view, grant))}
 ${cell('Rights', renderRights(view, grant))}
-${cell('Since', html`${renderTime(since.timestamp, view.now, since.block)} <span class="soft">${renderTransaction(view, since.transactionHash, chainId, `block ${since.block}`)}</span>`)}
-${hasActions ? html`<td role="cell" class="action">${revoke}</td>` : ''}</tr>`;
+${cell('Since', html`${renderTime(since.timestamp, view.now, since.block)} <span class="soft">${renderBlock(view, since, chainId)}</span>`)}
+${hasActions && html`<td role="cell" class="action">${revoke}</td>`}</tr>`;
 }

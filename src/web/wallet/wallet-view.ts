@@ -72,23 +72,18 @@ export function readWalletView(wallet: string, query: ExplorerQuery): WalletView
 
 /** The URL of a view. A changed filter starts at the first page, unless the change names one. */
 export function walletUrl(view: WalletView, changes: Partial<WalletView> = {}, path = '/'): string {
-  const { wallet, chain, asOf, isHistory, direction, kind, isUnlimitedOnly, order, page, cursor } = {
-    ...view,
-    page: 1,
-    cursor: '',
-    ...changes,
-  };
+  const { wallet, chain, asOf, cursor, ...shown } = { ...view, page: 1, cursor: '', ...changes };
   const values = {
     wallet,
     chain,
     asOf,
-    view: isHistory ? 'history' : '',
-    direction: direction ?? '',
-    kind: kind ?? '',
-    unlimited: isUnlimitedOnly ? 'yes' : '',
-    order: order === 'newest' ? '' : order,
+    view: shown.isHistory ? 'history' : '',
+    direction: shown.direction ?? '',
+    kind: shown.kind ?? '',
+    unlimited: shown.isUnlimitedOnly ? 'yes' : '',
+    order: shown.order === 'newest' ? '' : shown.order,
     cursor,
-    page: page === 1 ? '' : String(page),
+    page: shown.page === 1 ? '' : String(shown.page),
   };
   return `${path}?${new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''))}`;
 }

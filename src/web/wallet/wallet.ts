@@ -2,22 +2,20 @@
 
 import { Fault, readAddress } from '../../api/params.ts';
 import { checksummed } from '../../registry/checksum.ts';
-import { copyButton } from '../copy-button.ts';
+import { type FetchApi, Refusal } from '../ask-api.ts';
 import type { ExplorerQuery } from '../explorer/explorer-query.ts';
-import type { FetchApi } from '../fetch-api.ts';
 import { type Html, html } from '../html.ts';
-import { notice } from '../notice.ts';
+import { copyButton, navigationLink, notice } from '../parts.ts';
 import { addressFault } from './address-fault.ts';
 import { renderGraph } from './graph.ts';
 import { renderIdenticon } from './identicon.ts';
 import { pageOf, renderPager } from './pager.ts';
 import { renderFilters } from './wallet-filter.ts';
-import { type Listing, listRows, loadGrants, type WalletGrants } from './wallet-grants.ts';
 import { renderHistory } from './wallet-history.ts';
-import { Refusal } from './wallet-reader.ts';
+import { type Listing, listRows, loadGrants, type WalletGrants } from './wallet-reader.ts';
 import { isEverythingKnown, renderBlocks, renderMissing, renderPast, renderRefusal } from './wallet-states.ts';
 import { renderSummary } from './wallet-summary.ts';
-import { headingOf, renderTable } from './wallet-table.ts';
+import { renderTable, restLinks } from './wallet-table.ts';
 import { DIRECTIONS, readWalletView, type WalletView, walletUrl } from './wallet-view.ts';
 
 export async function renderWallet(text: string, query: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {
@@ -43,7 +41,7 @@ function faultOf({ chain, chainIds, asOf }: WalletView): string | null {
 
 function renderHeader(view: WalletView): Html {
   const tab = (text: string, isHistory: boolean) =>
-    html`<a href="${walletUrl(view, { isHistory })}"${view.isHistory === isHistory ? html` aria-current="page"` : ''}>${text}</a>`;
+    navigationLink(walletUrl(view, { isHistory }), text, view.isHistory === isHistory);
   return html`<div class="wallet-head">${renderIdenticon(view.wallet)}<div><h1 class="address">${view.wallet}</h1>${copyButton(view.wallet, 'the address of this wallet')}</div></div>
 <div class="tabs" role="navigation" aria-label="Views of this wallet">${tab('Grants', false)}${tab('History', true)}</div>`;
 }
@@ -53,12 +51,12 @@ async function renderNow(view: WalletView, grants: WalletGrants, fetchApi: Fetch
   const listing = await listRows(view, grants, fetchApi);
   // A wallet that is too long to be read at once does not refresh itself either.
   const isLong = sides.outgoing.next !== null || sides.incoming.next !== null;
-  const part = (name: string) => (isLong ? html`` : html` data-part="${name}"`);
+  const part = (name: string) => !isLong && html` data-part="${name}"`;
   const hasGrants = sides.outgoing.grants.length + sides.incoming.grants.length > 0 || isLong;
   const isEmpty = !hasGrants && isEverythingKnown(chains);
   return html`<div${part('summary')}>${renderMissing(chains)}${renderSummary(view, grants)}</div>
-${hasGrants ? html`<h2 id="grants">Grants</h2>${renderFilters(view)}` : html``}
-<div${part('rows')}>${hasGrants ? renderList(view, listing) : isEmpty ? renderEmpty(view) : html``}</div>
+${hasGrants && html`<h2 id="grants">Grants</h2>${renderFilters(view)}`}
+<div${part('rows')}>${hasGrants ? renderList(view, listing) : isEmpty && renderEmpty(view)}</div>
 <div${part('graph')}>${renderGraph(view.wallet, allRows(sides), !isLong)}</div>
 <div${part('blocks')}>${renderBlocks(chains)}</div>`;
 }
@@ -73,10 +71,9 @@ function renderList(view: WalletView, listing: Listing | Refusal): Html {
   if (listing instanceof Refusal) return renderRefusal(view, listing);
   const { rows } = listing;
   const page = pageOf(rows, view.page);
-  const isPresent = view.asOf === '';
-  const several = isPresent && rows.some(({ direction }) => direction === 'outgoing');
+  const several = view.asOf === '' && rows.some(({ direction }) => direction === 'outgoing');
   const revoke = html`/revoke?wallet=${view.wallet}${view.chain === '' ? '' : `&chain=${view.chain}`}`;
-  const links = html`<div class="list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several ? html`<a href="${revoke}">Revoke several …</a>` : ''}</div>`;
+  const links = html`<div class="flow list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several && html`<a href="${revoke}">Revoke several …</a>`}</div>`;
   const table =
     rows.length === 0
       ? html`<p class="empty">No grants match these filters${listing.rest.length === 0 ? '' : ' so far'}.</p>`
@@ -85,16 +82,12 @@ function renderList(view: WalletView, listing: Listing | Refusal): Html {
 }
 
 /** Says which grants were not read, and leads to them. */
-function renderRest(view: WalletView, { rows, rest }: Listing): Html {
-  if (rest.length === 0) return html``;
-  const links = rest.map(
-    ({ direction, cursor }) =>
-      html` <a href="${walletUrl(view, { direction, cursor })}#grants">Next grants: ${headingOf(view, direction).toLowerCase()}</a>`,
-  );
+function renderRest(view: WalletView, { rows, rest }: Listing): Html | null {
+  if (rest.length === 0) return null;
   const isFiltered = view.kind !== null || view.isUnlimitedOnly;
   const count = rows.length.toLocaleString('en');
   const read = isFiltered
     ? `Only a part of them was searched for this page: ${count} match so far.`
     : `Only ${count} of them were read for this page and put in order.`;
-  return html`<p class="notice">This wallet has very many grants. ${read}${links}</p>`;
+  return html`<p class="notice">This wallet has very many grants. ${read}${restLinks(view, rest, 'Next grants')}</p>`;
 }

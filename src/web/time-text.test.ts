@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { relativeText } from './relative-time.ts';
+import { relativeText } from './time-text.ts';
 
 const DAY = 86_400;
 

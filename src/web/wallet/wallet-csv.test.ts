@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { csvCell, csvRow } from './csv.ts';
+import { csvCell, csvRow } from './wallet-csv.ts';
 
 test.each([
   ['vote', 'vote'],

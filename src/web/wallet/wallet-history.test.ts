@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type PastRow, timelineOf } from './timeline.ts';
+import { type PastRow, timelineOf } from './wallet-history.ts';
 
 const at = (block: number, logIndex = 0, timestamp = 1000) => ({
   block,
