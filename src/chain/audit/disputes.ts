@@ -7,10 +7,9 @@ import type { Dispute, Statement } from '../../store/halt.ts';
 import type { BlockRef } from '../../store/store.ts';
 import { findAgreedBlock, isOnChain } from '../compare/agreed-block.ts';
 import { compareBlocks } from '../compare/compare-blocks.ts';
-import { eventKeys, isEqual } from '../compare/compare-logs.ts';
+import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
 import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
 import { proveByAny } from '../compare/decide-logs.ts';
-import { readStoredLogs } from '../compare/stored-blocks.ts';
 import type { Revocations } from '../revocations/revocations.ts';
 import type { Provider } from '../rpc/provider-pool.ts';
 import { describeQuestion, type WalletList } from './audit-subjects.ts';
@@ -95,7 +94,7 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
       revocations.wake();
       next = firstBlock;
     }
-    const to = Math.min(anchor.number, next + providers.first.scanner.rangeSize - 1);
+    const to = Math.min(anchor.number, next + providers.first.scanner.rangeSize() - 1);
     const { isComplete } = await compareBlocks(context, allProviders(providers), anchor, next, to);
     await revocations.verify(providers, next, to);
     if (!isComplete) return true;
@@ -140,8 +139,8 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
     const agreed = await findAgreedBlock(context, allProviders(providers), number, anchor);
     if (!(await isOnChain(context, agreed, anchor))) return false;
     const { logs } = await proveByAny(context, agreed.providers, agreed.header);
-    const stored = await readStoredLogs(store, chainId, number, number);
-    return isEqual(eventKeys(network, stored), eventKeys(network, logs));
+    const stored = await readStoredLogs(store, chainId, number);
+    return isEqual(network, stored, logs);
   }
 
   async function isAnswered(providers: TickProviders, block: number, statement: Statement): Promise<boolean> {

@@ -1,11 +1,48 @@
-// Finds the block at a height, if providers disagree about it. A hash is not proven by itself, but a newer block that they agree about
-// proves it: the hashes of parents lead down from there.
+// Finds out which block providers have at a height, and if they disagree, which is on the chain. A hash is not proven by itself, but a
+// newer block that they agree about proves it: the hashes of parents lead down from there.
 
 import { rootsOf } from '../prove/block.ts';
 import { Inconsistent, Untrusted } from '../rpc/errors.ts';
-import type { BlockId, Header } from '../rpc/node.ts';
+import type { BlockId, Header, Node } from '../rpc/node.ts';
 import type { Provider } from '../rpc/provider-pool.ts';
 import type { FollowerContext } from './context.ts';
+
+/** Whether the node has this hash at this height. */
+export const hasBlock = async (node: Node, { number, hash }: BlockId): Promise<boolean> =>
+  (await node.header(number))?.hash === hash;
+
+export async function requireBlock(node: Node, block: BlockId): Promise<void> {
+  if (!(await hasBlock(node, block))) throw new Inconsistent(`block ${block.number} changed while blocks were read`);
+}
+
+/** A provider that has another block at that height, or ends below it with a block that is not among ours. Null if none has. */
+export async function findOther(
+  providers: readonly Provider[],
+  { number, hash }: BlockId,
+  below: readonly BlockId[] = [],
+): Promise<Provider | null> {
+  const ours = new Map([...below, { number, hash }].map((block) => [block.number, block.hash]));
+  const headers = await Promise.all(
+    providers.map(async ({ node }) => {
+      const header = await node.header(number).catch(() => undefined);
+      return header === null ? node.header('latest').catch(() => null) : header;
+    }),
+  );
+  const isOther = (header: Header | null | undefined) =>
+    (ours.get(header?.number ?? -1) ?? header?.hash) !== header?.hash;
+  return providers.find((_, position) => isOther(headers[position])) ?? null;
+}
+
+/** The last position below `end` that matches, or -1. All matching positions must come before all others. */
+export async function bisectLast(end: number, matches: (position: number) => Promise<boolean>): Promise<number> {
+  let [low, high] = [-1, end];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (await matches(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
 
 /** Blocks that providers may disagree about, in one call: each costs calls to the others. */
 export const MAX_DIFFERENCES = 64;

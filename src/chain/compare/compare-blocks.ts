@@ -1,21 +1,18 @@
 // Compares a range of the index with all providers, and repairs blocks that are wrong in the index.
 
 import type { BlockRef, ConfirmedBlock, RepairedBlock } from '../../store/store.ts';
+import { rootsOf } from '../prove/block.ts';
 import { stateSyncHash } from '../prove/receipts.ts';
 import { Inconsistent, isProviderFault } from '../rpc/errors.ts';
 import type { BlockId } from '../rpc/node.ts';
 import type { Provider } from '../rpc/provider-pool.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import { type AgreedBlock, findAgreedBlock, isOnChain, MAX_DIFFERENCES } from './agreed-block.ts';
-import { eventKeys, isEqual } from './compare-logs.ts';
-import { compareTimes } from './compare-times.ts';
+import { type AnyLog, groupStoredLogs, isEqual, readStoredLogs, type StoredBlock } from './compare-logs.ts';
 import type { FollowerContext } from './context.ts';
-import { decideLogs, refute } from './decide-logs.ts';
-import { findDisputes } from './disputed-wallets.ts';
-import { fetchRange } from './fetch-range.ts';
-import type { ProviderLogs } from './provider-logs.ts';
+import { decideLogs, findDisputes, refute } from './decide-logs.ts';
+import { blocksWithLogs, differs, fetchRange, type ProviderLogs } from './provider-logs.ts';
 import { toBlockInput } from './resolve-blocks.ts';
-import { groupStoredLogs, readStoredLogs, type StoredBlock } from './stored-blocks.ts';
 
 export interface Comparison {
   readonly logs: number;
@@ -38,9 +35,9 @@ export async function compareBlocks(
   to: number,
   known?: Provider,
 ): Promise<Comparison> {
-  const { network, store, onEvent } = context;
+  const { network, store } = context;
   const { chainId } = network;
-  let answers: readonly ProviderLogs[] = await fetchRange(context, providers, anchor, from, to, known);
+  let answers = await fetchRange(context, providers, anchor, from, to, known);
   const { length: answered } = answers;
   const logs = await readStoredLogs(store, chainId, from, to);
   const stored = groupStoredLogs(logs);
@@ -48,17 +45,13 @@ export async function compareBlocks(
   const repairs: RepairedBlock[] = [];
   const proven: ConfirmedBlock[] = [];
   let [differences, undecided, isComplete] = [0, 0, true];
-  for (const number of blocksWithLogs(stored, answers)) {
+  const lists = () => [stored, ...answers.map(({ blocks }) => blocks)];
+  for (const number of blocksWithLogs(lists())) {
+    if (!differs(network, lists(), number)) continue;
     const ours = stored.get(number);
-    const ourKeys = eventKeys(network, ours?.logs ?? []);
-    const differing = answers.filter(({ blocks }) => {
-      const theirs = blocks.get(number);
-      return !isSame(ours, theirs) || !isEqual(eventKeys(network, theirs?.logs ?? []), ourKeys);
-    });
-    if (differing.length === 0) continue;
     const isProven =
       ours !== undefined && context.proof.isProven && !unproven.has(number) && !hasMessages(number, ours);
-    if (isProven && !(await refute(context, differing, ours, ours.logs))) continue;
+    if (isProven && !(await refute(context, answers, ours, ours.logs))) continue;
     if (differences++ >= MAX_DIFFERENCES || answers.length === 0) {
       isComplete = false;
       break;
@@ -68,7 +61,8 @@ export async function compareBlocks(
     if (isProven && agreed?.header.hash === ours.hash) continue;
     const hashes = [...new Set((ours?.logs ?? []).map(({ transactionHash }) => transactionHash))];
     const decided = agreed && (await orNull(decideLogs(context, answers, agreed.header, hashes)));
-    if (decided !== null && isSame(ours, decided.header) && isEqual(ourKeys, eventKeys(network, decided.logs))) {
+    const isSame = ours === undefined || ours.hash === decided?.header.hash;
+    if (decided !== null && isSame && isEqual(network, ours?.logs ?? [], decided.logs)) {
       const { timestamp } = decided.header;
       if (decided.isProven && ours !== undefined) proven.push({ number, hash: ours.hash, timestamp, isProven: true });
     } else if (decided !== null && (await mayReplace(ours, agreed as AgreedBlock)))
@@ -78,17 +72,16 @@ export async function compareBlocks(
       if (!isFinal && (agreed === null || agreed.header.hash !== ours?.hash))
         throw new Inconsistent(`block ${number} changed while it was compared`);
       undecided++;
-      const lists = answers.map(({ blocks }) => blocks.get(number)?.logs ?? []);
-      await context.dispute(await findDisputes(context, number, [ours?.logs ?? [], ...lists]));
+      const contradicting = lists().map((blocks) => blocks.get(number)?.logs ?? []);
+      await context.dispute(await findDisputes(context, number, contradicting));
     }
   }
-  const [first] = repairs;
-  if (first !== undefined) {
-    await context.commit(({ epoch }) => store.repair({ chainId, epoch, blocks: repairs }));
-    const names = answers.map(({ provider }) => provider.name);
-    onEvent({ type: 'repaired', block: first.number, blocks: repairs.length, providers: names });
-  }
-  if (proven.length > 0) await context.commit(({ epoch }) => store.confirm(chainId, epoch, proven));
+  await storeFindings(
+    context,
+    proven,
+    repairs,
+    answers.map(({ provider }) => provider),
+  );
   await compareTimes(context, answers, from, to);
   return { logs: logs.length, repaired: repairs.length, undecided, providers: answered, isComplete };
 
@@ -100,7 +93,7 @@ export async function compareBlocks(
 
   /** Logs that no root commits to are compared again, whatever is proven. */
   function hasMessages(number: number, ours: StoredBlock): boolean {
-    const logs = [ours.logs, ...answers.map(({ blocks }) => blocks.get(number)?.logs ?? [])].flat();
+    const logs = lists().flatMap((blocks): readonly AnyLog[] => blocks.get(number)?.logs ?? []);
     return logs.some(({ transactionHash }) => transactionHash === stateSyncHash(network, ours));
   }
 }
@@ -115,10 +108,60 @@ async function orNull<T>(deciding: Promise<T>): Promise<T | null> {
   }
 }
 
-const isSame = (ours: Pick<BlockRef, 'hash'> | undefined, theirs: Pick<BlockRef, 'hash'> | undefined) =>
-  ours === undefined || theirs === undefined || ours.hash === theirs.hash;
-
 const numberOf = ({ number }: BlockRef) => number;
 
-const blocksWithLogs = (stored: ReadonlyMap<number, StoredBlock>, answers: readonly ProviderLogs[]): number[] =>
-  [...new Set([...stored.keys(), ...answers.flatMap(({ blocks }) => [...blocks.keys()])])].sort((a, b) => a - b);
+/** Marks blocks whose logs are proven, and repairs others. */
+export async function storeFindings(
+  { network, store, commit, onEvent }: FollowerContext,
+  proven: readonly ConfirmedBlock[],
+  repairs: readonly RepairedBlock[],
+  providers: readonly Provider[],
+): Promise<void> {
+  const { chainId } = network;
+  if (proven.length > 0) await commit(({ epoch }) => store.confirm(chainId, epoch, proven));
+  const blocks = repairs.toSorted((a, b) => a.number - b.number);
+  const [first] = blocks;
+  if (first === undefined) return;
+  await commit(({ epoch }) => store.repair({ chainId, epoch, blocks }));
+  const names = providers.map(({ name }) => name);
+  onEvent({ type: 'repaired', block: first.number, blocks: blocks.length, providers: names });
+}
+
+/** Times that are compared in one call. */
+const MAX_TIMES = 500;
+
+/** Confirms block times that came from logs, by a second provider's logs or by headers, and corrects wrong ones. */
+export async function compareTimes(
+  context: FollowerContext,
+  answers: readonly ProviderLogs[],
+  from: number,
+  to: number,
+): Promise<void> {
+  const { network, store, onEvent } = context;
+  const { chainId } = network;
+  const unchecked = await store.uncheckedTimes(chainId, { from, to, limit: MAX_TIMES });
+  if (unchecked.length === 0) return;
+  const isConfirmed = ({ number, timestamp }: BlockRef) => {
+    const times = answers.flatMap(({ blocks }) => blocks.get(number)?.timestamp ?? []);
+    return times.length > 1 && times.every((time) => time === timestamp);
+  };
+  const checked = unchecked.filter(isConfirmed);
+  const open = unchecked.filter((block) => !isConfirmed(block));
+  let wrong = 0;
+  for (const { provider } of answers) {
+    const left = open.filter(({ number }) => !checked.some((one) => one.number === number));
+    if (left.length === 0) break;
+    const headers = await provider.node.headers(left.map(({ number }) => number)).catch(() => []);
+    for (const [position, header] of headers.entries()) {
+      const block = left[position] as BlockRef;
+      if (header.hash !== block.hash || (context.proof.isProven && rootsOf(header) === null)) continue;
+      if (header.timestamp !== block.timestamp) wrong++;
+      checked.push({ ...block, timestamp: header.timestamp });
+    }
+  }
+  if (checked.length === 0) return;
+  checked.sort((a, b) => a.number - b.number);
+  const confirmed = checked.map((block) => ({ ...block, isProven: false }));
+  await context.commit(({ epoch }) => store.confirm(chainId, epoch, confirmed));
+  if (wrong > 0) onEvent({ type: 'retimed', block: (checked[0] as BlockRef).number, blocks: wrong });
+}

@@ -2,17 +2,15 @@
 // Newer blocks are read again with the window first, and proven before they are served.
 
 import type { BlockInput } from '../../store/store.ts';
-import { findAgreedBlock, MAX_DIFFERENCES } from '../compare/agreed-block.ts';
+import { findAgreedBlock, findOther, MAX_DIFFERENCES, requireBlock } from '../compare/agreed-block.ts';
 import type { FollowerContext, TickProviders } from '../compare/context.ts';
-import { fetchReports, findDiffering, onlyComparable } from '../compare/cross-check.ts';
 import { decideLogs } from '../compare/decide-logs.ts';
-import { findOther, hasBlock } from '../compare/find-block.ts';
-import { byNumber, type ProviderLogs } from '../compare/provider-logs.ts';
+import { fetchReports, findDiffering, onlyComparable, type ProviderLogs } from '../compare/provider-logs.ts';
 import { resolveBlocks } from '../compare/resolve-blocks.ts';
 import { Inconsistent, WrongChain } from '../rpc/errors.ts';
-import { type BlockLogs, groupLogs } from '../rpc/group-logs.ts';
 import type { Header, Node } from '../rpc/node.ts';
 import type { Provider } from '../rpc/provider-pool.ts';
+import { type BlockLogs, groupLogs } from '../rpc/registry-logs.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import type { Ancestor, BlockRange, Commit } from './commit.ts';
 import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
@@ -81,7 +79,7 @@ export function createBackfill(
     let next = ancestor.number + 1;
     const prefetch = () => {
       if (next > last || ticks() > deadline) return;
-      const to = Math.min(last, next + scanner.rangeSize - 1);
+      const to = Math.min(last, next + scanner.rangeSize() - 1);
       const read = readRange(providers, next, to, mustProve);
       // The failure is thrown when this read is awaited in order.
       read.catch(() => {});
@@ -93,7 +91,8 @@ export function createBackfill(
     const garbage = createGarbageCollector();
     for (let range = await reads.shift(); range !== undefined; range = await reads.shift()) {
       prefetch();
-      await requireUnchanged(node, from);
+      // What was read links to the ancestor only if the chain still has it.
+      if (from.hash !== null) await requireBlock(node, { number: from.number, hash: from.hash });
       await commit({ ...range, isProving: context.proof.isProven && !mustProve }, from);
       from = range.end;
       garbage.release(range.blocks.reduce((sum, { logs }) => sum + logs.length, 0));
@@ -123,7 +122,7 @@ export function createBackfill(
     if (before.hash !== end.hash) throw new Inconsistent(`block ${to} changed while it was read`);
     const reports = await onlyComparable(context, all, end);
     const [ours] = reports as [ProviderLogs];
-    const blocks: Map<number, BlockLogs & { readonly isProven?: boolean }> = byNumber([...ours.blocks.values()]);
+    const blocks: Map<number, BlockLogs & { readonly isProven?: boolean }> = new Map(ours.blocks);
     const claimed = mustProve && context.proof.isProven ? blocks.keys() : [];
     const differing = findDiffering(context, reports);
     for (const number of new Set([...differing.slice(0, MAX_DIFFERENCES), ...claimed])) {
@@ -137,8 +136,8 @@ export function createBackfill(
     // Those that were proven wrong are blamed by now.
     if (differing.length > MAX_DIFFERENCES)
       throw new Inconsistent(`the providers disagree about ${differing.length} blocks`);
-    const settled = [...blocks.values()].sort((a, b) => a.number - b.number);
-    return toRange(node, from, end, settled, false);
+    const decided = [...blocks.values()].sort((a, b) => a.number - b.number);
+    return toRange(node, from, end, decided, false);
   }
 
   async function toRange(
@@ -160,11 +159,4 @@ export function createBackfill(
   }
 
   return { readAhead };
-}
-
-/** What was read links to the ancestor only if the chain still has it. */
-async function requireUnchanged(node: Node, { number, hash }: Ancestor): Promise<void> {
-  if (hash !== null && !(await hasBlock(node, { number, hash }))) {
-    throw new Inconsistent(`block ${number} changed while the blocks after it were read`);
-  }
 }

@@ -2,9 +2,8 @@
 // providers have agreed on another one for a while.
 
 import type { BlockRef, ChainState } from '../../store/store.ts';
-import { findAgreedBlock } from '../compare/agreed-block.ts';
+import { bisectLast, findAgreedBlock, hasBlock } from '../compare/agreed-block.ts';
 import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
-import { bisectLast, hasBlock } from '../compare/find-block.ts';
 import { Inconsistent } from '../rpc/errors.ts';
 import type { Header } from '../rpc/node.ts';
 

@@ -1,8 +1,8 @@
 // Finds the newest block that the index and a provider have in common.
 
 import type { BlockRef, ChainState } from '../../store/store.ts';
+import { bisectLast, hasBlock } from '../compare/agreed-block.ts';
 import type { FollowerContext, TickProviders } from '../compare/context.ts';
-import { bisectLast, hasBlock } from '../compare/find-block.ts';
 import { Inconsistent, Lagging } from '../rpc/errors.ts';
 import type { Header, Node } from '../rpc/node.ts';
 import type { Ancestor } from './commit.ts';

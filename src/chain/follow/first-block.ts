@@ -2,11 +2,11 @@
 
 import type { Network } from '../../registry/network.ts';
 import { ALL_VERSIONS } from '../../registry/versions.ts';
+import { bisectLast } from '../compare/agreed-block.ts';
 import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
-import { bisectLast } from '../compare/find-block.ts';
 import type { Node } from '../rpc/node.ts';
 import type { Provider } from '../rpc/provider-pool.ts';
-import { registryFilter } from '../rpc/registry-filter.ts';
+import { registryFilter } from '../rpc/registry-logs.ts';
 import { RpcError } from '../rpc/rpc.ts';
 
 /** Of the oldest registry that the network has. */

@@ -10,7 +10,6 @@ import type { WalletList } from '../audit/audit-subjects.ts';
 import { type AnswersAudit, createDisputes } from '../audit/disputes.ts';
 import type { Comparison } from '../compare/compare-blocks.ts';
 import { allProviders, createContext, type FollowerEvent, type TickProviders } from '../compare/context.ts';
-import { hasBlock } from '../compare/find-block.ts';
 import { createRevocations } from '../revocations/revocations.ts';
 import { Inconsistent, isProviderFault, Syncing, WrongChain } from '../rpc/errors.ts';
 import type { Header } from '../rpc/node.ts';
@@ -136,16 +135,10 @@ export function createFollower(options: FollowerOptions): Follower {
     if (await proveNew(providers, ancestor)) return true;
     await live.advance(providers, tip, ancestor);
     await context.report({ confirmedAt: Math.floor(now() / 1000), tip: tip.number });
-    await clearStragglers(providers, tip, began);
+    await pool.clearStragglers(providers.others, tip, began);
     await revocations.settle(providers);
     await window.verify(providers, tip);
     return disputes.isOpen() ? disputes.recheck(providers) : false;
-  }
-
-  /** A provider that is not picked is healthy again as soon as it has the block that we follow. */
-  async function clearStragglers({ others }: TickProviders, tip: Header, began: number): Promise<void> {
-    for (const provider of pool.stragglers(others, began))
-      if (await hasBlock(provider.node, tip).catch(() => false)) pool.caughtUp(provider, now());
   }
 
   /** Proves stored blocks above the verified one, before newer blocks make the head fresh. True if there may be more. */
@@ -240,7 +233,9 @@ export function createFollower(options: FollowerOptions): Follower {
       return pool.all.length === 1 && latest !== null && latest - head > LIVE_BLOCKS;
     },
     get rangeSize() {
-      return Math.min(...pool.all.flatMap(({ scanner, history }) => [scanner.rangeSize, history.scanner.rangeSize]));
+      return Math.min(
+        ...pool.all.flatMap(({ scanner, history }) => [scanner.rangeSize(), history.scanner.rangeSize()]),
+      );
     },
     get state() {
       return context.state;

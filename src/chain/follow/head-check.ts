@@ -1,8 +1,8 @@
 // Decides whether a provider's latest block can be followed. A lower head alone is not evidence of a reorg.
 
 import type { BlockRef, ChainState } from '../../store/store.ts';
+import { hasBlock } from '../compare/agreed-block.ts';
 import type { FollowerContext, TickProviders } from '../compare/context.ts';
-import { hasBlock } from '../compare/find-block.ts';
 import { Lagging, Syncing } from '../rpc/errors.ts';
 import type { Header } from '../rpc/node.ts';
 

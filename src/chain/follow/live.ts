@@ -3,10 +3,14 @@
 
 import type { BlockInput } from '../../store/store.ts';
 import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
-import { fetchReports, findDiffering, onlyComparable } from '../compare/cross-check.ts';
-import { decideLogs, findMessages, proveByAny, refute } from '../compare/decide-logs.ts';
-import { findDisputes } from '../compare/disputed-wallets.ts';
-import { logsOfBlock, type ProviderLogs } from '../compare/provider-logs.ts';
+import { decideLogs, findDisputes, proveReports } from '../compare/decide-logs.ts';
+import {
+  fetchReports,
+  findDiffering,
+  logsOfBlock,
+  onlyComparable,
+  type ProviderLogs,
+} from '../compare/provider-logs.ts';
 import { toBlockInput } from '../compare/resolve-blocks.ts';
 import { absenceBy, isExcluded } from '../prove/absence.ts';
 import { Inconsistent } from '../rpc/errors.ts';
@@ -59,16 +63,13 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
     reports: readonly ProviderLogs[],
     isDisputed: boolean,
   ): Promise<BlockInput> {
-    const reported = reports.flatMap((report) => logsOfBlock(report, header));
-    const decided = context.proof.isProven ? await proveBlock(providers, header, reports, reported.length > 0) : null;
-    if (decided !== null) {
-      onBlock(decided.evidence);
-      return toBlockInput(network, header, decided.logs, decided.evidence !== 'compared');
-    }
-    onBlock('compared');
     const [ours] = reports as [ProviderLogs];
-    const logs = isDisputed ? (await decideLogs(context, reports, header)).logs : logsOfBlock(ours, header);
-    return toBlockInput(network, header, logs, false);
+    const { logs, evidence } = (context.proof.isProven ? await proveBlock(providers, header, reports) : null) ?? {
+      logs: isDisputed ? (await decideLogs(context, reports, header)).logs : logsOfBlock(ours, header),
+      evidence: 'compared',
+    };
+    onBlock(evidence);
+    return toBlockInput(network, header, logs, evidence !== 'compared');
   }
 
   /** Null if the block is not proven: it has no logs as far as anyone says, or logs that its hash does not commit to. */
@@ -76,27 +77,18 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
     providers: TickProviders,
     header: Header,
     reports: readonly ProviderLogs[],
-    isClaimed: boolean,
   ): Promise<{ readonly logs: readonly NodeLog[]; readonly evidence: Evidence } | null> {
+    const lists = reports.map((report) => logsOfBlock(report, header));
+    const isClaimed = lists.some((list) => list.length > 0);
     const absence = absenceBy(network, header.bloom);
-    const byBloom = { logs: [], evidence: 'bloom' } as const;
-    if (!isClaimed && absence !== 'suspect') {
-      if (absence === 'excluded') return byBloom;
-      if (absence === 'compared') return null;
-    }
-    const proving = proveByAny(context, allProviders(providers), header, header);
+    if (!isClaimed && absence === 'excluded') return { logs: [], evidence: 'bloom' };
+    if (!isClaimed && absence === 'compared') return null;
+    const proving = proveReports(context, allProviders(providers), reports, header, header);
     const proven = await (!isClaimed && absence === 'sampled' ? proving.catch(() => null) : proving);
     if (proven === null) return null;
-    const { logs } = proven;
-    const messages = findMessages(context, reports, header);
-    if (messages === null) {
-      const lists = reports.map((report) => logsOfBlock(report, header));
-      await context.dispute(await findDisputes(context, header.number, [logs, ...lists]));
-      return { logs, evidence: 'compared' };
-    }
-    if (messages.length > 0) return { logs: [...logs, ...messages], evidence: 'compared' };
-    await refute(context, reports, header, logs, 'proven, new block');
-    return absence === 'excluded' ? byBloom : { logs, evidence: 'receipts' };
+    const { logs, isProven, isDisputed } = proven;
+    if (isDisputed) await context.dispute(await findDisputes(context, header.number, [logs, ...lists]));
+    return { logs, evidence: isProven ? (absence === 'excluded' ? 'bloom' : 'receipts') : 'compared' };
   }
 
   /** The newest block is read by hash: a node that does not have it yet then fails instead of returning no logs. */

@@ -2,12 +2,11 @@
 
 import type { BlockRef, ConfirmedBlock, LogRecord, RepairedBlock } from '../../store/store.ts';
 import { findAgreedBlock, isOnChain } from '../compare/agreed-block.ts';
-import { compareBlocks } from '../compare/compare-blocks.ts';
-import { eventKeys, isEqual } from '../compare/compare-logs.ts';
+import { compareBlocks, storeFindings } from '../compare/compare-blocks.ts';
+import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
 import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
 import { proveByAny } from '../compare/decide-logs.ts';
 import { toBlockInput } from '../compare/resolve-blocks.ts';
-import { readStoredLogs } from '../compare/stored-blocks.ts';
 import { absenceBy } from '../prove/absence.ts';
 import { fetchProven, rootsOf } from '../prove/block.ts';
 import { stateSyncHash } from '../prove/receipts.ts';
@@ -33,7 +32,7 @@ export async function proveStored(
   anchor: BlockId,
   withNeighbours: boolean,
 ): Promise<ProvenStored> {
-  const { network, store, onEvent } = context;
+  const { network, store } = context;
   const { chainId } = network;
   const paced = allProviders(providers).map((one): Provider => ({ ...one, node: one.history.node }));
   const unproven = await store.unprovenBlocks(chainId, { ...range, limit: MAX_BLOCKS });
@@ -47,14 +46,7 @@ export async function proveStored(
       }),
     ),
   );
-  if (proven.length > 0) await context.commit(({ epoch }) => store.confirm(chainId, epoch, proven));
-  repairs.sort((a, b) => a.number - b.number);
-  const [first] = repairs;
-  if (first !== undefined) {
-    await context.commit(({ epoch }) => store.repair({ chainId, epoch, blocks: repairs }));
-    const names = paced.map(({ name }) => name);
-    onEvent({ type: 'repaired', block: first.number, blocks: repairs.length, providers: names });
-  }
+  await storeFindings(context, proven, repairs, paced);
   const left = unproven.length < MAX_BLOCKS ? null : (unproven.at(-1) as BlockRef).number - 1;
   return { left, failure: failures[0] };
 
@@ -69,7 +61,7 @@ export async function proveStored(
     }
     const known = rootsOf(agreed.header) === null ? undefined : agreed.header;
     const { header, logs } = await proveByAny(context, agreed.providers, block, known);
-    const isRight = isEqual(eventKeys(network, stored), eventKeys(network, logs));
+    const isRight = isEqual(network, stored, logs);
     if (!isRight || (await isWronglyNamed(header, stored))) repairs.push(toBlockInput(network, header, logs, true));
     else proven.push({ number: block.number, hash: block.hash, timestamp: header.timestamp, isProven: true });
     if (withNeighbours) await proveNeighbours(header);
@@ -84,7 +76,7 @@ export async function proveStored(
 
   /** Null if there are messages of another chain among them, which can only be compared. */
   async function readStored(block: BlockId): Promise<readonly LogRecord[] | null> {
-    const logs = await readStoredLogs(store, chainId, block.number, block.number);
+    const logs = await readStoredLogs(store, chainId, block.number);
     const message = stateSyncHash(network, block);
     return logs.some(({ transactionHash }) => transactionHash === message) ? null : logs;
   }
@@ -103,8 +95,7 @@ export async function proveStored(
       if (['excluded', 'compared'].includes(absenceBy(network, one.bloom))) continue;
       const { logs } = await proveByAny(context, paced, one, one);
       const stored = await readStored(one);
-      if (stored !== null && !isEqual(eventKeys(network, stored), eventKeys(network, logs)))
-        repairs.push(toBlockInput(network, one, logs, true));
+      if (stored !== null && !isEqual(network, stored, logs)) repairs.push(toBlockInput(network, one, logs, true));
     }
   }
 }

@@ -57,7 +57,7 @@ export async function readHistory(
     // The consumer waits for this call.
     if (reads.length + inFlight === 0) return true;
     if (latest === null || inFlight >= MAX_CALLS_IN_FLIGHT || reads.length >= MAX_CALLS_AHEAD) return false;
-    const expected = (latest.logs.length * scanner.rangeSize) / sizeOf(latest);
+    const expected = (latest.logs.length * scanner.rangeSize()) / sizeOf(latest);
     return taken + waiting + expected * (inFlight + 1) <= maxHeldLogs;
   };
   const fill = () => {
@@ -153,13 +153,13 @@ function findOverlap(latest: Piece | null, rangeSize: number): number {
 async function fetchPieces(scanner: Scanner, from: number, to: number): Promise<Piece[]> {
   const pieces: Piece[] = [];
   let end = to;
-  for (let next = from; next <= to; end = Math.min(to, next + scanner.rangeSize - 1)) {
+  for (let next = from; next <= to; end = Math.min(to, next + scanner.rangeSize() - 1)) {
     const isBlock = end === next;
     const logs = await (isBlock ? scanner.fetchLogs(next, end) : scanner.fetchUnchecked(next, end));
     if (logs === null) continue;
     const piece = { from: next, to: end, logs, blocks: spanOf(logs), isComplete: isBlock };
     pieces.push(piece);
-    next = end + 1 - (end === to ? 0 : findOverlap(piece, scanner.rangeSize));
+    next = end + 1 - (end === to ? 0 : findOverlap(piece, scanner.rangeSize()));
   }
   return pieces;
 }
@@ -186,7 +186,7 @@ async function isWhole(scanner: Scanner, below: Piece | null, above: Piece | nul
     if (ours.length > 0 && reachesOver(below, above, start)) return true;
   }
   const known = [...(below?.logs ?? []), ...(above?.logs ?? [])];
-  for (const [low, high] of findGaps(scanner.rangeSize, below, above)) {
+  for (const [low, high] of findGaps(scanner.rangeSize(), below, above)) {
     const logs = await scanner.fetchUnchecked(low, high);
     if (logs === null || !isSame(logs, logsIn(known, low, high))) return false;
   }

@@ -1,12 +1,10 @@
 // Verifies the window, which is all blocks above the verified one: reads it again from every provider, and advances the
 // verified block to the newest finalized block that is unchanged.
 
-import type { BlockRef } from '../../store/store.ts';
+import { findOther, requireBlock } from '../compare/agreed-block.ts';
 import { compareBlocks } from '../compare/compare-blocks.ts';
 import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
-import { findOther, hasBlock } from '../compare/find-block.ts';
 import type { Revocations } from '../revocations/revocations.ts';
-import { Inconsistent } from '../rpc/errors.ts';
 import type { Header } from '../rpc/node.ts';
 import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
 
@@ -29,17 +27,14 @@ export function createWindow(context: FollowerContext, revocations: Revocations)
       ({ number, timestamp }) => number <= finalized && timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS,
     );
     // The candidate's hash is checked before and after the logs are read, and no other provider may have another block there.
-    const requireUnchanged = async (block: BlockRef) => {
-      if (!(await hasBlock(node, block))) throw new Inconsistent(`block ${block.number} changed in the window`);
-    };
-    if (candidate !== undefined) await requireUnchanged(candidate);
+    if (candidate !== undefined) await requireBlock(node, candidate);
     const range = [floor + 1, head.number] as const;
     const result = await compareBlocks(context, allProviders(providers), head, ...range, providers.first);
     if (!result.isComplete) return;
     await revocations.verify(providers, ...range);
     const isAgreed = candidate !== undefined && (await findOther(providers.others, candidate, stored)) === null;
     if (candidate !== undefined && candidate.number > floor && isAgreed) {
-      await requireUnchanged(candidate);
+      await requireBlock(node, candidate);
       await context.commit(({ epoch, head: after }) =>
         store.apply({ chainId, epoch, after, blocks: [], head: after ?? head, verified: candidate.number }),
       );

@@ -2,7 +2,7 @@
 // the receipts of the block do: always where the bloom is so empty that a match means something, and for a share of the rest.
 
 import type { Network } from '../../registry/network.ts';
-import { registryFilter } from '../rpc/registry-filter.ts';
+import { registryFilter } from '../rpc/registry-logs.ts';
 import { bloomMayContain } from './bloom.ts';
 
 /** A bloom that matches by chance more rarely than this is worth a call each time. */

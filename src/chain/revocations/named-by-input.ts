@@ -1,11 +1,10 @@
 // Settles v1 revocations by the input of their transactions: a wallet that calls the registry itself names the delegate there.
 
 import type { Address } from '../../registry/delegation.ts';
-import { revokedDelegate } from '../../registry/v1-revocation.ts';
 import type { LogRecord, Revocation, Settlement } from '../../store/store.ts';
-import { eventKeys, isEqual } from '../compare/compare-logs.ts';
+import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
 import type { FollowerContext, TickProviders } from '../compare/context.ts';
-import { readStoredLogs } from '../compare/stored-blocks.ts';
+import { readRevoked } from '../compare/resolve-blocks.ts';
 import { fetchProven, proveLogs } from '../prove/block.ts';
 import type { BlockId, NodeLog } from '../rpc/node.ts';
 import type { Provider } from '../rpc/provider-pool.ts';
@@ -17,7 +16,7 @@ export async function readNamed(
   providers: TickProviders,
   block: BlockId,
 ): Promise<ReadonlyMap<number, Address>> {
-  const logs = await readStoredLogs(context.store, context.network.chainId, block.number, block.number);
+  const logs = await readStoredLogs(context.store, context.network.chainId, block.number);
   const { value } = await readInputs(context, providers, block, logs);
   return new Map(
     logs.flatMap(({ logIndex }, position) => {
@@ -47,20 +46,13 @@ export function readInputs(
   logs: readonly LogRecord[],
 ): Promise<Agreement<readonly (Address | null)[]>> {
   const { network } = context;
-  const registry = network.registries[1] as Address;
   return agreeAll(context, providers, async (provider) => {
     // No root commits to the transaction of a log as nodes return it, so each provider says which one it is.
     const theirs = await fetchLogs(context, provider, block);
-    if (!isEqual(eventKeys(network, theirs), eventKeys(network, logs))) return null;
-    const asked = logs.map(({ event }) => (event.type === 'unknownRevoked' ? event.from : null));
-    const hashes = theirs.flatMap(({ transactionHash }, at) => (asked[at] === null ? [] : [transactionHash]));
-    const transactions = await provider.node.transactions(hashes);
-    if (transactions.includes(null)) return null;
-    return asked.map((vault) => {
-      if (vault === null) return null;
-      const transaction = transactions.shift() ?? null;
-      return transaction && revokedDelegate(transaction, vault, registry);
-    });
+    if (!isEqual(network, theirs, logs)) return null;
+    const vaults = logs.map(({ event }) => (event.type === 'unknownRevoked' ? event.from : null));
+    const revoked = await readRevoked(provider.node, network, theirs, vaults);
+    return revoked.every((delegate) => delegate !== undefined) ? revoked : null;
   });
 }
 

@@ -2,8 +2,8 @@
 
 import type { Address } from '../../registry/delegation.ts';
 import type { LogPosition, Revocation, Settlement } from '../../store/store.ts';
+import { readStoredLogs } from '../compare/compare-logs.ts';
 import type { FollowerContext, TickProviders } from '../compare/context.ts';
-import { readStoredLogs } from '../compare/stored-blocks.ts';
 import { fetchProven } from '../prove/block.ts';
 import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../prove/v1-storage.ts';
 import type { BlockId } from '../rpc/node.ts';
@@ -127,7 +127,7 @@ async function countRevoked(
   const after = await round.read(block, slots);
   const before = await round.read(parent, slots);
   if (after.value === undefined || before.value === undefined) return 0;
-  const logs = await readStoredLogs(store, network.chainId, block.number, block.number);
+  const logs = await readStoredLogs(store, network.chainId, block.number);
   const named = logs.filter(
     ({ event, revoked }) =>
       (event.type === 'delegateRevoked' && event.from === vault && event.to === delegate) ||

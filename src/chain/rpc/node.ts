@@ -14,7 +14,7 @@ import {
   parseLogs,
   parseObject,
   parseQuantity,
-  type ReceiptJson,
+  parseUint256,
 } from './parse-response.ts';
 import { type Rpc, type RpcCall, RpcError } from './rpc.ts';
 
@@ -27,38 +27,10 @@ export interface LogFilter {
 
 export type BlockId = { readonly number: number; readonly hash: Bytes32 };
 
-export interface Node {
-  chainId(): Promise<number>;
-  /** A header and, in the same request, the chain id. The header is null if the node does not have the block. */
-  headerAndChainId(block: BlockTag): Promise<{ readonly chainId: number; readonly header: Header | null }>;
-  /** Null if the node does not have the block. */
-  header(block: BlockTag): Promise<Header | null>;
-  /** Throws if the node does not have all of them. */
-  headers(numbers: readonly number[]): Promise<Header[]>;
-  logs(filter: LogFilter, from: number, to: number): Promise<NodeLog[]>;
-  blockLogs(filter: LogFilter, hash: Bytes32): Promise<NodeLog[]>;
-  /** Null if the node does not have the block. */
-  headerOf(hash: Bytes32): Promise<Header | null>;
-  /** The receipts of all transactions of a block, in order. Throws if the node does not have them. */
-  blockReceipts(block: BlockId): Promise<ReceiptJson[]>;
-  /** Null for each transaction that the node does not have. */
-  transactions(hashes: readonly Bytes32[]): Promise<(Transaction | null)[]>;
-  /** Null for each receipt that the node does not have. */
-  receipts(hashes: readonly Bytes32[]): Promise<(ReceiptJson | null)[]>;
-  /** The return data of each call, at the end of a block. */
-  ethCall(to: Address, data: readonly string[], block: BlockId): Promise<string[]>;
-  /** The words of a contract's storage, at the end of a block. */
-  storageAt(address: Address, slots: readonly Bytes32[], block: BlockId): Promise<bigint[]>;
-  /** The same with an EIP-1186 proof, as the node returned it. */
-  storageProof(address: Address, slots: readonly Bytes32[], block: BlockId): Promise<unknown>;
-  hasCode(address: Address, block: number): Promise<boolean>;
-  /** Whether the node has state of a block: the zero address has a balance on every chain. */
-  hasState(block: number): Promise<boolean>;
-}
-
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as const;
 
 const toTag = (block: BlockTag) => (typeof block === 'number' ? `0x${block.toString(16)}` : block);
+const headerCall = (block: BlockTag) => ({ method: 'eth_getBlockByNumber', params: [toTag(block), false] });
 
 /** The contract call itself failed, so naming the block in another way would not help. */
 export const isCallFailure = ({ code, message }: RpcError) =>
@@ -68,7 +40,9 @@ export const isCallFailure = ({ code, message }: RpcError) =>
 export const isRevert = (error: RpcError) =>
   error.rpcCode === 3 || (/revert|invalid opcode/i.test(error.message) && !/\bgas\b/i.test(error.message));
 
-export function createNode(rpc: Rpc): Node {
+export type Node = ReturnType<typeof createNode>;
+
+export function createNode(rpc: Rpc) {
   const getLogs = async (filter: LogFilter, where: object) =>
     parseLogs(await rpc.call('eth_getLogs', [{ address: filter.address, topics: filter.topics, ...where }]));
   const getHeader = async (block: BlockTag) =>
@@ -105,38 +79,39 @@ export function createNode(rpc: Rpc): Node {
 
   return {
     chainId: async () => parseQuantity('chain id', await rpc.call('eth_chainId', [])),
-    async headerAndChainId(block) {
+    /** A header and, in the same request, the chain id. The header is null if the node does not have the block. */
+    async headerAndChainId(block: BlockTag) {
       // The block comes first: if the URL switches to another chain in between, the id shows it.
-      const [header, id] = await rpc.batch([
-        { method: 'eth_getBlockByNumber', params: [toTag(block), false] },
-        { method: 'eth_chainId', params: [] },
-      ]);
+      const [header, id] = await rpc.batch([headerCall(block), { method: 'eth_chainId', params: [] }]);
       return { chainId: parseQuantity('chain id', id), header: parseHeader(header, block) };
     },
+    /** Null if the node does not have the block. */
     header: getHeader,
-    async headers(numbers) {
-      const calls = numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toTag(number), false] }));
-      const results = await rpc.batch(calls);
+    /** Null if the node does not have the block. */
+    headerOf: getHeaderOf,
+    /** Throws if the node does not have all of them. */
+    async headers(numbers: readonly number[]) {
+      const results = await rpc.batch(numbers.map(headerCall));
       return results.map((result, position) => {
         const header = parseHeader(result, numbers[position] as number);
         if (header === null) throw malformed(`block ${numbers[position]}`, result);
         return header;
       });
     },
-    async logs(filter, from, to) {
+    async logs(filter: LogFilter, from: number, to: number) {
       const found = await getLogs(filter, { fromBlock: toTag(from), toBlock: toTag(to) });
       const stray = found.find(({ blockNumber }) => blockNumber < from || blockNumber > to);
       if (stray !== undefined) throw malformed(`block of a log in ${from} to ${to}`, stray.blockNumber);
       return found;
     },
-    async blockLogs(filter, hash) {
+    async blockLogs(filter: LogFilter, hash: Bytes32) {
       const found = await getLogs(filter, { blockHash: hash });
       const stray = found.find(({ blockHash }) => blockHash !== hash);
       if (stray !== undefined) throw malformed(`block of a log in ${hash}`, stray.blockHash);
       return found;
     },
-    headerOf: getHeaderOf,
-    async blockReceipts(block) {
+    /** The receipts of all transactions of a block, in order. Throws if the node does not have them. */
+    async blockReceipts(block: BlockId) {
       if (hasBlockReceipts) {
         try {
           const receipts = await rpc.call('eth_getBlockReceipts', [block.hash]);
@@ -152,9 +127,10 @@ export function createNode(rpc: Rpc): Node {
       hasBlockReceipts = false;
       return receipts;
     },
-    async transactions(hashes) {
+    /** Null for each transaction that the node does not have. */
+    async transactions(hashes: readonly Bytes32[]) {
       const results = await rpc.batch(hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })));
-      return results.map((result) => {
+      return results.map((result): Transaction | null => {
         if (result === null) return null;
         const { from, to, input } = parseObject('transaction', result);
         return {
@@ -164,29 +140,31 @@ export function createNode(rpc: Rpc): Node {
         };
       });
     },
+    /** Null for each receipt that the node does not have. */
     receipts: getReceipts,
-    async ethCall(to, data, block) {
+    /** The return data of each call, at the end of a block. */
+    async ethCall(to: Address, data: readonly string[], block: BlockId) {
       const results = await callAtBlock(block, (at) =>
         data.map((one) => ({ method: 'eth_call', params: [{ to, data: one }, at] })),
       );
       return results.map((result) => parseHex('return data', result));
     },
-    async storageAt(address, slots, block) {
+    /** The words of a contract's storage, at the end of a block. */
+    async storageAt(address: Address, slots: readonly Bytes32[], block: BlockId) {
       const results = await callAtBlock(block, (at) =>
         slots.map((slot) => ({ method: 'eth_getStorageAt', params: [address, slot, at] })),
       );
-      return results.map((result) => {
-        if (typeof result !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(result)) throw malformed('storage', result);
-        return BigInt(result);
-      });
+      return results.map((result) => parseUint256('storage', result));
     },
-    async storageProof(address, slots, block) {
+    /** The same with an EIP-1186 proof, as the node returned it. */
+    async storageProof(address: Address, slots: readonly Bytes32[], block: BlockId) {
       const [result] = await callAtBlock(block, (at) => [{ method: 'eth_getProof', params: [address, slots, at] }]);
       return result;
     },
-    hasCode: async (address, block) =>
+    hasCode: async (address: Address, block: number) =>
       parseHex('code', await rpc.call('eth_getCode', [address, toTag(block)])) !== '0x',
-    async hasState(block) {
+    /** Whether the node has state of a block: the zero address has a balance on every chain. */
+    async hasState(block: number) {
       const balance = await rpc.call('eth_getBalance', [ZERO_ADDRESS, toTag(block)]);
       return typeof balance === 'string' && /[1-9a-f]/i.test(balance.slice(2));
     },

@@ -48,6 +48,11 @@ export function parseQuantity(what: string, value: unknown): number {
   return number;
 }
 
+export function parseUint256(what: string, value: unknown): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw malformed(what, value);
+  return BigInt(value);
+}
+
 export const isBytes32 = (value: unknown): value is Bytes32 =>
   typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value);
 

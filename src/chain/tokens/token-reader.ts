@@ -1,7 +1,7 @@
 // Reads owners and balances of tokens at a block hash. Equal reads of one block are shared, and several providers must agree.
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
-import { findCause } from '../rpc/failure-cause.ts';
+import { findCause } from '../rpc/errors.ts';
 import { isCallFailure } from '../rpc/node.ts';
 import type { RpcError } from '../rpc/rpc.ts';
 import { createReadBudget, type ReadLimits } from './read-budget.ts';

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test';
 import { block, hash } from '../../../test/support/fixtures.ts';
 import type { BlockRef, ConfirmedBlock } from '../../store/store.ts';
-import { compareTimes } from './compare-times.ts';
+import { compareTimes } from './compare-blocks.ts';
 import type { FollowerContext } from './context.ts';
 import type { ProviderLogs } from './provider-logs.ts';
 
