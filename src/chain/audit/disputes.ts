@@ -8,10 +8,10 @@ import type { BlockRef } from '../../store/store.ts';
 import { findAgreedBlock, isOnChain } from '../compare/agreed-block.ts';
 import { compareBlocks } from '../compare/compare-blocks.ts';
 import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
-import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { proveByAny } from '../compare/decide-logs.ts';
 import type { Revocations } from '../revocations/revocations.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import { describeQuestion, type WalletList } from './audit-subjects.ts';
 import { fetchStatements, findDisagreements, questionsOfList } from './registry-answers.ts';
 
@@ -35,7 +35,7 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
 
   /** Compares our answers with the registry's at the verified block. Refuses the wallets that no provider agrees with us about. */
   async function compare(
-    { first, others }: TickProviders,
+    [first, ...others]: TickProviders,
     questions: readonly Question[],
     lists: readonly WalletList[],
   ): Promise<AnswersAudit | null> {
@@ -94,8 +94,8 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
       revocations.wake();
       next = firstBlock;
     }
-    const to = Math.min(anchor.number, next + providers.first.scanner.rangeSize() - 1);
-    const { isComplete } = await compareBlocks(context, allProviders(providers), anchor, next, to);
+    const to = Math.min(anchor.number, next + providers[0].scanner.rangeSize() - 1);
+    const { isComplete } = await compareBlocks(context, providers, anchor, next, to);
     await revocations.verify(providers, next, to);
     if (!isComplete) return true;
     next = to + 1;
@@ -124,7 +124,7 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
     const verified = await context.verifiedBlock();
     const anchor = verified !== undefined && block <= verified.number ? verified : head;
     try {
-      const result = await compareBlocks(context, allProviders(providers), anchor, block, block);
+      const result = await compareBlocks(context, providers, anchor, block, block);
       // One that is not there now may contradict again, unless the index is proven right.
       if (result.undecided > 0) return false;
       return result.providers === context.providerCount || (await isProven(providers, block, anchor));
@@ -136,7 +136,7 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
   /** Whether the index has the logs of the block that is on the chain. */
   async function isProven(providers: TickProviders, number: number, anchor: BlockRef): Promise<boolean> {
     if (!context.proof.isProven || network.stateSync) return false;
-    const agreed = await findAgreedBlock(context, allProviders(providers), number, anchor);
+    const agreed = await findAgreedBlock(context, providers, number, anchor);
     if (!(await isOnChain(context, agreed, anchor))) return false;
     const { logs } = await proveByAny(context, agreed.providers, agreed.header);
     const stored = await readStoredLogs(store, chainId, number);
@@ -147,7 +147,7 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
     const at = await context.verifiedBlock();
     if (at === undefined) return false;
     let isAsked = false;
-    for (const { node } of allProviders(providers)) {
+    for (const { node } of providers) {
       const answers = await fetchStatements(network, node, at, [statement.question]).catch(() => []);
       if (answers.length === 0) continue;
       if ((await findDisagreements(network, store, at.number, answers)).length === 0) return true;

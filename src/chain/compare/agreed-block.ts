@@ -4,7 +4,7 @@
 import { rootsOf } from '../prove/block.ts';
 import { Inconsistent, Untrusted } from '../rpc/errors.ts';
 import type { BlockId, Header, Node } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, Providers } from '../rpc/provider-pool.ts';
 import type { FollowerContext } from './context.ts';
 
 /** Whether the node has this hash at this height. */
@@ -12,12 +12,13 @@ export const hasBlock = async (node: Node, { number, hash }: BlockId): Promise<b
   (await node.header(number))?.hash === hash;
 
 export async function requireBlock(node: Node, block: BlockId): Promise<void> {
-  if (!(await hasBlock(node, block))) throw new Inconsistent(`block ${block.number} changed while blocks were read`);
+  if (!(await hasBlock(node, block)))
+    throw new Inconsistent(`block ${block.number} changed while the blocks after it were read`);
 }
 
 /** A provider that has another block at that height, or ends below it with a block that is not among ours. Null if none has. */
 export async function findOther(
-  providers: readonly Provider[],
+  providers: Providers,
   { number, hash }: BlockId,
   below: readonly BlockId[] = [],
 ): Promise<Provider | null> {
@@ -50,7 +51,7 @@ export const MAX_DIFFERENCES = 64;
 export interface AgreedBlock {
   readonly header: Header;
   /** Those that have it. */
-  readonly providers: readonly Provider[];
+  readonly providers: Providers;
   /** Every configured provider has it, or was proven wrong about the chain below the anchor. */
   readonly isAll: boolean;
 }
@@ -61,7 +62,7 @@ export interface AgreedBlock {
  */
 export async function findAgreedBlock(
   context: FollowerContext,
-  providers: readonly Provider[],
+  providers: Providers,
   number: number,
   anchor: BlockId,
   refuted = 0,
@@ -101,7 +102,7 @@ async function findWrong(
   pair: readonly [Provider, Provider],
   number: number,
   anchor: BlockId,
-): Promise<{ readonly wrong: readonly Provider[]; readonly silent: readonly Provider[] }> {
+): Promise<{ readonly wrong: Providers; readonly silent: Providers }> {
   const headersAt = (height: number) => Promise.all(pair.map(({ node }) => node.header(height)));
   const without = (headers: readonly (Header | null)[], isThere: (header: Header) => boolean) =>
     pair.filter((_, position) => !headers[position] || !isThere(headers[position]));

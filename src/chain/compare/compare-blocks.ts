@@ -5,13 +5,13 @@ import { rootsOf } from '../prove/block.ts';
 import { stateSyncHash } from '../prove/receipts.ts';
 import { Inconsistent, isProviderFault } from '../rpc/errors.ts';
 import type { BlockId } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, Providers } from '../rpc/provider-pool.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import { type AgreedBlock, findAgreedBlock, isOnChain, MAX_DIFFERENCES } from './agreed-block.ts';
 import { type AnyLog, groupStoredLogs, isEqual, readStoredLogs, type StoredBlock } from './compare-logs.ts';
 import type { FollowerContext } from './context.ts';
 import { decideLogs, findDisputes, refute } from './decide-logs.ts';
-import { blocksWithLogs, differs, fetchRange, type ProviderLogs } from './provider-logs.ts';
+import { blocksWithLogs, differs, fetchRange, type Reports } from './provider-logs.ts';
 import { toBlockInput } from './resolve-blocks.ts';
 
 export interface Comparison {
@@ -29,7 +29,7 @@ export interface Comparison {
 /** The anchor is a block of ours that a provider must have. `known` is a provider that is known to have it. */
 export async function compareBlocks(
   context: FollowerContext,
-  providers: readonly Provider[],
+  providers: Providers,
   anchor: BlockId,
   from: number,
   to: number,
@@ -37,30 +37,30 @@ export async function compareBlocks(
 ): Promise<Comparison> {
   const { network, store } = context;
   const { chainId } = network;
-  let answers = await fetchRange(context, providers, anchor, from, to, known);
-  const { length: answered } = answers;
+  let reports = await fetchRange(context, providers, anchor, from, to, known);
+  const { length: answered } = reports;
   const logs = await readStoredLogs(store, chainId, from, to);
   const stored = groupStoredLogs(logs);
   const unproven = new Set((await store.unprovenBlocks(chainId, { from, to, limit: stored.size })).map(numberOf));
   const repairs: RepairedBlock[] = [];
   const proven: ConfirmedBlock[] = [];
   let [differences, undecided, isComplete] = [0, 0, true];
-  const lists = () => [stored, ...answers.map(({ blocks }) => blocks)];
+  const lists = () => [stored, ...reports.map(({ blocks }) => blocks)];
   for (const number of blocksWithLogs(lists())) {
     if (!differs(network, lists(), number)) continue;
     const ours = stored.get(number);
     const isProven =
       ours !== undefined && context.proof.isProven && !unproven.has(number) && !hasMessages(number, ours);
-    if (isProven && !(await refute(context, answers, ours, ours.logs))) continue;
-    if (differences++ >= MAX_DIFFERENCES || answers.length === 0) {
+    if (isProven && !(await refute(context, reports, ours, ours.logs))) continue;
+    if (differences++ >= MAX_DIFFERENCES || reports.length === 0) {
       isComplete = false;
       break;
     }
     const agreed = await orNull(findAgreedBlock(context, providers, number, anchor));
-    if (agreed !== null) answers = answers.filter(({ provider }) => agreed.providers.includes(provider));
+    if (agreed !== null) reports = reports.filter(({ provider }) => agreed.providers.includes(provider));
     if (isProven && agreed?.header.hash === ours.hash) continue;
     const hashes = [...new Set((ours?.logs ?? []).map(({ transactionHash }) => transactionHash))];
-    const decided = agreed && (await orNull(decideLogs(context, answers, agreed.header, hashes)));
+    const decided = agreed && (await orNull(decideLogs(context, reports, agreed.header, hashes)));
     const isSame = ours === undefined || ours.hash === decided?.header.hash;
     if (decided !== null && isSame && isEqual(network, ours?.logs ?? [], decided.logs)) {
       const { timestamp } = decided.header;
@@ -80,9 +80,9 @@ export async function compareBlocks(
     context,
     proven,
     repairs,
-    answers.map(({ provider }) => provider),
+    reports.map(({ provider }) => provider),
   );
-  await compareTimes(context, answers, from, to);
+  await compareTimes(context, reports, from, to);
   return { logs: logs.length, repaired: repairs.length, undecided, providers: answered, isComplete };
 
   /** A block whose hash is not ours counts only if it is on the chain. */
@@ -115,7 +115,7 @@ export async function storeFindings(
   { network, store, commit, onEvent }: FollowerContext,
   proven: readonly ConfirmedBlock[],
   repairs: readonly RepairedBlock[],
-  providers: readonly Provider[],
+  providers: Providers,
 ): Promise<void> {
   const { chainId } = network;
   if (proven.length > 0) await commit(({ epoch }) => store.confirm(chainId, epoch, proven));
@@ -133,7 +133,7 @@ const MAX_TIMES = 500;
 /** Confirms block times that came from logs, by a second provider's logs or by headers, and corrects wrong ones. */
 export async function compareTimes(
   context: FollowerContext,
-  answers: readonly ProviderLogs[],
+  reports: Reports,
   from: number,
   to: number,
 ): Promise<void> {
@@ -142,13 +142,13 @@ export async function compareTimes(
   const unchecked = await store.uncheckedTimes(chainId, { from, to, limit: MAX_TIMES });
   if (unchecked.length === 0) return;
   const isConfirmed = ({ number, timestamp }: BlockRef) => {
-    const times = answers.flatMap(({ blocks }) => blocks.get(number)?.timestamp ?? []);
+    const times = reports.flatMap(({ blocks }) => blocks.get(number)?.timestamp ?? []);
     return times.length > 1 && times.every((time) => time === timestamp);
   };
   const checked = unchecked.filter(isConfirmed);
   const open = unchecked.filter((block) => !isConfirmed(block));
   let wrong = 0;
-  for (const { provider } of answers) {
+  for (const { provider } of reports) {
     const left = open.filter(({ number }) => !checked.some((one) => one.number === number));
     if (left.length === 0) break;
     const headers = await provider.node.headers(left.map(({ number }) => number)).catch(() => []);

@@ -31,15 +31,6 @@ export type FollowerEvent =
   | { readonly type: 'proofs'; readonly mode: 'proven' | 'compared' }
   | { readonly type: 'unread'; readonly vault: string; readonly block: number; readonly reason: string };
 
-export interface TickProviders {
-  /** The provider that this tick reads from. */
-  readonly first: Provider;
-  /** The other available providers, used for comparison. */
-  readonly others: readonly Provider[];
-}
-
-export const allProviders = ({ first, others }: TickProviders): readonly Provider[] => [first, ...others];
-
 export interface ContextOptions {
   readonly network: Network;
   readonly store: Store;

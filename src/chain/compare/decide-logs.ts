@@ -9,12 +9,12 @@ import { stateSyncHash } from '../prove/receipts.ts';
 import { Inconsistent, Untrusted } from '../rpc/errors.ts';
 import type { BlockId, Header, NodeLog } from '../rpc/node.ts';
 import { parseHashes, parseLogs } from '../rpc/parse-response.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, Providers } from '../rpc/provider-pool.ts';
 import { groupLogs } from '../rpc/registry-logs.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import { type AnyLog, eventKey, eventKeys, eventOf, isEqual, missingFrom } from './compare-logs.ts';
 import type { FollowerContext } from './context.ts';
-import { logsOfBlock, type ProviderLogs } from './provider-logs.ts';
+import { logsOfBlock, type Reports } from './provider-logs.ts';
 
 export interface DecidedLogs {
   readonly header: Header;
@@ -29,7 +29,7 @@ export interface DecidedLogs {
  */
 export async function decideLogs(
   context: FollowerContext,
-  reports: readonly ProviderLogs[],
+  reports: Reports,
   block: BlockId,
   transactions: readonly Bytes32[] = [],
 ): Promise<DecidedLogs> {
@@ -43,8 +43,8 @@ export async function decideLogs(
 /** Decides by proof, and refutes the reports. `isDisputed`: about the messages in the block, which are left out. */
 export async function proveReports(
   context: FollowerContext,
-  providers: readonly Provider[],
-  reports: readonly ProviderLogs[],
+  providers: Providers,
+  reports: Reports,
   block: BlockId,
   newBlock?: Header,
 ): Promise<DecidedLogs & { readonly isDisputed: boolean }> {
@@ -56,11 +56,7 @@ export async function proveReports(
 }
 
 /** The logs of messages, which are not under the root of a block, after all others. Null if the providers disagree about them. */
-function findMessages(
-  { network }: FollowerContext,
-  reports: readonly ProviderLogs[],
-  block: BlockId,
-): readonly NodeLog[] | null {
+function findMessages({ network }: FollowerContext, reports: Reports, block: BlockId): readonly NodeLog[] | null {
   const hash = stateSyncHash(network, block);
   const lists = reports.map((report) =>
     logsOfBlock(report, block).filter(({ transactionHash }) => transactionHash === hash),
@@ -76,7 +72,7 @@ type Certainty = 'proven' | 'proven, new block' | 'compared';
 /** Blames the providers that have a block and returned other logs than it is known to have. True if one has another block there. */
 export async function refute(
   { network, blame }: FollowerContext,
-  reports: readonly ProviderLogs[],
+  reports: Reports,
   block: BlockId,
   logs: readonly AnyLog[],
   certainty: Certainty = 'proven',
@@ -103,7 +99,7 @@ export async function refute(
 /** The logs of a block, by the first provider whose receipts prove them. */
 export async function proveByAny(
   context: FollowerContext,
-  providers: readonly Provider[],
+  providers: Providers,
   block: BlockId,
   known?: Header,
 ): Promise<{ readonly header: Header; readonly logs: readonly NodeLog[] }> {
@@ -129,7 +125,7 @@ export async function proveByAny(
 /** A transaction that one provider lists in the block and another does not, or with different receipts, decides nothing. */
 async function decideByReceipts(
   context: FollowerContext,
-  reports: readonly ProviderLogs[],
+  reports: Reports,
   block: BlockId,
   stored: readonly Bytes32[],
 ): Promise<DecidedLogs> {

@@ -5,17 +5,19 @@ import type { Network } from '../../registry/network.ts';
 import { withTimeout } from '../../store/with-timeout.ts';
 import { Inconsistent, Lagging } from '../rpc/errors.ts';
 import type { BlockId, NodeLog } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, Providers, TickProviders } from '../rpc/provider-pool.ts';
 import { type BlockLogs, groupLogs } from '../rpc/registry-logs.ts';
 import { hasBlock } from './agreed-block.ts';
 import { type AnyLog, eventKeys } from './compare-logs.ts';
-import type { FollowerContext, TickProviders } from './context.ts';
+import type { FollowerContext } from './context.ts';
 
 /** What one provider returned. */
 export interface ProviderLogs {
   readonly provider: Provider;
   readonly blocks: ReadonlyMap<number, BlockLogs>;
 }
+
+export type Reports = readonly ProviderLogs[];
 
 /** Decodes every log, so that a malformed log fails here, as this provider's fault. */
 export function toProviderLogs(network: Network, provider: Provider, logs: readonly NodeLog[]): ProviderLogs {
@@ -33,7 +35,7 @@ export function logsOfBlock({ blocks }: ProviderLogs, { number, hash }: BlockId)
 /** Leaves out providers that fail. */
 async function fetchFrom(
   { network }: FollowerContext,
-  providers: readonly Provider[],
+  providers: Providers,
   fetch: (provider: Provider) => Promise<NodeLog[]>,
   onFailure: (provider: Provider, error: unknown) => void,
 ): Promise<ProviderLogs[]> {
@@ -53,10 +55,10 @@ async function fetchFrom(
 /** New blocks: the tick's own provider first, whose failure is thrown. Others that lag or are slow are asked again by the window check. */
 export async function fetchReports(
   context: FollowerContext,
-  { first, others }: TickProviders,
+  [first, ...others]: TickProviders,
   fetch: (provider: Provider) => Promise<NodeLog[]>,
   timeoutMs: number,
-): Promise<readonly ProviderLogs[]> {
+): Promise<Reports> {
   const ours = toProviderLogs(context.network, first, await fetch(first));
   const theirs = await fetchFrom(
     context,
@@ -73,12 +75,12 @@ export async function fetchReports(
  */
 export async function fetchRange(
   context: FollowerContext,
-  providers: readonly Provider[],
+  providers: Providers,
   { number, hash }: BlockId,
   from: number,
   to: number,
   known?: Provider,
-): Promise<readonly ProviderLogs[]> {
+): Promise<Reports> {
   let failure: unknown = new Lagging('no provider is available for the comparison');
   const fetch = async (provider: Provider) => {
     const header = provider === known ? { hash } : await provider.node.header(number);
@@ -113,17 +115,13 @@ export function differs(network: Network, lists: readonly Blocks[], number: numb
 }
 
 /** The blocks of which not all providers returned the same. */
-export function findDiffering({ network }: FollowerContext, reports: readonly ProviderLogs[]): number[] {
+export function findDiffering({ network }: FollowerContext, reports: Reports): number[] {
   const lists = reports.map(({ blocks }) => blocks);
   return blocksWithLogs(lists).filter((number) => differs(network, lists, number));
 }
 
 /** If reports differ, without providers that lack the newest block: some return no logs instead of an error. */
-export async function onlyComparable(
-  context: FollowerContext,
-  reports: readonly ProviderLogs[],
-  end: BlockId,
-): Promise<readonly ProviderLogs[]> {
+export async function onlyComparable(context: FollowerContext, reports: Reports, end: BlockId): Promise<Reports> {
   if (findDiffering(context, reports).length === 0) return reports;
   const has = await Promise.all(
     reports.map(async ({ provider }, position) => position === 0 || hasBlock(provider.node, end).catch(() => false)),

@@ -3,19 +3,18 @@
 
 import type { BlockInput } from '../../store/store.ts';
 import { findAgreedBlock, findOther, MAX_DIFFERENCES, requireBlock } from '../compare/agreed-block.ts';
-import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { decideLogs } from '../compare/decide-logs.ts';
 import { fetchReports, findDiffering, onlyComparable, type ProviderLogs } from '../compare/provider-logs.ts';
 import { resolveBlocks } from '../compare/resolve-blocks.ts';
 import { Inconsistent, WrongChain } from '../rpc/errors.ts';
 import type { Header, Node } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import { type BlockLogs, groupLogs } from '../rpc/registry-logs.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import type { Ancestor, BlockRange, Commit } from './commit.ts';
 import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
-import { createGarbageCollector } from './garbage.ts';
-import { type HistoryPart, readHistory } from './read-history.ts';
+import { createGarbageCollector, type HistoryPart, readHistory } from './read-history.ts';
 
 /** Ranges that are prefetched while one is being written. */
 const PREFETCHED_RANGES = 4;
@@ -37,7 +36,7 @@ export function createBackfill(
 
   async function readAhead(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
     await context.report({ tip: tip.number });
-    const { node } = providers.first;
+    const { node } = providers[0];
     const finalized = Math.min(await finalizedNumber(network, finality, node, tip), tip.number);
     const oldEnd = finalized - READ_TWICE_BLOCKS;
     const deadline = ticks() + TICK_MS;
@@ -55,12 +54,13 @@ export function createBackfill(
     ancestor: Ancestor,
     limits: { readonly to: number; readonly deadline: number },
   ): Promise<void> {
-    const { node, scanner } = providers.first.history;
+    const { node, scanner } = providers[0].history;
     let before = ancestor;
     const onPart = async ({ from, to, logs }: HistoryPart) => {
       const end = await headerAt(node, to);
       const isOldEnough =
-        end.timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS && (await findOther(providers.others, end)) === null;
+        end.timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS &&
+        (await findOther(providers.slice(1), end)) === null;
       await commit(await toRange(node, from, end, groupLogs(logs), true), before, isOldEnough);
       before = end;
     };
@@ -74,7 +74,7 @@ export function createBackfill(
     deadline: number,
     mustProve: boolean,
   ): Promise<void> {
-    const { node, scanner } = providers.first.history;
+    const { node, scanner } = providers[0].history;
     const reads: Promise<BlockRange>[] = [];
     let next = ancestor.number + 1;
     const prefetch = () => {
@@ -113,10 +113,9 @@ export function createBackfill(
     to: number,
     mustProve: boolean,
   ): Promise<BlockRange> {
-    const { node, scanner } = providers.first.history;
+    const { node, scanner } = providers[0].history;
     const before = await headerAt(node, to);
-    const fetch = (provider: Provider) =>
-      (provider === providers.first ? scanner : provider.scanner).fetchLogs(from, to);
+    const fetch = (provider: Provider) => (provider === providers[0] ? scanner : provider.scanner).fetchLogs(from, to);
     const all = await fetchReports(context, providers, fetch, CROSS_CHECK_TIMEOUT_MS);
     const end = await headerAt(node, to);
     if (before.hash !== end.hash) throw new Inconsistent(`block ${to} changed while it was read`);

@@ -1,30 +1,27 @@
 // Follows one chain. A tick reads from one provider, compares with the others, and ends in one correct commit or in none.
 
 import type { Question } from '../../registry/check.ts';
-import type { Address, Bytes32 } from '../../registry/delegation.ts';
+import type { Address } from '../../registry/delegation.ts';
 import type { Finality, Network } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { ChainState, Store } from '../../store/store.ts';
-import { auditRange } from '../audit/audit-range.ts';
 import type { WalletList } from '../audit/audit-subjects.ts';
 import { type AnswersAudit, createDisputes } from '../audit/disputes.ts';
-import type { Comparison } from '../compare/compare-blocks.ts';
-import { allProviders, createContext, type FollowerEvent, type TickProviders } from '../compare/context.ts';
+import { type Comparison, compareBlocks } from '../compare/compare-blocks.ts';
+import { createContext, type FollowerEvent } from '../compare/context.ts';
 import { createRevocations } from '../revocations/revocations.ts';
 import { Inconsistent, isProviderFault, Syncing, WrongChain } from '../rpc/errors.ts';
 import type { Header } from '../rpc/node.ts';
-import type { ProviderPool } from '../rpc/provider-pool.ts';
+import type { ProviderPool, Providers, TickProviders } from '../rpc/provider-pool.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import { createBackfill } from './backfill.ts';
-import { claimChain } from './claim-chain.ts';
-import { type Ancestor, createCommit } from './commit.ts';
+import { createCommit } from './commit.ts';
 import { createFinalityViolation } from './finality-violation.ts';
-import { findAncestor } from './find-ancestor.ts';
+import { findFirstBlock } from './first-block.ts';
 import { createHeadCheck } from './head-check.ts';
 import { createLagMeter } from './lag-meter.ts';
 import { createLive, type Evidence, LIVE_BLOCKS } from './live.ts';
-import { proveStored } from './prove-stored.ts';
-import { createVerifiedCheck } from './verified-check.ts';
+import { createProver } from './prove-stored.ts';
 import { createWindow } from './window.ts';
 
 export interface FollowerOptions {
@@ -97,87 +94,87 @@ export function createFollower(options: FollowerOptions): Follower {
     if (mayHaveRevocations) revocations.wake();
   });
   const violation = createFinalityViolation(context);
-  const verifiedCheck = createVerifiedCheck(context, violation);
   const disputes = createDisputes(context, revocations);
-  const headCheck = createHeadCheck(context);
+  const headCheck = createHeadCheck(context, violation);
   const evidence: Record<Evidence, number> = { bloom: 0, receipts: 0, compared: 0 };
   const live = createLive(context, commit, (by) => {
     evidence[by]++;
   });
-  const backfill = createBackfill(context, commit, proveNew);
+  const prover = createProver(context);
+  const backfill = createBackfill(context, commit, prover.proveNew);
   const window = createWindow(context, revocations);
-  const lagMeter = createLagMeter();
+  const measureLag = createLagMeter();
 
   /** One tick. True if there is more to do without a pause. */
   async function tick(providers: TickProviders): Promise<boolean> {
     const began = now();
     const tip = await fetchTip(providers);
     context.proof.requireHeaders([tip]);
-    if (context.state === null) await claimChain(context, providers, options.firstBlock);
+    if (context.state === null) await claim(providers);
     // Nothing is committed to a halted chain, so only a reload shows that an operator or another process has resumed it.
     else if (context.state.halt !== null) await context.refresh();
     const { state } = context;
     if (state === null) return false;
-    await context.proof.learn(allProviders(providers), tip, state.provable ?? false);
+    await context.proof.learn(providers, tip, state.provable ?? false);
     context.proof.requireHeaders([tip]);
     if (state.provable !== context.proof.isProven) await context.report({ provable: context.proof.isProven });
-    if (state.halt !== null && state.halt.code !== 'registry-mismatch') return resume(providers, state);
+    if (state.halt?.code === 'finality-violation') return violation.resume(providers, state);
+    if (state.halt !== null && state.halt.code !== 'registry-mismatch') return false;
 
     if (state.head === null && tip.number < state.firstBlock) throw new Syncing(tip.number, state.firstBlock);
-    await verifiedCheck.run(providers, state, tip);
+    await violation.check(providers, state, tip);
     await headCheck.run(providers, tip, state);
-    const ancestor = await findAncestor(context, violation, providers, state, tip);
+    const ancestor = await headCheck.findAncestor(providers, state, tip);
     if (ancestor === null) return false;
     if (tip.number - ancestor.number > LIVE_BLOCKS) {
       await backfill.readAhead(providers, tip, ancestor);
       return true;
     }
-    if (await proveNew(providers, ancestor)) return true;
+    if (await prover.proveNew(providers, ancestor)) return true;
     await live.advance(providers, tip, ancestor);
     await context.report({ confirmedAt: Math.floor(now() / 1000), tip: tip.number });
-    await pool.clearStragglers(providers.others, tip, began);
+    await pool.clearStragglers(providers.slice(1), tip, began);
     await revocations.settle(providers);
     await window.verify(providers, tip);
     return disputes.isOpen() ? disputes.recheck(providers) : false;
   }
 
-  /** Proves stored blocks above the verified one, before newer blocks make the head fresh. True if there may be more. */
-  async function proveNew(providers: TickProviders, { number: to, hash }: Ancestor): Promise<boolean> {
-    if (!context.proof.isProven || context.state === null || hash === null) return false;
-    const from = (context.state.verified ?? context.state.firstBlock - 1) + 1;
-    const range = { from, to: newLeft?.hash === hash ? newLeft.to : to };
-    const { left, failure } = await proveStored(context, providers, range, { number: to, hash }, false);
-    if (failure !== undefined) throw failure;
-    newLeft = left === null ? null : { hash, to: left };
-    if (left === null && context.state.proving) await context.report({ proving: false });
-    return left !== null;
+  /** Claims the chain at the start, and finds its first block if the chain is new. */
+  async function claim(providers: TickProviders): Promise<void> {
+    const stored = await store.chain(chainId);
+    // An unfinished import owns the chain: a claim would end it.
+    if (stored?.halt?.code === 'import-unfinished') return;
+    const { firstBlock, partial } = stored ?? (await findFirstBlock(network, providers, options.firstBlock));
+    const { halt } = await context.claim(firstBlock, partial);
+    // Repeated on every start, so that it is in the current log.
+    if (halt !== null) context.reportHalt(halt);
   }
-  /** What is left to prove below a head. */
-  let newLeft: { readonly hash: Bytes32; readonly to: number } | null = null;
 
-  /** The next finalized block to prove, from the newest down. Null: start again. */
-  let provenDownTo: number | null = null;
-
-  async function prove(providers: TickProviders): Promise<boolean> {
+  /** Compares finalized blocks with all providers and repairs the index. Null if the chain is halted, or none is verified yet. */
+  async function audit(from: number, to: number): Promise<Comparison | null> {
     const anchor = await context.verifiedBlock();
-    if (!context.proof.isProven || context.state === null || anchor === undefined) return false;
-    const range = { from: context.state.firstBlock, to: provenDownTo ?? anchor.number };
-    const { left, failure } = await proveStored(context, providers, range, anchor, true);
-    // Blocks that no provider can prove now are tried again in the next round.
-    provenDownTo = left;
-    if (failure !== undefined) throw failure;
-    return left !== null;
+    const { state } = context;
+    if (state === null || state.halt !== null || anchor === undefined) return null;
+    const [low, high] = [Math.max(from, state.firstBlock), Math.min(to, anchor.number)];
+    if (low > high) return null;
+    const providers: Providers = await pool.others(null, now());
+    const result = await compareBlocks(context, providers, anchor, low, high);
+    await revocations.verify(providers as TickProviders, low, high);
+    const confirmed = context.state?.confirmed ?? state.firstBlock - 1;
+    const isConfirmed = result.providers > 1 && result.isComplete;
+    if (isConfirmed && low <= confirmed + 1 && high > confirmed) await context.report({ confirmed: high });
+    return result;
   }
 
   /** Before the tick, so that failing providers do not hide the lag that they cause. */
   async function recordLag(): Promise<void> {
     const { state } = context;
-    const sample = state === null ? null : lagMeter.measure(state, now() / 1000);
+    const sample = state === null ? null : measureLag(state, now() / 1000);
     if (state !== null && sample !== null) await store.recordLag(state.epoch, sample);
   }
 
   /** The provider's latest block. Throws if the provider serves another chain. */
-  async function fetchTip({ first }: TickProviders): Promise<Header> {
+  async function fetchTip([first]: TickProviders): Promise<Header> {
     const { chainId: found, header } = await first.node.headerAndChainId('latest');
     if (found !== chainId) throw new WrongChain(found);
     if (header === null) throw new RpcError('malformed', 'no latest block');
@@ -185,20 +182,12 @@ export function createFollower(options: FollowerOptions): Follower {
     return header;
   }
 
-  /** Resumes a chain that halted for a finality violation, once that is resolved. */
-  async function resume(providers: TickProviders, state: ChainState): Promise<boolean> {
-    if (state.halt?.code !== 'finality-violation' || !(await violation.isResolved(providers, state))) return false;
-    verifiedCheck.reset();
-    await context.halt(null);
-    return true;
-  }
-
   /** Runs work with the best provider, and records whether that provider failed. */
   async function withProvider<T>(work: (providers: TickProviders) => Promise<T>): Promise<T> {
     const provider = await pool.pick(now());
     blamed.delete(provider.name);
     try {
-      const result = await work({ first: provider, others: await pool.others(provider, now()) });
+      const result = await work([provider, ...(await pool.others(provider, now()))]);
       if (!blamed.has(provider.name)) pool.succeeded(provider, now());
       return result;
     } catch (error) {
@@ -221,12 +210,12 @@ export function createFollower(options: FollowerOptions): Follower {
       await recordLag();
       return { more: await withProvider(tick) };
     },
-    audit: (from, to) => auditRange(context, revocations, () => pool.others(null, now()), from, to),
+    audit,
     auditAnswers: async (questions, lists = []) =>
       context.state === null || context.state.halt !== null
         ? null
         : withProvider((providers) => disputes.compare(providers, questions, lists)),
-    prove: async () => withProvider(prove),
+    prove: () => withProvider(prover.proveOld),
     prioritize: revocations.prioritize,
     get isBusy() {
       const head = context.state?.head?.number ?? 0;

@@ -2,7 +2,7 @@
 // be proven, no log is committed that its block's hash does not commit to.
 
 import type { BlockInput } from '../../store/store.ts';
-import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { decideLogs, findDisputes, proveReports } from '../compare/decide-logs.ts';
 import {
   fetchReports,
@@ -10,12 +10,13 @@ import {
   logsOfBlock,
   onlyComparable,
   type ProviderLogs,
+  type Reports,
 } from '../compare/provider-logs.ts';
 import { toBlockInput } from '../compare/resolve-blocks.ts';
 import { absenceBy, isExcluded } from '../prove/absence.ts';
 import { Inconsistent } from '../rpc/errors.ts';
 import type { Header, NodeLog } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import type { Ancestor, Commit } from './commit.ts';
 
 /** If the index is further behind than this, the backfill reads ranges first. */
@@ -40,7 +41,7 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
   async function readBlocks(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
     const count = tip.number - ancestor.number - 1;
     const between = Array.from({ length: count }, (_, position) => ancestor.number + 1 + position);
-    const headers = [...(await providers.first.node.headers(between)), tip];
+    const headers = [...(await providers[0].node.headers(between)), tip];
     context.proof.requireHeaders(headers);
     requireLinked(headers, ancestor);
     const all = await fetchReports(
@@ -60,7 +61,7 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
   async function readBlock(
     providers: TickProviders,
     header: Header,
-    reports: readonly ProviderLogs[],
+    reports: Reports,
     isDisputed: boolean,
   ): Promise<BlockInput> {
     const [ours] = reports as [ProviderLogs];
@@ -76,14 +77,14 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
   async function proveBlock(
     providers: TickProviders,
     header: Header,
-    reports: readonly ProviderLogs[],
+    reports: Reports,
   ): Promise<{ readonly logs: readonly NodeLog[]; readonly evidence: Evidence } | null> {
     const lists = reports.map((report) => logsOfBlock(report, header));
     const isClaimed = lists.some((list) => list.length > 0);
     const absence = absenceBy(network, header.bloom);
     if (!isClaimed && absence === 'excluded') return { logs: [], evidence: 'bloom' };
     if (!isClaimed && absence === 'compared') return null;
-    const proving = proveReports(context, allProviders(providers), reports, header, header);
+    const proving = proveReports(context, providers, reports, header, header);
     const proven = await (!isClaimed && absence === 'sampled' ? proving.catch(() => null) : proving);
     if (proven === null) return null;
     const { logs, isProven, isDisputed } = proven;

@@ -1,10 +1,11 @@
 // Proves stored blocks with logs against their hashes, newest first, and that their neighbours have none. Repairs the index.
 
+import type { Bytes32 } from '../../registry/delegation.ts';
 import type { BlockRef, ConfirmedBlock, LogRecord, RepairedBlock } from '../../store/store.ts';
 import { findAgreedBlock, isOnChain } from '../compare/agreed-block.ts';
 import { compareBlocks, storeFindings } from '../compare/compare-blocks.ts';
 import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
-import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { proveByAny } from '../compare/decide-logs.ts';
 import { toBlockInput } from '../compare/resolve-blocks.ts';
 import { absenceBy } from '../prove/absence.ts';
@@ -12,29 +13,58 @@ import { fetchProven, rootsOf } from '../prove/block.ts';
 import { stateSyncHash } from '../prove/receipts.ts';
 import { readInputs } from '../revocations/named-by-input.ts';
 import type { BlockId, Header } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
+import type { Ancestor } from './commit.ts';
 
 /** Blocks of one call. Each needs two calls to a node, and up to three more for its neighbours. */
 const MAX_BLOCKS = 20;
 
-export interface ProvenStored {
-  /** The end of the rest of the range. Null if nothing is left. */
-  readonly left: number | null;
-  /** Why a block could not be proven now. */
-  readonly failure?: unknown;
+export function createProver(context: FollowerContext) {
+  /** What is left to prove below a head. */
+  let newLeft: { readonly hash: Bytes32; readonly to: number } | null = null;
+  /** The next finalized block to prove, from the newest down. Null: start again. */
+  let provenDownTo: number | null = null;
+
+  return {
+    /** Proves blocks above the verified one, before newer blocks make the head fresh. True if there may be more. */
+    async proveNew(providers: TickProviders, { number: to, hash }: Ancestor): Promise<boolean> {
+      if (!context.proof.isProven || context.state === null || hash === null) return false;
+      const from = (context.state.verified ?? context.state.firstBlock - 1) + 1;
+      const range = { from, to: newLeft?.hash === hash ? newLeft.to : to };
+      const { left, failure } = await proveStored(context, providers, range, { number: to, hash }, false);
+      if (failure !== undefined) throw failure;
+      newLeft = left === null ? null : { hash, to: left };
+      if (left === null && context.state.proving) await context.report({ proving: false });
+      return left !== null;
+    },
+    /** Proves some finalized blocks, newest first. True if there are more. */
+    async proveOld(providers: TickProviders): Promise<boolean> {
+      const anchor = await context.verifiedBlock();
+      if (!context.proof.isProven || context.state === null || anchor === undefined) return false;
+      const range = { from: context.state.firstBlock, to: provenDownTo ?? anchor.number };
+      const { left, failure } = await proveStored(context, providers, range, anchor, true);
+      // Blocks that no provider can prove now are tried again in the next round.
+      provenDownTo = left;
+      if (failure !== undefined) throw failure;
+      return left !== null;
+    },
+  };
 }
 
-/** The anchor is a block at the end of the range or above, from which the hashes of parents lead down. */
-export async function proveStored(
+/**
+ * The anchor is a block at the end of the range or above, from which the hashes of parents lead down. Returns the end of the rest of the
+ * range, or null if nothing is left, and why a block could not be proven now.
+ */
+async function proveStored(
   context: FollowerContext,
   providers: TickProviders,
   range: { readonly from: number; readonly to: number },
   anchor: BlockId,
   withNeighbours: boolean,
-): Promise<ProvenStored> {
+) {
   const { network, store } = context;
   const { chainId } = network;
-  const paced = allProviders(providers).map((one): Provider => ({ ...one, node: one.history.node }));
+  const paced = providers.map((one): Provider => ({ ...one, node: one.history.node }));
   const unproven = await store.unprovenBlocks(chainId, { ...range, limit: MAX_BLOCKS });
   const proven: ConfirmedBlock[] = [];
   const repairs: RepairedBlock[] = [];
@@ -56,7 +86,7 @@ export async function proveStored(
     const agreed = await findAgreedBlock(context, paced, block.number, anchor);
     if (agreed.header.hash !== block.hash) {
       // Repairs it, or refuses its wallets.
-      await compareBlocks(context, allProviders(providers), anchor, block.number, block.number);
+      await compareBlocks(context, providers, anchor, block.number, block.number);
       return;
     }
     const known = rootsOf(agreed.header) === null ? undefined : agreed.header;

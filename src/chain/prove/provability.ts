@@ -2,7 +2,7 @@
 
 import type { Network } from '../../registry/network.ts';
 import type { Header } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, Providers } from '../rpc/provider-pool.ts';
 import { proveLogs, requireRoots, rootsOf } from './block.ts';
 
 /** A chain that could not be proven is tried again after this time: its nodes may have lied, or may be updated. */
@@ -12,7 +12,7 @@ export interface Provability {
   /** True: what a block contains is computed from its hash. False: providers are only compared. */
   readonly isProven: boolean;
   /** Tries with the newest block of each provider that all others have too, if it is not known yet. */
-  learn(providers: readonly Provider[], tip: Header, wasProven: boolean): Promise<void>;
+  learn(providers: Providers, tip: Header, wasProven: boolean): Promise<void>;
   /** Throws `Untrusted` for a header that must hash to its hash and does not. */
   requireHeaders(headers: readonly Header[]): void;
   /** No configured provider has receipts that give the root of a block. A single one may only be lying. */
@@ -37,7 +37,7 @@ export function createProvability(
     if (!value) tryAt = now() + RETRY_MS;
   };
   /** Anybody can make a header that comes out, so the others must have the block too. */
-  const canProve = async ({ node }: Provider, others: readonly Provider[], tip: Header | null): Promise<Outcome> => {
+  const canProve = async ({ node }: Provider, others: Providers, tip: Header | null): Promise<Outcome> => {
     const header = tip ?? (await node.header('latest'));
     if (header === null || rootsOf(header) === null) return 'no';
     if (others.length === 0 && providerCount > 1) return 'unclear';

@@ -7,7 +7,7 @@ import { on } from '../../../test/support/node-quirks.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
 import type { LogRecord } from '../../store/store.ts';
 import type { FollowerContext } from '../compare/context.ts';
-import { createProviderPool, type Provider } from '../rpc/provider-pool.ts';
+import { createProviderPool, type Provider, type Providers } from '../rpc/provider-pool.ts';
 import { readInputs } from './named-by-input.ts';
 
 const [V, D, E] = WALLETS;
@@ -18,10 +18,10 @@ const nodes = [startFakeNode([block], 'process'), startFakeNode([block], 'proces
 const [first, second] = createProviderPool(
   MAINNET,
   nodes.map(({ url }) => url),
-).all as readonly Provider[] as [Provider, Provider];
+).all as Providers as [Provider, Provider];
 const context = { network: MAINNET, providerCount: 2, proof: { isProven: false } } as unknown as FollowerContext;
 const stored = [E, V].map((from) => ({ event: { type: 'unknownRevoked', from } })) as unknown as LogRecord[];
-const read = (logs = stored) => readInputs(context, { first, others: [second] }, block, logs);
+const read = (logs = stored) => readInputs(context, [first, second], block, logs);
 afterEach(() => {
   for (const node of nodes) node.fault = null;
 });

@@ -3,11 +3,11 @@
 import type { Address } from '../../registry/delegation.ts';
 import type { LogRecord, Revocation, Settlement } from '../../store/store.ts';
 import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
-import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { readRevoked } from '../compare/resolve-blocks.ts';
 import { fetchProven, proveLogs } from '../prove/block.ts';
 import type { BlockId, NodeLog } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import { type Agreement, agreeAll } from './words.ts';
 
 /** The delegates that the revocations in a block name, by log index. Empty if the providers do not agree. */

@@ -4,9 +4,10 @@
 import type { Address } from '../../registry/delegation.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LogPosition, Revocation } from '../../store/store.ts';
-import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { vaultVersionSlot } from '../prove/v1-storage.ts';
 import type { BlockId } from '../rpc/node.ts';
+import type { TickProviders } from '../rpc/provider-pool.ts';
 import { settleNamed } from './named-by-input.ts';
 import { createRevocationQueue } from './queue.ts';
 import { createRound, type Round } from './round.ts';

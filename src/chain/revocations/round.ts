@@ -2,8 +2,9 @@
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import type { Settlement } from '../../store/store.ts';
-import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import type { BlockId } from '../rpc/node.ts';
+import type { TickProviders } from '../rpc/provider-pool.ts';
 import { readNamed } from './named-by-input.ts';
 import { type Agreement, readWords } from './words.ts';
 

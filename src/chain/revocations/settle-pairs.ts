@@ -3,10 +3,11 @@
 import type { Address } from '../../registry/delegation.ts';
 import type { LogPosition, Revocation, Settlement } from '../../store/store.ts';
 import { readStoredLogs } from '../compare/compare-logs.ts';
-import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { fetchProven } from '../prove/block.ts';
 import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../prove/v1-storage.ts';
 import type { BlockId } from '../rpc/node.ts';
+import type { TickProviders } from '../rpc/provider-pool.ts';
 import { deduce, type Finding } from './deduce.ts';
 import { choosePairKeys, type PairKey, readRegrants } from './pair-keys.ts';
 import type { Round } from './round.ts';
@@ -118,7 +119,7 @@ async function countRevoked(
   block: BlockId,
 ): Promise<number> {
   const { network, store } = context;
-  const { node } = providers.first;
+  const { node } = providers[0];
   const reading = context.proof.isProven ? fetchProven(node, block.hash) : node.headerOf(block.hash);
   const header = await reading.catch(() => null);
   if (header === null) return 0;

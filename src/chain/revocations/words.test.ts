@@ -1,14 +1,14 @@
 // What of a registry's state is believed where it cannot be proven.
 
 import { expect, test } from 'bun:test';
-import type { FollowerContext, TickProviders } from '../compare/context.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { FollowerContext } from '../compare/context.ts';
+import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import { agreeAll, readWords } from './words.ts';
 
 const context = { providerCount: 2, proof: { isProven: false } } as FollowerContext;
 const provider = (name: string, node: object = {}) => ({ name, node }) as Provider;
 const [A, B] = [provider('A'), provider('B')];
-const both: TickProviders = { first: A, others: [B] };
+const both: TickProviders = [A, B];
 const says =
   (answers: Readonly<Record<string, number | null>>) =>
   async ({ name }: Provider) => {
@@ -24,7 +24,7 @@ test('what all configured providers say alike is believed', async () => {
 test('what one of them does not say is unknown: because it fails, does not know, or is not there', async () => {
   expect(await agreeAll(context, both, says({ A: 7 }))).toEqual({ value: undefined, reason: 'B: no answer' });
   expect(await agreeAll(context, both, says({ A: 7, B: null }))).toMatchObject({ value: undefined });
-  expect(await agreeAll(context, { first: A, others: [] }, says({ A: 7 }))).toMatchObject({ value: undefined });
+  expect(await agreeAll(context, [A], says({ A: 7 }))).toMatchObject({ value: undefined });
 });
 
 test('what they contradict each other about is disputed', async () => {
@@ -34,7 +34,7 @@ test('what they contradict each other about is disputed', async () => {
 test('zeros of a node that has thrown the state of the block away are not an answer', async () => {
   const words = async (hasState: boolean) => {
     const node = { storageAt: async () => [0n], hasState: async () => hasState };
-    const providers = { first: provider('A', node), others: [provider('B', node)] };
+    const providers = [provider('A', node), provider('B', node)] as const;
     const block = { number: 1, hash: '0x1' } as const;
     return (await readWords(context, providers, '0x1', ['0x2'], block)).value;
   };

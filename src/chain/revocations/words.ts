@@ -3,11 +3,11 @@
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { jsonText } from '../../store/json.ts';
-import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { fetchProven, requireRoots } from '../prove/block.ts';
 import { provenWords } from '../prove/state.ts';
 import type { BlockId } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 
 /** Slots per call. */
 const CHUNK = 100;
@@ -27,7 +27,7 @@ export async function readWords(
   block: BlockId,
 ): Promise<Agreement<readonly bigint[]>> {
   if (slots.length === 0) return { value: [], reason: '' };
-  for (const { node } of context.proof.isProven ? allProviders(providers) : []) {
+  for (const { node } of context.proof.isProven ? providers : []) {
     try {
       const header = await fetchProven(node, block.hash);
       if (header === null) continue;
@@ -65,7 +65,7 @@ export async function agreeAll<T>(
   ask: (provider: Provider) => Promise<T | null>,
 ): Promise<Agreement<T>> {
   let reason = 'no provider has the state';
-  const all = allProviders(providers);
+  const all = providers;
   const answers = await Promise.all(
     all.map(async (provider) => {
       try {

@@ -19,6 +19,11 @@ export interface Provider {
   readonly history: { readonly node: Node; readonly scanner: Scanner };
 }
 
+export type Providers = readonly Provider[];
+
+/** The provider that a tick reads from, then the other available ones, for comparison. */
+export type TickProviders = readonly [first: Provider, ...others: Provider[]];
+
 export interface PooledProvider extends Provider {
   /** 0 is healthy. A failure raises it, a success lowers it. */
   readonly penalty: number;
@@ -224,7 +229,7 @@ export function createProviderPool(
     },
     failed,
     /** Those that lagged or were on another branch before `nowMs` need not be picked to be healthy again: they must have the block. */
-    async clearStragglers(providers: readonly Provider[], { number, hash }: BlockId, nowMs: number): Promise<void> {
+    async clearStragglers(providers: Providers, { number, hash }: BlockId, nowMs: number): Promise<void> {
       for (const provider of providers) {
         const entry = find(provider);
         const isStraggler = (failure: ProviderFailure) => failure.at < nowMs && PASSING_CAUSES.has(failure.cause);
