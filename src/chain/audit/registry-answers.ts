@@ -23,12 +23,7 @@ const MAX_LIST = 1000;
 const MAX_ROWS = 20;
 
 /** The registries' answers. Those that the node cannot give are left out. */
-export async function fetchStatements(
-  network: Network,
-  node: Node,
-  block: BlockId,
-  asked: readonly Question[],
-): Promise<Statement[]> {
+export async function fetchStatements(network: Network, node: Node, block: BlockId, asked: readonly Question[]) {
   const found: Statement[] = [];
   for (const version of ALL_VERSIONS) {
     const registry = network.registries[version];
@@ -63,13 +58,7 @@ export async function findDisagreements(
 }
 
 /** Questions about the rows that only one of the registry's list and ours has. */
-export async function questionsOfList(
-  network: Network,
-  store: Store,
-  node: Node,
-  block: BlockId,
-  list: WalletList,
-): Promise<Question[]> {
+export async function questionsOfList(network: Network, store: Store, node: Node, block: BlockId, list: WalletList) {
   const { chainId } = network;
   const theirs = await fetchList(network, node, block, list);
   const revision = (await store.chain(chainId))?.revision ?? 0;
@@ -87,12 +76,7 @@ export async function questionsOfList(
 }
 
 /** Null if the node cannot return it: anyone can make a list too long. */
-async function fetchList(
-  network: Network,
-  node: Node,
-  block: BlockId,
-  list: WalletList,
-): Promise<readonly Delegation[] | null> {
+async function fetchList(network: Network, node: Node, block: BlockId, list: WalletList) {
   const registry = network.registries[list.version];
   if (registry === undefined) return null;
   try {

@@ -17,11 +17,7 @@ export async function requireBlock(node: Node, block: BlockId): Promise<void> {
 }
 
 /** A provider that has another block at that height, or ends below it with a block that is not among ours. Null if none has. */
-export async function findOther(
-  providers: Providers,
-  { number, hash }: BlockId,
-  below: readonly BlockId[] = [],
-): Promise<Provider | null> {
+export async function findOther(providers: Providers, { number, hash }: BlockId, below: readonly BlockId[] = []) {
   const ours = new Map([...below, { number, hash }].map((block) => [block.number, block.hash]));
   const headers = await Promise.all(
     providers.map(async ({ node }) => {
@@ -98,11 +94,7 @@ export async function findAgreedBlock(
 }
 
 /** Which of two providers has a block below the anchor that is not its ancestor, and which does not show the blocks between. */
-async function findWrong(
-  pair: readonly [Provider, Provider],
-  number: number,
-  anchor: BlockId,
-): Promise<{ readonly wrong: Providers; readonly silent: Providers }> {
+async function findWrong(pair: readonly [Provider, Provider], number: number, anchor: BlockId) {
   const headersAt = (height: number) => Promise.all(pair.map(({ node }) => node.header(height)));
   const without = (headers: readonly (Header | null)[], isThere: (header: Header) => boolean) =>
     pair.filter((_, position) => !headers[position] || !isThere(headers[position]));

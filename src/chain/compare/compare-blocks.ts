@@ -131,12 +131,7 @@ export async function storeFindings(
 const MAX_TIMES = 500;
 
 /** Confirms block times that came from logs, by a second provider's logs or by headers, and corrects wrong ones. */
-export async function compareTimes(
-  context: FollowerContext,
-  reports: Reports,
-  from: number,
-  to: number,
-): Promise<void> {
+export async function compareTimes(context: FollowerContext, reports: Reports, from: number, to: number) {
   const { network, store, onEvent } = context;
   const { chainId } = network;
   const unchecked = await store.uncheckedTimes(chainId, { from, to, limit: MAX_TIMES });

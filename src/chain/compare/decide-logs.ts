@@ -97,12 +97,7 @@ export async function refute(
 }
 
 /** The logs of a block, by the first provider whose receipts prove them. */
-export async function proveByAny(
-  context: FollowerContext,
-  providers: Providers,
-  block: BlockId,
-  known?: Header,
-): Promise<{ readonly header: Header; readonly logs: readonly NodeLog[] }> {
+export async function proveByAny(context: FollowerContext, providers: Providers, block: BlockId, known?: Header) {
   let failure: unknown = new Inconsistent(`no provider has block ${block.number} (${block.hash})`);
   let refuted = 0;
   const isLate = (provider: Provider) => Number(context.isBlamed(provider));

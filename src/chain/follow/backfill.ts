@@ -107,12 +107,7 @@ export function createBackfill(
     return header;
   }
 
-  async function readRange(
-    providers: TickProviders,
-    from: number,
-    to: number,
-    mustProve: boolean,
-  ): Promise<BlockRange> {
+  async function readRange(providers: TickProviders, from: number, to: number, mustProve: boolean) {
     const { node, scanner } = providers[0].history;
     const before = await headerAt(node, to);
     const fetch = (provider: Provider) => (provider === providers[0] ? scanner : provider.scanner).fetchLogs(from, to);
@@ -139,13 +134,7 @@ export function createBackfill(
     return toRange(node, from, end, decided, false);
   }
 
-  async function toRange(
-    node: Node,
-    from: number,
-    end: Header,
-    blocks: readonly BlockLogs[],
-    isOld: boolean,
-  ): Promise<BlockRange> {
+  async function toRange(node: Node, from: number, end: Header, blocks: readonly BlockLogs[], isOld: boolean) {
     // The chain's first block is stored with its time, so that times before the first log can be answered.
     const isStart = context.state?.head == null && from === context.state?.firstBlock;
     const start = isStart && from < end.number ? await headerAt(node, from) : null;

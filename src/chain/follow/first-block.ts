@@ -21,11 +21,7 @@ async function hasRegistry(network: Network, node: Node, block: number): Promise
 }
 
 /** The operator's choice, the network's published block, or the lowest block at which a provider has registry code. */
-export async function findFirstBlock(
-  network: Network,
-  providers: Providers,
-  configured: number | undefined,
-): Promise<{ readonly firstBlock: number; readonly partial: boolean }> {
+export async function findFirstBlock(network: Network, providers: Providers, configured: number | undefined) {
   const published = publishedFirstBlock(network);
   if (published !== undefined) {
     const first = configured ?? published;

@@ -33,12 +33,7 @@ export function createHeadCheck(context: FollowerContext, violation: FinalityVio
    * A lower head on another branch is a reorg if no other provider has our head. A lower head on our branch means that the
    * provider lags, unless all providers have stayed there for a while.
    */
-  async function requireShorterChain(
-    providers: TickProviders,
-    tip: Header,
-    head: BlockRef,
-    firstBlock: number,
-  ): Promise<void> {
+  async function requireShorterChain(providers: TickProviders, tip: Header, head: BlockRef, firstBlock: number) {
     const lagging =
       tip.number < firstBlock
         ? new Syncing(tip.number, firstBlock)

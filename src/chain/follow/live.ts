@@ -26,6 +26,7 @@ const CROSS_CHECK_TIMEOUT_MS = 2000;
 
 /** How the logs of a block, or that it has none, are known. */
 export type Evidence = 'bloom' | 'receipts' | 'compared';
+type KnownLogs = { readonly logs: readonly NodeLog[]; readonly evidence: Evidence };
 
 export function createLive(context: FollowerContext, commit: Commit, onBlock: (evidence: Evidence) => void) {
   const { network } = context;
@@ -58,14 +59,10 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
     await commit({ end: tip, blocks, isProving: false }, ancestor);
   }
 
-  async function readBlock(
-    providers: TickProviders,
-    header: Header,
-    reports: Reports,
-    isDisputed: boolean,
-  ): Promise<BlockInput> {
+  async function readBlock(providers: TickProviders, header: Header, reports: Reports, isDisputed: boolean) {
     const [ours] = reports as [ProviderLogs];
-    const { logs, evidence } = (context.proof.isProven ? await proveBlock(providers, header, reports) : null) ?? {
+    const proven = context.proof.isProven ? await proveBlock(providers, header, reports) : null;
+    const { logs, evidence }: KnownLogs = proven ?? {
       logs: isDisputed ? (await decideLogs(context, reports, header)).logs : logsOfBlock(ours, header),
       evidence: 'compared',
     };
@@ -74,11 +71,7 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
   }
 
   /** Null if the block is not proven: it has no logs as far as anyone says, or logs that its hash does not commit to. */
-  async function proveBlock(
-    providers: TickProviders,
-    header: Header,
-    reports: Reports,
-  ): Promise<{ readonly logs: readonly NodeLog[]; readonly evidence: Evidence } | null> {
+  async function proveBlock(providers: TickProviders, header: Header, reports: Reports): Promise<KnownLogs | null> {
     const lists = reports.map((report) => logsOfBlock(report, header));
     const isClaimed = lists.some((list) => list.length > 0);
     const absence = absenceBy(network, header.bloom);
@@ -102,11 +95,7 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
   }
 
   /** Without proofs, reads blocks again whose bloom has a registry event, although no log was returned: logs can come later. */
-  async function fetchMissing(
-    scanner: Provider['scanner'],
-    headers: readonly Header[],
-    logs: readonly NodeLog[],
-  ): Promise<NodeLog[]> {
+  async function fetchMissing(scanner: Provider['scanner'], headers: readonly Header[], logs: readonly NodeLog[]) {
     const seen = new Set(logs.map(({ blockHash }) => blockHash));
     const found: NodeLog[] = [];
     for (const { hash, bloom } of network.bloom ? headers : []) {

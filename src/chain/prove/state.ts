@@ -9,12 +9,7 @@ import { EMPTY_ROOT, provenValue } from './trie.ts';
 const bytesOf = (hex: string) => Uint8Array.fromHex(hex.slice(2));
 
 /** `result` is what `eth_getProof` returned for these slots. Throws if it proves something else, or nothing. */
-export function provenWords(
-  stateRoot: Bytes32,
-  address: Address,
-  slots: readonly Bytes32[],
-  result: unknown,
-): bigint[] {
+export function provenWords(stateRoot: Bytes32, address: Address, slots: readonly Bytes32[], result: unknown) {
   const { accountProof, storageProof } = parseObject('proof', result);
   const account = provenValue(stateRoot, keccakBytes(bytesOf(address)), parseNodes(accountProof));
   const storageRoot = account === null ? EMPTY_ROOT : storageRootOf(account);

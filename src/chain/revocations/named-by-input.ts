@@ -1,21 +1,17 @@
 // Settles v1 revocations by the input of their transactions: a wallet that calls the registry itself names the delegate there.
 
 import type { Address } from '../../registry/delegation.ts';
-import type { LogRecord, Revocation, Settlement } from '../../store/store.ts';
+import type { LogRecord, Revocation } from '../../store/store.ts';
 import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
 import type { FollowerContext } from '../compare/context.ts';
 import { readRevoked } from '../compare/resolve-blocks.ts';
 import { fetchProven, proveLogs } from '../prove/block.ts';
-import type { BlockId, NodeLog } from '../rpc/node.ts';
+import type { BlockId } from '../rpc/node.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import { type Agreement, agreeAll } from './words.ts';
 
 /** The delegates that the revocations in a block name, by log index. Empty if the providers do not agree. */
-export async function readNamed(
-  context: FollowerContext,
-  providers: TickProviders,
-  block: BlockId,
-): Promise<ReadonlyMap<number, Address>> {
+export async function readNamed(context: FollowerContext, providers: TickProviders, block: BlockId) {
   const logs = await readStoredLogs(context.store, context.network.chainId, block.number);
   const { value } = await readInputs(context, providers, block, logs);
   return new Map(
@@ -27,10 +23,7 @@ export async function readNamed(
 }
 
 /** Null unless each of its logs is named. */
-export function settleNamed(
-  { vault, block, logIndexes }: Revocation,
-  named: ReadonlyMap<number, Address>,
-): Settlement | null {
+export function settleNamed({ vault, block, logIndexes }: Revocation, named: ReadonlyMap<number, Address>) {
   const pairs = logIndexes.flatMap((logIndex) => {
     const delegate = named.get(logIndex);
     return delegate === undefined ? [] : [{ delegate, endedBy: logIndex, knownFrom: block.number }];
@@ -56,11 +49,7 @@ export function readInputs(
   });
 }
 
-async function fetchLogs(
-  { network, proof }: FollowerContext,
-  { node, scanner }: Provider,
-  { hash }: BlockId,
-): Promise<readonly NodeLog[]> {
+async function fetchLogs({ network, proof }: FollowerContext, { node, scanner }: Provider, { hash }: BlockId) {
   if (!proof.isProven) return scanner.fetchBlockLogs(hash);
   const header = await fetchProven(node, hash);
   return header === null ? [] : proveLogs(network, node, header);

@@ -27,16 +27,7 @@ const MAX_OPEN = 1000;
  */
 export const MAX_DELEGATES = 1000;
 
-export interface Revocations {
-  /** Settles some revocations, within the budget of a tick. */
-  settle(providers: TickProviders): Promise<void>;
-  /** Settles this pair first: a caller was refused an answer about it. */
-  prioritize(vault: Address, delegate: Address): void;
-  /** Settles those of a range again that only a later state has settled, if a provider now has the state of their own block. */
-  verify(providers: TickProviders, from: number, to: number): Promise<void>;
-  /** New revocations may have been stored. */
-  wake(): void;
-}
+export type Revocations = ReturnType<typeof createRevocations>;
 
 /** What was read may have changed: the next tick reads it again. */
 const isRewritten = (error: unknown) => error instanceof StoreError && error.code === 'rewritten';
@@ -54,11 +45,12 @@ interface Wallet {
   readonly first: Group;
 }
 
-export function createRevocations(context: FollowerContext): Revocations {
+export function createRevocations(context: FollowerContext) {
   const { network, store, onEvent } = context;
   const { chainId } = network;
   const queue = createRevocationQueue(context);
 
+  /** Settles some revocations, within the budget of a tick. */
   async function settle(providers: TickProviders): Promise<void> {
     if (network.registries[1] === undefined || queue.isEmpty() || context.state?.head == null) return;
     const since = { commits: context.state.commits };
@@ -97,11 +89,7 @@ export function createRevocations(context: FollowerContext): Revocations {
   }
 
   /** Null, or why the wallet's revocations are not settled. */
-  async function settleWallet(
-    providers: TickProviders,
-    round: Round,
-    wallet: Wallet,
-  ): Promise<{ readonly block: number; readonly reason: string } | null> {
+  async function settleWallet(providers: TickProviders, round: Round, wallet: Wallet) {
     let pending: Revocation[] = [];
     let next: Group | null = wallet.first;
     const tryAt = async (block: BlockId) => {
@@ -151,6 +139,7 @@ export function createRevocations(context: FollowerContext): Revocations {
     return { vault, revocations, delegates, isAll };
   }
 
+  /** Settles those of a range again that only a later state has settled, if a provider now has the state of their own block. */
   async function verify(providers: TickProviders, from: number, to: number): Promise<void> {
     const registry = network.registries[1];
     if (registry === undefined) return;

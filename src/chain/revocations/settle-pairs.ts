@@ -84,12 +84,7 @@ interface Versions {
   readonly ofDelegates: ReadonlyMap<Address, bigint>;
 }
 
-async function readVersions(
-  round: Round,
-  vault: Address,
-  delegates: readonly Address[],
-  block: BlockId,
-): Promise<Agreement<Versions>> {
+async function readVersions(round: Round, vault: Address, delegates: readonly Address[], block: BlockId) {
   if (delegates.length === 0) return { value: { ofVault: 0n, ofDelegates: new Map() }, reason: '' };
   const slots = [vaultVersionSlot(vault), ...delegates.map((delegate) => delegateVersionSlot(vault, delegate))];
   const { value, reason } = await round.read(block, slots);
@@ -99,12 +94,7 @@ async function readVersions(
 }
 
 /** For each delegation, whether the registry has it at the end of a block. */
-async function readHeld(
-  round: Round,
-  { ofVault, ofDelegates }: Versions,
-  keys: readonly PairKey[],
-  block: BlockId,
-): Promise<Agreement<readonly boolean[]>> {
+async function readHeld(round: Round, { ofVault, ofDelegates }: Versions, keys: readonly PairKey[], block: BlockId) {
   const members = keys.map(({ key }) => membershipSlot(key, ofVault, ofDelegates.get(key.to) as bigint));
   const { value, reason } = await round.read(block, members);
   return { value: value?.map((word) => word !== 0n), reason };

@@ -96,10 +96,7 @@ export function createScanner(node: Node, filter: LogFilter, sizes = createRange
   }
 
   /** Adds the logs of one block event by event, if it has many. */
-  async function fetchByEvent(
-    logs: NodeLog[],
-    fetch: (topics: LogFilter['topics']) => Promise<NodeLog[]>,
-  ): Promise<NodeLog[]> {
+  async function fetchByEvent(logs: NodeLog[], fetch: (topics: LogFilter['topics']) => Promise<NodeLog[]>) {
     if (logs.length < DENSE_BLOCK) return logs;
     const found = new Map(logs.map((log) => [keyOf(log), log]));
     for (const topic of filter.topics.flat()) for (const log of await fetch([[topic]])) found.set(keyOf(log), log);

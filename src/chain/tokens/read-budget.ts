@@ -2,11 +2,6 @@
 
 import { createTurns } from '../../store/turns.ts';
 
-export interface ReadBudget {
-  /** Runs the work when there is room. Null if too many reads are waiting. */
-  run<T>(caller: string, work: () => Promise<T>): Promise<T> | null;
-}
-
 export interface ReadLimits {
   readonly maxRunning: number;
   readonly maxWaiting: number;
@@ -16,11 +11,12 @@ export interface ReadLimits {
 }
 
 /** `queue` counts the waiting reads of all budgets that share it. */
-export function createReadBudget(limits: ReadLimits, queue = { waiting: 0 }): ReadBudget {
+export function createReadBudget(limits: ReadLimits, queue = { waiting: 0 }) {
   const { maxRunning, maxWaiting, maxRunningOfOne, maxWaitingOfOne } = limits;
   const turns = createTurns(maxRunning, maxRunningOfOne);
   return {
-    run(caller, work) {
+    /** Runs the work when there is room. Null if too many reads are waiting. */
+    run<T>(caller: string, work: () => Promise<T>): Promise<T> | null {
       if (turns.isFree(caller)) return turns.run(caller, work);
       if (queue.waiting >= maxWaiting || turns.waiting(caller) >= maxWaitingOfOne) return null;
       queue.waiting++;

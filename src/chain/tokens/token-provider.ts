@@ -15,12 +15,7 @@ export type TokenData =
   /** At least one of the calls reverted. */
   | { readonly type: 'reverted' };
 
-export interface TokenProvider {
-  /** The chain id and the position of its URL, which is a secret. */
-  readonly name: string;
-  /** Throws if the provider fails, does not have the block, or the block is not on its canonical chain. */
-  call(contract: Address, data: readonly string[], blockHash: Bytes32, timeoutMs: number): Promise<TokenData>;
-}
+export type TokenProvider = ReturnType<typeof createTokenProvider>;
 
 /** Bounds what a hostile contract costs a node. Below the maximum of one transaction (EIP-7825), which some nodes enforce. */
 const GAS = '0x1e8480';
@@ -33,7 +28,8 @@ const ANYBODY = `0x${'0'.repeat(40)}`;
 /** Calls of one HTTP request. */
 const BATCH = 25;
 
-export function createTokenProvider(name: string, chainId: number, url: string, timeoutMs: number): TokenProvider {
+/** `name`: the chain id and the position of its URL, which is a secret. */
+export function createTokenProvider(name: string, chainId: number, url: string, timeoutMs: number) {
   const rpc = createRpc(url, { timeoutMs, maxBytes: MAX_BYTES });
   let isChainChecked = false;
   /** Whether the provider has a block, and until when that is believed. */
@@ -92,7 +88,8 @@ export function createTokenProvider(name: string, chainId: number, url: string, 
 
   return {
     name,
-    async call(contract, data, blockHash, ms) {
+    /** Throws if the provider fails, does not have the block, or the block is not on its canonical chain. */
+    async call(contract: Address, data: readonly string[], blockHash: Bytes32, ms: number): Promise<TokenData> {
       try {
         return await withTimeout(ms, call(contract, data, blockHash));
       } catch (error) {
