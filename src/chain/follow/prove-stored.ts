@@ -12,6 +12,7 @@ import { absenceBy } from '../prove/absence.ts';
 import { fetchProven, rootsOf } from '../prove/block.ts';
 import { stateSyncHash } from '../prove/receipts.ts';
 import { readInputs } from '../revocations/named-by-input.ts';
+import { Unknown } from '../revocations/words.ts';
 import type { BlockId, Header } from '../rpc/node.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import type { Ancestor } from './commit.ts';
@@ -100,8 +101,13 @@ async function proveStored(
   /** Whether providers contradict a delegate that one of them named by a transaction's input. */
   async function isWronglyNamed(header: Header, stored: readonly LogRecord[]): Promise<boolean> {
     if (stored.every(({ revoked }) => revoked == null)) return false;
-    const { value, isDisputed } = await readInputs(context, providers, header, stored);
-    return isDisputed || (value?.some((named, at) => (stored[at]?.revoked ?? named) !== named) ?? false);
+    try {
+      const named = await readInputs(context, providers, header, stored);
+      return named.some((delegate, position) => (stored[position]?.revoked ?? delegate) !== delegate);
+    } catch (error) {
+      if (error instanceof Unknown) return error.isDisputed;
+      throw error;
+    }
   }
 
   /** Null if there are messages of another chain among them, which can only be compared. */

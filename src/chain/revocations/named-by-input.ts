@@ -8,18 +8,16 @@ import { readRevoked } from '../compare/resolve-blocks.ts';
 import { fetchProven, proveLogs } from '../prove/block.ts';
 import type { BlockId } from '../rpc/node.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
-import { type Agreement, agreeAll } from './words.ts';
+import { agreeAll, ifKnown } from './words.ts';
 
 /** The delegates that the revocations in a block name, by log index. Empty if the providers do not agree. */
 export async function readNamed(context: FollowerContext, providers: TickProviders, block: BlockId) {
   const logs = await readStoredLogs(context.store, context.network.chainId, block.number);
-  const { value } = await readInputs(context, providers, block, logs);
-  return new Map(
-    logs.flatMap(({ logIndex }, position) => {
-      const delegate = value?.[position];
-      return delegate ? [[logIndex, delegate]] : [];
-    }),
-  );
+  const delegates = await ifKnown(readInputs(context, providers, block, logs));
+  const named = new Map<number, Address>();
+  for (const [position, delegate] of delegates?.entries() ?? [])
+    if (delegate !== null) named.set((logs[position] as LogRecord).logIndex, delegate);
+  return named;
 }
 
 /** Null unless each of its logs is named. */
@@ -31,13 +29,13 @@ export function settleNamed({ vault, block, logIndexes }: Revocation, named: Rea
   return pairs.length < logIndexes.length ? null : { vault, block, readAt: block.number, pairs, complete: true };
 }
 
-/** For each stored log of a block, the delegate that its transaction revoked by a call to the registry, or null. */
+/** For each stored log of a block, the delegate that its transaction revoked by a call to the registry, or null. Throws `Unknown`. */
 export function readInputs(
   context: FollowerContext,
   providers: TickProviders,
   block: BlockId,
   logs: readonly LogRecord[],
-): Promise<Agreement<readonly (Address | null)[]>> {
+): Promise<readonly (Address | null)[]> {
   const { network } = context;
   return agreeAll(context, providers, async (provider) => {
     // No root commits to the transaction of a log as nodes return it, so each provider says which one it is.

@@ -12,7 +12,7 @@ import { settleNamed } from './named-by-input.ts';
 import { createRevocationQueue } from './queue.ts';
 import { createRound, type Round } from './round.ts';
 import { CONTRADICTION, type Group, positionsOf, settlePairs } from './settle-pairs.ts';
-import { readWords } from './words.ts';
+import { ifKnown, readWords, Unknown } from './words.ts';
 
 /** The budget of one tick: no wallet begins after so many pairs. */
 const MAX_PAIRS = 200;
@@ -95,16 +95,20 @@ export function createRevocations(context: FollowerContext) {
     const tryAt = async (block: BlockId) => {
       const group = next ?? (await groupAt(wallet, pending, block));
       next = null;
-      const { value, reason } = await settlePairs(context, providers, round, group, block);
-      if (value !== undefined) await round.write(value);
-      const isComplete = value?.every(({ complete }) => complete) ?? false;
-      return { isSettled: value !== undefined, isComplete, reason: reason || TOO_MANY };
+      try {
+        const settlements = await settlePairs(context, providers, round, group, block);
+        await round.write(settlements);
+        return { isSettled: true, reason: settlements.every(({ complete }) => complete) ? null : TOO_MANY };
+      } catch (error) {
+        if (error instanceof Unknown) return { isSettled: false, reason: error.message };
+        throw error;
+      }
     };
     const { open } = wallet;
     for (const revocation of open.slice(0, MAX_REVOCATIONS)) {
       pending.push(revocation);
-      const { isSettled, isComplete, reason } = await tryAt(revocation.block);
-      if (isSettled && !isComplete) return { block: revocation.block.number, reason };
+      const { isSettled, reason } = await tryAt(revocation.block);
+      if (isSettled && reason !== null) return { block: revocation.block.number, reason };
       if (isSettled) pending = [];
     }
     // No provider has the state of those blocks: their transactions may name the delegates.
@@ -119,11 +123,11 @@ export function createRevocations(context: FollowerContext) {
     if (first === undefined || head == null) return null;
     if (open.length > MAX_OPEN) return { block: first.block.number, reason: 'the wallet revoked too often' };
     pending = [...left, ...open.slice(MAX_REVOCATIONS)];
-    const { isComplete, reason } = await tryAt(head);
+    const { reason } = await tryAt(head);
     // What was found about earlier revocations may be wrong, where it could not be proven.
     if (reason === CONTRADICTION)
       await context.commit(({ epoch, firstBlock }) => store.unsettle(chainId, epoch, wallet.vault, firstBlock));
-    return isComplete ? null : { block: first.block.number, reason };
+    return reason === null ? null : { block: first.block.number, reason };
   }
 
   /** All delegates that held something from before the newest revocation at a block, and those that were requested. */
@@ -141,12 +145,11 @@ export function createRevocations(context: FollowerContext) {
 
   /** Settles those of a range again that only a later state has settled, if a provider now has the state of their own block. */
   async function verify(providers: TickProviders, from: number, to: number): Promise<void> {
-    const registry = network.registries[1];
-    if (registry === undefined) return;
+    if (network.registries[1] === undefined) return;
     for (const { vault, block, readAt } of await store.revocations(chainId, { from, to })) {
       if (readAt === null || readAt === block.number) continue;
-      const { value } = await readWords(context, providers, registry, [vaultVersionSlot(vault)], block);
-      if (value === undefined) continue;
+      const words = await ifKnown(readWords(context, providers, [vaultVersionSlot(vault)], block));
+      if (words === undefined) continue;
       await context.commit(({ epoch }) => store.unsettle(chainId, epoch, vault, block.number));
       queue.clearBackoff(vault);
       queue.wake();
