@@ -1,7 +1,13 @@
 // Compares an index with its chain: the logs of final blocks one by one, then a sample of the registry's own answers.
 
-import { describeQuestion, listsAbout, questionsAbout } from '../chain/audit/audit-subjects.ts';
-import { fetchStatements, findDisagreements, questionsOfList } from '../chain/audit/registry-answers.ts';
+import {
+  describeQuestion,
+  fetchStatements,
+  findDisagreements,
+  listsAbout,
+  questionsAbout,
+  questionsOfList,
+} from '../chain/audit/registry-answers.ts';
 import { eventKeys, groupStoredLogs, missingFrom, readStoredLogs } from '../chain/compare/compare-logs.ts';
 import { createProviderPool } from '../chain/rpc/provider-pool.ts';
 import { groupLogs } from '../chain/rpc/registry-logs.ts';

@@ -12,8 +12,13 @@ import type { FollowerContext } from '../compare/context.ts';
 import { proveByAny } from '../compare/decide-logs.ts';
 import type { Revocations } from '../revocations/revocations.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
-import { describeQuestion, type WalletList } from './audit-subjects.ts';
-import { fetchStatements, findDisagreements, questionsOfList } from './registry-answers.ts';
+import {
+  describeQuestion,
+  fetchStatements,
+  findDisagreements,
+  questionsOfList,
+  type WalletList,
+} from './registry-answers.ts';
 
 /** If comparing all blocks did not settle a dispute, all blocks are compared again after this pause. */
 const RECHECK_AFTER_MS = 60_000;

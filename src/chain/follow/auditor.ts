@@ -4,7 +4,7 @@
 import type { Question } from '../../registry/check.ts';
 import type { Network } from '../../registry/network.ts';
 import type { Store } from '../../store/store.ts';
-import { listsAbout, questionsAbout } from '../audit/audit-subjects.ts';
+import { listsAbout, questionsAbout } from '../audit/registry-answers.ts';
 import type { Follower } from './follower.ts';
 import { sleep } from './run-follower.ts';
 

@@ -1,11 +1,11 @@
 // Reads owners and balances of tokens at a block hash. Equal reads of one block are shared, and several providers must agree.
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
+import { word } from '../../registry/registry-call.ts';
+import { createTurns } from '../../store/turns.ts';
 import { findCause } from '../rpc/errors.ts';
 import { isCallFailure } from '../rpc/node.ts';
 import type { RpcError } from '../rpc/rpc.ts';
-import { createReadBudget, type ReadLimits } from './read-budget.ts';
-import { decodeAddress, decodeUint256, encodeBalanceOf, encodeOwnerOf, SUPPORTS_ERC721 } from './token-calls.ts';
 import { createTokenProvider, type TokenData, type TokenProvider } from './token-provider.ts';
 
 /** A contract at a block. */
@@ -61,6 +61,14 @@ export interface TokenReaderOptions {
   /** Called for every read, shared ones included. */
   readonly onRead?: (outcome: TokenReadOutcome) => void;
   readonly limits?: Partial<TokenReaderLimits>;
+}
+
+interface ReadLimits {
+  readonly maxRunning: number;
+  readonly maxWaiting: number;
+  /** Of one caller, running and waiting. */
+  readonly maxRunningOfOne: number;
+  readonly maxWaitingOfOne: number;
 }
 
 /** Running reads are of one chain, and waiting ones of all. */
@@ -255,3 +263,41 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
     return isErc721 ? { type: 'no-owner' } : { type: 'not-a-token', cause: 'reverted' };
   }
 }
+
+/**
+ * Limits how many reads run at once and how many wait, in all and for each caller. Callers take turns. `queue` counts the waiting reads
+ * of all budgets that share it.
+ */
+export function createReadBudget(limits: ReadLimits, queue = { waiting: 0 }) {
+  const { maxRunning, maxWaiting, maxRunningOfOne, maxWaitingOfOne } = limits;
+  const turns = createTurns(maxRunning, maxRunningOfOne);
+  return {
+    /** Runs the work when there is room. Null if too many reads are waiting. */
+    run<T>(caller: string, work: () => Promise<T>): Promise<T> | null {
+      if (turns.isFree(caller)) return turns.run(caller, work);
+      if (queue.waiting >= maxWaiting || turns.waiting(caller) >= maxWaitingOfOne) return null;
+      queue.waiting++;
+      return turns.run(caller, () => {
+        queue.waiting--;
+        return work();
+      });
+    },
+  };
+}
+
+/** ERC-721 `ownerOf(uint256)`. */
+export const encodeOwnerOf = (tokenId: bigint): string => `0x6352211e${word(String(tokenId))}`;
+
+/** `balanceOf(address)` of ERC-20 and ERC-721, or with a token `balanceOf(address,uint256)` of ERC-1155. */
+export const encodeBalanceOf = (owner: Address, tokenId: bigint | null): string =>
+  tokenId === null ? `0x70a08231${word(owner)}` : `0x00fdd58e${word(owner)}${word(String(tokenId))}`;
+
+/** ERC-165 `supportsInterface(bytes4)` with the id of ERC-721. */
+export const SUPPORTS_ERC721 = `0x01ffc9a780ac58cd${'0'.repeat(56)}`;
+
+/** Null unless the data is exactly one word. */
+export const decodeUint256 = (data: string): bigint | null => (/^0x[0-9a-f]{64}$/.test(data) ? BigInt(data) : null);
+
+/** Null unless the data is exactly one word with an address in it. */
+export const decodeAddress = (data: string): Address | null =>
+  /^0x0{24}[0-9a-f]{40}$/.test(data) ? `0x${data.slice(26)}` : null;
