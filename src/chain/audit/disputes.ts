@@ -20,14 +20,8 @@ import {
   type WalletList,
 } from './registry-answers.ts';
 
-/** If comparing all blocks did not settle a dispute, all blocks are compared again after this pause. */
+/** If comparing all blocks did not end a dispute, all blocks are compared again after this pause. */
 const RECHECK_AFTER_MS = 60_000;
-
-export interface AnswersAudit {
-  /** Answers that could be compared. */
-  readonly asked: number;
-  readonly wrong: readonly Statement[];
-}
 
 export function createDisputes(context: FollowerContext, revocations: Revocations) {
   const { network, store, now, onEvent } = context;
@@ -38,12 +32,12 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
 
   const open = (): readonly Dispute[] => context.state?.disputes ?? [];
 
-  /** Compares our answers with the registry's at the verified block. Refuses the wallets that no provider agrees with us about. */
-  async function compare(
-    [first, ...others]: TickProviders,
-    questions: readonly Question[],
-    lists: readonly WalletList[],
-  ): Promise<AnswersAudit | null> {
+  /**
+   * Compares our answers with the registry's at the verified block. Refuses the wallets that no provider agrees with us about. Returns
+   * the statements that are wrong, and how many answers could be compared.
+   */
+  async function compare(providers: TickProviders, questions: readonly Question[], lists: readonly WalletList[]) {
+    const [first, ...others] = providers;
     const block = await context.verifiedBlock();
     if (block === undefined || context.state === null) return null;
     const asked = [...questions];
@@ -78,13 +72,13 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
   }
 
   /**
-   * Tries to settle disputes. Asks all providers again; about those that stay, compares and repairs all finalized blocks and the
+   * Tries to end disputes. Asks all providers again; about those that stay, compares and repairs all finalized blocks and the
    * revocations of their wallets, one range per tick. True if there is more to do without a pause.
    */
   async function recheck(providers: TickProviders): Promise<boolean> {
     if (open().length === 0 || context.state === null || now() < notBefore) return false;
     const { firstBlock } = context.state;
-    if (next === null) await clearSettled(providers);
+    if (next === null) await endResolved(providers);
     const anchor = await context.verifiedBlock();
     if (anchor === undefined) {
       notBefore = now() + RECHECK_AFTER_MS;
@@ -106,21 +100,21 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
     next = to + 1;
     if (to < anchor.number) return true;
     [next, notBefore] = [null, now() + RECHECK_AFTER_MS];
-    await clearSettled(providers);
+    await endResolved(providers);
     return false;
   }
 
-  /** Ends disputes that a provider settles: its registry agrees with the index, or nobody disputes the logs of the block. */
-  async function clearSettled(providers: TickProviders): Promise<void> {
-    const settled: Dispute[] = [];
+  /** Ends disputes that a provider resolves: its registry agrees with the index, or nobody disputes the logs of the block. */
+  async function endResolved(providers: TickProviders): Promise<void> {
+    const resolved: Dispute[] = [];
     const agreed = new Map<number, boolean>();
     for (const dispute of open()) {
       const { block, statement } = dispute;
       if (statement === null && !agreed.has(block)) agreed.set(block, await isAgreed(providers, block));
-      const isSettled = statement === null ? agreed.get(block) : await isAnswered(providers, block, statement);
-      if (isSettled) settled.push(dispute);
+      const isEnded = statement === null ? agreed.get(block) : await isAnswered(providers, block, statement);
+      if (isEnded) resolved.push(dispute);
     }
-    if (settled.length > 0) await context.endDisputes(settled);
+    if (resolved.length > 0) await context.endDisputes(resolved);
   }
 
   async function isAgreed(providers: TickProviders, block: number): Promise<boolean> {

@@ -3,9 +3,13 @@
 
 import { rootsOf } from '../prove/block.ts';
 import { Inconsistent, Untrusted } from '../rpc/errors.ts';
-import type { BlockId, Header, Node } from '../rpc/node.ts';
+import type { BlockId, BlockTag, Header, Node } from '../rpc/node.ts';
 import type { Provider, Providers } from '../rpc/provider-pool.ts';
 import type { FollowerContext } from './context.ts';
+
+/** What each provider has at a height, or as its latest block. Null if it has nothing there, or fails. */
+export const headersAt = (providers: Providers, block: BlockTag): Promise<(Header | null)[]> =>
+  Promise.all(providers.map(({ node }) => node.header(block).catch(() => null)));
 
 /** Whether the node has this hash at this height. */
 export const hasBlock = async (node: Node, { number, hash }: BlockId): Promise<boolean> =>
@@ -95,22 +99,22 @@ export async function findAgreedBlock(
 
 /** Which of two providers has a block below the anchor that is not its ancestor, and which does not show the blocks between. */
 async function findWrong(pair: readonly [Provider, Provider], number: number, anchor: BlockId) {
-  const headersAt = (height: number) => Promise.all(pair.map(({ node }) => node.header(height)));
+  const headersOf = (height: number) => Promise.all(pair.map(({ node }) => node.header(height)));
   const without = (headers: readonly (Header | null)[], isThere: (header: Header) => boolean) =>
     pair.filter((_, position) => !headers[position] || !isThere(headers[position]));
   let [low, high] = [number, anchor.number];
-  let shared = await headersAt(high);
+  let shared = await headersOf(high);
   let silent = without(shared, ({ hash }) => hash === anchor.hash);
   while (silent.length === 0 && high - low > 1) {
     const middle = (low + high) >> 1;
-    const headers = await headersAt(middle);
+    const headers = await headersOf(middle);
     silent = without(headers, () => true);
     if (headers[0]?.hash === headers[1]?.hash) [high, shared] = [middle, headers];
     else low = middle;
   }
   const parent = shared.find((header) => header && rootsOf(header) !== null)?.parentHash;
   if (silent.length > 0 || parent === undefined) return { wrong: [], silent };
-  return { wrong: without(await headersAt(low), ({ hash }) => hash === parent), silent };
+  return { wrong: without(await headersOf(low), ({ hash }) => hash === parent), silent };
 }
 
 /** The headers between a block and its descendant that are read for a proof. */

@@ -15,7 +15,6 @@ import { blocksWithLogs, differs, fetchRange, type Reports } from './provider-lo
 import { toBlockInput } from './resolve-blocks.ts';
 
 export interface Comparison {
-  readonly logs: number;
   /** Blocks that were wrong in the index. */
   readonly repaired: number;
   /** Blocks that providers disagree about, without proof. Answers about their wallets are refused. */
@@ -39,8 +38,7 @@ export async function compareBlocks(
   const { chainId } = network;
   let reports = await fetchRange(context, providers, anchor, from, to, known);
   const { length: answered } = reports;
-  const logs = await readStoredLogs(store, chainId, from, to);
-  const stored = groupStoredLogs(logs);
+  const stored = groupStoredLogs(await readStoredLogs(store, chainId, from, to));
   const unproven = new Set((await store.unprovenBlocks(chainId, { from, to, limit: stored.size })).map(numberOf));
   const repairs: RepairedBlock[] = [];
   const proven: ConfirmedBlock[] = [];
@@ -76,14 +74,10 @@ export async function compareBlocks(
       await context.dispute(await findDisputes(context, number, contradicting));
     }
   }
-  await storeFindings(
-    context,
-    proven,
-    repairs,
-    reports.map(({ provider }) => provider),
-  );
+  const names = reports.map(({ provider }) => provider.name);
+  await storeFindings(context, proven, repairs, names);
   await compareTimes(context, reports, from, to);
-  return { logs: logs.length, repaired: repairs.length, undecided, providers: answered, isComplete };
+  return { repaired: repairs.length, undecided, providers: answered, isComplete };
 
   /** A block whose hash is not ours counts only if it is on the chain. */
   async function mayReplace(ours: StoredBlock | undefined, agreed: AgreedBlock): Promise<boolean> {
@@ -115,7 +109,7 @@ export async function storeFindings(
   { network, store, commit, onEvent }: FollowerContext,
   proven: readonly ConfirmedBlock[],
   repairs: readonly RepairedBlock[],
-  providers: Providers,
+  providers: readonly string[],
 ): Promise<void> {
   const { chainId } = network;
   if (proven.length > 0) await commit(({ epoch }) => store.confirm(chainId, epoch, proven));
@@ -123,8 +117,7 @@ export async function storeFindings(
   const [first] = blocks;
   if (first === undefined) return;
   await commit(({ epoch }) => store.repair({ chainId, epoch, blocks }));
-  const names = providers.map(({ name }) => name);
-  onEvent({ type: 'repaired', block: first.number, blocks: blocks.length, providers: names });
+  onEvent({ type: 'repaired', block: first.number, blocks: blocks.length, providers });
 }
 
 /** Times that are compared in one call. */

@@ -2,7 +2,7 @@
 // providers have agreed on another one for a while.
 
 import type { BlockRef, ChainState } from '../../store/store.ts';
-import { bisectLast, findAgreedBlock, hasBlock } from '../compare/agreed-block.ts';
+import { bisectLast, findAgreedBlock, hasBlock, headersAt } from '../compare/agreed-block.ts';
 import type { FollowerContext } from '../compare/context.ts';
 import { Inconsistent, Lagging } from '../rpc/errors.ts';
 import type { Header } from '../rpc/node.ts';
@@ -37,11 +37,9 @@ export function createFinalityViolation(context: FollowerContext) {
 
   /** Halts the chain, unless another provider still has our block. A null header: the chain ends below our block. */
   async function report([, ...others]: TickProviders, ours: BlockRef, header: Header | null): Promise<void> {
-    for (const { node } of others) {
-      const theirs = await node.header(ours.number).catch(() => null);
-      if (theirs?.hash === ours.hash)
-        throw new Inconsistent(`the provider has another block ${ours.number} than the other providers`);
-    }
+    const headers = await headersAt(others, ours.number);
+    if (headers.some((theirs) => theirs?.hash === ours.hash))
+      throw new Inconsistent(`the provider has another block ${ours.number} than the other providers`);
     const theirs = header?.hash ?? null;
     observed = { hash: theirs, since: now(), reads: 1 };
     const since = Math.floor(now() / 1000);
@@ -61,7 +59,7 @@ export function createFinalityViolation(context: FollowerContext) {
     if (verified === null || head === null) return true;
     const stored = await context.verifiedBlock();
     if (stored === undefined) return true;
-    for (const { node } of providers) if (await hasBlock(node, stored).catch(() => false)) return true;
+    if ((await headersAt(providers, verified)).some((theirs) => theirs?.hash === stored.hash)) return true;
     const hash = (await providers[0].node.header(verified))?.hash ?? null;
     if (observed === null || observed.hash !== hash) observed = { hash, since: now(), reads: 0 };
     observed.reads++;
@@ -74,7 +72,7 @@ export function createFinalityViolation(context: FollowerContext) {
   }
 
   async function requireAgreement(providers: TickProviders, number: number, hash: Header['hash'] | null) {
-    const headers = await Promise.all(providers.slice(1).map(({ node }) => node.header(number).catch(() => null)));
+    const headers = await headersAt(providers.slice(1), number);
     if (headers.every((theirs) => theirs === null || theirs.hash === hash)) return;
     // A single block that a provider made up is not the parent of the next one.
     const child = await providers[0].node.header(number + 1);

@@ -2,7 +2,7 @@
 
 import type { Network } from '../../registry/network.ts';
 import { ALL_VERSIONS } from '../../registry/versions.ts';
-import { bisectLast } from '../compare/agreed-block.ts';
+import { bisectLast, headersAt } from '../compare/agreed-block.ts';
 import type { FollowerContext } from '../compare/context.ts';
 import type { Node } from '../rpc/node.ts';
 import type { Providers, TickProviders } from '../rpc/provider-pool.ts';
@@ -74,8 +74,7 @@ export async function storeFirstBlock(context: FollowerContext, providers: TickP
   if (state?.head == null || state.head.number === state.firstBlock) return;
   const { firstBlock: number, head } = state;
   if ((await store.blocks(chainId, { from: number, to: number })).length > 0) return;
-  const headers = await Promise.all(providers.map(({ node }) => node.header(number).catch(() => null)));
-  const [header, ...others] = headers.filter((one) => one !== null);
+  const [header, ...others] = (await headersAt(providers, number)).filter((one) => one !== null);
   if (header === undefined || others.some(({ hash }) => hash !== header.hash)) return;
   const [next] = await store.logs(chainId, { from: number, to: head.number, limit: 1 });
   if (header.timestamp > (next?.block ?? head).timestamp) return;

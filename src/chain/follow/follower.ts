@@ -1,14 +1,12 @@
 // Follows one chain. A tick reads from one provider, compares with the others, and ends in one correct commit or in none.
 
 import type { Question } from '../../registry/check.ts';
-import type { Address } from '../../registry/delegation.ts';
-import type { Finality, Network } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { ChainState, Store } from '../../store/store.ts';
-import { type AnswersAudit, createDisputes } from '../audit/disputes.ts';
+import type { ChainState } from '../../store/store.ts';
+import { createDisputes } from '../audit/disputes.ts';
 import type { WalletList } from '../audit/registry-answers.ts';
 import { type Comparison, compareBlocks } from '../compare/compare-blocks.ts';
-import { createContext, type FollowerEvent } from '../compare/context.ts';
+import { type ContextOptions, createContext } from '../compare/context.ts';
 import { createRevocations } from '../revocations/revocations.ts';
 import { Inconsistent, isProviderFault, Syncing, WrongChain } from '../rpc/errors.ts';
 import type { Header } from '../rpc/node.ts';
@@ -24,45 +22,18 @@ import { createLive, type Evidence, LIVE_BLOCKS } from './live.ts';
 import { createProver } from './prove-stored.ts';
 import { createWindow } from './window.ts';
 
-export interface FollowerOptions {
-  readonly network: Network;
-  readonly store: Store;
+type Options = Pick<ContextOptions, 'network' | 'store' | 'now'> &
+  Partial<Pick<ContextOptions, 'ticks' | 'finality' | 'onEvent'>>;
+
+export interface FollowerOptions extends Options {
   readonly providers: ProviderPool;
-  /** Unix milliseconds. */
-  readonly now: () => number;
-  /** Milliseconds that no correction of the clock changes. */
-  readonly ticks?: () => number;
-  readonly finality?: Finality;
   /** The operator's first block. Otherwise the network's, or the block at which the registry was deployed. */
   readonly firstBlock?: number;
-  readonly onEvent?: (event: FollowerEvent) => void;
 }
 
-export interface Follower {
-  /** Makes one step, or throws and changes nothing. `more`: call again without a pause. */
-  tick(): Promise<{ readonly more: boolean }>;
-  /** Compares finalized blocks with all providers and repairs the index. Null if no block of the range is verified. */
-  audit(from: number, to: number): Promise<Comparison | null>;
-  /** Compares our answers with the registry's at the verified block. Null if there is none. Wallets that differ are refused. */
-  auditAnswers(questions: readonly Question[], lists?: readonly WalletList[]): Promise<AnswersAudit | null>;
-  /** Proves some finalized blocks with logs, newest first. True if there are more. */
-  prove(): Promise<boolean>;
-  /** Settles this pair first: a caller was refused an answer because a revocation is not settled. */
-  prioritize(vault: Address, delegate: Address): void;
-  /** True while a backfill reads from the chain's only provider: other reads would slow it down, and have nothing to compare with. */
-  readonly isBusy: boolean;
-  /** Blocks per `eth_getLogs` call, at present. */
-  readonly rangeSize: number;
-  readonly state: ChainState | null;
-  /** The chain's newest block, from a provider. Null before the first tick: the stored one can be old. */
-  readonly tip: number | null;
-  /** Logs written since the start. */
-  readonly logs: number;
-  /** New blocks since the start, by how their logs are known. */
-  readonly evidence: Readonly<Record<Evidence, number>>;
-}
+export type Follower = ReturnType<typeof createFollower>;
 
-export function createFollower(options: FollowerOptions): Follower {
+export function createFollower(options: FollowerOptions) {
   const { network, store, providers: pool, now, onEvent = () => {} } = options;
   const { chainId } = network;
   /** Names of providers that were wrong during the current tick. */
@@ -206,35 +177,43 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   return {
+    /** Makes one step, or throws and changes nothing. `more`: call again without a pause. */
     async tick() {
       await recordLag();
       return { more: await withProvider(tick) };
     },
     audit,
-    auditAnswers: async (questions, lists = []) =>
+    /** Compares our answers with the registry's at the verified block. Null if there is none. Wallets that differ are refused. */
+    auditAnswers: async (questions: readonly Question[], lists: readonly WalletList[] = []) =>
       context.state === null || context.state.halt !== null
         ? null
         : withProvider((providers) => disputes.compare(providers, questions, lists)),
+    /** Proves some finalized blocks with logs, newest first. True if there are more. */
     prove: () => withProvider(prover.proveOld),
     prioritize: revocations.prioritize,
-    get isBusy() {
+    /** True while a backfill reads from the chain's only provider: other reads would slow it down, and have nothing to compare with. */
+    get isBusy(): boolean {
       const head = context.state?.head?.number ?? 0;
       return pool.all.length === 1 && latest !== null && latest - head > LIVE_BLOCKS;
     },
-    get rangeSize() {
+    /** Blocks per `eth_getLogs` call, at present. */
+    get rangeSize(): number {
       return Math.min(
         ...pool.all.flatMap(({ scanner, history }) => [scanner.rangeSize(), history.scanner.rangeSize()]),
       );
     },
-    get state() {
+    get state(): ChainState | null {
       return context.state;
     },
-    get tip() {
+    /** The chain's newest block, from a provider. Null before the first tick: the stored one can be old. */
+    get tip(): number | null {
       return latest;
     },
-    get logs() {
+    /** Logs written since the start. */
+    get logs(): number {
       return logs;
     },
-    evidence,
+    /** New blocks since the start, by how their logs are known. */
+    evidence: evidence as Readonly<typeof evidence>,
   };
 }

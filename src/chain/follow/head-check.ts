@@ -2,7 +2,7 @@
 // head alone is not evidence of a reorg.
 
 import type { BlockRef, ChainState } from '../../store/store.ts';
-import { bisectLast, hasBlock } from '../compare/agreed-block.ts';
+import { bisectLast, hasBlock, headersAt } from '../compare/agreed-block.ts';
 import type { FollowerContext } from '../compare/context.ts';
 import { Inconsistent, Lagging, Syncing } from '../rpc/errors.ts';
 import type { Header, Node } from '../rpc/node.ts';
@@ -58,11 +58,8 @@ export function createHeadCheck(context: FollowerContext, violation: FinalityVio
   async function requireNotFrozen([, ...others]: TickProviders, tip: Header): Promise<void> {
     if (now() - movedAt < Math.max(STILL_MS, 4000 * network.blockSeconds)) return;
     movedAt = now();
-    for (const { node } of others) {
-      const latest = await node.header('latest').catch(() => null);
-      if (latest !== null && latest.number > tip.number)
-        throw new Lagging(`the provider is at block ${tip.number}, another provider is at ${latest.number}`);
-    }
+    const ahead = (await headersAt(others, 'latest')).find((latest) => latest !== null && latest.number > tip.number);
+    if (ahead) throw new Lagging(`the provider is at block ${tip.number}, another provider is at ${ahead.number}`);
   }
 
   /** Null if no common block is left above the verified one: the chain is halted then. */

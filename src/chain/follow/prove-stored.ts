@@ -77,7 +77,8 @@ async function proveStored(
       }),
     ),
   );
-  await storeFindings(context, proven, repairs, paced);
+  const names = providers.map(({ name }) => name);
+  await storeFindings(context, proven, repairs, names);
   const left = unproven.length < MAX_BLOCKS ? null : (unproven.at(-1) as BlockRef).number - 1;
   return { left, failure: failures[0] };
 

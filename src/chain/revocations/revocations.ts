@@ -20,7 +20,7 @@ const MAX_VAULTS = 20;
 /** Of one wallet, so many are read at their own blocks. */
 const MAX_REVOCATIONS = 20;
 /** A later state shows something only about all revocations up to it. A wallet with more waits for the state of its blocks. */
-const MAX_OPEN = 1000;
+const MAX_UNSETTLED = 1000;
 /**
  * All delegates of a wallet are read in one tick: what the first ticks of several have found may be discarded before the last one. Of a
  * wallet with more, only those are read that callers ask about.
@@ -39,8 +39,8 @@ interface Wallet {
   readonly vault: Address;
   /** Delegates that callers asked about. */
   readonly requested: readonly Address[];
-  /** Its oldest open revocations. */
-  readonly open: readonly Revocation[];
+  /** Its oldest unsettled revocations. */
+  readonly unsettled: readonly Revocation[];
   /** What the oldest one may have ended. */
   readonly first: Group;
 }
@@ -81,11 +81,11 @@ export function createRevocations(context: FollowerContext) {
 
   /** Null if there is nothing to settle. */
   async function begin(vault: Address): Promise<Wallet | null> {
-    const open = await store.openRevocations(chainId, vault, MAX_OPEN + 1);
+    const unsettled = await store.openRevocations(chainId, vault, MAX_UNSETTLED + 1);
     const requested = queue.takeRequested(vault);
-    const [oldest] = open;
+    const [oldest] = unsettled;
     if (oldest === undefined) return null;
-    return { vault, requested, open, first: await groupAt({ vault, requested }, [oldest], oldest.block) };
+    return { vault, requested, unsettled, first: await groupAt({ vault, requested }, [oldest], oldest.block) };
   }
 
   /** Null, or why the wallet's revocations are not settled. */
@@ -104,8 +104,8 @@ export function createRevocations(context: FollowerContext) {
         throw error;
       }
     };
-    const { open } = wallet;
-    for (const revocation of open.slice(0, MAX_REVOCATIONS)) {
+    const { unsettled } = wallet;
+    for (const revocation of unsettled.slice(0, MAX_REVOCATIONS)) {
       pending.push(revocation);
       const { isSettled, reason } = await tryAt(revocation.block);
       if (isSettled && reason !== null) return { block: revocation.block.number, reason };
@@ -121,8 +121,8 @@ export function createRevocations(context: FollowerContext) {
     const [first] = left;
     const head = context.state?.head;
     if (first === undefined || head == null) return null;
-    if (open.length > MAX_OPEN) return { block: first.block.number, reason: 'the wallet revoked too often' };
-    pending = [...left, ...open.slice(MAX_REVOCATIONS)];
+    if (unsettled.length > MAX_UNSETTLED) return { block: first.block.number, reason: 'the wallet revoked too often' };
+    pending = [...left, ...unsettled.slice(MAX_REVOCATIONS)];
     const { reason } = await tryAt(head);
     // What was found about earlier revocations may be wrong, where it could not be proven.
     if (reason === CONTRADICTION)
