@@ -14,13 +14,12 @@ export const toBlockInput = (
   { number, hash, timestamp }: BlockRef,
   logs: readonly NodeLog[],
   isProven: boolean,
-): BlockInput => ({ number, hash, timestamp, isProven, logs: logs.map((log) => toLogInput(network, log, null)) });
+): BlockInput => ({ number, hash, timestamp, isProven, logs: logs.map((log) => toLogInput(network, log)) });
 
-function toLogInput(network: Network, log: NodeLog, revoked: Address | null): LogInput {
+function toLogInput(network: Network, log: NodeLog): LogInput {
   const { logIndex, transactionHash } = log;
   const event = decodeLog(network, log);
-  const isUnnamed = event.type === 'unknownRevoked';
-  return { logIndex, transactionHash, event, ...(isUnnamed ? { revoked } : {}) };
+  return { logIndex, transactionHash, event, ...(event.type === 'unknownRevoked' ? { revoked: null } : {}) };
 }
 
 /** `isOld`: the state of these blocks is hardly to be had, so the transactions of v1 revocations are read. */
@@ -31,35 +30,34 @@ export async function resolveBlocks(
   { isOld, ...options }: TimeOptions & { readonly isOld: boolean },
 ): Promise<BlockInput[]> {
   const times = await resolveTimes(node, found, options);
-  const all = found.flatMap(({ logs }) => logs);
-  const unnamed = all.map((log) => {
-    const event = decodeLog(network, log);
-    return isOld && event.type === 'unknownRevoked' && !NO_TRANSACTION.test(log.transactionHash) ? event.from : null;
-  });
-  const inputs = await readRevoked(node, network, all, unnamed);
-  const revoked = new Map(all.map((log, position) => [log, inputs[position] ?? null]));
-  return found.map(({ number, hash, logs, isProven = false }): BlockInput => {
+  const blocks = found.map(({ number, hash, logs, isProven = false }): BlockInput => {
     const { time, from } = times.get(number) as BlockTime;
-    const inputs = logs.map((log) => toLogInput(network, log, revoked.get(log) ?? null));
-    return { number, hash, timestamp: time, timeFrom: from, isProven, logs: inputs };
+    return { ...toBlockInput(network, { number, hash, timestamp: time }, logs, isProven), timeFrom: from };
   });
+  const unnamed = (isOld ? blocks.flatMap(({ logs }) => logs) : []).flatMap((log) => {
+    const { event, transactionHash } = log;
+    const isUnnamed = event.type === 'unknownRevoked' && !NO_TRANSACTION.test(transactionHash);
+    return isUnnamed ? [{ log, transactionHash, vault: event.from }] : [];
+  });
+  const revoked = await readRevoked(node, network, unnamed);
+  const named = new Map(unnamed.map(({ log }, position) => [log, { ...log, revoked: revoked[position] ?? null }]));
+  return blocks.map((block) => ({ ...block, logs: block.logs.map((log) => named.get(log) ?? log) }));
 }
 
 const NO_TRANSACTION = /^0x0+$/;
 
 /**
- * For each log, the delegate that the wallet at its position revoked by calling the registry itself. Null without a wallet, or if it
- * called another contract, and undefined if the node does not have the transaction.
+ * For each log, the delegate that the wallet revoked by calling the registry itself. Null without a wallet, or if it called another
+ * contract, and undefined if the node does not have the transaction.
  */
 export async function readRevoked(
   node: Node,
   { registries }: Network,
-  logs: readonly { readonly transactionHash: Bytes32 }[],
-  vaults: readonly (Address | null)[],
+  logs: readonly { readonly transactionHash: Bytes32; readonly vault: Address | null }[],
 ): Promise<(Address | null | undefined)[]> {
-  const asked = logs.filter((_, position) => vaults[position] !== null).map(({ transactionHash }) => transactionHash);
+  const asked = logs.filter(({ vault }) => vault !== null).map(({ transactionHash }) => transactionHash);
   const transactions = (await node.transactions(asked)).values();
-  return vaults.map((vault) => {
+  return logs.map(({ vault }) => {
     if (vault === null) return null;
     const transaction = transactions.next().value;
     return transaction ? revokedDelegate(transaction, vault, registries[1] as Address) : undefined;

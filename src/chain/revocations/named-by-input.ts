@@ -41,8 +41,11 @@ export function readInputs(
     // No root commits to the transaction of a log as nodes return it, so each provider says which one it is.
     const theirs = await fetchLogs(context, provider, block);
     if (!isEqual(network, theirs, logs)) return null;
-    const vaults = logs.map(({ event }) => (event.type === 'unknownRevoked' ? event.from : null));
-    const revoked = await readRevoked(provider.node, network, theirs, vaults);
+    const asked = theirs.map(({ transactionHash }, position) => {
+      const event = logs[position]?.event;
+      return { transactionHash, vault: event?.type === 'unknownRevoked' ? event.from : null };
+    });
+    const revoked = await readRevoked(provider.node, network, asked);
     return revoked.every((delegate) => delegate !== undefined) ? revoked : null;
   });
 }

@@ -13,18 +13,10 @@ export function registryFilter({ registries }: Network): LogFilter {
   return { address: deployed.flatMap((version) => registries[version] ?? []), topics: [deployed.flatMap(eventTopics)] };
 }
 
-/** Comparing providers decodes the same log many times. */
-const cache = new WeakMap<NodeLog, RegistryEvent>();
-
 export function decodeLog(network: Network, log: NodeLog): RegistryEvent {
-  let event = cache.get(log);
-  if (event === undefined) {
-    const version = registryAt(network, log.address);
-    if (version === null) throw new RpcError('malformed', `a log of ${log.address}, which is not a registry`);
-    event = decodeEvent(version, log);
-    cache.set(log, event);
-  }
-  return event;
+  const version = registryAt(network, log.address);
+  if (version === null) throw new RpcError('malformed', `a log of ${log.address}, which is not a registry`);
+  return decodeEvent(version, log);
 }
 
 export interface BlockLogs {

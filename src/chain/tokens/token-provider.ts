@@ -88,6 +88,8 @@ export function createTokenProvider(name: string, chainId: number, url: string, 
 
   return {
     name,
+    /** By the monotonic clock: others are asked first until then. */
+    unhealthyUntil: 0,
     /** Throws if the provider fails, does not have the block, or the block is not on its canonical chain. */
     async call(contract: Address, data: readonly string[], blockHash: Bytes32, ms: number): Promise<TokenData> {
       try {

@@ -44,12 +44,7 @@ export type BalancesRead =
   | NotAToken
   | Unavailable;
 
-export interface TokenReader {
-  /** Of an ERC-721 token. */
-  ownerOf(of: TokenContract, tokenId: bigint): Promise<OwnerRead>;
-  /** In the order of the owners: of an ERC-1155 token, or without a token of an ERC-20 or ERC-721 contract. */
-  balances(of: TokenContract, owners: readonly Address[], tokenId: bigint | null): Promise<BalancesRead>;
-}
+export type TokenReader = ReturnType<typeof createTokenReader>;
 
 export type TokenReadOutcome = 'answered' | Unavailable['cause'];
 
@@ -60,35 +55,21 @@ export interface TokenReaderOptions {
   readonly onDispute?: (chainId: number, contract: Address, providers: readonly string[]) => void;
   /** Called for every read, shared ones included. */
   readonly onRead?: (outcome: TokenReadOutcome) => void;
-  readonly limits?: Partial<TokenReaderLimits>;
+  readonly limits?: Partial<typeof LIMITS>;
 }
 
-interface ReadLimits {
-  readonly maxRunning: number;
-  readonly maxWaiting: number;
-  /** Of one caller, running and waiting. */
-  readonly maxRunningOfOne: number;
-  readonly maxWaitingOfOne: number;
-}
-
-/** Running reads are of one chain, and waiting ones of all. */
-interface TokenReaderLimits extends ReadLimits {
+const LIMITS = {
   /** For each HTTP request to a provider. */
-  readonly requestMs: number;
-  /** For a whole read, with its time in the queue. */
-  readonly readMs: number;
-  /** Answers that are kept. */
-  readonly maxKept: number;
-}
-
-const LIMITS: TokenReaderLimits = {
   requestMs: 4000,
+  /** For a whole read, with its time in the queue. */
   readMs: 10_000,
-  maxRunning: 16,
-  maxRunningOfOne: 4,
-  maxWaiting: 256,
-  maxWaitingOfOne: 16,
+  /** Answers that are kept. */
   maxKept: 1000,
+  /** Running reads are of one chain, and waiting ones of all. */
+  maxRunning: 16,
+  maxWaiting: 256,
+  maxRunningOfOne: 4,
+  maxWaitingOfOne: 16,
 };
 
 /** A read that waited until less time is left is not started. */
@@ -104,11 +85,6 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 const OVERLOADED: Unavailable = { type: 'unavailable', cause: 'overloaded', failures: [] };
 
-interface Chain {
-  readonly providers: readonly { readonly provider: TokenProvider; unhealthyUntil: number }[];
-  readonly budget: ReturnType<typeof createReadBudget>;
-}
-
 interface Given {
   readonly name: string;
   readonly answer: TokenData;
@@ -117,27 +93,23 @@ interface Given {
 const countEqual = (answers: readonly Given[], one: TokenData): number =>
   answers.filter(({ answer }) => Bun.deepEquals(answer, one)).length;
 
-export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenReaderOptions): TokenReader {
+export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenReaderOptions) {
   const { requestMs, readMs, maxKept, ...budget } = { ...LIMITS, ...limits };
   const queue = { waiting: 0 };
   const chains = new Map(
-    [...nodes].map(([chainId, urls]): [number, Chain] => [
-      chainId,
-      {
-        providers: urls.map((url, position) => ({
-          provider: createTokenProvider(`${chainId}/${position + 1}`, chainId, url, requestMs),
-          unhealthyUntil: 0,
-        })),
-        budget: createReadBudget(budget, queue),
-      },
-    ]),
+    [...nodes].map(([chainId, urls]) => {
+      const providers = urls.map((url, position) =>
+        createTokenProvider(`${chainId}/${position + 1}`, chainId, url, requestMs),
+      );
+      return [chainId, { providers, budget: createReadBudget(budget, queue) }];
+    }),
   );
   /** Running reads and answers, the least recently used first. */
   const kept = new Map<string, Promise<TokenData | Unavailable>>();
 
   /** Asks until enough providers answered, all of them failed, or the time is over. */
   async function ask(
-    { providers }: Chain,
+    providers: readonly TokenProvider[],
     { chainId, contract, blockHash }: TokenContract,
     data: readonly string[],
     deadline: number,
@@ -155,17 +127,17 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
         const asked = left.slice(0, Math.max(1, quorum - answers.length));
         left = left.slice(asked.length);
         await Promise.all(
-          asked.map(async (entry) => {
-            const { name } = entry.provider;
+          asked.map(async (provider) => {
+            const { name } = provider;
             try {
-              const answer = await entry.provider.call(contract, data, blockHash, deadline - performance.now());
+              const answer = await provider.call(contract, data, blockHash, deadline - performance.now());
               answers.push({ name, answer });
             } catch (error) {
               const cause = findCause(error);
               failures.set(name, cause);
               // Probably the block: a call that failed would fail again.
-              if (cause !== 'rpc-error') entry.unhealthyUntil = performance.now() + UNHEALTHY_MS;
-              else if (!isCallFailure(error as RpcError)) rejected.push(entry);
+              if (cause !== 'rpc-error') provider.unhealthyUntil = performance.now() + UNHEALTHY_MS;
+              else if (!isCallFailure(error as RpcError)) rejected.push(provider);
             }
           }),
         );
@@ -197,7 +169,7 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
     if (chain === undefined) return Promise.resolve({ type: 'unavailable', cause: 'no-provider', failures: [] });
     const deadline = performance.now() + readMs;
     return chain.budget.run(of.caller, async () =>
-      performance.now() + LEAST_MS < deadline ? ask(chain, of, data, deadline) : OVERLOADED,
+      performance.now() + LEAST_MS < deadline ? ask(chain.providers, of, data, deadline) : OVERLOADED,
     );
   }
 
@@ -231,7 +203,8 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
   }
 
   return {
-    async ownerOf(of, tokenId) {
+    /** Of an ERC-721 token. */
+    async ownerOf(of: TokenContract, tokenId: bigint): Promise<OwnerRead> {
       const answer = await read(of, [encodeOwnerOf(tokenId)]);
       if (answer.type === 'unavailable') return answer;
       if (answer.type === 'reverted') return explainRevert(of);
@@ -240,7 +213,8 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
       if (owner === null) return { type: 'not-a-token', cause: 'bad-return-data' };
       return owner === ZERO_ADDRESS ? { type: 'no-owner' } : { type: 'owner', owner };
     },
-    async balances(of, owners, tokenId) {
+    /** In the order of the owners: of an ERC-1155 token, or without a token of an ERC-20 or ERC-721 contract. */
+    async balances(of: TokenContract, owners: readonly Address[], tokenId: bigint | null): Promise<BalancesRead> {
       if (owners.length === 0) return { type: 'balances', balances: [] };
       const answer = await read(
         of,
@@ -268,7 +242,10 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
  * Limits how many reads run at once and how many wait, in all and for each caller. Callers take turns. `queue` counts the waiting reads
  * of all budgets that share it.
  */
-export function createReadBudget(limits: ReadLimits, queue = { waiting: 0 }) {
+export function createReadBudget(
+  limits: Omit<typeof LIMITS, 'requestMs' | 'readMs' | 'maxKept'>,
+  queue = { waiting: 0 },
+) {
   const { maxRunning, maxWaiting, maxRunningOfOne, maxWaitingOfOne } = limits;
   const turns = createTurns(maxRunning, maxRunningOfOne);
   return {
