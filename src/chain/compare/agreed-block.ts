@@ -2,10 +2,21 @@
 // newer block that they agree about proves it: the hashes of parents lead down from there.
 
 import { rootsOf } from '../prove/block.ts';
-import { Inconsistent, Untrusted } from '../rpc/errors.ts';
+import { Inconsistent, Untrusted, WrongChain } from '../rpc/errors.ts';
 import type { BlockId, BlockTag, Header, Node } from '../rpc/node.ts';
 import type { Provider, Providers } from '../rpc/provider-pool.ts';
+import { RpcError } from '../rpc/rpc.ts';
 import type { FollowerContext } from './context.ts';
+
+/** Throws if the provider serves another chain, or does not have the block. */
+export async function fetchHeader({ network, proof }: FollowerContext, node: Node, block: BlockTag): Promise<Header> {
+  const { chainId, header } = await node.headerAndChainId(block);
+  if (chainId !== network.chainId) throw new WrongChain(chainId);
+  const fault = block === 'latest' ? 'malformed' : 'refused';
+  if (header === null) throw new RpcError(fault, `the provider does not have block ${block}`);
+  proof.requireHeaders([header]);
+  return header;
+}
 
 /** What each provider has at a height, or as its latest block. Null if it has nothing there, or fails. */
 export const headersAt = (providers: Providers, block: BlockTag): Promise<(Header | null)[]> =>

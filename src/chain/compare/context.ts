@@ -2,7 +2,7 @@
 
 import type { Finality, Network } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
-import { type Dispute, describeHalt, type Halt, type HaltCode, MAX_DISPUTED, MAX_DISPUTES } from '../../store/halt.ts';
+import { type Dispute, describeHalt, type Halt, MAX_DISPUTED, MAX_DISPUTES } from '../../store/halt.ts';
 import type { BlockRef, ChainState, CommitResult, Report, Store } from '../../store/store.ts';
 import { createProvability } from '../prove/provability.ts';
 import type { Provider } from '../rpc/provider-pool.ts';
@@ -17,14 +17,7 @@ export type FollowerEvent =
     }
   | { readonly type: 'retimed'; readonly block: number; readonly blocks: number }
   | { readonly type: 'differs'; readonly block: number; readonly what: readonly string[] }
-  | {
-      readonly type: 'halted';
-      readonly code: HaltCode;
-      /** Unix seconds. */
-      readonly since: number;
-      readonly cause: string;
-      readonly help: string;
-    }
+  | ({ readonly type: 'halted' } & Pick<Halt, 'code' | 'since'> & ReturnType<typeof describeHalt>)
   | { readonly type: 'resumed' }
   | { readonly type: 'disputed'; readonly vaults: readonly string[] }
   | { readonly type: 'undisputed'; readonly left: number }

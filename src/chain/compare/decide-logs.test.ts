@@ -14,7 +14,7 @@ import { WALLETS } from '../../../test/support/lives.ts';
 import { on } from '../../../test/support/node-quirks.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
-import { parseLogs } from '../rpc/parse-response.ts';
+import { parseLogs } from '../rpc/node.ts';
 import { createProviderPool } from '../rpc/provider-pool.ts';
 import type { FollowerContext } from './context.ts';
 import { decideLogs, proveByAny, refute } from './decide-logs.ts';

@@ -5,13 +5,12 @@ import { StoreError } from '../../store/errors.ts';
 import type { ChainState } from '../../store/store.ts';
 import { createDisputes } from '../audit/disputes.ts';
 import type { WalletList } from '../audit/registry-answers.ts';
+import { fetchHeader } from '../compare/agreed-block.ts';
 import { type Comparison, compareBlocks } from '../compare/compare-blocks.ts';
 import { type ContextOptions, createContext } from '../compare/context.ts';
 import { createRevocations } from '../revocations/revocations.ts';
-import { Inconsistent, isProviderFault, Syncing, WrongChain } from '../rpc/errors.ts';
-import type { Header } from '../rpc/node.ts';
+import { Inconsistent, isProviderFault, Syncing } from '../rpc/errors.ts';
 import type { ProviderPool, Providers, TickProviders } from '../rpc/provider-pool.ts';
-import { RpcError } from '../rpc/rpc.ts';
 import { createBackfill } from './backfill.ts';
 import { createCommit } from './commit.ts';
 import { createFinalityViolation } from './finality-violation.ts';
@@ -79,8 +78,8 @@ export function createFollower(options: FollowerOptions) {
   /** One tick. True if there is more to do without a pause. */
   async function tick(providers: TickProviders): Promise<boolean> {
     const began = now();
-    const tip = await fetchTip(providers);
-    context.proof.requireHeaders([tip]);
+    const tip = await fetchHeader(context, providers[0].node, 'latest');
+    latest = tip.number;
     if (context.state === null) await claim(providers);
     // Nothing is committed to a halted chain, so only a reload shows that an operator or another process has resumed it.
     else if (context.state.halt !== null) await context.refresh();
@@ -142,15 +141,6 @@ export function createFollower(options: FollowerOptions) {
     const { state } = context;
     const sample = state === null ? null : measureLag(state, now() / 1000);
     if (state !== null && sample !== null) await store.recordLag(state.epoch, sample);
-  }
-
-  /** The provider's latest block. Throws if the provider serves another chain. */
-  async function fetchTip([first]: TickProviders): Promise<Header> {
-    const { chainId: found, header } = await first.node.headerAndChainId('latest');
-    if (found !== chainId) throw new WrongChain(found);
-    if (header === null) throw new RpcError('malformed', 'no latest block');
-    latest = header.number;
-    return header;
   }
 
   /** Runs work with the best provider, and records whether that provider failed. */

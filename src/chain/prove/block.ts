@@ -3,8 +3,7 @@
 import type { Bytes32 } from '../../registry/delegation.ts';
 import { type Network, registryAt } from '../../registry/network.ts';
 import { Inconsistent, Untrusted } from '../rpc/errors.ts';
-import type { Header, Node, NodeLog } from '../rpc/node.ts';
-import { isBytes32, parseLogs, type ReceiptJson } from '../rpc/parse-response.ts';
+import { type Header, isBytes32, type Node, type NodeLog, parseLogs, type ReceiptJson } from '../rpc/node.ts';
 import { isExcluded } from './absence.ts';
 import { comesOut } from './header.ts';
 import { receiptsRoot, stateSyncHash } from './receipts.ts';

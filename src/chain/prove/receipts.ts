@@ -2,14 +2,7 @@
 
 import type { Bytes32 } from '../../registry/delegation.ts';
 import type { Network } from '../../registry/network.ts';
-import {
-  malformed,
-  parseHex,
-  parseObject,
-  parseQuantity,
-  parseUint256,
-  type ReceiptJson,
-} from '../rpc/parse-response.ts';
+import { malformed, parseHex, parseObject, parseQuantity, parseUint256, type ReceiptJson } from '../rpc/node.ts';
 import { keccak } from './keccak.ts';
 import { encodeRlp, type Rlp, toQuantity } from './rlp.ts';
 import { listRoot } from './trie.ts';

@@ -1,7 +1,7 @@
 // Reads words of a contract's storage from an EIP-1186 proof, which must lead to the state root of a block.
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
-import { malformed, parseHex, parseObject } from '../rpc/parse-response.ts';
+import { malformed, parseHex, parseObject } from '../rpc/node.ts';
 import { keccakBytes } from './keccak.ts';
 import { decodeRlp, type Rlp } from './rlp.ts';
 import { EMPTY_ROOT, provenValue } from './trie.ts';

@@ -68,7 +68,7 @@ export function createRevocations(context: FollowerContext) {
       begun.map(async (wallet) => {
         const { vault } = wallet;
         try {
-          const reason = await settleWallet(providers, round, wallet);
+          const reason = await settleWallet(round, wallet);
           if (reason === null) queue.clearBackoff(vault);
           else if (queue.postpone(vault) === 0) onEvent({ type: 'unread', vault, ...reason });
         } finally {
@@ -89,14 +89,14 @@ export function createRevocations(context: FollowerContext) {
   }
 
   /** Null, or why the wallet's revocations are not settled. */
-  async function settleWallet(providers: TickProviders, round: Round, wallet: Wallet) {
+  async function settleWallet(round: Round, wallet: Wallet) {
     let pending: Revocation[] = [];
     let next: Group | null = wallet.first;
     const tryAt = async (block: BlockId) => {
       const group = next ?? (await groupAt(wallet, pending, block));
       next = null;
       try {
-        const settlements = await settlePairs(context, providers, round, group, block);
+        const settlements = await settlePairs(round, group, block);
         await round.write(settlements);
         return { isSettled: true, reason: settlements.every(({ complete }) => complete) ? null : TOO_MANY };
       } catch (error) {

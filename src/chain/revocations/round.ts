@@ -79,6 +79,8 @@ export function createRound(
   }
 
   return {
+    context,
+    providers,
     /** Words of the v1 registry at the end of a block. Throws `Unknown`. */
     read: async (block: BlockId, slots: readonly Bytes32[]) =>
       slots.length === 0 ? [] : ask({ read: { block, slots } }),

@@ -3,11 +3,9 @@
 import { type Address, type DelegationKey, delegationId } from '../../registry/delegation.ts';
 import type { LogPosition, Revocation, Settlement } from '../../store/store.ts';
 import { readStoredLogs } from '../compare/compare-logs.ts';
-import type { FollowerContext } from '../compare/context.ts';
 import { fetchProven } from '../prove/block.ts';
 import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../prove/v1-storage.ts';
 import type { BlockId } from '../rpc/node.ts';
-import type { TickProviders } from '../rpc/provider-pool.ts';
 import { deduce, type Finding, isBefore } from './deduce.ts';
 import type { Round } from './round.ts';
 import { ifKnown, Unknown } from './words.ts';
@@ -38,24 +36,19 @@ export const positionsOf = ({ block, logIndexes }: Revocation): LogPosition[] =>
   logIndexes.map((logIndex) => ({ block: block.number, logIndex }));
 
 /** Throws `Unknown` if the state is not known, or contradicts the logs. */
-export async function settlePairs(
-  context: FollowerContext,
-  providers: TickProviders,
-  round: Round,
-  { vault, revocations, delegates, isAll }: Group,
-  block: BlockId,
-): Promise<readonly Settlement[]> {
+export async function settlePairs(round: Round, { vault, revocations, delegates, isAll }: Group, block: BlockId) {
+  const { network, store } = round.context;
   const positions = revocations.flatMap(positionsOf);
   const slots = [vaultVersionSlot(vault), ...delegates.map((delegate) => delegateVersionSlot(vault, delegate))];
   const [vaultVersion = 0n, ...versions] = delegates.length === 0 ? [] : await round.read(block, slots);
   const first = positions[0] as LogPosition;
-  const regrants = await context.store.regrants(context.network.chainId, vault, first, block.number);
+  const regrants = await store.regrants(network.chainId, vault, first, block.number);
   const [again, newest] = [Map.groupBy(regrants, ({ key }) => key.to), newestOf(regrants)];
   const pairs: { readonly delegate: Address; readonly keys: readonly PairKey[] }[] = [];
   for (const delegate of delegates)
     pairs.push({
       delegate,
-      keys: await choosePairKeys(context, { vault, delegate }, positions, newest, block.number),
+      keys: await choosePairKeys(round, { vault, delegate }, positions, newest, block.number),
     });
   const members = pairs.flatMap(({ keys }, position) =>
     keys.map(({ key }) => membershipSlot(key, vaultVersion, versions[position] as bigint)),
@@ -68,7 +61,7 @@ export async function settlePairs(
     const grants = again.get(delegate)?.map(({ granted }) => granted) ?? [];
     // Nothing that the pair has shows whether it was revoked and granted again within the block.
     const isOpen = isOwn && grants.length > 0 && states.every(({ isHeld }) => isHeld);
-    const isRevoked = isOpen && (await countRevoked(context, providers, round, { vault, delegate }, block)) > 0;
+    const isRevoked = isOpen && (await countRevoked(round, { vault, delegate }, block)) > 0;
     const found = deduce(positions, states, block.number, { isRevoked, grants });
     if (found === null) throw new Unknown(CONTRADICTION);
     findings.set(delegate, found);
@@ -85,16 +78,10 @@ export async function settlePairs(
 }
 
 /** How often a pair was revoked in a block by logs that do not name the delegate. 0 if it is unknown. */
-async function countRevoked(
-  context: FollowerContext,
-  providers: TickProviders,
-  round: Round,
-  { vault, delegate }: Pair,
-  block: BlockId,
-): Promise<number> {
-  const { network, store } = context;
-  const { node } = providers[0];
-  const reading = context.proof.isProven ? fetchProven(node, block.hash) : node.headerOf(block.hash);
+async function countRevoked(round: Round, { vault, delegate }: Pair, block: BlockId): Promise<number> {
+  const { network, store, proof } = round.context;
+  const { node } = round.providers[0];
+  const reading = proof.isProven ? fetchProven(node, block.hash) : node.headerOf(block.hash);
   const header = await reading.catch(() => null);
   if (header === null) return 0;
   const parent = { number: block.number - 1, hash: header.parentHash };
@@ -119,7 +106,7 @@ const newestOf = (regrants: readonly PairKey[]) => new Map(regrants.map((one) =>
  * between each two, that the logs leave open at a block. `newest`: what the wallet granted after the first of them.
  */
 async function choosePairKeys(
-  { network, store }: FollowerContext,
+  { context: { network, store } }: Round,
   { vault, delegate }: Pair,
   revocations: readonly LogPosition[],
   newest: ReturnType<typeof newestOf>,

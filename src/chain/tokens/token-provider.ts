@@ -3,8 +3,7 @@
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { withTimeout } from '../../store/with-timeout.ts';
 import { isProviderFault, WrongChain } from '../rpc/errors.ts';
-import { isRevert } from '../rpc/node.ts';
-import { parseHex, parseQuantity } from '../rpc/parse-response.ts';
+import { isRevert, parseHex, parseQuantity } from '../rpc/node.ts';
 import { createRpc, RpcError } from '../rpc/rpc.ts';
 
 /** What a contract answered to calls at one block. */
