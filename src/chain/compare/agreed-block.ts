@@ -140,7 +140,7 @@ export async function isOnChain(context: FollowerContext, agreed: AgreedBlock, a
   let expected = anchor.hash;
   for (let high = anchor.number; high > header.number; high -= CHUNK) {
     const low = Math.max(header.number + 1, high - CHUNK + 1);
-    for (const one of (await node.headers(range(low, high))).toReversed()) {
+    for (const one of (await node.headers(numbersFrom(low, high))).toReversed()) {
       if (one.hash !== expected || rootsOf(one) === null) return false;
       expected = one.parentHash;
     }
@@ -148,4 +148,5 @@ export async function isOnChain(context: FollowerContext, agreed: AgreedBlock, a
   return expected === header.hash;
 }
 
-const range = (low: number, high: number) => Array.from({ length: high - low + 1 }, (_, position) => low + position);
+export const numbersFrom = (low: number, high: number): number[] =>
+  Array.from({ length: high - low + 1 }, (_, position) => low + position);

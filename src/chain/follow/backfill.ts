@@ -81,14 +81,14 @@ export function createBackfill(
     };
     for (let count = 0; count < PREFETCHED_RANGES; count++) prefetch();
     let from = ancestor;
-    const garbage = createGarbageCollector();
+    const release = createGarbageCollector();
     for (let range = await reads.shift(); range !== undefined; range = await reads.shift()) {
       prefetch();
       // What was read links to the ancestor only if the chain still has it.
       if (from.hash !== null) await requireBlock(node, { number: from.number, hash: from.hash });
       await commit({ ...range, isProving: context.proof.isProven && !mustProve }, from);
       from = range.end;
-      garbage.release(range.blocks.reduce((sum, { logs }) => sum + logs.length, 0));
+      release(range.blocks.reduce((sum, { logs }) => sum + logs.length, 0));
     }
   }
 

@@ -2,6 +2,7 @@
 // be proven, no log is committed that its block's hash does not commit to.
 
 import type { BlockInput } from '../../store/store.ts';
+import { numbersFrom } from '../compare/agreed-block.ts';
 import type { FollowerContext } from '../compare/context.ts';
 import { decideLogs, findDisputes, proveReports } from '../compare/decide-logs.ts';
 import {
@@ -40,9 +41,8 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
   }
 
   async function readBlocks(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
-    const count = tip.number - ancestor.number - 1;
-    const between = Array.from({ length: count }, (_, position) => ancestor.number + 1 + position);
-    const headers = [...(await providers[0].node.headers(between)), tip];
+    const between = await providers[0].node.headers(numbersFrom(ancestor.number + 1, tip.number - 1));
+    const headers = [...between, tip];
     context.proof.requireHeaders(headers);
     requireLinked(headers, ancestor);
     const all = await fetchReports(

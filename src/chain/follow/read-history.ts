@@ -74,7 +74,7 @@ export async function readHistory(
   };
   const receive = (pieces: Piece[]) => {
     inFlight--;
-    waiting += countLogs(pieces);
+    for (const piece of pieces) waiting += piece.logs.length;
     latest = pieces.at(-1) ?? latest;
     fill();
     return pieces;
@@ -88,7 +88,7 @@ export async function readHistory(
   let logs: NodeLog[] = [];
   let start = from;
   let began = ticks();
-  const garbage = createGarbageCollector();
+  const release = createGarbageCollector();
   /** Its end is not checked yet. */
   let last: Piece | null = null;
   /** The last block whose logs are complete. */
@@ -118,7 +118,7 @@ export async function readHistory(
       const count = logs.length;
       await onPart(endPart());
       taken = last?.logs.length ?? 0;
-      garbage.release(count);
+      release(count);
       fill();
     }
     add((await join(scanner, last, null))[0]);
@@ -131,8 +131,6 @@ export async function readHistory(
     if (checked >= start) await onPart(endPart());
   }
 }
-
-const countLogs = (pieces: readonly Piece[]) => pieces.reduce((sum, { logs }) => sum + logs.length, 0);
 
 const sizeOf = ({ from, to }: HistoryPart) => to - from + 1;
 
@@ -251,17 +249,14 @@ const LOGS_PER_COLLECTION = 16_000;
 
 /**
  * Collects garbage during a backfill. Logs live long enough to look permanent to the runtime, which then lets the heap grow several
- * times over before it collects them.
+ * times over before it collects them. The function is to be called when logs are committed and no longer referenced.
  */
-export function createGarbageCollector() {
+export function createGarbageCollector(): (logs: number) => void {
   let uncollected = 0;
-  return {
-    /** Call it when these logs are committed and no longer referenced. */
-    release(logs: number): void {
-      uncollected += logs;
-      if (uncollected < LOGS_PER_COLLECTION) return;
-      uncollected = 0;
-      Bun.gc(true);
-    },
+  return (logs) => {
+    uncollected += logs;
+    if (uncollected < LOGS_PER_COLLECTION) return;
+    uncollected = 0;
+    Bun.gc(true);
   };
 }

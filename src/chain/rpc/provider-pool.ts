@@ -209,10 +209,10 @@ export function createProviderPool(
           return entry;
         }
       }
-      const failures = all
-        .map(({ name, failure }) => (failure === null ? `${name} is backing off` : describeFailure(name, failure)))
-        .join('; ');
-      throw new RpcError('unreachable', `No provider of chain ${chainId} is available: ${failures}`);
+      const failures = all.map(({ name, failure }) =>
+        failure === null ? `${name} is backing off` : `${name} ${failure.cause} (${failure.message})`,
+      );
+      throw new RpcError('unreachable', `No provider of chain ${chainId} is available: ${failures.join('; ')}`);
     },
     /** All other available providers that serve this chain. A provider that times out backs off. */
     async others(provider: PooledProvider | null, nowMs: number): Promise<Provider[]> {
@@ -251,5 +251,3 @@ export function createProviderPool(
     redact,
   };
 }
-
-const describeFailure = (name: string, { cause, message }: ProviderFailure) => `${name} ${cause} (${message})`;
