@@ -13,6 +13,7 @@ export interface Roots {
   readonly state: Bytes32;
 }
 
+/** A header is used several times, and to hash it takes 50 µs, or milliseconds where a thousand times are tried. */
 const cache = new WeakMap<Header, Roots | null>();
 
 const lower = (value: Bytes32) => value.toLowerCase() as Bytes32;
@@ -43,7 +44,7 @@ export function requireRoots(header: Header): Roots {
   return roots;
 }
 
-/** A header that hashes to its hash is the same on every node. */
+/** A header that hashes to its hash is the same on every node: this saves a call for each block with logs or revocations. */
 const proven = new Map<Bytes32, Header>();
 const MAX_PROVEN = 100;
 

@@ -37,10 +37,8 @@ export class Untrusted extends Error {
 
 export class WrongChain extends Error {
   override readonly name = 'WrongChain';
-  readonly chainId: number;
   constructor(chainId: number) {
     super(`the provider serves chain ${chainId}`);
-    this.chainId = chainId;
   }
 }
 
@@ -76,20 +74,14 @@ export function findCause(error: unknown): ProviderCause {
 const RATE_LIMIT_STATUS = 429;
 /** "daily request count exceeded", "15/second request limit reached", "exceeded its compute units per second capacity" … */
 const RATE_LIMIT = /rate.?limit|too many requests|request (count|limit)|compute units|quota|throughput/i;
-/** These statuses are about the URL or its key, so they say more than the JSON-RPC error in the body. */
-const ACCESS_STATUSES = new Map<number, ProviderCause>([
-  [401, 'http-401'],
-  [402, 'http-402'],
-  [403, 'http-403'],
-  [404, 'http-404'],
-]);
 
 function findRpcCause({ fault, connection, httpStatus, rpcCode, message }: RpcError): ProviderCause {
   if (connection !== null) return connection;
   if (fault === 'malformed') return 'bad-response';
   if (httpStatus === RATE_LIMIT_STATUS || rpcCode === RATE_LIMIT_STATUS || RATE_LIMIT.test(message))
     return 'rate-limited';
-  const access = ACCESS_STATUSES.get(httpStatus ?? 0);
+  // 401 to 404 are about the URL or its key, so they say more than the JSON-RPC error in the body.
+  const access = CONNECTION_CAUSES.find((cause) => cause === `http-${httpStatus}`);
   if (access !== undefined) return access;
   if (rpcCode !== null || httpStatus === null) return 'rpc-error';
   return httpStatus < 500 ? 'http-4xx' : 'http-5xx';

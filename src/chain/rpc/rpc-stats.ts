@@ -10,19 +10,21 @@ export const RPC_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20
 /** By provider, as plain values that a process can send to its parent. */
 export type RpcStats = Readonly<Record<string, ProviderStats>>;
 
+type Outcomes = Readonly<Partial<Record<'ok' | ProviderCause, number>>>;
+
 export interface ProviderStats {
   /** By method, then by outcome. */
-  readonly calls: Readonly<Record<string, Readonly<Partial<Record<'ok' | ProviderCause, number>>>>>;
+  readonly calls: Readonly<Record<string, Outcomes>>;
   /** HTTP requests by bucket; a batch is one request. */
   readonly latency: Readonly<Latency>;
 }
 
 export function createRpcStats() {
-  const stats: Record<string, { calls: Record<string, Record<string, number>>; latency: Latency }> = {};
+  const stats: Record<string, ProviderStats> = {};
   return {
     stats: stats as RpcStats,
     listener(provider: string): RpcListener {
-      const calls: Record<string, Record<string, number>> = {};
+      const calls: Record<string, Outcomes> = {};
       const latency = emptyLatency(RPC_BUCKETS);
       stats[provider] = { calls, latency };
       return {
