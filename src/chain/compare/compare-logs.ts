@@ -31,9 +31,9 @@ export const isEqual = (network: Network, some: readonly AnyLog[], others: reado
 export function missingFrom(others: readonly string[], keys: readonly string[]): string[] {
   const left = [...others];
   return keys.filter((key) => {
-    const at = left.indexOf(key);
-    if (at >= 0) left.splice(at, 1);
-    return at < 0;
+    const position = left.indexOf(key);
+    if (position >= 0) left.splice(position, 1);
+    return position < 0;
   });
 }
 

@@ -15,7 +15,7 @@ import { type AnyLog, eventKey, eventKeys, eventOf, isEqual, missingFrom } from 
 import type { FollowerContext } from './context.ts';
 import { logsOfBlock, type Reports } from './provider-logs.ts';
 
-export interface DecidedLogs {
+interface DecidedLogs {
   readonly header: Header;
   /** In the order of the block. */
   readonly logs: readonly NodeLog[];

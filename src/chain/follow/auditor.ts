@@ -6,7 +6,7 @@ import type { Network } from '../../registry/network.ts';
 import type { Store } from '../../store/store.ts';
 import { listsAbout, questionsAbout } from '../audit/registry-answers.ts';
 import type { Follower } from './follower.ts';
-import { sleep } from './run-follower.ts';
+import { type RunOptions, sleep } from './run-follower.ts';
 
 export type Auditor = ReturnType<typeof createAuditor>;
 
@@ -19,10 +19,7 @@ const LOGS_TO_SAMPLE = 200;
 const MAX_DENIED = 100;
 
 /** Runs concurrently with the follower's ticks, until the signal aborts. */
-export async function runAuditor(
-  auditor: Auditor,
-  { pollMs, signal, onError }: { pollMs: number; signal: AbortSignal; onError: (error: unknown) => void },
-): Promise<void> {
+export async function runAuditor(auditor: Auditor, { pollMs, signal, onError }: RunOptions): Promise<void> {
   while (!signal.aborted) {
     let hasMore = false;
     try {
@@ -39,7 +36,7 @@ export function createAuditor(
   { chainId }: Network,
   store: Store,
   now: () => number,
-  random: () => number = Math.random,
+  random = Math.random,
 ) {
   let [logsAt, answersAt, proveAt, from, blocks, answers] = [now(), now(), now(), 0, 0, 0];
   let denied: Question[] = [];

@@ -60,12 +60,7 @@ export function createBackfill(
     await readHistory(scanner, { from: ancestor.number + 1, to: last, deadline, ticks, onPart });
   }
 
-  async function readNew(
-    providers: TickProviders,
-    ancestor: Ancestor,
-    last: number,
-    mustProve: boolean,
-  ): Promise<void> {
+  async function readNew(providers: TickProviders, ancestor: Ancestor, last: number, mustProve: boolean) {
     const deadline = ticks() + TICK_MS;
     const { node, scanner } = providers[0].history;
     const reads: Promise<BlockRange>[] = [];

@@ -20,7 +20,7 @@ export interface HistoryPart {
   readonly logs: readonly NodeLog[];
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly from: number;
   readonly to: number;
   /** No call starts after this time, by `ticks`. */
@@ -38,6 +38,8 @@ interface Piece extends HistoryPart {
   /** Known to have all logs of its blocks. */
   readonly isComplete: boolean;
 }
+
+type Joined = readonly [below: Piece | null, above: Piece | null];
 
 /** If a call fails, passes on what was read before it, then throws. */
 export async function readHistory(
@@ -109,7 +111,7 @@ export async function readHistory(
       for (const piece of await read) {
         waiting -= piece.logs.length;
         taken += piece.logs.length;
-        const [below, above]: readonly [Piece | null, Piece | null] = await join(scanner, last, piece);
+        const [below, above]: Joined = await join(scanner, last, piece);
         add(below);
         last = above;
       }
@@ -165,11 +167,7 @@ async function fetchPieces(scanner: Scanner, from: number, to: number): Promise<
  * Checks that the provider truncated neither the end of one piece nor the start of the next, and reads both completely if it did.
  * Returns them without their common blocks in the second.
  */
-async function join(
-  scanner: Scanner,
-  below: Piece | null,
-  above: Piece | null,
-): Promise<readonly [Piece | null, Piece | null]> {
+async function join(scanner: Scanner, below: Piece | null, above: Piece | null): Promise<Joined> {
   if (await isWhole(scanner, below, above)) return [below, cutBelow(above, below)];
   const [first, second] = [below && (await fetchAgain(scanner, below)), above && (await fetchAgain(scanner, above))];
   return [first, cutBelow(second, first)];

@@ -14,7 +14,7 @@ const BLOOM_BITS = 2048;
 const BITS_OF_VALUE = 3;
 
 /** `suspect`: the block must be proven, because its bloom hardly matches by chance. `sampled`: it should be. */
-export type Absence = 'excluded' | 'suspect' | 'sampled' | 'compared';
+type Absence = 'excluded' | 'suspect' | 'sampled' | 'compared';
 
 /** Whether the bloom of a proven header shows that the receipts under its root have no event of the registries. */
 export function isExcluded(network: Network, bloom: string | null): boolean {

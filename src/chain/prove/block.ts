@@ -8,7 +8,7 @@ import { isExcluded } from './absence.ts';
 import { comesOut } from './header.ts';
 import { receiptsRoot, stateSyncHash } from './receipts.ts';
 
-export interface Roots {
+interface Roots {
   readonly receipts: Bytes32;
   readonly state: Bytes32;
 }

@@ -2,7 +2,15 @@
 
 import type { Bytes32 } from '../../registry/delegation.ts';
 import type { Network } from '../../registry/network.ts';
-import { malformed, parseHex, parseObject, parseQuantity, parseUint256, type ReceiptJson } from '../rpc/node.ts';
+import {
+  type BlockId,
+  malformed,
+  parseHex,
+  parseObject,
+  parseQuantity,
+  parseUint256,
+  type ReceiptJson,
+} from '../rpc/node.ts';
 import { keccak } from './keccak.ts';
 import { encodeRlp, type Rlp, toQuantity } from './rlp.ts';
 import { listRoot } from './trie.ts';
@@ -42,10 +50,7 @@ const toBytes = (what: string, value: unknown): Uint8Array =>
 const toNumber = (what: string, value: unknown): Uint8Array => toQuantity(parseUint256(`${what} of a receipt`, value));
 
 /** The hash of the transaction with which Polygon applies messages of Ethereum. Its receipt is not under the root. Null elsewhere. */
-export function stateSyncHash(
-  { stateSync }: Pick<Network, 'stateSync'>,
-  block: { readonly number: number; readonly hash: Bytes32 },
-): Bytes32 | null {
+export function stateSyncHash({ stateSync }: Pick<Network, 'stateSync'>, block: BlockId): Bytes32 | null {
   if (!stateSync) return null;
   const number = Buffer.alloc(8);
   number.writeBigUInt64BE(BigInt(block.number));

@@ -208,12 +208,12 @@ export function parseUint256(what: string, value: unknown): bigint {
 export const isBytes32 = (value: unknown): value is Bytes32 =>
   typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value);
 
-export function parseBytes32(what: string, value: unknown): Bytes32 {
+function parseBytes32(what: string, value: unknown): Bytes32 {
   if (!isBytes32(value)) throw malformed(what, value);
   return value.toLowerCase() as Bytes32;
 }
 
-export function parseAddress(what: string, value: unknown): Address {
+function parseAddress(what: string, value: unknown): Address {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{40}$/i.test(value)) throw malformed(what, value);
   return value.toLowerCase() as Address;
 }

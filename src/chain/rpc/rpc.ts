@@ -277,7 +277,7 @@ function toConnectionError(error: unknown, timeoutMs: number): RpcError {
   return new RpcError('unreachable', text === '' ? message : `${message} (${text})`, { connection });
 }
 
-export type Redact = (text: string) => string;
+type Redact = (text: string) => string;
 
 /** Removes the parts of provider URLs from texts: a URL can contain a key. */
 export function createRedactor(urls: readonly string[]): Redact {

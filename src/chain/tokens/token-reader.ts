@@ -270,11 +270,11 @@ export const encodeBalanceOf = (owner: Address, tokenId: bigint | null): string 
   tokenId === null ? `0x70a08231${word(owner)}` : `0x00fdd58e${word(owner)}${word(String(tokenId))}`;
 
 /** ERC-165 `supportsInterface(bytes4)` with the id of ERC-721. */
-export const SUPPORTS_ERC721 = `0x01ffc9a780ac58cd${'0'.repeat(56)}`;
+const SUPPORTS_ERC721 = `0x01ffc9a780ac58cd${'0'.repeat(56)}`;
 
 /** Null unless the data is exactly one word. */
-export const decodeUint256 = (data: string): bigint | null => (/^0x[0-9a-f]{64}$/.test(data) ? BigInt(data) : null);
+const decodeUint256 = (data: string): bigint | null => (/^0x[0-9a-f]{64}$/.test(data) ? BigInt(data) : null);
 
 /** Null unless the data is exactly one word with an address in it. */
-export const decodeAddress = (data: string): Address | null =>
+const decodeAddress = (data: string): Address | null =>
   /^0x0{24}[0-9a-f]{40}$/.test(data) ? `0x${data.slice(26)}` : null;
