@@ -3,7 +3,7 @@
 // returns the number of calls.
 
 import { receiptsRoot } from '../src/chain/prove/receipts.ts';
-import type { ReceiptJson } from '../src/chain/rpc/parse-response.ts';
+import type { ReceiptJson } from '../src/chain/rpc/node.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { sealed } from '../test/support/sealed.ts';
 import { eventAt, logOf, logsIn, topicOf } from './history.ts';

@@ -1,9 +1,8 @@
 // Splits the CPU of our backfill into steps: each is measured alone in this process, and the store is the remainder.
 
 import { resolveBlocks } from '../src/chain/compare/resolve-blocks.ts';
-import { groupLogs } from '../src/chain/rpc/group-logs.ts';
 import { createNode } from '../src/chain/rpc/node.ts';
-import { registryFilter } from '../src/chain/rpc/registry-filter.ts';
+import { groupLogs, registryFilter } from '../src/chain/rpc/registry-logs.ts';
 import { createRpc } from '../src/chain/rpc/rpc.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
 import { ownCpu } from './cpu.ts';

@@ -1,8 +1,7 @@
 // Verifies the signature of a contract wallet (EIP-1271, EIP-6492) with every provider of its chain.
 
 import type { Address, Hex } from 'viem';
-import { isCallFailure } from '../chain/rpc/node.ts';
-import { malformed, parseHex, parseQuantity } from '../chain/rpc/parse-response.ts';
+import { isCallFailure, malformed, parseHex, parseQuantity } from '../chain/rpc/node.ts';
 import { createRpc, type Rpc, RpcError } from '../chain/rpc/rpc.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 

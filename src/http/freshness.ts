@@ -1,7 +1,7 @@
 // Measures the lag of a chain by two clocks: the wall clock against the chain's timestamps, and a monotonic clock since this
 // process last saw the chain move, as the wall clock may be set wrong. The larger lag counts.
 
-import { ageOf, newestTime } from '../chain/follow/head-age.ts';
+import { ageOf, newestTime } from '../chain/follow/lag-meter.ts';
 import type { ChainState } from '../store/store.ts';
 
 /** The largest lag in seconds at which a chain is answered. */

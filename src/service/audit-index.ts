@@ -1,11 +1,16 @@
 // Compares an index with its chain: the logs of final blocks one by one, then a sample of the registry's own answers.
 
-import { describeQuestion, listsAbout, questionsAbout } from '../chain/audit/audit-subjects.ts';
-import { fetchStatements, findDisagreements, questionsOfList } from '../chain/audit/registry-answers.ts';
-import { eventKeys, missingFrom } from '../chain/compare/compare-logs.ts';
-import { groupStoredLogs, readStoredLogs } from '../chain/compare/stored-blocks.ts';
-import { groupLogs } from '../chain/rpc/group-logs.ts';
+import {
+  describeQuestion,
+  fetchStatements,
+  findDisagreements,
+  listsAbout,
+  questionsAbout,
+  questionsOfList,
+} from '../chain/audit/registry-answers.ts';
+import { eventKeys, groupStoredLogs, missingFrom, readStoredLogs } from '../chain/compare/compare-logs.ts';
 import { createProviderPool } from '../chain/rpc/provider-pool.ts';
+import { groupLogs } from '../chain/rpc/registry-logs.ts';
 import type { Network } from '../registry/network.ts';
 import type { LogRecord, Store } from '../store/store.ts';
 import { UsageError } from './usage-error.ts';

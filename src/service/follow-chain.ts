@@ -1,5 +1,6 @@
 // Follows one chain: holds its lease, runs its follower and its auditor, and reports their status.
 
+import type { ProviderCause } from '../api/provider-causes.ts';
 import type { FollowerEvent } from '../chain/compare/context.ts';
 import { type Auditor, createAuditor, runAuditor } from '../chain/follow/auditor.ts';
 import { createFollower, type Follower } from '../chain/follow/follower.ts';
@@ -7,7 +8,6 @@ import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { holdLease } from '../chain/follow/lease.ts';
 import { runFollower } from '../chain/follow/run-follower.ts';
 import { troubleOf } from '../chain/rpc/errors.ts';
-import type { FailureCause } from '../chain/rpc/failure-cause.ts';
 import { createProviderPool } from '../chain/rpc/provider-pool.ts';
 import { createRpcStats } from '../chain/rpc/rpc-stats.ts';
 import type { Question } from '../registry/check.ts';
@@ -39,7 +39,7 @@ export interface FollowChainOptions {
 const INFO = new Set<FollowerEvent['type']>(['resumed', 'reorg', 'undisputed', 'proofs']);
 
 /** By provider, then by cause. */
-type ProviderFailures = Record<string, Partial<Record<FailureCause, number>>>;
+type ProviderFailures = Record<string, Partial<Record<ProviderCause, number>>>;
 
 export function followChain({ network, chain, store, log, signal }: FollowChainOptions): FollowedChain {
   const { chainId } = network;

@@ -3,8 +3,7 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { WEBHOOK_STATES, type WebhookStats } from '../accounts/webhooks.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import { countLatency, emptyLatency, type Latency } from '../chain/rpc/latency.ts';
-import { RPC_BUCKETS } from '../chain/rpc/rpc-stats.ts';
+import { countLatency, emptyLatency, type Latency, RPC_BUCKETS } from '../chain/rpc/rpc-stats.ts';
 import type { TokenReadOutcome } from '../chain/tokens/token-reader.ts';
 import type { Answered } from '../http/app.ts';
 import type { ChainStatus } from '../http/status.ts';

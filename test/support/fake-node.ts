@@ -2,7 +2,7 @@
 
 import { keccakBytes } from '../../src/chain/prove/keccak.ts';
 import { receiptsRoot } from '../../src/chain/prove/receipts.ts';
-import type { ReceiptJson } from '../../src/chain/rpc/parse-response.ts';
+import type { ReceiptJson } from '../../src/chain/rpc/node.ts';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { serveInProcess } from './in-process.ts';

@@ -2,7 +2,7 @@
 
 import { decodeAnswer, encodeCheck } from '../../src/chain/audit/registry-calls.ts';
 import type { Rpc } from '../../src/chain/rpc/rpc.ts';
-import { encodeBalanceOf, encodeOwnerOf } from '../../src/chain/tokens/token-calls.ts';
+import { encodeBalanceOf, encodeOwnerOf } from '../../src/chain/tokens/token-reader.ts';
 import { type AnyQuestion, partsOf } from '../../src/registry/check.ts';
 import { type Address, type Bytes32, MAX_UINT256 } from '../../src/registry/delegation.ts';
 import { MAINNET } from './vectors.ts';

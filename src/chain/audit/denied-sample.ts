@@ -3,46 +3,28 @@
 
 import type { Question } from '../../registry/check.ts';
 
-type Reason = 'denied' | 'unread';
-
-export interface DeniedSample {
-  add(chainId: number, question: Question, reason?: Reason): void;
-  /** Removes and returns the samples, by chain. */
-  take(): [chainId: number, denied: Question[], unread: Question[]][];
-}
+export type DeniedSample = ReturnType<typeof createDeniedSample>;
 
 /** Questions per sample. */
 const SAMPLE_SIZE = 4;
 
-interface Sample {
-  seen: number;
-  readonly questions: Question[];
-}
-
-export function createDeniedSample(random: () => number = Math.random): DeniedSample {
-  const empty = (): Record<Reason, Sample> => ({
-    denied: { seen: 0, questions: [] },
-    unread: { seen: 0, questions: [] },
-  });
-  let samples = new Map<number, Record<Reason, Sample>>();
+export function createDeniedSample(random: () => number = Math.random) {
+  const empty = () => ({ denied: [] as Question[], unread: [] as Question[], seen: { denied: 0, unread: 0 } });
+  let samples = new Map<number, ReturnType<typeof empty>>();
   return {
-    add(chainId, question, reason = 'denied') {
+    add(chainId: number, question: Question, reason: 'denied' | 'unread' = 'denied'): void {
       const chain = samples.get(chainId) ?? empty();
       samples.set(chainId, chain);
-      const sample = chain[reason];
-      const { questions } = sample;
-      const place = questions.length < SAMPLE_SIZE ? questions.length : Math.floor(random() * (sample.seen + 1));
-      sample.seen++;
+      const { [reason]: questions, seen } = chain;
+      const place = questions.length < SAMPLE_SIZE ? questions.length : Math.floor(random() * (seen[reason] + 1));
+      seen[reason]++;
       if (place < SAMPLE_SIZE) questions[place] = question;
     },
-    take() {
-      const taken = [...samples].map(([chainId, { denied, unread }]): ReturnType<DeniedSample['take']>[number] => [
-        chainId,
-        denied.questions,
-        unread.questions,
-      ]);
+    /** Removes and returns the samples, by chain. */
+    take(): [chainId: number, denied: Question[], unread: Question[]][] {
+      const taken = [...samples];
       samples = new Map();
-      return taken;
+      return taken.map(([chainId, { denied, unread }]) => [chainId, denied, unread]);
     },
   };
 }

@@ -7,23 +7,21 @@ import type { Dispute, Statement } from '../../store/halt.ts';
 import type { BlockRef } from '../../store/store.ts';
 import { findAgreedBlock, isOnChain } from '../compare/agreed-block.ts';
 import { compareBlocks } from '../compare/compare-blocks.ts';
-import { eventKeys, isEqual } from '../compare/compare-logs.ts';
-import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
+import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { proveByAny } from '../compare/decide-logs.ts';
-import { readStoredLogs } from '../compare/stored-blocks.ts';
 import type { Revocations } from '../revocations/revocations.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
-import { describeQuestion, type WalletList } from './audit-subjects.ts';
-import { fetchStatements, findDisagreements, questionsOfList } from './registry-answers.ts';
+import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
+import {
+  describeQuestion,
+  fetchStatements,
+  findDisagreements,
+  questionsOfList,
+  type WalletList,
+} from './registry-answers.ts';
 
-/** If comparing all blocks did not settle a dispute, all blocks are compared again after this pause. */
+/** If comparing all blocks did not end a dispute, all blocks are compared again after this pause. */
 const RECHECK_AFTER_MS = 60_000;
-
-export interface AnswersAudit {
-  /** Answers that could be compared. */
-  readonly asked: number;
-  readonly wrong: readonly Statement[];
-}
 
 export function createDisputes(context: FollowerContext, revocations: Revocations) {
   const { network, store, now, onEvent } = context;
@@ -34,12 +32,12 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
 
   const open = (): readonly Dispute[] => context.state?.disputes ?? [];
 
-  /** Compares our answers with the registry's at the verified block. Refuses the wallets that no provider agrees with us about. */
-  async function compare(
-    { first, others }: TickProviders,
-    questions: readonly Question[],
-    lists: readonly WalletList[],
-  ): Promise<AnswersAudit | null> {
+  /**
+   * Compares our answers with the registry's at the verified block. Refuses the wallets that no provider agrees with us about. Returns
+   * the statements that are wrong, and how many answers could be compared.
+   */
+  async function compare(providers: TickProviders, questions: readonly Question[], lists: readonly WalletList[]) {
+    const [first, ...others] = providers;
     const block = await context.verifiedBlock();
     if (block === undefined || context.state === null) return null;
     const asked = [...questions];
@@ -74,13 +72,13 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
   }
 
   /**
-   * Tries to settle disputes. Asks all providers again; about those that stay, compares and repairs all finalized blocks and the
+   * Tries to end disputes. Asks all providers again; about those that stay, compares and repairs all finalized blocks and the
    * revocations of their wallets, one range per tick. True if there is more to do without a pause.
    */
   async function recheck(providers: TickProviders): Promise<boolean> {
     if (open().length === 0 || context.state === null || now() < notBefore) return false;
     const { firstBlock } = context.state;
-    if (next === null) await clearSettled(providers);
+    if (next === null) await endResolved(providers);
     const anchor = await context.verifiedBlock();
     if (anchor === undefined) {
       notBefore = now() + RECHECK_AFTER_MS;
@@ -95,28 +93,28 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
       revocations.wake();
       next = firstBlock;
     }
-    const to = Math.min(anchor.number, next + providers.first.scanner.rangeSize - 1);
-    const { isComplete } = await compareBlocks(context, allProviders(providers), anchor, next, to);
+    const to = Math.min(anchor.number, next + providers[0].scanner.rangeSize() - 1);
+    const { isComplete } = await compareBlocks(context, providers, anchor, next, to);
     await revocations.verify(providers, next, to);
     if (!isComplete) return true;
     next = to + 1;
     if (to < anchor.number) return true;
     [next, notBefore] = [null, now() + RECHECK_AFTER_MS];
-    await clearSettled(providers);
+    await endResolved(providers);
     return false;
   }
 
-  /** Ends disputes that a provider settles: its registry agrees with the index, or nobody disputes the logs of the block. */
-  async function clearSettled(providers: TickProviders): Promise<void> {
-    const settled: Dispute[] = [];
+  /** Ends disputes that a provider resolves: its registry agrees with the index, or nobody disputes the logs of the block. */
+  async function endResolved(providers: TickProviders): Promise<void> {
+    const resolved: Dispute[] = [];
     const agreed = new Map<number, boolean>();
     for (const dispute of open()) {
       const { block, statement } = dispute;
       if (statement === null && !agreed.has(block)) agreed.set(block, await isAgreed(providers, block));
-      const isSettled = statement === null ? agreed.get(block) : await isAnswered(providers, block, statement);
-      if (isSettled) settled.push(dispute);
+      const isEnded = statement === null ? agreed.get(block) : await isAnswered(providers, block, statement);
+      if (isEnded) resolved.push(dispute);
     }
-    if (settled.length > 0) await context.endDisputes(settled);
+    if (resolved.length > 0) await context.endDisputes(resolved);
   }
 
   async function isAgreed(providers: TickProviders, block: number): Promise<boolean> {
@@ -125,7 +123,7 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
     const verified = await context.verifiedBlock();
     const anchor = verified !== undefined && block <= verified.number ? verified : head;
     try {
-      const result = await compareBlocks(context, allProviders(providers), anchor, block, block);
+      const result = await compareBlocks(context, providers, anchor, block, block);
       // One that is not there now may contradict again, unless the index is proven right.
       if (result.undecided > 0) return false;
       return result.providers === context.providerCount || (await isProven(providers, block, anchor));
@@ -137,18 +135,18 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
   /** Whether the index has the logs of the block that is on the chain. */
   async function isProven(providers: TickProviders, number: number, anchor: BlockRef): Promise<boolean> {
     if (!context.proof.isProven || network.stateSync) return false;
-    const agreed = await findAgreedBlock(context, allProviders(providers), number, anchor);
+    const agreed = await findAgreedBlock(context, providers, number, anchor);
     if (!(await isOnChain(context, agreed, anchor))) return false;
     const { logs } = await proveByAny(context, agreed.providers, agreed.header);
-    const stored = await readStoredLogs(store, chainId, number, number);
-    return isEqual(eventKeys(network, stored), eventKeys(network, logs));
+    const stored = await readStoredLogs(store, chainId, number);
+    return isEqual(network, stored, logs);
   }
 
   async function isAnswered(providers: TickProviders, block: number, statement: Statement): Promise<boolean> {
     const at = await context.verifiedBlock();
     if (at === undefined) return false;
     let isAsked = false;
-    for (const { node } of allProviders(providers)) {
+    for (const { node } of providers) {
       const answers = await fetchStatements(network, node, at, [statement.question]).catch(() => []);
       if (answers.length === 0) continue;
       if ((await findDisagreements(network, store, at.number, answers)).length === 0) return true;

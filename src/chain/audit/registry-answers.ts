@@ -1,19 +1,42 @@
-// Fetches the registry's own answers at a block, and compares them with the index: checks, and whole lists.
+// What an audit asks the registry: checks and whole lists at a block, and where its answers differ from the index.
 
 import { answer, type Question, questionFor } from '../../registry/check.ts';
-import { type Delegation, delegationId } from '../../registry/delegation.ts';
+import { type Address, type Delegation, delegationId } from '../../registry/delegation.ts';
 import type { Network } from '../../registry/network.ts';
 import { BadReturnDataError } from '../../registry/return-data.ts';
 import { decodeV2List } from '../../registry/v2-list.ts';
-import { ALL_VERSIONS } from '../../registry/versions.ts';
+import { ALL_VERSIONS, type Version } from '../../registry/versions.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Statement } from '../../store/halt.ts';
-import type { Store } from '../../store/store.ts';
+import type { LogRecord, Store } from '../../store/store.ts';
 import type { BlockId, Node } from '../rpc/node.ts';
 import { RpcError } from '../rpc/rpc.ts';
-import type { WalletList } from './audit-subjects.ts';
-import { decodeAnswer, encodeCheck, encodeList } from './registry-calls.ts';
-import { readVaultState } from './v1-state.ts';
+import { decodeAnswer, encodeCheck, encodeList, readVaultState } from './registry-calls.ts';
+
+/** A wallet's list. The v1 lists by delegate are not read, because v1 checks cover the same rows. */
+export type WalletList =
+  | { readonly version: 1; readonly wallet: Address; readonly direction: 'outgoing' }
+  | { readonly version: 2; readonly wallet: Address; readonly direction: 'outgoing' | 'incoming' };
+
+/** For the log and the terminal. */
+export const describeQuestion = ({ version, scope, from, to }: Question): string =>
+  `v${version} ${scope} ${from} to ${to}`;
+
+/** For each log, a question about its delegation, and the same question about an unrelated delegate. */
+export function questionsAbout(logs: readonly LogRecord[]): Question[] {
+  return logs.flatMap(({ event }) => {
+    if (!('delegation' in event)) return [];
+    const { delegation } = event;
+    const stranger: Address = `0x${delegation.from.slice(2).split('').reverse().join('')}`;
+    return [questionFor(delegation), questionFor({ ...delegation, to: stranger })];
+  });
+}
+
+/** The registry's lists that a delegation between two wallets is in. */
+export function listsAbout({ version, from, to }: { version: Version; from: Address; to: Address }): WalletList[] {
+  const outgoing = { version, wallet: from, direction: 'outgoing' } as WalletList;
+  return version === 1 ? [outgoing] : [outgoing, { version, wallet: to, direction: 'incoming' }];
+}
 
 /** Checks per request. */
 const BATCH = 50;
@@ -23,12 +46,7 @@ const MAX_LIST = 1000;
 const MAX_ROWS = 20;
 
 /** The registries' answers. Those that the node cannot give are left out. */
-export async function fetchStatements(
-  network: Network,
-  node: Node,
-  block: BlockId,
-  asked: readonly Question[],
-): Promise<Statement[]> {
+export async function fetchStatements(network: Network, node: Node, block: BlockId, asked: readonly Question[]) {
   const found: Statement[] = [];
   for (const version of ALL_VERSIONS) {
     const registry = network.registries[version];
@@ -63,13 +81,7 @@ export async function findDisagreements(
 }
 
 /** Questions about the rows that only one of the registry's list and ours has. */
-export async function questionsOfList(
-  network: Network,
-  store: Store,
-  node: Node,
-  block: BlockId,
-  list: WalletList,
-): Promise<Question[]> {
+export async function questionsOfList(network: Network, store: Store, node: Node, block: BlockId, list: WalletList) {
   const { chainId } = network;
   const theirs = await fetchList(network, node, block, list);
   const revision = (await store.chain(chainId))?.revision ?? 0;
@@ -87,12 +99,7 @@ export async function questionsOfList(
 }
 
 /** Null if the node cannot return it: anyone can make a list too long. */
-async function fetchList(
-  network: Network,
-  node: Node,
-  block: BlockId,
-  list: WalletList,
-): Promise<readonly Delegation[] | null> {
+async function fetchList(network: Network, node: Node, block: BlockId, list: WalletList) {
   const registry = network.registries[list.version];
   if (registry === undefined) return null;
   try {

@@ -1,16 +1,18 @@
-// Encodes the registries' checks and lists as `eth_call` data, and decodes the answers.
+// Asks the registries for checks and lists by `eth_call`: encodes the calls, and decodes the answers.
 
 import { asksBalance, type Question } from '../../registry/check.ts';
 import type { Address } from '../../registry/delegation.ts';
+import type { Network } from '../../registry/network.ts';
+import { word } from '../../registry/registry-call.ts';
 import { selectorOf } from '../../registry/scopes.ts';
-
-const word = (hex: string) => hex.slice(2).padStart(64, '0');
+import { decodeVaultState } from '../../registry/v1-revocation.ts';
+import type { BlockId, Node } from '../rpc/node.ts';
 
 /** The call data of a check. */
 export function encodeCheck(question: Question): string {
   const words = [word(question.to), word(question.from)];
   if ('contract' in question) words.push(word(question.contract));
-  if ('tokenId' in question) words.push(question.tokenId.toString(16).padStart(64, '0'));
+  if ('tokenId' in question) words.push(word(String(question.tokenId)));
   if ('rights' in question) words.push(word(question.rights));
   return `0x${selectorOf(question.version, question.scope)}${words.join('')}`;
 }
@@ -27,4 +29,18 @@ export function decodeAnswer(question: Question, data: string): boolean | bigint
   const value = BigInt(data);
   if (asksBalance(question)) return value;
   return value > 1n ? null : value === 1n;
+}
+
+/** getDelegatesForAll, getContractLevelDelegations, getTokenLevelDelegations. */
+const GETTERS = ['0x1b61f675', '0xf956cf94', '0x6f007d87'];
+
+/** All delegations of a wallet at the end of a block. Fails if the lists are too long for the node: anyone can make them so. */
+export async function readVaultState(network: Network, node: Node, vault: Address, block: BlockId) {
+  const calls = GETTERS.map((selector) => selector + word(vault));
+  const [all = '', contracts = '', tokens = ''] = await node.ethCall(network.registries[1] as Address, calls, block);
+  return decodeVaultState(vault, {
+    getDelegatesForAll: all,
+    getContractLevelDelegations: contracts,
+    getTokenLevelDelegations: tokens,
+  });
 }

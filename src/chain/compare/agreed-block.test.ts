@@ -4,7 +4,7 @@ import { afterAll, afterEach, expect, test } from 'bun:test';
 import { createChainMaker, type FakeBlock, startFakeNode } from '../../../test/support/fake-node.ts';
 import { on } from '../../../test/support/node-quirks.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
-import { createProviderPool, type Provider } from '../rpc/provider-pool.ts';
+import { createProviderPool, type Provider, type Providers } from '../rpc/provider-pool.ts';
 import { findAgreedBlock, isOnChain } from './agreed-block.ts';
 import type { FollowerContext } from './context.ts';
 
@@ -15,7 +15,7 @@ const branch = chain.slice(0, 50);
 while (branch.length < chain.length) branch.push(maker.block(branch.at(-1) ?? null, []));
 const anchor = chain.at(-1) as FakeBlock;
 const nodes = [startFakeNode(chain, 'process'), startFakeNode(chain, 'process')] as const;
-const providers: readonly Provider[] = createProviderPool(
+const providers: Providers = createProviderPool(
   MAINNET,
   nodes.map(({ url }) => url),
 ).all;

@@ -1,11 +1,60 @@
-// Finds the block at a height, if providers disagree about it. A hash is not proven by itself, but a newer block that they agree about
-// proves it: the hashes of parents lead down from there.
+// Finds out which block providers have at a height, and if they disagree, which is on the chain. A hash is not proven by itself, but a
+// newer block that they agree about proves it: the hashes of parents lead down from there.
 
 import { rootsOf } from '../prove/block.ts';
-import { Inconsistent, Untrusted } from '../rpc/errors.ts';
-import type { BlockId, Header } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import { Inconsistent, Untrusted, WrongChain } from '../rpc/errors.ts';
+import type { BlockId, BlockTag, Header, Node } from '../rpc/node.ts';
+import type { Provider, Providers } from '../rpc/provider-pool.ts';
+import { RpcError } from '../rpc/rpc.ts';
 import type { FollowerContext } from './context.ts';
+
+/** Throws if the provider serves another chain, or does not have the block. */
+export async function fetchHeader({ network, proof }: FollowerContext, node: Node, block: BlockTag): Promise<Header> {
+  const { chainId, header } = await node.headerAndChainId(block);
+  if (chainId !== network.chainId) throw new WrongChain(chainId);
+  const fault = block === 'latest' ? 'malformed' : 'refused';
+  if (header === null) throw new RpcError(fault, `the provider does not have block ${block}`);
+  proof.requireHeaders([header]);
+  return header;
+}
+
+/** What each provider has at a height, or as its latest block. Null if it has nothing there, or fails. */
+export const headersAt = (providers: Providers, block: BlockTag): Promise<(Header | null)[]> =>
+  Promise.all(providers.map(({ node }) => node.header(block).catch(() => null)));
+
+/** Whether the node has this hash at this height. */
+export const hasBlock = async (node: Node, { number, hash }: BlockId): Promise<boolean> =>
+  (await node.header(number))?.hash === hash;
+
+export async function requireBlock(node: Node, block: BlockId): Promise<void> {
+  if (!(await hasBlock(node, block)))
+    throw new Inconsistent(`block ${block.number} changed while the blocks after it were read`);
+}
+
+/** A provider that has another block at that height, or ends below it with a block that is not among ours. Null if none has. */
+export async function findOther(providers: Providers, { number, hash }: BlockId, below: readonly BlockId[] = []) {
+  const ours = new Map([...below, { number, hash }].map((block) => [block.number, block.hash]));
+  const headers = await Promise.all(
+    providers.map(async ({ node }) => {
+      const header = await node.header(number).catch(() => undefined);
+      return header === null ? node.header('latest').catch(() => null) : header;
+    }),
+  );
+  const isOther = (header: Header | null | undefined) =>
+    (ours.get(header?.number ?? -1) ?? header?.hash) !== header?.hash;
+  return providers.find((_, position) => isOther(headers[position])) ?? null;
+}
+
+/** The last position below `end` that matches, or -1. All matching positions must come before all others. */
+export async function bisectLast(end: number, matches: (position: number) => Promise<boolean>): Promise<number> {
+  let [low, high] = [-1, end];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (await matches(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
 
 /** Blocks that providers may disagree about, in one call: each costs calls to the others. */
 export const MAX_DIFFERENCES = 64;
@@ -13,7 +62,7 @@ export const MAX_DIFFERENCES = 64;
 export interface AgreedBlock {
   readonly header: Header;
   /** Those that have it. */
-  readonly providers: readonly Provider[];
+  readonly providers: Providers;
   /** Every configured provider has it, or was proven wrong about the chain below the anchor. */
   readonly isAll: boolean;
 }
@@ -24,7 +73,7 @@ export interface AgreedBlock {
  */
 export async function findAgreedBlock(
   context: FollowerContext,
-  providers: readonly Provider[],
+  providers: Providers,
   number: number,
   anchor: BlockId,
   refuted = 0,
@@ -60,27 +109,23 @@ export async function findAgreedBlock(
 }
 
 /** Which of two providers has a block below the anchor that is not its ancestor, and which does not show the blocks between. */
-async function findWrong(
-  pair: readonly [Provider, Provider],
-  number: number,
-  anchor: BlockId,
-): Promise<{ readonly wrong: readonly Provider[]; readonly silent: readonly Provider[] }> {
-  const headersAt = (height: number) => Promise.all(pair.map(({ node }) => node.header(height)));
+async function findWrong(pair: readonly [Provider, Provider], number: number, anchor: BlockId) {
+  const headersOf = (height: number) => Promise.all(pair.map(({ node }) => node.header(height)));
   const without = (headers: readonly (Header | null)[], isThere: (header: Header) => boolean) =>
     pair.filter((_, position) => !headers[position] || !isThere(headers[position]));
   let [low, high] = [number, anchor.number];
-  let shared = await headersAt(high);
+  let shared = await headersOf(high);
   let silent = without(shared, ({ hash }) => hash === anchor.hash);
   while (silent.length === 0 && high - low > 1) {
     const middle = (low + high) >> 1;
-    const headers = await headersAt(middle);
+    const headers = await headersOf(middle);
     silent = without(headers, () => true);
     if (headers[0]?.hash === headers[1]?.hash) [high, shared] = [middle, headers];
     else low = middle;
   }
   const parent = shared.find((header) => header && rootsOf(header) !== null)?.parentHash;
   if (silent.length > 0 || parent === undefined) return { wrong: [], silent };
-  return { wrong: without(await headersAt(low), ({ hash }) => hash === parent), silent };
+  return { wrong: without(await headersOf(low), ({ hash }) => hash === parent), silent };
 }
 
 /** The headers between a block and its descendant that are read for a proof. */
@@ -95,7 +140,7 @@ export async function isOnChain(context: FollowerContext, agreed: AgreedBlock, a
   let expected = anchor.hash;
   for (let high = anchor.number; high > header.number; high -= CHUNK) {
     const low = Math.max(header.number + 1, high - CHUNK + 1);
-    for (const one of (await node.headers(range(low, high))).toReversed()) {
+    for (const one of (await node.headers(numbersFrom(low, high))).toReversed()) {
       if (one.hash !== expected || rootsOf(one) === null) return false;
       expected = one.parentHash;
     }
@@ -103,4 +148,5 @@ export async function isOnChain(context: FollowerContext, agreed: AgreedBlock, a
   return expected === header.hash;
 }
 
-const range = (low: number, high: number) => Array.from({ length: high - low + 1 }, (_, position) => low + position);
+export const numbersFrom = (low: number, high: number): number[] =>
+  Array.from({ length: high - low + 1 }, (_, position) => low + position);

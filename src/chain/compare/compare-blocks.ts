@@ -1,24 +1,20 @@
 // Compares a range of the index with all providers, and repairs blocks that are wrong in the index.
 
 import type { BlockRef, ConfirmedBlock, RepairedBlock } from '../../store/store.ts';
+import { rootsOf } from '../prove/block.ts';
 import { stateSyncHash } from '../prove/receipts.ts';
 import { Inconsistent, isProviderFault } from '../rpc/errors.ts';
 import type { BlockId } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, Providers } from '../rpc/provider-pool.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import { type AgreedBlock, findAgreedBlock, isOnChain, MAX_DIFFERENCES } from './agreed-block.ts';
-import { eventKeys, isEqual } from './compare-logs.ts';
-import { compareTimes } from './compare-times.ts';
+import { type AnyLog, groupStoredLogs, isEqual, readStoredLogs, type StoredBlock } from './compare-logs.ts';
 import type { FollowerContext } from './context.ts';
-import { decideLogs, refute } from './decide-logs.ts';
-import { findDisputes } from './disputed-wallets.ts';
-import { fetchRange } from './fetch-range.ts';
-import type { ProviderLogs } from './provider-logs.ts';
+import { decideLogs, findDisputes, refute } from './decide-logs.ts';
+import { blocksWithLogs, differs, fetchRange, type Reports } from './provider-logs.ts';
 import { toBlockInput } from './resolve-blocks.ts';
-import { groupStoredLogs, readStoredLogs, type StoredBlock } from './stored-blocks.ts';
 
 export interface Comparison {
-  readonly logs: number;
   /** Blocks that were wrong in the index. */
   readonly repaired: number;
   /** Blocks that providers disagree about, without proof. Answers about their wallets are refused. */
@@ -32,43 +28,39 @@ export interface Comparison {
 /** The anchor is a block of ours that a provider must have. `known` is a provider that is known to have it. */
 export async function compareBlocks(
   context: FollowerContext,
-  providers: readonly Provider[],
+  providers: Providers,
   anchor: BlockId,
   from: number,
   to: number,
   known?: Provider,
 ): Promise<Comparison> {
-  const { network, store, onEvent } = context;
+  const { network, store } = context;
   const { chainId } = network;
-  let answers: readonly ProviderLogs[] = await fetchRange(context, providers, anchor, from, to, known);
-  const { length: answered } = answers;
-  const logs = await readStoredLogs(store, chainId, from, to);
-  const stored = groupStoredLogs(logs);
+  let reports = await fetchRange(context, providers, anchor, from, to, known);
+  const { length: answered } = reports;
+  const stored = groupStoredLogs(await readStoredLogs(store, chainId, from, to));
   const unproven = new Set((await store.unprovenBlocks(chainId, { from, to, limit: stored.size })).map(numberOf));
   const repairs: RepairedBlock[] = [];
   const proven: ConfirmedBlock[] = [];
   let [differences, undecided, isComplete] = [0, 0, true];
-  for (const number of blocksWithLogs(stored, answers)) {
+  const lists = () => [stored, ...reports.map(({ blocks }) => blocks)];
+  for (const number of blocksWithLogs(lists())) {
+    if (!differs(network, lists(), number)) continue;
     const ours = stored.get(number);
-    const ourKeys = eventKeys(network, ours?.logs ?? []);
-    const differing = answers.filter(({ blocks }) => {
-      const theirs = blocks.get(number);
-      return !isSame(ours, theirs) || !isEqual(eventKeys(network, theirs?.logs ?? []), ourKeys);
-    });
-    if (differing.length === 0) continue;
     const isProven =
       ours !== undefined && context.proof.isProven && !unproven.has(number) && !hasMessages(number, ours);
-    if (isProven && !(await refute(context, differing, ours, ours.logs))) continue;
-    if (differences++ >= MAX_DIFFERENCES || answers.length === 0) {
+    if (isProven && !(await refute(context, reports, ours, ours.logs))) continue;
+    if (differences++ >= MAX_DIFFERENCES || reports.length === 0) {
       isComplete = false;
       break;
     }
     const agreed = await orNull(findAgreedBlock(context, providers, number, anchor));
-    if (agreed !== null) answers = answers.filter(({ provider }) => agreed.providers.includes(provider));
+    if (agreed !== null) reports = reports.filter(({ provider }) => agreed.providers.includes(provider));
     if (isProven && agreed?.header.hash === ours.hash) continue;
     const hashes = [...new Set((ours?.logs ?? []).map(({ transactionHash }) => transactionHash))];
-    const decided = agreed && (await orNull(decideLogs(context, answers, agreed.header, hashes)));
-    if (decided !== null && isSame(ours, decided.header) && isEqual(ourKeys, eventKeys(network, decided.logs))) {
+    const decided = agreed && (await orNull(decideLogs(context, reports, agreed.header, hashes)));
+    const isSame = ours === undefined || ours.hash === decided?.header.hash;
+    if (decided !== null && isSame && isEqual(network, ours?.logs ?? [], decided.logs)) {
       const { timestamp } = decided.header;
       if (decided.isProven && ours !== undefined) proven.push({ number, hash: ours.hash, timestamp, isProven: true });
     } else if (decided !== null && (await mayReplace(ours, agreed as AgreedBlock)))
@@ -78,19 +70,14 @@ export async function compareBlocks(
       if (!isFinal && (agreed === null || agreed.header.hash !== ours?.hash))
         throw new Inconsistent(`block ${number} changed while it was compared`);
       undecided++;
-      const lists = answers.map(({ blocks }) => blocks.get(number)?.logs ?? []);
-      await context.dispute(await findDisputes(context, number, [ours?.logs ?? [], ...lists]));
+      const contradicting = lists().map((blocks) => blocks.get(number)?.logs ?? []);
+      await context.dispute(await findDisputes(context, number, contradicting));
     }
   }
-  const [first] = repairs;
-  if (first !== undefined) {
-    await context.commit(({ epoch }) => store.repair({ chainId, epoch, blocks: repairs }));
-    const names = answers.map(({ provider }) => provider.name);
-    onEvent({ type: 'repaired', block: first.number, blocks: repairs.length, providers: names });
-  }
-  if (proven.length > 0) await context.commit(({ epoch }) => store.confirm(chainId, epoch, proven));
-  await compareTimes(context, answers, from, to);
-  return { logs: logs.length, repaired: repairs.length, undecided, providers: answered, isComplete };
+  const names = reports.map(({ provider }) => provider.name);
+  await storeFindings(context, proven, repairs, names);
+  await compareTimes(context, reports, from, to);
+  return { repaired: repairs.length, undecided, providers: answered, isComplete };
 
   /** A block whose hash is not ours counts only if it is on the chain. */
   async function mayReplace(ours: StoredBlock | undefined, agreed: AgreedBlock): Promise<boolean> {
@@ -100,7 +87,7 @@ export async function compareBlocks(
 
   /** Logs that no root commits to are compared again, whatever is proven. */
   function hasMessages(number: number, ours: StoredBlock): boolean {
-    const logs = [ours.logs, ...answers.map(({ blocks }) => blocks.get(number)?.logs ?? [])].flat();
+    const logs = lists().flatMap((blocks): readonly AnyLog[] => blocks.get(number)?.logs ?? []);
     return logs.some(({ transactionHash }) => transactionHash === stateSyncHash(network, ours));
   }
 }
@@ -115,10 +102,54 @@ async function orNull<T>(deciding: Promise<T>): Promise<T | null> {
   }
 }
 
-const isSame = (ours: Pick<BlockRef, 'hash'> | undefined, theirs: Pick<BlockRef, 'hash'> | undefined) =>
-  ours === undefined || theirs === undefined || ours.hash === theirs.hash;
-
 const numberOf = ({ number }: BlockRef) => number;
 
-const blocksWithLogs = (stored: ReadonlyMap<number, StoredBlock>, answers: readonly ProviderLogs[]): number[] =>
-  [...new Set([...stored.keys(), ...answers.flatMap(({ blocks }) => [...blocks.keys()])])].sort((a, b) => a - b);
+/** Marks blocks whose logs are proven, and repairs others. */
+export async function storeFindings(
+  { network, store, commit, onEvent }: FollowerContext,
+  proven: readonly ConfirmedBlock[],
+  repairs: readonly RepairedBlock[],
+  providers: readonly string[],
+): Promise<void> {
+  const { chainId } = network;
+  if (proven.length > 0) await commit(({ epoch }) => store.confirm(chainId, epoch, proven));
+  const blocks = repairs.toSorted((a, b) => a.number - b.number);
+  const [first] = blocks;
+  if (first === undefined) return;
+  await commit(({ epoch }) => store.repair({ chainId, epoch, blocks }));
+  onEvent({ type: 'repaired', block: first.number, blocks: blocks.length, providers });
+}
+
+/** Times that are compared in one call. */
+const MAX_TIMES = 500;
+
+/** Confirms block times that came from logs, by a second provider's logs or by headers, and corrects wrong ones. */
+export async function compareTimes(context: FollowerContext, reports: Reports, from: number, to: number) {
+  const { network, store, onEvent } = context;
+  const { chainId } = network;
+  const unchecked = await store.uncheckedTimes(chainId, { from, to, limit: MAX_TIMES });
+  if (unchecked.length === 0) return;
+  const isConfirmed = ({ number, timestamp }: BlockRef) => {
+    const times = reports.flatMap(({ blocks }) => blocks.get(number)?.timestamp ?? []);
+    return times.length > 1 && times.every((time) => time === timestamp);
+  };
+  const checked = unchecked.filter(isConfirmed);
+  const open = unchecked.filter((block) => !isConfirmed(block));
+  let wrong = 0;
+  for (const { provider } of reports) {
+    const left = open.filter(({ number }) => !checked.some((one) => one.number === number));
+    if (left.length === 0) break;
+    const headers = await provider.node.headers(left.map(({ number }) => number)).catch(() => []);
+    for (const [position, header] of headers.entries()) {
+      const block = left[position] as BlockRef;
+      if (header.hash !== block.hash || (context.proof.isProven && rootsOf(header) === null)) continue;
+      if (header.timestamp !== block.timestamp) wrong++;
+      checked.push({ ...block, timestamp: header.timestamp });
+    }
+  }
+  if (checked.length === 0) return;
+  checked.sort((a, b) => a.number - b.number);
+  const confirmed = checked.map((block) => ({ ...block, isProven: false }));
+  await context.commit(({ epoch }) => store.confirm(chainId, epoch, confirmed));
+  if (wrong > 0) onEvent({ type: 'retimed', block: (checked[0] as BlockRef).number, blocks: wrong });
+}

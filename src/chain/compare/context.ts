@@ -2,9 +2,9 @@
 
 import type { Finality, Network } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
-import { type Dispute, describeHalt, type Halt, type HaltCode, MAX_DISPUTED, MAX_DISPUTES } from '../../store/halt.ts';
+import { type Dispute, describeHalt, type Halt, MAX_DISPUTED, MAX_DISPUTES } from '../../store/halt.ts';
 import type { BlockRef, ChainState, CommitResult, Report, Store } from '../../store/store.ts';
-import { createProvability, type Provability } from '../prove/provability.ts';
+import { createProvability } from '../prove/provability.ts';
 import type { Provider } from '../rpc/provider-pool.ts';
 
 export type FollowerEvent =
@@ -17,28 +17,12 @@ export type FollowerEvent =
     }
   | { readonly type: 'retimed'; readonly block: number; readonly blocks: number }
   | { readonly type: 'differs'; readonly block: number; readonly what: readonly string[] }
-  | {
-      readonly type: 'halted';
-      readonly code: HaltCode;
-      /** Unix seconds. */
-      readonly since: number;
-      readonly cause: string;
-      readonly help: string;
-    }
+  | ({ readonly type: 'halted' } & Pick<Halt, 'code' | 'since'> & ReturnType<typeof describeHalt>)
   | { readonly type: 'resumed' }
   | { readonly type: 'disputed'; readonly vaults: readonly string[] }
   | { readonly type: 'undisputed'; readonly left: number }
   | { readonly type: 'proofs'; readonly mode: 'proven' | 'compared' }
   | { readonly type: 'unread'; readonly vault: string; readonly block: number; readonly reason: string };
-
-export interface TickProviders {
-  /** The provider that this tick reads from. */
-  readonly first: Provider;
-  /** The other available providers, used for comparison. */
-  readonly others: readonly Provider[];
-}
-
-export const allProviders = ({ first, others }: TickProviders): readonly Provider[] => [first, ...others];
 
 export interface ContextOptions {
   readonly network: Network;
@@ -57,29 +41,7 @@ export interface ContextOptions {
   readonly isBlamed: (provider: Provider) => boolean;
 }
 
-export interface FollowerContext extends ContextOptions {
-  readonly proof: Provability;
-  /** As of our latest commit. Null before the chain is claimed. */
-  readonly state: ChainState | null;
-  /** The verified block. Undefined if there is none, or its hash is not stored. */
-  verifiedBlock(): Promise<BlockRef | undefined>;
-  /** Claims the chain for this follower. Earlier epochs can no longer write. */
-  claim(firstBlock: number, partial: boolean): Promise<ChainState>;
-  /** Writes to the store under our epoch. */
-  commit(change: (state: ChainState) => Promise<CommitResult>): Promise<ChainState>;
-  /** Stores facts about the chain that are not blocks. */
-  report(report: Report): Promise<ChainState>;
-  /** Halts the chain, or resumes it with null. */
-  halt(halt: Halt | null): Promise<void>;
-  /** Refuses answers about some wallets. Halts the chain if there are too many. */
-  dispute(disputes: readonly Dispute[]): Promise<void>;
-  /** Answers about these wallets are given again. */
-  endDisputes(disputes: readonly Dispute[]): Promise<void>;
-  /** Emits the `halted` event. */
-  reportHalt(halt: Halt): void;
-  /** Reloads the state: an operator or another process may have changed it. */
-  refresh(): Promise<ChainState | null>;
-}
+export type FollowerContext = ReturnType<typeof createContext>;
 
 const nameOf = ({ vault, delegate, statement }: Dispute) => `${vault} ${delegate} ${statement === null}`;
 
@@ -90,7 +52,7 @@ function addDisputes(before: readonly Dispute[], more: readonly Dispute[]): read
   return [...before, ...[...added.values()].filter((one) => !known.has(nameOf(one)))];
 }
 
-export function createContext(options: ContextOptions): FollowerContext {
+export function createContext(options: ContextOptions) {
   const { network, store, onEvent } = options;
   const { chainId } = network;
   let state: ChainState | null = null;
@@ -109,54 +71,72 @@ export function createContext(options: ContextOptions): FollowerContext {
     return turn;
   }
 
-  const context: FollowerContext = {
+  /** Writes to the store under our epoch. */
+  async function commit(change: (state: ChainState) => Promise<CommitResult>): Promise<ChainState> {
+    if (state === null) throw new Error('The chain must be claimed before it is written to.');
+    return adopt((await change(state)).state);
+  }
+
+  /** Stores facts about the chain that are not blocks. */
+  const report = (report: Report) =>
+    commit(async ({ epoch }) => ({ state: await store.report(chainId, epoch, report) }));
+
+  /** Emits the `halted` event. */
+  const reportHalt = (halt: Halt) =>
+    onEvent({ type: 'halted', code: halt.code, since: halt.since, ...describeHalt(chainId, halt) });
+
+  /** Halts the chain, or resumes it with null. */
+  async function halt(halt: Halt | null): Promise<void> {
+    if (state === null) return;
+    await report({ halt });
+    if (halt === null) onEvent({ type: 'resumed' });
+    else reportHalt(halt);
+  }
+
+  return {
     ...options,
     proof: createProvability(network, options.providerCount, options.now, (isProven) =>
       onEvent({ type: 'proofs', mode: isProven ? 'proven' : 'compared' }),
     ),
-    get state() {
+    /** As of our latest commit. Null before the chain is claimed. */
+    get state(): ChainState | null {
       return state;
     },
-    async verifiedBlock() {
+    /** The verified block. Undefined if there is none, or its hash is not stored. */
+    async verifiedBlock(): Promise<BlockRef | undefined> {
       const verified = state?.verified;
       return verified == null ? undefined : (await store.blocks(chainId, { from: verified, to: verified }))[0];
     },
-    claim: async (firstBlock, partial) => adopt(await store.claim(chainId, firstBlock, partial)),
-    async commit(change) {
-      if (state === null) throw new Error('The chain must be claimed before it is written to.');
-      return adopt((await change(state)).state);
-    },
-    report: (report) => context.commit(async ({ epoch }) => ({ state: await store.report(chainId, epoch, report) })),
-    async halt(halt) {
-      if (state === null) return;
-      await context.report({ halt });
-      if (halt === null) onEvent({ type: 'resumed' });
-      else context.reportHalt(halt);
-    },
-    dispute: (disputes) =>
+    /** Claims the chain for this follower. Earlier epochs can no longer write. */
+    claim: async (firstBlock: number, partial: boolean) => adopt(await store.claim(chainId, firstBlock, partial)),
+    commit,
+    report,
+    reportHalt,
+    halt,
+    /** Refuses answers about some wallets. Halts the chain if there are too many. */
+    dispute: (disputes: readonly Dispute[]) =>
       inTurn(async () => {
         const [first] = disputes;
         if (state === null || first === undefined) return;
         const all = addDisputes(state.disputes, disputes);
         if (all.length === state.disputes.length) return;
-        await context.report({ disputes: all.slice(0, MAX_DISPUTES) });
+        await report({ disputes: all.slice(0, MAX_DISPUTES) });
         onEvent({ type: 'disputed', vaults: [...new Set(disputes.map(({ vault }) => vault))] });
         const vaults = new Set(all.map(({ vault }) => vault));
         const isTooMany = all.length > MAX_DISPUTES || vaults.size > MAX_DISPUTED;
-        if (isTooMany) await context.halt({ code: 'registry-mismatch', since: first.since, block: first.block });
+        if (isTooMany) await halt({ code: 'registry-mismatch', since: first.since, block: first.block });
       }),
-    endDisputes: (disputes) =>
+    /** Answers about these wallets are given again. */
+    endDisputes: (disputes: readonly Dispute[]) =>
       inTurn(async () => {
         const ended = new Set(disputes.map(nameOf));
         const left = state?.disputes.filter((one) => !ended.has(nameOf(one))) ?? [];
-        await context.report({ disputes: left });
+        await report({ disputes: left });
         onEvent({ type: 'undisputed', left: left.length });
-        if (left.length === 0 && state?.halt?.code === 'registry-mismatch') await context.halt(null);
+        if (left.length === 0 && state?.halt?.code === 'registry-mismatch') await halt(null);
       }),
-    reportHalt(halt) {
-      onEvent({ type: 'halted', code: halt.code, since: halt.since, ...describeHalt(chainId, halt) });
-    },
-    async refresh() {
+    /** Reloads the state: an operator or another process may have changed it. */
+    async refresh(): Promise<ChainState | null> {
       const stored = await store.chain(chainId);
       if (state !== null && stored?.epoch !== state.epoch) {
         throw new StoreError('overtaken', `Chain ${chainId}: another writer has claimed the chain.`);
@@ -165,5 +145,4 @@ export function createContext(options: ContextOptions): FollowerContext {
       return state;
     },
   };
-  return context;
 }

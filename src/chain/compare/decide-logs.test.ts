@@ -14,12 +14,11 @@ import { WALLETS } from '../../../test/support/lives.ts';
 import { on } from '../../../test/support/node-quirks.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
-import { parseLogs } from '../rpc/parse-response.ts';
+import { parseLogs } from '../rpc/node.ts';
 import { createProviderPool } from '../rpc/provider-pool.ts';
 import type { FollowerContext } from './context.ts';
-import { onlyComparable } from './cross-check.ts';
 import { decideLogs, proveByAny, refute } from './decide-logs.ts';
-import { toProviderLogs } from './provider-logs.ts';
+import { onlyComparable, toProviderLogs } from './provider-logs.ts';
 
 const grant = { call: ['v2', WALLETS[0], 'delegateAll', [WALLETS[1], NO_RIGHTS, true]], direct: true } as const;
 const maker = createChainMaker(100, 12, 1_700_000_000, { isProvable: false });

@@ -1,22 +1,21 @@
 // Decides which logs a block has when providers, or the index, disagree about it: by the block's own hash where the chain can be
 // proven, otherwise by receipts of transactions that every provider lists in the block.
 
-import type { Bytes32 } from '../../registry/delegation.ts';
+import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { registryAt } from '../../registry/network.ts';
-import type { LogRecord } from '../../store/store.ts';
+import { type Dispute, MAX_DISPUTES } from '../../store/halt.ts';
 import { fetchProven, proveLogs } from '../prove/block.ts';
 import { stateSyncHash } from '../prove/receipts.ts';
 import { Inconsistent, Untrusted } from '../rpc/errors.ts';
-import { groupLogs } from '../rpc/group-logs.ts';
-import type { BlockId, Header, NodeLog } from '../rpc/node.ts';
-import { parseHashes, parseLogs } from '../rpc/parse-response.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import { type BlockId, type Header, type NodeLog, parseHashes, parseLogs } from '../rpc/node.ts';
+import type { Provider, Providers } from '../rpc/provider-pool.ts';
+import { groupLogs } from '../rpc/registry-logs.ts';
 import { RpcError } from '../rpc/rpc.ts';
-import { eventKeys, isEqual, missingFrom } from './compare-logs.ts';
+import { type AnyLog, eventKey, eventKeys, eventOf, isEqual, missingFrom } from './compare-logs.ts';
 import type { FollowerContext } from './context.ts';
-import { logsOfBlock, type ProviderLogs } from './provider-logs.ts';
+import { logsOfBlock, type Reports } from './provider-logs.ts';
 
-export interface DecidedLogs {
+interface DecidedLogs {
   readonly header: Header;
   /** In the order of the block. */
   readonly logs: readonly NodeLog[];
@@ -29,26 +28,34 @@ export interface DecidedLogs {
  */
 export async function decideLogs(
   context: FollowerContext,
-  reports: readonly ProviderLogs[],
+  reports: Reports,
   block: BlockId,
   transactions: readonly Bytes32[] = [],
 ): Promise<DecidedLogs> {
-  const providers = reports.map(({ provider }) => provider);
   if (!context.proof.isProven) return decideByReceipts(context, reports, block, transactions);
-  const { header, logs } = await proveByAny(context, providers, block);
+  const providers = reports.map(({ provider }) => provider);
+  const { isDisputed, ...decided } = await proveReports(context, providers, reports, block);
+  if (isDisputed) throw new Inconsistent(`the providers disagree about the messages in block ${block.number}`);
+  return decided;
+}
+
+/** Decides by proof, and refutes the reports. `isDisputed`: about the messages in the block, which are left out. */
+export async function proveReports(
+  context: FollowerContext,
+  providers: Providers,
+  reports: Reports,
+  block: BlockId,
+  newBlock?: Header,
+): Promise<DecidedLogs & { readonly isDisputed: boolean }> {
+  const { header, logs } = await proveByAny(context, providers, block, newBlock);
   const messages = findMessages(context, reports, block);
-  if (messages === null) throw new Inconsistent(`the providers disagree about the messages in block ${block.number}`);
-  if (messages.length > 0) return { header, logs: [...logs, ...messages], isProven: false };
-  await refute(context, reports, block, logs);
-  return { header, logs, isProven: true };
+  const isProven = messages?.length === 0;
+  if (isProven) await refute(context, reports, block, logs, newBlock === undefined ? 'proven' : 'proven, new block');
+  return { header, logs: [...logs, ...(messages ?? [])], isProven, isDisputed: messages === null };
 }
 
 /** The logs of messages, which are not under the root of a block, after all others. Null if the providers disagree about them. */
-export function findMessages(
-  { network }: FollowerContext,
-  reports: readonly ProviderLogs[],
-  block: BlockId,
-): readonly NodeLog[] | null {
+function findMessages({ network }: FollowerContext, reports: Reports, block: BlockId): readonly NodeLog[] | null {
   const hash = stateSyncHash(network, block);
   const lists = reports.map((report) =>
     logsOfBlock(report, block).filter(({ transactionHash }) => transactionHash === hash),
@@ -59,27 +66,28 @@ export function findMessages(
 }
 
 /** How sure it is that a provider is wrong. Losing a comparison is not lying, and the logs of a new block can come a little later. */
-export type Certainty = 'proven' | 'proven, new block' | 'compared';
+type Certainty = 'proven' | 'proven, new block' | 'compared';
 
 /** Blames the providers that have a block and returned other logs than it is known to have. True if one has another block there. */
 export async function refute(
   { network, blame }: FollowerContext,
-  reports: readonly ProviderLogs[],
+  reports: Reports,
   block: BlockId,
-  logs: readonly (NodeLog | LogRecord)[],
+  logs: readonly AnyLog[],
   certainty: Certainty = 'proven',
 ): Promise<boolean> {
-  const keys = eventKeys(network, logs);
   let isOther = false;
   for (const report of reports) {
-    const reported = eventKeys(network, logsOfBlock(report, block));
-    if (isEqual(reported, keys)) continue;
+    const reported = logsOfBlock(report, block);
+    if (isEqual(network, reported, logs)) continue;
     const { node } = report.provider;
     // Some nodes return no logs of a block that they do not have yet.
     const header = reported.length === 0 ? await node.header(block.number).catch(() => null) : block;
     isOther ||= header !== null && header.hash !== block.hash;
     if (header?.hash !== block.hash) continue;
-    const isLate = certainty === 'proven, new block' && missingFrom(keys, reported).length === 0;
+    const isLate =
+      certainty === 'proven, new block' &&
+      missingFrom(eventKeys(network, logs), eventKeys(network, reported)).length === 0;
     const what = certainty === 'compared' ? 'other' : isLate ? 'too few' : 'wrong';
     const message = `the provider returned ${what} logs of block ${block.number}`;
     blame(report.provider, what === 'wrong' ? new Untrusted(message, block.number) : new Inconsistent(message));
@@ -88,12 +96,7 @@ export async function refute(
 }
 
 /** The logs of a block, by the first provider whose receipts prove them. */
-export async function proveByAny(
-  context: FollowerContext,
-  providers: readonly Provider[],
-  block: BlockId,
-  known?: Header,
-): Promise<{ readonly header: Header; readonly logs: readonly NodeLog[] }> {
+export async function proveByAny(context: FollowerContext, providers: Providers, block: BlockId, known?: Header) {
   let failure: unknown = new Inconsistent(`no provider has block ${block.number} (${block.hash})`);
   let refuted = 0;
   const isLate = (provider: Provider) => Number(context.isBlamed(provider));
@@ -116,7 +119,7 @@ export async function proveByAny(
 /** A transaction that one provider lists in the block and another does not, or with different receipts, decides nothing. */
 async function decideByReceipts(
   context: FollowerContext,
-  reports: readonly ProviderLogs[],
+  reports: Reports,
   block: BlockId,
   stored: readonly Bytes32[],
 ): Promise<DecidedLogs> {
@@ -153,4 +156,29 @@ async function decideByReceipts(
   const logs = groupLogs(found)[0]?.logs ?? [];
   await refute(context, reports, block, logs, 'compared');
   return { header, logs, isProven: false };
+}
+
+/** About the wallets of logs that only some of the lists have. */
+export async function findDisputes(
+  { network, store, now }: FollowerContext,
+  block: number,
+  lists: readonly (readonly AnyLog[])[],
+): Promise<Dispute[]> {
+  const { chainId } = network;
+  const since = Math.floor(now() / 1000);
+  const keys = lists.map((list) => new Set(eventKeys(network, list)));
+  const disputes = new Map<string, Dispute>();
+  const add = (vault: Address, delegate: Address | null) =>
+    disputes.set(`${vault} ${delegate}`, { vault, delegate, since, block, statement: null });
+  for (const log of lists.flat()) {
+    const event = eventOf(network, log);
+    if (keys.every((one) => one.has(eventKey(event)))) continue;
+    const { from: vault, to = null } = 'delegation' in event ? event.delegation : { to: null, ...event };
+    add(vault, to);
+    // The log may have ended what the wallet had granted to anybody.
+    const before = { block, logIndex: 0 };
+    const query = { chainId, vault, before, at: block - 1, limit: MAX_DISPUTES };
+    for (const delegate of to === null ? await store.v1Delegates(query) : []) add(vault, delegate);
+  }
+  return [...disputes.values()];
 }

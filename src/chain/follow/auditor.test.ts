@@ -7,7 +7,7 @@ import { MAINNET } from '../../../test/support/vectors.ts';
 import { createWorld, FIRST } from '../../../test/support/world.ts';
 import type { Question } from '../../registry/check.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
-import { listsAbout, questionsAbout } from '../audit/audit-subjects.ts';
+import { listsAbout, questionsAbout } from '../audit/registry-answers.ts';
 import { encodeCheck } from '../audit/registry-calls.ts';
 import { createAuditor } from './auditor.ts';
 

@@ -4,22 +4,11 @@
 import type { Question } from '../../registry/check.ts';
 import type { Network } from '../../registry/network.ts';
 import type { Store } from '../../store/store.ts';
-import { listsAbout, questionsAbout } from '../audit/audit-subjects.ts';
+import { listsAbout, questionsAbout } from '../audit/registry-answers.ts';
 import type { Follower } from './follower.ts';
-import { sleep } from './run-follower.ts';
+import { type RunOptions, sleep } from './run-follower.ts';
 
-export interface Auditor {
-  /** Audits what is due. True if there is more to do without a pause. */
-  run(): Promise<boolean>;
-  /** Compares every finalized block once. */
-  auditAll(): Promise<void>;
-  /** Adds denied checks: a delegation that the index lacks shows only there. */
-  addDenied(questions: readonly Question[]): void;
-  /** Blocks compared since the start. */
-  readonly blocks: number;
-  /** Registry answers compared since the start. */
-  readonly answers: number;
-}
+export type Auditor = ReturnType<typeof createAuditor>;
 
 const LOGS_EVERY_MS = 90_000;
 const ANSWERS_EVERY_MS = 300_000;
@@ -30,10 +19,7 @@ const LOGS_TO_SAMPLE = 200;
 const MAX_DENIED = 100;
 
 /** Runs concurrently with the follower's ticks, until the signal aborts. */
-export async function runAuditor(
-  auditor: Auditor,
-  { pollMs, signal, onError }: { pollMs: number; signal: AbortSignal; onError: (error: unknown) => void },
-): Promise<void> {
+export async function runAuditor(auditor: Auditor, { pollMs, signal, onError }: RunOptions): Promise<void> {
   while (!signal.aborted) {
     let hasMore = false;
     try {
@@ -50,8 +36,8 @@ export function createAuditor(
   { chainId }: Network,
   store: Store,
   now: () => number,
-  random: () => number = Math.random,
-): Auditor {
+  random = Math.random,
+) {
   let [logsAt, answersAt, proveAt, from, blocks, answers] = [now(), now(), now(), 0, 0, 0];
   let denied: Question[] = [];
   /** Whether a second provider answered the last time. */
@@ -88,7 +74,8 @@ export function createAuditor(
   }
 
   return {
-    async run() {
+    /** Audits what is due. True if there is more to do without a pause. */
+    async run(): Promise<boolean> {
       const { firstBlock = 0, verified = null, confirmed = null } = follower.state ?? {};
       if (verified === null || follower.isBusy) return false;
       // The first pass follows the backfill as fast as a second provider allows. Later passes compare one range at a time.
@@ -113,18 +100,22 @@ export function createAuditor(
       }
       return hasMore;
     },
-    async auditAll() {
+    /** Compares every finalized block once. */
+    async auditAll(): Promise<void> {
       const { firstBlock = 0, verified = null } = follower.state ?? {};
       if (verified === null) return;
       from = firstBlock;
       while (from <= verified && (await compareLogs(firstBlock, verified)) > 0);
     },
-    addDenied(questions) {
+    /** Adds denied checks: a delegation that the index lacks shows only there. */
+    addDenied(questions: readonly Question[]): void {
       denied = [...denied, ...questions].slice(-MAX_DENIED);
     },
+    /** Blocks compared since the start. */
     get blocks() {
       return blocks;
     },
+    /** Registry answers compared since the start. */
     get answers() {
       return answers;
     },

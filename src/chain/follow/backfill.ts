@@ -2,22 +2,18 @@
 // Newer blocks are read again with the window first, and proven before they are served.
 
 import type { BlockInput } from '../../store/store.ts';
-import { findAgreedBlock, MAX_DIFFERENCES } from '../compare/agreed-block.ts';
-import type { FollowerContext, TickProviders } from '../compare/context.ts';
-import { fetchReports, findDiffering, onlyComparable } from '../compare/cross-check.ts';
+import { fetchHeader, findAgreedBlock, findOther, MAX_DIFFERENCES, requireBlock } from '../compare/agreed-block.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { decideLogs } from '../compare/decide-logs.ts';
-import { findOther, hasBlock } from '../compare/find-block.ts';
-import { byNumber, type ProviderLogs } from '../compare/provider-logs.ts';
+import { fetchReports, findDiffering, onlyComparable, type ProviderLogs } from '../compare/provider-logs.ts';
 import { resolveBlocks } from '../compare/resolve-blocks.ts';
-import { Inconsistent, WrongChain } from '../rpc/errors.ts';
-import { type BlockLogs, groupLogs } from '../rpc/group-logs.ts';
+import { Inconsistent } from '../rpc/errors.ts';
 import type { Header, Node } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
-import { RpcError } from '../rpc/rpc.ts';
+import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
+import { type BlockLogs, groupLogs } from '../rpc/registry-logs.ts';
 import type { Ancestor, BlockRange, Commit } from './commit.ts';
 import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
-import { createGarbageCollector } from './garbage.ts';
-import { type HistoryPart, readHistory } from './read-history.ts';
+import { createGarbageCollector, type HistoryPart, readHistory } from './read-history.ts';
 
 /** Ranges that are prefetched while one is being written. */
 const PREFETCHED_RANGES = 4;
@@ -35,53 +31,43 @@ export function createBackfill(
   proveStored: (providers: TickProviders, to: Ancestor) => Promise<boolean>,
 ) {
   const { network, finality, ticks } = context;
-  const { chainId } = network;
 
   async function readAhead(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
     await context.report({ tip: tip.number });
-    const { node } = providers.first;
+    const { node } = providers[0];
     const finalized = Math.min(await finalizedNumber(network, finality, node, tip), tip.number);
     const oldEnd = finalized - READ_TWICE_BLOCKS;
-    const deadline = ticks() + TICK_MS;
-    if (ancestor.number < oldEnd) return readOld(providers, tip, ancestor, { to: oldEnd, deadline });
+    if (ancestor.number < oldEnd) return readOld(providers, tip, ancestor, oldEnd);
     // Blocks up to the finalized one are proven together after they are stored, and not served before. Newer ones are proven first.
     const isFinal = ancestor.number < finalized;
     if (!isFinal && (await proveStored(providers, ancestor))) return;
-    await readNew(providers, isFinal ? finalized : tip.number, ancestor, deadline, !isFinal);
+    await readNew(providers, ancestor, isFinal ? finalized : tip.number, !isFinal);
   }
 
   /** The audit compares old history with the other providers, at the speed they allow. */
-  async function readOld(
-    providers: TickProviders,
-    tip: Header,
-    ancestor: Ancestor,
-    limits: { readonly to: number; readonly deadline: number },
-  ): Promise<void> {
-    const { node, scanner } = providers.first.history;
+  async function readOld(providers: TickProviders, tip: Header, ancestor: Ancestor, last: number): Promise<void> {
+    const { node, scanner } = providers[0].history;
     let before = ancestor;
     const onPart = async ({ from, to, logs }: HistoryPart) => {
-      const end = await headerAt(node, to);
+      const end = await fetchHeader(context, node, to);
       const isOldEnough =
-        end.timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS && (await findOther(providers.others, end)) === null;
+        end.timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS &&
+        (await findOther(providers.slice(1), end)) === null;
       await commit(await toRange(node, from, end, groupLogs(logs), true), before, isOldEnough);
       before = end;
     };
-    await readHistory(scanner, { from: ancestor.number + 1, ...limits, ticks, onPart });
+    const deadline = ticks() + TICK_MS;
+    await readHistory(scanner, { from: ancestor.number + 1, to: last, deadline, ticks, onPart });
   }
 
-  async function readNew(
-    providers: TickProviders,
-    last: number,
-    ancestor: Ancestor,
-    deadline: number,
-    mustProve: boolean,
-  ): Promise<void> {
-    const { node, scanner } = providers.first.history;
+  async function readNew(providers: TickProviders, ancestor: Ancestor, last: number, mustProve: boolean) {
+    const deadline = ticks() + TICK_MS;
+    const { node, scanner } = providers[0].history;
     const reads: Promise<BlockRange>[] = [];
     let next = ancestor.number + 1;
     const prefetch = () => {
       if (next > last || ticks() > deadline) return;
-      const to = Math.min(last, next + scanner.rangeSize - 1);
+      const to = Math.min(last, next + scanner.rangeSize() - 1);
       const read = readRange(providers, next, to, mustProve);
       // The failure is thrown when this read is awaited in order.
       read.catch(() => {});
@@ -90,40 +76,27 @@ export function createBackfill(
     };
     for (let count = 0; count < PREFETCHED_RANGES; count++) prefetch();
     let from = ancestor;
-    const garbage = createGarbageCollector();
+    const release = createGarbageCollector();
     for (let range = await reads.shift(); range !== undefined; range = await reads.shift()) {
       prefetch();
-      await requireUnchanged(node, from);
+      // What was read links to the ancestor only if the chain still has it.
+      if (from.hash !== null) await requireBlock(node, { number: from.number, hash: from.hash });
       await commit({ ...range, isProving: context.proof.isProven && !mustProve }, from);
       from = range.end;
-      garbage.release(range.blocks.reduce((sum, { logs }) => sum + logs.length, 0));
+      release(range.blocks.reduce((sum, { logs }) => sum + logs.length, 0));
     }
   }
 
-  async function headerAt(node: Node, block: number): Promise<Header> {
-    const { chainId: found, header } = await node.headerAndChainId(block);
-    if (found !== chainId) throw new WrongChain(found);
-    if (header === null) throw new RpcError('refused', `the provider does not have block ${block}`);
-    context.proof.requireHeaders([header]);
-    return header;
-  }
-
-  async function readRange(
-    providers: TickProviders,
-    from: number,
-    to: number,
-    mustProve: boolean,
-  ): Promise<BlockRange> {
-    const { node, scanner } = providers.first.history;
-    const before = await headerAt(node, to);
-    const fetch = (provider: Provider) =>
-      (provider === providers.first ? scanner : provider.scanner).fetchLogs(from, to);
+  async function readRange(providers: TickProviders, from: number, to: number, mustProve: boolean) {
+    const { node, scanner } = providers[0].history;
+    const before = await fetchHeader(context, node, to);
+    const fetch = (provider: Provider) => (provider === providers[0] ? scanner : provider.scanner).fetchLogs(from, to);
     const all = await fetchReports(context, providers, fetch, CROSS_CHECK_TIMEOUT_MS);
-    const end = await headerAt(node, to);
+    const end = await fetchHeader(context, node, to);
     if (before.hash !== end.hash) throw new Inconsistent(`block ${to} changed while it was read`);
     const reports = await onlyComparable(context, all, end);
     const [ours] = reports as [ProviderLogs];
-    const blocks: Map<number, BlockLogs & { readonly isProven?: boolean }> = byNumber([...ours.blocks.values()]);
+    const blocks: Map<number, BlockLogs & { readonly isProven?: boolean }> = new Map(ours.blocks);
     const claimed = mustProve && context.proof.isProven ? blocks.keys() : [];
     const differing = findDiffering(context, reports);
     for (const number of new Set([...differing.slice(0, MAX_DIFFERENCES), ...claimed])) {
@@ -137,20 +110,14 @@ export function createBackfill(
     // Those that were proven wrong are blamed by now.
     if (differing.length > MAX_DIFFERENCES)
       throw new Inconsistent(`the providers disagree about ${differing.length} blocks`);
-    const settled = [...blocks.values()].sort((a, b) => a.number - b.number);
-    return toRange(node, from, end, settled, false);
+    const decided = [...blocks.values()].sort((a, b) => a.number - b.number);
+    return toRange(node, from, end, decided, false);
   }
 
-  async function toRange(
-    node: Node,
-    from: number,
-    end: Header,
-    blocks: readonly BlockLogs[],
-    isOld: boolean,
-  ): Promise<BlockRange> {
+  async function toRange(node: Node, from: number, end: Header, blocks: readonly BlockLogs[], isOld: boolean) {
     // The chain's first block is stored with its time, so that times before the first log can be answered.
     const isStart = context.state?.head == null && from === context.state?.firstBlock;
-    const start = isStart && from < end.number ? await headerAt(node, from) : null;
+    const start = isStart && from < end.number ? await fetchHeader(context, node, from) : null;
     const known = new Map([end, ...(start === null ? [] : [start])].map((header) => [header.number, header]));
     const between = { after: start?.timestamp ?? context.state?.head?.timestamp ?? 0, until: end.timestamp };
     const found = await resolveBlocks(node, network, blocks, { known, between, isOld });
@@ -160,11 +127,4 @@ export function createBackfill(
   }
 
   return { readAhead };
-}
-
-/** What was read links to the ancestor only if the chain still has it. */
-async function requireUnchanged(node: Node, { number, hash }: Ancestor): Promise<void> {
-  if (hash !== null && !(await hasBlock(node, { number, hash }))) {
-    throw new Inconsistent(`block ${number} changed while the blocks after it were read`);
-  }
 }

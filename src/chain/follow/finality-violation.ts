@@ -1,12 +1,13 @@
-// Handles a finalized block that changed: the chain halts, and resumes when a provider has our block again, or after all
+// Finds and handles a finalized block that changed: the chain halts, and resumes when a provider has our block again, or after all
 // providers have agreed on another one for a while.
 
 import type { BlockRef, ChainState } from '../../store/store.ts';
-import { findAgreedBlock } from '../compare/agreed-block.ts';
-import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
-import { bisectLast, hasBlock } from '../compare/find-block.ts';
-import { Inconsistent } from '../rpc/errors.ts';
+import { bisectLast, findAgreedBlock, hasBlock, headersAt } from '../compare/agreed-block.ts';
+import type { FollowerContext } from '../compare/context.ts';
+import { Inconsistent, Lagging } from '../rpc/errors.ts';
 import type { Header } from '../rpc/node.ts';
+import type { TickProviders } from '../rpc/provider-pool.ts';
+import { storeFirstBlock } from './first-block.ts';
 
 /** Another block is accepted after this many reads over this time. */
 const MIN_READS = 3;
@@ -18,27 +19,48 @@ export function createFinalityViolation(context: FollowerContext) {
   /** The block that the providers have instead of ours. A null hash: the chain ends below it. */
   let observed: { hash: Header['hash'] | null; since: number; reads: number } | null = null;
 
+  /** Whether the verified block was found to be on the chain, since the start or the last halt. */
+  let isChecked = false;
+
+  async function check(providers: TickProviders, { verified, head }: ChainState, tip: Header): Promise<void> {
+    if (isChecked || verified === null || head === null) return;
+    // The provider is behind us, or the chain became shorter: head-check.ts decides.
+    if (tip.number < verified) return;
+    const stored = await context.verifiedBlock();
+    const header = await providers[0].node.header(verified);
+    if (header === null) throw new Lagging(`the provider does not have block ${verified}`);
+    const isSame = stored === undefined || header.hash === stored.hash;
+    if (!isSame) await report(providers, stored, header);
+    isChecked = true;
+    if (isSame) await storeFirstBlock(context, providers);
+  }
+
   /** Halts the chain, unless another provider still has our block. A null header: the chain ends below our block. */
-  async function report({ others }: TickProviders, ours: BlockRef, header: Header | null): Promise<void> {
-    for (const { node } of others) {
-      const theirs = await node.header(ours.number).catch(() => null);
-      if (theirs?.hash === ours.hash)
-        throw new Inconsistent(`the provider has another block ${ours.number} than the other providers`);
-    }
+  async function report([, ...others]: TickProviders, ours: BlockRef, header: Header | null): Promise<void> {
+    const headers = await headersAt(others, ours.number);
+    if (headers.some((theirs) => theirs?.hash === ours.hash))
+      throw new Inconsistent(`the provider has another block ${ours.number} than the other providers`);
     const theirs = header?.hash ?? null;
     observed = { hash: theirs, since: now(), reads: 1 };
     const since = Math.floor(now() / 1000);
     await context.halt({ code: 'finality-violation', since, block: ours.number, theirs });
   }
 
-  /** True if the chain may resume. */
+  /** Resumes the chain if that is resolved. */
+  async function resume(providers: TickProviders, state: ChainState): Promise<boolean> {
+    if (!(await isResolved(providers, state))) return false;
+    isChecked = false;
+    await context.halt(null);
+    return true;
+  }
+
   async function isResolved(providers: TickProviders, state: ChainState): Promise<boolean> {
     const { verified, head } = state;
     if (verified === null || head === null) return true;
     const stored = await context.verifiedBlock();
     if (stored === undefined) return true;
-    for (const { node } of allProviders(providers)) if (await hasBlock(node, stored).catch(() => false)) return true;
-    const hash = (await providers.first.node.header(verified))?.hash ?? null;
+    if ((await headersAt(providers, verified)).some((theirs) => theirs?.hash === stored.hash)) return true;
+    const hash = (await providers[0].node.header(verified))?.hash ?? null;
     if (observed === null || observed.hash !== hash) observed = { hash, since: now(), reads: 0 };
     observed.reads++;
     if (observed.reads < MIN_READS || now() - observed.since < MIN_MS) return false;
@@ -50,17 +72,17 @@ export function createFinalityViolation(context: FollowerContext) {
   }
 
   async function requireAgreement(providers: TickProviders, number: number, hash: Header['hash'] | null) {
-    const headers = await Promise.all(providers.others.map(({ node }) => node.header(number).catch(() => null)));
+    const headers = await headersAt(providers.slice(1), number);
     if (headers.every((theirs) => theirs === null || theirs.hash === hash)) return;
     // A single block that a provider made up is not the parent of the next one.
-    const child = await providers.first.node.header(number + 1);
-    const agreed = child && (await findAgreedBlock(context, allProviders(providers), number, child));
+    const child = await providers[0].node.header(number + 1);
+    const agreed = child && (await findAgreedBlock(context, providers, number, child));
     if (!agreed?.isAll || agreed.header.hash !== hash)
       throw new Inconsistent(`the providers disagree about block ${number}`);
   }
 
   /** The newest stored finalized block that the provider has. */
-  async function findCommonBlock({ first }: TickProviders, { firstBlock }: ChainState, verified: number) {
+  async function findCommonBlock([first]: TickProviders, { firstBlock }: ChainState, verified: number) {
     const blocks = await store.blocks(chainId, { from: firstBlock, to: verified });
     const isTheirs = (position: number) => hasBlock(first.node, blocks[position] as BlockRef);
     return blocks[await bisectLast(blocks.length, isTheirs)];
@@ -83,7 +105,7 @@ export function createFinalityViolation(context: FollowerContext) {
     return true;
   }
 
-  return { report, isResolved };
+  return { check, report, resume };
 }
 
 export type FinalityViolation = ReturnType<typeof createFinalityViolation>;

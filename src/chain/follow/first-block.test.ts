@@ -17,7 +17,8 @@ import type { Address } from '../../registry/delegation.ts';
 import { NETWORKS, type Network } from '../../registry/network.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
-import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
+import type { TickProviders } from '../rpc/provider-pool.ts';
 import { storeFirstBlock } from './first-block.ts';
 
 const MAINNET = NETWORKS.get(1) as Network;
@@ -179,7 +180,7 @@ test('the first block of an older store is added only if providers agree about i
       commit: (run: (state: object) => Promise<unknown>) => run({ epoch: 1 }),
     } as unknown as FollowerContext;
     const [one, ...others] = headers.map((header) => ({ node: { header: async () => header } }));
-    await storeFirstBlock(context, { first: one, others } as unknown as TickProviders);
+    await storeFirstBlock(context, [one, ...others] as unknown as TickProviders);
     return repaired;
   };
   expect(await added(first)).toEqual([first]);

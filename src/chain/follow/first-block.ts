@@ -2,11 +2,11 @@
 
 import type { Network } from '../../registry/network.ts';
 import { ALL_VERSIONS } from '../../registry/versions.ts';
-import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
-import { bisectLast } from '../compare/find-block.ts';
+import { bisectLast, headersAt } from '../compare/agreed-block.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import type { Node } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
-import { registryFilter } from '../rpc/registry-filter.ts';
+import type { Providers, TickProviders } from '../rpc/provider-pool.ts';
+import { registryFilter } from '../rpc/registry-logs.ts';
 import { RpcError } from '../rpc/rpc.ts';
 
 /** Of the oldest registry that the network has. */
@@ -21,21 +21,17 @@ async function hasRegistry(network: Network, node: Node, block: number): Promise
 }
 
 /** The operator's choice, the network's published block, or the lowest block at which a provider has registry code. */
-export async function findFirstBlock(
-  network: Network,
-  providers: readonly Provider[],
-  configured: number | undefined,
-): Promise<{ readonly first: number; readonly partial: boolean }> {
+export async function findFirstBlock(network: Network, providers: Providers, configured: number | undefined) {
   const published = publishedFirstBlock(network);
   if (published !== undefined) {
     const first = configured ?? published;
-    return { first, partial: first > published };
+    return { firstBlock: first, partial: first > published };
   }
   const first = configured ?? (await findLowestWithCode(network, providers));
-  return { first, partial: first > 0 && !(await isSurelyAbsent(network, providers, first - 1)) };
+  return { firstBlock: first, partial: first > 0 && !(await isSurelyAbsent(network, providers, first - 1)) };
 }
 
-async function findLowestWithCode(network: Network, providers: readonly Provider[]): Promise<number> {
+async function findLowestWithCode(network: Network, providers: Providers): Promise<number> {
   const found: number[] = [];
   let failure: unknown = new RpcError('refused', `chain ${network.chainId} has no registry`);
   for (const { node } of providers) {
@@ -55,7 +51,7 @@ async function findLowestWithCode(network: Network, providers: readonly Provider
  * Some providers answer "no code" for a block whose state they have pruned. That proves absence only if they have other state
  * of that block. If no provider can prove it, the registries may have been there.
  */
-async function isSurelyAbsent(network: Network, providers: readonly Provider[], block: number): Promise<boolean> {
+async function isSurelyAbsent(network: Network, providers: Providers, block: number): Promise<boolean> {
   let isProven = false;
   for (const { node } of providers) {
     try {
@@ -69,8 +65,8 @@ async function isSurelyAbsent(network: Network, providers: readonly Provider[], 
 }
 
 /**
- * Stores of earlier versions lack the first block, and with it the times before the first log. Adds it. Does nothing if no
- * provider has its header, or if providers disagree.
+ * An imported index lacks the first block, and with it the times before the first log. Adds it. Does nothing if no provider has its
+ * header, or if providers disagree.
  */
 export async function storeFirstBlock(context: FollowerContext, providers: TickProviders): Promise<void> {
   const { state, store, network } = context;
@@ -78,8 +74,7 @@ export async function storeFirstBlock(context: FollowerContext, providers: TickP
   if (state?.head == null || state.head.number === state.firstBlock) return;
   const { firstBlock: number, head } = state;
   if ((await store.blocks(chainId, { from: number, to: number })).length > 0) return;
-  const headers = await Promise.all(allProviders(providers).map(({ node }) => node.header(number).catch(() => null)));
-  const [header, ...others] = headers.filter((one) => one !== null);
+  const [header, ...others] = (await headersAt(providers, number)).filter((one) => one !== null);
   if (header === undefined || others.some(({ hash }) => hash !== header.hash)) return;
   const [next] = await store.logs(chainId, { from: number, to: head.number, limit: 1 });
   if (header.timestamp > (next?.block ?? head).timestamp) return;

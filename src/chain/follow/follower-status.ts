@@ -1,8 +1,8 @@
 // The status of a chain's follower: for the log, the terminal, /networks and the metrics.
 
 import type { FollowerTrouble } from '../../api/follower-troubles.ts';
+import type { ProviderCause } from '../../api/provider-causes.ts';
 import type { FollowerEvent } from '../compare/context.ts';
-import type { FailureCause } from '../rpc/failure-cause.ts';
 import type { RpcStats } from '../rpc/rpc-stats.ts';
 import type { Evidence } from './live.ts';
 
@@ -11,7 +11,7 @@ export interface ProviderStatus {
   /** False after a failure. */
   readonly healthy: boolean;
   /** The cause of the last failure. Null while healthy. The node's own message goes to the log only. */
-  readonly cause: FailureCause | null;
+  readonly cause: ProviderCause | null;
 }
 
 export interface FollowerStatus {
@@ -27,7 +27,7 @@ export interface FollowerStatus {
   readonly secondsLeft: number | null;
   readonly providers: readonly ProviderStatus[];
   /** Failures by provider and cause. */
-  readonly providerFailures: Readonly<Record<string, Readonly<Partial<Record<FailureCause, number>>>>>;
+  readonly providerFailures: Readonly<Record<string, Readonly<Partial<Record<ProviderCause, number>>>>>;
   readonly rpc: RpcStats;
   /** Events by type. */
   readonly events: Readonly<Partial<Record<FollowerEvent['type'], number>>>;

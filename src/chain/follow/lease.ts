@@ -87,11 +87,7 @@ async function take(store: LeaseOptions['store'], chainId: number, holder: strin
   return (await store.lease(chainId, holder, LEASE_MS)) === holder;
 }
 
-async function runWhileHeld(
-  { store, chainId, signal, onError }: LeaseOptions,
-  holder: string,
-  work: Work,
-): Promise<StopReason> {
+async function runWhileHeld({ store, chainId, signal, onError }: LeaseOptions, holder: string, work: Work) {
   const lost = new AbortController();
   let heldAt = performance.now();
   const renew = async () => {

@@ -2,16 +2,22 @@
 // be proven, no log is committed that its block's hash does not commit to.
 
 import type { BlockInput } from '../../store/store.ts';
-import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
-import { fetchReports, findDiffering, onlyComparable } from '../compare/cross-check.ts';
-import { decideLogs, findMessages, proveByAny, refute } from '../compare/decide-logs.ts';
-import { findDisputes } from '../compare/disputed-wallets.ts';
-import { logsOfBlock, type ProviderLogs } from '../compare/provider-logs.ts';
+import { numbersFrom } from '../compare/agreed-block.ts';
+import type { FollowerContext } from '../compare/context.ts';
+import { decideLogs, findDisputes, proveReports } from '../compare/decide-logs.ts';
+import {
+  fetchReports,
+  findDiffering,
+  logsOfBlock,
+  onlyComparable,
+  type ProviderLogs,
+  type Reports,
+} from '../compare/provider-logs.ts';
 import { toBlockInput } from '../compare/resolve-blocks.ts';
 import { absenceBy, isExcluded } from '../prove/absence.ts';
 import { Inconsistent } from '../rpc/errors.ts';
 import type { Header, NodeLog } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import type { Ancestor, Commit } from './commit.ts';
 
 /** If the index is further behind than this, the backfill reads ranges first. */
@@ -21,6 +27,7 @@ const CROSS_CHECK_TIMEOUT_MS = 2000;
 
 /** How the logs of a block, or that it has none, are known. */
 export type Evidence = 'bloom' | 'receipts' | 'compared';
+type KnownLogs = { readonly logs: readonly NodeLog[]; readonly evidence: Evidence };
 
 export function createLive(context: FollowerContext, commit: Commit, onBlock: (evidence: Evidence) => void) {
   const { network } = context;
@@ -34,9 +41,8 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
   }
 
   async function readBlocks(providers: TickProviders, tip: Header, ancestor: Ancestor): Promise<void> {
-    const count = tip.number - ancestor.number - 1;
-    const between = Array.from({ length: count }, (_, position) => ancestor.number + 1 + position);
-    const headers = [...(await providers.first.node.headers(between)), tip];
+    const between = await providers[0].node.headers(numbersFrom(ancestor.number + 1, tip.number - 1));
+    const headers = [...between, tip];
     context.proof.requireHeaders(headers);
     requireLinked(headers, ancestor);
     const all = await fetchReports(
@@ -53,50 +59,30 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
     await commit({ end: tip, blocks, isProving: false }, ancestor);
   }
 
-  async function readBlock(
-    providers: TickProviders,
-    header: Header,
-    reports: readonly ProviderLogs[],
-    isDisputed: boolean,
-  ): Promise<BlockInput> {
-    const reported = reports.flatMap((report) => logsOfBlock(report, header));
-    const decided = context.proof.isProven ? await proveBlock(providers, header, reports, reported.length > 0) : null;
-    if (decided !== null) {
-      onBlock(decided.evidence);
-      return toBlockInput(network, header, decided.logs, decided.evidence !== 'compared');
-    }
-    onBlock('compared');
+  async function readBlock(providers: TickProviders, header: Header, reports: Reports, isDisputed: boolean) {
     const [ours] = reports as [ProviderLogs];
-    const logs = isDisputed ? (await decideLogs(context, reports, header)).logs : logsOfBlock(ours, header);
-    return toBlockInput(network, header, logs, false);
+    const proven = context.proof.isProven ? await proveBlock(providers, header, reports) : null;
+    const { logs, evidence }: KnownLogs = proven ?? {
+      logs: isDisputed ? (await decideLogs(context, reports, header)).logs : logsOfBlock(ours, header),
+      evidence: 'compared',
+    };
+    onBlock(evidence);
+    return toBlockInput(network, header, logs, evidence !== 'compared');
   }
 
   /** Null if the block is not proven: it has no logs as far as anyone says, or logs that its hash does not commit to. */
-  async function proveBlock(
-    providers: TickProviders,
-    header: Header,
-    reports: readonly ProviderLogs[],
-    isClaimed: boolean,
-  ): Promise<{ readonly logs: readonly NodeLog[]; readonly evidence: Evidence } | null> {
+  async function proveBlock(providers: TickProviders, header: Header, reports: Reports): Promise<KnownLogs | null> {
+    const lists = reports.map((report) => logsOfBlock(report, header));
+    const isClaimed = lists.some((list) => list.length > 0);
     const absence = absenceBy(network, header.bloom);
-    const byBloom = { logs: [], evidence: 'bloom' } as const;
-    if (!isClaimed && absence !== 'suspect') {
-      if (absence === 'excluded') return byBloom;
-      if (absence === 'compared') return null;
-    }
-    const proving = proveByAny(context, allProviders(providers), header, header);
+    if (!isClaimed && absence === 'excluded') return { logs: [], evidence: 'bloom' };
+    if (!isClaimed && absence === 'compared') return null;
+    const proving = proveReports(context, providers, reports, header, header);
     const proven = await (!isClaimed && absence === 'sampled' ? proving.catch(() => null) : proving);
     if (proven === null) return null;
-    const { logs } = proven;
-    const messages = findMessages(context, reports, header);
-    if (messages === null) {
-      const lists = reports.map((report) => logsOfBlock(report, header));
-      await context.dispute(await findDisputes(context, header.number, [logs, ...lists]));
-      return { logs, evidence: 'compared' };
-    }
-    if (messages.length > 0) return { logs: [...logs, ...messages], evidence: 'compared' };
-    await refute(context, reports, header, logs, 'proven, new block');
-    return absence === 'excluded' ? byBloom : { logs, evidence: 'receipts' };
+    const { logs, isProven, isDisputed } = proven;
+    if (isDisputed) await context.dispute(await findDisputes(context, header.number, [logs, ...lists]));
+    return { logs, evidence: isProven ? (absence === 'excluded' ? 'bloom' : 'receipts') : 'compared' };
   }
 
   /** The newest block is read by hash: a node that does not have it yet then fails instead of returning no logs. */
@@ -109,11 +95,7 @@ export function createLive(context: FollowerContext, commit: Commit, onBlock: (e
   }
 
   /** Without proofs, reads blocks again whose bloom has a registry event, although no log was returned: logs can come later. */
-  async function fetchMissing(
-    scanner: Provider['scanner'],
-    headers: readonly Header[],
-    logs: readonly NodeLog[],
-  ): Promise<NodeLog[]> {
+  async function fetchMissing(scanner: Provider['scanner'], headers: readonly Header[], logs: readonly NodeLog[]) {
     const seen = new Set(logs.map(({ blockHash }) => blockHash));
     const found: NodeLog[] = [];
     for (const { hash, bloom } of network.bloom ? headers : []) {

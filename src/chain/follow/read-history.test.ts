@@ -3,7 +3,7 @@ import { type Following, following } from '../../../test/support/following.ts';
 import { type HistoryNodeOptions, startHistoryNode } from '../../../test/support/history-node.ts';
 import { createRandom } from '../../../test/support/random.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
-import { readStoredLogs } from '../compare/stored-blocks.ts';
+import { readStoredLogs } from '../compare/compare-logs.ts';
 import type { Node, NodeLog } from '../rpc/node.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import { createScanner } from '../rpc/scanner.ts';

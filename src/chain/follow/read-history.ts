@@ -3,7 +3,6 @@
 
 import type { NodeLog } from '../rpc/node.ts';
 import { keyOf, type Scanner } from '../rpc/scanner.ts';
-import { createGarbageCollector } from './garbage.ts';
 
 /** Logs in memory at once: read and not yet committed, or expected from calls in flight. About 100 MB. */
 const MAX_HELD_LOGS = 12_000;
@@ -21,7 +20,7 @@ export interface HistoryPart {
   readonly logs: readonly NodeLog[];
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly from: number;
   readonly to: number;
   /** No call starts after this time, by `ticks`. */
@@ -40,6 +39,8 @@ interface Piece extends HistoryPart {
   readonly isComplete: boolean;
 }
 
+type Joined = readonly [below: Piece | null, above: Piece | null];
+
 /** If a call fails, passes on what was read before it, then throws. */
 export async function readHistory(
   scanner: Scanner,
@@ -57,7 +58,7 @@ export async function readHistory(
     // The consumer waits for this call.
     if (reads.length + inFlight === 0) return true;
     if (latest === null || inFlight >= MAX_CALLS_IN_FLIGHT || reads.length >= MAX_CALLS_AHEAD) return false;
-    const expected = (latest.logs.length * scanner.rangeSize) / sizeOf(latest);
+    const expected = (latest.logs.length * scanner.rangeSize()) / sizeOf(latest);
     return taken + waiting + expected * (inFlight + 1) <= maxHeldLogs;
   };
   const fill = () => {
@@ -75,7 +76,7 @@ export async function readHistory(
   };
   const receive = (pieces: Piece[]) => {
     inFlight--;
-    waiting += countLogs(pieces);
+    for (const piece of pieces) waiting += piece.logs.length;
     latest = pieces.at(-1) ?? latest;
     fill();
     return pieces;
@@ -89,7 +90,7 @@ export async function readHistory(
   let logs: NodeLog[] = [];
   let start = from;
   let began = ticks();
-  const garbage = createGarbageCollector();
+  const release = createGarbageCollector();
   /** Its end is not checked yet. */
   let last: Piece | null = null;
   /** The last block whose logs are complete. */
@@ -110,7 +111,7 @@ export async function readHistory(
       for (const piece of await read) {
         waiting -= piece.logs.length;
         taken += piece.logs.length;
-        const [below, above]: readonly [Piece | null, Piece | null] = await join(scanner, last, piece);
+        const [below, above]: Joined = await join(scanner, last, piece);
         add(below);
         last = above;
       }
@@ -119,7 +120,7 @@ export async function readHistory(
       const count = logs.length;
       await onPart(endPart());
       taken = last?.logs.length ?? 0;
-      garbage.release(count);
+      release(count);
       fill();
     }
     add((await join(scanner, last, null))[0]);
@@ -132,8 +133,6 @@ export async function readHistory(
     if (checked >= start) await onPart(endPart());
   }
 }
-
-const countLogs = (pieces: readonly Piece[]) => pieces.reduce((sum, { logs }) => sum + logs.length, 0);
 
 const sizeOf = ({ from, to }: HistoryPart) => to - from + 1;
 
@@ -153,13 +152,13 @@ function findOverlap(latest: Piece | null, rangeSize: number): number {
 async function fetchPieces(scanner: Scanner, from: number, to: number): Promise<Piece[]> {
   const pieces: Piece[] = [];
   let end = to;
-  for (let next = from; next <= to; end = Math.min(to, next + scanner.rangeSize - 1)) {
+  for (let next = from; next <= to; end = Math.min(to, next + scanner.rangeSize() - 1)) {
     const isBlock = end === next;
     const logs = await (isBlock ? scanner.fetchLogs(next, end) : scanner.fetchUnchecked(next, end));
     if (logs === null) continue;
     const piece = { from: next, to: end, logs, blocks: spanOf(logs), isComplete: isBlock };
     pieces.push(piece);
-    next = end + 1 - (end === to ? 0 : findOverlap(piece, scanner.rangeSize));
+    next = end + 1 - (end === to ? 0 : findOverlap(piece, scanner.rangeSize()));
   }
   return pieces;
 }
@@ -168,11 +167,7 @@ async function fetchPieces(scanner: Scanner, from: number, to: number): Promise<
  * Checks that the provider truncated neither the end of one piece nor the start of the next, and reads both completely if it did.
  * Returns them without their common blocks in the second.
  */
-async function join(
-  scanner: Scanner,
-  below: Piece | null,
-  above: Piece | null,
-): Promise<readonly [Piece | null, Piece | null]> {
+async function join(scanner: Scanner, below: Piece | null, above: Piece | null): Promise<Joined> {
   if (await isWhole(scanner, below, above)) return [below, cutBelow(above, below)];
   const [first, second] = [below && (await fetchAgain(scanner, below)), above && (await fetchAgain(scanner, above))];
   return [first, cutBelow(second, first)];
@@ -186,7 +181,7 @@ async function isWhole(scanner: Scanner, below: Piece | null, above: Piece | nul
     if (ours.length > 0 && reachesOver(below, above, start)) return true;
   }
   const known = [...(below?.logs ?? []), ...(above?.logs ?? [])];
-  for (const [low, high] of findGaps(scanner.rangeSize, below, above)) {
+  for (const [low, high] of findGaps(scanner.rangeSize(), below, above)) {
     const logs = await scanner.fetchUnchecked(low, high);
     if (logs === null || !isSame(logs, logsIn(known, low, high))) return false;
   }
@@ -245,4 +240,21 @@ function cutBelow(piece: Piece | null, below: Piece | null): Piece | null {
   if (piece === null || below === null || piece.from > below.to) return piece;
   const from = below.to + 1;
   return { ...piece, from, logs: piece.logs.filter(({ blockNumber }) => blockNumber >= from) };
+}
+
+/** One collection costs 1 to 2 % of the CPU that this many logs cost. */
+const LOGS_PER_COLLECTION = 16_000;
+
+/**
+ * Collects garbage during a backfill. Logs live long enough to look permanent to the runtime, which then lets the heap grow several
+ * times over before it collects them. The function is to be called when logs are committed and no longer referenced.
+ */
+export function createGarbageCollector(): (logs: number) => void {
+  let uncollected = 0;
+  return (logs) => {
+    uncollected += logs;
+    if (uncollected < LOGS_PER_COLLECTION) return;
+    uncollected = 0;
+    Bun.gc(true);
+  };
 }

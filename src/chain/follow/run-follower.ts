@@ -1,5 +1,6 @@
 // Runs a follower: tick after tick, until it is stopped, overtaken or stalled.
 
+import { setTimeout } from 'node:timers/promises';
 import { StoreError } from '../../store/errors.ts';
 import type { Follower } from './follower.ts';
 
@@ -53,14 +54,6 @@ export async function runFollower(follower: Follower, options: RunOptions): Prom
   return 'stopped';
 }
 
+/** Ends early when the signal aborts. */
 export const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
-  });
+  setTimeout(ms, undefined, { signal }).catch(() => {});

@@ -1,13 +1,12 @@
 // Verifies the window, which is all blocks above the verified one: reads it again from every provider, and advances the
 // verified block to the newest finalized block that is unchanged.
 
-import type { BlockRef } from '../../store/store.ts';
+import { findOther, requireBlock } from '../compare/agreed-block.ts';
 import { compareBlocks } from '../compare/compare-blocks.ts';
-import { allProviders, type FollowerContext, type TickProviders } from '../compare/context.ts';
-import { findOther, hasBlock } from '../compare/find-block.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import type { Revocations } from '../revocations/revocations.ts';
-import { Inconsistent } from '../rpc/errors.ts';
 import type { Header } from '../rpc/node.ts';
+import type { TickProviders } from '../rpc/provider-pool.ts';
 import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
 
 const VERIFY_EVERY_MS = 60_000;
@@ -20,7 +19,7 @@ export function createWindow(context: FollowerContext, revocations: Revocations)
   /** Does nothing if the last verification was less than a minute ago. */
   async function verify(providers: TickProviders, tip: Header): Promise<void> {
     if (context.state?.head == null || now() - verifiedAt < VERIFY_EVERY_MS) return;
-    const { node } = providers.first;
+    const { node } = providers[0];
     const { head, verified, firstBlock } = context.state;
     const floor = verified ?? firstBlock - 1;
     const finalized = await finalizedNumber(network, finality, node, tip);
@@ -29,17 +28,14 @@ export function createWindow(context: FollowerContext, revocations: Revocations)
       ({ number, timestamp }) => number <= finalized && timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS,
     );
     // The candidate's hash is checked before and after the logs are read, and no other provider may have another block there.
-    const requireUnchanged = async (block: BlockRef) => {
-      if (!(await hasBlock(node, block))) throw new Inconsistent(`block ${block.number} changed in the window`);
-    };
-    if (candidate !== undefined) await requireUnchanged(candidate);
+    if (candidate !== undefined) await requireBlock(node, candidate);
     const range = [floor + 1, head.number] as const;
-    const result = await compareBlocks(context, allProviders(providers), head, ...range, providers.first);
+    const result = await compareBlocks(context, providers, head, ...range, providers[0]);
     if (!result.isComplete) return;
     await revocations.verify(providers, ...range);
-    const isAgreed = candidate !== undefined && (await findOther(providers.others, candidate, stored)) === null;
+    const isAgreed = candidate !== undefined && (await findOther(providers.slice(1), candidate, stored)) === null;
     if (candidate !== undefined && candidate.number > floor && isAgreed) {
-      await requireUnchanged(candidate);
+      await requireBlock(node, candidate);
       await context.commit(({ epoch, head: after }) =>
         store.apply({ chainId, epoch, after, blocks: [], head: after ?? head, verified: candidate.number }),
       );

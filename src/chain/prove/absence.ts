@@ -2,8 +2,8 @@
 // the receipts of the block do: always where the bloom is so empty that a match means something, and for a share of the rest.
 
 import type { Network } from '../../registry/network.ts';
-import { registryFilter } from '../rpc/registry-filter.ts';
-import { bloomMayContain } from './bloom.ts';
+import { registryFilter } from '../rpc/registry-logs.ts';
+import { keccakBytes } from './keccak.ts';
 
 /** A bloom that matches by chance more rarely than this is worth a call each time. */
 const CLEAR_CHANCE = 0.05;
@@ -14,13 +14,13 @@ const BLOOM_BITS = 2048;
 const BITS_OF_VALUE = 3;
 
 /** `suspect`: the block must be proven, because its bloom hardly matches by chance. `sampled`: it should be. */
-export type Absence = 'excluded' | 'suspect' | 'sampled' | 'compared';
+type Absence = 'excluded' | 'suspect' | 'sampled' | 'compared';
 
 /** Whether the bloom of a proven header shows that the receipts under its root have no event of the registries. */
 export function isExcluded(network: Network, bloom: string | null): boolean {
   if (!network.bloom || bloom === null) return false;
   const { address, topics } = registryFilter(network);
-  const has = (value: string) => bloomMayContain(bloom, value);
+  const has = (value: string) => mayContain(bloom, value);
   return !address.some(has) || !topics.flat().some(has);
 }
 
@@ -44,3 +44,13 @@ function chanceOf(bloom: string, values: number): number {
 }
 
 const BITS_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length);
+
+/** Whether a log with this address or topic may be in the block: a bloom has false positives, never false negatives. */
+function mayContain(bloom: string, value: string): boolean {
+  const hash = keccakBytes(Uint8Array.fromHex(value.slice(2)));
+  return [0, 2, 4].every((position) => {
+    const bit = (((hash[position] as number) << 8) | (hash[position + 1] as number)) & (BLOOM_BITS - 1);
+    const start = 2 + 2 * (255 - (bit >> 3));
+    return (Number.parseInt(bloom.slice(start, start + 2), 16) & (1 << (bit & 7))) !== 0;
+  });
+}

@@ -3,17 +3,17 @@
 import type { Bytes32 } from '../../registry/delegation.ts';
 import { type Network, registryAt } from '../../registry/network.ts';
 import { Inconsistent, Untrusted } from '../rpc/errors.ts';
-import type { Header, Node, NodeLog } from '../rpc/node.ts';
-import { isBytes32, parseLogs, type ReceiptJson } from '../rpc/parse-response.ts';
+import { type Header, isBytes32, type Node, type NodeLog, parseLogs, type ReceiptJson } from '../rpc/node.ts';
 import { isExcluded } from './absence.ts';
 import { comesOut } from './header.ts';
 import { receiptsRoot, stateSyncHash } from './receipts.ts';
 
-export interface Roots {
+interface Roots {
   readonly receipts: Bytes32;
   readonly state: Bytes32;
 }
 
+/** A header is used several times, and to hash it takes 50 µs, or milliseconds where a thousand times are tried. */
 const cache = new WeakMap<Header, Roots | null>();
 
 const lower = (value: Bytes32) => value.toLowerCase() as Bytes32;
@@ -44,7 +44,7 @@ export function requireRoots(header: Header): Roots {
   return roots;
 }
 
-/** A header that hashes to its hash is the same on every node. */
+/** A header that hashes to its hash is the same on every node: this saves a call for each block with logs or revocations. */
 const proven = new Map<Bytes32, Header>();
 const MAX_PROVEN = 100;
 

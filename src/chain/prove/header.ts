@@ -8,49 +8,20 @@ export type BlockJson = Readonly<Record<string, unknown>>;
 
 type Fields = readonly Uint8Array[];
 
+const UP_TO_BLOOM = ['parentHash', 'sha3Uncles', 'miner', 'stateRoot', 'transactionsRoot', 'receiptsRoot', 'logsBloom'];
+const LATER_HASHES = ['withdrawalsRoot', 'parentBeaconBlockRoot', 'requestsHash', 'extDataHash', 'auraSeal'];
 /** Hashed as bytes, of any length. */
-const BYTES = [
-  'parentHash',
-  'sha3Uncles',
-  'miner',
-  'stateRoot',
-  'transactionsRoot',
-  'receiptsRoot',
-  'logsBloom',
-  'extraData',
-  'mixHash',
-  'nonce',
-  'withdrawalsRoot',
-  'parentBeaconBlockRoot',
-  'requestsHash',
-  'extDataHash',
-  'auraSeal',
-];
-const UP_TO_BLOOM = BYTES.slice(0, 7);
+const BYTES = [...UP_TO_BLOOM, 'extraData', 'mixHash', 'nonce', ...LATER_HASHES];
 const UP_TO_EXTRA = [...UP_TO_BLOOM, 'difficulty', 'number', 'gasLimit', 'gasUsed', 'timestamp', 'extraData'];
 const STANDARD = [...UP_TO_EXTRA, 'mixHash', 'nonce'];
+const CANCUN = ['blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot'];
 /** In the order of the forks that added them. */
-const SINCE_LONDON = [
-  'baseFeePerGas',
-  'withdrawalsRoot',
-  'blobGasUsed',
-  'excessBlobGas',
-  'parentBeaconBlockRoot',
-  'requestsHash',
-];
-const AVALANCHE = ['extDataHash', 'baseFeePerGas', 'extDataGasUsed', 'blockGasCost', ...SINCE_LONDON.slice(2, 5)];
+const SINCE_LONDON = ['baseFeePerGas', 'withdrawalsRoot', ...CANCUN, 'requestsHash'];
+const AVALANCHE = ['extDataHash', 'baseFeePerGas', 'extDataGasUsed', 'blockGasCost', ...CANCUN];
 const CELO = UP_TO_EXTRA.filter((name) => !['sha3Uncles', 'difficulty', 'gasLimit'].includes(name));
+const OF_ROLLUPS = ['l1BlockNumber', 'sendCount', 'sendRoot', 'l1BatchNumber'];
 /** Shown by nodes, but not part of the header. */
-const NOT_HASHED = new Set([
-  'hash',
-  'size',
-  'totalDifficulty',
-  'author',
-  'l1BlockNumber',
-  'sendCount',
-  'sendRoot',
-  'l1BatchNumber',
-]);
+const NOT_HASHED = new Set(['hash', 'size', 'totalDifficulty', 'author', ...OF_ROLLUPS]);
 /** New fields that are tried. More would be too many orders. */
 const MAX_NEW_FIELDS = 4;
 /** Bytes of `extraData`: the signers of an epoch are the longest. */

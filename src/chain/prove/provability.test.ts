@@ -3,7 +3,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { createChainMaker, type FakeBlock, headerJson, startFakeNode } from '../../../test/support/fake-node.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
-import { parseHeader } from '../rpc/parse-response.ts';
+import { parseHeader } from '../rpc/node.ts';
 import { createProviderPool } from '../rpc/provider-pool.ts';
 import { createProvability } from './provability.ts';
 

@@ -2,22 +2,11 @@
 
 import type { Network } from '../../registry/network.ts';
 import type { Header } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
+import type { Provider, Providers } from '../rpc/provider-pool.ts';
 import { proveLogs, requireRoots, rootsOf } from './block.ts';
 
 /** A chain that could not be proven is tried again after this time: its nodes may have lied, or may be updated. */
 const RETRY_MS = 600_000;
-
-export interface Provability {
-  /** True: what a block contains is computed from its hash. False: providers are only compared. */
-  readonly isProven: boolean;
-  /** Tries with the newest block of each provider that all others have too, if it is not known yet. */
-  learn(providers: readonly Provider[], tip: Header, wasProven: boolean): Promise<void>;
-  /** Throws `Untrusted` for a header that must hash to its hash and does not. */
-  requireHeaders(headers: readonly Header[]): void;
-  /** No configured provider has receipts that give the root of a block. A single one may only be lying. */
-  failed(): void;
-}
 
 /** `unclear`: not all providers have the block, so that it is tried again with the next one. */
 type Outcome = 'yes' | 'no' | 'unclear';
@@ -27,7 +16,7 @@ export function createProvability(
   providerCount: number,
   now: () => number,
   onChange: (isProven: boolean) => void,
-): Provability {
+) {
   let isProven = network.provable ?? null;
   let tryAt = Number.NEGATIVE_INFINITY;
 
@@ -37,7 +26,7 @@ export function createProvability(
     if (!value) tryAt = now() + RETRY_MS;
   };
   /** Anybody can make a header that comes out, so the others must have the block too. */
-  const canProve = async ({ node }: Provider, others: readonly Provider[], tip: Header | null): Promise<Outcome> => {
+  const canProve = async ({ node }: Provider, others: Providers, tip: Header | null): Promise<Outcome> => {
     const header = tip ?? (await node.header('latest'));
     if (header === null || rootsOf(header) === null) return 'no';
     if (others.length === 0 && providerCount > 1) return 'unclear';
@@ -48,10 +37,12 @@ export function createProvability(
   };
 
   return {
-    get isProven() {
+    /** True: what a block contains is computed from its hash. False: providers are only compared. */
+    get isProven(): boolean {
       return isProven ?? false;
     },
-    async learn(providers, tip, wasProven) {
+    /** Tries with the newest block of each provider that all others have too, if it is not known yet. */
+    async learn(providers: Providers, tip: Header, wasProven: boolean): Promise<void> {
       if (network.provable !== undefined || isProven || now() < tryAt) return;
       if (isProven === null && wasProven) return set(true);
       const outcomes: Outcome[] = [];
@@ -65,10 +56,12 @@ export function createProvability(
       }
       if (!outcomes.includes('unclear')) set(false);
     },
-    requireHeaders(headers) {
+    /** Throws `Untrusted` for a header that must hash to its hash and does not. */
+    requireHeaders(headers: readonly Header[]): void {
       if (isProven) for (const header of headers) requireRoots(header);
     },
-    failed() {
+    /** No configured provider has receipts that give the root of a block. A single one may only be lying. */
+    failed(): void {
       if (network.provable === undefined && providerCount > 1) set(false);
     },
   };

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import vectors from '../../../test/vectors/receipts.json' with { type: 'json' };
 import type { Bytes32 } from '../../registry/delegation.ts';
-import type { ReceiptJson } from '../rpc/parse-response.ts';
+import type { ReceiptJson } from '../rpc/node.ts';
 import { receiptsRoot, stateSyncHash } from './receipts.ts';
 
 test.each(vectors.map((one) => [`${one.chain} ${one.number}`, one] as const))('%s', (_, block) => {

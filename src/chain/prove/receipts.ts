@@ -2,7 +2,15 @@
 
 import type { Bytes32 } from '../../registry/delegation.ts';
 import type { Network } from '../../registry/network.ts';
-import { malformed, parseObject, parseQuantity, type ReceiptJson } from '../rpc/parse-response.ts';
+import {
+  type BlockId,
+  malformed,
+  parseHex,
+  parseObject,
+  parseQuantity,
+  parseUint256,
+  type ReceiptJson,
+} from '../rpc/node.ts';
 import { keccak } from './keccak.ts';
 import { encodeRlp, type Rlp, toQuantity } from './rlp.ts';
 import { listRoot } from './trie.ts';
@@ -36,21 +44,13 @@ function encodeLog(value: unknown): Rlp {
   return [toBytes('log address', address), topics.map((topic) => toBytes('topic', topic)), toBytes('data', data)];
 }
 
-function toBytes(what: string, value: unknown): Uint8Array {
-  if (typeof value !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(value)) throw malformed(`${what} of a receipt`, value);
-  return Uint8Array.fromHex(value.slice(2));
-}
+const toBytes = (what: string, value: unknown): Uint8Array =>
+  Uint8Array.fromHex(parseHex(`${what} of a receipt`, value).slice(2));
 
-function toNumber(what: string, value: unknown): Uint8Array {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw malformed(`${what} of a receipt`, value);
-  return toQuantity(BigInt(value));
-}
+const toNumber = (what: string, value: unknown): Uint8Array => toQuantity(parseUint256(`${what} of a receipt`, value));
 
 /** The hash of the transaction with which Polygon applies messages of Ethereum. Its receipt is not under the root. Null elsewhere. */
-export function stateSyncHash(
-  { stateSync }: Pick<Network, 'stateSync'>,
-  block: { readonly number: number; readonly hash: Bytes32 },
-): Bytes32 | null {
+export function stateSyncHash({ stateSync }: Pick<Network, 'stateSync'>, block: BlockId): Bytes32 | null {
   if (!stateSync) return null;
   const number = Buffer.alloc(8);
   number.writeBigUInt64BE(BigInt(block.number));

@@ -1,7 +1,7 @@
 // Reads words of a contract's storage from an EIP-1186 proof, which must lead to the state root of a block.
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
-import { malformed, parseHex, parseObject } from '../rpc/parse-response.ts';
+import { malformed, parseHex, parseObject } from '../rpc/node.ts';
 import { keccakBytes } from './keccak.ts';
 import { decodeRlp, type Rlp } from './rlp.ts';
 import { EMPTY_ROOT, provenValue } from './trie.ts';
@@ -9,12 +9,7 @@ import { EMPTY_ROOT, provenValue } from './trie.ts';
 const bytesOf = (hex: string) => Uint8Array.fromHex(hex.slice(2));
 
 /** `result` is what `eth_getProof` returned for these slots. Throws if it proves something else, or nothing. */
-export function provenWords(
-  stateRoot: Bytes32,
-  address: Address,
-  slots: readonly Bytes32[],
-  result: unknown,
-): bigint[] {
+export function provenWords(stateRoot: Bytes32, address: Address, slots: readonly Bytes32[], result: unknown) {
   const { accountProof, storageProof } = parseObject('proof', result);
   const account = provenValue(stateRoot, keccakBytes(bytesOf(address)), parseNodes(accountProof));
   const storageRoot = account === null ? EMPTY_ROOT : storageRootOf(account);

@@ -2,10 +2,10 @@
 // set of the vault.
 
 import type { Address, Bytes32, DelegationKey } from '../../registry/delegation.ts';
+import { word } from '../../registry/registry-call.ts';
 import { keccakHex } from './keccak.ts';
 
-const word = (hex: string) => hex.slice(2).padStart(64, '0');
-const number = (value: bigint) => value.toString(16).padStart(64, '0');
+const number = (value: bigint) => word(String(value));
 /** A mapping's value is at the hash of its key and the mapping's own place. */
 const at = (key: string, mapping: string) => keccakHex(key + mapping);
 const [SETS, VAULT_VERSIONS, DELEGATE_VERSIONS] = [0n, 1n, 2n].map(number) as [string, string, string];

@@ -1,37 +1,27 @@
 // Settles v1 revocations by the input of their transactions: a wallet that calls the registry itself names the delegate there.
 
 import type { Address } from '../../registry/delegation.ts';
-import { revokedDelegate } from '../../registry/v1-revocation.ts';
-import type { LogRecord, Revocation, Settlement } from '../../store/store.ts';
-import { eventKeys, isEqual } from '../compare/compare-logs.ts';
-import type { FollowerContext, TickProviders } from '../compare/context.ts';
-import { readStoredLogs } from '../compare/stored-blocks.ts';
+import type { LogRecord, Revocation } from '../../store/store.ts';
+import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
+import type { FollowerContext } from '../compare/context.ts';
+import { readRevoked } from '../compare/resolve-blocks.ts';
 import { fetchProven, proveLogs } from '../prove/block.ts';
-import type { BlockId, NodeLog } from '../rpc/node.ts';
-import type { Provider } from '../rpc/provider-pool.ts';
-import { type Agreement, agreeAll } from './words.ts';
+import type { BlockId } from '../rpc/node.ts';
+import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
+import { agreeAll, ifKnown } from './words.ts';
 
 /** The delegates that the revocations in a block name, by log index. Empty if the providers do not agree. */
-export async function readNamed(
-  context: FollowerContext,
-  providers: TickProviders,
-  block: BlockId,
-): Promise<ReadonlyMap<number, Address>> {
-  const logs = await readStoredLogs(context.store, context.network.chainId, block.number, block.number);
-  const { value } = await readInputs(context, providers, block, logs);
-  return new Map(
-    logs.flatMap(({ logIndex }, position) => {
-      const delegate = value?.[position];
-      return delegate ? [[logIndex, delegate]] : [];
-    }),
-  );
+export async function readNamed(context: FollowerContext, providers: TickProviders, block: BlockId) {
+  const logs = await readStoredLogs(context.store, context.network.chainId, block.number);
+  const delegates = await ifKnown(readInputs(context, providers, block, logs));
+  const named = new Map<number, Address>();
+  for (const [position, delegate] of delegates?.entries() ?? [])
+    if (delegate !== null) named.set((logs[position] as LogRecord).logIndex, delegate);
+  return named;
 }
 
 /** Null unless each of its logs is named. */
-export function settleNamed(
-  { vault, block, logIndexes }: Revocation,
-  named: ReadonlyMap<number, Address>,
-): Settlement | null {
+export function settleNamed({ vault, block, logIndexes }: Revocation, named: ReadonlyMap<number, Address>) {
   const pairs = logIndexes.flatMap((logIndex) => {
     const delegate = named.get(logIndex);
     return delegate === undefined ? [] : [{ delegate, endedBy: logIndex, knownFrom: block.number }];
@@ -39,36 +29,28 @@ export function settleNamed(
   return pairs.length < logIndexes.length ? null : { vault, block, readAt: block.number, pairs, complete: true };
 }
 
-/** For each stored log of a block, the delegate that its transaction revoked by a call to the registry, or null. */
+/** For each stored log of a block, the delegate that its transaction revoked by a call to the registry, or null. Throws `Unknown`. */
 export function readInputs(
   context: FollowerContext,
   providers: TickProviders,
   block: BlockId,
   logs: readonly LogRecord[],
-): Promise<Agreement<readonly (Address | null)[]>> {
+): Promise<readonly (Address | null)[]> {
   const { network } = context;
-  const registry = network.registries[1] as Address;
   return agreeAll(context, providers, async (provider) => {
     // No root commits to the transaction of a log as nodes return it, so each provider says which one it is.
     const theirs = await fetchLogs(context, provider, block);
-    if (!isEqual(eventKeys(network, theirs), eventKeys(network, logs))) return null;
-    const asked = logs.map(({ event }) => (event.type === 'unknownRevoked' ? event.from : null));
-    const hashes = theirs.flatMap(({ transactionHash }, at) => (asked[at] === null ? [] : [transactionHash]));
-    const transactions = await provider.node.transactions(hashes);
-    if (transactions.includes(null)) return null;
-    return asked.map((vault) => {
-      if (vault === null) return null;
-      const transaction = transactions.shift() ?? null;
-      return transaction && revokedDelegate(transaction, vault, registry);
+    if (!isEqual(network, theirs, logs)) return null;
+    const asked = theirs.map(({ transactionHash }, position) => {
+      const event = logs[position]?.event;
+      return { transactionHash, vault: event?.type === 'unknownRevoked' ? event.from : null };
     });
+    const revoked = await readRevoked(provider.node, network, asked);
+    return revoked.every((delegate) => delegate !== undefined) ? revoked : null;
   });
 }
 
-async function fetchLogs(
-  { network, proof }: FollowerContext,
-  { node, scanner }: Provider,
-  { hash }: BlockId,
-): Promise<readonly NodeLog[]> {
+async function fetchLogs({ network, proof }: FollowerContext, { node, scanner }: Provider, { hash }: BlockId) {
   if (!proof.isProven) return scanner.fetchBlockLogs(hash);
   const header = await fetchProven(node, hash);
   return header === null ? [] : proveLogs(network, node, header);

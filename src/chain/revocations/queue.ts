@@ -22,6 +22,7 @@ export function createRevocationQueue({ network, store, now }: FollowerContext) 
     wake() {
       mayHaveWork = true;
     },
+    /** This pair comes first: a caller was refused an answer about it. */
     prioritize(vault: Address, delegate: Address) {
       requested = [...requested, { vault, delegate }].slice(-MAX_REQUESTED);
       mayHaveWork = true;

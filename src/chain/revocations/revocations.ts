@@ -4,14 +4,15 @@
 import type { Address } from '../../registry/delegation.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LogPosition, Revocation } from '../../store/store.ts';
-import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import { vaultVersionSlot } from '../prove/v1-storage.ts';
 import type { BlockId } from '../rpc/node.ts';
+import type { TickProviders } from '../rpc/provider-pool.ts';
 import { settleNamed } from './named-by-input.ts';
 import { createRevocationQueue } from './queue.ts';
 import { createRound, type Round } from './round.ts';
 import { CONTRADICTION, type Group, positionsOf, settlePairs } from './settle-pairs.ts';
-import { readWords } from './words.ts';
+import { ifKnown, readWords, Unknown } from './words.ts';
 
 /** The budget of one tick: no wallet begins after so many pairs. */
 const MAX_PAIRS = 200;
@@ -19,23 +20,14 @@ const MAX_VAULTS = 20;
 /** Of one wallet, so many are read at their own blocks. */
 const MAX_REVOCATIONS = 20;
 /** A later state shows something only about all revocations up to it. A wallet with more waits for the state of its blocks. */
-const MAX_OPEN = 1000;
+const MAX_UNSETTLED = 1000;
 /**
  * All delegates of a wallet are read in one tick: what the first ticks of several have found may be discarded before the last one. Of a
  * wallet with more, only those are read that callers ask about.
  */
 export const MAX_DELEGATES = 1000;
 
-export interface Revocations {
-  /** Settles some revocations, within the budget of a tick. */
-  settle(providers: TickProviders): Promise<void>;
-  /** Settles this pair first: a caller was refused an answer about it. */
-  prioritize(vault: Address, delegate: Address): void;
-  /** Settles those of a range again that only a later state has settled, if a provider now has the state of their own block. */
-  verify(providers: TickProviders, from: number, to: number): Promise<void>;
-  /** New revocations may have been stored. */
-  wake(): void;
-}
+export type Revocations = ReturnType<typeof createRevocations>;
 
 /** What was read may have changed: the next tick reads it again. */
 const isRewritten = (error: unknown) => error instanceof StoreError && error.code === 'rewritten';
@@ -47,17 +39,18 @@ interface Wallet {
   readonly vault: Address;
   /** Delegates that callers asked about. */
   readonly requested: readonly Address[];
-  /** Its oldest open revocations. */
-  readonly open: readonly Revocation[];
+  /** Its oldest unsettled revocations. */
+  readonly unsettled: readonly Revocation[];
   /** What the oldest one may have ended. */
   readonly first: Group;
 }
 
-export function createRevocations(context: FollowerContext): Revocations {
+export function createRevocations(context: FollowerContext) {
   const { network, store, onEvent } = context;
   const { chainId } = network;
   const queue = createRevocationQueue(context);
 
+  /** Settles some revocations, within the budget of a tick. */
   async function settle(providers: TickProviders): Promise<void> {
     if (network.registries[1] === undefined || queue.isEmpty() || context.state?.head == null) return;
     const since = { commits: context.state.commits };
@@ -75,7 +68,7 @@ export function createRevocations(context: FollowerContext): Revocations {
       begun.map(async (wallet) => {
         const { vault } = wallet;
         try {
-          const reason = await settleWallet(providers, round, wallet);
+          const reason = await settleWallet(round, wallet);
           if (reason === null) queue.clearBackoff(vault);
           else if (queue.postpone(vault) === 0) onEvent({ type: 'unread', vault, ...reason });
         } finally {
@@ -88,34 +81,34 @@ export function createRevocations(context: FollowerContext): Revocations {
 
   /** Null if there is nothing to settle. */
   async function begin(vault: Address): Promise<Wallet | null> {
-    const open = await store.openRevocations(chainId, vault, MAX_OPEN + 1);
+    const unsettled = await store.openRevocations(chainId, vault, MAX_UNSETTLED + 1);
     const requested = queue.takeRequested(vault);
-    const [oldest] = open;
+    const [oldest] = unsettled;
     if (oldest === undefined) return null;
-    return { vault, requested, open, first: await groupAt({ vault, requested }, [oldest], oldest.block) };
+    return { vault, requested, unsettled, first: await groupAt({ vault, requested }, [oldest], oldest.block) };
   }
 
   /** Null, or why the wallet's revocations are not settled. */
-  async function settleWallet(
-    providers: TickProviders,
-    round: Round,
-    wallet: Wallet,
-  ): Promise<{ readonly block: number; readonly reason: string } | null> {
+  async function settleWallet(round: Round, wallet: Wallet) {
     let pending: Revocation[] = [];
     let next: Group | null = wallet.first;
     const tryAt = async (block: BlockId) => {
       const group = next ?? (await groupAt(wallet, pending, block));
       next = null;
-      const { value, reason } = await settlePairs(context, providers, round, group, block);
-      if (value !== undefined) await round.write(value);
-      const isComplete = value?.every(({ complete }) => complete) ?? false;
-      return { isSettled: value !== undefined, isComplete, reason: reason || TOO_MANY };
+      try {
+        const settlements = await settlePairs(round, group, block);
+        await round.write(settlements);
+        return { isSettled: true, reason: settlements.every(({ complete }) => complete) ? null : TOO_MANY };
+      } catch (error) {
+        if (error instanceof Unknown) return { isSettled: false, reason: error.message };
+        throw error;
+      }
     };
-    const { open } = wallet;
-    for (const revocation of open.slice(0, MAX_REVOCATIONS)) {
+    const { unsettled } = wallet;
+    for (const revocation of unsettled.slice(0, MAX_REVOCATIONS)) {
       pending.push(revocation);
-      const { isSettled, isComplete, reason } = await tryAt(revocation.block);
-      if (isSettled && !isComplete) return { block: revocation.block.number, reason };
+      const { isSettled, reason } = await tryAt(revocation.block);
+      if (isSettled && reason !== null) return { block: revocation.block.number, reason };
       if (isSettled) pending = [];
     }
     // No provider has the state of those blocks: their transactions may name the delegates.
@@ -128,13 +121,13 @@ export function createRevocations(context: FollowerContext): Revocations {
     const [first] = left;
     const head = context.state?.head;
     if (first === undefined || head == null) return null;
-    if (open.length > MAX_OPEN) return { block: first.block.number, reason: 'the wallet revoked too often' };
-    pending = [...left, ...open.slice(MAX_REVOCATIONS)];
-    const { isComplete, reason } = await tryAt(head);
+    if (unsettled.length > MAX_UNSETTLED) return { block: first.block.number, reason: 'the wallet revoked too often' };
+    pending = [...left, ...unsettled.slice(MAX_REVOCATIONS)];
+    const { reason } = await tryAt(head);
     // What was found about earlier revocations may be wrong, where it could not be proven.
     if (reason === CONTRADICTION)
       await context.commit(({ epoch, firstBlock }) => store.unsettle(chainId, epoch, wallet.vault, firstBlock));
-    return isComplete ? null : { block: first.block.number, reason };
+    return reason === null ? null : { block: first.block.number, reason };
   }
 
   /** All delegates that held something from before the newest revocation at a block, and those that were requested. */
@@ -150,13 +143,13 @@ export function createRevocations(context: FollowerContext): Revocations {
     return { vault, revocations, delegates, isAll };
   }
 
+  /** Settles those of a range again that only a later state has settled, if a provider now has the state of their own block. */
   async function verify(providers: TickProviders, from: number, to: number): Promise<void> {
-    const registry = network.registries[1];
-    if (registry === undefined) return;
+    if (network.registries[1] === undefined) return;
     for (const { vault, block, readAt } of await store.revocations(chainId, { from, to })) {
       if (readAt === null || readAt === block.number) continue;
-      const { value } = await readWords(context, providers, registry, [vaultVersionSlot(vault)], block);
-      if (value === undefined) continue;
+      const words = await ifKnown(readWords(context, providers, [vaultVersionSlot(vault)], block));
+      if (words === undefined) continue;
       await context.commit(({ epoch }) => store.unsettle(chainId, epoch, vault, block.number));
       queue.clearBackoff(vault);
       queue.wake();

@@ -1,23 +1,20 @@
 // Lets the wallets of one tick read and write together: what they need of the same block once, and settlements in one transaction.
 
-import type { Address, Bytes32 } from '../../registry/delegation.ts';
+import type { Bytes32 } from '../../registry/delegation.ts';
 import type { Settlement } from '../../store/store.ts';
-import type { FollowerContext, TickProviders } from '../compare/context.ts';
+import type { FollowerContext } from '../compare/context.ts';
 import type { BlockId } from '../rpc/node.ts';
+import type { TickProviders } from '../rpc/provider-pool.ts';
 import { readNamed } from './named-by-input.ts';
-import { type Agreement, readWords } from './words.ts';
+import { readWords } from './words.ts';
 
-export interface Round {
-  /** Words of the v1 registry at the end of a block. */
-  read(block: BlockId, slots: readonly Bytes32[]): Promise<Agreement<readonly bigint[]>>;
-  /** The delegates that the revocations in a block name, by log index. */
-  named(block: BlockId): Promise<ReadonlyMap<number, Address>>;
-  write(settlements: readonly Settlement[]): Promise<void>;
-  /** One of the wallets is done. The others no longer wait for it. */
-  leave(): void;
+/** What one wallet waits for: words of a block, or that its settlements are written. */
+interface Asked extends PromiseWithResolvers<readonly bigint[]> {
+  readonly read?: { readonly block: BlockId; readonly slots: readonly Bytes32[] };
+  readonly settlements?: readonly Settlement[];
 }
 
-type Read = { readonly block: BlockId; readonly slots: readonly Bytes32[] };
+export type Round = ReturnType<typeof createRound>;
 
 /**
  * What is asked for runs when all wallets that have not left wait for something. Nothing is written if anybody else has committed since
@@ -28,75 +25,73 @@ export function createRound(
   providers: TickProviders,
   wallets: number,
   since: { commits: number },
-): Round {
+) {
   const { network, store } = context;
-  const { chainId } = network;
   let left = wallets;
-  let waiting: { readonly run: () => void }[] = [];
-  let reads = new Map<Read, (answer: Agreement<readonly bigint[]>) => void>();
-  let writes: Settlement[] = [];
-  const named = new Map<Bytes32, ReturnType<Round['named']>>();
+  let asked: Asked[] = [];
+  const named = new Map<Bytes32, ReturnType<typeof readNamed>>();
 
-  const meet = () => {
-    if (waiting.length < left || waiting.length === 0) return;
-    const [now, asked, written] = [waiting, reads, writes];
-    [waiting, reads, writes] = [[], new Map(), []];
-    void perform(asked, written).then(() => {
-      for (const { run } of now) run();
+  function ask(what: Pick<Asked, 'read' | 'settlements'>): Promise<readonly bigint[]> {
+    const one = { ...what, ...Promise.withResolvers<readonly bigint[]>() };
+    asked.push(one);
+    meet();
+    return one.promise;
+  }
+
+  function meet(): void {
+    if (asked.length < left || asked.length === 0) return;
+    const together = asked;
+    asked = [];
+    perform(together).catch((error) => {
+      for (const { reject } of together) reject(error);
     });
-  };
-  let failure: unknown = null;
-  async function perform(asked: typeof reads, written: readonly Settlement[]): Promise<void> {
-    try {
-      if (written.length > 0) await write(written);
-      for (const some of Map.groupBy(asked.keys(), ({ block }) => block.hash).values()) await readBlock(asked, some);
-    } catch (error) {
-      failure = error;
+  }
+
+  async function perform(together: readonly Asked[]): Promise<void> {
+    const settlements = together.flatMap((one) => one.settlements ?? []);
+    if (settlements.length > 0) await write(settlements);
+    for (const [hash, some] of Map.groupBy(together, ({ read }) => read?.block.hash)) {
+      if (hash === undefined) for (const { resolve } of some) resolve([]);
+      else await readBlock(some);
     }
   }
-  const write = (written: readonly Settlement[]) =>
+
+  const write = (settlements: readonly Settlement[]) =>
     context.commit(async ({ epoch }) => {
-      const result = await store.settle(chainId, epoch, written, since.commits);
+      const result = await store.settle(network.chainId, epoch, settlements, since.commits);
       since.commits = result.state.commits;
       return result;
     });
-  async function readBlock(asked: typeof reads, some: readonly Read[]): Promise<void> {
-    const [{ block }] = some as [Read];
-    const slots = some.flatMap((one) => one.slots);
-    const { value, reason } = await readWords(context, providers, network.registries[1] as Address, slots, block);
-    let from = 0;
-    for (const read of some) {
-      asked.get(read)?.({ value: value?.slice(from, from + read.slots.length), reason });
-      from += read.slots.length;
+
+  async function readBlock(some: readonly Asked[]): Promise<void> {
+    const reads = some.flatMap(({ read, ...one }) => (read === undefined ? [] : [{ ...read, ...one }]));
+    const slots = reads.flatMap((one) => one.slots);
+    try {
+      const words = await readWords(context, providers, slots, (reads[0] as (typeof reads)[number]).block);
+      let from = 0;
+      for (const { slots, resolve } of reads) {
+        resolve(words.slice(from, from + slots.length));
+        from += slots.length;
+      }
+    } catch (error) {
+      for (const { reject } of reads) reject(error);
     }
   }
-  const turn = async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.push({ run: resolve });
-    meet();
-    await promise;
-    if (failure !== null) throw failure;
-  };
 
   return {
-    async read(block, slots) {
-      let answer: Agreement<readonly bigint[]> = { value: [], reason: '' };
-      if (slots.length === 0) return answer;
-      reads.set({ block, slots }, (found) => {
-        answer = found;
-      });
-      await turn();
-      return answer;
-    },
-    named(block) {
+    context,
+    providers,
+    /** Words of the v1 registry at the end of a block. Throws `Unknown`. */
+    read: async (block: BlockId, slots: readonly Bytes32[]) =>
+      slots.length === 0 ? [] : ask({ read: { block, slots } }),
+    /** The delegates that the revocations in a block name, by log index. */
+    named(block: BlockId) {
       const reading = named.get(block.hash) ?? readNamed(context, providers, block);
       named.set(block.hash, reading);
       return reading;
     },
-    async write(settlements) {
-      writes.push(...settlements);
-      await turn();
-    },
+    write: (settlements: readonly Settlement[]) => ask({ settlements }),
+    /** One of the wallets is done. The others no longer wait for it. */
     leave() {
       left--;
       meet();

@@ -1,6 +1,7 @@
-// The errors of a tick. The type of an error tells whether a provider is at fault.
+// The errors of a tick. The type of an error tells whether a provider is at fault, and the cause of its failure.
 
 import type { FollowerTrouble } from '../../api/follower-troubles.ts';
+import { CONNECTION_CAUSES, type ProviderCause } from '../../api/provider-causes.ts';
 import { BadLogError } from '../../registry/event.ts';
 import { BadReturnDataError } from '../../registry/return-data.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -36,10 +37,8 @@ export class Untrusted extends Error {
 
 export class WrongChain extends Error {
   override readonly name = 'WrongChain';
-  readonly chainId: number;
   constructor(chainId: number) {
     super(`the provider serves chain ${chainId}`);
-    this.chainId = chainId;
   }
 }
 
@@ -58,4 +57,32 @@ export function troubleOf(error: unknown): FollowerTrouble {
   if (!(error instanceof StoreError)) return 'internal';
   if (FULL.test(error.message)) return 'database-full';
   return error.code === 'unavailable' ? 'database-unavailable' : 'database-failed';
+}
+
+export const isConnectionCause = (cause: ProviderCause): boolean =>
+  CONNECTION_CAUSES.some((connection) => connection === cause);
+
+export function findCause(error: unknown): ProviderCause {
+  if (error instanceof RpcError) return findRpcCause(error);
+  if (error instanceof Syncing) return 'syncing';
+  if (error instanceof Lagging) return 'behind';
+  if (error instanceof Untrusted) return 'wrong-data';
+  if (error instanceof WrongChain) return 'wrong-chain';
+  return error instanceof Inconsistent ? 'inconsistent' : 'bad-response';
+}
+
+const RATE_LIMIT_STATUS = 429;
+/** "daily request count exceeded", "15/second request limit reached", "exceeded its compute units per second capacity" … */
+const RATE_LIMIT = /rate.?limit|too many requests|request (count|limit)|compute units|quota|throughput/i;
+
+function findRpcCause({ fault, connection, httpStatus, rpcCode, message }: RpcError): ProviderCause {
+  if (connection !== null) return connection;
+  if (fault === 'malformed') return 'bad-response';
+  if (httpStatus === RATE_LIMIT_STATUS || rpcCode === RATE_LIMIT_STATUS || RATE_LIMIT.test(message))
+    return 'rate-limited';
+  // 401 to 404 are about the URL or its key, so they say more than the JSON-RPC error in the body.
+  const access = CONNECTION_CAUSES.find((cause) => cause === `http-${httpStatus}`);
+  if (access !== undefined) return access;
+  if (rpcCode !== null || httpStatus === null) return 'rpc-error';
+  return httpStatus < 500 ? 'http-4xx' : 'http-5xx';
 }

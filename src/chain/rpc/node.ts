@@ -1,24 +1,39 @@
-// The JSON-RPC methods that the follower uses, with typed results.
+// The JSON-RPC methods that the follower uses, with typed results. Throws on a result of the wrong shape.
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import type { Transaction } from '../../registry/v1-revocation.ts';
-import {
-  type BlockTag,
-  type Header,
-  malformed,
-  type NodeLog,
-  parseAddress,
-  parseHashes,
-  parseHeader,
-  parseHex,
-  parseLogs,
-  parseObject,
-  parseQuantity,
-  type ReceiptJson,
-} from './parse-response.ts';
 import { type Rpc, type RpcCall, RpcError } from './rpc.ts';
 
-export type { BlockTag, Header, NodeLog };
+/** A receipt as a node sends it. */
+export type ReceiptJson = Readonly<Record<string, unknown>>;
+
+export interface Header {
+  readonly number: number;
+  readonly hash: Bytes32;
+  readonly parentHash: Bytes32;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  /** Null if the node does not return one. */
+  readonly bloom: string | null;
+  /** As the node returned it, for the proof of its hash. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+export interface NodeLog {
+  readonly address: Address;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly blockNumber: number;
+  readonly blockHash: Bytes32;
+  /** Unix seconds. Null if the node does not return it. */
+  readonly blockTimestamp: number | null;
+  /** All zeros if the node does not return it. */
+  readonly transactionHash: Bytes32;
+  readonly transactionIndex: number;
+  readonly logIndex: number;
+}
+
+export type BlockTag = number | 'latest' | 'finalized';
 
 export interface LogFilter {
   readonly address: readonly Address[];
@@ -27,38 +42,10 @@ export interface LogFilter {
 
 export type BlockId = { readonly number: number; readonly hash: Bytes32 };
 
-export interface Node {
-  chainId(): Promise<number>;
-  /** A header and, in the same request, the chain id. The header is null if the node does not have the block. */
-  headerAndChainId(block: BlockTag): Promise<{ readonly chainId: number; readonly header: Header | null }>;
-  /** Null if the node does not have the block. */
-  header(block: BlockTag): Promise<Header | null>;
-  /** Throws if the node does not have all of them. */
-  headers(numbers: readonly number[]): Promise<Header[]>;
-  logs(filter: LogFilter, from: number, to: number): Promise<NodeLog[]>;
-  blockLogs(filter: LogFilter, hash: Bytes32): Promise<NodeLog[]>;
-  /** Null if the node does not have the block. */
-  headerOf(hash: Bytes32): Promise<Header | null>;
-  /** The receipts of all transactions of a block, in order. Throws if the node does not have them. */
-  blockReceipts(block: BlockId): Promise<ReceiptJson[]>;
-  /** Null for each transaction that the node does not have. */
-  transactions(hashes: readonly Bytes32[]): Promise<(Transaction | null)[]>;
-  /** Null for each receipt that the node does not have. */
-  receipts(hashes: readonly Bytes32[]): Promise<(ReceiptJson | null)[]>;
-  /** The return data of each call, at the end of a block. */
-  ethCall(to: Address, data: readonly string[], block: BlockId): Promise<string[]>;
-  /** The words of a contract's storage, at the end of a block. */
-  storageAt(address: Address, slots: readonly Bytes32[], block: BlockId): Promise<bigint[]>;
-  /** The same with an EIP-1186 proof, as the node returned it. */
-  storageProof(address: Address, slots: readonly Bytes32[], block: BlockId): Promise<unknown>;
-  hasCode(address: Address, block: number): Promise<boolean>;
-  /** Whether the node has state of a block: the zero address has a balance on every chain. */
-  hasState(block: number): Promise<boolean>;
-}
-
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as const;
 
 const toTag = (block: BlockTag) => (typeof block === 'number' ? `0x${block.toString(16)}` : block);
+const headerCall = (block: BlockTag) => ({ method: 'eth_getBlockByNumber', params: [toTag(block), false] });
 
 /** The contract call itself failed, so naming the block in another way would not help. */
 export const isCallFailure = ({ code, message }: RpcError) =>
@@ -68,7 +55,9 @@ export const isCallFailure = ({ code, message }: RpcError) =>
 export const isRevert = (error: RpcError) =>
   error.rpcCode === 3 || (/revert|invalid opcode/i.test(error.message) && !/\bgas\b/i.test(error.message));
 
-export function createNode(rpc: Rpc): Node {
+export type Node = ReturnType<typeof createNode>;
+
+export function createNode(rpc: Rpc) {
   const getLogs = async (filter: LogFilter, where: object) =>
     parseLogs(await rpc.call('eth_getLogs', [{ address: filter.address, topics: filter.topics, ...where }]));
   const getHeader = async (block: BlockTag) =>
@@ -105,38 +94,39 @@ export function createNode(rpc: Rpc): Node {
 
   return {
     chainId: async () => parseQuantity('chain id', await rpc.call('eth_chainId', [])),
-    async headerAndChainId(block) {
+    /** A header and, in the same request, the chain id. The header is null if the node does not have the block. */
+    async headerAndChainId(block: BlockTag) {
       // The block comes first: if the URL switches to another chain in between, the id shows it.
-      const [header, id] = await rpc.batch([
-        { method: 'eth_getBlockByNumber', params: [toTag(block), false] },
-        { method: 'eth_chainId', params: [] },
-      ]);
+      const [header, id] = await rpc.batch([headerCall(block), { method: 'eth_chainId', params: [] }]);
       return { chainId: parseQuantity('chain id', id), header: parseHeader(header, block) };
     },
+    /** Null if the node does not have the block. */
     header: getHeader,
-    async headers(numbers) {
-      const calls = numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toTag(number), false] }));
-      const results = await rpc.batch(calls);
+    /** Null if the node does not have the block. */
+    headerOf: getHeaderOf,
+    /** Throws if the node does not have all of them. */
+    async headers(numbers: readonly number[]) {
+      const results = await rpc.batch(numbers.map(headerCall));
       return results.map((result, position) => {
         const header = parseHeader(result, numbers[position] as number);
         if (header === null) throw malformed(`block ${numbers[position]}`, result);
         return header;
       });
     },
-    async logs(filter, from, to) {
+    async logs(filter: LogFilter, from: number, to: number) {
       const found = await getLogs(filter, { fromBlock: toTag(from), toBlock: toTag(to) });
       const stray = found.find(({ blockNumber }) => blockNumber < from || blockNumber > to);
       if (stray !== undefined) throw malformed(`block of a log in ${from} to ${to}`, stray.blockNumber);
       return found;
     },
-    async blockLogs(filter, hash) {
+    async blockLogs(filter: LogFilter, hash: Bytes32) {
       const found = await getLogs(filter, { blockHash: hash });
       const stray = found.find(({ blockHash }) => blockHash !== hash);
       if (stray !== undefined) throw malformed(`block of a log in ${hash}`, stray.blockHash);
       return found;
     },
-    headerOf: getHeaderOf,
-    async blockReceipts(block) {
+    /** The receipts of all transactions of a block, in order. Throws if the node does not have them. */
+    async blockReceipts(block: BlockId) {
       if (hasBlockReceipts) {
         try {
           const receipts = await rpc.call('eth_getBlockReceipts', [block.hash]);
@@ -152,9 +142,10 @@ export function createNode(rpc: Rpc): Node {
       hasBlockReceipts = false;
       return receipts;
     },
-    async transactions(hashes) {
+    /** Null for each transaction that the node does not have. */
+    async transactions(hashes: readonly Bytes32[]) {
       const results = await rpc.batch(hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })));
-      return results.map((result) => {
+      return results.map((result): Transaction | null => {
         if (result === null) return null;
         const { from, to, input } = parseObject('transaction', result);
         return {
@@ -164,31 +155,134 @@ export function createNode(rpc: Rpc): Node {
         };
       });
     },
+    /** Null for each receipt that the node does not have. */
     receipts: getReceipts,
-    async ethCall(to, data, block) {
+    /** The return data of each call, at the end of a block. */
+    async ethCall(to: Address, data: readonly string[], block: BlockId) {
       const results = await callAtBlock(block, (at) =>
         data.map((one) => ({ method: 'eth_call', params: [{ to, data: one }, at] })),
       );
       return results.map((result) => parseHex('return data', result));
     },
-    async storageAt(address, slots, block) {
+    /** The words of a contract's storage, at the end of a block. */
+    async storageAt(address: Address, slots: readonly Bytes32[], block: BlockId) {
       const results = await callAtBlock(block, (at) =>
         slots.map((slot) => ({ method: 'eth_getStorageAt', params: [address, slot, at] })),
       );
-      return results.map((result) => {
-        if (typeof result !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(result)) throw malformed('storage', result);
-        return BigInt(result);
-      });
+      return results.map((result) => parseUint256('storage', result));
     },
-    async storageProof(address, slots, block) {
+    /** The same with an EIP-1186 proof, as the node returned it. */
+    async storageProof(address: Address, slots: readonly Bytes32[], block: BlockId) {
       const [result] = await callAtBlock(block, (at) => [{ method: 'eth_getProof', params: [address, slots, at] }]);
       return result;
     },
-    hasCode: async (address, block) =>
+    hasCode: async (address: Address, block: number) =>
       parseHex('code', await rpc.call('eth_getCode', [address, toTag(block)])) !== '0x',
-    async hasState(block) {
+    /** Whether the node has state of a block: the zero address has a balance on every chain. */
+    async hasState(block: number) {
       const balance = await rpc.call('eth_getBalance', [ZERO_ADDRESS, toTag(block)]);
       return typeof balance === 'string' && /[1-9a-f]/i.test(balance.slice(2));
     },
   };
+}
+
+export const malformed = (what: string, value: unknown): RpcError =>
+  new RpcError('malformed', `invalid ${what}: ${printable(value)}`);
+// Other values may contain an operator's key, and are not repeated.
+const printable = (value: unknown) =>
+  value === null || typeof value === 'number' || (typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value))
+    ? String(value).slice(0, 60)
+    : `a ${typeof value}`;
+
+export function parseQuantity(what: string, value: unknown): number {
+  const number = typeof value === 'string' && /^0x[0-9a-f]{1,16}$/i.test(value) ? Number(value) : Number.NaN;
+  if (!Number.isSafeInteger(number)) throw malformed(what, value);
+  return number;
+}
+
+export function parseUint256(what: string, value: unknown): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw malformed(what, value);
+  return BigInt(value);
+}
+
+export const isBytes32 = (value: unknown): value is Bytes32 =>
+  typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value);
+
+function parseBytes32(what: string, value: unknown): Bytes32 {
+  if (!isBytes32(value)) throw malformed(what, value);
+  return value.toLowerCase() as Bytes32;
+}
+
+function parseAddress(what: string, value: unknown): Address {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{40}$/i.test(value)) throw malformed(what, value);
+  return value.toLowerCase() as Address;
+}
+
+export function parseHex(what: string, value: unknown): string {
+  if (typeof value !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(value)) throw malformed(what, value);
+  return value.toLowerCase();
+}
+
+export function parseObject(what: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(what, value);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/** Null if the node does not have the block. */
+export function parseHeader(value: unknown, requested: BlockTag | Bytes32): Header | null {
+  if (value === null) return null;
+  const json = parseObject('block', value);
+  const { number, hash, parentHash, timestamp, logsBloom } = json;
+  const header = {
+    json,
+    number: parseQuantity('block number', number),
+    hash: parseBytes32('block hash', hash),
+    parentHash: parseBytes32('parent hash', parentHash),
+    timestamp: parseQuantity('timestamp', timestamp),
+    bloom: typeof logsBloom === 'string' && /^0x[0-9a-f]{512}$/i.test(logsBloom) ? logsBloom.toLowerCase() : null,
+  };
+  if (typeof requested === 'number' && header.number !== requested)
+    throw malformed(`number of block ${requested}`, number);
+  if (requested.toString().startsWith('0x') && header.hash !== requested)
+    throw malformed(`hash of block ${requested}`, hash);
+  return header;
+}
+
+/** The transactions of a block, as the node lists them. */
+export function parseHashes({ json: { transactions } }: Header): Bytes32[] {
+  if (!Array.isArray(transactions)) throw malformed('transactions of a block', transactions);
+  return transactions.map((hash) => parseBytes32('transaction hash', hash));
+}
+
+export function parseLogs(value: unknown): NodeLog[] {
+  if (!Array.isArray(value)) throw malformed('logs', value);
+  return value.map(parseLog);
+}
+
+const ZERO_HASH = `0x${'0'.repeat(64)}` as const;
+
+function parseLog(value: unknown): NodeLog {
+  const log = parseObject('log', value);
+  // A log of a block that is no longer on the chain.
+  if (log['removed'] === true) throw malformed('log (removed) of block', log['blockNumber']);
+  const topics = log['topics'];
+  if (!Array.isArray(topics)) throw malformed('topics', topics);
+  return {
+    address: parseAddress('log address', log['address']),
+    topics: topics.map((topic) => parseBytes32('topic', topic)),
+    data: parseHex('data', log['data']),
+    blockNumber: parseQuantity('block number', log['blockNumber']),
+    blockHash: parseBytes32('block hash', log['blockHash']),
+    blockTimestamp: parseTime(log['blockTimestamp']),
+    transactionHash:
+      log['transactionHash'] == null ? ZERO_HASH : parseBytes32('transaction hash', log['transactionHash']),
+    transactionIndex: log['transactionIndex'] == null ? 0 : parseQuantity('transaction index', log['transactionIndex']),
+    logIndex: parseQuantity('log index', log['logIndex']),
+  };
+}
+
+/** An optional field: an invalid value counts as missing. */
+function parseTime(value: unknown): number | null {
+  const time = typeof value === 'string' && /^0x[0-9a-f]{1,12}$/i.test(value) ? Number(value) : 0;
+  return time === 0 ? null : time;
 }

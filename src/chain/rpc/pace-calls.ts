@@ -1,7 +1,7 @@
 // Paces the calls to one provider: limits how many are in flight, and after a rate limit also how many start per second. Sends a
 // rate-limited call again when the provider allows it.
 
-import { findCause } from './failure-cause.ts';
+import { findCause } from './errors.ts';
 import { type Rpc, RpcError } from './rpc.ts';
 
 /** Enough for 25 calls per second at a latency of 300 ms. */

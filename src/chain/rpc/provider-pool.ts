@@ -1,15 +1,14 @@
 // The providers of one chain, ordered by health. Each has a name, because its URL is a secret.
 
+import type { ProviderCause } from '../../api/provider-causes.ts';
 import type { Network } from '../../registry/network.ts';
 import { withTimeout } from '../../store/with-timeout.ts';
-import { Inconsistent, Lagging, Untrusted, WrongChain } from './errors.ts';
-import { type FailureCause, findCause, isConnectionCause } from './failure-cause.ts';
-import { createNode, type Node } from './node.ts';
+import { findCause, Inconsistent, isConnectionCause, Lagging, Untrusted, WrongChain } from './errors.ts';
+import { type BlockId, createNode, type Node } from './node.ts';
 import { paceCalls } from './pace-calls.ts';
-import { createRedactor, type Redact } from './redact.ts';
-import { registryFilter } from './registry-filter.ts';
-import { createRpc, RPC_DEFAULTS, RpcError, type RpcListener, type RpcOptions } from './rpc.ts';
-import { createScanner, type Scanner } from './scanner.ts';
+import { registryFilter } from './registry-logs.ts';
+import { createRedactor, createRpc, RPC_DEFAULTS, RpcError, type RpcListener, type RpcOptions } from './rpc.ts';
+import { createRangeSizes, createScanner, type Scanner } from './scanner.ts';
 
 export interface Provider {
   /** For logs and metrics: chain id and position in the configuration, as in `1/2`. */
@@ -19,6 +18,11 @@ export interface Provider {
   /** For the backfill: many calls at once, paced by what the provider allows. */
   readonly history: { readonly node: Node; readonly scanner: Scanner };
 }
+
+export type Providers = readonly Provider[];
+
+/** The provider that a tick reads from, then the other available ones, for comparison. */
+export type TickProviders = readonly [first: Provider, ...others: Provider[]];
 
 export interface PooledProvider extends Provider {
   /** 0 is healthy. A failure raises it, a success lowers it. */
@@ -31,7 +35,7 @@ export interface PooledProvider extends Provider {
 
 export interface ProviderFailure {
   /** Safe to publish. */
-  readonly cause: FailureCause;
+  readonly cause: ProviderCause;
   /** For the log: can contain the node's own words, without the parts of its URL. */
   readonly message: string;
   readonly httpStatus: number | null;
@@ -51,24 +55,6 @@ export interface PoolOptions extends Partial<Omit<RpcOptions, 'listener'>> {
   readonly onRecovery?: (provider: string, unhealthyMs: number) => void;
 }
 
-export interface ProviderPool {
-  readonly all: readonly PooledProvider[];
-  /** The healthiest provider. Throws if none is available. */
-  pick(nowMs: number): Promise<PooledProvider>;
-  /** All other available providers that serve this chain. A provider that times out backs off. */
-  others(provider: PooledProvider | null, nowMs: number): Promise<Provider[]>;
-  succeeded(provider: PooledProvider, nowMs: number): void;
-  /** Backs off: longer with each failure, and longest for wrong data. */
-  failed(provider: Pick<Provider, 'name'>, error: unknown, nowMs: number): void;
-  /** Of those that lagged or were on another branch before `nowMs`: they need not be picked to be healthy again. */
-  stragglers(providers: readonly Provider[], nowMs: number): Provider[];
-  caughtUp(provider: Provider, nowMs: number): void;
-  /** The blocks above were replaced, and with them what providers have said of them. */
-  replaced(above: number, nowMs: number): void;
-  /** Removes the parts of the providers' URLs from a text. */
-  readonly redact: Redact;
-}
-
 /** Short, because a chain's only provider must be tried again soon. */
 const MAX_BACKOFF_MS = 15_000;
 const FIRST_BACKOFF_MS = 250;
@@ -78,6 +64,7 @@ const WRONG_DATA_PENALTY = 4;
 const CHAIN_ID_TIMEOUT_MS = 1000;
 
 type Entry = { -readonly [Key in keyof PooledProvider]: PooledProvider[Key] } & {
+  readonly sizes: ReturnType<typeof createRangeSizes>;
   /** Whether the provider's chain id was checked, and is right. */
   isChecked: boolean;
   /** The chain-id check in progress. */
@@ -87,19 +74,21 @@ type Entry = { -readonly [Key in keyof PooledProvider]: PooledProvider[Key] } & 
 };
 
 /** What a reorg or a delay explains. */
-const PASSING_CAUSES: ReadonlySet<FailureCause> = new Set(['behind', 'syncing', 'inconsistent']);
+const PASSING_CAUSES: ReadonlySet<ProviderCause> = new Set(['behind', 'syncing', 'inconsistent']);
 
 /** The provider failed earlier in this tick, and is not asked again. */
 class BackingOff extends RpcError {}
 
 const MAX_MESSAGE = 300;
 
+export type ProviderPool = ReturnType<typeof createProviderPool>;
+
 export function createProviderPool(
   network: Network,
   urls: readonly string[],
   options: PoolOptions = {},
   random: () => number = Math.random,
-): ProviderPool {
+) {
   const { chainId } = network;
   const { onFailure = () => {}, onRecovery = () => {}, listenerOf, ...rpcOptions } = options;
   const filter = registryFilter(network);
@@ -108,11 +97,12 @@ export function createProviderPool(
     const name = `${chainId}/${position + 1}`;
     const listener = listenerOf === undefined ? {} : { listener: listenerOf(name) };
     const rpc = createRpc(url, { ...RPC_DEFAULTS, ...rpcOptions, ...listener });
-    const [node, paced] = [createNode(rpc), createNode(paceCalls(rpc))];
+    const [node, paced, sizes] = [createNode(rpc), createNode(paceCalls(rpc)), createRangeSizes()];
     return {
       name,
       node,
-      scanner: createScanner(node, filter),
+      scanner: createScanner(node, filter, sizes),
+      sizes,
       history: { node: paced, scanner: createScanner(paced, filter) },
       penalty: 0,
       retryAt: 0,
@@ -122,6 +112,8 @@ export function createProviderPool(
       error: null,
     };
   });
+
+  const find = ({ name }: Pick<Provider, 'name'>) => all.find((entry) => entry.name === name);
 
   function recordFailure(entry: Entry, error: unknown, nowMs: number): void {
     if (error instanceof BackingOff || error === entry.error) return;
@@ -140,8 +132,9 @@ export function createProviderPool(
     onRecovery(entry.name, unhealthyMs);
   }
 
-  function failed({ name }: Pick<Provider, 'name'>, error: unknown, nowMs: number): void {
-    const entry = all.find((provider) => provider.name === name);
+  /** Backs off: longer with each failure, and longest for wrong data. */
+  function failed(provider: Pick<Provider, 'name'>, error: unknown, nowMs: number): void {
+    const entry = find(provider);
     if (entry === undefined) return;
     recordFailure(entry, error, nowMs);
     // Lag and reorgs are normal: the others are preferred, but this provider stays available.
@@ -180,7 +173,7 @@ export function createProviderPool(
    * whether the provider responds: one that is never picked would otherwise keep its last failure.
    */
   function failFast(entry: Entry, nowMs: number): Provider {
-    const { name, node, scanner, history } = entry;
+    const { name, sizes, history } = entry;
     const run = async (call: () => Promise<unknown>) => {
       if (entry.retryAt > nowMs) throw new BackingOff('unreachable', `${name} is backing off`);
       try {
@@ -196,21 +189,17 @@ export function createProviderPool(
       }
     };
     type Method = (...args: unknown[]) => Promise<unknown>;
-    const wrap = <T extends object>(target: T): T =>
-      new Proxy(target, {
-        get(of, key) {
-          const member = of[key as keyof T];
-          return typeof member === 'function'
-            ? (...args: unknown[]) => run(() => (member as unknown as Method)(...args))
-            : member;
-        },
-      });
-    return { name, node: wrap(node), scanner: wrap(scanner), history };
+    const methods = Object.entries(entry.node as unknown as Record<string, Method>);
+    const node = Object.fromEntries(
+      methods.map(([method, call]) => [method, (...args: unknown[]) => run(() => call(...args))]),
+    ) as unknown as Node;
+    return { name, node, scanner: createScanner(node, filter, sizes), history };
   }
 
   return {
-    all,
-    async pick(nowMs) {
+    all: all as readonly PooledProvider[],
+    /** The healthiest provider. Throws if none is available. */
+    async pick(nowMs: number): Promise<PooledProvider> {
       const available = all.filter((entry) => entry.retryAt <= nowMs);
       available.sort((a, b) => a.penalty - b.penalty);
       for (const entry of available) {
@@ -220,33 +209,37 @@ export function createProviderPool(
           return entry;
         }
       }
-      const failures = all
-        .map(({ name, failure }) => (failure === null ? `${name} is backing off` : describeFailure(name, failure)))
-        .join('; ');
-      throw new RpcError('unreachable', `No provider of chain ${chainId} is available: ${failures}`);
+      const failures = all.map(({ name, failure }) =>
+        failure === null ? `${name} is backing off` : `${name} ${failure.cause} (${failure.message})`,
+      );
+      throw new RpcError('unreachable', `No provider of chain ${chainId} is available: ${failures.join('; ')}`);
     },
-    async others(provider, nowMs) {
+    /** All other available providers that serve this chain. A provider that times out backs off. */
+    async others(provider: PooledProvider | null, nowMs: number): Promise<Provider[]> {
       const checks = all.flatMap(({ checking }) => checking ?? []);
       if (checks.length > 0) await withTimeout(CHAIN_ID_TIMEOUT_MS, Promise.all(checks)).catch(() => {});
       return all
         .filter((entry) => entry !== provider && entry.isChecked && entry.retryAt <= nowMs)
         .map((entry) => failFast(entry, nowMs));
     },
-    succeeded(provider, nowMs) {
+    succeeded(provider: PooledProvider, nowMs: number): void {
       const entry = provider as Entry;
       entry.penalty = Math.max(0, entry.penalty - 1);
       recordRecovery(entry, nowMs);
     },
     failed,
-    stragglers: (providers, nowMs) =>
-      providers.filter(({ name }) => {
-        const failure = all.find((entry) => entry.name === name)?.failure;
-        return failure != null && failure.at < nowMs && PASSING_CAUSES.has(failure.cause);
-      }),
-    caughtUp({ name }, nowMs) {
-      for (const entry of all) if (entry.name === name) recordRecovery(entry, nowMs);
+    /** Those that lagged or were on another branch before `nowMs` need not be picked to be healthy again: they must have the block. */
+    async clearStragglers(providers: Providers, { number, hash }: BlockId, nowMs: number): Promise<void> {
+      for (const provider of providers) {
+        const entry = find(provider);
+        const isStraggler = (failure: ProviderFailure) => failure.at < nowMs && PASSING_CAUSES.has(failure.cause);
+        if (entry?.failure == null || !isStraggler(entry.failure)) continue;
+        const header = await provider.node.header(number).catch(() => null);
+        if (header?.hash === hash) recordRecovery(entry, nowMs);
+      }
     },
-    replaced(above, nowMs) {
+    /** The blocks above were replaced, and with them what providers have said of them. */
+    replaced(above: number, nowMs: number): void {
       for (const entry of all) {
         const { failure, error } = entry;
         const isReplaced = error instanceof Untrusted && error.block !== null && error.block > above;
@@ -254,8 +247,7 @@ export function createProviderPool(
         if (failure !== null && (isReplaced || PASSING_CAUSES.has(failure.cause))) recordRecovery(entry, nowMs);
       }
     },
+    /** Removes the parts of the providers' URLs from a text. */
     redact,
   };
 }
-
-const describeFailure = (name: string, { cause, message }: ProviderFailure) => `${name} ${cause} (${message})`;

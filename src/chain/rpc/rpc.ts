@@ -1,8 +1,6 @@
 // A JSON-RPC client over HTTP with a timeout for the whole response and a limit on its size. Errors never contain the URL,
 // which is a secret.
 
-import { createRedactor, type Redact } from './redact.ts';
-
 /** `refused`: the node returned an error. `unreachable`: no response in time. `malformed`: not a valid response. */
 export type RpcFault = 'refused' | 'unreachable' | 'malformed';
 
@@ -277,4 +275,28 @@ function toConnectionError(error: unknown, timeoutMs: number): RpcError {
     'Connection closed before the response was complete',
   ];
   return new RpcError('unreachable', text === '' ? message : `${message} (${text})`, { connection });
+}
+
+type Redact = (text: string) => string;
+
+/** Removes the parts of provider URLs from texts: a URL can contain a key. */
+export function createRedactor(urls: readonly string[]): Redact {
+  const parts = urls.flatMap((text) => {
+    const url = new URL(text);
+    const values = [...url.searchParams.values(), ...url.pathname.split('/'), url.username, url.password];
+    return [text, url.host, url.hostname, ...values, ...values.map(decode)];
+  });
+  // Longest first, because one can contain another.
+  const secrets = [...new Set(parts)].filter((part) => part.length >= 4).sort((a, b) => b.length - a.length);
+  // In any letter case: libraries change that of hosts.
+  const anyCase = secrets.map((secret) => new RegExp(RegExp.escape(secret), 'gi'));
+  return (text) => anyCase.reduce((left, secret) => left.replaceAll(secret, '…'), text);
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }

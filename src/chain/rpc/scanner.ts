@@ -2,20 +2,9 @@
 // response ended until nothing new comes, because providers truncate responses silently.
 
 import { Inconsistent } from './errors.ts';
-import { logContent } from './group-logs.ts';
 import type { LogFilter, Node, NodeLog } from './node.ts';
+import { logContent } from './registry-logs.ts';
 import { RpcError } from './rpc.ts';
-
-export interface Scanner {
-  fetchLogs(from: number, to: number): Promise<NodeLog[]>;
-  fetchBlockLogs(hash: NodeLog['blockHash']): Promise<NodeLog[]>;
-  /** Fetches a range with one call, which the provider may have truncated. Null if the provider rejects the size of the range. */
-  fetchUnchecked(from: number, to: number): Promise<NodeLog[] | null>;
-  /** Blocks that the next call asks for. */
-  readonly rangeSize: number;
-  /** The same for one of several concurrent calls: only one of them tries a size that no call has succeeded with. */
-  nextSize(): number;
-}
 
 const FIRST_RANGE_SIZE = 2000;
 const MAX_RANGE_SIZE = 10_000;
@@ -27,7 +16,8 @@ const MAX_PATIENCE = 1024;
 /** A block with this many logs is also read event by event: a truncation within one block shows nowhere else. */
 const DENSE_BLOCK = 100;
 
-export function createScanner(node: Node, filter: LogFilter): Scanner {
+/** How many blocks a provider is asked for in one call, by what it has accepted and rejected. */
+export function createRangeSizes() {
   let rangeSize = FIRST_RANGE_SIZE;
   /** The smallest size that the provider rejected. */
   let rejectedSize = Number.POSITIVE_INFINITY;
@@ -36,7 +26,20 @@ export function createScanner(node: Node, filter: LogFilter): Scanner {
   let acceptedSize = FIRST_RANGE_SIZE;
   let isTrying = false;
 
-  function adaptToResponse(size: number, logs: number): void {
+  return {
+    current: () => rangeSize,
+    /** For one of several concurrent calls: only one of them tries a size that no call has succeeded with. */
+    next(): number {
+      if (rangeSize <= acceptedSize) return rangeSize;
+      if (isTrying) return acceptedSize;
+      isTrying = true;
+      return rangeSize;
+    },
+    accept,
+    reject,
+  };
+
+  function accept(size: number, logs: number): void {
     acceptedSize = Math.max(acceptedSize, size);
     if (size >= rangeSize) isTrying = false;
     if (logs > MAX_LOGS_PER_CALL) {
@@ -50,9 +53,9 @@ export function createScanner(node: Node, filter: LogFilter): Scanner {
   }
 
   /** False if a smaller range would not help. */
-  function adaptToError(size: number, error: unknown): boolean {
+  function reject(size: number, error: unknown): boolean {
     isTrying = false;
-    const isTimeout = error instanceof RpcError && error.fault === 'unreachable';
+    const isTimeout = error instanceof RpcError && error.connection !== null;
     if (size === 1 || !(isTimeout || mayBeTooLarge(error))) return false;
     const smaller = !isTimeout && acceptedSize < size ? acceptedSize : size >> 1;
     rangeSize = Math.max(1, Math.min(rangeSize, suggestedSize(error) ?? smaller, smaller));
@@ -63,7 +66,11 @@ export function createScanner(node: Node, filter: LogFilter): Scanner {
     [rejectedSize, accepted] = [Math.min(rejectedSize, size), 0];
     return true;
   }
+}
 
+export type Scanner = ReturnType<typeof createScanner>;
+
+export function createScanner(node: Node, filter: LogFilter, sizes = createRangeSizes()) {
   /** Providers truncate by count or size, at either end of the range, between blocks or within one. */
   async function fetchComplete(from: number, to: number): Promise<NodeLog[]> {
     const found = new Map<string, NodeLog>();
@@ -89,10 +96,7 @@ export function createScanner(node: Node, filter: LogFilter): Scanner {
   }
 
   /** Adds the logs of one block event by event, if it has many. */
-  async function fetchByEvent(
-    logs: NodeLog[],
-    fetch: (topics: LogFilter['topics']) => Promise<NodeLog[]>,
-  ): Promise<NodeLog[]> {
+  async function fetchByEvent(logs: NodeLog[], fetch: (topics: LogFilter['topics']) => Promise<NodeLog[]>) {
     if (logs.length < DENSE_BLOCK) return logs;
     const found = new Map(logs.map((log) => [keyOf(log), log]));
     for (const topic of filter.topics.flat()) for (const log of await fetch([[topic]])) found.set(keyOf(log), log);
@@ -100,39 +104,34 @@ export function createScanner(node: Node, filter: LogFilter): Scanner {
   }
 
   return {
-    get rangeSize() {
-      return rangeSize;
-    },
-    nextSize() {
-      if (rangeSize <= acceptedSize) return rangeSize;
-      if (isTrying) return acceptedSize;
-      isTrying = true;
-      return rangeSize;
-    },
-    fetchBlockLogs: async (hash) =>
+    /** Blocks that the next call asks for. */
+    rangeSize: sizes.current,
+    nextSize: sizes.next,
+    fetchBlockLogs: async (hash: NodeLog['blockHash']): Promise<NodeLog[]> =>
       fetchByEvent(await node.blockLogs(filter, hash), (topics) => node.blockLogs({ ...filter, topics }, hash)),
-    async fetchUnchecked(from, to) {
+    /** Fetches a range with one call, which the provider may have truncated. Null if the provider rejects the size of the range. */
+    async fetchUnchecked(from: number, to: number): Promise<NodeLog[] | null> {
       try {
         const logs = await node.logs(filter, from, to);
-        adaptToResponse(to - from + 1, logs.length);
+        sizes.accept(to - from + 1, logs.length);
         return logs;
       } catch (error) {
-        if (adaptToError(to - from + 1, error)) return null;
+        if (sizes.reject(to - from + 1, error)) return null;
         throw error;
       }
     },
-    async fetchLogs(from, to) {
+    async fetchLogs(from: number, to: number): Promise<NodeLog[]> {
       const found: NodeLog[] = [];
       for (let next = from; next <= to; ) {
-        const end = Math.min(to, next + rangeSize - 1);
+        const end = Math.min(to, next + sizes.current() - 1);
         const size = end - next + 1;
         try {
           const logs = await fetchComplete(next, end);
           for (const log of logs) found.push(log);
-          adaptToResponse(size, logs.length);
+          sizes.accept(size, logs.length);
           next = end + 1;
         } catch (error) {
-          if (!adaptToError(size, error)) throw error;
+          if (!sizes.reject(size, error)) throw error;
         }
       }
       return found;

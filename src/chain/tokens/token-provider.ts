@@ -3,8 +3,7 @@
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { withTimeout } from '../../store/with-timeout.ts';
 import { isProviderFault, WrongChain } from '../rpc/errors.ts';
-import { isRevert } from '../rpc/node.ts';
-import { parseHex, parseQuantity } from '../rpc/parse-response.ts';
+import { isRevert, parseHex, parseQuantity } from '../rpc/node.ts';
 import { createRpc, RpcError } from '../rpc/rpc.ts';
 
 /** What a contract answered to calls at one block. */
@@ -15,12 +14,7 @@ export type TokenData =
   /** At least one of the calls reverted. */
   | { readonly type: 'reverted' };
 
-export interface TokenProvider {
-  /** The chain id and the position of its URL, which is a secret. */
-  readonly name: string;
-  /** Throws if the provider fails, does not have the block, or the block is not on its canonical chain. */
-  call(contract: Address, data: readonly string[], blockHash: Bytes32, timeoutMs: number): Promise<TokenData>;
-}
+export type TokenProvider = ReturnType<typeof createTokenProvider>;
 
 /** Bounds what a hostile contract costs a node. Below the maximum of one transaction (EIP-7825), which some nodes enforce. */
 const GAS = '0x1e8480';
@@ -33,7 +27,8 @@ const ANYBODY = `0x${'0'.repeat(40)}`;
 /** Calls of one HTTP request. */
 const BATCH = 25;
 
-export function createTokenProvider(name: string, chainId: number, url: string, timeoutMs: number): TokenProvider {
+/** `name`: the chain id and the position of its URL, which is a secret. */
+export function createTokenProvider(name: string, chainId: number, url: string, timeoutMs: number) {
   const rpc = createRpc(url, { timeoutMs, maxBytes: MAX_BYTES });
   let isChainChecked = false;
   /** Whether the provider has a block, and until when that is believed. */
@@ -92,7 +87,10 @@ export function createTokenProvider(name: string, chainId: number, url: string, 
 
   return {
     name,
-    async call(contract, data, blockHash, ms) {
+    /** By the monotonic clock: others are asked first until then. */
+    unhealthyUntil: 0,
+    /** Throws if the provider fails, does not have the block, or the block is not on its canonical chain. */
+    async call(contract: Address, data: readonly string[], blockHash: Bytes32, ms: number): Promise<TokenData> {
       try {
         return await withTimeout(ms, call(contract, data, blockHash));
       } catch (error) {

@@ -14,8 +14,7 @@ import { prepareWallets } from '../../../test/support/evm-wallets.ts';
 import { WALLETS } from '../../../test/support/lives.ts';
 import { type RpcProxy, startRpcProxy } from '../../../test/support/rpc-proxy.ts';
 import { type Evm, startEvm } from '../../sandbox/evm.ts';
-import { createReadBudget } from './read-budget.ts';
-import { createTokenReader, type TokenReaderOptions } from './token-reader.ts';
+import { createReadBudget, createTokenReader, type TokenReaderOptions } from './token-reader.ts';
 
 const [ADA, BEN] = WALLETS;
 const NOBODY = `0x${'99'.repeat(20)}` as const;

@@ -1,11 +1,11 @@
 // Reads owners and balances of tokens at a block hash. Equal reads of one block are shared, and several providers must agree.
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
-import { findCause } from '../rpc/failure-cause.ts';
+import { word } from '../../registry/registry-call.ts';
+import { createTurns } from '../../store/turns.ts';
+import { findCause } from '../rpc/errors.ts';
 import { isCallFailure } from '../rpc/node.ts';
 import type { RpcError } from '../rpc/rpc.ts';
-import { createReadBudget, type ReadLimits } from './read-budget.ts';
-import { decodeAddress, decodeUint256, encodeBalanceOf, encodeOwnerOf, SUPPORTS_ERC721 } from './token-calls.ts';
 import { createTokenProvider, type TokenData, type TokenProvider } from './token-provider.ts';
 
 /** A contract at a block. */
@@ -44,12 +44,7 @@ export type BalancesRead =
   | NotAToken
   | Unavailable;
 
-export interface TokenReader {
-  /** Of an ERC-721 token. */
-  ownerOf(of: TokenContract, tokenId: bigint): Promise<OwnerRead>;
-  /** In the order of the owners: of an ERC-1155 token, or without a token of an ERC-20 or ERC-721 contract. */
-  balances(of: TokenContract, owners: readonly Address[], tokenId: bigint | null): Promise<BalancesRead>;
-}
+export type TokenReader = ReturnType<typeof createTokenReader>;
 
 export type TokenReadOutcome = 'answered' | Unavailable['cause'];
 
@@ -60,27 +55,21 @@ export interface TokenReaderOptions {
   readonly onDispute?: (chainId: number, contract: Address, providers: readonly string[]) => void;
   /** Called for every read, shared ones included. */
   readonly onRead?: (outcome: TokenReadOutcome) => void;
-  readonly limits?: Partial<TokenReaderLimits>;
+  readonly limits?: Partial<typeof LIMITS>;
 }
 
-/** Running reads are of one chain, and waiting ones of all. */
-interface TokenReaderLimits extends ReadLimits {
+const LIMITS = {
   /** For each HTTP request to a provider. */
-  readonly requestMs: number;
-  /** For a whole read, with its time in the queue. */
-  readonly readMs: number;
-  /** Answers that are kept. */
-  readonly maxKept: number;
-}
-
-const LIMITS: TokenReaderLimits = {
   requestMs: 4000,
+  /** For a whole read, with its time in the queue. */
   readMs: 10_000,
-  maxRunning: 16,
-  maxRunningOfOne: 4,
-  maxWaiting: 256,
-  maxWaitingOfOne: 16,
+  /** Answers that are kept. */
   maxKept: 1000,
+  /** Running reads are of one chain, and waiting ones of all. */
+  maxRunning: 16,
+  maxWaiting: 256,
+  maxRunningOfOne: 4,
+  maxWaitingOfOne: 16,
 };
 
 /** A read that waited until less time is left is not started. */
@@ -96,11 +85,6 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 const OVERLOADED: Unavailable = { type: 'unavailable', cause: 'overloaded', failures: [] };
 
-interface Chain {
-  readonly providers: readonly { readonly provider: TokenProvider; unhealthyUntil: number }[];
-  readonly budget: ReturnType<typeof createReadBudget>;
-}
-
 interface Given {
   readonly name: string;
   readonly answer: TokenData;
@@ -109,27 +93,23 @@ interface Given {
 const countEqual = (answers: readonly Given[], one: TokenData): number =>
   answers.filter(({ answer }) => Bun.deepEquals(answer, one)).length;
 
-export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenReaderOptions): TokenReader {
+export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenReaderOptions) {
   const { requestMs, readMs, maxKept, ...budget } = { ...LIMITS, ...limits };
   const queue = { waiting: 0 };
   const chains = new Map(
-    [...nodes].map(([chainId, urls]): [number, Chain] => [
-      chainId,
-      {
-        providers: urls.map((url, position) => ({
-          provider: createTokenProvider(`${chainId}/${position + 1}`, chainId, url, requestMs),
-          unhealthyUntil: 0,
-        })),
-        budget: createReadBudget(budget, queue),
-      },
-    ]),
+    [...nodes].map(([chainId, urls]) => {
+      const providers = urls.map((url, position) =>
+        createTokenProvider(`${chainId}/${position + 1}`, chainId, url, requestMs),
+      );
+      return [chainId, { providers, budget: createReadBudget(budget, queue) }];
+    }),
   );
   /** Running reads and answers, the least recently used first. */
   const kept = new Map<string, Promise<TokenData | Unavailable>>();
 
   /** Asks until enough providers answered, all of them failed, or the time is over. */
   async function ask(
-    { providers }: Chain,
+    providers: readonly TokenProvider[],
     { chainId, contract, blockHash }: TokenContract,
     data: readonly string[],
     deadline: number,
@@ -147,17 +127,17 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
         const asked = left.slice(0, Math.max(1, quorum - answers.length));
         left = left.slice(asked.length);
         await Promise.all(
-          asked.map(async (entry) => {
-            const { name } = entry.provider;
+          asked.map(async (provider) => {
+            const { name } = provider;
             try {
-              const answer = await entry.provider.call(contract, data, blockHash, deadline - performance.now());
+              const answer = await provider.call(contract, data, blockHash, deadline - performance.now());
               answers.push({ name, answer });
             } catch (error) {
               const cause = findCause(error);
               failures.set(name, cause);
               // Probably the block: a call that failed would fail again.
-              if (cause !== 'rpc-error') entry.unhealthyUntil = performance.now() + UNHEALTHY_MS;
-              else if (!isCallFailure(error as RpcError)) rejected.push(entry);
+              if (cause !== 'rpc-error') provider.unhealthyUntil = performance.now() + UNHEALTHY_MS;
+              else if (!isCallFailure(error as RpcError)) rejected.push(provider);
             }
           }),
         );
@@ -189,7 +169,7 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
     if (chain === undefined) return Promise.resolve({ type: 'unavailable', cause: 'no-provider', failures: [] });
     const deadline = performance.now() + readMs;
     return chain.budget.run(of.caller, async () =>
-      performance.now() + LEAST_MS < deadline ? ask(chain, of, data, deadline) : OVERLOADED,
+      performance.now() + LEAST_MS < deadline ? ask(chain.providers, of, data, deadline) : OVERLOADED,
     );
   }
 
@@ -223,7 +203,8 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
   }
 
   return {
-    async ownerOf(of, tokenId) {
+    /** Of an ERC-721 token. */
+    async ownerOf(of: TokenContract, tokenId: bigint): Promise<OwnerRead> {
       const answer = await read(of, [encodeOwnerOf(tokenId)]);
       if (answer.type === 'unavailable') return answer;
       if (answer.type === 'reverted') return explainRevert(of);
@@ -232,7 +213,8 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
       if (owner === null) return { type: 'not-a-token', cause: 'bad-return-data' };
       return owner === ZERO_ADDRESS ? { type: 'no-owner' } : { type: 'owner', owner };
     },
-    async balances(of, owners, tokenId) {
+    /** In the order of the owners: of an ERC-1155 token, or without a token of an ERC-20 or ERC-721 contract. */
+    async balances(of: TokenContract, owners: readonly Address[], tokenId: bigint | null): Promise<BalancesRead> {
       if (owners.length === 0) return { type: 'balances', balances: [] };
       const answer = await read(
         of,
@@ -255,3 +237,44 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
     return isErc721 ? { type: 'no-owner' } : { type: 'not-a-token', cause: 'reverted' };
   }
 }
+
+/**
+ * Limits how many reads run at once and how many wait, in all and for each caller. Callers take turns. `queue` counts the waiting reads
+ * of all budgets that share it.
+ */
+export function createReadBudget(
+  limits: Omit<typeof LIMITS, 'requestMs' | 'readMs' | 'maxKept'>,
+  queue = { waiting: 0 },
+) {
+  const { maxRunning, maxWaiting, maxRunningOfOne, maxWaitingOfOne } = limits;
+  const turns = createTurns(maxRunning, maxRunningOfOne);
+  return {
+    /** Runs the work when there is room. Null if too many reads are waiting. */
+    run<T>(caller: string, work: () => Promise<T>): Promise<T> | null {
+      if (turns.isFree(caller)) return turns.run(caller, work);
+      if (queue.waiting >= maxWaiting || turns.waiting(caller) >= maxWaitingOfOne) return null;
+      queue.waiting++;
+      return turns.run(caller, () => {
+        queue.waiting--;
+        return work();
+      });
+    },
+  };
+}
+
+/** ERC-721 `ownerOf(uint256)`. */
+export const encodeOwnerOf = (tokenId: bigint): string => `0x6352211e${word(String(tokenId))}`;
+
+/** `balanceOf(address)` of ERC-20 and ERC-721, or with a token `balanceOf(address,uint256)` of ERC-1155. */
+export const encodeBalanceOf = (owner: Address, tokenId: bigint | null): string =>
+  tokenId === null ? `0x70a08231${word(owner)}` : `0x00fdd58e${word(owner)}${word(String(tokenId))}`;
+
+/** ERC-165 `supportsInterface(bytes4)` with the id of ERC-721. */
+const SUPPORTS_ERC721 = `0x01ffc9a780ac58cd${'0'.repeat(56)}`;
+
+/** Null unless the data is exactly one word. */
+const decodeUint256 = (data: string): bigint | null => (/^0x[0-9a-f]{64}$/.test(data) ? BigInt(data) : null);
+
+/** Null unless the data is exactly one word with an address in it. */
+const decodeAddress = (data: string): Address | null =>
+  /^0x0{24}[0-9a-f]{40}$/.test(data) ? `0x${data.slice(26)}` : null;

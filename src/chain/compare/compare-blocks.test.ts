@@ -3,9 +3,9 @@
 import { expect, test } from 'bun:test';
 import { block, hash } from '../../../test/support/fixtures.ts';
 import type { BlockRef, ConfirmedBlock } from '../../store/store.ts';
-import { compareTimes } from './compare-times.ts';
+import { compareTimes } from './compare-blocks.ts';
 import type { FollowerContext } from './context.ts';
-import type { ProviderLogs } from './provider-logs.ts';
+import type { Reports } from './provider-logs.ts';
 
 const STORED: BlockRef = block(101);
 
@@ -31,7 +31,7 @@ async function compare(inLogs: readonly number[], header: object | null, isProve
     },
   };
   const answers = inLogs.map((timestamp) => ({ provider: { node }, blocks: new Map([[101, { timestamp }]]) }));
-  await compareTimes(context, answers as unknown as readonly ProviderLogs[], 100, 102);
+  await compareTimes(context, answers as unknown as Reports, 100, 102);
   return confirmed.map(({ timestamp }) => timestamp);
 }
 

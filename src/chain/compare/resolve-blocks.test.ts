@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { hash } from '../../../test/support/fixtures.ts';
-import type { BlockLogs } from '../rpc/group-logs.ts';
 import type { Node } from '../rpc/node.ts';
-import { resolveTimes } from './block-times.ts';
+import type { BlockLogs } from '../rpc/registry-logs.ts';
+import { resolveTimes } from './resolve-blocks.ts';
 
 /** By their headers, block N has the time 10 N. */
 const node = {

@@ -1,8 +1,23 @@
-// Groups a node's logs by block, in chain order and without duplicates.
+// The logs of the registries as providers return them: which are asked for, what they say, and how they are grouped by block.
 
 import type { Bytes32 } from '../../registry/delegation.ts';
-import type { NodeLog } from './node.ts';
+import { decodeEvent, eventTopics, type RegistryEvent } from '../../registry/event.ts';
+import { type Network, registryAt } from '../../registry/network.ts';
+import { ALL_VERSIONS } from '../../registry/versions.ts';
+import type { LogFilter, NodeLog } from './node.ts';
 import { RpcError } from './rpc.ts';
+
+/** For `eth_getLogs`. */
+export function registryFilter({ registries }: Network): LogFilter {
+  const deployed = ALL_VERSIONS.filter((version) => registries[version] !== undefined);
+  return { address: deployed.flatMap((version) => registries[version] ?? []), topics: [deployed.flatMap(eventTopics)] };
+}
+
+export function decodeLog(network: Network, log: NodeLog): RegistryEvent {
+  const version = registryAt(network, log.address);
+  if (version === null) throw new RpcError('malformed', `a log of ${log.address}, which is not a registry`);
+  return decodeEvent(version, log);
+}
 
 export interface BlockLogs {
   readonly number: number;
@@ -13,15 +28,11 @@ export interface BlockLogs {
   readonly logs: readonly NodeLog[];
 }
 
-export function groupLogs(logs: readonly NodeLog[]): BlockLogs[] {
-  const blocks = new Map<number, NodeLog[]>();
-  for (const log of logs) {
-    const block = blocks.get(log.blockNumber);
-    if (block === undefined) blocks.set(log.blockNumber, [log]);
-    else block.push(log);
-  }
-  return [...blocks].sort(([a], [b]) => a - b).map(([number, found]) => toBlock(number, found));
-}
+/** By block, in chain order and without duplicates. */
+export const groupLogs = (logs: readonly NodeLog[]): BlockLogs[] =>
+  [...Map.groupBy(logs, ({ blockNumber }) => blockNumber)]
+    .sort(([a], [b]) => a - b)
+    .map(([number, found]) => toBlock(number, found));
 
 function toBlock(number: number, found: readonly NodeLog[]): BlockLogs {
   const [first] = found as [NodeLog];

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { hash } from '../../../test/support/fixtures.ts';
-import { groupLogs } from './group-logs.ts';
 import type { NodeLog } from './node.ts';
+import { groupLogs } from './registry-logs.ts';
 
 const log = (more: Partial<NodeLog> = {}) =>
   ({
