@@ -6,8 +6,8 @@ import { createNode } from '../src/chain/rpc/node.ts';
 import { registryFilter } from '../src/chain/rpc/registry-filter.ts';
 import { createRpc } from '../src/chain/rpc/rpc.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
-import { ownCpu } from './cpu.ts';
 import { micros } from './figures.ts';
+import { ownCpu } from './processes.ts';
 import type { Reading } from './reading.ts';
 import type { Section } from './section.ts';
 
