@@ -3,7 +3,8 @@
 
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { openStore } from '../src/store/open.ts';
-import { eventually, liveChain, settingsOf } from '../test/support/live-chain.ts';
+import { eventually } from '../test/support/eventually.ts';
+import { liveChain, settingsOf } from '../test/support/live-chain.ts';
 import { WALLETS } from '../test/support/lives.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { createRandom } from '../test/support/random.ts';

@@ -11,9 +11,9 @@ import type { Store } from '../src/store/store.ts';
 import { newChain } from './support/chain.ts';
 import { ENGINES, temporaryPath } from './support/engines.ts';
 import { type EventReader, openEvents, type ReceivedEvent } from './support/event-source.ts';
+import { eventually } from './support/eventually.ts';
 import { applyEntries, type FeedEntryJson } from './support/feed-entries.ts';
 import { address, block, COLD, ended, granted, HOT, timeOf } from './support/fixtures.ts';
-import { eventually } from './support/live-chain.ts';
 import { createRandom } from './support/random.ts';
 import { serviceOf, serving } from './support/serving.ts';
 

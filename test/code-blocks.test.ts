@@ -9,7 +9,7 @@ import { encodeCall, type RegistryCall } from '../src/registry/registry-call.ts'
 import { COLD, CONTRACTS, HOT } from '../src/sandbox/wallets.ts';
 import { type CodeBlock, codeBlock, codeBlocks, curlExamples, PAGES } from './support/code-blocks.ts';
 import { temporaryPath } from './support/engines.ts';
-import { eventually } from './support/live-chain.ts';
+import { eventually } from './support/eventually.ts';
 import { checkFormat, checkTypes, isAsShown, isRunnable, type Program, programsOf } from './support/run-block.ts';
 import { type QuietSandbox, startQuietSandbox } from './support/sandbox-process.ts';
 import { runProgram } from './support/serve-process.ts';

@@ -2,7 +2,8 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
-import { eventually, type LiveChain, liveChain, settingsOf } from './support/live-chain.ts';
+import { eventually } from './support/eventually.ts';
+import { type LiveChain, liveChain, settingsOf } from './support/live-chain.ts';
 import { type PostgresServer, startPostgres } from './support/postgres.ts';
 import { MAIN } from './support/serve-process.ts';
 

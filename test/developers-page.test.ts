@@ -8,7 +8,7 @@ import { COLD, HOT } from '../src/sandbox/wallets.ts';
 import { expectAccessible } from './support/accessible.ts';
 import { visitWithWallet } from './support/browser-wallet.ts';
 import { temporaryPath } from './support/engines.ts';
-import { eventually } from './support/live-chain.ts';
+import { eventually } from './support/eventually.ts';
 import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 import { removeServed, startServe } from './support/serve-process.ts';
 

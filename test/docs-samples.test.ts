@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EXAMPLES } from '../src/api/examples.ts';
 import { type DocsExample, docsExamples, runCurl, runPython, runTypeScript } from './support/docs-samples.ts';
-import { eventually } from './support/live-chain.ts';
+import { eventually } from './support/eventually.ts';
 import { checkTypes } from './support/run-block.ts';
 import { type QuietSandbox, startQuietSandbox } from './support/sandbox-process.ts';
 

@@ -7,8 +7,9 @@ import { importArchive } from '../src/store/import-archive.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
 import { Refusal, startFakeNode } from './support/fake-node.ts';
-import { caughtUp, eventually, type LiveChain, liveChain, SECRET, settingsOf } from './support/live-chain.ts';
+import { caughtUp, type LiveChain, liveChain, SECRET, settingsOf } from './support/live-chain.ts';
 import { WALLETS } from './support/lives.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
 import { createRandom } from './support/random.ts';
@@ -442,7 +443,7 @@ describe('delegations serve, following', () => {
         const response = await fetch(`${api.url}/registry/v2/check/all?to=${WALLETS[1]}&from=${WALLETS[0]}`);
         return response.status === 200 && response.headers.get('x-block-hash') === live.chain.at(-1)?.hash;
       };
-      await eventually('handed over, and answered', answered, 90);
+      await eventually('handed over, and answered', answered);
       // It requested the lease again while another follower held it.
       await eventually('the first stands by', async () => bad.told.text.includes('standing by'));
       expect(bad.told.text).toContain('no successful tick, releasing the lease');

@@ -10,6 +10,7 @@ import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
 import { behind } from './support/behind.ts';
 import { temporaryPath } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
 import { COLD, HOT, timeOf } from './support/fixtures.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
 import { appOf } from './support/serving.ts';
@@ -139,15 +140,12 @@ test('while nothing can be written, /networks, /status and the metrics say why a
     log: () => {},
     signal: stopping.signal,
   });
-  const until = async (isDone: () => boolean) => {
-    while (!isDone()) await Bun.sleep(5);
-  };
   try {
-    await until(() => followed.status().block !== null);
+    await eventually('follows', () => followed.status().block !== null);
     expect(followed.status().failing).toBeNull();
     fault = new StoreError('unavailable', 'database or disk is full');
     world.grow(1);
-    await until(() => (followed.status().failing?.ticks ?? 0) >= 3);
+    await eventually('fails', () => (followed.status().failing?.ticks ?? 0) >= 3);
     const app = appOf(store, timeOf(105), { followerStatus: () => [followed.status()] });
     const [network] = (await (await app.fetch(new Request('http://x/networks'))).json()) as [NetworkRecord];
     expect(network.progress?.failing?.cause).toBe('database-full');
@@ -155,7 +153,7 @@ test('while nothing can be written, /networks, /status and the metrics say why a
     expect(page).toContain('New blocks cannot be written to the database.');
     expect(page).toMatch(/<dt>Follower fails<\/dt><dd>database-full: \d+ steps since /);
     fault = null;
-    await until(() => followed.status().failing === null);
+    await eventually('goes on', () => followed.status().failing === null);
     expect(followed.status().block).toBe(world.chain.at(-1)?.number ?? null);
   } finally {
     stopping.abort();

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { expectAccessible } from './support/accessible.ts';
 import { visitWithWallet } from './support/browser-wallet.ts';
-import { eventually } from './support/live-chain.ts';
+import { eventually } from './support/eventually.ts';
 import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 
 const used = useSandboxInBrowser();

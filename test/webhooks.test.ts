@@ -11,8 +11,8 @@ import { openStore } from '../src/store/open.ts';
 import type { BlockInput, ChainState, Store } from '../src/store/store.ts';
 import { createSecret } from '../src/webhooks/sign.ts';
 import { ENGINES, temporaryPath } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
 import { address, block, ended, granted, hash } from './support/fixtures.ts';
-import { eventually } from './support/live-chain.ts';
 import { startPostgres } from './support/postgres.ts';
 import { createRandom } from './support/random.ts';
 import { removeWebhookProcesses, startWebhookProcess, type WebhookProcess } from './support/webhook-process.ts';
@@ -225,7 +225,7 @@ describe.each(CASES)('webhooks of $processes processes on $name', ({ name, proce
         for (const { path, at, filter } of SUBSCRIPTIONS) {
           const expected = await listed(store, at, filter);
           const isComplete = async () => JSON.stringify(applyChanges(changesOf(path))) === JSON.stringify(expected);
-          await eventually(`${path} complete`, isComplete, 60).catch(() => {});
+          await eventually(`${path} complete`, isComplete, { seconds: 60 }).catch(() => {});
           expect([path, applyChanges(changesOf(path))]).toEqual([path, expected]);
         }
       };

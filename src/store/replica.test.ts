@@ -2,8 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { newChain } from '../../test/support/chain.ts';
+import { eventually } from '../../test/support/eventually.ts';
 import { block, COLD, ended, granted } from '../../test/support/fixtures.ts';
-import { caughtUp, eventually, liveChain, settingsOf } from '../../test/support/live-chain.ts';
+import { caughtUp, liveChain, settingsOf } from '../../test/support/live-chain.ts';
 import { type PostgresServer, startPostgres } from '../../test/support/postgres.ts';
 import { MAIN, metric, startServe } from '../../test/support/serve-process.ts';
 import { createWitness } from '../../test/support/witness.ts';

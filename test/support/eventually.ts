@@ -15,7 +15,7 @@ export async function eventually<T>(
   { seconds = 120, child }: Wait = {},
 ): Promise<T> {
   let error: unknown;
-  for (const end = performance.now() + 1000 * seconds; performance.now() < end; await Bun.sleep(20)) {
+  for (const end = performance.now() + 1000 * seconds; performance.now() < end; await Bun.sleep(10)) {
     if (child && child.exitCode !== null) throw new Error(`${what}: the process exited with code ${child.exitCode}`);
     try {
       const found = await attempt();

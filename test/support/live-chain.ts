@@ -1,5 +1,6 @@
 // A chain with current block times that a real program follows through a fake node, and the truth about it.
 
+import { eventually } from './eventually.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFakeNode } from './fake-node.ts';
 import type { Model } from './model.ts';
 import { asText } from './questions.ts';
@@ -71,19 +72,6 @@ export const settingsOf = (url: string) => ({
   MAX_LAG_1: '600',
   METRICS_PORT: '0',
 });
-
-export async function eventually<T>(
-  what: string,
-  attempt: () => Promise<T | undefined | false>,
-  seconds = 120,
-): Promise<T> {
-  for (let left = 10 * seconds; left > 0; left--) {
-    const found = await attempt().catch(() => undefined);
-    if (found !== undefined && found !== false) return found;
-    await Bun.sleep(100);
-  }
-  throw new Error(`${what}: not within ${seconds} s`);
-}
 
 /** Waits until the program answers at the chain's head. */
 export const caughtUp = (served: ServeProcess, { chain }: LiveChain) =>

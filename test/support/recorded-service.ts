@@ -2,8 +2,8 @@
 
 import { checkUrl } from '../../src/api/url.ts';
 import { asksBalance } from '../../src/registry/check.ts';
+import { eventually } from './eventually.ts';
 import { startFakeNode } from './fake-node.ts';
-import { eventually } from './live-chain.ts';
 import { everyQuestion, trueAnswers } from './questions.ts';
 import { replayOf } from './replay.ts';
 import { LOCAL, type ServeProcess, startListening } from './serve-process.ts';
