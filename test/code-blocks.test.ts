@@ -79,7 +79,7 @@ const elsewhere = ALL.filter((block) => isListedElsewhere(block) || answered.has
 const notRun = ALL.filter(isListed(NOT_RUN));
 const here = ALL.filter((block) => !elsewhere.includes(block) && !notRun.includes(block));
 
-test('every block is run, or its reason is told', () => {
+test('every block is run, or says why not', () => {
   console.log(
     `code blocks: ${here.length} run here, ${elsewhere.length} by other tests, ${notRun.length} not run, ${ALL.length} in all`,
   );

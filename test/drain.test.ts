@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(removeServed);
 
-/** It drains for longer than a test lasts, unless told otherwise. */
+/** It drains for longer than a test lasts, unless a test sets another time. */
 const start = (more: Record<string, string> = {}, ...command: string[]) =>
   startServe(url, { MAX_LAG_1: '86400', DRAIN_TIMEOUT: '600', ...more }, ...command);
 

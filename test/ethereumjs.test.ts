@@ -14,10 +14,10 @@ import { temporaryPath } from './support/engines.ts';
 import { type BuiltBlock, CHAIN_ID, type EthereumJs, startEthereumJs } from './support/ethereumjs.ts';
 import { eventually } from './support/eventually.ts';
 import { ALL_CHECKS } from './support/every-answer.ts';
-import { WALLETS } from './support/lives.ts';
 import { createModel, type Model } from './support/model.ts';
 import { createRandom } from './support/random.ts';
 import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 import { randomCalls } from './support/world.ts';
 
 const DEPTHS = process.env['REORGS'] === 'all' ? Array.from({ length: 30 }, (_, at) => at + 1) : [1, 2, 5, 30];

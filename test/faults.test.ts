@@ -8,10 +8,10 @@ import { createRpc, RpcError } from '../src/chain/rpc/rpc.ts';
 import { createScanner } from '../src/chain/rpc/scanner.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
 import { type FakeNode, type Fault, logsJson, Refusal } from './support/fake-node.ts';
-import { WALLETS } from './support/lives.ts';
 import { noOldState } from './support/node-quirks.ts';
 import { unreadRevocations } from './support/unread-revocations.ts';
 import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
 
 const KINDS = process.env['TEST_FAST'] ? [true] : [true, false];
@@ -553,8 +553,8 @@ describe('failing nodes', () => {
     const error = await providers.pick(0).catch((cause) => cause);
     expect(error).toBeInstanceOf(RpcError);
     const failures = providers.all.map(({ failure, name }) => [failure, name]);
-    const told = JSON.stringify([error.message, error.stack, String(error.cause), failures]);
-    expect(told).not.toContain(secret);
+    const reported = JSON.stringify([error.message, error.stack, String(error.cause), failures]);
+    expect(reported).not.toContain(secret);
     // A node's message may repeat the key in any form: it must be redacted.
     for (const said of [`upstream https://rpc.example/v2/${secret} failed`, `key ${secret} is over its limit`]) {
       expect(providers.redact(said)).not.toContain(secret);

@@ -43,7 +43,7 @@ describe('the image', () => {
     expect(statSync(join(image.root, 'data')).uid).toBe(Number(USER));
   });
 
-  test('answers with a read-only file system and without privileges, is healthy, and stops when told', async () => {
+  test('answers with a read-only file system and without privileges, is healthy, and stops on a signal', async () => {
     const { Entrypoint, Cmd, Healthcheck } = image.config;
     const [kind, ...healthcheck] = Healthcheck.Test;
     expect(kind).toBe('CMD');

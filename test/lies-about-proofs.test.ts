@@ -22,8 +22,8 @@ import {
 import { address } from './support/fixtures.ts';
 import { type Following, following } from './support/following.ts';
 import { causeOf, grantCall, grants, holds, invented, quiet, STRANGER, shows } from './support/lies.ts';
-import { WALLETS } from './support/lives.ts';
 import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
 
 const [V, D, E] = WALLETS;

@@ -7,9 +7,9 @@ import type { RegistryCall } from '../src/registry/registry-call.ts';
 import { ALL_CHECKS } from './support/every-answer.ts';
 import { prepareWallets, registryAnswers, SMART, send } from './support/evm-wallets.ts';
 import { following } from './support/following.ts';
-import { WALLETS } from './support/lives.ts';
 import { NODE_PROGRAM, startNodeProgram } from './support/node-program.ts';
 import { createRandom } from './support/random.ts';
+import { WALLETS } from './support/wallets.ts';
 import { randomCalls } from './support/world.ts';
 
 const ROUNDS = 24;

@@ -9,7 +9,6 @@ import { StoreError } from '../src/store/errors.ts';
 import { describeHalt, type Halt } from '../src/store/halt.ts';
 import type { Batch, Store } from '../src/store/store.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, Refusal } from './support/fake-node.ts';
-import { WALLETS } from './support/lives.ts';
 import {
   becomesOtherChain,
   capByBytes,
@@ -30,6 +29,7 @@ import {
 } from './support/node-quirks.ts';
 import { unreadRevocations } from './support/unread-revocations.ts';
 import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type MadeChain, type World, type WorldOptions } from './support/world.ts';
 
 const [V, D, E] = WALLETS;

@@ -1,4 +1,4 @@
-// What a block contains is computed from its hash: lies that a majority, a longer list or an older witness would have believed.
+// What a block contains is computed from its hash: lies that a majority, a longer list or an older opinion would have believed.
 
 import { describe, expect, test } from 'bun:test';
 import { createAuditor } from '../src/chain/follow/auditor.ts';
@@ -22,9 +22,9 @@ import {
 } from './support/fake-node.ts';
 import { following } from './support/following.ts';
 import { causeOf, grantCall, grants, holds, invented, quiet, STRANGER, shows } from './support/lies.ts';
-import { WALLETS } from './support/lives.ts';
 import { noReceipts, on } from './support/node-quirks.ts';
 import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
 
 const [V, D, E] = WALLETS;

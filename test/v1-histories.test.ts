@@ -12,7 +12,6 @@ import { answer } from '../src/registry/check.ts';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import type { FakeCall, FakeNode } from './support/fake-node.ts';
-import { WALLETS } from './support/lives.ts';
 import { noOldState } from './support/node-quirks.ts';
 import { createRandom } from './support/random.ts';
 import {
@@ -23,6 +22,7 @@ import {
   runHistories,
   type StateKind,
 } from './support/v1-histories.ts';
+import { WALLETS } from './support/wallets.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const LENGTH = Number(process.env['V1_LENGTH'] ?? (process.env['TEST_FAST'] ? 2 : 3));

@@ -12,20 +12,19 @@ import {
   logOfCall,
   sealedHeader,
 } from './fake-node.ts';
-import { WALLETS } from './lives.ts';
-import { type FaultMaker, type Random, seeing } from './node-quirks.ts';
+import { type FaultMaker, seeing } from './node-quirks.ts';
+import { below, pickFrom, type Random } from './random.ts';
 import { word } from './registry-state.ts';
 import { MAINNET } from './vectors.ts';
+import { WALLETS } from './wallets.ts';
 
-const below = (random: Random, end: number) => Math.floor(random() * end);
-const pick = <T>(random: Random, of: readonly T[]): T => of[below(random, of.length)] as T;
 const STRANGER = `0x${'57'.repeat(20)}` as const;
 const NO_RIGHTS = `0x${'0'.repeat(64)}`;
 
 /** Calls that never happened: a grant, a revocation, and some that change nothing, so that no state contradicts them. */
 const inventedCalls = (random: Random): RegistryCall[] => {
-  const [from, to] = [pick(random, WALLETS), pick(random, WALLETS)];
-  return pick<readonly RegistryCall[]>(random, [
+  const [from, to] = [pickFrom(random, WALLETS), pickFrom(random, WALLETS)];
+  return pickFrom<readonly RegistryCall[]>(random, [
     [['v2', from, 'delegateAll', [to, NO_RIGHTS, true]]],
     [['v1', from, 'delegateForAll', [to, true]]],
     [['v1', from, 'revokeAllDelegates', []]],
@@ -121,8 +120,8 @@ const ownBranch: FaultMaker = (random, node) => {
 
 /** Inputs of transactions that name another delegate, as if the wallet had called the registry itself. */
 const liesInInputs: FaultMaker = (random) => {
-  const vault = pick(random, WALLETS);
-  const delegate = pick(random, WALLETS);
+  const vault = pickFrom(random, WALLETS);
+  const delegate = pickFrom(random, WALLETS);
   return (question, honest) => {
     const answer = honest();
     if (question.method !== 'eth_getTransactionByHash' || answer === null) return answer;
@@ -190,7 +189,7 @@ const swapsTransactions: FaultMaker = (random, node) => (question, honest) => {
   const answer = honest();
   if (!/^eth_(getLogs|getBlockReceipts)$/.test(question.method) || !Array.isArray(answer)) return answer;
   const all = node.chain.flatMap(({ transactions }) => transactions);
-  return answer.map((one) => ({ ...one, transactionHash: pick(random, all)?.hash ?? one.transactionHash }));
+  return answer.map((one) => ({ ...one, transactionHash: pickFrom(random, all)?.hash ?? one.transactionHash }));
 };
 
 /** A receipt as Polygon has for messages of Ethereum, which no root covers. */
@@ -209,7 +208,7 @@ const addsMessages: FaultMaker = (random, node) => {
 
 /** Headers of another kind of chain, malformed. */
 const malformsHeaders: FaultMaker = (random) => {
-  const extra = pick(random, ['ff', '820102', 'c3808080', '']);
+  const extra = pickFrom(random, ['ff', '820102', 'c3808080', '']);
   return (question, honest) => {
     const block = honest();
     if (!/^eth_getBlockBy/.test(question.method) || block === null) return block;

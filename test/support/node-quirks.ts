@@ -1,13 +1,23 @@
 // Known quirks of nodes and providers, as faults of a fake node. A quirk with parameters is a function that takes them; one that
 // reads the chain takes its node.
 
-import { blockAt, type FakeBlock, type FakeNode, type Fault, headerJson, Refusal, type Tag } from './fake-node.ts';
+import {
+  blockAt,
+  type FakeBlock,
+  type FakeNode,
+  type Fault,
+  headerJson,
+  NO_ANSWER,
+  type Question,
+  Refusal,
+  type Tag,
+} from './fake-node.ts';
+import { below, pickFrom, type Random } from './random.ts';
 import { word } from './registry-state.ts';
 
-export type Random = () => number;
 export type FaultMaker = (random: Random, node: FakeNode) => Fault;
 
-export interface LogJson {
+interface LogJson {
   readonly topics: readonly string[];
   readonly blockNumber: string;
   readonly blockHash: string;
@@ -18,6 +28,7 @@ export interface LogJson {
 
 const hexOf = (value: number) => `0x${value.toString(16)}`;
 const isLogs = (method: string) => method === 'eth_getLogs';
+const isRange = ({ method, params: [filter] }: Question) => isLogs(method) && filter.blockHash === undefined;
 
 /** Changes the answer to one method. */
 export const on =
@@ -38,8 +49,8 @@ const everyLogs = (change: (logs: readonly LogJson[]) => unknown): Fault =>
 /** Changes eth_getLogs responses by range only. */
 const rangeLogs =
   (change: (logs: readonly LogJson[]) => unknown): Fault =>
-  ({ method, params: [filter] }, honest) =>
-    isLogs(method) && filter.blockHash === undefined ? change(honest() as LogJson[]) : honest();
+  (question, honest) =>
+    isRange(question) ? change(honest() as LogJson[]) : honest();
 
 /** Changes each log, in eth_getLogs responses and in receipts. */
 const eachLog =
@@ -344,60 +355,71 @@ export const frozen = (node: FakeNode): Fault => {
   return (_, honest) => seeing(node, chain, honest);
 };
 
-// For simulations
+// Faults that come and go
 
-const only = (method: string, change: (answer: never) => unknown, share = 1): FaultMaker => {
-  return (random) => (question, honest) => {
+/** Changes the answer to one method, with some probability. */
+const sometimes =
+  (method: string, change: (answer: never) => unknown, share = 1): FaultMaker =>
+  (random) =>
+  (question, honest) => {
     const answer = honest();
     return question.method === method && answer !== null && random() < share ? change(answer as never) : answer;
   };
+
+/** Gives the same answer to every method, with some probability. */
+const says =
+  (make: () => unknown, share: number): FaultMaker =>
+  (random) =>
+  (_, honest) =>
+    random() < share ? make() : honest();
+
+/** Longer ranges are rejected. */
+export const limitedRanges =
+  (most: number): Fault =>
+  (question, honest) => {
+    const [filter] = question.params;
+    if (isRange(question) && Number(filter.toBlock) - Number(filter.fromBlock) >= most) {
+      throw new Refusal(-32005, 'too large');
+    }
+    return honest();
+  };
+
+/** Answers about the head are of another moment each time. */
+const headOfAnotherMoment: FaultMaker = (random, node) => (question, honest) => {
+  if (question.method !== 'eth_getBlockByNumber' || question.params[0] !== 'latest') return honest();
+  const { chain } = node;
+  return seeing(node, chain.slice(0, Math.max(1, chain.length - below(random, 6))), honest);
 };
 
-/** Faults that a follower can detect at once, or that only delay it. */
-export const OPEN: readonly FaultMaker[] = [
-  (random) => (_, honest) => (random() < 0.3 ? new Response('', { status: 503 }) : honest()),
-  (random) => (_, honest) => (random() < 0.3 ? new Response('<html>', { status: 200 }) : honest()),
-  (random) => (_, honest) => {
-    if (random() < 0.3) throw new Refusal(-32005, 'limit exceeded');
-    return honest();
-  },
-  (random) => (question, honest) => (question.method === 'eth_getBlockByNumber' && random() < 0.3 ? null : honest()),
-  // A stale head.
-  (random, node) => (question, honest) => {
-    if (question.method !== 'eth_getBlockByNumber' || question.params[0] !== 'latest') return honest();
-    const { chain } = node;
-    return seeing(node, chain.slice(0, Math.max(1, chain.length - Math.floor(random() * 6))), honest);
-  },
-  // Ranges are limited.
-  (random) => {
-    const most = 1 + Math.floor(random() * 5);
-    return (question, honest) => {
-      const [filter] = question.params;
-      const isRange = question.method === 'eth_getLogs' && filter.blockHash === undefined;
-      if (isRange && Number(filter.toBlock) - Number(filter.fromBlock) >= most) throw new Refusal(-32005, 'too large');
-      return honest();
-    };
-  },
-  only('eth_getLogs', (logs: object[]) => [...logs].reverse()),
-  only('eth_getLogs', (logs: object[]) => logs.flatMap((log) => [log, log])),
-  only('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, removed: true })), 0.3),
-  only('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: `0x${'f'.repeat(512)}` })),
-  only('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: undefined })),
-  (_, node) => noOldState(node, -1),
-  () => refusesFinalized(-32602),
-];
+/** Repeats a log of another block in every k-th block, in an existing transaction or in none. */
+const forgesOften: FaultMaker = (random, node) => {
+  const every = 2 + below(random, 8);
+  const isTransactionReal = random() < 0.5;
+  const forgedIn = (block: FakeBlock, like: object) => ({
+    ...like,
+    blockNumber: `0x${block.number.toString(16)}`,
+    blockHash: block.hash,
+    transactionHash:
+      (isTransactionReal && block.transactions.at(-1)?.hash) ||
+      `0x${'f0'.repeat(28)}${String(block.number).padStart(8, '0')}`,
+    transactionIndex: '0x77',
+    logIndex: '0x77',
+  });
+  return (question, honest) => {
+    const logs = honest();
+    if (question.method !== 'eth_getLogs' || !Array.isArray(logs) || logs.length === 0) return logs;
+    const [{ fromBlock, toBlock, blockHash }] = question.params;
+    const forged = node.chain
+      .filter(({ number, hash }) =>
+        blockHash === undefined ? number >= Number(fromBlock) && number <= Number(toBlock) : hash === blockHash,
+      )
+      .filter(({ number }) => number % every === 0)
+      .map((block) => forgedIn(block, logs[block.number % logs.length]));
+    return [...logs, ...forged];
+  };
+};
 
-/** Faults that cannot be detected at once: withheld logs. They must be found later. */
-export const HIDDEN: readonly FaultMaker[] = [
-  () => keepsBackAll,
-  only('eth_getLogs', () => [], 0.5),
-  () => keepsBackFirst,
-  only('eth_getLogs', (logs: object[]) => logs.slice(0, -1), 0.5),
-];
-
-const below = (random: Random, most: number) => Math.floor(random() * most);
-const pick = <T>(random: Random, of: readonly T[]): T => of[below(random, of.length)] as T;
-const someNumber = (random: Random, { chain }: FakeNode) => pick(random, chain).number;
+const someNumber = (random: Random, { chain }: FakeNode) => pickFrom(random, chain).number;
 
 /** Every quirk of this file by name, with random parameters. A node's other chain has the same blocks with another chain id and other hashes. */
 export const QUIRKS = {
@@ -407,8 +429,8 @@ export const QUIRKS = {
   newestOnly: (random) => newestOnly(1 + below(random, 20)),
   emptyForUnknownHash: (_, node) => emptyForUnknownHash(node),
   headLogsBeyondHead: (_, node) => headLogsBeyondHead(node),
-  refusesBlockHash: (random) => refusesBlockHash(pick(random, UNKNOWN_FORM)),
-  refusesFinalized: (random) => refusesFinalized(pick(random, UNKNOWN_FORM)),
+  refusesBlockHash: (random) => refusesBlockHash(pickFrom(random, UNKNOWN_FORM)),
+  refusesFinalized: (random) => refusesFinalized(pickFrom(random, UNKNOWN_FORM)),
   finalizedIsHead: (_, node) => finalizedIsHead(node),
   finalizedIsGenesis: (_, node) => finalizedIsGenesis(node),
   logTimesRight: (_, node) => logTimes(node, 'right'),
@@ -448,6 +470,50 @@ export const QUIRKS = {
   frozen: (_, node) => frozen(node),
   becomesOtherChain: (random, node) =>
     becomesOtherChain(node, { chainId: 5, chain: otherChain(node.chain) }, below(random, 20)),
+  // Unavailable nodes.
+  unavailable: says(() => new Response('', { status: 503 }), 0.3),
+  down: says(() => new Response('', { status: 502 }), 1),
+  tooManyRequests: says(() => new Response('{"error":"slow down"}', { status: 429 }), 0.4),
+  html: says(() => new Response('<html>', { status: 200 }), 0.3),
+  hangs: says(() => NO_ANSWER, 0.3),
+  noResult: says(() => undefined, 0.2),
+  limitExceeded: (random) => (_, honest) => {
+    if (random() < 0.3) throw new Refusal(-32005, 'limit exceeded');
+    return honest();
+  },
+  nullBlocks: sometimes('eth_getBlockByNumber', () => null, 0.3),
+  headOfAnotherMoment,
+  // Logs.
+  limitedRanges: (random) => limitedRanges(1 + below(random, 5)),
+  oftenNoLogs: sometimes('eth_getLogs', () => [], 0.5),
+  oftenNotTheLast: sometimes('eth_getLogs', (logs: object[]) => logs.slice(0, -1), 0.5),
+  noRanges: () => (question, honest) => (isRange(question) ? [] : honest()),
+  reversed: sometimes('eth_getLogs', (logs: object[]) => [...logs].reverse()),
+  doubled: sometimes('eth_getLogs', (logs: object[]) => logs.flatMap((log) => [log, log])),
+  removed: sometimes('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, removed: true })), 0.3),
+  logTimesMalformed: sometimes('eth_getLogs', (logs: object[]) =>
+    logs.map((log) => ({ ...log, blockTimestamp: 'just now' })),
+  ),
+  refusesLogsByHash: (random) => {
+    const code = pickFrom(random, UNKNOWN_FORM);
+    return ({ method, params: [filter] }, honest) => {
+      if (method === 'eth_getLogs' && filter.blockHash !== undefined)
+        throw new Refusal(code, 'unknown field blockHash');
+      return honest();
+    };
+  },
+  forgesOften,
+  // Headers.
+  fullBloom: sometimes('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: `0x${'f'.repeat(512)}` })),
+  noBloom: sometimes('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: undefined })),
+  emptyBloom: sometimes('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: `0x${'0'.repeat(512)}` })),
+  finalizedIsNull: () => (question, honest) => (question.params[0] === 'finalized' ? null : honest()),
+  // State.
+  noState: () => (question, honest) => {
+    if (/^eth_(call|getStorageAt|getProof|getBalance|getCode)$/.test(question.method))
+      throw new Refusal(-32000, 'missing trie');
+    return honest();
+  },
 } as const satisfies Readonly<Record<string, FaultMaker>>;
 
 /** The same blocks under other hashes. */

@@ -34,13 +34,13 @@ export function startRpcProxy(nodeUrl: string): RpcProxy {
       if (proxy.delayMs > 0) await Bun.sleep(proxy.delayMs);
       const refused = asked.map(proxy.refuses);
       const passed = asked.filter((_, position) => refused[position] === null);
-      const told = passed.length === 0 ? [] : ((await ask(nodeUrl, passed)) as { id: number }[]);
+      const results = passed.length === 0 ? [] : ((await ask(nodeUrl, passed)) as { id: number }[]);
       const answers = asked.map((call, position) => {
         const { id } = call;
         const message = refused[position] ?? null;
         if (message !== null) return { jsonrpc: '2.0', id, error: { code: -32_000, message } };
         const lie = proxy.lies(call);
-        return lie === undefined ? told.find((one) => one.id === id) : { jsonrpc: '2.0', id, result: lie };
+        return lie === undefined ? results.find((one) => one.id === id) : { jsonrpc: '2.0', id, result: lie };
       });
       return Response.json(Array.isArray(body) ? answers : answers[0]);
     },

@@ -3,8 +3,8 @@
 import { StoreError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { WALLETS } from './lives.ts';
 import { asText } from './questions.ts';
+import { WALLETS } from './wallets.ts';
 
 /** The head of chain 1, and the active delegations at it. Throws if a follower does not settle its revocations in time. */
 export async function stored(

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'bun:test';
 import type { FakeNode } from '../../../test/support/fake-node.ts';
-import { WALLETS } from '../../../test/support/lives.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
+import { WALLETS } from '../../../test/support/wallets.ts';
 import { createWorld, FIRST } from '../../../test/support/world.ts';
 import type { Question } from '../../registry/check.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { FakeCall, FakeNode } from '../../../test/support/fake-node.ts';
-import { limitedRanges } from '../../../test/support/life-quirks.ts';
-import { WALLETS } from '../../../test/support/lives.ts';
-import { on } from '../../../test/support/node-quirks.ts';
+import { limitedRanges, on } from '../../../test/support/node-quirks.ts';
+import { WALLETS } from '../../../test/support/wallets.ts';
 import { createWorld, FIRST } from '../../../test/support/world.ts';
 import { type Bytes32, NO_RIGHTS } from '../../registry/delegation.ts';
 

@@ -1,7 +1,6 @@
 // The first block of an index: at the deployment of the registries, or later.
 
 import { describe, expect, test } from 'bun:test';
-import { behind } from '../../../test/support/behind.ts';
 import { temporaryPath } from '../../../test/support/engines.ts';
 import {
   createChainMaker,
@@ -12,6 +11,7 @@ import {
 } from '../../../test/support/fake-node.ts';
 import { address, block } from '../../../test/support/fixtures.ts';
 import { type Following, following } from '../../../test/support/following.ts';
+import { runSql } from '../../../test/support/run-sql.ts';
 import { appOf } from '../../../test/support/serving.ts';
 import type { Address } from '../../registry/delegation.ts';
 import { NETWORKS, type Network } from '../../registry/network.ts';
@@ -137,7 +137,7 @@ describe('a time before the first log', () => {
     const store = await openStore(url);
     await withChain(chain, { sharedStore: store }, async (one, node) => {
       await one.settle();
-      await behind(url, `DELETE FROM block WHERE number < ${FIRST + 300}`);
+      await runSql(url, `DELETE FROM block WHERE number < ${FIRST + 300}`);
       expect((await ask(one, check(`timestamp=${chain[150]?.timestamp}`))).status).toBe(404);
       one.restart();
       // A node that has thrown its oldest blocks away does not stop the follower.
