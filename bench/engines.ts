@@ -2,7 +2,6 @@
 
 import { join } from 'node:path';
 import { startPostgres } from '../test/support/postgres.ts';
-import type { Bench } from './part.ts';
 
 export type EngineName = 'SQLite' | 'PostgreSQL';
 export const ENGINE_NAMES: readonly EngineName[] = ['SQLite', 'PostgreSQL'];
@@ -22,7 +21,11 @@ export const POSTGRES = { fsync: 'on', synchronous_commit: 'off', shared_buffers
 const UNLOGGED = { wal_level: 'minimal', max_wal_senders: '0' };
 
 /** `file` names the database of SQLite. */
-export async function startEngine(name: EngineName, { folder }: Bench, file: string): Promise<BenchEngine> {
+export async function startEngine(
+  name: EngineName,
+  { folder }: { folder: string },
+  file: string,
+): Promise<BenchEngine> {
   if (name === 'SQLite')
     return {
       name,

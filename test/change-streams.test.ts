@@ -12,7 +12,7 @@ import { newChain } from './support/chain.ts';
 import { ENGINES, temporaryPath } from './support/engines.ts';
 import { type EventReader, openEvents, type ReceivedEvent } from './support/event-source.ts';
 import { eventually } from './support/eventually.ts';
-import { applyEntries, type FeedEntryJson } from './support/feed-entries.ts';
+import { applyEntries, type FeedEntryJson } from './support/feed-reader.ts';
 import { address, block, COLD, ended, granted, HOT, timeOf } from './support/fixtures.ts';
 import { createRandom } from './support/random.ts';
 import { serviceOf, serving } from './support/serving.ts';

@@ -7,7 +7,7 @@ import { createProviderPool } from '../src/chain/rpc/provider-pool.ts';
 import { createRpc } from '../src/chain/rpc/rpc.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { type FakeNode, type Fault, Refusal, startFakeNode } from './support/fake-node.ts';
-import { unreadRevocations } from './support/unread-revocations.ts';
+import { unreadRevocations } from './support/stored.ts';
 import { MAINNET } from './support/vectors.ts';
 import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { temporaryPath } from './support/engines.ts';
 import { COLD, HOT } from './support/fixtures.ts';
 import { fillLongList } from './support/long-list.ts';
-import { childrenOf, isAlive } from './support/process-tree.ts';
+import { childrenOf, isAlive } from './support/processes.ts';
 import { type LogLine, removeServed, type ServeProcess, startServe } from './support/serve-process.ts';
 
 /** More than the buffers between server and reader hold: about 18 MB. */

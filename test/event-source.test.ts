@@ -8,7 +8,7 @@ import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
 import type { FakeCall } from './support/fake-node.ts';
-import { applyEntries, type FeedEntryJson } from './support/feed-entries.ts';
+import { applyEntries, type FeedEntryJson } from './support/feed-reader.ts';
 import { address, COLD } from './support/fixtures.ts';
 import { caughtUp, liveChain, settingsOf } from './support/live-chain.ts';
 import { startNginx } from './support/nginx.ts';

@@ -9,7 +9,7 @@ import { createScanner } from '../src/chain/rpc/scanner.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
 import { type FakeNode, type Fault, logsJson, Refusal } from './support/fake-node.ts';
 import { noOldState } from './support/node-quirks.ts';
-import { unreadRevocations } from './support/unread-revocations.ts';
+import { unreadRevocations } from './support/stored.ts';
 import { MAINNET } from './support/vectors.ts';
 import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';

@@ -6,7 +6,7 @@ import { openStore } from '../src/store/open.ts';
 import { ENGINES } from './support/engines.ts';
 import { COLD, CONTRACT, HOT } from './support/fixtures.ts';
 import { ENDS, GRANTED, GRANTS } from './support/large-wallet.ts';
-import { ownMemory } from './support/memory.ts';
+import { ownMemory } from './support/processes.ts';
 import { runSql } from './support/run-sql.ts';
 
 /** Less than the rows of all grants would take. */

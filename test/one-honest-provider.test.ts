@@ -27,7 +27,7 @@ import {
   together,
   UNKNOWN_FORM,
 } from './support/node-quirks.ts';
-import { unreadRevocations } from './support/unread-revocations.ts';
+import { unreadRevocations } from './support/stored.ts';
 import { MAINNET } from './support/vectors.ts';
 import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type MadeChain, type World, type WorldOptions } from './support/world.ts';

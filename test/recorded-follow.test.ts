@@ -9,7 +9,7 @@ import { following } from './support/following.ts';
 import { asText } from './support/questions.ts';
 import { truthOf } from './support/recorded-truth.ts';
 import { replayOf } from './support/replay.ts';
-import { unreadRevocations } from './support/unread-revocations.ts';
+import { unreadRevocations } from './support/stored.ts';
 import { REPLAYED, type Recording } from './support/vectors.ts';
 
 /**

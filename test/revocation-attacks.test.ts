@@ -13,7 +13,7 @@ import { execute, fund, OWNER, send } from './support/evm-wallets.ts';
 import { type Following, following } from './support/following.ts';
 import { type RpcProxy, startRpcProxy } from './support/rpc-proxy.ts';
 import { appOf } from './support/serving.ts';
-import { unreadRevocations } from './support/unread-revocations.ts';
+import { unreadRevocations } from './support/stored.ts';
 import { MAINNET } from './support/vectors.ts';
 
 const wallet = (name: number): Address => `0x${name.toString(16).padStart(4, '0').repeat(10)}`;

@@ -23,7 +23,7 @@ import type {
   Settlement,
   Store,
 } from '../src/store/store.ts';
-import { documentedCopy } from './support/documented-copy.ts';
+import { documentedCopy } from './support/code-blocks.ts';
 import { ENGINES } from './support/engines.ts';
 import { createFeedReader } from './support/feed-reader.ts';
 import {

@@ -6,7 +6,7 @@ import { openStore } from '../src/store/open.ts';
 import { ENGINES, temporaryPath } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
-import { childrenOf, isAlive } from './support/process-tree.ts';
+import { childrenOf, isAlive } from './support/processes.ts';
 import { startRedis } from './support/redis.ts';
 import { fatalIn, metric, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 

@@ -9,12 +9,6 @@ export interface Certificate {
   readonly cert: string;
 }
 
-export interface Authority {
-  readonly ca: string;
-  /** `names` are such as DNS:hooks.example or IP:127.0.0.1. A negative number of days makes an expired certificate. */
-  issue(names: string, days?: number): Certificate;
-}
-
 const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { stdio: 'pipe' });
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 const read = (path: string) => readFileSync(path, 'utf8');
@@ -27,14 +21,15 @@ export function selfSigned(name: string): Certificate {
   return { key: read(key), cert: read(cert) };
 }
 
-export function createAuthority(): Authority {
+export function createAuthority() {
   const authority = selfSigned('authority.example');
   const [caKey, ca] = [temporaryPath('key'), temporaryPath('cert')];
   writeFileSync(caKey, authority.key);
   writeFileSync(ca, authority.cert);
   return {
     ca: authority.cert,
-    issue(names, days = 2) {
+    /** `names` are such as DNS:hooks.example or IP:127.0.0.1. A negative number of days makes an expired certificate. */
+    issue(names: string, days = 2): Certificate {
       const paths = ['key', 'request', 'cert', 'extensions'].map(temporaryPath);
       const [key = '', request = '', cert = '', extensions = ''] = paths;
       writeFileSync(extensions, `subjectAltName=${names}`);

@@ -7,20 +7,9 @@ export interface ReceivedEvent {
   readonly id: string;
 }
 
-export interface EventReader {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly events: readonly ReceivedEvent[];
-  /** What the next connection sends as Last-Event-ID. */
-  readonly lastId: string;
-  /** Resolves when so many events were received, or the stream has ended. */
-  received(count: number): Promise<readonly ReceivedEvent[]>;
-  /** Resolves when the server ends the stream, or it was closed. */
-  readonly ended: Promise<void>;
-  close(): void;
-}
+export type EventReader = Awaited<ReturnType<typeof openEvents>>;
 
-export async function openEvents(url: string, headers: Record<string, string> = {}): Promise<EventReader> {
+export async function openEvents(url: string, headers: Record<string, string> = {}) {
   const aborted = new AbortController();
   const response = await fetch(url, { headers: { accept: 'text/event-stream', ...headers }, signal: aborted.signal });
   const events: ReceivedEvent[] = [];
@@ -56,14 +45,17 @@ export async function openEvents(url: string, headers: Record<string, string> = 
   return {
     status: response.status,
     headers: response.headers,
-    events,
+    events: events as readonly ReceivedEvent[],
+    /** What the next connection sends as Last-Event-ID. */
     get lastId() {
       return lastId;
     },
-    async received(count) {
+    /** Resolves when so many events were received, or the stream has ended. */
+    async received(count: number): Promise<readonly ReceivedEvent[]> {
       while (events.length < count && !hasEnded) await wake.promise;
       return events;
     },
+    /** Resolves when the server ends the stream, or it was closed. */
     ended,
     close: () => aborted.abort(),
   };

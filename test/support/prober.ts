@@ -4,8 +4,7 @@ import { checkUrl, listUrl } from '../../src/api/url.ts';
 import type { Address } from '../../src/registry/delegation.ts';
 import { ALL_CHECKS } from './every-answer.ts';
 import type { LiveChain } from './live-chain.ts';
-import { delegationsOf } from './over-http.ts';
-import { asText, type CheckCase } from './questions.ts';
+import { asText, type CheckCase, delegationsOf } from './questions.ts';
 import { createRandom } from './random.ts';
 import { WALLETS } from './wallets.ts';
 

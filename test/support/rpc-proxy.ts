@@ -6,27 +6,14 @@ export interface RpcBody {
   readonly params: readonly unknown[];
 }
 
-export interface RpcProxy {
-  readonly url: string;
-  /** Number of calls; each call of a batch counts. */
-  calls: number;
-  /** Number of HTTP requests. */
-  requests: number;
-  /** Returns the error message for a call; null to forward it to the node. */
-  refuses: (call: RpcBody) => string | null;
-  /** Returns a result in place of the node's; undefined for the node's own. */
-  lies: (call: RpcBody) => unknown;
-  /** Milliseconds before each response. */
-  delayMs: number;
-  stop(): Promise<void>;
-}
+export type RpcProxy = ReturnType<typeof startRpcProxy>;
 
-export function startRpcProxy(nodeUrl: string): RpcProxy {
+export function startRpcProxy(nodeUrl: string) {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     development: false,
-    async fetch(request) {
+    async fetch(request): Promise<Response> {
       const body = (await request.json()) as RpcBody | RpcBody[];
       const asked = Array.isArray(body) ? body : [body];
       proxy.requests++;
@@ -45,12 +32,17 @@ export function startRpcProxy(nodeUrl: string): RpcProxy {
       return Response.json(Array.isArray(body) ? answers : answers[0]);
     },
   });
-  const proxy: RpcProxy = {
+  const proxy = {
     url: `http://127.0.0.1:${server.port}`,
+    /** Number of calls; each call of a batch counts. */
     calls: 0,
+    /** Number of HTTP requests. */
     requests: 0,
-    refuses: () => null,
-    lies: () => undefined,
+    /** Returns the error message for a call; null to forward it to the node. */
+    refuses: (_: RpcBody): string | null => null,
+    /** Returns a result in place of the node's; undefined for the node's own. */
+    lies: (_: RpcBody): unknown => undefined,
+    /** Milliseconds before each response. */
     delayMs: 0,
     stop: () => server.stop(true),
   };
