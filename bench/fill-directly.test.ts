@@ -5,8 +5,8 @@ import { createMass } from './delegations.ts';
 import { CHAIN, FIRST_BLOCK, fill } from './fill.ts';
 import { createDirectFiller } from './fill-directly.ts';
 
-const BATCH_LOGS = 4000;
-/** Several batches. */
+const COMMIT_LOGS = 4000;
+/** Several commits each. */
 const SIZES = [6000, 12_000];
 const SECRET = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]);
 
@@ -64,12 +64,12 @@ for (const { name, fresh } of ENGINES) {
     const filler = createDirectFiller({
       url: direct,
       mass: createMass(1),
-      batchLogs: BATCH_LOGS,
+      commitLogs: COMMIT_LOGS,
     });
     const mass = createMass(1);
     for (const size of SIZES) {
       const store = await openStore(applied);
-      await fill(store, await store.claim(CHAIN, FIRST_BLOCK), mass, size, { batchLogs: BATCH_LOGS });
+      await fill(store, await store.claim(CHAIN, FIRST_BLOCK), mass, size, { commitLogs: COMMIT_LOGS });
       await store.close();
       await filler.growTo(size);
       expect(await contents(direct)).toEqual(await contents(applied));

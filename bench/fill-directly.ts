@@ -20,7 +20,7 @@ import { createMass, type Mass } from './delegations.ts';
 import { count, progress } from './figures.ts';
 import { CHAIN, FIRST_BLOCK, freshenChain } from './fill.ts';
 
-const BATCH_LOGS = 50_000;
+const COMMIT_LOGS = 50_000;
 /** For sorting the entries of an index. */
 const SORT_MEMORY_MB = 1024;
 
@@ -29,7 +29,7 @@ interface DirectFill {
   readonly mass: Mass;
   /** Checks and lists never read the logs. */
   readonly withLogs?: boolean;
-  readonly batchLogs?: number;
+  readonly commitLogs?: number;
 }
 
 export interface DirectlyFilled {
@@ -46,16 +46,16 @@ export async function fillDirectly(url: string, delegations: number): Promise<{ 
 }
 
 /** Only this filler may write to the chain. */
-export function createDirectFiller({ url, mass, withLogs = true, batchLogs = BATCH_LOGS }: DirectFill) {
+export function createDirectFiller({ url, mass, withLogs = true, commitLogs = COMMIT_LOGS }: DirectFill) {
   let known: KnownSpans = { open: [], places: new Map() };
   let head: BlockRef | null = null;
 
   async function writeRows(connection: BulkConnection, delegations: number): Promise<void> {
     const { hash } = connection;
-    // PostgreSQL writes a batch while the next one is generated.
+    // PostgreSQL writes blocks while the next ones are generated.
     let written = Promise.resolve();
     while (mass.grants < delegations) {
-      const blocks = mass.next(batchLogs);
+      const blocks = mass.next(commitLogs);
       const spans = createSpanSet(known);
       for (const { number, logs } of blocks) for (const log of logs) spans.apply(number, log);
       const changes = spans.changes();

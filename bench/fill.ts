@@ -10,7 +10,7 @@ import { ownCpu, treeCpu } from './processes.ts';
 export const CHAIN = 1;
 export const FIRST_BLOCK = 1000;
 
-const BATCH_LOGS = 50_000;
+const COMMIT_LOGS = 50_000;
 
 export interface Filled {
   readonly state: ChainState;
@@ -22,22 +22,22 @@ export interface Filled {
 }
 
 interface FillOptions {
-  readonly batchLogs?: number;
+  readonly commitLogs?: number;
   /** The process of the database, if it is a server. */
   readonly databasePid?: number;
 }
 
-/** Applies batches until this many delegations are granted. */
+/** Commits until this many delegations are granted. */
 export async function fill(
   store: Store,
   before: ChainState,
   mass: Mass,
   delegations: number,
-  { batchLogs = BATCH_LOGS, databasePid }: FillOptions = {},
+  { commitLogs = COMMIT_LOGS, databasePid }: FillOptions = {},
 ): Promise<Filled> {
   let [state, logs, seconds, cpu, databaseCpu] = [before, 0, 0, 0, 0];
   while (mass.grants < delegations) {
-    const blocks = mass.next(batchLogs);
+    const blocks = mass.next(commitLogs);
     const head = blocks.at(-1);
     if (head === undefined) break;
     const batch = { chainId: state.chainId, epoch: state.epoch, after: state.head, blocks, head };

@@ -18,8 +18,8 @@ import { writeScript, wrk } from './wrk.ts';
 
 /** Logs are applied to another chain, because only the direct filler writes to the measured one. */
 const APPLIED_CHAIN = 10;
-const APPLIED_BATCHES = 5;
-const APPLIED_BATCH_LOGS = 10_000;
+const APPLIED_COMMITS = 5;
+const APPLIED_COMMIT_LOGS = 10_000;
 
 const MOST_ROUNDS = 3;
 const STARTS = 3;
@@ -37,9 +37,9 @@ export interface Grown {
 export async function applyMore({ databaseUrl, database }: BenchEngine, mass: Mass): Promise<Filled> {
   const store = await openStore(databaseUrl);
   try {
-    const options = { batchLogs: APPLIED_BATCH_LOGS, ...database };
+    const options = { commitLogs: APPLIED_COMMIT_LOGS, ...database };
     const total = { state: await store.claim(APPLIED_CHAIN, FIRST_BLOCK), logs: 0, seconds: 0, cpu: 0, databaseCpu: 0 };
-    for (let batch = 0; batch < APPLIED_BATCHES; batch++) {
+    for (let turn = 0; turn < APPLIED_COMMITS; turn++) {
       const part = await fill(store, total.state, mass, mass.grants + 1, options);
       total.state = part.state;
       for (const of of ['logs', 'seconds', 'cpu', 'databaseCpu'] as const) total[of] += part[of];

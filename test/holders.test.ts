@@ -90,7 +90,7 @@ async function follow(): Promise<void> {
   const { timestamp } = (await evm.rpc.call('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
   index.clock = Math.max(index.clock, 1000 * Number(timestamp));
   index.clock += 1000;
-  await index.settle();
+  await index.catchUp();
 }
 
 const urlOf = ({ wallet, contract, tokenId, standard, rights }: Asked, more = '') =>

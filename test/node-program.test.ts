@@ -138,7 +138,7 @@ test(`${NODE_PROGRAM}: after growth, reorgs and shorter branches every check equ
       const tip = await tipOf();
       one.clock = Math.max(one.clock, tip.timestamp * 1000);
       for (let left = 6; left > 0; left--) {
-        await one.settle();
+        await one.catchUp();
         if ((await one.store.chain(1))?.head?.hash === tip.hash) return tip;
         one.clock += 61_000;
       }

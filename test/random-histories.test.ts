@@ -71,7 +71,7 @@ async function follow(sharedStore: Store, seed: number): Promise<string | null> 
       }
       if (random() < 0.1) world.one.restart();
       world.one.clock += pick([1000, 12_000, 12_000, 70_000]);
-      await world.one.settle(1 + int(4));
+      await world.one.catchUp(1 + int(4));
       const difference = hidden ? null : await world.difference();
       if (difference !== null) return `step ${step}: ${difference}`;
     }

@@ -116,10 +116,10 @@ async function runHistories(
     node.fault = fault;
     one.clock = Math.max(one.clock + 1000, (node.chain.at(-1)?.timestamp ?? 0) * 1000);
   };
-  const settle = async () => {
+  const settleAll = async () => {
     for (let left = 200; left > 0; left--) {
       one.clock += 1000;
-      await one.settle(1);
+      await one.catchUp(1);
       if ((await store.unsettledVaults(chainId, null, 1)).length === 0) return;
       // Wallets that could not be read wait longer each time.
       if (left % 60 === 0) one.clock += 1_000_000;
@@ -128,16 +128,16 @@ async function runHistories(
   if (state === 'all') {
     for (let length = 1; length <= chain.length; length++) {
       show(length, null);
-      await settle();
+      await settleAll();
     }
   } else if (state === 'last blocks') {
     show(1, null);
-    await one.settle(2);
+    await one.catchUp(2);
     show(chain.length, noOldState(node, 1));
-    await settle();
+    await settleAll();
   } else {
     show(chain.length, noOldState(node, -1));
-    await one.settle(3);
+    await one.catchUp(3);
   }
   const named = (text: string) => `${text}${isDirect ? ', direct' : ''}, ${state}`;
   const truth = trueAnswers(histories, callsIn, longest);
@@ -147,7 +147,7 @@ async function runHistories(
     chain.push(maker.block(chain.at(-1) as FakeBlock, []));
     show(chain.length, noOldState(node, 0));
     one.clock += 1_000_000;
-    await settle();
+    await settleAll();
     wrong.push(...(await compare(store, chainId, wallets, truth, longest)).wrong);
   }
   if (state === 'all') {
@@ -162,7 +162,7 @@ async function runHistories(
   let last = first;
   for (let turn = 0; turn < 4 && (turn === 0 || last.refused > 0); turn++) {
     one.clock += 1_000_000;
-    await settle();
+    await settleAll();
     await auditor.auditAll();
     last = await compare(store, chainId, wallets, truth, longest);
     wrong.push(...last.wrong);
@@ -383,13 +383,13 @@ describe('found by running', () => {
   test('a delegate that is narrowed, and another that is removed, in one transaction', async () => {
     const world = await createWorld({ blocks: 5, calls: () => [] });
     world.grow(1, () => [call('delegateForAll', [D, true]), call('delegateForAll', [X, true], true)]);
-    await world.one.settle();
+    await world.one.catchUp();
     world.grow(1, () => [
       call('revokeDelegate', [D]),
       call('delegateForContract', [D, C, true], true),
       call('revokeDelegate', [X], true),
     ]);
-    await world.one.settle();
+    await world.one.catchUp();
     const answers = [all(D), contract, all(X)].map((question) => ask(world, question));
     expect(await Promise.all(answers)).toEqual([false, true, false]);
     // The audit finds nothing to halt or refuse.
@@ -404,7 +404,7 @@ describe('found by running', () => {
   test('four transactions on a node without old state: grant A, revoke D, grant B, revoke X', async () => {
     const world = await createWorld({ blocks: 5, calls: () => [] });
     const [node] = world.nodes as [FakeNode];
-    await world.one.settle();
+    await world.one.catchUp();
     node.fault = noOldState(node, 0);
     world.grow(1, () => [call('delegateForAll', [D, true])]);
     world.grow(1, () => [call('revokeDelegate', [D])]);
@@ -412,7 +412,7 @@ describe('found by running', () => {
     world.grow(1, () => [call('delegateForAll', [X, true])]);
     world.grow(1, () => [call('revokeDelegate', [X])]);
     world.grow(1, () => []);
-    await world.one.settle();
+    await world.one.catchUp();
     const answers = [all(D), contract, all(X)].map((question) => ask(world, question));
     expect(await Promise.all(answers)).toEqual([false, true, false]);
     await world.close();
@@ -421,15 +421,15 @@ describe('found by running', () => {
   test('a grant that was repeated in the block of an unnamed revocation is not shown as ended and begun', async () => {
     const world = await createWorld({ blocks: 5, calls: () => [] });
     const [node] = world.nodes as [FakeNode];
-    await world.one.settle();
+    await world.one.catchUp();
     world.grow(1, () => [call('delegateForAll', [D, true]), call('delegateForAll', [X, true], true)]);
-    await world.one.settle();
+    await world.one.catchUp();
     const granted = world.chain.at(-1)?.number;
     // The state of the block is gone, and that of a later one does not tell who was revoked.
     node.fault = noOldState(node, 0);
     world.grow(1, () => [call('revokeDelegate', [X]), call('delegateForAll', [D, true], true)]);
     world.grow(1, () => []);
-    await world.one.settle();
+    await world.one.catchUp();
     const { block, chain } = await world.one.store.pin(1);
     const at = { block: block.number, revision: chain.revision };
     const { entries } = await world.one.store.history({ chainId: 1, wallet: V, at, limit: 10 });
@@ -442,15 +442,15 @@ describe('found by running', () => {
     const world = await createWorld({ blocks: 5, calls: () => [], isProvable: false });
     const [node] = world.nodes as [FakeNode];
     world.grow(1, () => [call('delegateForAll', [D, true]), call('delegateForAll', [X, true], true)]);
-    await world.one.settle();
+    await world.one.catchUp();
     // As if neither delegation were there, after one revocation.
     node.fault = (question, honest) => (question.method === 'eth_getStorageAt' ? `0x${'0'.repeat(64)}` : honest());
     world.grow(1, () => [call('revokeDelegate', [X])]);
-    await world.one.settle();
+    await world.one.catchUp();
     expect(await ask(world, all(D))).toBe('revocation-unread');
     node.fault = null;
     world.one.clock += 10_000;
-    await world.one.settle();
+    await world.one.catchUp();
     expect([await ask(world, all(D)), await ask(world, all(X))]).toEqual([true, false]);
     await world.close();
   });

@@ -398,7 +398,7 @@ export function logOfCall([registry, caller, name, args]: RegistryCall): FakeLog
 }
 
 /** A contract between wallet and registry: its transaction input does not show the registry call. */
-const BATCHER: Address = `0x${'ba'.repeat(20)}`;
+const RELAY: Address = `0x${'ba'.repeat(20)}`;
 
 export interface FakeCall {
   readonly call: RegistryCall;
@@ -442,7 +442,7 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
       transactions.push({
         hash: hashOf(transactions.length.toString(16).padStart(56, 'f')),
         from: isDirect ? (caller as Address) : `0x${'ee'.repeat(20)}`,
-        to: isDirect ? (MAINNET.registries[registry === 'v1' ? 1 : 2] as Address) : BATCHER,
+        to: isDirect ? (MAINNET.registries[registry === 'v1' ? 1 : 2] as Address) : RELAY,
         input: isDirect ? `0x${selector}${argument}` : '0x12345678',
         logs: [...(before?.logs ?? []), logOfCall(call)],
       });

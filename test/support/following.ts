@@ -44,7 +44,7 @@ export async function following(
     follower: null as unknown as Follower,
     providers: null as unknown as ProviderPool,
     /** Ticks until there is nothing left to do; errors are collected in `errors`. */
-    async settle(most = 20): Promise<void> {
+    async catchUp(most = 20): Promise<void> {
       for (let left = most; left > 0; left--) {
         try {
           if (!(await one.follower.tick()).more) return;

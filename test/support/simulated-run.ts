@@ -169,7 +169,7 @@ export async function simulate(
       if (random() < 0.1) restart();
       if (random() < 0.15) killable.killAt(1 + int(4), random() < 0.5 ? 'before' : 'after');
       one.clock += pick([1000, 12_000, 12_000, 70_000, 100_000]);
-      await one.settle(1 + int(4));
+      await one.catchUp(1 + int(4));
       if (random() < 0.4 && !killable.isDead) await auditor.run().catch((error) => one.errors.push(error));
       if (killable.isDead) restart();
       if (random() < 0.3) auditor.addDenied(someChecks(random, 2).map(({ question }) => question));
@@ -193,7 +193,7 @@ export async function simulate(
     apply();
     for (let turn = 0; turn < 10; turn++) {
       one.clock += 12_000;
-      await one.settle(3);
+      await one.catchUp(3);
     }
     // A final block that changed, or that a liar alone called final, is given up only after two minutes.
     const late = isAnyDeep || !isReachable ? null : await behindTip(world);

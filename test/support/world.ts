@@ -118,13 +118,13 @@ export async function createWorld(options: WorldOptions = {}) {
     async rest(minutes = 3): Promise<void> {
       for (let turn = 0; turn < minutes; turn++) {
         one.clock += 61_000;
-        await one.settle(30);
+        await one.catchUp(30);
       }
     },
     /** Audits every final block at once. */
     async auditAll(): Promise<void> {
       await one.follower.audit(FIRST, Number.MAX_SAFE_INTEGER).catch((error) => one.errors.push(error));
-      await one.settle(5);
+      await one.catchUp(5);
     },
     /** Describes how the store differs from the truth at its own head; null if it does not. */
     async difference(): Promise<string | null> {

@@ -71,7 +71,7 @@ test('a range whose end is replaced while its logs are read is not stored', asyn
 test('blocks of one branch are not added to those of another', async () => {
   const world = await createWorld({ blocks: 60, where: 'process', calls: () => [], finalizedDepth: 1000 });
   const [node] = world.nodes as [FakeNode];
-  await world.one.settle();
+  await world.one.catchUp();
   world.grow(150, () => []);
   node.fault = onFinalized(() => {
     node.fault = null;

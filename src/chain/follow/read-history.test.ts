@@ -157,7 +157,7 @@ test('a backfill holds a bounded number of logs', async () => {
     },
     async (one) => {
       committed = () => one.follower.state?.head?.number ?? 0;
-      await one.settle(1);
+      await one.catchUp(1);
       expect(one.errors).toEqual([]);
     },
   );
@@ -177,7 +177,7 @@ test('a provider with a limit of 2,000 blocks is asked for each block about once
       },
     },
     async (one, node) => {
-      await one.settle(1);
+      await one.catchUp(1);
       expect(one.errors).toEqual([]);
       expect(one.follower.state?.head?.number).toBeGreaterThanOrEqual(LONG);
       // Learning the limit costs some of these.
@@ -193,7 +193,7 @@ for (const [name, keep] of [
 ] as const) {
   test(`old history is complete if the provider returns only the ${name} logs`, async () => {
     await backfill({ logsIn: inOld((block) => block % 4), answer: (logs) => logs.slice(...keep(700)) }, async (one) => {
-      await one.settle();
+      await one.catchUp();
       expect(one.errors).toEqual([]);
     });
   });
@@ -202,7 +202,7 @@ for (const [name, keep] of [
 test('old history is complete if only a few blocks have logs', async () => {
   await backfill(
     { logsIn: inOld((block) => (block % 1700 === 5 ? 3 : 0)), answer: (logs) => logs.slice(0, 4) },
-    (one) => one.settle(),
+    (one) => one.catchUp(),
   );
 });
 
@@ -219,7 +219,7 @@ test('a rate limit delays a backfill and does not fail it', async () => {
       },
     },
     async (one) => {
-      await one.settle(1);
+      await one.catchUp(1);
       expect(one.errors).toEqual([]);
       expect(one.follower.state?.head?.number).toBeGreaterThanOrEqual(OLD);
     },
@@ -243,13 +243,13 @@ test('a tick starts no calls after twenty seconds, and commits what it has read'
       pass = (ms) => {
         one.clock += ms;
       };
-      await one.settle(1);
+      await one.catchUp(1);
       expect(one.errors).toEqual([]);
       expect(one.follower.state?.head?.number).toBeWithin(2000, LONG / 2);
       // Some were in flight.
       expect(node.calls.get('eth_getLogs')).toBeLessThan(25);
       pass = () => {};
-      await one.settle();
+      await one.catchUp();
     },
   );
 });
@@ -259,11 +259,11 @@ test('what was read before a failed call is committed', async () => {
   await backfill(
     { reject: (range) => (isBroken && (range?.to ?? 0) > 6000 ? new Response('', { status: 503 }) : null) },
     async (one) => {
-      await one.settle(1);
+      await one.catchUp(1);
       expect(one.errors).toHaveLength(1);
       expect(one.follower.state?.head?.number).toBeGreaterThan(2000);
       isBroken = false;
-      await one.settle();
+      await one.catchUp();
     },
   );
 });
