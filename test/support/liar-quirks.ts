@@ -12,7 +12,7 @@ import {
   logOfCall,
   sealedHeader,
 } from './fake-node.ts';
-import { type FaultMaker, seeing } from './node-quirks.ts';
+import { type FaultMaker, seeing, showing } from './node-quirks.ts';
 import { below, pickFrom, type Random } from './random.ts';
 import { word } from './registry-state.ts';
 import { MAINNET } from './vectors.ts';
@@ -69,18 +69,6 @@ function changeBlock(random: Random, block: FakeBlock, header: HeaderLie): FakeB
   const changed = { ...block, transactions };
   if (header === 'kept' || block.header === undefined) return changed;
   return { ...changed, header: sealedHeader(changed, block.header['stateRoot'] as string).header };
-}
-
-/** Answers from another chain, made from the node's own whenever that has changed. */
-function showing(node: FakeNode, change: (whole: readonly FakeBlock[]) => readonly FakeBlock[]): Fault {
-  let [whole, shown]: [readonly FakeBlock[], readonly FakeBlock[]] = [[], []];
-  return (_, honest) => {
-    if (node.chain !== whole) {
-      whole = node.chain;
-      shown = change(whole);
-    }
-    return seeing(node, shown, honest);
-  };
 }
 
 /** Answers from a chain in which every k-th block is changed, always in the same way. */

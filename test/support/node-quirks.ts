@@ -73,6 +73,18 @@ export function seeing<T>(node: FakeNode, chain: readonly FakeBlock[], ask: () =
   }
 }
 
+/** Answers from another chain, made from the node's own whenever that has changed. */
+export function showing(node: FakeNode, change: (whole: readonly FakeBlock[]) => readonly FakeBlock[]): Fault {
+  let [whole, shown]: [readonly FakeBlock[], readonly FakeBlock[]] = [[], []];
+  return (_, honest) => {
+    if (node.chain !== whole) {
+      whole = node.chain;
+      shown = change(whole);
+    }
+    return seeing(node, shown, honest);
+  };
+}
+
 // Caps on the number of logs
 
 /** A range is truncated silently after the block of the n-th log (EthereumJS). */
@@ -102,64 +114,18 @@ export const capMidBlock = (most: number): Fault => rangeLogs((logs) => logs.sli
 /** Only the newest n logs of a range are returned. */
 export const newestOnly = (most: number): Fault => rangeLogs((logs) => logs.slice(Math.max(0, logs.length - most)));
 
-// Unknown blocks and unsupported parameters
-
-/** No logs, instead of an error, for a block hash that the node does not know. */
-export const emptyForUnknownHash =
-  (node: FakeNode): Fault =>
-  ({ method, params: [filter] }, honest) =>
-    isLogs(method) && filter.blockHash !== undefined && blockAt(node, filter) === undefined ? [] : honest();
-
-/** The head's logs for a range that begins beyond the head. */
-export const headLogsBeyondHead =
-  (node: FakeNode): Fault =>
-  ({ method, params: [filter] }, honest) => {
-    const head = node.chain.at(-1);
-    const isBeyond = isLogs(method) && head !== undefined && Number(filter.fromBlock) > head.number;
-    if (!isBeyond) return honest();
-    return node.answer({
-      method,
-      params: [{ ...filter, fromBlock: hexOf(head.number), toBlock: hexOf(head.number) }],
-    });
-  };
+// Unsupported parameters
 
 /** Error codes that nodes return for an unsupported form of a parameter. */
 export const UNKNOWN_FORM = [-32602, -32700, -32000] as const;
-export type UnknownForm = (typeof UNKNOWN_FORM)[number];
 
 /** State queries by block hash are rejected: the node supports only numbers and tags. */
 export const refusesBlockHash =
-  (code: UnknownForm): Fault =>
+  (code: number): Fault =>
   ({ method, params }, honest) => {
     if (typeof stateTag(method, params) === 'object') throw new Refusal(code, 'invalid argument: block');
     return honest();
   };
-
-// The finalized tag
-
-const isFinalized = (params: readonly unknown[]) => params[0] === 'finalized';
-
-/** The `finalized` tag is rejected. */
-export const refusesFinalized = (code: UnknownForm): Fault =>
-  on('eth_getBlockByNumber', (honest, params) => {
-    if (isFinalized(params)) throw new Refusal(code, 'invalid block tag');
-    return honest();
-  });
-
-/** `finalized` is the head. */
-export const finalizedIsHead = (node: FakeNode): Fault =>
-  on('eth_getBlockByNumber', (honest, params) =>
-    isFinalized(params) ? node.answer({ method: 'eth_getBlockByNumber', params: ['latest', false] }) : honest(),
-  );
-
-/** `finalized` is always block 0. */
-export const finalizedIsGenesis = (node: FakeNode): Fault =>
-  on('eth_getBlockByNumber', (honest, params) => {
-    const [first] = node.chain;
-    if (!isFinalized(params) || first === undefined) return honest();
-    const zero = `0x${word(0n)}` as const;
-    return headerJson({ ...first, number: 0, hash: `0x${word(1n)}`, parentHash: zero, timestamp: 0, transactions: [] });
-  });
 
 // Fields of a log
 
@@ -212,26 +178,11 @@ export const noReceipts =
     return block !== undefined && headOf(node) - block.number > olderThan ? null : one;
   };
 
-/** No transactions, or none of blocks more than n below the head: the node has no index of old ones. */
-export const noTransactions = (node: FakeNode, olderThan = -1): Fault =>
-  forgets('eth_getTransactionByHash', node, olderThan);
-
 /** Ranges omit the logs of blocks a to b without an error; with `byHash`, queries by block hash do too. */
 export const prunedSilently = (from: number, to: number, byHash = false): Fault =>
   (byHash ? everyLogs : rangeLogs)((logs) =>
     logs.filter(({ blockNumber }) => Number(blockNumber) < from || Number(blockNumber) > to),
   );
-
-/** Logs of blocks a to b are rejected: by block hash, and in any range that overlaps them. */
-export const prunedWithError =
-  (node: FakeNode, from: number, to: number): Fault =>
-  ({ method, params: [filter] }, honest) => {
-    if (!isLogs(method)) return honest();
-    const block = filter.blockHash === undefined ? undefined : blockAt(node, filter)?.number;
-    const [lowest, highest] = [block ?? Number(filter.fromBlock), block ?? Number(filter.toBlock)];
-    if (lowest <= to && highest >= from) throw new Refusal(4444, 'pruned history unavailable');
-    return honest();
-  };
 
 // State
 
@@ -286,13 +237,7 @@ export const staleState =
     return node.answer({ method, params: [...params.slice(0, -1), tag] });
   };
 
-/** Every call returns the same data. */
-const saysAlways = (data: string): Fault => on('eth_call', () => data);
-export const saysTrue = saysAlways(`0x${word(1n)}`);
-export const saysFalse = saysAlways(`0x${word(0n)}`);
-export const saysNothing = saysAlways('0x');
-
-// Forged and withheld logs
+// Forged logs
 
 /** Every range with a v2 grant of everything gets a copy of it with another delegate. */
 const forges = (change: object): Fault =>
@@ -305,24 +250,7 @@ const forges = (change: object): Fault =>
     return [...logs.slice(0, end), forged, ...logs.slice(end)];
   });
 
-/** A forged log of an existing transaction, whose receipt does not contain it. */
-export const forgesLog = forges({});
-/** A forged log of a transaction that does not exist. */
-export const forgesTransaction = forges({ transactionHash: `0x${'f0'.repeat(32)}` });
-
-/** Every log is withheld. */
-export const keepsBackAll = everyLogs(() => []);
-/** The logs of about every k-th transaction are withheld, always of the same transactions. */
-export const keepsBackTransactions = (every: number): Fault =>
-  everyLogs((logs) =>
-    logs.filter(({ transactionHash }) => Number.parseInt(transactionHash.slice(2, 10), 16) % every !== 0),
-  );
-/** The first log of every response is withheld. */
-export const keepsBackFirst = everyLogs((logs) => logs.slice(1));
-/** The last log of every response is withheld. */
-export const keepsBackLast = everyLogs((logs) => logs.slice(0, -1));
-
-// Other chains and stale heads
+// Other chains
 
 /** From the n-th request on, the URL leads to another chain. */
 export const becomesOtherChain = (
@@ -335,24 +263,6 @@ export const becomesOtherChain = (
     if (asked++ < after) return honest();
     return question.method === 'eth_chainId' ? hexOf(other.chainId) : seeing(node, other.chain, honest);
   };
-};
-
-/** The node is n blocks behind its chain. */
-export const lagging = (node: FakeNode, blocks: number): Fault => {
-  let [whole, seen] = [node.chain, node.chain.slice(0, Math.max(1, node.chain.length - blocks))];
-  return (_, honest) => {
-    if (node.chain !== whole) {
-      whole = node.chain;
-      seen = whole.slice(0, Math.max(1, whole.length - blocks));
-    }
-    return seeing(node, seen, honest);
-  };
-};
-
-/** The node is stuck at its current head. */
-export const frozen = (node: FakeNode): Fault => {
-  const { chain } = node;
-  return (_, honest) => seeing(node, chain, honest);
 };
 
 // Faults that come and go
@@ -419,6 +329,10 @@ const forgesOften: FaultMaker = (random, node) => {
   };
 };
 
+/** Answers for the `finalized` tag. */
+const onFinalized = (answer: () => unknown): Fault =>
+  on('eth_getBlockByNumber', (honest, [tag]) => (tag === 'finalized' ? answer() : honest()));
+
 const someNumber = (random: Random, { chain }: FakeNode) => pickFrom(random, chain).number;
 
 /** Every quirk of this file by name, with random parameters. A node's other chain has the same blocks with another chain id and other hashes. */
@@ -427,12 +341,33 @@ export const QUIRKS = {
   capByBytes: (random) => capByBytes(1 + below(random, 10_000)),
   capMidBlock: (random) => capMidBlock(1 + below(random, 20)),
   newestOnly: (random) => newestOnly(1 + below(random, 20)),
-  emptyForUnknownHash: (_, node) => emptyForUnknownHash(node),
-  headLogsBeyondHead: (_, node) => headLogsBeyondHead(node),
+  /** No logs, instead of an error, for a block hash that the node does not know. */
+  emptyForUnknownHash:
+    (_, node) =>
+    ({ method, params: [filter] }, honest) =>
+      isLogs(method) && filter.blockHash !== undefined && blockAt(node, filter) === undefined ? [] : honest(),
+  /** The head's logs for a range that begins beyond the head. */
+  headLogsBeyondHead: (_, node) => (question, honest) => {
+    const [filter] = question.params;
+    const head = node.chain.at(-1)?.number ?? Number.POSITIVE_INFINITY;
+    if (!isRange(question) || Number(filter.fromBlock) <= head) return honest();
+    return node.answer({ ...question, params: [{ ...filter, fromBlock: hexOf(head), toBlock: hexOf(head) }] });
+  },
   refusesBlockHash: (random) => refusesBlockHash(pickFrom(random, UNKNOWN_FORM)),
-  refusesFinalized: (random) => refusesFinalized(pickFrom(random, UNKNOWN_FORM)),
-  finalizedIsHead: (_, node) => finalizedIsHead(node),
-  finalizedIsGenesis: (_, node) => finalizedIsGenesis(node),
+  refusesFinalized: (random) => {
+    const code = pickFrom(random, UNKNOWN_FORM);
+    return onFinalized(() => {
+      throw new Refusal(code, 'invalid block tag');
+    });
+  },
+  finalizedIsHead: (_, node) =>
+    onFinalized(() => node.answer({ method: 'eth_getBlockByNumber', params: ['latest', false] })),
+  /** Always block 0. */
+  finalizedIsGenesis: (_, node) =>
+    onFinalized(() => {
+      const block = { number: 0, hash: `0x${word(1n)}`, parentHash: `0x${word(0n)}`, timestamp: 0 } as const;
+      return headerJson({ ...(node.chain[0] as FakeBlock), ...block, transactions: [] });
+    }),
   logTimesRight: (_, node) => logTimes(node, 'right'),
   logTimesNull: (_, node) => logTimes(node, 'null'),
   logTimesZero: (_, node) => logTimes(node, 'zero'),
@@ -441,33 +376,58 @@ export const QUIRKS = {
   logIndexPerTransaction: (_, node) => logIndexPerTransaction(node),
   noReceipts: (_, node) => noReceipts(node),
   noOldReceipts: (random, node) => noReceipts(node, below(random, 30)),
-  noTransactions: (_, node) => noTransactions(node),
-  noOldTransactions: (random, node) => noTransactions(node, below(random, 30)),
+  noTransactions: (_, node) => forgets('eth_getTransactionByHash', node, -1),
+  /** The node has no index of old ones. */
+  noOldTransactions: (random, node) => forgets('eth_getTransactionByHash', node, below(random, 30)),
   prunedBelow: (random, node) => prunedSilently(0, someNumber(random, node), random() < 0.5),
   prunedWithin: (random, node) => {
     const from = someNumber(random, node);
     return prunedSilently(from, from + below(random, 20), random() < 0.5);
   },
+  /** Logs of some blocks are rejected: by block hash, and in any range that overlaps them. */
   prunedWithError: (random, node) => {
     const from = random() < 0.5 ? 0 : someNumber(random, node);
-    return prunedWithError(node, from, someNumber(random, node));
+    const to = someNumber(random, node);
+    return ({ method, params: [filter] }, honest) => {
+      if (!isLogs(method)) return honest();
+      const block = filter.blockHash === undefined ? undefined : blockAt(node, filter)?.number;
+      const [lowest, highest] = [block ?? Number(filter.fromBlock), block ?? Number(filter.toBlock)];
+      if (lowest <= to && highest >= from) throw new Refusal(4444, 'pruned history unavailable');
+      return honest();
+    };
   },
   noOldState: (random, node) => noOldState(node, below(random, 30)),
   emptyOldState: (random, node) => emptyOldState(node, below(random, 30)),
   noOldCode: (random, node) => noOldCode(node, below(random, 30)),
   staleCalls: (random, node) => staleState(node, 1 + below(random, 10)),
   staleState: (random, node) => staleState(node, 1 + below(random, 10), ['eth_call', 'eth_getStorageAt']),
-  saysTrue: () => saysTrue,
-  saysFalse: () => saysFalse,
-  saysNothing: () => saysNothing,
-  forgesLog: () => forgesLog,
-  forgesTransaction: () => forgesTransaction,
-  keepsBackAll: () => keepsBackAll,
-  keepsBackTransactions: (random) => keepsBackTransactions(2 + below(random, 5)),
-  keepsBackFirst: () => keepsBackFirst,
-  keepsBackLast: () => keepsBackLast,
-  lagging: (random, node) => lagging(node, 1 + below(random, 10)),
-  frozen: (_, node) => frozen(node),
+  saysTrue: () => on('eth_call', () => `0x${word(1n)}`),
+  saysFalse: () => on('eth_call', () => `0x${word(0n)}`),
+  saysNothing: () => on('eth_call', () => '0x'),
+  /** Of an existing transaction, whose receipt does not contain it. */
+  forgesLog: () => forges({}),
+  /** Of a transaction that does not exist. */
+  forgesTransaction: () => forges({ transactionHash: `0x${'f0'.repeat(32)}` }),
+  keepsBackAll: () => everyLogs(() => []),
+  /** The logs of about every k-th transaction are withheld, always of the same transactions. */
+  keepsBackTransactions: (random) => {
+    const every = 2 + below(random, 5);
+    return everyLogs((logs) =>
+      logs.filter(({ transactionHash }) => Number.parseInt(transactionHash.slice(2, 10), 16) % every !== 0),
+    );
+  },
+  keepsBackFirst: () => everyLogs((logs) => logs.slice(1)),
+  keepsBackLast: () => everyLogs((logs) => logs.slice(0, -1)),
+  /** The node is some blocks behind its chain. */
+  lagging: (random, node) => {
+    const blocks = 1 + below(random, 10);
+    return showing(node, (whole) => whole.slice(0, Math.max(1, whole.length - blocks)));
+  },
+  /** The node is stuck at its current head. */
+  frozen: (_, node) => {
+    const { chain } = node;
+    return (_, honest) => seeing(node, chain, honest);
+  },
   becomesOtherChain: (random, node) =>
     becomesOtherChain(node, { chainId: 5, chain: otherChain(node.chain) }, below(random, 20)),
   // Unavailable nodes.
@@ -507,7 +467,7 @@ export const QUIRKS = {
   fullBloom: sometimes('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: `0x${'f'.repeat(512)}` })),
   noBloom: sometimes('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: undefined })),
   emptyBloom: sometimes('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: `0x${'0'.repeat(512)}` })),
-  finalizedIsNull: () => (question, honest) => (question.params[0] === 'finalized' ? null : honest()),
+  finalizedIsNull: () => onFinalized(() => null),
   // State.
   noState: () => (question, honest) => {
     if (/^eth_(call|getStorageAt|getProof|getBalance|getCode)$/.test(question.method))
