@@ -75,7 +75,7 @@ export interface CopiedDelegation {
   readonly to: string;
 }
 
-export interface DocumentedCopy {
+interface DocumentedCopy {
   update(url: string): Promise<void>;
   heldAt(block: number): CopiedDelegation[];
 }
