@@ -78,7 +78,7 @@ const isRefused = async ({ one }: World, from: string, wallet = from) => {
   return findDispute(disputes, wallet === from ? ({ from } as never) : ({ wallet } as never)) !== undefined;
 };
 
-async function live(world: World, minutes: number, look: () => Promise<void> = async () => {}): Promise<void> {
+async function advance(world: World, minutes: number, look: () => Promise<void> = async () => {}): Promise<void> {
   const audit = createAuditor(world.one.follower, MAINNET, world.one.store, () => world.one.clock);
   for (let turn = 0; turn < minutes; turn++) {
     world.grow(1, quiet);
@@ -97,8 +97,8 @@ describe('in old history', () => {
     liar.fault = lists(forged);
     await world.one.catchUp(20);
     expect(await holds(world, E)).toBe(true);
-    await live(world, 2);
-    await live(world, 20, async () => {
+    await advance(world, 2);
+    await advance(world, 20, async () => {
       const isBoth = (await isRefused(world, V)) && (await isRefused(world, STRANGER, E));
       expect(isBoth || !(await holds(world, E))).toBe(true);
     });
@@ -151,9 +151,9 @@ describe('in old history', () => {
       return { ...(answer as object), input: `0xfa352c00${E.slice(2).padStart(64, '0')}` };
     };
     await world.rest(3);
-    await live(world, 3);
+    await advance(world, 3);
     liar.fault = null;
-    await live(world, 12);
+    await advance(world, 12);
     const asks = async (to: string) =>
       (await world.one.store.check(1, { version: 1, scope: 'all', from: V, to } as never)).granting.length;
     expect([await asks(D), await asks(E)]).toEqual([0, 1]);
@@ -250,7 +250,7 @@ describe('a block of its own at a final height', () => {
       if (number === forged.number) return headerJson(forged);
       return number > forged.number ? null : honest();
     };
-    await live(world, 5);
+    await advance(world, 5);
     expect((await world.one.store.chain(1))?.head?.number).toBe(world.chain.at(-1)?.number as number);
     await world.close();
   });
@@ -414,9 +414,9 @@ test('a revocation is not taken for another one, whose transaction a node names 
     return isLie ? (result as object[]).map((one) => ({ ...one, transactionHash: other })) : result;
   };
   world.grow(1, () => [v1('revokeDelegate', [D])]);
-  await live(world, 5, async () => expect(await world.expectRight()).toBeNull());
+  await advance(world, 5, async () => expect(await world.expectRight()).toBeNull());
   liar.fault = noProofs;
-  await live(world, 10);
+  await advance(world, 10);
   const { granting } = await world.one.store.check(1, { version: 1, scope: 'all', from: V, to: D } as never);
   expect(granting).toEqual([]);
   await world.close();
@@ -469,7 +469,7 @@ test('storage that only one of two nodes has is not believed without a proof', a
     );
   expect(await asks(E)).toBe('revocation-unread');
   [liar.fault, honest.fault] = [null, null];
-  await live(world, 3);
+  await advance(world, 3);
   expect(await asks(E)).toBe('1');
   await world.close();
 });
@@ -639,7 +639,7 @@ describe('revocations through a smart account', () => {
     const showHead = async () => {
       world.grow(1, quiet);
       state.from = world.chain.at(-1)?.number ?? 0;
-      await live(world, 10);
+      await advance(world, 10);
     };
     const asks = (to: string, block?: number) =>
       world.one.store.check(1, { version: 1, scope: 'all', from: V, to } as never, block).then(
@@ -688,7 +688,7 @@ describe('revocations through a smart account', () => {
     expect([await asks(D), await asks(E)]).toEqual(['true', 'true']);
     node.fault = null;
     world.grow(1, () => [v1('revokeDelegate', [E], false)]);
-    await live(world, 3);
+    await advance(world, 3);
     expect([await asks(D), await asks(E)]).toEqual(['false', 'false']);
     await world.close();
   });

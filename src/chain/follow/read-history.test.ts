@@ -272,13 +272,13 @@ test('random histories are complete, whatever the provider truncates and rejects
   const random = createRandom(17);
   const int = (below: number) => Math.floor(random() * below);
   let truncated = 0;
-  for (let life = 0; life < (process.env['TEST_FAST'] ? 30 : 80); life++) {
+  for (let run = 0; run < (process.env['TEST_FAST'] ? 30 : 80); run++) {
     const length = 200 + int(20_000);
     // Blocks with logs come in clusters, or are rare.
     const density = [0.001, 0.02, 0.3, 1][int(4)] as number;
     const logs: NodeLog[] = [];
     for (let block = 1; block <= length; block++) {
-      if (random() > density || (block % 3000 < 1000 && life % 2 === 0)) continue;
+      if (random() > density || (block % 3000 < 1000 && run % 2 === 0)) continue;
       for (let index = 0; index <= int(4); index++) logs.push(logAt(block, index));
     }
     // More than two blocks have: a response that ends with its first block cannot be told from a whole one.
