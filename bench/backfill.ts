@@ -1,40 +1,31 @@
 // Measures a backfill: ours and Ponder's, from a node with limits, where our CPU time goes, and the latency of checks meanwhile.
 
 import { join } from 'node:path';
-import { findBehind, type Measure } from './behind.ts';
 import { measureDuringBackfill } from './during-backfill.ts';
 import { count, megabytes, micros, times } from './figures.ts';
-import { logsIn } from './history.ts';
+import { eventsUpTo } from './history.ts';
 import type { Bench } from './part.ts';
 import { type Reading, readByOurs, readByPonder } from './reading.ts';
 import { measureSteps } from './reading-steps.ts';
-import type { Section } from './section.ts';
+import { chartOf, findBehind, isOurs, type Measure, type Section } from './section.ts';
 import { startNode } from './start-node.ts';
 import { measureThrottledBackfill } from './throttled-backfill.ts';
 
 export async function benchBackfill(bench: Bench): Promise<Section[]> {
   const { sizes, folder } = bench;
   const world = await bench.world();
-  const { ponder, postgres, ponderUrl: databaseUrl, events } = world;
-  const again = { ponder, schema: 'again', databaseUrl, databasePid: postgres.pid, events };
-  const peers = [...world.readings, await readByPonder({ ...again, name: 'Ponder, from its cache' })];
+  const again = await readByPonder(world.ponder, 'Ponder, from its cache', 'again', world.events);
   const { blocks } = sizes;
-  const node = await startNode(blocks);
-  try {
-    const rpcUrl = node.url(1);
-    let many = 0;
-    for (let number = 1; number <= blocks; number++) many += logsIn(number);
-    const large = { rpcUrl, blocks, events: many, databaseUrl: `sqlite:${join(folder, 'large.db')}` };
-    const readings = [await readByOurs({ ...large, name: 'ours, SQLite' }), ...peers];
-    return [
-      sectionOf(readings),
-      await measureThrottledBackfill(folder, sizes),
-      await measureSteps(rpcUrl, readings[0] as Reading),
-      await measureDuringBackfill(node, folder, sizes),
-    ];
-  } finally {
-    await node.stop();
-  }
+  await using node = await startNode(blocks);
+  const rpcUrl = node.url(1);
+  const large = { rpcUrl, blocks, events: eventsUpTo(blocks), databaseUrl: `sqlite:${join(folder, 'large.db')}` };
+  const readings = [await readByOurs({ ...large, name: 'ours, SQLite' }), ...world.readings, again];
+  return [
+    sectionOf(readings),
+    await measureThrottledBackfill(folder, sizes),
+    await measureSteps(rpcUrl, readings[0] as Reading),
+    await measureDuringBackfill(node, folder, sizes),
+  ];
 }
 
 const perSecond = ({ events, seconds }: Reading) => events / seconds;
@@ -48,7 +39,7 @@ const MEASURES: readonly Measure<Reading>[] = [
 ];
 
 function sectionOf(readings: readonly Reading[]): Section {
-  const [cold, again] = readings.filter(({ ours }) => !ours) as [Reading, Reading];
+  const [cold, again] = readings.filter(({ name }) => !isOurs(name)) as [Reading, Reading];
   return {
     title: 'Backfill',
     about:
@@ -85,21 +76,16 @@ function sectionOf(readings: readonly Reading[]): Section {
       },
     ],
     behind: findBehind(
-      readings.filter(({ ours, events }) => ours && events === cold.events),
-      [cold, again],
+      readings.filter(({ events }) => events === cold.events),
       MEASURES,
     ),
     charts: [
-      {
-        title: 'Backfill, events per second',
-        best: 'most',
-        bars: readings.map((one) => ({
-          label: `${one.name}, ${count(one.events)}`,
-          value: perSecond(one),
-          text: count(perSecond(one)),
-          ours: one.ours,
-        })),
-      },
+      chartOf(
+        'Backfill, events per second',
+        'most',
+        count,
+        readings.map((one) => [`${one.name}, ${count(one.events)}`, perSecond(one)]),
+      ),
     ],
   };
 }

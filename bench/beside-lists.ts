@@ -4,18 +4,17 @@ import { join } from 'node:path';
 import { listUrl } from '../src/api/url.ts';
 import { type Address, NO_RIGHTS } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
-import type { ChainState, LogInput, Store } from '../src/store/store.ts';
-import { addressFrom, createMass } from './delegations.ts';
+import type { LogInput } from '../src/store/store.ts';
+import { addressFrom } from './delegations.ts';
 import { ENGINE_NAMES, type EngineName, startEngine } from './engines.ts';
-import { count, millis, percentile, short, times } from './figures.ts';
-import { fill, freshen } from './fill.ts';
-import type { BenchRequest, Server } from './load.ts';
-import { paced } from './paced.ts';
-import type { Bench } from './part.ts';
-import { drawQuestions, FORMS, urlOf } from './questions.ts';
-import type { Section } from './section.ts';
-import { keyOf, startOurs } from './servers.ts';
-import type { Sizes } from './sizes.ts';
+import { count, median, millis, percentile, short, times } from './figures.ts';
+import { CHAIN, FIRST_BLOCK, freshenChain } from './fill.ts';
+import { fillDirectly } from './fill-directly.ts';
+import { type BenchRequest, paced, type Server } from './load.ts';
+import type { Bench, Sizes } from './part.ts';
+import { drawQuestions, lowerCase, urlOf } from './questions.ts';
+import { chartOf, type Section } from './section.ts';
+import { keyHeaders, startOurs } from './servers.ts';
 import { writeScript, wrkCommand } from './wrk.ts';
 
 const PER_SECOND = 200;
@@ -42,25 +41,19 @@ interface Latencies {
 
 async function measureEngine(name: EngineName, bench: Bench): Promise<Latencies> {
   const { folder, sizes } = bench;
-  const engine = await startEngine(name, bench, 'beside-lists.db');
+  await using engine = await startEngine(name, bench, 'beside-lists.db');
   const { databaseUrl } = engine;
-  try {
-    const questions = await fillStore(databaseUrl, sizes);
-    await engine.tidy();
-    const headers = { 'X-API-KEY': await keyOf(databaseUrl) };
-    const [, lowerCase] = FORMS[0] as (typeof FORMS)[number];
-    const checks = questions.map((question) => ({ path: urlOf(question, lowerCase), headers }));
-    const lists = WALLETS.map((wallet) => ({ path: listUrl(2, wallet, { direction: 'outgoing' }), headers }));
-    const script = writeScript(join(folder, `lists ${name}.lua`), lists);
-    const server = await startOurs({ databaseUrl, folder });
-    try {
-      return { name, ...(await measureRounds(server, checks, script, sizes)) };
-    } finally {
-      await server.stop();
-    }
-  } finally {
-    await engine.stop();
-  }
+  const { mass } = await fillDirectly(databaseUrl, Math.min(MOST_OTHERS, sizes.delegations));
+  await addLongLists(databaseUrl, sizes.longList);
+  await freshenChain(databaseUrl);
+  await engine.tidy();
+  const headers = await keyHeaders(databaseUrl);
+  const questions = drawQuestions(mass.sample, sizes.questions);
+  const checks = questions.map((question) => ({ path: urlOf(question, lowerCase), headers }));
+  const lists = WALLETS.map((wallet) => ({ path: listUrl(2, wallet, { direction: 'outgoing' }), headers }));
+  const script = writeScript(join(folder, `lists ${name}.lua`), lists);
+  await using server = await startOurs({ databaseUrl, folder });
+  return { name, ...(await measureRounds(server, checks, script, sizes)) };
 }
 
 /** Takes idle and busy rounds in turns. The first of each is a warm-up and does not count. */
@@ -78,7 +71,7 @@ async function measureRounds(server: Server, checks: readonly BenchRequest[], sc
     beside.push(...busy);
     rates.push(rate);
   }
-  return { idle, beside, megabytesPerSecond: percentile(rates, 0.5) };
+  return { idle, beside, megabytesPerSecond: median(rates) };
 }
 
 /** Reads all lists at once in another process, each again when it ends. Returns megabytes per second. */
@@ -92,31 +85,19 @@ async function readLists(server: Server, script: string, seconds: number): Promi
   return (Number(rate) * { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }[unit as 'K' | 'M' | 'G']) / 1e6;
 }
 
-/** Returns questions about wallets other than those with long lists. */
-async function fillStore(databaseUrl: string, { delegations, longList, questions }: Sizes) {
+async function addLongLists(databaseUrl: string, length: number): Promise<void> {
   const store = await openStore(databaseUrl);
-  try {
-    const mass = createMass(1);
-    const { state } = await fill(store, await store.claim(1, 1000), mass, Math.min(MOST_OTHERS, delegations));
-    await freshen(store, await addLongLists(store, state, longList));
-    return drawQuestions(mass.sample, questions);
-  } finally {
-    await store.close();
-  }
-}
-
-async function addLongLists(store: Store, before: ChainState, length: number): Promise<ChainState> {
-  let state = before;
+  let state = await store.claim(CHAIN, FIRST_BLOCK);
   const total = WALLETS.length * length;
   for (let made = 0; made < total; ) {
     const number = (state.head?.number ?? 0) + 1;
     const logs = Array.from({ length: Math.min(BLOCK_LOGS, total - made) }, (_, logIndex) => grantAt(made++, logIndex));
     const hash = `0x${number.toString(16).padStart(64, 'd')}` as const;
     const block = { number, hash, timestamp: (state.head?.timestamp ?? 0) + 2, logs };
-    const batch = { chainId: state.chainId, epoch: state.epoch, after: state.head, blocks: [block], head: block };
+    const batch = { chainId: CHAIN, epoch: state.epoch, after: state.head, blocks: [block], head: block };
     ({ state } = await store.apply(batch));
   }
-  return state;
+  await store.close();
 }
 
 /** The wallets grant in turns, each to many wallets and on many contracts. */
@@ -141,35 +122,32 @@ const grantAt = (id: number, logIndex: number): LogInput => ({
 function sectionOf(found: readonly Latencies[], { longList }: Sizes): Section {
   const lists = `${WALLETS.length} lists of ${count(longList)}`;
   const p99 = (latency: readonly number[]) => percentile(latency, 0.99);
+  const rows = found.flatMap(({ name, idle, beside, megabytesPerSecond }) => [
+    { name: `${name}, alone`, latency: idle, sent: '–' },
+    { name: `${name}, beside ${lists}`, latency: beside, sent: `${short(megabytesPerSecond)} MB/s` },
+  ]);
   return {
     title: 'Checks beside long lists',
     about: `${PER_SECOND} checks per second, sent at a fixed rate to one worker, alone and while another client reads ${lists} delegations at once, each whole, as fast as they come, and again when it ends. All requests have an API key. Both clients share the two cores with the server and the database. Idle and busy rounds take turns.`,
     columns: ['Checks', 'median', 'p99', 'checks', 'lists sent'],
-    rows: found.flatMap(({ name, idle, beside, megabytesPerSecond }) => [
-      [`${name}, alone`, millis(percentile(idle, 0.5)), millis(p99(idle)), count(idle.length), '–'],
-      [
-        `${name}, beside ${lists}`,
-        millis(percentile(beside, 0.5)),
-        millis(p99(beside)),
-        count(beside.length),
-        `${short(megabytesPerSecond)} MB/s`,
-      ],
+    rows: rows.map(({ name, latency, sent }) => [
+      name,
+      millis(median(latency)),
+      millis(p99(latency)),
+      count(latency.length),
+      sent,
     ]),
     ratios: found.map(({ name, idle, beside }) => ({
       what: `Check, ${name}: p99 latency beside ${lists} being sent, over alone`,
       figure: times(p99(beside) / p99(idle)),
     })),
     charts: [
-      {
-        title: 'p99 latency of checks beside long lists',
-        best: 'least',
-        bars: found.flatMap(({ name, idle, beside }) =>
-          [
-            { label: `${name}, alone`, value: p99(idle) },
-            { label: `${name}, beside ${lists}`, value: p99(beside) },
-          ].map((bar) => ({ ...bar, text: millis(bar.value), ours: true })),
-        ),
-      },
+      chartOf(
+        'p99 latency of checks beside long lists',
+        'least',
+        millis,
+        rows.map(({ name, latency }) => [name, p99(latency)]),
+      ),
     ],
   };
 }

@@ -2,29 +2,27 @@
 
 import { join } from 'node:path';
 import type { Delegation } from '../src/registry/delegation.ts';
-import { openStore } from '../src/store/open.ts';
 import { MAIN } from '../test/support/serve-process.ts';
-import { createMass } from './delegations.ts';
 import { count, megabytes } from './figures.ts';
-import { fill, freshen } from './fill.ts';
-import { memoryOf } from './memory.ts';
+import { fillDirectly } from './fill-directly.ts';
 import type { Bench } from './part.ts';
+import { peakMemory } from './processes.ts';
 import { FORMS, type Form } from './questions.ts';
 import type { Section } from './section.ts';
 
 export async function benchBulk({ folder, sizes }: Bench): Promise<Section[]> {
   const { bulkRows: rows, delegations } = sizes;
-  const path = join(folder, 'bulk.db');
+  const databaseUrl = `sqlite:${join(folder, 'bulk.db')}`;
   const file = join(folder, 'in.csv');
-  const { head, sample } = await fillAt(path, delegations);
+  const { mass, head } = await fillDirectly(databaseUrl, delegations);
   const found: string[][] = [];
   for (const [name, form] of FORMS) {
-    await writeRows(file, rows, sample, form);
+    await writeRows(file, rows, mass.sample, form);
     for (const [when, block] of [
       ['at the head', head],
       ['as of a block', Math.floor(head / 2)],
     ] as const) {
-      const { seconds, bytes } = await run(path, file, block);
+      const { seconds, bytes } = await run(databaseUrl, file, block);
       found.push([`${name}, ${when}`, count(rows / seconds), megabytes(bytes)]);
     }
   }
@@ -36,15 +34,6 @@ export async function benchBulk({ folder, sizes }: Bench): Promise<Section[]> {
       rows: found,
     },
   ];
-}
-
-async function fillAt(path: string, delegations: number) {
-  const store = await openStore(`sqlite:${path}`);
-  const mass = createMass(1);
-  const { state } = await fill(store, await store.claim(1, 1000), mass, delegations);
-  const { head } = await freshen(store, state);
-  await store.close();
-  return { head: head?.number ?? 0, sample: mass.sample };
 }
 
 async function writeRows(file: string, rows: number, sample: readonly Delegation[], form: Form): Promise<void> {
@@ -59,19 +48,14 @@ async function writeRows(file: string, rows: number, sample: readonly Delegation
   await writer.end();
 }
 
-async function run(path: string, file: string, block: number) {
+async function run(databaseUrl: string, file: string, block: number) {
   const began = performance.now();
   const child = Bun.spawn([process.execPath, MAIN, 'check', '--csv', file, '--block', String(block)], {
-    env: { ...process.env, DATABASE_URL: `sqlite:${path}`, MAX_LAG_1: '86400' },
+    env: { ...process.env, DATABASE_URL: databaseUrl, MAX_LAG_1: '86400' },
     stdout: Bun.file('/dev/null'),
     stderr: 'ignore',
   });
-  let bytes = 0;
-  const timer = setInterval(() => {
-    bytes = Math.max(bytes, memoryOf(child.pid).own);
-  }, 100);
-  const code = await child.exited;
-  clearInterval(timer);
-  if (code !== 0) throw new Error(`check exited with code ${code}`);
+  const bytes = await peakMemory(child.pid, child.exited);
+  if (child.exitCode !== 0) throw new Error(`check exited with code ${child.exitCode}`);
   return { seconds: (performance.now() - began) / 1000, bytes };
 }

@@ -3,18 +3,14 @@
 import { join } from 'node:path';
 import { grantingKeys } from '../src/registry/check.ts';
 import { type Delegation, delegationId } from '../src/registry/delegation.ts';
-import { ask } from './ask.ts';
-import { findBehind, type Measure } from './behind.ts';
 import { evmAnswer, evmRequest, startEvmPeer } from './evm-peer.ts';
 import { count, megabytes, micros, millis, percentile, times } from './figures.ts';
-import type { BenchRequest, Cost, Server } from './load.ts';
-import { type Memory, memoryOf } from './memory.ts';
-import { paced } from './paced.ts';
+import { ask, type BenchRequest, type Cost, measureInTurns, paced, type Server, totalCpu } from './load.ts';
 import type { Bench } from './part.ts';
-import { type ContractQuestion, drawQuestions, FORMS, type Form, queryOf, urlOf } from './questions.ts';
-import { measureInTurns } from './rounds.ts';
-import type { Ratio, Section } from './section.ts';
-import { keyOf, startNginx, startOurs } from './servers.ts';
+import { type Memory, memoryOf } from './processes.ts';
+import { type ContractQuestion, drawQuestions, FORMS, type Form, lowerCase, queryOf, urlOf } from './questions.ts';
+import { chartOf, findBehind, type Measure, type Ratio, type Section } from './section.ts';
+import { keyHeaders, startNginx, startOurs } from './servers.ts';
 import type { PeerWorld } from './world.ts';
 import { CONNECTIONS, writeScript, wrk } from './wrk.ts';
 
@@ -45,47 +41,35 @@ export async function benchChecks(bench: Bench): Promise<Section[]> {
   const { sizes, folder } = bench;
   const world = await bench.world();
   const questions = drawQuestions([...world.held.values()], sizes.questions);
-  const servers: Server[] = [];
-  try {
-    const all = await startAll(world, questions, folder, servers);
-    const notes: string[] = [];
-    const right: Candidate[] = [];
-    for (const one of all) {
-      const wrong = await wrongAnswers(one, questions, world.held);
-      if (wrong === 0) right.push(one);
-      else notes.push(`${one.name}: not measured, ${wrong} of ${COMPARED} answers were wrong.`);
-    }
-    const loadOf =
-      ({ server, script, connections }: Candidate, seconds: number) =>
-      () =>
-        wrk(server, script, seconds, { connections });
-    for (const one of right) loadOf(one, sizes.warmUpSeconds)();
-    const loads = right.map((one) => ({ name: one.name, load: loadOf(one, sizes.seconds) }));
-    const costs = await measureInTurns(loads, sizes.rounds);
-    const found: Measured[] = [];
-    for (const one of right) {
-      const latency = await paced(one.server.url, one.requests, PACE);
-      const { pid, databasePid } = one.server;
-      const database = databasePid === undefined ? null : memoryOf(databasePid);
-      const cost = costs.get(one.name) as Cost;
-      found.push({ name: one.name, connections: one.connections, cost, latency, memory: memoryOf(pid), database });
-    }
-    return [sectionOf(found, world, notes)];
-  } finally {
-    for (const server of servers) await server.stop();
+  await using servers = new AsyncDisposableStack();
+  const notes: string[] = [];
+  const right: Candidate[] = [];
+  for (const one of await startAll(world, questions, folder, servers)) {
+    const wrong = await wrongAnswers(one, questions, world.held);
+    if (wrong === 0) right.push(one);
+    else notes.push(`${one.name}: not measured, ${wrong} of ${COMPARED} answers were wrong.`);
   }
+  const load = ({ server, script, connections }: Candidate, seconds: number) =>
+    wrk(server, script, seconds, { connections });
+  for (const one of right) load(one, sizes.warmUpSeconds);
+  const loads = right.map((one) => ({ name: one.name, run: () => load(one, sizes.seconds) }));
+  const costs = await measureInTurns(loads, sizes.rounds);
+  const found: Measured[] = [];
+  for (const { name, connections, server, requests } of right) {
+    const latency = await paced(server.url, requests, PACE);
+    const { pid, databasePid } = server;
+    const database = databasePid === undefined ? null : memoryOf(databasePid);
+    found.push({ name, connections, cost: costs.get(name) as Cost, latency, memory: memoryOf(pid), database });
+  }
+  return [sectionOf(found, world, notes)];
 }
 
 async function startAll(
-  { ours, ponder, postgres, held, schema }: PeerWorld,
+  { ours, ponder, held, schema }: PeerWorld,
   questions: readonly ContractQuestion[],
   folder: string,
-  servers: Server[],
+  servers: AsyncDisposableStack,
 ): Promise<Candidate[]> {
-  const started = <S extends Server>(server: S): S => {
-    servers.push(server);
-    return server;
-  };
   const asked: Candidate[] = [];
   const add = (
     name: string,
@@ -99,41 +83,32 @@ async function startAll(
   };
   const addMany = (name: string, server: Server, requests: readonly BenchRequest[]) =>
     add(`${name}, ${MANY_CALLERS} connections`, server, requests, asIs, MANY_CALLERS);
-  const [, lowerCase] = FORMS[0] as (typeof FORMS)[number];
-  const nginx = started(await startNginx(folder));
-  add(
-    'nginx, static true',
-    nginx,
-    questions.map((question) => ({ path: urlOf(question, lowerCase) })),
-  );
-  for (const [engine, databaseUrl] of [
-    ['SQLite', ours.sqlite],
-    ['PostgreSQL', ours.postgres],
-  ] as const) {
-    const headers = { 'X-API-KEY': await keyOf(databaseUrl) };
-    const own = started(await startOurs({ databaseUrl, folder }));
-    const server = engine === 'SQLite' ? own : { ...own, databasePid: postgres.pid };
+  const plainRequests = questions.map((question) => ({ path: urlOf(question, lowerCase) }));
+  add('nginx, static true', servers.use(await startNginx(folder)), plainRequests);
+  for (const { engine, databaseUrl, database } of ours) {
+    const headers = await keyHeaders(databaseUrl);
+    const server = { ...servers.use(await startOurs({ databaseUrl, folder })), ...database };
     const requestsOf = (form: Form) => questions.map((question) => ({ path: urlOf(question, form), headers }));
     for (const [name, form] of FORMS) add(`ours, ${engine}, ${name}`, server, requestsOf(form), asIs);
     if (engine === 'PostgreSQL') {
       addMany(`ours, ${engine}, lower case`, server, requestsOf(lowerCase));
       continue;
     }
-    const proxied = started(await startOurs({ databaseUrl, folder, environment: BEHIND_PROXY }));
+    const proxied = servers.use(await startOurs({ databaseUrl, folder, environment: BEHIND_PROXY }));
     const callerOf = (turn: number) => ({ 'X-Forwarded-For': `10.${turn >> 16}.${(turn >> 8) & 255}.${turn & 255}` });
     const proxiedRequests = (more: Readonly<Record<string, string>>) =>
-      requestsOf(lowerCase).map(({ path }, turn) => ({ path, headers: { ...callerOf(turn), ...more } }));
+      plainRequests.map(({ path }, turn) => ({ path, headers: { ...callerOf(turn), ...more } }));
     add(WITH_KEY, proxied, proxiedRequests(headers), asIs);
     add(WITHOUT_KEY, proxied, proxiedRequests({}), asIs);
   }
-  const peer = started(await ponder.serve(schema));
+  const peer = servers.use(await ponder.serve(schema));
   for (const name of ['prepared', 'plain']) {
     const requests = questions.map((question) => ({ path: `/${name}?${queryOf(question, lowerCase)}` }));
     add(`Ponder, ${name}`, peer, requests, asIs);
     if (name === 'prepared') addMany(`Ponder, ${name}`, peer, requests);
   }
   const some = questions.slice(0, EVM_QUESTIONS);
-  add('eth_call, development node', started(await startEvmPeer(held, some)), some.map(evmRequest), evmAnswer);
+  add('eth_call, development node', servers.use(await startEvmPeer(held, some)), some.map(evmRequest), evmAnswer);
   return asked;
 }
 
@@ -161,10 +136,8 @@ interface Measured {
   readonly database: Memory | null;
 }
 
-const total = ({ cpu, databaseCpu }: Cost) => cpu + databaseCpu;
-
 const MEASURES: readonly Measure<Measured>[] = [
-  { what: 'CPU', best: 'least', value: ({ cost }) => total(cost), text: micros },
+  { what: 'CPU', best: 'least', value: ({ cost }) => totalCpu(cost), text: micros },
   { what: 'requests/s', best: 'most', value: ({ cost }) => cost.perSecond, text: count },
   { what: 'median latency', best: 'least', value: ({ latency }) => percentile(latency, 0.5), text: millis },
   { what: 'p99 latency', best: 'least', value: ({ latency }) => percentile(latency, 0.99), text: millis },
@@ -172,14 +145,13 @@ const MEASURES: readonly Measure<Measured>[] = [
 ];
 
 /** Compares what was measured with equally many connections. */
-function behindOf(found: readonly Measured[]) {
-  return [CONNECTIONS, MANY_CALLERS].flatMap((connections) => {
-    const alike = found.filter((one) => one.connections === connections);
-    const isOurs = ({ name }: Measured) => name.startsWith('ours');
-    const isPeer = (one: Measured) => !isOurs(one) && !one.name.startsWith('nginx');
-    return findBehind(alike.filter(isOurs), alike.filter(isPeer), MEASURES);
-  });
-}
+const behindOf = (found: readonly Measured[]) =>
+  [CONNECTIONS, MANY_CALLERS].flatMap((connections) =>
+    findBehind(
+      found.filter((one) => one.connections === connections),
+      MEASURES,
+    ),
+  );
 
 /** A missing server was not measured, because its answers were wrong. */
 function ratiosOf(costOf: (name: string) => number): Ratio[] {
@@ -199,7 +171,7 @@ function ratiosOf(costOf: (name: string) => number): Ratio[] {
 function sectionOf(found: readonly Measured[], { events, held, ponder }: PeerWorld, notes: readonly string[]): Section {
   const costOf = (name: string) => {
     const one = found.find((other) => other.name === name);
-    return one === undefined ? Number.NaN : total(one.cost);
+    return one === undefined ? Number.NaN : totalCpu(one.cost);
   };
   const [floor, ours] = [costOf('nginx, static true'), costOf('ours, SQLite, lower case')];
   return {
@@ -221,10 +193,10 @@ function sectionOf(found: readonly Measured[], { events, held, ponder }: PeerWor
     rows: found.map(({ name, cost, latency, memory, database }) => [
       name,
       count(cost.perSecond),
-      micros(total(cost)),
+      micros(totalCpu(cost)),
       cost.databaseCpu > 0 ? micros(cost.databaseCpu) : '–',
-      times(total(cost) / floor),
-      times(total(cost) / ours),
+      times(totalCpu(cost) / floor),
+      times(totalCpu(cost) / ours),
       millis(percentile(latency, 0.5)),
       millis(percentile(latency, 0.99)),
       megabytes(memory.own),
@@ -235,26 +207,18 @@ function sectionOf(found: readonly Measured[], { events, held, ponder }: PeerWor
     ratios: ratiosOf(costOf),
     behind: behindOf(found),
     charts: [
-      {
-        title: 'CPU per check, database included',
-        best: 'least',
-        bars: found.map(({ name, cost }) => ({
-          label: name,
-          value: total(cost),
-          text: micros(total(cost)),
-          ours: name.startsWith('ours'),
-        })),
-      },
-      {
-        title: 'Checks per second',
-        best: 'most',
-        bars: found.map(({ name, cost }) => ({
-          label: name,
-          value: cost.perSecond,
-          text: count(cost.perSecond),
-          ours: name.startsWith('ours'),
-        })),
-      },
+      chartOf(
+        'CPU per check, database included',
+        'least',
+        micros,
+        found.map(({ name, cost }) => [name, totalCpu(cost)]),
+      ),
+      chartOf(
+        'Checks per second',
+        'most',
+        count,
+        found.map(({ name, cost }) => [name, cost.perSecond]),
+      ),
     ],
   };
 }

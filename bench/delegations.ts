@@ -24,7 +24,7 @@ const CONTRACTS = 5000;
 const SAMPLED = 50_000;
 
 export interface Mass {
-  /** Returns the next batch of blocks, with at least this many logs. */
+  /** Returns the next blocks, with at least this many logs. */
   next(logs: number): BlockInput[];
   /** Number of grants so far. */
   readonly grants: number;

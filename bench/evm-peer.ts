@@ -22,7 +22,7 @@ export async function startEvmPeer(
   const granting = questions.flatMap(grantingKeys).map((key) => held.get(delegationId(key)));
   const asked = new Map(granting.filter((one) => one !== undefined).map((one) => [delegationId(one), one]));
   for (const delegation of asked.values()) await grant(evm, delegation);
-  return { url: evm.url, pid: evm.pid, stop: evm.stop };
+  return { url: evm.url, pid: evm.pid, [Symbol.asyncDispose]: evm.stop };
 }
 
 async function grant({ rpc }: Evm, { kind, from, to, contract, rights }: Delegation): Promise<void> {

@@ -1,4 +1,4 @@
-// Formats and aggregates measurements.
+// Formats, aggregates and prints measurements.
 
 export const count = (value: number) => Math.round(value).toLocaleString('en');
 export const megabytes = (bytes: number) => `${count(bytes / 1e6)} MB`;
@@ -19,3 +19,6 @@ export function medians<R extends { readonly [Name in keyof R]: number }>(rounds
   const names = Object.keys(rounds[0] ?? {}) as (keyof R)[];
   return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => round[name]))])) as R;
 }
+
+/** Overwrites the current line of a terminal with the progress. */
+export const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`);

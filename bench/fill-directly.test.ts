@@ -2,13 +2,11 @@ import { afterAll, expect, test } from 'bun:test';
 import { openEngine, openStore } from '../src/store/open.ts';
 import { ENGINES, removeTemporaryFiles } from '../test/support/engines.ts';
 import { createMass } from './delegations.ts';
-import { fill } from './fill.ts';
+import { CHAIN, FIRST_BLOCK, fill } from './fill.ts';
 import { createDirectFiller } from './fill-directly.ts';
 
-const CHAIN = 1;
-const FIRST_BLOCK = 1000;
-const BATCH_LOGS = 4000;
-/** Several batches. */
+const COMMIT_LOGS = 4000;
+/** Several commits each. */
 const SIZES = [6000, 12_000];
 const SECRET = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]);
 
@@ -65,16 +63,13 @@ for (const { name, fresh } of ENGINES) {
     const [applied, direct] = [await freshStore(fresh), await freshStore(fresh)];
     const filler = createDirectFiller({
       url: direct,
-      chainId: CHAIN,
-      firstBlock: FIRST_BLOCK,
       mass: createMass(1),
-      withLogs: true,
-      batchLogs: BATCH_LOGS,
+      commitLogs: COMMIT_LOGS,
     });
     const mass = createMass(1);
     for (const size of SIZES) {
       const store = await openStore(applied);
-      await fill(store, await store.claim(CHAIN, FIRST_BLOCK), mass, size, undefined, BATCH_LOGS);
+      await fill(store, await store.claim(CHAIN, FIRST_BLOCK), mass, size, { commitLogs: COMMIT_LOGS });
       await store.close();
       await filler.growTo(size);
       expect(await contents(direct)).toEqual(await contents(applied));

@@ -12,67 +12,59 @@ import { readIdentity } from '../src/store/identity.ts';
 import { createIndexHash } from '../src/store/index-hash.ts';
 import { openEngine, openStore } from '../src/store/open.ts';
 import { sqlitePath } from '../src/store/sqlite.ts';
-import type { BlockRef, ChainState, LogPosition } from '../src/store/store.ts';
+import type { BlockRef, LogPosition } from '../src/store/store.ts';
 import { insertBlocks, insertLogs } from '../src/store/write/insert.ts';
 import { writeSpans } from '../src/store/write/span-rows.ts';
 import { createSpanSet, type KnownSpans, type Span } from '../src/store/write/span-set.ts';
-import type { Mass } from './delegations.ts';
-import { count } from './figures.ts';
-import { progress } from './print.ts';
+import { createMass, type Mass } from './delegations.ts';
+import { count, progress } from './figures.ts';
+import { CHAIN, FIRST_BLOCK, freshenChain } from './fill.ts';
 
-const BATCH_LOGS = 50_000;
+const COMMIT_LOGS = 50_000;
 /** For sorting the entries of an index. */
 const SORT_MEMORY_MB = 1024;
 
-export interface DirectFill {
+interface DirectFill {
   readonly url: string;
-  readonly chainId: number;
-  readonly firstBlock: number;
   readonly mass: Mass;
   /** Checks and lists never read the logs. */
-  readonly withLogs: boolean;
-  readonly batchLogs?: number;
+  readonly withLogs?: boolean;
+  readonly commitLogs?: number;
 }
 
 export interface DirectlyFilled {
-  readonly state: ChainState;
   /** Seconds for the rows, and for the indexes. */
   readonly rowSeconds: number;
   readonly indexSeconds: number;
 }
 
-export interface DirectFiller {
-  /** Grows the store to this many grants. Nothing else may have the store open. */
-  growTo(delegations: number): Promise<DirectlyFilled>;
+/** Fills a new store whose head is new. */
+export async function fillDirectly(url: string, delegations: number): Promise<{ mass: Mass; head: number }> {
+  const mass = createMass(1);
+  await createDirectFiller({ url, mass }).growTo(delegations);
+  return { mass, head: await freshenChain(url) };
 }
 
 /** Only this filler may write to the chain. */
-export function createDirectFiller({
-  url,
-  chainId,
-  firstBlock,
-  mass,
-  withLogs,
-  batchLogs = BATCH_LOGS,
-}: DirectFill): DirectFiller {
+export function createDirectFiller({ url, mass, withLogs = true, commitLogs = COMMIT_LOGS }: DirectFill) {
   let known: KnownSpans = { open: [], places: new Map() };
   let head: BlockRef | null = null;
 
   async function writeRows(connection: BulkConnection, delegations: number): Promise<void> {
     const { hash } = connection;
-    // PostgreSQL writes a batch while the next one is generated.
+    // PostgreSQL writes blocks while the next ones are generated.
     let written = Promise.resolve();
     while (mass.grants < delegations) {
-      const blocks = mass.next(batchLogs);
+      const blocks = mass.next(commitLogs);
       const spans = createSpanSet(known);
       for (const { number, logs } of blocks) for (const log of logs) spans.apply(number, log);
       const changes = spans.changes();
       known = keepNamed(known, changes.opened, mass);
       await written;
       written = connection.transaction(async (tx) => {
-        await insertBlocks(tx, chainId, blocks);
-        if (withLogs) await insertLogs(tx, chainId, blocks);
-        await writeSpans({ tx, chainId, hash }, changes);
+        await insertBlocks(tx, CHAIN, blocks);
+        if (withLogs) await insertLogs(tx, CHAIN, blocks);
+        await writeSpans({ tx, chainId: CHAIN, hash }, changes);
       });
       head = blocks.at(-1) ?? head;
       progress(`${count(mass.grants)} of ${count(delegations)} delegations`);
@@ -82,10 +74,12 @@ export function createDirectFiller({
   }
 
   return {
-    async growTo(delegations) {
+    /** Grows the store to this many grants. Nothing else may have the store open. */
+    async growTo(delegations: number): Promise<DirectlyFilled> {
       // Creates the tables first, and removes what was written above the last block of the rows.
-      await commitHead({ url, chainId, firstBlock, head });
+      await commitHead(url, head);
       const connection = await connect(url);
+      let [rowSeconds, indexSeconds] = [0, 0];
       try {
         const indexes = await connection.indexes();
         for (const { name } of indexes) await connection.run(`DROP INDEX ${name}`);
@@ -97,28 +91,26 @@ export function createDirectFiller({
           await connection.run(sql);
         }
         progress('');
-        const [rowSeconds, indexSeconds] = [(between - began) / 1000, (performance.now() - between) / 1000];
+        [rowSeconds, indexSeconds] = [(between - began) / 1000, (performance.now() - between) / 1000];
+      } finally {
         await connection.close();
-        return { state: await commitHead({ url, chainId, firstBlock, head }), rowSeconds, indexSeconds };
-      } catch (error) {
-        await connection.close();
-        throw error;
       }
+      await commitHead(url, head);
+      return { rowSeconds, indexSeconds };
     },
   };
 }
 
 /** Makes `head` the chain's head. Its rows are already written. */
-async function commitHead(to: Pick<DirectFill, 'url' | 'chainId' | 'firstBlock'> & { head: BlockRef | null }) {
-  const { url, chainId, firstBlock, head } = to;
+async function commitHead(url: string, head: BlockRef | null): Promise<void> {
   const store = await openStore(url);
   try {
-    const state = await store.claim(chainId, firstBlock);
-    if (head === null) return state;
+    const state = await store.claim(CHAIN, FIRST_BLOCK);
+    if (head === null) return;
     const rollback = state.head !== null && state.head.number > head.number ? { rollbackTo: head.number } : {};
     const { number, hash, timestamp } = head;
     const batch = { blocks: [], head: { number, hash, timestamp }, ...rollback };
-    return (await store.apply({ chainId, epoch: state.epoch, after: state.head, ...batch })).state;
+    await store.apply({ chainId: CHAIN, epoch: state.epoch, after: state.head, ...batch });
   } finally {
     await store.close();
   }

@@ -1,12 +1,16 @@
 // Fills a store with generated delegations, in this process.
 
+import { openStore } from '../src/store/open.ts';
 import type { ChainState, Store } from '../src/store/store.ts';
-import { ownCpu } from './cpu.ts';
 import type { Mass } from './delegations.ts';
-import { count } from './figures.ts';
-import { progress } from './print.ts';
+import { count, progress } from './figures.ts';
+import { ownCpu, treeCpu } from './processes.ts';
 
-const BATCH_LOGS = 50_000;
+/** The chain of the stores that are measured. */
+export const CHAIN = 1;
+export const FIRST_BLOCK = 1000;
+
+const COMMIT_LOGS = 50_000;
 
 export interface Filled {
   readonly state: ChainState;
@@ -17,39 +21,46 @@ export interface Filled {
   readonly databaseCpu: number;
 }
 
-/** Applies batches until this many delegations are granted. A block that `freshen` added is rolled back. */
+interface FillOptions {
+  readonly commitLogs?: number;
+  /** The process of the database, if it is a server. */
+  readonly databasePid?: number;
+}
+
+/** Commits until this many delegations are granted. */
 export async function fill(
   store: Store,
   before: ChainState,
   mass: Mass,
   delegations: number,
-  databaseCpu: () => number = () => 0,
-  batchLogs = BATCH_LOGS,
+  { commitLogs = COMMIT_LOGS, databasePid }: FillOptions = {},
 ): Promise<Filled> {
-  let [state, logs, seconds, cpu, database] = [before, 0, 0, 0, 0];
+  let [state, logs, seconds, cpu, databaseCpu] = [before, 0, 0, 0, 0];
   while (mass.grants < delegations) {
-    const rollback = state.head !== null && state.head.number > mass.block ? { rollbackTo: mass.block } : {};
-    const blocks = mass.next(batchLogs);
+    const blocks = mass.next(commitLogs);
     const head = blocks.at(-1);
     if (head === undefined) break;
-    const batch = { chainId: state.chainId, epoch: state.epoch, after: state.head, blocks, head, ...rollback };
-    const [began, own, its] = [performance.now(), ownCpu(), databaseCpu()];
+    const batch = { chainId: state.chainId, epoch: state.epoch, after: state.head, blocks, head };
+    const [began, own, its] = [performance.now(), ownCpu(), treeCpu(databasePid)];
     ({ state } = await store.apply(batch));
     seconds += (performance.now() - began) / 1000;
     cpu += ownCpu() - own;
-    database += databaseCpu() - its;
+    databaseCpu += treeCpu(databasePid) - its;
     for (const block of blocks) logs += block.logs.length;
     progress(`${count(mass.grants)} of ${count(delegations)} delegations, ${count(logs / seconds)} logs/s`);
   }
   progress('');
-  return { state, logs, seconds, cpu, databaseCpu: database };
+  return { state, logs, seconds, cpu, databaseCpu };
 }
 
-/** Adds an empty block with the current time: a chain whose newest block is old does not answer. */
-export async function freshen(store: Store, state: ChainState): Promise<ChainState> {
+/** Adds an empty block with the current time: a chain whose newest block is old does not answer. Returns its number. */
+export async function freshenChain(url: string): Promise<number> {
+  const store = await openStore(url);
+  const state = await store.claim(CHAIN, FIRST_BLOCK);
   const number = (state.head?.number ?? 0) + 1;
   const hash = `0x${number.toString(16).padStart(64, 'e')}` as const;
   const head = { number, hash, timestamp: Math.floor(Date.now() / 1000) };
-  const batch = { chainId: state.chainId, epoch: state.epoch, after: state.head, blocks: [], head };
-  return (await store.apply(batch)).state;
+  await store.apply({ chainId: CHAIN, epoch: state.epoch, after: state.head, blocks: [], head });
+  await store.close();
+  return number;
 }

@@ -5,26 +5,21 @@ import { checkUrl, listUrl } from '../src/api/url.ts';
 import type { Delegation } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import { createRandom } from '../test/support/random.ts';
-import { ask } from './ask.ts';
-import { treeCpu } from './cpu.ts';
 import type { Mass } from './delegations.ts';
 import type { BenchEngine } from './engines.ts';
 import { median } from './figures.ts';
-import { type Filled, fill, freshen } from './fill.ts';
-import type { BenchRequest, Cost, Server } from './load.ts';
-import { type Memory, memoryOf } from './memory.ts';
+import { FIRST_BLOCK, type Filled, fill } from './fill.ts';
+import { ask, type BenchRequest, type Cost, measureInTurns, type Server } from './load.ts';
 import type { Bench } from './part.ts';
-import { drawQuestions, FORMS, urlOf } from './questions.ts';
-import { measureInTurns } from './rounds.ts';
-import { keyOf, startOurs } from './servers.ts';
+import { type Memory, memoryOf } from './processes.ts';
+import { drawQuestions, FORMS, lowerCase, urlOf } from './questions.ts';
+import { keyHeaders, startOurs } from './servers.ts';
 import { writeScript, wrk } from './wrk.ts';
 
-export const CHAIN = 1;
-export const FIRST_BLOCK = 1000;
 /** Logs are applied to another chain, because only the direct filler writes to the measured one. */
 const APPLIED_CHAIN = 10;
-const APPLIED_BATCHES = 5;
-const APPLIED_BATCH_LOGS = 10_000;
+const APPLIED_COMMITS = 5;
+const APPLIED_COMMIT_LOGS = 10_000;
 
 const MOST_ROUNDS = 3;
 const STARTS = 3;
@@ -39,32 +34,20 @@ export interface Grown {
   readonly applied: Filled;
 }
 
-export async function applyMore({ databaseUrl, withDatabase }: BenchEngine, mass: Mass) {
-  const { databasePid } = withDatabase({ url: '', pid: 0, stop: async () => {} });
-  const databaseCpu = () => (databasePid === undefined ? 0 : treeCpu(databasePid));
+export async function applyMore({ databaseUrl, database }: BenchEngine, mass: Mass): Promise<Filled> {
   const store = await openStore(databaseUrl);
   try {
-    let state = await store.claim(APPLIED_CHAIN, FIRST_BLOCK);
-    const parts: Filled[] = [];
-    for (let batch = 0; batch < APPLIED_BATCHES; batch++) {
-      const part = await fill(store, state, mass, mass.grants + 1, databaseCpu, APPLIED_BATCH_LOGS);
-      parts.push(part);
-      state = part.state;
+    const options = { commitLogs: APPLIED_COMMIT_LOGS, ...database };
+    const total = { state: await store.claim(APPLIED_CHAIN, FIRST_BLOCK), logs: 0, seconds: 0, cpu: 0, databaseCpu: 0 };
+    for (let turn = 0; turn < APPLIED_COMMITS; turn++) {
+      const part = await fill(store, total.state, mass, mass.grants + 1, options);
+      total.state = part.state;
+      for (const of of ['logs', 'seconds', 'cpu', 'databaseCpu'] as const) total[of] += part[of];
     }
-    const sum = (of: 'logs' | 'seconds' | 'cpu' | 'databaseCpu') => parts.reduce((total, part) => total + part[of], 0);
-    return {
-      applied: { state, logs: sum('logs'), seconds: sum('seconds'), cpu: sum('cpu'), databaseCpu: sum('databaseCpu') },
-    };
+    return total;
   } finally {
     await store.close();
   }
-}
-
-/** Gives the measured chain a new head, as its last block is old. */
-export async function freshenChain(databaseUrl: string): Promise<void> {
-  const store = await openStore(databaseUrl);
-  await freshen(store, await store.claim(CHAIN, FIRST_BLOCK));
-  await store.close();
 }
 
 export async function measureGrown(
@@ -74,19 +57,15 @@ export async function measureGrown(
   { folder, sizes }: Bench,
 ): Promise<Omit<Grown, 'applied'>> {
   const { databaseUrl } = engine;
-  const headers = { 'X-API-KEY': await keyOf(databaseUrl) };
+  const headers = await keyHeaders(databaseUrl);
   const start = () => startOurs({ databaseUrl, folder });
-  const first = { path: urlOf(hitOf(mass.sample), (address) => address), headers };
+  const first = { path: urlOf(hitOf(mass.sample), lowerCase), headers };
   const starts: number[] = [];
   for (let turn = 0; turn < STARTS; turn++) {
     const began = performance.now();
-    const server = await start();
-    try {
-      if ((await ask(server.url, first)) !== 'true') throw new Error('The first answer is wrong');
-      starts.push(performance.now() - began);
-    } finally {
-      await server.stop();
-    }
+    await using server = await start();
+    if ((await ask(server.url, first)) !== 'true') throw new Error('The first answer is wrong');
+    starts.push(performance.now() - began);
   }
   const scripts = new Map(
     [...pathsOf(mass, sizes.questions)].map(([name, paths]) => {
@@ -94,15 +73,12 @@ export async function measureGrown(
       return [name, writeScript(join(folder, `growth ${name}.lua`), requests)];
     }),
   );
-  const server = engine.withDatabase(await start());
-  try {
-    const loads = [...scripts].map(([name, script]) => ({ name, load: () => wrk(server, script, sizes.seconds) }));
-    const floor = { name: 'nginx', load: () => wrk(nginx, scripts.get('lower case') ?? '', sizes.seconds) };
-    const costs = await measureInTurns([floor, ...loads], Math.min(MOST_ROUNDS, sizes.rounds));
-    return { bytes: await sizeOnDisk(databaseUrl), startMs: median(starts), memory: memoryOf(server.pid), costs };
-  } finally {
-    await server.stop();
-  }
+  await using own = await start();
+  const server = { ...own, ...engine.database };
+  const loads = [...scripts].map(([name, script]) => ({ name, run: () => wrk(server, script, sizes.seconds) }));
+  const floor = { name: 'nginx', run: () => wrk(nginx, scripts.get('lower case') ?? '', sizes.seconds) };
+  const costs = await measureInTurns([floor, ...loads], Math.min(MOST_ROUNDS, sizes.rounds));
+  return { bytes: await sizeOnDisk(databaseUrl), startMs: median(starts), memory: memoryOf(server.pid), costs };
 }
 
 /** The requests of each load. */

@@ -1,16 +1,16 @@
 // Measures checks, lists and startup as a store grows.
 
 import { statfsSync } from 'node:fs';
-import { createMass, type Mass } from './delegations.ts';
+import { createMass } from './delegations.ts';
 import { ENGINE_NAMES, type EngineName, startEngine } from './engines.ts';
 import { count, megabytes, micros, short, times } from './figures.ts';
+import { freshenChain } from './fill.ts';
 import { createDirectFiller, type DirectlyFilled } from './fill-directly.ts';
-import { applyMore, CHAIN, FIRST_BLOCK, freshenChain, type Grown, measureGrown } from './grown.ts';
-import type { Server } from './load.ts';
+import { applyMore, type Grown, measureGrown } from './grown.ts';
+import { type Server, totalCpu } from './load.ts';
 import type { Bench } from './part.ts';
-import type { Section } from './section.ts';
+import { chartOf, type Section } from './section.ts';
 import { startNginx } from './servers.ts';
-import { sizeOf } from './sizes.ts';
 
 interface GrowthOptions {
   readonly engines: readonly EngineName[];
@@ -23,15 +23,14 @@ const BYTES = { SQLite: { withLogs: 520, without: 370 }, PostgreSQL: { withLogs:
 
 export async function benchGrowth(bench: Bench): Promise<Section[]> {
   const options = readOptions(bench);
-  const nginx = await startNginx(bench.folder);
-  try {
-    const sections: Section[] = [];
-    for (const name of options.engines) sections.push(await benchEngine(name, options, nginx, bench));
-    return sections;
-  } finally {
-    await nginx.stop();
-  }
+  await using nginx = await startNginx(bench.folder);
+  const sections: Section[] = [];
+  for (const name of options.engines) sections.push(await benchEngine(name, options, nginx, bench));
+  return sections;
 }
+
+/** Reads a number of delegations, such as 500k or 30m. */
+const sizeOf = (text: string) => Number.parseFloat(text) * (text.endsWith('m') ? 1e6 : 1e3);
 
 function readOptions({ options, sizes: { growth } }: Bench): GrowthOptions {
   const stores: Readonly<Record<string, EngineName>> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
@@ -69,27 +68,22 @@ interface Step extends Grown {
 async function benchEngine(name: EngineName, options: GrowthOptions, nginx: Server, bench: Bench): Promise<Section> {
   const { sizes, withLogs } = options;
   requireRoom(name, sizes.at(-1) ?? 0, withLogs, bench);
-  const engine = await startEngine(name, bench, 'growth.db');
-  try {
-    const mass: Mass = createMass(1);
-    const { databaseUrl: url } = engine;
-    const filler = createDirectFiller({ url, chainId: CHAIN, firstBlock: FIRST_BLOCK, mass, withLogs });
-    const applied = createMass(2);
-    const steps: Step[] = [];
-    let fillSeconds = 0;
-    for (const size of sizes) {
-      const filled = await filler.growTo(size);
-      fillSeconds += filled.rowSeconds + filled.indexSeconds;
-      await engine.tidy();
-      const speed = await applyMore(engine, applied);
-      await freshenChain(url);
-      const grown = await measureGrown(engine, mass, nginx, bench);
-      steps.push({ size, grants: mass.grants + applied.grants, filled, fillSeconds, ...grown, ...speed });
-    }
-    return sectionOf(name, steps, withLogs);
-  } finally {
-    await engine.stop();
+  await using engine = await startEngine(name, bench, 'growth.db');
+  const { databaseUrl: url } = engine;
+  const [mass, applied] = [createMass(1), createMass(2)];
+  const filler = createDirectFiller({ url, mass, withLogs });
+  const steps: Step[] = [];
+  let fillSeconds = 0;
+  for (const size of sizes) {
+    const filled = await filler.growTo(size);
+    fillSeconds += filled.rowSeconds + filled.indexSeconds;
+    await engine.tidy();
+    const speed = { applied: await applyMore(engine, applied) };
+    await freshenChain(url);
+    const grown = await measureGrown(engine, mass, nginx, bench);
+    steps.push({ size, grants: mass.grants + applied.grants, filled, fillSeconds, ...grown, ...speed });
   }
+  return sectionOf(name, steps, withLogs);
 }
 
 function requireRoom(name: EngineName, size: number, withLogs: boolean, { folder }: Bench): void {
@@ -106,7 +100,7 @@ function sectionOf(name: EngineName, steps: readonly Step[], withLogs: boolean):
   const [first, last] = [steps[0], steps.at(-1)] as [Step, Step];
   const cpu = ({ costs }: Step, load: string) => {
     const cost = costs.get(load);
-    return cost === undefined ? Number.NaN : cost.cpu + cost.databaseCpu;
+    return cost === undefined ? Number.NaN : totalCpu(cost);
   };
   const seconds = (value: number) => `${short(value)} s`;
   const over = (load: string) => times(cpu(last, load) / cpu(first, load));
@@ -157,16 +151,12 @@ function sectionOf(name: EngineName, steps: readonly Step[], withLogs: boolean):
       },
     ],
     charts: [
-      {
-        title: `CPU per check as the store grows, ${name}`,
-        best: 'least',
-        bars: steps.map((one) => ({
-          label: `${count(one.size)} delegations`,
-          value: cpu(one, 'lower case'),
-          text: micros(cpu(one, 'lower case')),
-          ours: true,
-        })),
-      },
+      chartOf(
+        `CPU per check as the store grows, ${name}`,
+        'least',
+        micros,
+        steps.map((one) => [`${count(one.size)} delegations`, cpu(one, 'lower case')]),
+      ),
     ],
   };
 }

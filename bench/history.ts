@@ -4,13 +4,16 @@ import { type Address, type Delegation, type Kind, NO_RIGHTS } from '../src/regi
 import { eventTopics } from '../src/registry/event.ts';
 import { addressFrom, VOTE } from './delegations.ts';
 
-export interface HistoryEvent {
+interface HistoryEvent {
   readonly delegation: Delegation;
   readonly enabled: boolean;
 }
 
 /** Five on average. A constant number would look like a node that truncates its responses. */
 export const logsIn = (number: number) => 1 + ((number * 7) % 9);
+
+export const eventsUpTo = (blocks: number) =>
+  Array.from({ length: blocks }, (_, turn) => logsIn(turn + 1)).reduce((sum, many) => sum + many, 0);
 
 /** Two wallets whose lists are measured. Each grants once per block; the second starts after the first has finished. */
 export const LISTED: readonly { readonly wallet: Address; readonly grants: number }[] = [

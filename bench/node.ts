@@ -7,8 +7,7 @@ import type { ReceiptJson } from '../src/chain/rpc/node.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { sealed } from '../test/support/sealed.ts';
 import { eventAt, logOf, logsIn, topicOf } from './history.ts';
-import type { NodeOptions } from './start-node.ts';
-import { createThrottler } from './throttle.ts';
+import type { NodeOptions, Throttle } from './start-node.ts';
 
 /** Empty blocks after the events, so that the events are final by every finality rule. */
 const TAIL_BLOCKS = 300;
@@ -176,6 +175,28 @@ function isTooLarge({ method, params: [first] = [] }: NodeQuestion): boolean {
   if (throttle === undefined || method !== 'eth_getLogs') return false;
   const { fromBlock, toBlock } = first as LogsAsked;
   return Number(toBlock) - Number(fromBlock) >= throttle.maxBlocks;
+}
+
+/** A token bucket that holds the calls of one second. */
+function createThrottler({ latencyMs, callsPerSecond, above }: Throttle) {
+  let [tokens, filledAt] = [callsPerSecond, performance.now()];
+  let [answered, rejected] = [0, 0];
+  return {
+    /** Waits as long as the node would take. False if the calls are rejected. */
+    async admit(calls: number): Promise<boolean> {
+      const now = performance.now();
+      tokens = Math.min(callsPerSecond, tokens + ((now - filledAt) * callsPerSecond) / 1000);
+      filledAt = now;
+      const isRejected = tokens < calls && above === 'reject';
+      if (isRejected) rejected += calls;
+      else [tokens, answered] = [tokens - calls, answered + calls];
+      await Bun.sleep(latencyMs + Math.max(0, (1000 * -tokens) / callsPerSecond));
+      return !isRejected;
+    },
+    get calls() {
+      return { answered, rejected };
+    },
+  };
 }
 
 const server = Bun.serve({

@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test';
-import { findBehind } from './behind.ts';
 import { pageText } from './page.ts';
-import type { Section } from './section.ts';
+import { findBehind, type Section } from './section.ts';
 
-const OURS = [
+const FOUND = [
   { name: 'ours, SQLite', cpu: 10, perSecond: 100 },
   { name: 'ours, PostgreSQL', cpu: 30, perSecond: 50 },
+  { name: 'nginx', cpu: 1, perSecond: 1000 },
+  { name: 'Ponder', cpu: 20, perSecond: 50 },
 ];
-const PEERS = [{ name: 'Ponder', cpu: 20, perSecond: 50 }];
 
-const behind = findBehind(OURS, PEERS, [
+const behind = findBehind(FOUND, [
   { what: 'CPU', best: 'least', value: ({ cpu }) => cpu, text: (value) => `${value} µs` },
   { what: 'requests/s', best: 'most', value: ({ perSecond }) => perSecond, text: String },
 ]);
@@ -19,7 +19,7 @@ function pageOf(section: Partial<Section>): string {
   return pageText([{ part: 'checks', day: '2026-01-01', machine: 'a machine', commit: 'abc', sections }]);
 }
 
-test('a peer is ahead where its figure is better, and not where it is equal', () => {
+test('a peer is ahead where its figure is better, and not where it is equal; nginx is no peer', () => {
   expect(behind).toEqual([{ what: 'CPU', ours: 'ours, PostgreSQL: 30 µs', peer: 'Ponder: 20 µs', by: '1.50 ×' }]);
 });
 

@@ -1,8 +1,12 @@
-// Types of a benchmark part: its input and its result.
+// What a part of the benchmark gets, and how much it measures.
 
 import type { Section } from './section.ts';
-import type { Sizes } from './sizes.ts';
 import type { PeerWorld } from './world.ts';
+
+export interface Part {
+  readonly about: string;
+  run(bench: Bench): Promise<Section[]>;
+}
 
 export interface Bench {
   readonly sizes: Sizes;
@@ -12,13 +16,65 @@ export interface Bench {
   readonly options: readonly string[];
   /** The same events, indexed by us and by Ponder. Created on first use and shared by all parts. */
   world(): Promise<PeerWorld>;
-  /** Registers a cleanup; cleanups run at the end, the last one first. */
-  atEnd(stop: () => Promise<unknown>): void;
 }
 
-export interface Part {
-  readonly about: string;
-  /** Runs only when it is named. */
-  readonly extra?: true;
-  run(bench: Bench): Promise<Section[]>;
+export interface Sizes {
+  /** Interleaved rounds without the warm-up, and the seconds of load in each. */
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Load on every server before the first measurement: some compile code while they run. */
+  readonly warmUpSeconds: number;
+  readonly questions: number;
+  /** Approximate number of delegations listed per round. */
+  readonly listed: number;
+  /** Blocks of the history that only ours indexes, and of the one that Ponder indexes too. */
+  readonly blocks: number;
+  readonly peerBlocks: number;
+  /** Blocks of the history that a node with a rate limit serves. */
+  readonly throttledBlocks: number;
+  readonly delegations: number;
+  readonly growth: readonly number[];
+  /** Delegations of each long list that is read beside checks. */
+  readonly longList: number;
+  readonly chains: readonly number[];
+  readonly idleSeconds: number;
+  readonly bulkRows: number;
+  /** Streams of changes that are open at once. */
+  readonly streams: number;
 }
+
+export const FULL: Sizes = {
+  rounds: 5,
+  seconds: 3,
+  warmUpSeconds: 10,
+  questions: 20_000,
+  listed: 200_000,
+  blocks: 200_000,
+  peerBlocks: 40_000,
+  throttledBlocks: 2_000_000,
+  delegations: 1_000_000,
+  growth: [1_000_000, 10_000_000],
+  longList: 100_000,
+  chains: [1, 10, 30],
+  idleSeconds: 30,
+  bulkRows: 1_000_000,
+  streams: 10_000,
+};
+
+export const QUICK: Sizes = {
+  rounds: 1,
+  seconds: 1,
+  warmUpSeconds: 2,
+  questions: 2000,
+  listed: 40_000,
+  blocks: 20_000,
+  peerBlocks: 4000,
+  throttledBlocks: 100_000,
+  delegations: 50_000,
+  growth: [40_000, 80_000],
+  longList: 5000,
+  chains: [1, 3],
+  idleSeconds: 5,
+  bulkRows: 50_000,
+  streams: 500,
+};

@@ -4,14 +4,17 @@ import { cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFil
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../src/sandbox/free-port.ts';
+import { eventually } from '../test/support/eventually.ts';
 import type { Server } from './load.ts';
-import { peakMemory } from './memory.ts';
-import { eventually, stopped } from './servers.ts';
+import { peakMemory } from './processes.ts';
+import { stopped } from './servers.ts';
 
 const APP = join(import.meta.dir, 'ponder');
 const SLOWEST_BACKFILL_SECONDS = 1800;
 
 export interface Ponder {
+  readonly databaseUrl: string;
+  readonly databasePid: number;
   readonly version: string;
   readonly node: string;
   /** Indexes into a schema; resolves when the whole history is indexed. */
@@ -48,11 +51,13 @@ export function createPonder({ folder, databaseUrl, databasePid, rpcUrl }: Ponde
       stderr: log,
     });
     const url = `http://127.0.0.1:${port}`;
-    const isThere = async () => ((await fetch(url + path).catch(() => null))?.ok ? true : undefined);
-    const memory = await peakMemory(child.pid, eventually(child, isThere, seconds));
-    return { url, pid: child.pid, databasePid, peakMemory: memory, stop: () => stopped(child) };
+    const ready = eventually(`Ponder has ${path}`, async () => (await fetch(url + path)).ok, { seconds, child });
+    const memory = await peakMemory(child.pid, ready);
+    return { url, pid: child.pid, databasePid, peakMemory: memory, [Symbol.asyncDispose]: () => stopped(child) };
   };
   return {
+    databaseUrl,
+    databasePid,
     version: JSON.parse(readFileSync(join(app, 'node_modules/ponder/package.json'), 'utf8')).version,
     node: Bun.spawnSync([node, '--version']).stdout.toString().trim(),
     index: (schema) => start('start', schema, '/ready', SLOWEST_BACKFILL_SECONDS),

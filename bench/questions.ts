@@ -1,6 +1,5 @@
 // Draws the benchmark's questions: contract checks without rights, half of them for pairs with a delegation.
 
-import { CHECKS, type CheckOperation } from '../src/api/operations.ts';
 import { splitUrl } from '../src/api/query.ts';
 import { checkUrl } from '../src/api/url.ts';
 import type { QuestionOf } from '../src/registry/check.ts';
@@ -10,12 +9,11 @@ import { createRandom } from '../test/support/random.ts';
 
 export type ContractQuestion = Extract<QuestionOf<2>, { scope: 'contract' }>;
 
-export const CHECK: CheckOperation = CHECKS[2].contract;
-
 /** How an address is written in a request. */
 export type Form = (address: Address) => string;
+export const lowerCase: Form = (address) => address;
 export const FORMS: readonly (readonly [string, Form])[] = [
-  ['lower case', (address) => address],
+  ['lower case', lowerCase],
   ['checksummed', checksummed],
 ];
 

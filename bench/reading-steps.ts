@@ -5,8 +5,8 @@ import { createNode } from '../src/chain/rpc/node.ts';
 import { groupLogs, registryFilter } from '../src/chain/rpc/registry-logs.ts';
 import { createRpc } from '../src/chain/rpc/rpc.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
-import { ownCpu } from './cpu.ts';
 import { micros } from './figures.ts';
+import { ownCpu } from './processes.ts';
 import type { Reading } from './reading.ts';
 import type { Section } from './section.ts';
 

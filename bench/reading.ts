@@ -1,15 +1,14 @@
 // Measures a backfill from a node into a database, ours or Ponder's, from process start until everything is indexed.
 
 import { openStore } from '../src/store/open.ts';
+import { eventually } from '../test/support/eventually.ts';
 import { MAIN } from '../test/support/serve-process.ts';
-import { treeCpu } from './cpu.ts';
-import { peakMemory } from './memory.ts';
 import type { Ponder } from './ponder.ts';
-import { eventually, stopped } from './servers.ts';
+import { peakMemory, treeCpu } from './processes.ts';
+import { stopped } from './servers.ts';
 
 export interface Reading {
   readonly name: string;
-  readonly ours: boolean;
   readonly events: number;
   readonly seconds: number;
   /** Microseconds, of the indexer's processes and of the database's. */
@@ -36,8 +35,7 @@ interface OursRead {
 export async function readByOurs(asked: OursRead): Promise<Reading> {
   const { name, databaseUrl, databasePid, rpcUrl, blocks, events, onEnd } = asked;
   const store = await openStore(databaseUrl);
-  const databaseCpu = () => (databasePid === undefined ? 0 : treeCpu(databasePid));
-  const [began, before] = [performance.now(), databaseCpu()];
+  const [began, before] = [performance.now(), treeCpu(databasePid)];
   const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
     env: {
       ...process.env,
@@ -50,42 +48,25 @@ export async function readByOurs(asked: OursRead): Promise<Reading> {
     stdout: 'inherit',
     stderr: 'inherit',
   });
-  const isWhole = async () => (((await store.chain(1))?.head?.number ?? 0) >= blocks ? true : undefined);
-  const memory = await peakMemory(child.pid, eventually(child, isWhole, 1800));
+  const isWhole = async () => ((await store.chain(1))?.head?.number ?? 0) >= blocks;
+  const memory = await peakMemory(child.pid, eventually(`${name}: all is indexed`, isWhole, { seconds: 1800, child }));
   const seconds = (performance.now() - began) / 1000;
-  const cpu = { cpu: treeCpu(child.pid), databaseCpu: databaseCpu() - before };
+  const cpu = { cpu: treeCpu(child.pid), databaseCpu: treeCpu(databasePid) - before };
   await onEnd?.();
   await stopped(child);
   const bytes = await store.size();
   await store.close();
-  return { name, ours: true, events, seconds, ...cpu, bytes, memory };
+  return { name, events, seconds, ...cpu, bytes, memory };
 }
 
-interface PonderRead {
-  readonly name: string;
-  readonly ponder: Ponder;
-  readonly schema: string;
-  readonly databaseUrl: string;
-  readonly databasePid: number;
-  readonly events: number;
-}
-
-export async function readByPonder(asked: PonderRead): Promise<Reading> {
-  const { name, ponder, schema, databaseUrl, databasePid, events } = asked;
+export async function readByPonder(ponder: Ponder, name: string, schema: string, events: number): Promise<Reading> {
+  const { databasePid, databaseUrl } = ponder;
   const [began, before] = [performance.now(), treeCpu(databasePid)];
-  const server = await ponder.index(schema);
+  const { pid, peakMemory: memory, ...server } = await ponder.index(schema);
   const seconds = (performance.now() - began) / 1000;
-  const cpu = { cpu: treeCpu(server.pid), databaseCpu: treeCpu(databasePid) - before };
-  await server.stop();
-  return {
-    name,
-    ours: false,
-    events,
-    seconds,
-    ...cpu,
-    bytes: await databaseSize(databaseUrl),
-    memory: server.peakMemory,
-  };
+  const cpu = { cpu: treeCpu(pid), databaseCpu: treeCpu(databasePid) - before };
+  await server[Symbol.asyncDispose]();
+  return { name, events, seconds, ...cpu, bytes: await databaseSize(databaseUrl), memory };
 }
 
 async function databaseSize(url: string): Promise<number> {

@@ -1,4 +1,6 @@
-// A section of the results: a table, its notes and its charts.
+// A section of the results: a table, its notes, its charts, and where a peer is ahead.
+
+import { times } from './figures.ts';
 
 export interface Section {
   readonly title: string;
@@ -29,10 +31,12 @@ export interface Behind {
   readonly by: string;
 }
 
+/** Whether lower or higher values are better. */
+type Best = 'least' | 'most';
+
 export interface Chart {
   readonly title: string;
-  /** Whether lower or higher values are better. */
-  readonly best: 'least' | 'most';
+  readonly best: Best;
   readonly bars: readonly Bar[];
 }
 
@@ -42,6 +46,57 @@ export interface Bar {
   /** The formatted value, printed next to the bar. */
   readonly text: string;
   readonly ours: boolean;
+}
+
+/** By the names of rows and bars. nginx is the floor: neither ours nor a peer. */
+export const isOurs = (name: string) => !/\b(nginx|Ponder|eth_call)\b/.test(name);
+const isPeer = (name: string) => /\b(Ponder|eth_call)\b/.test(name);
+
+/** A chart with a bar for each value. */
+export const chartOf = (
+  title: string,
+  best: Best,
+  text: (value: number) => string,
+  values: readonly (readonly [label: string, value: number])[],
+): Chart => ({
+  title,
+  best,
+  bars: values.map(([label, value]) => ({ label, value, text: text(value), ours: isOurs(label) })),
+});
+
+export interface Measure<T> {
+  readonly what: string;
+  readonly best: Best;
+  value(of: T): number;
+  text(value: number): string;
+}
+
+/** Compares each of ours with each peer by every measure. */
+export function findBehind<T extends { readonly name: string }>(
+  found: readonly T[],
+  measures: readonly Measure<T>[],
+): Behind[] {
+  const [ours, peers] = [isOurs, isPeer].map((is) => found.filter(({ name }) => is(name))) as [T[], T[]];
+  return measures.flatMap(({ what, best, value, text }) =>
+    ours.flatMap((own) =>
+      peers.flatMap((peer) => {
+        const [its, other] = [value(own), value(peer)];
+        const ratio = best === 'least' ? its / other : other / its;
+        const named = (name: string, figure: number) => `${name}: ${text(figure)}`;
+        return ratio > 1 ? [{ what, ours: named(own.name, its), peer: named(peer.name, other), by: times(ratio) }] : [];
+      }),
+    ),
+  );
+}
+
+export interface Result {
+  /** With its options, if it had any: such a run is kept beside the one without. */
+  readonly part: string;
+  /** YYYY-MM-DD. */
+  readonly day: string;
+  readonly machine: string;
+  readonly commit: string;
+  readonly sections: readonly Section[];
 }
 
 export function printSection({ title, columns, rows, notes = [], ratios = [], behind = [] }: Section): void {
@@ -55,14 +110,4 @@ export function printSection({ title, columns, rows, notes = [], ratios = [], be
   for (const note of notes) console.log(`  ${note}`);
   for (const { what, figure } of ratios) console.log(`  ${what}: ${figure}`);
   for (const { what, ours, peer } of behind) console.log(`  A peer is ahead. ${what}: ${ours}; ${peer}`);
-}
-
-export interface Result {
-  /** With its options, if it had any: such a run is kept beside the one without. */
-  readonly part: string;
-  /** YYYY-MM-DD. */
-  readonly day: string;
-  readonly machine: string;
-  readonly commit: string;
-  readonly sections: readonly Section[];
 }

@@ -1,14 +1,26 @@
 // Starts bench/node.ts as a process.
 
 import { stopped } from './servers.ts';
-import type { Throttle, ThrottledCalls } from './throttle.ts';
 
-export interface BenchNode {
+export interface BenchNode extends AsyncDisposable {
   /** The JSON-RPC URL of one chain. */
   url(chainId: number): string;
   /** The calls of a node with a throttle so far. */
   calls(): Promise<ThrottledCalls>;
-  stop(): Promise<void>;
+}
+
+/** Limits as providers have them. */
+export interface Throttle {
+  readonly latencyMs: number;
+  readonly callsPerSecond: number;
+  readonly maxBlocks: number;
+  /** What happens to calls above the rate: HTTP 429 with Retry-After, or a wait. */
+  readonly above: 'reject' | 'queue';
+}
+
+interface ThrottledCalls {
+  readonly answered: number;
+  readonly rejected: number;
 }
 
 export interface NodeOptions {
@@ -29,6 +41,6 @@ export async function startNode(blocks: number, options: NodeOptions = {}): Prom
   return {
     url: (chainId) => `${base}/${chainId}`,
     calls: async () => (await fetch(base)).json() as Promise<ThrottledCalls>,
-    stop: () => stopped(child),
+    [Symbol.asyncDispose]: () => stopped(child),
   };
 }

@@ -4,12 +4,11 @@ import type { Socket } from 'bun';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { address, block, granted } from '../test/support/fixtures.ts';
-import { treeCpu } from './cpu.ts';
 import { type BenchEngine, ENGINE_NAMES, startEngine } from './engines.ts';
 import { count, median, megabytes, short } from './figures.ts';
 import type { Server } from './load.ts';
-import { memoryOf } from './memory.ts';
 import type { Bench } from './part.ts';
+import { memoryOf, treeCpu } from './processes.ts';
 import type { Section } from './section.ts';
 import { startOurs } from './servers.ts';
 
@@ -18,7 +17,7 @@ const FIRST = 100;
 /** Opened at once, so that the server's queue of connections does not overflow. */
 const BURST = 100;
 /** Longer than the interval of heartbeats, so that each stream had one. */
-const SETTLE_MS = 20_000;
+const IDLE_MS = 20_000;
 
 interface Measured {
   readonly bytesBefore: number;
@@ -38,12 +37,8 @@ export async function benchStreams(bench: Bench): Promise<Section[]> {
   const measured: (readonly [string, Measured])[] = [];
   for (const name of ENGINE_NAMES) {
     for (const [feed, filterOf] of FEEDS) {
-      const engine = await startEngine(name, bench, `streams-${feed.replaceAll(' ', '-')}.db`);
-      try {
-        measured.push([`${name}, ${feed}`, await measure(engine, filterOf, bench)]);
-      } finally {
-        await engine.stop();
-      }
+      await using engine = await startEngine(name, bench, `streams-${feed.replaceAll(' ', '-')}.db`);
+      measured.push([`${name}, ${feed}`, await measure(engine, filterOf, bench)]);
     }
   }
   return [sectionOf(measured, bench.sizes.streams)];
@@ -67,12 +62,13 @@ async function measure(engine: BenchEngine, filterOf: (index: number) => string,
   const addBlock = await openChain(store);
   await addBlock();
   const environment = { STREAMS: String(streams), ANONYMOUS_LIMIT: 'off' };
-  const server = engine.withDatabase(await startOurs({ ...bench, databaseUrl: engine.databaseUrl, environment }));
+  await using own = await startOurs({ ...bench, databaseUrl: engine.databaseUrl, environment });
+  const server = { ...own, ...engine.database };
   const readers = createReaders(server);
   try {
     const bytesBefore = memoryOf(server.pid).own;
     await readers.open(streams, filterOf);
-    await Bun.sleep(SETTLE_MS);
+    await Bun.sleep(IDLE_MS);
     const bytesOpen = memoryOf(server.pid).own;
     const costs: { readonly cpu: number; readonly ms: number }[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -94,12 +90,11 @@ async function measure(engine: BenchEngine, filterOf: (index: number) => string,
     return { bytesBefore, bytesOpen, cpuMs: middle(({ cpu }) => cpu), lastMs: middle(({ ms }) => ms) };
   } finally {
     readers.close();
-    await server.stop();
     await store.close();
   }
 }
 
-const cpuOf = ({ pid, databasePid }: Server) => treeCpu(pid) + (databasePid === undefined ? 0 : treeCpu(databasePid));
+const cpuOf = ({ pid, databasePid }: Server) => treeCpu(pid) + treeCpu(databasePid);
 
 const DATA = Buffer.from('data: ');
 

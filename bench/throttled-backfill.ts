@@ -3,11 +3,10 @@
 
 import { join } from 'node:path';
 import { count, times } from './figures.ts';
+import type { Sizes } from './part.ts';
 import { readByOurs } from './reading.ts';
 import type { Section } from './section.ts';
-import type { Sizes } from './sizes.ts';
-import { startNode } from './start-node.ts';
-import type { Throttle } from './throttle.ts';
+import { startNode, type Throttle } from './start-node.ts';
 
 const LIMITS = { latencyMs: 100, callsPerSecond: 25, maxBlocks: 2000 };
 /** One block in ten has an event. */
@@ -22,28 +21,21 @@ export async function measureThrottledBackfill(folder: string, { throttledBlocks
   const bound = fewest / LIMITS.callsPerSecond;
   const rows: string[][] = [];
   for (const [name, above] of KINDS) {
-    const node = await startNode(blocks, { every: EVENT_EVERY, throttle: { ...LIMITS, above } });
-    try {
-      const databaseUrl = `sqlite:${join(folder, `throttled-${above}.db`)}`;
-      const events = Math.floor(blocks / EVENT_EVERY);
-      let calls = { answered: 0, rejected: 0 };
-      const onEnd = async () => {
-        calls = await node.calls();
-      };
-      const { seconds } = await readByOurs({ name, databaseUrl, rpcUrl: node.url(1), blocks, events, onEnd });
-      const { answered, rejected } = calls;
-      rows.push([
-        name,
-        `${seconds.toFixed(1)} s`,
-        `${bound.toFixed(1)} s`,
-        times(seconds / bound),
-        count(answered),
-        count(fewest),
-        count(rejected),
-      ]);
-    } finally {
-      await node.stop();
-    }
+    await using node = await startNode(blocks, { every: EVENT_EVERY, throttle: { ...LIMITS, above } });
+    const databaseUrl = `sqlite:${join(folder, `throttled-${above}.db`)}`;
+    const events = Math.floor(blocks / EVENT_EVERY);
+    let calls = { answered: 0, rejected: 0 };
+    const onEnd = async () => {
+      calls = await node.calls();
+    };
+    const { seconds } = await readByOurs({ name, databaseUrl, rpcUrl: node.url(1), blocks, events, onEnd });
+    rows.push([
+      name,
+      `${seconds.toFixed(1)} s`,
+      `${bound.toFixed(1)} s`,
+      times(seconds / bound),
+      ...[calls.answered, fewest, calls.rejected].map(count),
+    ]);
   }
   const { latencyMs, callsPerSecond, maxBlocks } = LIMITS;
   return {

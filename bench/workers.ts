@@ -2,16 +2,13 @@
 
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { createMass } from './delegations.ts';
 import { count, micros, short, times } from './figures.ts';
-import { createDirectFiller } from './fill-directly.ts';
-import { CHAIN, FIRST_BLOCK, freshenChain } from './grown.ts';
-import type { Server } from './load.ts';
+import { fillDirectly } from './fill-directly.ts';
+import { type Load, measureInTurns } from './load.ts';
 import type { Bench } from './part.ts';
-import { drawQuestions, FORMS, urlOf } from './questions.ts';
-import { measureInTurns } from './rounds.ts';
-import type { Section } from './section.ts';
-import { keyOf, startOurs } from './servers.ts';
+import { drawQuestions, lowerCase, urlOf } from './questions.ts';
+import { chartOf, type Section } from './section.ts';
+import { keyHeaders, startOurs } from './servers.ts';
 import { type WrkCost, writeScript, wrk } from './wrk.ts';
 
 /** Enough to be spread evenly over the workers. */
@@ -29,30 +26,21 @@ const nameOf = (workers: number) => `${workers} worker${workers === 1 ? '' : 's'
 export async function benchWorkers(bench: Bench): Promise<Section[]> {
   const { folder, sizes } = bench;
   const databaseUrl = `sqlite:${join(folder, 'workers.db')}`;
-  const mass = createMass(1);
-  const fill = { url: databaseUrl, chainId: CHAIN, firstBlock: FIRST_BLOCK, mass, withLogs: true };
-  await createDirectFiller(fill).growTo(sizes.delegations);
-  await freshenChain(databaseUrl);
-  const headers = { 'X-API-KEY': await keyOf(databaseUrl) };
-  const [, lowerCase] = FORMS[0] as (typeof FORMS)[number];
+  const { mass } = await fillDirectly(databaseUrl, sizes.delegations);
+  const headers = await keyHeaders(databaseUrl);
   const questions = drawQuestions(mass.sample, sizes.questions);
   const requests = questions.map((question) => ({ path: urlOf(question, lowerCase), headers }));
   const script = writeScript(join(folder, 'workers.lua'), requests);
-  const servers: Server[] = [];
-  try {
-    const loads = [];
-    for (const { workers, serverCores, clientCores } of SETUPS) {
-      const args = ['--workers', String(workers)];
-      const server = await startOurs({ databaseUrl, folder, args, cores: serverCores });
-      servers.push(server);
-      const options = { connections: CONNECTIONS, cores: clientCores };
-      wrk(server, script, sizes.warmUpSeconds, options);
-      loads.push({ name: nameOf(workers), load: () => wrk(server, script, sizes.seconds, options) });
-    }
-    return [sectionOf(await measureInTurns(loads, sizes.rounds), sizes.delegations)];
-  } finally {
-    for (const server of servers) await server.stop();
+  await using servers = new AsyncDisposableStack();
+  const loads: Load<WrkCost>[] = [];
+  for (const { workers, serverCores, clientCores } of SETUPS) {
+    const args = ['--workers', String(workers)];
+    const server = servers.use(await startOurs({ databaseUrl, folder, args, cores: serverCores }));
+    const options = { connections: CONNECTIONS, cores: clientCores };
+    wrk(server, script, sizes.warmUpSeconds, options);
+    loads.push({ name: nameOf(workers), run: () => wrk(server, script, sizes.seconds, options) });
   }
+  return [sectionOf(await measureInTurns(loads, sizes.rounds), sizes.delegations)];
 }
 
 /** Cores that are busy with the server, and with the client. */
@@ -65,11 +53,7 @@ const servedAlone = (cost: WrkCost) =>
 
 function sectionOf(costs: ReadonlyMap<string, WrkCost>, delegations: number): Section {
   const [one, two] = SETUPS.map(({ workers }) => costs.get(nameOf(workers))) as [WrkCost, WrkCost];
-  const served = new Map([
-    [one, one.perSecond],
-    [two, hasThirdCore ? two.perSecond : servedAlone(two)],
-  ]);
-  const ratio = times((served.get(two) ?? Number.NaN) / one.perSecond);
+  const served = (cost: WrkCost) => (cost === one || hasThirdCore ? cost.perSecond : servedAlone(cost));
   const method = hasThirdCore
     ? 'Two workers run on two cores, with the client on a third.'
     : 'Two workers run on both cores of this machine and share them with the client. The last column adds to their throughput what they would serve in the client’s CPU time; time in which a core was idle is not added. It is an estimate: on a machine with three cores the client runs on the third, and the column is what was measured.';
@@ -90,7 +74,7 @@ function sectionOf(costs: ReadonlyMap<string, WrkCost>, delegations: number): Se
       micros(cost.cpu),
       short(serverBusy(cost)),
       short(clientBusy(cost)),
-      count(served.get(cost) ?? Number.NaN),
+      count(served(cost)),
     ]),
     notes: [
       `Two workers served ${times(two.perSecond / one.perSecond)} as measured${hasThirdCore ? '' : ', with the client on their cores'}.`,
@@ -98,18 +82,16 @@ function sectionOf(costs: ReadonlyMap<string, WrkCost>, delegations: number): Se
     ratios: [
       {
         what: `Two workers over one, client ${hasThirdCore ? 'on a third core' : 'elsewhere (estimated)'}: requests/s`,
-        figure: ratio,
+        figure: times(served(two) / one.perSecond),
       },
     ],
     charts: [
-      {
-        title: 'Checks per second by workers, client elsewhere',
-        best: 'most',
-        bars: [...costs].map(([name, cost]) => {
-          const value = served.get(cost) ?? Number.NaN;
-          return { label: name, value, text: count(value), ours: true };
-        }),
-      },
+      chartOf(
+        'Checks per second by workers, client elsewhere',
+        'most',
+        count,
+        [...costs].map(([name, cost]) => [name, served(cost)]),
+      ),
     ],
   };
 }

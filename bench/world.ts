@@ -2,59 +2,55 @@
 
 import { join } from 'node:path';
 import { type Delegation, delegationId } from '../src/registry/delegation.ts';
-import { type PostgresServer, startPostgres } from '../test/support/postgres.ts';
-import { eventAt, logsIn } from './history.ts';
+import { startPostgres } from '../test/support/postgres.ts';
+import { type EngineName, POSTGRES, tidy } from './engines.ts';
+import { eventAt, eventsUpTo, logsIn } from './history.ts';
 import { createPonder, type Ponder } from './ponder.ts';
 import { type Reading, readByOurs, readByPonder } from './reading.ts';
 import { startNode } from './start-node.ts';
-import { tidy } from './tidy.ts';
 
-export interface PeerWorld {
-  readonly postgres: PostgresServer;
-  readonly ours: { readonly sqlite: string; readonly postgres: string };
+interface OurDatabase {
+  readonly engine: EngineName;
+  readonly databaseUrl: string;
+  /** The process of the database, as a field of our servers; empty for SQLite. */
+  readonly database: { readonly databasePid?: number };
+}
+
+export interface PeerWorld extends AsyncDisposable {
+  readonly ours: readonly OurDatabase[];
   readonly ponder: Ponder;
-  /** The database of the Ponder app, and its indexed schema. */
-  readonly ponderUrl: string;
+  /** The schema that Ponder has indexed. */
   readonly schema: string;
   readonly events: number;
   /** The measured backfills. */
   readonly readings: readonly Reading[];
   /** Delegations that are active after all events, by their id. */
   readonly held: ReadonlyMap<string, Delegation>;
-  stop(): Promise<void>;
 }
 
-/** Production settings, except that commits do not wait for the disk. The same for both. */
-const POSTGRES = { fsync: 'on', synchronous_commit: 'off', shared_buffers: '1GB', max_wal_size: '4GB' };
 const SCHEMA = 'cold';
 
 export async function createPeerWorld(blocks: number, folder: string): Promise<PeerWorld> {
+  const events = eventsUpTo(blocks);
+  await using started = new AsyncDisposableStack();
+  const rpcUrl = started.use(await startNode(blocks)).url(1);
+  // Ours and Ponder's have the same settings.
+  const postgres = started.adopt(await startPostgres(POSTGRES), (server) => server.stop());
+  const database = { databasePid: postgres.pid };
+  const ours: OurDatabase[] = [
+    { engine: 'SQLite', databaseUrl: `sqlite:${join(folder, 'peers.db')}`, database: {} },
+    { engine: 'PostgreSQL', databaseUrl: await postgres.createDatabase(), database },
+  ];
+  const ponder = createPonder({ folder, databaseUrl: await postgres.createDatabase(), ...database, rpcUrl });
+  const readings: Reading[] = [];
+  for (const { engine, databaseUrl, database } of ours)
+    readings.push(await readByOurs({ name: `ours, ${engine}`, rpcUrl, blocks, events, databaseUrl, ...database }));
+  readings.push(await readByPonder(ponder, 'Ponder, cold', SCHEMA, events));
+  await tidy(...ours.slice(1).map(({ databaseUrl }) => databaseUrl), ponder.databaseUrl);
   const held = replay(blocks);
-  const events = Array.from({ length: blocks }, (_, turn) => logsIn(turn + 1)).reduce((sum, many) => sum + many, 0);
-  const node = await startNode(blocks);
-  const postgres = await startPostgres(POSTGRES);
-  const stop = async () => {
-    await node.stop();
-    await postgres.stop();
-  };
-  try {
-    const ours = { sqlite: `sqlite:${join(folder, 'peers.db')}`, postgres: await postgres.createDatabase() };
-    const databaseUrl = await postgres.createDatabase();
-    const databasePid = postgres.pid;
-    const rpcUrl = node.url(1);
-    const ponder = createPonder({ folder, databaseUrl, databasePid, rpcUrl });
-    const asked = { rpcUrl, blocks, events };
-    const readings = [
-      await readByOurs({ ...asked, name: 'ours, SQLite', databaseUrl: ours.sqlite }),
-      await readByOurs({ ...asked, name: 'ours, PostgreSQL', databaseUrl: ours.postgres, databasePid }),
-      await readByPonder({ name: 'Ponder, cold', ponder, schema: SCHEMA, databaseUrl, databasePid, events }),
-    ];
-    await tidy(ours.postgres, databaseUrl);
-    return { postgres, ours, ponder, ponderUrl: databaseUrl, schema: SCHEMA, events, readings, held, stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const kept = started.move();
+  const stop = () => kept.disposeAsync();
+  return { ours, ponder, schema: SCHEMA, events, readings, held, [Symbol.asyncDispose]: stop };
 }
 
 /** Computes the active delegations from the events, independently of the servers under test. */

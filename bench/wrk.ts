@@ -7,7 +7,7 @@ import { onCores } from './machine.ts';
 
 export const CONNECTIONS = 16;
 
-export interface WrkOptions {
+interface WrkOptions {
   readonly connections?: number;
   /** The cores that wrk runs on, as taskset names them. */
   readonly cores?: string;

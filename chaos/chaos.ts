@@ -3,13 +3,14 @@
 
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { openStore } from '../src/store/open.ts';
-import { eventually, liveChain, settingsOf } from '../test/support/live-chain.ts';
-import { WALLETS } from '../test/support/lives.ts';
+import { eventually } from '../test/support/eventually.ts';
+import { liveChain, settingsOf } from '../test/support/live-chain.ts';
 import { startPostgres } from '../test/support/postgres.ts';
+import { createProber, type Probed } from '../test/support/prober.ts';
 import { createRandom } from '../test/support/random.ts';
 import { startRedis } from '../test/support/redis.ts';
 import { stored } from '../test/support/stored.ts';
-import { createWitness, type Witnessed } from '../test/support/witness.ts';
+import { WALLETS } from '../test/support/wallets.ts';
 import { type Role, startRole } from './role.ts';
 
 export interface ChaosOptions {
@@ -19,7 +20,7 @@ export interface ChaosOptions {
 }
 
 export interface ChaosReport {
-  readonly seen: Witnessed;
+  readonly seen: Probed;
   /** Number of times that each disturbance ran. */
   readonly disturbances: ReadonlyMap<string, number>;
   /** The longest time without a right answer, in seconds. */
@@ -59,8 +60,8 @@ export async function chaos({ seconds, seed, print }: ChaosOptions): Promise<Cha
   const headers = { 'x-api-key': key?.text ?? '' };
   const followers = [await startRole('follow', followed), await startRole('follow', followed)];
   const apis = [await startRole('api', answering), await startRole('api', answering)];
-  const witness = createWitness(live, seed, { maxAgeSeconds: MAX_LAG_SECONDS + 2 });
-  const { seen } = witness;
+  const prober = createProber(live, seed, { maxAgeSeconds: MAX_LAG_SECONDS + 2 });
+  const { seen } = prober;
   const isAtTip = async ({ url }: Role) => {
     const response = await fetch(`${url}/registry/v2/check/all?to=${WALLETS[0]}&from=${WALLETS[1]}`);
     return response.headers.get('x-block-hash') === live.chain.at(-1)?.hash;
@@ -81,7 +82,7 @@ export async function chaos({ seconds, seed, print }: ChaosOptions): Promise<Cha
   let [lastRight, longestGap, rightBefore] = [performance.now(), 0, 0];
   const askers = Array.from({ length: ASKERS }, async (_, turn) => {
     while (running) {
-      await witness.ask((apis[turn % 2] as Role).url, turn % 3 === 0 ? headers : {});
+      await prober.ask((apis[turn % 2] as Role).url, turn % 3 === 0 ? headers : {});
       if (seen.right > rightBefore) {
         longestGap = Math.max(longestGap, performance.now() - lastRight);
         [lastRight, rightBefore] = [performance.now(), seen.right];

@@ -11,11 +11,9 @@ import { createIndexHash } from '../src/store/index-hash.ts';
 import { openEngine, openStore } from '../src/store/open.ts';
 import { createReads } from '../src/store/read/reads.ts';
 import type { BlockRef, Store } from '../src/store/store.ts';
-import { eventOfCall } from './support/calls.ts';
 import { asksAll, asksErc20, asksV1, newChain } from './support/chain.ts';
 import { block, COLD, granted, HOT, hash, revocation } from './support/fixtures.ts';
-import { questionsFor, truthOf } from './support/life-questions.ts';
-import { anyStep, type LifeBlock } from './support/lives.ts';
+import { anyStep, eventOfCall, type HistoryBlock, questionsFor, truthOf } from './support/histories.ts';
 import { createModel, type Model } from './support/model.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
 
@@ -43,10 +41,10 @@ async function open() {
 /** Both chains get random blocks and reorgs. `truths` is the model at every block that was ever the head, by hash. */
 async function createWriter(store: Store, chainId: number, truths: Map<Bytes32, Model>) {
   const { epoch } = await store.claim(chainId, 1);
-  let history: (BlockRef & Pick<LifeBlock, 'calls'>)[] = [];
+  let history: (BlockRef & Pick<HistoryBlock, 'calls'>)[] = [];
   let head: BlockRef | null = null;
   let hashes = 0;
-  return async (depth: number, blocks: readonly LifeBlock[]) => {
+  return async (depth: number, blocks: readonly HistoryBlock[]) => {
     const kept = history.slice(0, Math.max(1, history.length - depth));
     const rollback = depth > 0 && kept.length > 0 ? { rollbackTo: kept.at(-1)?.number ?? 0 } : {};
     if (depth > 0) history = kept;

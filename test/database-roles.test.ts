@@ -2,7 +2,8 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
-import { eventually, type LiveChain, liveChain, settingsOf } from './support/live-chain.ts';
+import { eventually } from './support/eventually.ts';
+import { type LiveChain, liveChain, settingsOf } from './support/live-chain.ts';
 import { type PostgresServer, startPostgres } from './support/postgres.ts';
 import { MAIN } from './support/serve-process.ts';
 
@@ -19,7 +20,7 @@ afterAll(async () => {
 
 interface Role {
   /** Its output and its errors. */
-  readonly told: () => string[];
+  readonly logged: () => string[];
   stop(): Promise<void>;
 }
 
@@ -40,7 +41,7 @@ function start(command: 'follow' | 'api', databaseUrl: string, more: Record<stri
     for await (const chunk of stream) text += new TextDecoder().decode(chunk);
   });
   const role: Role = {
-    told: () => text.split('\n').filter((line) => line !== ''),
+    logged: () => text.split('\n').filter((line) => line !== ''),
     async stop() {
       running.delete(role);
       child.kill('SIGTERM');
@@ -51,7 +52,7 @@ function start(command: 'follow' | 'api', databaseUrl: string, more: Record<stri
   return role;
 }
 
-const says = (role: Role, message: string) => role.told().filter((line) => line.includes(`"message":"${message}`));
+const says = (role: Role, message: string) => role.logged().filter((line) => line.includes(`"message":"${message}`));
 
 describe('two followers and two APIs', () => {
   test('hold few connections while idle, each named after its role', async () => {
@@ -126,7 +127,7 @@ test('while the database is away, every line is JSON, and no follower says that 
   await eventually('tried again', async () => says(follower, 'follower error').map(timesOf).includes(4));
   const roles = [follower, api];
   for (const role of roles) await role.stop();
-  const lines = roles.flatMap((role) => role.told());
+  const lines = roles.flatMap((role) => role.logged());
   expect(lines.filter((line) => !line.startsWith('{'))).toEqual([]);
   expect(lines.filter((line) => line.includes('standing by'))).toEqual([]);
 });

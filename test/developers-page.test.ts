@@ -5,10 +5,10 @@ import type { Page } from 'playwright-core';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { TEST_ACCOUNTS } from '../src/sandbox/test-accounts.ts';
 import { COLD, HOT } from '../src/sandbox/wallets.ts';
-import { expectAccessible } from './support/accessible.ts';
+import { expectAccessible } from './support/axe.ts';
 import { visitWithWallet } from './support/browser-wallet.ts';
 import { temporaryPath } from './support/engines.ts';
-import { eventually } from './support/live-chain.ts';
+import { eventually } from './support/eventually.ts';
 import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 import { removeServed, startServe } from './support/serve-process.ts';
 

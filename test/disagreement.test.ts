@@ -7,9 +7,9 @@ import { createProviderPool } from '../src/chain/rpc/provider-pool.ts';
 import { createRpc } from '../src/chain/rpc/rpc.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { type FakeNode, type Fault, Refusal, startFakeNode } from './support/fake-node.ts';
-import { WALLETS } from './support/lives.ts';
-import { unreadRevocations } from './support/unread-revocations.ts';
+import { unreadRevocations } from './support/stored.ts';
 import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
 
 const [V, D, E] = WALLETS as [`0x${string}`, `0x${string}`, `0x${string}`];
@@ -45,7 +45,7 @@ async function hour(world: World) {
   for (let turn = 0; turn < 6; turn++) {
     world.grow(1, quiet);
     world.one.clock += 601_000;
-    await world.one.settle(60);
+    await world.one.catchUp(60);
   }
 }
 
@@ -54,7 +54,7 @@ async function age(world: World, blocks = 30) {
   for (let turn = 0; turn < blocks; turn += 10) {
     world.grow(10, quiet);
     world.one.clock += 61_000;
-    await world.one.settle();
+    await world.one.catchUp();
   }
 }
 
@@ -257,20 +257,20 @@ inWorld(
   { blocks: 10, timeoutMs: 200 },
   async (world, node) => {
     world.grow(1, () => one('v1', V, 'delegateForAll', [D, true]));
-    await world.one.settle();
+    await world.one.catchUp();
     node.fault = (question, honest) =>
       ['eth_getProof', 'eth_getStorageAt'].includes(question.method) ? new Promise(() => {}) : honest();
     world.grow(1, () => one('v1', V, 'revokeDelegate', [E], false));
     for (let turn = 0; turn < 10; turn++) {
       world.grow(1, quiet);
       world.one.clock += 30_000;
-      await world.one.settle(1);
+      await world.one.catchUp(1);
     }
     // On a busy machine, other calls can take longer than 200 ms too.
     const headHash = async () => (await world.one.store.chain(1))?.head?.hash;
     for (let left = 20; left > 0 && (await headHash()) !== world.chain.at(-1)?.hash; left--) {
       world.one.clock += 30_000;
-      await world.one.settle(1);
+      await world.one.catchUp(1);
     }
     expect(await headHash()).toBe(world.chain.at(-1)?.hash as `0x${string}`);
     expect(await unreadRevocations(world.one.store, 1)).toMatchObject([{ vault: V, readAt: null }]);
@@ -288,14 +288,14 @@ inWorld(
     world.grow(1, () => vaults.flatMap((vault) => one('v1', vault, 'delegateForAll', [E, true])));
     node.fault = noState;
     world.grow(1, () => vaults.flatMap((vault) => one('v1', vault, 'revokeDelegate', [E], false)));
-    await world.one.settle();
+    await world.one.catchUp();
     expect(await unreadRevocations(world.one.store, 1)).toHaveLength(vaults.length);
     let calls = 0;
     node.fault = on('eth_getProof', (honest) => (++calls % 50 === 0 ? new Promise(() => {}) : honest()));
     for (let turn = 0; turn < 40; turn++) {
       world.grow(1, quiet);
       world.one.clock += 30_000;
-      await world.one.settle(1);
+      await world.one.catchUp(1);
     }
     const unread = (await unreadRevocations(world.one.store, 1)).filter(({ readAt }) => readAt === null);
     expect(unread.length).toBeLessThan(50);
@@ -308,7 +308,7 @@ inWorld(
     for (let turn = 0; turn < 50; turn++) {
       world.grow(1, quiet);
       world.one.clock += 12_000;
-      await world.one.settle(1);
+      await world.one.catchUp(1);
     }
     expect(node.calls.get('eth_getStorageAt') ?? 0).toBeLessThan(30 * unread.length + 30);
   },
@@ -389,9 +389,9 @@ inWorld(
 inWorld('a repair whose state reads fail is completed later', { blocks: 10, timeoutMs: 300 }, async (world, node) => {
   world.grow(1, () => one('v1', V, 'delegateForAll', [D, true]));
   node.fault = hides(world.chain.at(-1)?.hash);
-  await world.one.settle();
+  await world.one.catchUp();
   world.grow(1, () => one('v1', V, 'revokeDelegate', [E], false));
-  await world.one.settle();
+  await world.one.catchUp();
   await age(world);
   node.fault = on('eth_getProof', () => new Promise(() => {}));
   await world.one.follower.audit(FIRST, FIRST + 200).catch(() => {});
@@ -412,7 +412,7 @@ inWorld(
     // As if nothing held.
     node.fault = on('eth_getStorageAt', () => `0x${'0'.repeat(64)}`);
     world.grow(1, () => one('v1', V, 'revokeDelegate', [E], false));
-    await world.one.settle();
+    await world.one.catchUp();
     node.fault = null;
     await age(world);
     const asked = await world.one.follower.auditAnswers([{ version: 1, scope: 'all', from: V, to: D }]);
@@ -441,9 +441,9 @@ inWorld('the audit of logs gets past history that its node has pruned', { blocks
 
 inWorld('a reorg to a shorter branch is followed at once', { blocks: 40 }, async (world) => {
   world.grow(5, () => one('v2', V, 'delegateAll', [D, NO_RIGHTS, true]));
-  await world.one.settle();
+  await world.one.catchUp();
   world.reorg(5, 3, quiet);
-  await world.one.settle(1);
+  await world.one.catchUp(1);
   expect(await world.expectRight()).toBeNull();
   expect((await world.one.store.check(1, { ...everything[0], from: V, to: D } as never)).granting).toEqual([]);
 });
@@ -453,13 +453,13 @@ inWorld(
   { blocks: 40, nodes: 2 },
   async (world, first, second) => {
     world.grow(1, () => one('v2', V, 'delegateAll', [D, NO_RIGHTS, true]));
-    await world.one.settle();
+    await world.one.catchUp();
     const shorter = world.chain.slice(0, -1);
     // One lagging node causes no rollback.
     first.chain = shorter;
     for (let turn = 0; turn < 5; turn++) {
       world.one.clock += 20_000;
-      await world.one.settle(3);
+      await world.one.catchUp(3);
     }
     expect(world.one.events.filter(({ type }) => type === 'reorg')).toEqual([]);
     // Both nodes have lost the block.
@@ -467,7 +467,7 @@ inWorld(
     world.chain = shorter;
     for (let turn = 0; turn < 5; turn++) {
       world.one.clock += 20_000;
-      await world.one.settle(3);
+      await world.one.catchUp(3);
     }
     expect(await world.expectRight()).toBeNull();
   },
@@ -482,15 +482,15 @@ inWorld(
     const late = world.chain;
     world.one.providers.failed({ name: '1/1' }, new Lagging('behind'), world.one.clock);
     // Not in the tick of the failure, although it has the block.
-    await world.one.settle();
+    await world.one.catchUp();
     expect(causesOf(world)).toEqual(['behind', null]);
     world.grow(1, quiet);
     first.chain = late;
-    await world.one.settle();
+    await world.one.catchUp();
     expect(causesOf(world)).toEqual(['behind', null]);
     first.chain = world.chain;
     world.one.clock += 1;
-    await world.one.settle();
+    await world.one.catchUp();
     expect(causesOf(world)).toEqual([null, null]);
   },
 );
@@ -506,7 +506,7 @@ inWorld(
     providers.failed({ name: '1/3' }, new Inconsistent('of two branches'), world.one.clock);
     expect(causesOf(world)).toEqual(['wrong-data', 'wrong-data', 'inconsistent']);
     world.reorg(2, 3, quiet);
-    await world.one.settle();
+    await world.one.catchUp();
     expect(causesOf(world)).toEqual([null, 'wrong-data', null]);
     // What decides who is asked first stays.
     expect(providers.all[0]?.penalty).toBeGreaterThan(0);

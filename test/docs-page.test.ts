@@ -7,7 +7,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { PROBLEMS } from '../src/api/problems.ts';
 import { MAX_UINT256 } from '../src/registry/delegation.ts';
 import { GUIDE } from '../src/web/docs/guide.ts';
-import { eventually } from './support/live-chain.ts';
+import { eventually } from './support/eventually.ts';
 import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 
 const AXE = readFileSync(join(import.meta.dir, '../node_modules/axe-core/axe.min.js'), 'utf8');

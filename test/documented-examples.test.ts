@@ -18,7 +18,7 @@ let run = 0;
 
 const pathOf = (url: string) => url.slice(new URL(url).origin.length);
 
-/** Sends a request as a caller that has sent none before, and again as often as it is told. */
+/** Sends a request as a caller that has sent none before, `times` times. */
 async function ask(path: string, init: Partial<CurlExample['init']> = {}, times = 1): Promise<string> {
   const headers = { 'X-Forwarded-For': `192.0.2.${++run}`, ...init.headers };
   const send = () => fetch(sandbox.url + path, { ...init, headers });

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { temporaryPath } from './support/engines.ts';
 import { COLD, HOT } from './support/fixtures.ts';
 import { fillLongList } from './support/long-list.ts';
-import { childrenOf, isAlive } from './support/process-tree.ts';
+import { childrenOf, isAlive } from './support/processes.ts';
 import { type LogLine, removeServed, type ServeProcess, startServe } from './support/serve-process.ts';
 
 /** More than the buffers between server and reader hold: about 18 MB. */
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(removeServed);
 
-/** It drains for longer than a test lasts, unless told otherwise. */
+/** It drains for longer than a test lasts, unless a test sets another time. */
 const start = (more: Record<string, string> = {}, ...command: string[]) =>
   startServe(url, { MAX_LAG_1: '86400', DRAIN_TIMEOUT: '600', ...more }, ...command);
 

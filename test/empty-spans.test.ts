@@ -5,10 +5,10 @@ import { questionFor } from '../src/registry/check.ts';
 import { openEngine, openStore } from '../src/store/open.ts';
 import { migrate } from '../src/store/schema.ts';
 import type { Store } from '../src/store/store.ts';
-import { behind } from './support/behind.ts';
 import { asksAll, asksV1, newChain } from './support/chain.ts';
 import { ENGINES } from './support/engines.ts';
 import { block, COLD, delegation, ended, granted, HOT, settlement } from './support/fixtures.ts';
+import { runSql } from './support/run-sql.ts';
 
 const EMPTY_SPANS = 'SELECT count(*) AS number FROM span WHERE since_block = until_block';
 /** Copies a span with its start moved to the block that ended it. */
@@ -24,7 +24,7 @@ for (const engine of ENGINES) {
       store = await openStore(url);
     });
     afterAll(() => store.close());
-    const emptySpans = async (of = url) => Number((await behind(of, EMPTY_SPANS))[0]?.['number']);
+    const emptySpans = async (of = url) => Number((await runSql(of, EMPTY_SPANS))[0]?.['number']);
 
     test('a grant that a later state read shows revoked in the same block leaves no empty span', async () => {
       const chain = await newChain(store);
@@ -42,10 +42,10 @@ for (const engine of ENGINES) {
       const chain = await newChain(store);
       await chain.add([block(105, [granted('ALL')]), block(110, [ended('ALL')]), block(120)]);
       // The empty span is first in the table, and so first among equals.
-      await behind(url, `CREATE TABLE kept AS SELECT * FROM span WHERE chain = ${chain.chainId}`);
-      await behind(url, `DELETE FROM span WHERE chain = ${chain.chainId}`);
-      await behind(url, addEmpty(', first_block, first_log, casing, until_log').replace('FROM span', 'FROM kept'));
-      await behind(url, 'INSERT INTO span SELECT * FROM kept');
+      await runSql(url, `CREATE TABLE kept AS SELECT * FROM span WHERE chain = ${chain.chainId}`);
+      await runSql(url, `DELETE FROM span WHERE chain = ${chain.chainId}`);
+      await runSql(url, addEmpty(', first_block, first_log, casing, until_log').replace('FROM span', 'FROM kept'));
+      await runSql(url, 'INSERT INTO span SELECT * FROM kept');
       expect(await emptySpans()).toBeGreaterThan(0);
       expect(await chain.answers(asksAll, 104, 105, 109, 110)).toEqual([false, true, true, false]);
       const at = { block: 109, revision: chain.state.revision };
@@ -84,13 +84,13 @@ for (const engine of ENGINES) {
       const first = await openEngine(old, {});
       await migrate(first, undefined, 1);
       await first.close();
-      await behind(old, "INSERT INTO span VALUES (1, 5, 0, 1, 1, 1, 2, 1, '', '', '', '', '', NULL, 9)");
-      await behind(old, addEmpty());
+      await runSql(old, "INSERT INTO span VALUES (1, 5, 0, 1, 1, 1, 2, 1, '', '', '', '', '', NULL, 9)");
+      await runSql(old, addEmpty());
       expect(await emptySpans(old)).toBe(1);
       const second = await openEngine(old, {});
       await migrate(second, undefined, 2);
       await second.close();
-      expect(await behind(old, 'SELECT since_block FROM span')).toHaveLength(1);
+      expect(await runSql(old, 'SELECT since_block FROM span')).toHaveLength(1);
       expect(await emptySpans(old)).toBe(0);
     });
   });

@@ -6,13 +6,12 @@ import { createLimiter } from '../src/http/limiter.ts';
 import type { RunningServer } from '../src/http/listener.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
-import { admissionOf } from './support/admission.ts';
 import { accessibilityFaults } from './support/axe.ts';
 import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
 import { timeOf } from './support/fixtures.ts';
 import { rawClient } from './support/raw-http.ts';
-import { serving } from './support/serving.ts';
+import { admissionOf, serving } from './support/serving.ts';
 
 const admission = admissionOf(10_000, { anonymous: createLimiter({ most: 1, seconds: 3600 }) });
 

@@ -6,10 +6,11 @@ import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { freePort } from '../src/sandbox/free-port.ts';
 import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
 import type { FakeCall } from './support/fake-node.ts';
-import { applyEntries, type FeedEntryJson } from './support/feed-entries.ts';
+import { applyEntries, type FeedEntryJson } from './support/feed-reader.ts';
 import { address, COLD } from './support/fixtures.ts';
-import { caughtUp, eventually, liveChain, settingsOf } from './support/live-chain.ts';
+import { caughtUp, liveChain, settingsOf } from './support/live-chain.ts';
 import { startNginx } from './support/nginx.ts';
 import { startServe } from './support/serve-process.ts';
 

@@ -8,10 +8,10 @@ import { createRpc, RpcError } from '../src/chain/rpc/rpc.ts';
 import { createScanner } from '../src/chain/rpc/scanner.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
 import { type FakeNode, type Fault, logsJson, Refusal } from './support/fake-node.ts';
-import { WALLETS } from './support/lives.ts';
 import { noOldState } from './support/node-quirks.ts';
-import { unreadRevocations } from './support/unread-revocations.ts';
+import { unreadRevocations } from './support/stored.ts';
 import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
 
 const KINDS = process.env['TEST_FAST'] ? [true] : [true, false];
@@ -57,7 +57,7 @@ describe('missing logs', () => {
   fault('1: eth_getLogs returns [] although logs exist', {}, async (world, node) => {
     node.fault = on('eth_getLogs', () => []);
     world.grow(3, busy);
-    await world.one.settle();
+    await world.one.catchUp();
     await endsRight(world);
   });
 
@@ -67,7 +67,7 @@ describe('missing logs', () => {
     async (world) => {
       for (const node of world.nodes.slice(0, 1)) node.fault = on('eth_getLogs', () => []);
       world.grow(1, busy);
-      await world.one.settle();
+      await world.one.catchUp();
       expect(await world.expectRight()).toBeNull();
     },
   );
@@ -75,7 +75,7 @@ describe('missing logs', () => {
   fault('2: some logs of a block are missing', {}, async (world, node) => {
     node.fault = on('eth_getLogs', (honest) => (honest() as unknown[]).slice(1));
     world.grow(2, busy);
-    await world.one.settle();
+    await world.one.catchUp();
     expect((await world.difference()) === null).toBe(world.isProvable);
     await endsRight(world);
     expect(world.one.events.some(({ type }) => type === 'repaired')).toBe(!world.isProvable);
@@ -85,7 +85,7 @@ describe('missing logs', () => {
     let left = 2;
     node.fault = on('eth_getLogs', (honest) => (left-- > 0 ? [] : honest()));
     world.grow(1, busy);
-    await world.one.settle();
+    await world.one.catchUp();
     await endsRight(world);
   });
 
@@ -99,7 +99,7 @@ describe('missing logs', () => {
     });
     const before = await world.one.store.chain(1);
     world.grow(1, busy);
-    await world.one.settle(3);
+    await world.one.catchUp(3);
     expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
     await endsRight(world);
   });
@@ -112,7 +112,7 @@ describe('missing logs', () => {
       return (honest() as { blockNumber: string }[]).filter(({ blockNumber }) => Number(blockNumber) < FIRST + behind);
     });
     world.grow(4, busy);
-    await world.one.settle(3);
+    await world.one.catchUp(3);
     await endsRight(world);
   });
 
@@ -126,7 +126,7 @@ describe('missing logs', () => {
       });
       world.grow(400);
       node.calls.clear();
-      await world.one.settle(3);
+      await world.one.catchUp(3);
       expect(node.calls.get('eth_getLogs') ?? 0).toBeLessThan(12);
       await world.rest();
       expect(await world.expectRight()).toBeNull();
@@ -149,7 +149,7 @@ describe('missing logs', () => {
     node.fault = on('eth_getLogs', (honest) =>
       (honest() as { blockHash: string }[]).filter(({ blockHash }) => blockHash !== late?.hash),
     );
-    await world.one.settle();
+    await world.one.catchUp();
     expect((await world.difference()) === null).toBe(world.isProvable);
     node.finalizedDepth = 0;
     world.grow(20, quiet);
@@ -167,7 +167,7 @@ describe('missing logs', () => {
       node.fault = on('eth_getLogs', () => []);
       const before = await world.one.store.logs(1, { from: FIRST, to: FIRST + 100, limit: 1000 });
       world.one.clock += 61_000;
-      await world.one.settle(3);
+      await world.one.catchUp(3);
       expect(await world.one.store.logs(1, { from: FIRST, to: FIRST + 100, limit: 1000 })).toEqual(before);
       expect(world.one.providers.all[0]?.failure?.cause).toBe(world.isProvable ? 'wrong-data' : 'inconsistent');
       await endsRight(world);
@@ -190,7 +190,7 @@ describe('wrong heads', () => {
         node.chain = chain;
         return block;
       });
-      await world.one.settle(3);
+      await world.one.catchUp(3);
       expect(world.one.errors.map(({ name }) => name)).toContain('Lagging');
       expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
       await endsRight(world);
@@ -200,7 +200,7 @@ describe('wrong heads', () => {
   fault('32: null instead of a block', {}, async (world, node) => {
     node.fault = on('eth_getBlockByNumber', () => null);
     world.grow(2);
-    await world.one.settle(3);
+    await world.one.catchUp(3);
     expect(world.one.errors).toHaveLength(3);
     await endsRight(world);
   });
@@ -228,7 +228,7 @@ describe('wrong heads', () => {
       for (let turn = 0; turn < 6; turn++) {
         world.grow(1, busy);
         behind.chain = world.chain.slice(0, -2);
-        await world.one.settle(4);
+        await world.one.catchUp(4);
         const state = await world.one.store.chain(1);
         const [final] = await world.one.store.blocks(1, { from: state?.verified ?? 0, to: state?.verified ?? 0 });
         expect((state?.head?.timestamp ?? 0) - (final?.timestamp ?? 0)).toBeGreaterThanOrEqual(60);
@@ -245,7 +245,7 @@ describe('wrong heads', () => {
     for (let turn = 0; turn < 8; turn++) {
       ahead.fault = turn % 2 === 0 ? null : on('eth_getBlockByNumber', () => null);
       world.one.clock += 12_000;
-      await world.one.settle(3);
+      await world.one.catchUp(3);
     }
     expect(world.one.events.filter(({ type }) => type === 'reorg')).toEqual([]);
     await endsRight(world);
@@ -262,9 +262,9 @@ describe('reorgs', () => {
   ] as const) {
     fault(name, {}, async (world) => {
       world.grow(3, busy);
-      await world.one.settle();
+      await world.one.catchUp();
       world.reorg(depth, blocks, calls);
-      await world.one.settle();
+      await world.one.catchUp();
       expect(await world.expectRight()).toBeNull();
       expect(world.one.events.filter(({ type }) => type === 'reorg')).toHaveLength(1);
       await endsRight(world);
@@ -273,7 +273,7 @@ describe('reorgs', () => {
 
   fault('10: a second reorg while the first is being followed', {}, async (world, node) => {
     world.grow(3, busy);
-    await world.one.settle();
+    await world.one.catchUp();
     world.reorg(4, 5);
     let turned = false;
     node.fault = on('eth_getLogs', (honest) => {
@@ -283,7 +283,7 @@ describe('reorgs', () => {
       }
       return honest();
     });
-    await world.one.settle();
+    await world.one.catchUp();
     expect(await world.difference()).toBeNull();
     await endsRight(world);
   });
@@ -292,7 +292,7 @@ describe('reorgs', () => {
     const state = await world.one.store.chain(1);
     const depth = (world.chain.at(-1)?.number ?? 0) - (state?.verified ?? 0);
     world.reorg(depth, depth + 1);
-    await world.one.settle();
+    await world.one.catchUp();
     expect((await world.one.store.chain(1))?.halt).toBeNull();
     expect(await world.expectRight()).toBeNull();
   });
@@ -304,11 +304,11 @@ describe('reorgs', () => {
       const state = await world.one.store.chain(1);
       const depth = (world.chain.at(-1)?.number ?? 0) - (state?.verified ?? 0) + 5;
       world.reorg(depth, depth + 3);
-      await world.one.settle(3);
+      await world.one.catchUp(3);
       expect((await world.one.store.chain(1))?.halt?.code).toBe('finality-violation');
       for (let turn = 0; turn < 6; turn++) {
         world.one.clock += 30_000;
-        await world.one.settle(5);
+        await world.one.catchUp(5);
       }
       expect((await world.one.store.chain(1))?.halt).toBeNull();
       await endsRight(world);
@@ -320,7 +320,7 @@ describe('reorgs', () => {
     const state = await world.one.store.chain(1);
     const depth = (world.chain.at(-1)?.number ?? 0) - (state?.verified ?? 0) + 5;
     world.reorg(depth, depth + 3);
-    await world.one.settle(3);
+    await world.one.catchUp(3);
     expect((await world.one.store.chain(1))?.halt).not.toBeNull();
     world.chain = chain;
     await endsRight(world);
@@ -328,10 +328,10 @@ describe('reorgs', () => {
 
   fault('14: a reorg while the follower was down', {}, async (world) => {
     world.grow(3, busy);
-    await world.one.settle();
+    await world.one.catchUp();
     world.reorg(5, 20);
     world.one.restart();
-    await world.one.settle();
+    await world.one.catchUp();
     expect(await world.expectRight()).toBeNull();
   });
 
@@ -343,7 +343,7 @@ describe('reorgs', () => {
         if (--left === 0) world.reorg(3, 4, busy);
         return honest();
       });
-      await world.one.settle(4);
+      await world.one.catchUp(4);
       expect(await world.difference()).toBeNull();
     }
     await endsRight(world);
@@ -351,13 +351,13 @@ describe('reorgs', () => {
 
   fault('16: the node cannot return the blocks of the new branch', {}, async (world, node) => {
     world.grow(3, busy);
-    await world.one.settle();
+    await world.one.catchUp();
     const before = await world.one.store.chain(1);
     node.fault = on('eth_getLogs', () => {
       throw new Refusal(-32000, 'internal error');
     });
     world.reorg(4, 5);
-    await world.one.settle(3);
+    await world.one.catchUp(3);
     // No rollback without a replacement: the old branch stays until the new one is available.
     expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
     await endsRight(world);
@@ -368,7 +368,7 @@ describe('malformed logs', () => {
   fault('18: a log with removed: true', {}, async (world, node) => {
     node.fault = on('eth_getLogs', (honest) => (honest() as object[]).map((log) => ({ ...log, removed: true })));
     world.grow(2, busy);
-    await world.one.settle(3);
+    await world.one.catchUp(3);
     expect(world.one.errors).toHaveLength(3);
     await endsRight(world);
   });
@@ -379,7 +379,7 @@ describe('malformed logs', () => {
       return honest();
     });
     world.grow(2, busy);
-    await world.one.settle(3);
+    await world.one.catchUp(3);
     expect(world.one.errors).toHaveLength(3);
     await endsRight(world);
   });
@@ -387,7 +387,7 @@ describe('malformed logs', () => {
   fault('20: the same log twice', {}, async (world, node) => {
     node.fault = on('eth_getLogs', (honest) => (honest() as object[]).flatMap((log) => [log, log]));
     world.grow(3, busy);
-    await world.one.settle();
+    await world.one.catchUp();
     expect(await world.expectRight()).toBeNull();
     await endsRight(world);
   });
@@ -399,7 +399,7 @@ describe('malformed logs', () => {
       other.fault = turn % 2 === 0 ? on('eth_getBlockByNumber', () => null) : null;
       world.grow(2, busy);
       world.one.clock += 61_000;
-      await world.one.settle(4);
+      await world.one.catchUp(4);
     }
     expect(world.one.events.filter(({ type }) => type === 'repaired')).toEqual([]);
     await endsRight(world);
@@ -416,7 +416,7 @@ describe('malformed logs', () => {
       });
       const before = (await world.one.store.chain(1))?.head;
       world.grow(4);
-      await world.one.settle();
+      await world.one.catchUp();
       // A header that does not hash to its hash is not followed.
       if (world.isProvable) expect((await world.one.store.chain(1))?.head).toEqual(before as never);
       else expect(await world.expectRight()).toBeNull();
@@ -439,7 +439,7 @@ describe('malformed logs', () => {
         }));
       };
       world.grow(5);
-      await world.one.settle();
+      await world.one.catchUp();
       expect(await world.expectRight()).toBeNull();
     },
   );
@@ -464,7 +464,7 @@ describe('failing nodes', () => {
       world.reorg(2, 3);
       other.chain = branch;
       world.one.clock += 12_000;
-      await world.one.settle(3);
+      await world.one.catchUp(3);
       expect(await world.difference()).toBeNull();
     }
     await endsRight(world);
@@ -484,7 +484,7 @@ describe('failing nodes', () => {
       for (let turn = 0; turn < 6; turn++) {
         world.grow(2);
         world.one.clock += 30_000;
-        await world.one.settle(3);
+        await world.one.catchUp(3);
         expect(await world.difference()).toBeNull();
       }
       await endsRight(world);
@@ -494,7 +494,7 @@ describe('failing nodes', () => {
   fault('30: a request hangs', { timeoutMs: 200 }, async (world, node) => {
     node.fault = () => new Promise(() => {});
     world.grow(2);
-    await world.one.settle(2);
+    await world.one.catchUp(2);
     expect(world.one.errors[0]?.message).toContain('within 200 ms');
     await endsRight(world);
   });
@@ -509,7 +509,7 @@ describe('failing nodes', () => {
         }),
       );
     world.grow(2);
-    await world.one.settle(2);
+    await world.one.catchUp(2);
     expect(world.one.errors[0]?.message).toContain('within 200 ms');
     await endsRight(world);
   });
@@ -553,8 +553,8 @@ describe('failing nodes', () => {
     const error = await providers.pick(0).catch((cause) => cause);
     expect(error).toBeInstanceOf(RpcError);
     const failures = providers.all.map(({ failure, name }) => [failure, name]);
-    const told = JSON.stringify([error.message, error.stack, String(error.cause), failures]);
-    expect(told).not.toContain(secret);
+    const reported = JSON.stringify([error.message, error.stack, String(error.cause), failures]);
+    expect(reported).not.toContain(secret);
     // A node's message may repeat the key in any form: it must be redacted.
     for (const said of [`upstream https://rpc.example/v2/${secret} failed`, `key ${secret} is over its limit`]) {
       expect(providers.redact(said)).not.toContain(secret);
@@ -566,7 +566,7 @@ describe('failing nodes', () => {
     for (let turn = 0; turn < 20; turn++) {
       world.grow(20);
       world.one.clock += 600_000;
-      await world.one.settle(2);
+      await world.one.catchUp(2);
     }
     node.calls.clear();
     await endsRight(world);
@@ -637,7 +637,7 @@ describe('ranges', () => {
       if (turn % 3 === 0) world.reorg(2, 2);
       else world.grow(turn);
       world.one.clock += 61_000;
-      await world.one.settle();
+      await world.one.catchUp();
     }
     expect(inverted).toBe(0);
     await endsRight(world);
@@ -646,9 +646,9 @@ describe('ranges', () => {
   test('36: the switch from backfill to live loses nothing', async () => {
     for (let blocks = 12; blocks < 60; blocks += 5) {
       const world = await createWorld({ blocks, seed: blocks });
-      await world.one.settle();
+      await world.one.catchUp();
       world.grow(3, busy);
-      await world.one.settle();
+      await world.one.catchUp();
       expect(await world.expectRight()).toBeNull();
       const logs = await world.one.store.logs(1, { from: FIRST, to: FIRST + 100, limit: 1000 });
       expect(logs.length).toBe(world.chain.flatMap((block) => logsJson(block, {})).length);
@@ -660,7 +660,7 @@ describe('ranges', () => {
     for (let turn = 0; turn < 5; turn++) {
       world.grow(300, () => (world.random() < 0.05 ? busy() : []));
       world.one.clock += 30_000;
-      await world.one.settle();
+      await world.one.catchUp();
       if (turn === 2) world.reorg(60, 70);
     }
     await endsRight(world);
@@ -672,7 +672,7 @@ describe('writers and states', () => {
     const overtaken = world.one.follower;
     world.one.restart();
     world.grow(2, busy);
-    await world.one.settle();
+    await world.one.catchUp();
     const before = await world.one.store.chain(1);
     world.grow(2, busy);
     await expect(overtaken.tick()).rejects.toThrow('another writer has claimed the chain');
@@ -682,7 +682,7 @@ describe('writers and states', () => {
 
   fault('44: without a new block for hours, the head is still confirmed', {}, async (world) => {
     world.one.clock += 7_200_000;
-    await world.one.settle();
+    await world.one.catchUp();
     const state = await world.one.store.chain(1);
     expect(state?.confirmedAt).toBe(Math.floor(world.one.clock / 1000));
     expect(await world.expectRight()).toBeNull();
@@ -695,21 +695,21 @@ describe('writers and states', () => {
       const grants = () => [{ call: ['v1', WALLETS[0], 'delegateForAll', [WALLETS[1], true]], direct: true } as const];
       const revokes = () => [{ call: ['v1', WALLETS[0], 'revokeDelegate', [WALLETS[1]]], direct: false } as const];
       world.grow(1, grants);
-      await world.one.settle();
+      await world.one.catchUp();
       node.fault = noOldState(node, -1);
       world.grow(1, revokes);
-      await world.one.settle();
+      await world.one.catchUp();
       expect(await unreadRevocations(world.one.store, 1)).toHaveLength(1);
       expect(await world.difference()).toBeNull();
       // The state of later blocks is available again.
       node.fault = noOldState(node, 0);
       world.grow(1, quiet);
       world.one.clock += 12_000;
-      await world.one.settle();
+      await world.one.catchUp();
       expect((await unreadRevocations(world.one.store, 1)).map(({ readAt }) => readAt !== null)).toEqual([true]);
       expect(await world.difference()).toBeNull();
       world.reorg(1, 2, quiet);
-      await world.one.settle();
+      await world.one.catchUp();
       expect(await world.difference()).toBeNull();
       await endsRight(world);
       expect((await unreadRevocations(world.one.store, 1)).every(({ readAt }) => readAt !== null)).toBe(true);
@@ -763,7 +763,7 @@ describe('found by review', () => {
     { finalizedDepth: null },
     async (world, node) => {
       world.grow(5, busy);
-      await world.one.settle();
+      await world.one.catchUp();
       let turned = false;
       world.grow(60);
       node.fault = on('eth_getLogs', (honest) => {
@@ -773,7 +773,7 @@ describe('found by review', () => {
         }
         return honest();
       });
-      await world.one.settle(3);
+      await world.one.catchUp(3);
       expect(await world.difference()).toBeNull();
       await endsRight(world);
     },
@@ -786,11 +786,11 @@ describe('found by review', () => {
       let left = 4;
       node.fault = on('eth_getLogs', (honest) => (left-- > 0 ? [] : honest()));
       world.grow(100, busy);
-      await world.one.settle(1);
+      await world.one.catchUp(1);
       node.fault = null;
       for (let turn = 0; turn < 4; turn++) {
         world.one.clock += 61_000;
-        await world.one.settle();
+        await world.one.catchUp();
       }
       expect(await world.expectRight()).toBeNull();
       expect((await world.one.store.chain(1))?.verified).toBeGreaterThan(FIRST + 100);
@@ -808,7 +808,7 @@ describe('found by review', () => {
       world.grow(1);
       liar.chain = lie;
       world.one.clock += 30_000;
-      await world.one.settle(4);
+      await world.one.catchUp(4);
       expect((await world.one.store.chain(1))?.halt).toBeNull();
     }
     expect(await world.difference()).toBeNull();
@@ -816,7 +816,7 @@ describe('found by review', () => {
     honest.fault = () => new Response('', { status: 503 });
     for (let turn = 0; turn < 10; turn++) {
       world.one.clock += 60_000;
-      await world.one.settle(4);
+      await world.one.catchUp(4);
     }
     expect(await world.difference()).toBeNull();
     await endsRight(world);
@@ -829,7 +829,7 @@ describe('found by review', () => {
       world.grow(1);
       frozen.chain = still;
       world.one.clock += 12_000;
-      await world.one.settle(3);
+      await world.one.catchUp(3);
     }
     expect(await world.expectRight()).toBeNull();
   });
@@ -846,7 +846,7 @@ describe('found by review', () => {
       });
       for (let turn = 0; turn < 10; turn++) {
         world.grow(2);
-        await world.one.settle(3);
+        await world.one.catchUp(3);
       }
       expect(await world.expectRight()).toBeNull();
     });
@@ -861,7 +861,7 @@ describe('found by review', () => {
       throw new Refusal(-32000, 'missing trie node');
     });
     world.grow(10);
-    await world.one.settle();
+    await world.one.catchUp();
     expect([...other.calls.keys()]).toEqual(['eth_chainId']);
     await endsRight(world);
   });
@@ -874,7 +874,7 @@ describe('found by review', () => {
       throw new Refusal(-32000, 'missing trie node');
     });
     world.grow(20);
-    await world.one.settle();
+    await world.one.catchUp();
     expect((await world.one.store.chain(1))?.head?.hash).toBe(world.chain.at(-1)?.hash as never);
     expect(await world.difference()).toBeNull();
     await endsRight(world);

@@ -7,13 +7,14 @@ import { importArchive } from '../src/store/import-archive.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
 import { Refusal, startFakeNode } from './support/fake-node.ts';
-import { caughtUp, eventually, type LiveChain, liveChain, SECRET, settingsOf } from './support/live-chain.ts';
-import { WALLETS } from './support/lives.ts';
+import { caughtUp, type LiveChain, liveChain, SECRET, settingsOf } from './support/live-chain.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
 import { createRandom } from './support/random.ts';
 import { type LogLine, MAIN, runCommand, startServe } from './support/serve-process.ts';
 import { stored } from './support/stored.ts';
+import { WALLETS } from './support/wallets.ts';
 import { FIRST } from './support/world.ts';
 
 /** Starts `delegations follow` as a process. */
@@ -23,7 +24,7 @@ function startFollow(databaseUrl: string, nodeUrl: string) {
     stdout: 'pipe',
     stderr: 'inherit',
   });
-  const told = {
+  const logged = {
     text: '',
     async stop() {
       child.kill('SIGTERM');
@@ -32,9 +33,9 @@ function startFollow(databaseUrl: string, nodeUrl: string) {
     },
   };
   const reading = (async () => {
-    for await (const chunk of child.stdout) told.text += new TextDecoder().decode(chunk);
+    for await (const chunk of child.stdout) logged.text += new TextDecoder().decode(chunk);
   })();
-  return told;
+  return logged;
 }
 
 /** Whether no process holds the write lock of the database. */
@@ -138,9 +139,9 @@ describe('delegations serve, following', () => {
       expect(await served.stop()).toBe(0);
       await live.stop();
     }
-    const told: LogLine[] = [];
-    for await (const line of served.lines) told.push(line);
-    const caught = told.filter(({ message }) => message === 'caught up');
+    const logged: LogLine[] = [];
+    for await (const line of served.lines) logged.push(line);
+    const caught = logged.filter(({ message }) => message === 'caught up');
     expect(caught).toMatchObject([
       { level: 'info', chainId: 1, block: expect.any(Number), seconds: expect.any(Number) },
     ]);
@@ -155,7 +156,7 @@ describe('delegations serve, following', () => {
     };
     const urls = [live.url, ...others.map(({ url }) => `${url}/${SECRET}`)].join(',');
     const served = await startServe(`sqlite:${temporaryPath('causes.db')}`, settingsOf(urls));
-    const told: LogLine[] = [];
+    const logged: LogLine[] = [];
     try {
       await caughtUp(served, live);
       const providers = async () => {
@@ -183,9 +184,9 @@ describe('delegations serve, following', () => {
       for (const node of others) await node.stop();
       await live.stop();
     }
-    for await (const line of served.lines) told.push(line);
+    for await (const line of served.lines) logged.push(line);
     const of = (provider: string, message: string) =>
-      told.filter((line) => line['provider'] === provider && line['message'] === message);
+      logged.filter((line) => line['provider'] === provider && line['message'] === message);
     expect(of('1/2', 'provider unhealthy')).toMatchObject([
       { chainId: 1, cause: 'http-401', httpStatus: 401, error: 'HTTP 401: key … is not valid' },
     ]);
@@ -194,7 +195,7 @@ describe('delegations serve, following', () => {
     ]);
     for (const provider of ['1/2', '1/3'])
       expect(of(provider, 'provider recovered')).toMatchObject([{ chainId: 1, unhealthySeconds: expect.any(Number) }]);
-    expect(JSON.stringify(told)).not.toContain(SECRET);
+    expect(JSON.stringify(logged)).not.toContain(SECRET);
   });
 
   test('one chain unreachable, one hung, one with another id: the others continue, and each reports why', async () => {
@@ -210,14 +211,14 @@ describe('delegations serve, following', () => {
       RPC_URL_8453: `${wrong.url}/${SECRET}`,
       START_BLOCK_8453: '1',
     });
-    const told: string[] = [];
+    const logged: string[] = [];
     try {
       await caughtUp(served, live);
       const ask = async (chainId: number) => {
         const query = `to=${WALLETS[1]}&from=${WALLETS[0]}&chainId=${chainId}`;
         const response = await fetch(`${served.url}/registry/v2/check/all?${query}`);
         const text = await response.text();
-        told.push(text);
+        logged.push(text);
         return { status: response.status, text };
       };
       const refused = (chainId: number, why: string) =>
@@ -233,17 +234,17 @@ describe('delegations serve, following', () => {
         await caughtUp(served, live);
         expect((await ask(1)).status).toBe(200);
       }
-      told.push(await (await fetch(served.metricsUrl)).text(), await (await fetch(`${served.url}/networks`)).text());
+      logged.push(await (await fetch(served.metricsUrl)).text(), await (await fetch(`${served.url}/networks`)).text());
     } finally {
       await served.stop();
       for (const node of [hung, wrong]) await node.stop();
       await live.stop();
     }
-    for await (const line of served.lines) told.push(JSON.stringify(line));
-    expect(told.length).toBeGreaterThan(10);
+    for await (const line of served.lines) logged.push(JSON.stringify(line));
+    expect(logged.length).toBeGreaterThan(10);
     // A provider's URL is a secret: it must not be in any response, metric or log line.
     const secret = new RegExp(`${SECRET}|:${live.node.port}\\b`);
-    expect(told.filter((text) => secret.test(text))).toEqual([]);
+    expect(logged.filter((text) => secret.test(text))).toEqual([]);
   });
 
   test('kill -9 at any moment loses nothing: the store is always right at its own head, and catches up in the end', async () => {
@@ -293,7 +294,7 @@ describe('delegations serve, following', () => {
     const ask = async (path: string) => await (await fetch(served.url + path)).json();
     const query = `to=${WALLETS[1]}&from=${WALLETS[0]}`;
     const isClock = (line: LogLine) => line['message'] === 'clock behind the chain';
-    const told: LogLine[] = [];
+    const logged: LogLine[] = [];
     try {
       await caughtUp(served, live);
       await eventually('final blocks', async () => {
@@ -314,13 +315,13 @@ describe('delegations serve, following', () => {
       expect(await (await fetch(`${served.url}/status`)).text()).toContain('check NTP');
       const metrics = await (await fetch(served.metricsUrl)).text();
       expect(metrics).toMatch(/^delegations_chain_clock_behind_seconds\{chain="1"\} 3\d\d\d/m);
-      while (told.length === 0) told.push(...[(await served.lines.next()).value as LogLine].filter(isClock));
+      while (logged.length === 0) logged.push(...[(await served.lines.next()).value as LogLine].filter(isClock));
     } finally {
       await served.stop();
       await live.stop();
     }
-    for await (const line of served.lines) if (isClock(line)) told.push(line);
-    expect(told).toMatchObject([{ level: 'error', chainId: 1 }]);
+    for await (const line of served.lines) if (isClock(line)) logged.push(line);
+    expect(logged).toMatchObject([{ level: 'error', chainId: 1 }]);
   });
 
   test('a follower that is stopped, overtaken and resumed writes nothing', async () => {
@@ -332,9 +333,9 @@ describe('delegations serve, following', () => {
       stdout: 'pipe',
       stderr: 'ignore',
     });
-    let told = '';
+    let logged = '';
     const reading = (async () => {
-      for await (const chunk of first.stdout) told += new TextDecoder().decode(chunk);
+      for await (const chunk of first.stdout) logged += new TextDecoder().decode(chunk);
     })();
     const tipStored = () =>
       eventually('followed', async () => (await stored(`sqlite:${path}`)).hash === live.chain.at(-1)?.hash);
@@ -354,7 +355,7 @@ describe('delegations serve, following', () => {
     live.grow(2);
     await tipStored();
     // It learns it from the store or from the lease, whichever it reads first.
-    await eventually('noticed', async () => /chain written by another process|standing by/.test(told));
+    await eventually('noticed', async () => /chain written by another process|standing by/.test(logged));
     first.kill('SIGTERM');
     await reading;
     expect((await store.chain(1))?.epoch).toBe(epoch as number);
@@ -369,16 +370,16 @@ describe('delegations serve, following', () => {
     const database = await postgresDatabase();
     const environment = { ...process.env, DATABASE_URL: database, ...settingsOf(live.url) };
     const start = () => {
-      const told = { text: '' };
+      const logged = { text: '' };
       const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
         env: environment,
         stdout: 'pipe',
         stderr: 'ignore',
       });
       void (async () => {
-        for await (const chunk of child.stdout) told.text += new TextDecoder().decode(chunk);
+        for await (const chunk of child.stdout) logged.text += new TextDecoder().decode(chunk);
       })();
-      return { child, standsBy: () => eventually('stands by', async () => told.text.includes('standing by')) };
+      return { child, standsBy: () => eventually('stands by', async () => logged.text.includes('standing by')) };
     };
     const store = await openStore(database);
     const atTip = () =>
@@ -426,26 +427,26 @@ describe('delegations serve, following', () => {
         env: { ...process.env, DATABASE_URL: database, ...settingsOf(url) },
         stdout: 'pipe',
       });
-      const told = { text: '', ended: Promise.resolve() };
-      told.ended = (async () => {
-        for await (const chunk of follower.stdout) told.text += new TextDecoder().decode(chunk);
+      const logged = { text: '', ended: Promise.resolve() };
+      logged.ended = (async () => {
+        for await (const chunk of follower.stdout) logged.text += new TextDecoder().decode(chunk);
       })();
-      return { follower, told };
+      return { follower, logged };
     };
     const bad = start('http://127.0.0.1:9');
-    await eventually('the first follows', async () => bad.told.text.includes('"message":"lease acquired"'));
+    await eventually('the first follows', async () => bad.logged.text.includes('"message":"lease acquired"'));
     const good = start(live.url);
-    await eventually('the second stands by', async () => good.told.text.includes('standing by'));
+    await eventually('the second stands by', async () => good.logged.text.includes('standing by'));
     const api = await startServe(database, { MAX_LAG_1: '600' }, 'api');
     try {
       const answered = async () => {
         const response = await fetch(`${api.url}/registry/v2/check/all?to=${WALLETS[1]}&from=${WALLETS[0]}`);
         return response.status === 200 && response.headers.get('x-block-hash') === live.chain.at(-1)?.hash;
       };
-      await eventually('handed over, and answered', answered, 90);
+      await eventually('handed over, and answered', answered);
       // It requested the lease again while another follower held it.
-      await eventually('the first stands by', async () => bad.told.text.includes('standing by'));
-      expect(bad.told.text).toContain('no successful tick, releasing the lease');
+      await eventually('the first stands by', async () => bad.logged.text.includes('standing by'));
+      expect(bad.logged.text).toContain('no successful tick, releasing the lease');
       const store = await openStore(database);
       const epoch = (await store.chain(1))?.epoch;
       for (let turn = 0; turn < 5; turn++) {
@@ -455,14 +456,14 @@ describe('delegations serve, following', () => {
       expect((await store.chain(1))?.epoch).toBe(epoch as number);
       await store.close();
     } finally {
-      for (const { follower, told } of [bad, good]) {
+      for (const { follower, logged } of [bad, good]) {
         follower.kill('SIGTERM');
-        await told.ended;
+        await logged.ended;
       }
       await api.stop();
       await live.stop();
     }
-    expect(bad.told.text.match(/"message":"lease acquired"/g)).toHaveLength(1);
+    expect(bad.logged.text.match(/"message":"lease acquired"/g)).toHaveLength(1);
   });
 
   test('followers and APIs on one PostgreSQL exchange the status of chains and denied checks', async () => {
@@ -472,9 +473,9 @@ describe('delegations serve, following', () => {
       env: { ...process.env, DATABASE_URL: database, LOG_LEVEL: 'debug', ...settingsOf(live.url) },
       stdout: 'pipe',
     });
-    let told = '';
+    let logged = '';
     const reading = (async () => {
-      for await (const chunk of follower.stdout) told += new TextDecoder().decode(chunk);
+      for await (const chunk of follower.stdout) logged += new TextDecoder().decode(chunk);
     })();
     const api = await startServe(database, { MAX_LAG_1: '600' }, 'api');
     try {
@@ -488,7 +489,7 @@ describe('delegations serve, following', () => {
         }[];
         return network?.progress?.share === 1;
       });
-      await eventually('denied', async () => told.includes('"message":"denied"'));
+      await eventually('denied', async () => logged.includes('"message":"denied"'));
     } finally {
       follower.kill('SIGTERM');
       await reading;

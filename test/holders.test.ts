@@ -12,11 +12,11 @@ import { deployTokens, headHash, sendToken, setBadWay, TOKENS } from './support/
 import { fund, OWNER, prepareWallets, SMART, send } from './support/evm-wallets.ts';
 import { type Following, following } from './support/following.ts';
 import { type Asked, type Holders, holdersAt } from './support/holders-truth.ts';
-import { WALLETS } from './support/lives.ts';
 import { createRandom } from './support/random.ts';
 import { type RpcBody, type RpcProxy, startRpcProxy } from './support/rpc-proxy.ts';
 import { serviceOf } from './support/serving.ts';
 import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 
 const COMPARED = Number(process.env['HOLDERS_COMPARED'] ?? 300);
 const VOTE = rightsOf('vote') as Bytes32;
@@ -90,7 +90,7 @@ async function follow(): Promise<void> {
   const { timestamp } = (await evm.rpc.call('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
   index.clock = Math.max(index.clock, 1000 * Number(timestamp));
   index.clock += 1000;
-  await index.settle();
+  await index.catchUp();
 }
 
 const urlOf = ({ wallet, contract, tokenId, standard, rights }: Asked, more = '') =>

@@ -13,7 +13,7 @@ import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
 import { address, block, COLD, CONTRACT, GOOD_VALUES, granted, HOT, timeOf } from './support/fixtures.ts';
-import { ownMemory } from './support/memory.ts';
+import { ownMemory } from './support/processes.ts';
 import { createRandom } from './support/random.ts';
 import { type RawAnswer, rawClient } from './support/raw-http.ts';
 import { serving } from './support/serving.ts';

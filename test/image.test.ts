@@ -1,16 +1,82 @@
 // Builds the image and runs it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chownSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildImage } from '../deploy/build-image.ts';
+import { buildahIn, buildImage } from '../deploy/build-image.ts';
 import { freePort } from '../src/sandbox/free-port.ts';
 import { buildExecutable } from './support/built-executable.ts';
 import { temporaryPath } from './support/engines.ts';
-import { type Image, privilegesOf, unpackImage } from './support/image.ts';
 import { findProgram } from './support/programs.ts';
 import { serveRecording } from './support/recorded-service.ts';
 import { runProgram } from './support/serve-process.ts';
+
+interface ImageConfig {
+  readonly User: string;
+  readonly Env: readonly string[];
+  readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly Healthcheck: { readonly Test: readonly string[] };
+  readonly Volumes: Readonly<Record<string, unknown>>;
+}
+
+interface Image {
+  readonly config: ImageConfig;
+  /** The folder with its files. */
+  readonly root: string;
+  /** The command that runs a program of the image in place of this process. */
+  command(program: readonly string[]): string[];
+  environment(more: Readonly<Record<string, string>>): Record<string, string>;
+  remove(): void;
+}
+
+/** $1 is the image's files, $2 its user, $3 a folder for /data; the rest is the program. */
+const RUN = `
+set -e
+root=$1; user=$2; data=$3; shift 3
+mount --bind "$root" "$root"
+mount --bind "$data" "$root/data"
+mount --rbind /dev "$root/dev"
+mount --rbind /proc "$root/proc"
+mount -o remount,bind,ro "$root"
+exec setpriv --no-new-privs --bounding-set=-all,+setuid,+setgid,+sys_chroot chroot --userspec="$user" "$root" "$@"
+`;
+
+/**
+ * Unpacks the image into the folder, to be run as a container engine does: its files read-only, its user without privileges, /data
+ * writable. Needs root, as a container engine does.
+ */
+function unpackImage(archive: string, folder: string): Image {
+  const buildah = buildahIn(folder);
+  const container = buildah('from', '--quiet', `docker-archive:${archive}`);
+  const root = buildah('mount', container);
+  const { Docker } = JSON.parse(buildah('inspect', container)) as { Docker: { config: ImageConfig } };
+  const config = Docker.config;
+  // A container engine creates these.
+  for (const name of ['dev', 'proc']) mkdirSync(join(root, name), { recursive: true });
+  const data = join(folder, 'data');
+  mkdirSync(data);
+  const [user, group] = config.User.split(':').map(Number);
+  chownSync(data, user ?? 0, group ?? 0);
+  return {
+    config,
+    root,
+    command: (program) => ['unshare', '--mount', 'sh', '-c', RUN, 'sh', root, config.User, data, ...program],
+    environment: (more) => ({
+      PATH: process.env['PATH'] ?? '',
+      ...Object.fromEntries(config.Env.map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string])),
+      ...more,
+    }),
+    remove: () => void buildah('rm', container),
+  };
+}
+
+/** The user, group and capabilities of a process. */
+function privilegesOf(pid: number) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const field = (name: string) => new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(status)?.[1] ?? '';
+  return { users: field('Uid').split('\t'), groups: field('Gid').split('\t'), effective: field('CapEff') };
+}
 
 const folder = temporaryPath('image');
 const archive = join(folder, 'image.tar');
@@ -43,7 +109,7 @@ describe('the image', () => {
     expect(statSync(join(image.root, 'data')).uid).toBe(Number(USER));
   });
 
-  test('answers with a read-only file system and without privileges, is healthy, and stops when told', async () => {
+  test('answers with a read-only file system and without privileges, is healthy, and stops on a signal', async () => {
     const { Entrypoint, Cmd, Healthcheck } = image.config;
     const [kind, ...healthcheck] = Healthcheck.Test;
     expect(kind).toBe('CMD');

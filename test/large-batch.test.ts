@@ -5,7 +5,7 @@ import { openAccounts } from '../src/accounts/accounts.ts';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { address, block, COLD, CONTRACT, granted } from './support/fixtures.ts';
-import { LITTLE_GARBAGE, ownMemory } from './support/memory.ts';
+import { LITTLE_GARBAGE, ownMemory } from './support/processes.ts';
 import { startServe } from './support/serve-process.ts';
 
 test('the memory of the server stays flat, however many batches it answers and however slowly they are read', async () => {

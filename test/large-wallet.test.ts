@@ -3,11 +3,11 @@
 import { describe, expect, test } from 'bun:test';
 import { answer, type Question } from '../src/registry/check.ts';
 import { openStore } from '../src/store/open.ts';
-import { behind } from './support/behind.ts';
 import { ENGINES } from './support/engines.ts';
 import { COLD, CONTRACT, HOT } from './support/fixtures.ts';
 import { ENDS, GRANTED, GRANTS } from './support/large-wallet.ts';
-import { ownMemory } from './support/memory.ts';
+import { ownMemory } from './support/processes.ts';
+import { runSql } from './support/run-sql.ts';
 
 /** Less than the rows of all grants would take. */
 const MOST_GROWTH = 40e6;
@@ -42,7 +42,7 @@ for (const engine of ENGINES) {
         console.log(`${engine.name}, ${type}: ${megabytes(before)}, at most ${megabytes(most - before)} more`);
         expect(most - before).toBeLessThan(MOST_GROWTH);
         const ended = `SELECT count(*) AS number FROM span WHERE until_block = ${GRANTED + 1}`;
-        expect(Number((await behind(url, ended))[0]?.['number'])).toBe(GRANTS);
+        expect(Number((await runSql(url, ended))[0]?.['number'])).toBe(GRANTS);
         for (const id of [0n, 9999n, 10_000n, BigInt(GRANTS - 1)]) {
           const at = async (block?: number) => answer(asks(id), (await store.check(1, asks(id), block)).granting);
           expect([await at(GRANTED), await at()]).toEqual([true, false]);

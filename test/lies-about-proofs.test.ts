@@ -22,8 +22,8 @@ import {
 import { address } from './support/fixtures.ts';
 import { type Following, following } from './support/following.ts';
 import { causeOf, grantCall, grants, holds, invented, quiet, STRANGER, shows } from './support/lies.ts';
-import { WALLETS } from './support/lives.ts';
 import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
 
 const [V, D, E] = WALLETS;
@@ -78,12 +78,12 @@ const isRefused = async ({ one }: World, from: string, wallet = from) => {
   return findDispute(disputes, wallet === from ? ({ from } as never) : ({ wallet } as never)) !== undefined;
 };
 
-async function live(world: World, minutes: number, look: () => Promise<void> = async () => {}): Promise<void> {
+async function advance(world: World, minutes: number, look: () => Promise<void> = async () => {}): Promise<void> {
   const audit = createAuditor(world.one.follower, MAINNET, world.one.store, () => world.one.clock);
   for (let turn = 0; turn < minutes; turn++) {
     world.grow(1, quiet);
     world.one.clock += 60_000;
-    await world.one.settle(3);
+    await world.one.catchUp(3);
     await audit.run().catch(() => {});
     await look();
   }
@@ -95,10 +95,10 @@ describe('in old history', () => {
     const [liar] = world.nodes as [FakeNode];
     const forged = forge(world.chain[699] as FakeBlock, world.chain[700]?.timestamp as number);
     liar.fault = lists(forged);
-    await world.one.settle(20);
+    await world.one.catchUp(20);
     expect(await holds(world, E)).toBe(true);
-    await live(world, 2);
-    await live(world, 20, async () => {
+    await advance(world, 2);
+    await advance(world, 20, async () => {
       const isBoth = (await isRefused(world, V)) && (await isRefused(world, STRANGER, E));
       expect(isBoth || !(await holds(world, E))).toBe(true);
     });
@@ -151,9 +151,9 @@ describe('in old history', () => {
       return { ...(answer as object), input: `0xfa352c00${E.slice(2).padStart(64, '0')}` };
     };
     await world.rest(3);
-    await live(world, 3);
+    await advance(world, 3);
     liar.fault = null;
-    await live(world, 12);
+    await advance(world, 12);
     const asks = async (to: string) =>
       (await world.one.store.check(1, { version: 1, scope: 'all', from: V, to } as never)).granting.length;
     expect([await asks(D), await asks(E)]).toEqual([0, 1]);
@@ -250,7 +250,7 @@ describe('a block of its own at a final height', () => {
       if (number === forged.number) return headerJson(forged);
       return number > forged.number ? null : honest();
     };
-    await live(world, 5);
+    await advance(world, 5);
     expect((await world.one.store.chain(1))?.head?.number).toBe(world.chain.at(-1)?.number as number);
     await world.close();
   });
@@ -261,7 +261,7 @@ describe('a block of its own at a final height', () => {
     await world.rest(2);
     for (let turn = 0; turn < 12; turn++) {
       world.grow(50, quiet);
-      await world.one.settle(3);
+      await world.one.catchUp(3);
     }
     const [liar, honest] = world.nodes as [FakeNode, FakeNode];
     const lie = shows(liar, (block) => [...block.transactions, { ...invented(grantCall(E)), hash: block.hash }]);
@@ -291,7 +291,7 @@ describe('a node that disagrees about every block of a backfill', () => {
       expect(calls).toBeLessThan(300);
       for (let turn = 0; turn < 5; turn++) {
         world.one.clock += 61_000;
-        await world.one.settle(3);
+        await world.one.catchUp(3);
         expect(await holds(world, E).catch(() => false)).toBe(false);
       }
       liar.fault = null;
@@ -309,10 +309,10 @@ describe('a receipt under no root', () => {
   async function follow(liars: number, nodes: number, network = POLYGON) {
     const world = await createWorld({ blocks: 40, calls: quiet, nodes });
     const one = await following(world.nodes, { firstBlock: FIRST, clock: world.one.clock, network });
-    await one.settle(5);
+    await one.catchUp(5);
     for (const node of world.nodes.slice(0, liars)) node.fault = adds(node);
     world.grow(1, () => grants(D));
-    await one.settle(3);
+    await one.catchUp(3);
     const check = (to: string) =>
       one.store.check(1, { version: 2, scope: 'all', from: V, to, rights: NO_RIGHTS } as never);
     const [state, yes, invention] = [await one.store.chain(1), await check(D), await check(E)];
@@ -344,7 +344,7 @@ describe('a receipt under no root', () => {
       const one = await following(world.nodes, { firstBlock: FIRST, clock: world.one.clock, network: POLYGON });
       for (let turn = 0; turn < 5; turn++) {
         one.clock += 61_000;
-        await one.settle(30);
+        await one.catchUp(30);
       }
       expect(await one.store.chain(1)).toMatchObject({ head: { number: FIRST + 399 }, proving: false });
       await one.close();
@@ -354,7 +354,7 @@ describe('a receipt under no root', () => {
   test('is served while one of two providers is down, and taken when it comes late', async () => {
     const world = await createWorld({ blocks: 40, calls: quiet, nodes: 2 });
     const one = await following(world.nodes, { firstBlock: FIRST, clock: world.one.clock, network: POLYGON });
-    await one.settle(5);
+    await one.catchUp(5);
     const [first, second] = world.nodes as [FakeNode, FakeNode];
     const down: Fault = () => {
       throw new Refusal(-32_000, 'down');
@@ -364,13 +364,13 @@ describe('a receipt under no root', () => {
         .length === 1;
     second.fault = down;
     world.grow(1, () => grants(D));
-    await one.settle(3);
+    await one.catchUp(3);
     expect(await isHeld()).toBe(false);
     for (const node of [first, second]) node.fault = adds(node);
     for (let turn = 0; turn < 10; turn++) {
       world.grow(1, quiet);
       one.clock += 30_000;
-      await one.settle(3);
+      await one.catchUp(3);
     }
     expect([await isHeld(), one.providers.all.map(({ failure }) => failure?.cause)]).toEqual([
       true,
@@ -378,7 +378,7 @@ describe('a receipt under no root', () => {
     ]);
     second.fault = down;
     world.grow(1, quiet);
-    await one.settle(3);
+    await one.catchUp(3);
     expect(await one.store.chain(1)).toMatchObject({ halt: null, disputes: [] });
     await one.close();
     await world.close();
@@ -414,9 +414,9 @@ test('a revocation is not taken for another one, whose transaction a node names 
     return isLie ? (result as object[]).map((one) => ({ ...one, transactionHash: other })) : result;
   };
   world.grow(1, () => [v1('revokeDelegate', [D])]);
-  await live(world, 5, async () => expect(await world.expectRight()).toBeNull());
+  await advance(world, 5, async () => expect(await world.expectRight()).toBeNull());
   liar.fault = noProofs;
-  await live(world, 10);
+  await advance(world, 10);
   const { granting } = await world.one.store.check(1, { version: 1, scope: 'all', from: V, to: D } as never);
   expect(granting).toEqual([]);
   await world.close();
@@ -436,7 +436,7 @@ test('a branch of its own, which one node calls final, does not become final', a
   [liar.chain, liar.finalizedDepth] = [branch, 0];
   for (let turn = 0; turn < 5; turn++) {
     world.one.clock += 61_000;
-    await world.one.settle(2);
+    await world.one.catchUp(2);
     expect((await world.one.store.chain(1))?.verified).toBe(verified);
   }
   [liar.chain, liar.finalizedDepth] = [honest, 10];
@@ -451,7 +451,7 @@ test('storage that only one of two nodes has is not believed without a proof', a
   const [liar, honest] = world.nodes as [FakeNode, FakeNode];
   await world.rest(2);
   world.grow(1, () => [v1('delegateForAll', [E, true])]);
-  await world.one.settle(3);
+  await world.one.catchUp(3);
   honest.fault = ({ method }, answer) => {
     if (/^eth_(getProof|getStorageAt|call|getBalance)$/.test(method)) throw new Refusal(-32_000, 'missing trie node');
     return answer();
@@ -461,7 +461,7 @@ test('storage that only one of two nodes has is not believed without a proof', a
     return method === 'eth_getStorageAt' ? ZERO : answer();
   };
   world.grow(1, () => [v1('revokeDelegate', [STRANGER], false)]);
-  await world.one.settle(3);
+  await world.one.catchUp(3);
   const asks = (to: string) =>
     world.one.store.check(1, { version: 1, scope: 'all', from: V, to } as never).then(
       ({ granting }) => String(granting.length),
@@ -469,7 +469,7 @@ test('storage that only one of two nodes has is not believed without a proof', a
     );
   expect(await asks(E)).toBe('revocation-unread');
   [liar.fault, honest.fault] = [null, null];
-  await live(world, 3);
+  await advance(world, 3);
   expect(await asks(E)).toBe('1');
   await world.close();
 });
@@ -627,7 +627,7 @@ describe('revocations through a smart account', () => {
     await world.rest(2);
     const [node] = world.nodes as [FakeNode];
     world.grow(1, () => [v1('delegateForAll', [D, true]), v1('delegateForAll', [E, true])]);
-    await world.one.settle();
+    await world.one.catchUp();
     const state = { from: Number.POSITIVE_INFINITY };
     node.fault = ({ method, params }, honest) => {
       const at = params.at(-1);
@@ -639,7 +639,7 @@ describe('revocations through a smart account', () => {
     const showHead = async () => {
       world.grow(1, quiet);
       state.from = world.chain.at(-1)?.number ?? 0;
-      await live(world, 10);
+      await advance(world, 10);
     };
     const asks = (to: string, block?: number) =>
       world.one.store.check(1, { version: 1, scope: 'all', from: V, to } as never, block).then(
@@ -654,7 +654,7 @@ describe('revocations through a smart account', () => {
     const start = world.chain.length;
     for (let turn = 0; turn < 30; turn++) {
       world.grow(1, () => [v1('revokeDelegate', [turn === 25 ? D : STRANGER], false)]);
-      await world.one.settle(1);
+      await world.one.catchUp(1);
     }
     await showHead();
     const answers: string[] = [];
@@ -671,7 +671,7 @@ describe('revocations through a smart account', () => {
     const { world, showHead, asks } = await withoutState();
     for (let turn = 0; turn < 21; turn++) {
       world.grow(48, (at) => [v1('revokeDelegate', [turn === 20 && at === 47 ? D : STRANGER], false)]);
-      await world.one.settle(1);
+      await world.one.catchUp(1);
     }
     const last = world.chain.at(-1)?.number as number;
     await showHead();
@@ -684,11 +684,11 @@ describe('revocations through a smart account', () => {
     // Everything is still there.
     node.fault = ({ method }, honest) => (method === 'eth_getStorageAt' ? `0x${'0'.repeat(63)}1` : honest());
     world.grow(1, () => [v1('revokeDelegate', [D], false)]);
-    await world.one.settle(3);
+    await world.one.catchUp(3);
     expect([await asks(D), await asks(E)]).toEqual(['true', 'true']);
     node.fault = null;
     world.grow(1, () => [v1('revokeDelegate', [E], false)]);
-    await live(world, 3);
+    await advance(world, 3);
     expect([await asks(D), await asks(E)]).toEqual(['false', 'false']);
     await world.close();
   });

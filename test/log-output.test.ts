@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { temporaryPath } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
 import { MAIN } from './support/serve-process.ts';
 
 const children = new Set<Bun.Subprocess>();
@@ -67,10 +68,6 @@ async function sendMany(url: string): Promise<Record<number, number>> {
   return statuses;
 }
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(50);
-}
-
 /** What is in the pipe now. */
 function read(pipe: number): string {
   const buffer = Buffer.alloc(65_536);
@@ -103,7 +100,7 @@ describe('a log that cannot be written', () => {
       const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
       const { child, url, dropped } = await start(pipe, ...workers);
       expect(await sendMany(url)).toEqual(ALL_ANSWERED);
-      await until(async () => (await dropped()) > 0);
+      await eventually('lines are dropped', async () => (await dropped()) > 0);
 
       let [text, requests, reported] = ['', 0, 0];
       // Every request is in the log or counted as dropped.
@@ -117,7 +114,7 @@ describe('a log that cannot be written', () => {
         await Bun.sleep(1);
       }
       expect(reported).toBeGreaterThan(0);
-      await until(async () => (await dropped()) === reported);
+      await eventually('drops are reported', async () => (await dropped()) === reported);
       child.kill('SIGTERM');
       expect(await child.exited).toBe(0);
       closeSync(pipe);

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { temporaryPath } from './support/engines.ts';
 import { address, HOT } from './support/fixtures.ts';
 import { fillLongList } from './support/long-list.ts';
-import { ownMemory } from './support/memory.ts';
+import { ownMemory } from './support/processes.ts';
 import { type ServeProcess, startServe } from './support/serve-process.ts';
 
 const COUNT = 150_000;

@@ -4,11 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
-import { admissionOf } from './support/admission.ts';
 import { codeBlock, curlExamples } from './support/code-blocks.ts';
 import { temporaryPath } from './support/engines.ts';
 import { block } from './support/fixtures.ts';
-import { appOf } from './support/serving.ts';
+import { admissionOf, appOf } from './support/serving.ts';
 
 const PAGE = 'docs/migrating.md';
 const EXAMPLES = curlExamples(PAGE).map(({ url, init, answer }) => ({

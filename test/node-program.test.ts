@@ -1,16 +1,88 @@
 // Follows a real node through reorgs: every check must return the registry's own answer.
 
 import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import artifacts from '../contracts/artifacts.json' with { type: 'json' };
 import { encodeCheck } from '../src/chain/audit/registry-calls.ts';
+import { createRpc, type Rpc } from '../src/chain/rpc/rpc.ts';
 import { answer, type Question } from '../src/registry/check.ts';
 import type { RegistryCall } from '../src/registry/registry-call.ts';
+import { startEvm } from '../src/sandbox/evm.ts';
+import { freePort } from '../src/sandbox/free-port.ts';
 import { ALL_CHECKS } from './support/every-answer.ts';
 import { prepareWallets, registryAnswers, SMART, send } from './support/evm-wallets.ts';
 import { following } from './support/following.ts';
-import { WALLETS } from './support/lives.ts';
-import { NODE_PROGRAM, startNodeProgram } from './support/node-program.ts';
 import { createRandom } from './support/random.ts';
+import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 import { randomCalls } from './support/world.ts';
+
+interface NodeProgram {
+  readonly url: string;
+  readonly rpc: Rpc;
+  stop(): Promise<void>;
+}
+
+/** npm has it for x86-64 only. The test fetches it, so that npm install works on other machines. */
+const ANVIL = '@foundry-rs/anvil-linux-amd64@1.7.1';
+/** An anvil that is already installed. */
+const OWN = process.env['ANVIL'];
+const hasAnvil = OWN !== undefined || (process.platform === 'linux' && process.arch === 'x64');
+
+const NODE_PROGRAM = hasAnvil
+  ? 'anvil'
+  : `EDR, Hardhat's EVM (anvil is not installed on ${process.platform} ${process.arch}; ANVIL=<path> uses one)`;
+
+/** Foundry's anvil if available, otherwise the sandbox's EVM. The chain id is 1, and both registries are at their real addresses. */
+const startNodeProgram = (): Promise<NodeProgram> => (hasAnvil ? startAnvil() : startEvm());
+
+async function startAnvil(): Promise<NodeProgram> {
+  const folder = mkdtempSync(join(tmpdir(), 'delegations-anvil-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const program = OWN ?? fetchAnvil(folder);
+    const port = freePort();
+    const command = [program, '--host', '127.0.0.1', '--port', String(port), '--chain-id', '1', '--silent'];
+    const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' });
+    const stop = async () => {
+      child.kill();
+      await child.exited;
+      remove();
+    };
+    const url = `http://127.0.0.1:${port}`;
+    const rpc = createRpc(url);
+    try {
+      for (let left = 300; (await rpc.call('eth_chainId', []).catch(() => null)) !== '0x1'; left--) {
+        if (left === 0 || child.exitCode !== null) throw new Error(`anvil did not start: exit code ${child.exitCode}`);
+        await Bun.sleep(100);
+      }
+      await rpc.call('anvil_setCode', [MAINNET.registries[1], artifacts.RegistryV1.code]);
+      await rpc.call('anvil_setCode', [MAINNET.registries[2], artifacts.RegistryV2.code]);
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+    return { url, rpc, stop };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Downloads the package without running its install script. */
+function fetchAnvil(folder: string): string {
+  console.error(`This test runs on anvil: downloading ${ANVIL} from npm into a temporary folder.`);
+  for (const command of [
+    ['npm', 'pack', ANVIL, '--silent'],
+    ['sh', '-c', 'tar xzf *.tgz'],
+  ]) {
+    const { exitCode, stderr } = Bun.spawnSync(command, { cwd: folder, timeout: 120_000 });
+    if (exitCode !== 0) throw new Error(`${command.join(' ')} failed: ${stderr.toString().slice(-300)}`);
+  }
+  return join(folder, 'package/bin/anvil');
+}
 
 const ROUNDS = 24;
 
@@ -66,7 +138,7 @@ test(`${NODE_PROGRAM}: after growth, reorgs and shorter branches every check equ
       const tip = await tipOf();
       one.clock = Math.max(one.clock, tip.timestamp * 1000);
       for (let left = 6; left > 0; left--) {
-        await one.settle();
+        await one.catchUp();
         if ((await one.store.chain(1))?.head?.hash === tip.hash) return tip;
         one.clock += 61_000;
       }

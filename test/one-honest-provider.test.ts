@@ -9,7 +9,6 @@ import { StoreError } from '../src/store/errors.ts';
 import { describeHalt, type Halt } from '../src/store/halt.ts';
 import type { Batch, Store } from '../src/store/store.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, Refusal } from './support/fake-node.ts';
-import { WALLETS } from './support/lives.ts';
 import {
   becomesOtherChain,
   capByBytes,
@@ -28,8 +27,9 @@ import {
   together,
   UNKNOWN_FORM,
 } from './support/node-quirks.ts';
-import { unreadRevocations } from './support/unread-revocations.ts';
+import { unreadRevocations } from './support/stored.ts';
 import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type MadeChain, type World, type WorldOptions } from './support/world.ts';
 
 const [V, D, E] = WALLETS;
@@ -282,11 +282,11 @@ describe('18: responses that are truncated silently', () => {
     test(`18: ${name}: the whole history is there, and so are the newest blocks`, () =>
       inWorld({ blocks: LONG, history: busy }, async (world, node) => {
         node.fault = fault;
-        await world.one.settle(100);
+        await world.one.catchUp(100);
         expect(await stored(world)).toEqual(written(world));
         expect(await world.expectRight()).toBeNull();
         world.grow(30, both);
-        await world.one.settle(1);
+        await world.one.catchUp(1);
         expect(await stored(world)).toEqual(written(world));
         expect(await world.expectRight()).toBeNull();
       }));
@@ -305,13 +305,13 @@ describe('19: a URL that leads to another chain', () => {
 
   test('19: before any block is final, none of its data is stored, and the node is used again when its chain is back', () =>
     inWorld({ blocks: 5, history: { 3: [grants(D)] } }, async (world, node) => {
-      await world.one.settle();
+      await world.one.catchUp();
       const before = await world.one.store.chain(1);
       expect(before).toMatchObject({ verified: null, head: { hash: world.chain.at(-1)?.hash as string } });
       node.fault = becomesOtherChain(node, { chainId: 10, chain: foreign(12) });
       for (let turn = 0; turn < 10; turn++) {
         world.one.clock += 20_000;
-        await world.one.settle(3);
+        await world.one.catchUp(3);
       }
       expect((await world.one.store.chain(1))?.head).toEqual(before?.head as never);
       expect(typesOf(world)).toEqual([]);
@@ -329,10 +329,10 @@ describe('19: a URL that leads to another chain', () => {
     for (const more of [3, 40]) {
       for (let after = 0; after < 12; after++) {
         await inWorld({ blocks: 5, history: { 3: [grants(D)] } }, async (world, node) => {
-          await world.one.settle();
+          await world.one.catchUp();
           world.grow(more, quiet);
           node.fault = becomesOtherChain(node, { chainId: 10, chain: foreign(5 + more + 2) }, after);
-          await world.one.settle(5);
+          await world.one.catchUp(5);
           expect(isForeign((await world.one.store.chain(1))?.head?.hash)).toBe(false);
           expect(await world.difference()).toBeNull();
         });
@@ -435,7 +435,7 @@ describe('22: a reorg to a shorter branch', () => {
   test('22: the yes of a block that vanished is not served after the next tick, with one node', () =>
     inWorld({ history: { 10: [grants(E)] } }, async (world) => {
       world.grow(5, (turn) => (turn === 1 ? [grants(D)] : []));
-      await world.one.settle();
+      await world.one.catchUp();
       expect((await world.one.store.check(1, isGranted)).granting).toHaveLength(1);
       world.reorg(5, 2, quiet);
       await world.one.follower.tick();
@@ -459,12 +459,12 @@ describe('23: a provider that has none of our blocks', () => {
         node.chain = other;
         for (let turn = 0; turn < 4; turn++) {
           world.one.clock += 20_000;
-          await world.one.settle(3);
+          await world.one.catchUp(3);
         }
         expect(await haltOf(world)).toMatchObject({ code: 'finality-violation', block: before?.verified as number });
         for (let turn = 0; turn < 8; turn++) {
           world.one.clock += 20_000;
-          await world.one.settle(3);
+          await world.one.catchUp(3);
         }
         const halt = await haltOf(world);
         expect(halt).toMatchObject({ code: 'finality-violation', foreign: true });
@@ -483,7 +483,7 @@ describe('23: a provider that has none of our blocks', () => {
       node.chain = world.chain.slice(0, 60);
       for (let turn = 0; turn < 12; turn++) {
         world.one.clock += 20_000;
-        await world.one.settle(3);
+        await world.one.catchUp(3);
       }
       expect(await haltOf(world)).toBeNull();
       expect(world.one.providers.all[0]?.failure?.cause).toBe('behind');
@@ -552,7 +552,7 @@ describe('25: the first pass of the audit', () => {
       expect(half).toBeGreaterThan(FIRST);
       expect(half).toBeLessThan(verified);
       world.one.restart();
-      await world.one.settle();
+      await world.one.catchUp();
       const auditor = auditorOf(world);
       expect(await lowestAsked(node, () => auditor.run())).toBe(half + 1);
       while (await auditor.run());
@@ -600,7 +600,7 @@ describe('9: the store fails', () => {
           expect({ penalty, failure }).toEqual({ penalty: 0, failure: null });
         }
         isBroken = false;
-        await world.one.settle();
+        await world.one.catchUp();
         expect(await world.expectRight()).toBeNull();
       });
     });

@@ -12,7 +12,6 @@ import { createLimiter } from '../src/http/limiter.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, Store } from '../src/store/store.ts';
-import { admissionOf } from './support/admission.ts';
 import { temporaryPath } from './support/engines.ts';
 import {
   address,
@@ -26,8 +25,7 @@ import {
   revocation,
   timeOf,
 } from './support/fixtures.ts';
-import { serviceOf } from './support/serving.ts';
-import { BAD_TOKEN_ID, tokensOf } from './support/token-stub.ts';
+import { admissionOf, BAD_TOKEN_ID, serviceOf, tokensOf } from './support/serving.ts';
 
 interface Documented {
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;

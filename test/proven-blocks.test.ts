@@ -1,4 +1,4 @@
-// What a block contains is computed from its hash: lies that a majority, a longer list or an older witness would have believed.
+// What a block contains is computed from its hash: lies that a majority, a longer list or an older opinion would have believed.
 
 import { describe, expect, test } from 'bun:test';
 import { createAuditor } from '../src/chain/follow/auditor.ts';
@@ -22,9 +22,9 @@ import {
 } from './support/fake-node.ts';
 import { following } from './support/following.ts';
 import { causeOf, grantCall, grants, holds, invented, quiet, STRANGER, shows } from './support/lies.ts';
-import { WALLETS } from './support/lives.ts';
 import { noReceipts, on } from './support/node-quirks.ts';
 import { MAINNET } from './support/vectors.ts';
+import { WALLETS } from './support/wallets.ts';
 import { createWorld, FIRST, type World, type WorldOptions } from './support/world.ts';
 
 const [V, D, E] = WALLETS;
@@ -53,7 +53,7 @@ async function watch(world: World, minutes: number, look: () => Promise<boolean>
   let isWrong = false;
   for (let turn = 0; turn < 5 * minutes; turn++) {
     world.grow(1, quiet);
-    await world.one.settle(2);
+    await world.one.catchUp(2);
     isWrong ||= await look();
   }
   return isWrong;
@@ -125,7 +125,7 @@ describe('one honest and one lying node', () => {
 
 inWorld('a reorg while the window is read again disputes no wallet', {}, async (world, node) => {
   world.grow(2, () => grants(D));
-  await world.one.settle();
+  await world.one.catchUp();
   let isDone = false;
   node.fault = ({ method, params }, honest) => {
     if (method === 'eth_getLogs' && params[0].fromBlock && !isDone) {
@@ -135,9 +135,9 @@ inWorld('a reorg while the window is read again disputes no wallet', {}, async (
     return honest();
   };
   world.one.clock += 61_000;
-  await world.one.settle(1);
+  await world.one.catchUp(1);
   expect([isDone, (await world.one.store.chain(1))?.disputes]).toEqual([true, []]);
-  await world.one.settle(3);
+  await world.one.catchUp(3);
   expect([await holds(world, D), await holds(world, E)]).toEqual([false, true]);
   expect(causeOf(world, 0)).not.toBe('wrong-data');
 });
@@ -150,7 +150,7 @@ inWorld(
     world.reorg(2, 2);
     other.chain = before;
     world.one.clock += 61_000;
-    await world.one.settle(2);
+    await world.one.catchUp(2);
     expect(world.one.providers.all.map(({ failure }) => failure)).toEqual([null, null]);
   },
 );
@@ -168,7 +168,7 @@ describe('a single node that lies', () => {
       node.fault = shows(node, (block) => (block.number === FIRST + 40 ? lie(block) : null));
       const head = (await world.one.store.chain(1))?.head?.number;
       world.grow(1, () => [...grants(D), { call: ['v2', V, 'delegateAll', [D, NO_RIGHTS, false]], direct: true }]);
-      await world.one.settle(3);
+      await world.one.catchUp(3);
       expect((await world.one.store.chain(1))?.head?.number).toBe(head as number);
       expect(causeOf(world, 0)).toBe('wrong-data');
       node.fault = null;
@@ -181,7 +181,7 @@ describe('a single node that lies', () => {
   inWorld('hides logs where blooms are clear: they are found at once', {}, async (world, node) => {
     node.fault = on('eth_getLogs', () => []);
     world.grow(1, () => grants(D));
-    await world.one.settle(1);
+    await world.one.catchUp(1);
     expect(await holds(world, D)).toBe(true);
     expect(causeOf(world, 0)).toBe('inconsistent');
     expect(world.one.follower.evidence.receipts).toBeGreaterThan(0);
@@ -195,7 +195,7 @@ describe('a single node that lies', () => {
       const withoutReceipts = noReceipts(node);
       node.fault = (question, honest) => (question.method === 'eth_getLogs' ? [] : withoutReceipts(question, honest));
       world.grow(1, () => grants(D));
-      await world.one.settle(3);
+      await world.one.catchUp(3);
       expect((await world.one.store.chain(1))?.head?.number).toBe(head as number);
     },
   );
@@ -210,7 +210,7 @@ describe('a single node that lies', () => {
       for (let turn = 0; turn < blocks; turn++) {
         world.grow(1, () => grants(turn % 2 === 0 ? D : E));
         world.one.clock += 30_000;
-        await world.one.settle(1);
+        await world.one.catchUp(1);
       }
       const found = (await world.one.store.logs(1, { from: FIRST, to: FIRST + 1000, limit: 1000 })).length;
       const { receipts, compared } = world.one.follower.evidence;
@@ -228,7 +228,7 @@ describe('a single node that lies', () => {
       direct,
     });
     world.grow(1, () => [v1('delegateForAll', [D, true]), v1('delegateForAll', [E, true])]);
-    await world.one.settle();
+    await world.one.catchUp();
     const asksV1 = (to: string) =>
       world.one.store
         .check(1, { version: 1, scope: 'all', from: V, to } as never)
@@ -243,7 +243,7 @@ describe('a single node that lies', () => {
       return answer;
     };
     world.grow(1, () => [v1('revokeDelegate', [D])]);
-    await world.one.settle();
+    await world.one.catchUp();
     // Its storage is unproven, but the only word there is about the state: it is honest here.
     expect([await asksV1(D), await asksV1(E)]).toEqual([false, true]);
   });
@@ -318,7 +318,7 @@ describe('history', () => {
     world.grow(200, (turn) => (turn === 60 ? grants(D) : []));
     let isServed = false;
     for (let turn = 0; turn < 60; turn++) {
-      await world.one.settle(1);
+      await world.one.catchUp(1);
       const state = await world.one.store.chain(1);
       isServed ||= (await holds(world, E)) && state?.proving === false;
     }
@@ -343,7 +343,7 @@ describe('whether blocks can be proven', () => {
     });
     for (const [position, { fault }] of nodes.entries()) (world.nodes[position] as FakeNode).fault = fault ?? null;
     const one = await following(world.nodes, { firstBlock: FIRST, clock: world.one.clock, network: network(provable) });
-    await one.settle(5);
+    await one.catchUp(5);
     const state = await one.store.chain(1);
     const result = { provable: state?.provable ?? null, head: state?.head?.number ?? null, events: one.events };
     await one.close();
@@ -380,11 +380,11 @@ describe('whether blocks can be proven', () => {
     const [node] = world.nodes as [FakeNode];
     node.fault = noRoot;
     const one = await following([node], { firstBlock: FIRST, clock: world.one.clock, network: network(undefined) });
-    await one.settle(5);
+    await one.catchUp(5);
     expect(await one.store.chain(1)).toMatchObject({ provable: false, head: { number: FIRST + 4 } });
     node.fault = null;
     one.clock += 601_000;
-    await one.settle(5);
+    await one.catchUp(5);
     expect((await one.store.chain(1))?.provable).toBe(true);
     await one.close();
     await world.close();

@@ -9,7 +9,7 @@ import { following } from './support/following.ts';
 import { asText } from './support/questions.ts';
 import { truthOf } from './support/recorded-truth.ts';
 import { replayOf } from './support/replay.ts';
-import { unreadRevocations } from './support/unread-revocations.ts';
+import { unreadRevocations } from './support/stored.ts';
 import { REPLAYED, type Recording } from './support/vectors.ts';
 
 /**
@@ -92,7 +92,7 @@ for (const recording of REPLAYED) {
         const clock = (chain[half - 1] as FakeBlock).timestamp * 1000;
         const used = nodes === 2 ? [lagging, node] : [node];
         const one = await following(used, { firstBlock: first.number, clock });
-        await one.settle();
+        await one.catchUp();
         const steps = { compared: 0, wrong: 0 };
         const atHead = async (upTo: number) => {
           const state = await one.store.chain(1);
@@ -111,12 +111,12 @@ for (const recording of REPLAYED) {
           node.chain = chain.slice(0, upTo);
           lagging.chain = chain.slice(0, upTo - 3);
           one.clock = (chain[upTo - 1] as FakeBlock).timestamp * 1000 + 5000;
-          await one.settle(4);
+          await one.catchUp(4);
           await atHead(upTo);
         }
         lagging.chain = chain;
         one.clock += 120_000;
-        await one.settle();
+        await one.catchUp();
         expect((await one.store.chain(1))?.head?.hash).toBe(chain.at(-1)?.hash as Address);
         expect((await unreadRevocations(one.store, 1)).length).toBe(0);
         // However it was read, the index is the same to the last log: what holds for one holds for all.

@@ -4,10 +4,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, ChainState, Store } from '../src/store/store.ts';
-import { behind } from './support/behind.ts';
 import { asksAll } from './support/chain.ts';
 import { ENGINES } from './support/engines.ts';
 import { address, block, COLD, ended, granted, timeOf } from './support/fixtures.ts';
+import { runSql } from './support/run-sql.ts';
 import { appOf } from './support/serving.ts';
 
 for (const engine of ENGINES) {
@@ -33,8 +33,8 @@ for (const engine of ENGINES) {
       const catalog = url.startsWith('sqlite:')
         ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
         : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'";
-      const tables = (await behind(url, catalog)).map(({ name }) => String(name));
-      for (const table of tables) if (!table.startsWith('kept_')) await behind(url, statement(table));
+      const tables = (await runSql(url, catalog)).map(({ name }) => String(name));
+      for (const table of tables) if (!table.startsWith('kept_')) await runSql(url, statement(table));
     }
     const restore = async () => {
       await eachTable((table) => `DELETE FROM ${table}`);

@@ -13,7 +13,7 @@ import { execute, fund, OWNER, send } from './support/evm-wallets.ts';
 import { type Following, following } from './support/following.ts';
 import { type RpcProxy, startRpcProxy } from './support/rpc-proxy.ts';
 import { appOf } from './support/serving.ts';
-import { unreadRevocations } from './support/unread-revocations.ts';
+import { unreadRevocations } from './support/stored.ts';
 import { MAINNET } from './support/vectors.ts';
 
 const wallet = (name: number): Address => `0x${name.toString(16).padStart(4, '0').repeat(10)}`;
@@ -65,7 +65,7 @@ describe('eight contract wallets that revoke a delegate in every block', () => {
       await execute(evm.rpc, attacker, grants);
     }
     const tip = await mine();
-    await one.settle();
+    await one.catchUp();
     expect(one.follower.state?.head?.number).toBe(tip.number);
 
     const [v2Cold, v2Hot] = [ordinary[0] as Address, wallet(0xe000)];
@@ -162,7 +162,7 @@ describe('a wallet whose state is too large for every node', () => {
         const isGetter = method === 'eth_call' && getters.some((selector) => data.startsWith(selector));
         return isGetter && attackers.some((one) => data.endsWith(one.slice(2))) ? 'out of gas' : null;
       };
-      await one.settle();
+      await one.catchUp();
 
       const revoke = (who: Address, whom: Address): [Address, RegistryCall[]] => [
         who,
@@ -206,7 +206,7 @@ describe('a wallet with more delegates than are settled together', () => {
     await fund(evm.rpc, [v2Cold]);
     const asksV2: Question = { version: 2, scope: 'all', from: v2Cold, to: v2Hot, rights: NO_RIGHTS };
     const asks = (delegate: Address): Question => ({ version: 1, scope: 'all', from: vault, to: delegate });
-    await one.settle();
+    await one.catchUp();
 
     /** Adds a block. v2 must be answered at the head, and no pair wrongly. Returns the pairs that got an error. */
     let turn = 0;
@@ -242,7 +242,7 @@ describe('a wallet with more delegates than are settled together', () => {
       wallet(0x4003),
       delegates.slice(1).map((delegate): RegistryCall => ['v1', wallet(0x4003), 'delegateForAll', [delegate, true]]),
     );
-    await one.settle();
+    await one.catchUp();
     await execute(evm.rpc, smaller, [['v1', smaller, 'revokeDelegate', [STRANGER]]]);
     await next();
     expect(new Set((await unreadRevocations(one.store, 1)).map((unread) => unread.vault))).toEqual(new Set([vault]));

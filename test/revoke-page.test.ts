@@ -8,6 +8,7 @@ import { type Address, type Delegation, MAX_UINT256 } from '../src/registry/dele
 import { encodeCall, grantCall, revokeCall } from '../src/registry/registry-call.ts';
 import { delegationOf, grantId, grantIdOf, revokeLink } from '../src/web/grant-id.ts';
 import { accessibilityFaults } from './support/axe.ts';
+import { WalletError, type WalletOptions, type WalletVisit } from './support/browser-wallet.ts';
 import {
   CONTRACT,
   everyKind,
@@ -18,7 +19,6 @@ import {
   useRevokeRig,
   VOTE,
 } from './support/revoke-rig.ts';
-import { type SendingWallet, WalletError, type WalletOptions } from './support/sending-wallet.ts';
 
 const rig = useRevokeRig();
 
@@ -32,7 +32,7 @@ const saidToEnd = (page: Page) =>
   >;
 
 /** Revokes by the page, and returns what it said and what really ended. */
-async function revokeBy({ page, sent }: SendingWallet, url: string, owner: Address) {
+async function revokeBy({ page, sent }: WalletVisit, url: string, owner: Address) {
   const before = await rig.idsOf(owner);
   await page.goto(url);
   const said = await saidToEnd(page);
@@ -103,7 +103,7 @@ describe('a wallet that does not do as asked', () => {
   beforeAll(() => rig.grant([single, grantOf(owner, 2, 'ERC20')]));
 
   /** Clicks, and returns what the page says once it has stopped. */
-  async function refusal(answer: WalletOptions['answer'], account: string = owner) {
+  async function refusal(answer: WalletOptions['answer'] | undefined, account: string = owner) {
     const { page, sent } = await rig.open(rig.linkOf(owner, single), account, answer === undefined ? {} : { answer });
     await button(page).click();
     await progress(page).and(page.locator('.trouble')).waitFor();
@@ -169,7 +169,7 @@ describe('a wallet that does not do as asked', () => {
     // A plain window.ethereum, with the account in capitals.
     const { page, sent, complaints } = await rig.open(rig.linkOf(owner, single), `0x${owner.slice(2).toUpperCase()}`, {
       answer,
-      plain: true,
+      setup: 'window.ethereum = provider',
     });
     const press = page.getByRole('button', { name: 'Revoke with your browser wallet' });
     await press.click();

@@ -79,7 +79,7 @@ async function runFast(): Promise<number> {
   const code = files.length === 0 ? 1 : await bunTest(files, FAST);
   const whats = [...new Set(out.flatMap(({ needs }) => needs))].sort();
   if (files.length === 0) console.log('fast: ran nothing.');
-  else console.log(`fast: ran SQLite only, one of three recordings and ${FAST.FOLLOW_RUNS} random lives.`);
+  else console.log(`fast: ran SQLite only, one of three recordings and ${FAST.FOLLOW_RUNS} random chains.`);
   if (out.length > 0) console.log(`fast: left out ${out.length} files that need ${whats.join(', ')}:`);
   for (const { path, needs } of out) console.log(`  ${path} (${needs.join(', ')})`);
   console.log('fast: npm test runs everything.');

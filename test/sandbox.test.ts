@@ -12,6 +12,7 @@ import { createRpc } from '../src/chain/rpc/rpc.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
 import { requirePorts, sandboxSettings } from '../src/sandbox/sandbox-settings.ts';
 import { COLD, CONTRACTS, HOT } from '../src/sandbox/wallets.ts';
+import { eventually } from './support/eventually.ts';
 import { type SandboxProcess, startSandbox } from './support/sandbox-process.ts';
 import { runCommand } from './support/serve-process.ts';
 
@@ -26,13 +27,6 @@ interface Sandbox extends SandboxProcess {
 function start(environment: Record<string, string> = {}, ...options: string[]): Sandbox {
   const folder = mkdtempSync(join(scratch, 'run-'));
   return { ...startSandbox({ TMPDIR: folder, ...environment }, ...options), folder };
-}
-
-async function until(what: string, isTrue: () => boolean): Promise<void> {
-  for (let left = 600; !isTrue(); left--) {
-    if (left === 0) throw new Error(`not within 60 s: ${what}`);
-    await Bun.sleep(100);
-  }
 }
 
 /** The descendants of a process. */
@@ -52,8 +46,8 @@ function processesBelow(pid: number): number[] {
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 
 async function expectNothingLeft(processes: readonly number[], folder: string): Promise<void> {
-  await until('all processes are gone', () => !processes.some(isAlive));
-  await until('all files are gone', () => readdirSync(folder).length === 0);
+  await eventually('all processes are gone', () => !processes.some(isAlive));
+  await eventually('all files are gone', () => readdirSync(folder).length === 0);
 }
 
 /** The command answers as the API does. */
@@ -118,7 +112,7 @@ test('gives the printed answers, which the contracts confirm, keeps producing bl
   await expectHolders(origin);
   expect(new Set(printed.map(({ answer }) => answer)).size).toBeGreaterThan(2);
   for (const [, link = ''] of text.matchAll(/^ {4}(http:\S+\/\w+) /gm)) expect((await fetch(link)).status).toBe(200);
-  await until('something happens', () => /^ {2}· /m.test(sandbox.text()));
+  await eventually('something happens', () => /^ {2}· /m.test(sandbox.text()));
 
   sandbox.child.kill('SIGINT');
   expect(await sandbox.child.exited).toBe(0);
@@ -144,7 +138,7 @@ test('when it is killed, its child processes exit too', async () => {
   expect(processes.length).toBeGreaterThanOrEqual(2);
   sandbox.child.kill('SIGKILL');
   await sandbox.child.exited;
-  await until('all processes are gone', () => !processes.some(isAlive));
+  await eventually('all processes are gone', () => !processes.some(isAlive));
 });
 
 test('when it is stopped, it exits at once: nothing keeps it alive until the next transaction', async () => {

@@ -6,7 +6,7 @@
 import { expect, test } from 'bun:test';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
-import { type Honesty, type Life, live } from './support/simulated-life.ts';
+import { type Honesty, type SimulatedRun, simulate } from './support/simulated-run.ts';
 
 const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 60);
 const FIRST_SEED = Number(process.env['FOLLOW_SEED'] ?? 1);
@@ -15,28 +15,26 @@ const LONGEST_MS = process.env['FOLLOW_RUNS'] === undefined ? 1_200_000 : 2 ** 3
 /** Stop after this many wrong runs. */
 const MOST_WRONG = Number(process.env['FOLLOW_WRONG'] ?? 10);
 
-async function livesOf(honesty: Honesty, runs: number, isProvable = true): Promise<string[]> {
+async function simulateAll(honesty: Honesty, runs: number, isProvable = true): Promise<string[]> {
   const wrong: string[] = [];
   const meanwhile: string[] = [];
   const began = performance.now();
-  let lives = 0;
+  let done = 0;
   const store = await openStore(`sqlite:${temporaryPath('simulation.db')}`);
-  for (let seed = FIRST_SEED; seed < FIRST_SEED + runs && wrong.length < MOST_WRONG; seed++, lives++) {
-    const life = await live(store, seed, honesty, isProvable).catch((error): Life => {
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + runs && wrong.length < MOST_WRONG; seed++, done++) {
+    const run = await simulate(store, seed, honesty, isProvable).catch((error): SimulatedRun => {
       return { wrong: `threw ${(error as Error).stack}`, meanwhile: null, quirks: [] };
     });
-    const where = `seed ${seed} (${life.quirks.join(', ')})`;
-    if (life.wrong !== null) wrong.push(`${where}: ${life.wrong}`);
-    if (life.meanwhile !== null) meanwhile.push(`${where}: ${life.meanwhile}`);
-    if ((lives + 1) % 500 === 0) console.log(`${lives + 1} lives`, [...wrong, ...meanwhile]);
+    const where = `seed ${seed} (${run.quirks.join(', ')})`;
+    if (run.wrong !== null) wrong.push(`${where}: ${run.wrong}`);
+    if (run.meanwhile !== null) meanwhile.push(`${where}: ${run.meanwhile}`);
+    if ((done + 1) % 500 === 0) console.log(`${done + 1} runs`, [...wrong, ...meanwhile]);
   }
   await store.close();
-  const rate = (1000 * lives) / (performance.now() - began);
+  const rate = (1000 * done) / (performance.now() - began);
   const seen = meanwhile.length === 0 ? '' : `, ${meanwhile.length} with a wrong answer meanwhile`;
   const kind = isProvable ? '' : ' and no proofs';
-  console.log(
-    `${lives} lives with ${honesty} honest${kind}, ${rate.toFixed(1)} a second: ${wrong.length} wrong${seen}`,
-  );
+  console.log(`${done} runs with ${honesty} honest${kind}, ${rate.toFixed(1)} a second: ${wrong.length} wrong${seen}`);
   return [...wrong, ...meanwhile];
 }
 
@@ -55,7 +53,7 @@ const ONCE_WRONG: readonly (readonly [seed: number, honesty: Honesty, isProvable
 test('seeds that gave a wrong answer once', async () => {
   const store = await openStore(`sqlite:${temporaryPath('once-wrong.db')}`);
   for (const [seed, honesty, isProvable] of ONCE_WRONG) {
-    const { wrong, meanwhile } = await live(store, seed, honesty, isProvable);
+    const { wrong, meanwhile } = await simulate(store, seed, honesty, isProvable);
     expect([seed, wrong, meanwhile]).toEqual([seed, null, null]);
   }
   await store.close();
@@ -64,7 +62,7 @@ test('seeds that gave a wrong answer once', async () => {
 test(
   'with one honest node nothing is ever wrong while it is reachable, and the index is right in the end',
   async () => {
-    expect(await livesOf('one', Math.ceil(0.5 * RUNS))).toEqual([]);
+    expect(await simulateAll('one', Math.ceil(0.5 * RUNS))).toEqual([]);
   },
   LONGEST_MS,
 );
@@ -72,7 +70,7 @@ test(
 test(
   'with no honest node nothing is wrong about a block of the chain',
   async () => {
-    expect(await livesOf('none', Math.ceil(0.2 * RUNS))).toEqual([]);
+    expect(await simulateAll('none', Math.ceil(0.2 * RUNS))).toEqual([]);
   },
   LONGEST_MS,
 );
@@ -80,7 +78,7 @@ test(
 test(
   'without proofs, with one honest node: right in the end',
   async () => {
-    expect(await livesOf('one', Math.ceil(0.2 * RUNS), false)).toEqual([]);
+    expect(await simulateAll('one', Math.ceil(0.2 * RUNS), false)).toEqual([]);
   },
   LONGEST_MS,
 );
@@ -88,7 +86,7 @@ test(
 test(
   'without proofs, with no honest node: a right answer never changes to a wrong one',
   async () => {
-    expect(await livesOf('none', Math.ceil(0.05 * RUNS), false)).toEqual([]);
+    expect(await simulateAll('none', Math.ceil(0.05 * RUNS), false)).toEqual([]);
   },
   LONGEST_MS,
 );
@@ -96,7 +94,7 @@ test(
 test(
   'all nodes are honest: right in the end',
   async () => {
-    expect(await livesOf('all', Math.ceil(0.05 * RUNS))).toEqual([]);
+    expect(await simulateAll('all', Math.ceil(0.05 * RUNS))).toEqual([]);
   },
   LONGEST_MS,
 );

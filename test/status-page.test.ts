@@ -86,7 +86,7 @@ test('the sandbox is up to date, and the operator finds providers without their 
   await page.close();
 });
 
-test('every state is told in words, and accessible at both widths and in both themes', async () => {
+test('every state is described in words, and accessible at both widths and in both themes', async () => {
   for (const width of [1280, 390]) {
     const page = await visit(`${server.url}/status`, width);
     expect(await page.locator('#summary').innerText()).toMatch(/^2 of 6 chains are up to date\. The answers of /);

@@ -7,6 +7,7 @@ import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { AnswerBlock, Store } from '../src/store/store.ts';
 import { ENGINES } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
 import { COLD, CONTRACT, HOT } from './support/fixtures.ts';
 import { createRandom } from './support/random.ts';
 import { amountAt, nextCommit } from './support/writer.ts';
@@ -37,14 +38,6 @@ function startWriter(url: string) {
   };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 120_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error('The writer printed nothing for 120 s');
-    await Bun.sleep(5);
-  }
-}
-
 const amountOf = ({ number, hash }: AnswerBlock) => amountAt(number, Number.parseInt(hash?.slice(2, 10) ?? '0', 16));
 
 /** Every block has its own answer, and a rebuild from the logs gives the same one. */
@@ -68,7 +61,7 @@ for (const engine of ENGINES) {
       for (let round = 0; round < 12; round++) {
         const writer = startWriter(url);
         // Reorgs are among the last commits too.
-        await until(() => writer.said().split('\n').length > 1 + round);
+        await eventually('the writer has committed', () => writer.said().split('\n').length > 1 + round);
         await Bun.sleep(random() * 20);
         const { turns, last } = await writer.kill();
         const store = await openStore(url);
@@ -117,7 +110,7 @@ for (const engine of ENGINES) {
       };
       for (let round = 0; round < 8; round++) {
         const writer = startWriter(url);
-        await until(() => writer.said().includes('\n'));
+        await eventually('the writer has committed', () => writer.said().includes('\n'));
         const beside = await openStore(url, { readOnly: true });
         // Every fifth commit is a reorg.
         while (writer.said().split('\n').length < 12) {
@@ -140,7 +133,7 @@ for (const engine of ENGINES) {
     test('readers next to a writer always see the rows of the block that their answer names', async () => {
       const url = await engine.fresh();
       const writer = startWriter(url);
-      await until(() => writer.said().includes('\n'));
+      await eventually('the writer has committed', () => writer.said().includes('\n'));
       const reader = await openStore(url, { readOnly: true });
       const seen = new Set<number>();
       for (let asked = 0; asked < 500 || seen.size < 20; asked++) {

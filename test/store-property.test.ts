@@ -23,14 +23,22 @@ import type {
   Settlement,
   Store,
 } from '../src/store/store.ts';
-import { eventOfCall } from './support/calls.ts';
-import { documentedCopy } from './support/documented-copy.ts';
+import { documentedCopy } from './support/code-blocks.ts';
 import { ENGINES } from './support/engines.ts';
 import { createFeedReader } from './support/feed-reader.ts';
-import { questionsFor, truthOf } from './support/life-questions.ts';
-import { anyStep, CONTRACTS, type LifeBlock, type LifeCall, ONCE_WRONG, type Step, WALLETS } from './support/lives.ts';
+import {
+  anyStep,
+  eventOfCall,
+  type HistoryBlock,
+  type HistoryCall,
+  ONCE_WRONG,
+  questionsFor,
+  type Step,
+  truthOf,
+} from './support/histories.ts';
 import { createModel, type Model } from './support/model.ts';
 import { appOf } from './support/serving.ts';
+import { CONTRACTS, WALLETS } from './support/wallets.ts';
 
 const RUNS = { SQLite: 80, PostgreSQL: 20 };
 /** For longer runs: see CONTRIBUTING.md. */
@@ -39,7 +47,7 @@ const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_QUESTIONS } = process.env;
 const QUESTIONS = Number(PROPERTY_QUESTIONS ?? 1);
 
 interface TrueBlock extends BlockRef {
-  readonly calls: readonly LifeCall[];
+  readonly calls: readonly HistoryCall[];
 }
 /** A wallet's revocations in a block that do not name the delegate. */
 interface Gap {
@@ -76,7 +84,7 @@ const FILTERS = [undefined, ...WALLETS, NOBODY].flatMap((wallet) =>
 const FILTERS_PER_STEP = 6;
 
 /** A true chain, and the steps that a follower applies to the store. */
-async function createLife(store: Store, replica: Store) {
+async function createHistory(store: Store, replica: Store) {
   const chainId = ++chains;
   let { epoch } = await store.claim(chainId, FIRST);
   let head: BlockRef | null = null;
@@ -164,7 +172,7 @@ async function createLife(store: Store, replica: Store) {
     );
 
   /** Extends the true chain, and returns the batch that a follower would apply. */
-  const extend = (planned: readonly LifeBlock[]): BlockInput[] =>
+  const extend = (planned: readonly HistoryBlock[]): BlockInput[] =>
     planned.map(({ gap, seconds, calls }) => {
       const last = history.at(-1);
       const number = (last?.number ?? FIRST - 1) + gap;
@@ -266,7 +274,7 @@ async function createLife(store: Store, replica: Store) {
 
   /** The history of every wallet is what the changes tell of it, the newest grant first. */
   const compareHistory = async (block: number, revision: number, mayRefuse: boolean) => {
-    const told = reader.grantsAt(block);
+    const granted = reader.grantsAt(block);
     const direction = DIRECTIONS[block % DIRECTIONS.length];
     for (const wallet of WALLETS) {
       const found: HistoryEntry[] = [];
@@ -289,7 +297,7 @@ async function createLife(store: Store, replica: Store) {
       }
       const line = (grant: Delegation & { since: LogPosition }, until: LogPosition | null) =>
         `${textOf(grant)} ${grant.since.block}.${grant.since.logIndex} ${until?.block}.${until?.logIndex}`;
-      const own = told.filter(({ delegation }) => isListed(delegation, wallet, direction)).reverse();
+      const own = granted.filter(({ delegation }) => isListed(delegation, wallet, direction)).reverse();
       const order = (one: { delegation: { since: LogPosition } }, other: { delegation: { since: LogPosition } }) =>
         other.delegation.since.block - one.delegation.since.block ||
         other.delegation.since.logIndex - one.delegation.since.logIndex;
@@ -424,10 +432,10 @@ async function createLife(store: Store, replica: Store) {
               `${textOf(delegation)} since ${delegation.since.block}.${delegation.since.logIndex}`;
             expect(found.map(line)).toEqual(truth.map(line));
             for (const one of [reader, lateReader]) {
-              const told = one
+              const listed = one
                 .heldAt(block)
                 .filter((delegation) => delegation.version === version && isListed(delegation, wallet, direction));
-              expect(told.map(line).sort()).toEqual(truth.map(line).sort());
+              expect(listed.map(line).sort()).toEqual(truth.map(line).sort());
             }
             if (block < newest && block % 2 === 0) return;
             const packed = truth.map((one) => {
@@ -549,17 +557,17 @@ for (const engine of ENGINES) {
       const numRuns = PROPERTY_RUNS === undefined ? RUNS[engine.name] : Number(PROPERTY_RUNS);
       await fc.assert(
         fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 7 }), async (steps) => {
-          const life = await createLife(store, replica);
+          const history = await createHistory(store, replica);
           for (const next of [...steps, { type: 'repair', reread: false } as const]) {
-            await life.take(next);
-            await life.compare();
+            await history.take(next);
+            await history.compare();
           }
-          life.end();
+          history.end();
         }),
         { numRuns, seed: Number(PROPERTY_SEED ?? 1), examples: ONCE_WRONG.map((steps) => [steps]) },
       );
       console.log(
-        `${engine.name}: ${numRuns} random lives, ${memberships} memberships, ${grants} grants in histories, ` +
+        `${engine.name}: ${numRuns} random histories, ${memberships} memberships, ${grants} grants in histories, ` +
           `${entries} changes, ${filtered} by filters, ${undone} undos, ${copied} lists of a copy over HTTP, 0 differences`,
       );
       await replica.close();

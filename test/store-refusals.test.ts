@@ -184,8 +184,8 @@ for (const engine of ENGINES) {
 
     test('block times from logs are marked until a header confirms or corrects them', async () => {
       const chain = await newChain();
-      const told = { ...block(103, [granted('ALL')]), timestamp: timeOf(102), timeFrom: 'log' as const };
-      await chain.add([block(101), told, block(105)]);
+      const fromLog = { ...block(103, [granted('ALL')]), timestamp: timeOf(102), timeFrom: 'log' as const };
+      await chain.add([block(101), fromLog, block(105)]);
       const range = { from: 0, to: 200, limit: 10 };
       expect(await store.uncheckedTimes(chain.chainId, range)).toMatchObject([{ number: 103, timestamp: timeOf(102) }]);
       const { state } = await store.confirm(chain.chainId, chain.state.epoch, [{ ...block(103), isProven: false }]);

@@ -8,10 +8,11 @@ import { BadLogError } from '../src/registry/event.ts';
 import { followChain } from '../src/service/follow-chain.ts';
 import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
-import { behind } from './support/behind.ts';
 import { temporaryPath } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
 import { COLD, HOT, timeOf } from './support/fixtures.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
+import { runSql } from './support/run-sql.ts';
 import { appOf } from './support/serving.ts';
 import { MAINNET } from './support/vectors.ts';
 import { createWorld, FIRST, type World } from './support/world.ts';
@@ -64,14 +65,14 @@ test('PostgreSQL: recovers after its role could not write', async () => {
   const url = await postgresDatabase();
   const role = `follower_${new URL(url).pathname.slice(1)}`;
   const all = (what: string) => `ALL ON ALL ${what} IN SCHEMA public`;
-  await behind(url, `CREATE ROLE ${role} LOGIN`);
-  await behind(url, `GRANT ALL ON SCHEMA public TO ${role}`);
+  await runSql(url, `CREATE ROLE ${role} LOGIN`);
+  await runSql(url, `GRANT ALL ON SCHEMA public TO ${role}`);
   await (await openStore(url)).close();
-  await behind(url, `GRANT ${all('TABLES')} TO ${role}`);
-  await behind(url, `GRANT ${all('SEQUENCES')} TO ${role}`);
+  await runSql(url, `GRANT ${all('TABLES')} TO ${role}`);
+  await runSql(url, `GRANT ${all('SEQUENCES')} TO ${role}`);
   await survives(url.replace('postgres@', `${role}@`), 'permission denied for table', async () => {
-    await behind(url, `REVOKE INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public FROM ${role}`);
-    return async () => void (await behind(url, `GRANT ${all('TABLES')} TO ${role}`));
+    await runSql(url, `REVOKE INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public FROM ${role}`);
+    return async () => void (await runSql(url, `GRANT ${all('TABLES')} TO ${role}`));
   });
 });
 
@@ -79,12 +80,12 @@ test('PostgreSQL: an unavailable database is a 503 with Retry-After, a broken on
   const url = await postgresDatabase();
   const role = `api_${new URL(url).pathname.slice(1)}`;
   await (await openStore(url)).close();
-  await behind(url, `CREATE ROLE ${role} LOGIN`);
+  await runSql(url, `CREATE ROLE ${role} LOGIN`);
   const grant = `SELECT ON ALL TABLES IN SCHEMA public`;
-  await behind(url, `GRANT ${grant} TO ${role}`);
+  await runSql(url, `GRANT ${grant} TO ${role}`);
   const reader = await openStore(url.replace('postgres@', `${role}@`), { readOnly: true });
-  const told: unknown[] = [];
-  const api = appOf(reader, timeOf(106), { onError: (error) => told.push(error) });
+  const errors: unknown[] = [];
+  const api = appOf(reader, timeOf(106), { onError: (error) => errors.push(error) });
   const asked = async () => {
     const answer = await api.fetch(new Request(`http://localhost/registry/v2/check/all?to=${HOT}&from=${COLD}`));
     const { type, detail } = (await answer.json()) as { type: string; detail: string };
@@ -92,13 +93,13 @@ test('PostgreSQL: an unavailable database is a 503 with Retry-After, a broken on
     expect(detail).not.toContain('permission');
     return [answer.status, type, answer.headers.get('retry-after')];
   };
-  await behind(url, `REVOKE ${grant} FROM ${role}`);
+  await runSql(url, `REVOKE ${grant} FROM ${role}`);
   expect(await asked()).toEqual([503, '/docs#problem-not-ready', '5']);
-  await behind(url, `GRANT ${grant} TO ${role}`);
+  await runSql(url, `GRANT ${grant} TO ${role}`);
   expect(await asked()).toEqual([503, '/docs#problem-chain-not-ready', '5']);
-  await behind(url, 'DROP TABLE chain CASCADE');
+  await runSql(url, 'DROP TABLE chain CASCADE');
   expect(await asked()).toEqual([500, '/docs#problem-internal', null]);
-  expect(told).toMatchObject([
+  expect(errors).toMatchObject([
     { code: 'unavailable', message: expect.stringContaining('permission denied for table') },
     { code: 'failed', message: expect.stringContaining('does not exist') },
   ]);
@@ -139,15 +140,12 @@ test('while nothing can be written, /networks, /status and the metrics say why a
     log: () => {},
     signal: stopping.signal,
   });
-  const until = async (isDone: () => boolean) => {
-    while (!isDone()) await Bun.sleep(5);
-  };
   try {
-    await until(() => followed.status().block !== null);
+    await eventually('follows', () => followed.status().block !== null);
     expect(followed.status().failing).toBeNull();
     fault = new StoreError('unavailable', 'database or disk is full');
     world.grow(1);
-    await until(() => (followed.status().failing?.ticks ?? 0) >= 3);
+    await eventually('fails', () => (followed.status().failing?.ticks ?? 0) >= 3);
     const app = appOf(store, timeOf(105), { followerStatus: () => [followed.status()] });
     const [network] = (await (await app.fetch(new Request('http://x/networks'))).json()) as [NetworkRecord];
     expect(network.progress?.failing?.cause).toBe('database-full');
@@ -155,7 +153,7 @@ test('while nothing can be written, /networks, /status and the metrics say why a
     expect(page).toContain('New blocks cannot be written to the database.');
     expect(page).toMatch(/<dt>Follower fails<\/dt><dd>database-full: \d+ steps since /);
     fault = null;
-    await until(() => followed.status().failing === null);
+    await eventually('goes on', () => followed.status().failing === null);
     expect(followed.status().block).toBe(world.chain.at(-1)?.number ?? null);
   } finally {
     stopping.abort();

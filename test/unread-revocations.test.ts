@@ -42,7 +42,7 @@ test('a pair that got a 503, in a check or in a list, is answered after the next
   try {
     grow(DELEGATES.map((delegate) => ({ call: ['v1', VAULT, 'delegateForAll', [delegate, true]], direct: true })));
     grow([{ call: ['v1', VAULT, 'revokeDelegate', [STRANGER]], direct: false }]);
-    await one.settle();
+    await one.catchUp();
 
     const refusal = await ask(`${VAULT}?direction=outgoing`);
     expect(refusal).toMatchObject({ status: 503, body: { type: '/docs#problem-revocation-unread' } });

@@ -10,9 +10,9 @@ import { fenced, type MigrationStep, migrateTables, type Schema } from '../src/s
 import { openEngine, openStore } from '../src/store/open.ts';
 import { migrate } from '../src/store/schema.ts';
 import { sqlitePath } from '../src/store/sqlite.ts';
-import { behind } from './support/behind.ts';
 import { ENGINES } from './support/engines.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
+import { runSql } from './support/run-sql.ts';
 import { LOCAL, runCommand, startServe } from './support/serve-process.ts';
 
 const codeOf = (error: unknown) => (error instanceof StoreError ? error.code : error);
@@ -85,22 +85,22 @@ for (const engine of ENGINES) {
       };
       const check = `/registry/v2/check/all?to=${HOT}&from=${COLD}`;
       expect(await ask(check)).toEqual([200, 'true']);
-      await behind(url, 'UPDATE schema_version SET version = version + 1');
+      await runSql(url, 'UPDATE schema_version SET version = version + 1');
       expect(await store.claim(1, 100).catch(codeOf)).toBe('newer-schema');
       expect(await Promise.resolve(store.chains()).catch(codeOf)).toBe('newer-schema');
       const [status, text] = await ask('/ready');
       expect([status, text]).toEqual([503, expect.stringContaining('Upgrade this process')]);
       // What cannot be read any more, before the process has looked.
-      await behind(url, 'ALTER TABLE span RENAME COLUMN amount TO amount_of_tokens');
+      await runSql(url, 'ALTER TABLE span RENAME COLUMN amount TO amount_of_tokens');
       expect((await ask(check))[0]).toBe(503);
       // Soon also what it could still read.
-      await behind(url, 'ALTER TABLE span RENAME COLUMN amount_of_tokens TO amount');
+      await runSql(url, 'ALTER TABLE span RENAME COLUMN amount_of_tokens TO amount');
       for (let left = 100; left > 0 && (await ask(check))[0] === 200; left--) await Bun.sleep(100);
       expect((await ask(check))[1]).toContain('A newer version of the service has migrated the database.');
       expect((await ask('/health'))[0]).toBe(200);
       expect(await served.stop()).toBe(0);
       const accounts = await openAccounts(url);
-      await behind(url, 'UPDATE account_schema_version SET version = version + 1');
+      await runSql(url, 'UPDATE account_schema_version SET version = version + 1');
       expect(await accounts.create({ label: 'late', now: 1 }).catch(codeOf)).toBe('newer-schema');
       await accounts.close();
       await store.close();

@@ -298,14 +298,14 @@ async function listsOf({ v1, v2 }: Sdks, wallet: Hex): Promise<Read[]> {
 const sorted = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).sort();
 
 /** The most that the API takes at once is 10,000. */
-const BATCH = 5000;
+const CHUNK = 5000;
 
 async function* allReads(both: Sdks, vaults: readonly Hex[], delegates: readonly Hex[]): AsyncGenerator<Read> {
   const random = createRandom(19);
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const checks = vaults.flatMap((from) => delegates.flatMap((to) => checksOf(both, from, to, pick)));
-  for (let start = 0; start < checks.length; start += BATCH) {
-    const some = checks.slice(start, start + BATCH);
+  for (let start = 0; start < checks.length; start += CHUNK) {
+    const some = checks.slice(start, start + CHUNK);
     const answers = await askApi(some.map(([, question]) => question));
     const truths = some.map(([, , read]) => read());
     for (const [at, [name, question]] of some.entries())

@@ -4,9 +4,9 @@ import { afterAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { expectAccessible } from './support/accessible.ts';
+import { expectAccessible } from './support/axe.ts';
 import { visitWithWallet } from './support/browser-wallet.ts';
-import { eventually } from './support/live-chain.ts';
+import { eventually } from './support/eventually.ts';
 import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 
 const used = useSandboxInBrowser();

@@ -10,7 +10,7 @@ import { createSender } from '../src/webhooks/send.ts';
 import { createSecret, signatureOf } from '../src/webhooks/sign.ts';
 import { codeBlock } from './support/code-blocks.ts';
 import { temporaryPath } from './support/engines.ts';
-import { eventually } from './support/live-chain.ts';
+import { eventually } from './support/eventually.ts';
 import { findProgram } from './support/programs.ts';
 import { GO_ENVIRONMENT } from './support/run-block.ts';
 

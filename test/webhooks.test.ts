@@ -1,7 +1,7 @@
 // Delivers webhooks from real processes that are killed, over a database that is restarted, to receivers that fail in every way,
 // while reorgs and repairs change history.
 
-import { afterAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { Webhook } from 'standardwebhooks';
 import { openAccounts } from '../src/accounts/accounts.ts';
 import type { WebhookFilter, WebhookRecord } from '../src/accounts/webhooks.ts';
@@ -11,11 +11,12 @@ import { openStore } from '../src/store/open.ts';
 import type { BlockInput, ChainState, Store } from '../src/store/store.ts';
 import { createSecret } from '../src/webhooks/sign.ts';
 import { ENGINES, temporaryPath } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
 import { address, block, ended, granted, hash } from './support/fixtures.ts';
-import { eventually } from './support/live-chain.ts';
 import { startPostgres } from './support/postgres.ts';
 import { createRandom } from './support/random.ts';
-import { removeWebhookProcesses, startWebhookProcess, type WebhookProcess } from './support/webhook-process.ts';
+import type { ServeProcess } from './support/serve-process.ts';
+import { startWebhookProcess } from './support/webhook-process.ts';
 import { type Behaviour, type Received, startReceiver } from './support/webhook-receiver.ts';
 
 const CHAIN = 1;
@@ -161,8 +162,6 @@ function createWriter(store: Store, random: () => number) {
   };
 }
 
-afterAll(removeWebhookProcesses);
-
 const CASES = [
   ...ENGINES.filter(({ name }) => name === 'SQLite').map(({ name }) => ({ name, processes: 1, seed: 11 })),
   ...ENGINES.filter(({ name }) => name === 'PostgreSQL').map(({ name }) => ({ name, processes: 3, seed: 12 })),
@@ -180,7 +179,7 @@ describe.each(CASES)('webhooks of $processes processes on $name', ({ name, proce
       if (path === '/dead') return 'hang';
       return isOver ? 'ok' : (BEHAVIOURS[Math.floor(random() * BEHAVIOURS.length)] as Behaviour);
     });
-    const running: WebhookProcess[] = [];
+    const running: ServeProcess[] = [];
     try {
       const writer = createWriter(store, createRandom(seed + 1));
       const [secret, nextSecret] = [createSecret(), createSecret()];
@@ -225,7 +224,7 @@ describe.each(CASES)('webhooks of $processes processes on $name', ({ name, proce
         for (const { path, at, filter } of SUBSCRIPTIONS) {
           const expected = await listed(store, at, filter);
           const isComplete = async () => JSON.stringify(applyChanges(changesOf(path))) === JSON.stringify(expected);
-          await eventually(`${path} complete`, isComplete, 60).catch(() => {});
+          await eventually(`${path} complete`, isComplete, { seconds: 60 }).catch(() => {});
           expect([path, applyChanges(changesOf(path))]).toEqual([path, expected]);
         }
       };

@@ -4,8 +4,9 @@ import { describe, expect, test } from 'bun:test';
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { openStore } from '../src/store/open.ts';
 import { ENGINES, temporaryPath } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
-import { childrenOf, isAlive } from './support/process-tree.ts';
+import { childrenOf, isAlive } from './support/processes.ts';
 import { startRedis } from './support/redis.ts';
 import { fatalIn, metric, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 
@@ -44,15 +45,6 @@ async function burst(
   return statuses;
 }
 
-async function until(what: string, isSo: () => Promise<boolean>): Promise<number> {
-  const began = performance.now();
-  while (performance.now() - began < 20_000) {
-    if (await isSo().catch(() => false)) return performance.now() - began;
-    await Bun.sleep(50);
-  }
-  throw new Error(`${what}: not within 20 s`);
-}
-
 describe('serve --workers', () => {
   test('two workers on one port share one limit: 25 of a burst of 200 are accepted', async () => {
     const database = await filled(`sqlite:${temporaryPath('workers.db')}`);
@@ -61,7 +53,7 @@ describe('serve --workers', () => {
     const statuses = await burst([served.url], 200);
     console.log('two workers, a burst of 200:', JSON.stringify(statuses));
     // Both workers answered, and the metrics have the sum.
-    await until('counted', async () => {
+    await eventually('counted', async () => {
       const text = await (await fetch(served.metricsUrl)).text();
       return text.includes(`route="/registry/v2/check/all",status="429"} ${statuses[429]}`);
     });
@@ -115,7 +107,7 @@ describe('serve --workers', () => {
       expect(await many()).toEqual([200]);
       await accounts.revoke(key?.record.id ?? 0, now);
       const seen = new Set<number>();
-      await until('refused', async () => {
+      await eventually('refused', async () => {
         const statuses = await many();
         for (const status of statuses) seen.add(status);
         return !statuses.includes(200);
@@ -136,22 +128,19 @@ describe('serve --workers', () => {
       return all.every(({ status }) => status === 200);
     };
     // The other worker answers in the meantime.
-    await until('answered', answered);
+    await eventually('answered', answered);
     const isReplaced = (gone: number) => async () => {
       const now = await childrenOf(served.pid);
       return now.length === 2 && !now.includes(gone) && (await metric(served, 'delegations_workers')) === 2;
     };
-    const killed = await until('replaced', isReplaced(first));
+    await eventually('a killed worker is replaced', isReplaced(first));
     process.kill(second, 'SIGSTOP');
-    const frozen = await until('replaced', isReplaced(second));
-    console.log(
-      `a killed worker was replaced after ${killed.toFixed(0)} ms, a frozen one after ${frozen.toFixed(0)} ms`,
-    );
-    await until('answered', answered);
+    await eventually('a frozen worker is replaced', isReplaced(second));
+    await eventually('answered', answered);
     expect(await metric(served, 'delegations_worker_restarts_total')).toBe(2);
     const workers = await childrenOf(served.pid);
     process.kill(served.pid, 'SIGKILL');
-    await until('ended', async () => workers.every((pid) => !isAlive(pid)));
+    await eventually('ended', async () => workers.every((pid) => !isAlive(pid)));
   });
 
   test('a worker that keeps dying keeps being restarted', async () => {
@@ -161,7 +150,7 @@ describe('serve --workers', () => {
     for (let death = 0; death < 4; death++) {
       const [victim = 0] = (await childrenOf(served.pid)).filter((pid) => pid !== steady);
       process.kill(victim, 'SIGKILL');
-      await until('started again', async () => {
+      await eventually('started again', async () => {
         const now = await childrenOf(served.pid);
         // A killed process is listed until its parent has noticed.
         return now.length === 2 && !now.includes(victim);
@@ -187,7 +176,7 @@ describe('serve --workers', () => {
       if (freeze) process.kill(workers[0] as number, 'SIGSTOP');
       else for (const pid of workers) process.kill(pid, 'SIGINT');
       process.kill(served.pid, freeze ? 'SIGTERM' : 'SIGINT');
-      await until('ended', async () => [served.pid, ...workers].every((pid) => !isAlive(pid)));
+      await eventually('ended', async () => [served.pid, ...workers].every((pid) => !isAlive(pid)));
       for await (const line of served.lines) expect(line['message']).not.toContain('restarting');
       expect(await served.stop()).toBe(0);
     });
@@ -245,15 +234,15 @@ describe('REDIS_URL', () => {
     console.log('two replicas of two workers, a burst of 200:', JSON.stringify(statuses));
     expect(statuses).toEqual({ 200: 25, 429: 175 });
     const [one] = replicas as [ServeProcess, ServeProcess];
-    await until('told', async () => (await metric(one, 'delegations_limiter_shared')) === 1);
+    await eventually('reported', async () => (await metric(one, 'delegations_limiter_shared')) === 1);
 
     // Without Redis each replica has one limit for its own workers, and reports it.
     await redis.kill();
     const alone = await burst(urls, 200, { atOnce: 20, client: '192.0.2.2' });
     console.log('and while Redis is unreachable:', JSON.stringify(alone));
     expect(alone).toEqual({ 200: 50, 429: 150 });
-    await until('told', async () => (await metric(one, 'delegations_limiter_shared')) === 0);
-    await until('counted', async () => (await metric(one, 'delegations_limiter_fallback_total')) > 0);
+    await eventually('reported', async () => (await metric(one, 'delegations_limiter_shared')) === 0);
+    await eventually('counted', async () => (await metric(one, 'delegations_limiter_fallback_total')) > 0);
     for (const replica of replicas) await replica.stop();
   });
 });

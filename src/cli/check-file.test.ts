@@ -2,11 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { admissionOf } from '../../test/support/admission.ts';
 import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
 import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
 import { MAIN, runCommand } from '../../test/support/serve-process.ts';
-import { appOf, serving } from '../../test/support/serving.ts';
+import { admissionOf, appOf, serving } from '../../test/support/serving.ts';
 import type { RunningServer } from '../http/listener.ts';
 import type { Bytes32 } from '../registry/delegation.ts';
 import { rightsOf } from '../registry/rights.ts';

@@ -1,10 +1,9 @@
 // Long lists: bounded per caller, per key and per process, paced, read in turns, and always whole.
 
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test';
-import { admissionOf } from '../../test/support/admission.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { block, COLD, CONTRACT, ended, granted, HOT, KEY_RECORD, timeOf } from '../../test/support/fixtures.ts';
-import { serviceOf } from '../../test/support/serving.ts';
+import { admissionOf, serviceOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { AdmissionOptions, UnknownKeys } from './admission.ts';

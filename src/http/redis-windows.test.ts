@@ -96,7 +96,7 @@ describe('the window in Redis', () => {
     ];
     const accepted: { began: number; ended: number }[] = [];
     const refused: { began: number; ended: number }[] = [];
-    const life = async (one: (typeof processes)[number]) => {
+    const traffic = async (one: (typeof processes)[number]) => {
       for (let turn = 0; turn < 150; turn++) {
         await Bun.sleep(random() < 0.5 ? 0 : random() * 60);
         const began = performance.now();
@@ -104,7 +104,7 @@ describe('the window in Redis', () => {
         (result.accepted ? accepted : refused).push({ began, ended: performance.now() });
       }
     };
-    await Promise.all(processes.map(life));
+    await Promise.all(processes.map(traffic));
     accepted.sort((a, b) => a.ended - b.ended);
     // Each request was counted at some time between its start and its end.
     for (let turn = 0; turn + limit.most < accepted.length; turn++) {

@@ -1,10 +1,9 @@
 // In a sandbox, the API reference has the answers of its own chain.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { admissionOf } from '../../test/support/admission.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { block, granted, KEY_RECORD, timeOf } from '../../test/support/fixtures.ts';
-import { appOf } from '../../test/support/serving.ts';
+import { admissionOf, appOf } from '../../test/support/serving.ts';
 import { EXAMPLE_DELEGATIONS, EXAMPLES } from '../api/examples.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';

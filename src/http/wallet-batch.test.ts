@@ -1,10 +1,9 @@
 // One question about many wallets: each answer is that of the wallet alone, all are of one block, and the work is counted.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { admissionOf } from '../../test/support/admission.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
-import { appOf } from '../../test/support/serving.ts';
+import { admissionOf, appOf } from '../../test/support/serving.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createLongLists } from './long-lists.ts';

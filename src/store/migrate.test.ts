@@ -1,10 +1,10 @@
 // Stores of the first schema, opened by this program: what they said stays true.
 
 import { describe, expect, test } from 'bun:test';
-import { behind } from '../../test/support/behind.ts';
 import { FIRST, newChain } from '../../test/support/chain.ts';
 import { ENGINES } from '../../test/support/engines.ts';
 import { address, block, COLD, CONTRACT, ended, granted, HOT, settlement } from '../../test/support/fixtures.ts';
+import { runSql } from '../../test/support/run-sql.ts';
 import { answer, type Question } from '../registry/check.ts';
 import type { Engine, Param } from './engine.ts';
 import { StoreError } from './errors.ts';
@@ -141,7 +141,7 @@ for (const engine of ENGINES) {
       await store.rebuild(chainId);
       expect(await answers(store)).toEqual(told);
       await store.close();
-      expect(await behind(url, 'SELECT block FROM v1_pair WHERE ended_by IS NULL')).toEqual([]);
+      expect(await runSql(url, 'SELECT block FROM v1_pair WHERE ended_by IS NULL')).toEqual([]);
     });
   });
 }

@@ -2,11 +2,12 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { newChain } from '../../test/support/chain.ts';
+import { eventually } from '../../test/support/eventually.ts';
 import { block, COLD, ended, granted } from '../../test/support/fixtures.ts';
-import { caughtUp, eventually, liveChain, settingsOf } from '../../test/support/live-chain.ts';
+import { caughtUp, liveChain, settingsOf } from '../../test/support/live-chain.ts';
 import { type PostgresServer, startPostgres } from '../../test/support/postgres.ts';
+import { createProber } from '../../test/support/prober.ts';
 import { MAIN, metric, startServe } from '../../test/support/serve-process.ts';
-import { createWitness } from '../../test/support/witness.ts';
 import { openStore } from './open.ts';
 import { withReplica } from './replica.ts';
 
@@ -31,9 +32,9 @@ describe('DATABASE_REPLICA_URL', () => {
     try {
       await caughtUp(api, live);
       await eventually('fresh', isFresh);
-      const witness = createWitness(live, 7);
-      const { seen } = witness;
-      const askSome = () => Promise.all(Array.from({ length: 8 }, () => witness.ask(api.url)));
+      const prober = createProber(live, 7);
+      const { seen } = prober;
+      const askSome = () => Promise.all(Array.from({ length: 8 }, () => prober.ask(api.url)));
       /** Changes the chain, waits until the follower has it, and asks. */
       const moveOn = async (turns: number) => {
         for (let turn = 0; turn < turns; turn++) {

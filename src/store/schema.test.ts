@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { behind } from '../../test/support/behind.ts';
 import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
+import { runSql } from '../../test/support/run-sql.ts';
 import { StoreError } from './errors.ts';
 import type { MigrationStep } from './migrate.ts';
 import { openEngine, openStore } from './open.ts';
@@ -22,20 +22,20 @@ for (const engine of ENGINES) {
     test('a store of a newer program is refused by writers and readers, and left alone', async () => {
       const url = await engine.fresh();
       await (await openStore(url)).close();
-      await behind(url, `UPDATE schema_version SET version = ${SCHEMA_VERSION + 1}`);
+      await runSql(url, `UPDATE schema_version SET version = ${SCHEMA_VERSION + 1}`);
       for (const readOnly of [false, true]) {
         const [code, message] = await codeOf(openStore(url, { readOnly }));
         expect(code).toBe('newer-schema');
         expect(message).toContain(`schema ${SCHEMA_VERSION + 1}`);
         expect(message).toContain('Upgrade the program');
       }
-      await behind(url, `UPDATE schema_version SET version = ${SCHEMA_VERSION}`);
+      await runSql(url, `UPDATE schema_version SET version = ${SCHEMA_VERSION}`);
       await (await openStore(url)).close();
     });
 
     test('a migration that fails leaves nothing behind, and says what stood in its way', async () => {
       const url = await engine.fresh();
-      await behind(url, 'CREATE TABLE span (something INTEGER)');
+      await runSql(url, 'CREATE TABLE span (something INTEGER)');
       const error = await openStore(url).then(
         () => null,
         (cause) => cause,
@@ -43,7 +43,7 @@ for (const engine of ENGINES) {
       expect(error).toBeInstanceOf(StoreError);
       expect(error.code).toBe('bad-store');
       expect(error.message).toContain('span');
-      await behind(url, 'DROP TABLE span');
+      await runSql(url, 'DROP TABLE span');
       await (await openStore(url)).close();
     });
 
@@ -65,7 +65,7 @@ for (const engine of ENGINES) {
       const onMigration = (step: MigrationStep) => void told.push(step);
       const stores = await Promise.all([1, 2, 3].map(() => openStore(url, { onMigration })));
       expect(told.map(({ step }) => step)).toEqual(Array.from({ length: told[0]?.steps ?? 1 }, (_, done) => done + 1));
-      expect(await behind(url, 'SELECT version FROM schema_version')).toEqual([{ version: SCHEMA_VERSION }]);
+      expect(await runSql(url, 'SELECT version FROM schema_version')).toEqual([{ version: SCHEMA_VERSION }]);
       for (const store of stores) await store.close();
     });
   });

@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/support/engines.ts';
+import { eventually } from '../../test/support/eventually.ts';
 import { address, ended, granted, HOT } from '../../test/support/fixtures.ts';
 import { type Behaviour, type Receiver, startReceiver } from '../../test/support/webhook-receiver.ts';
 import { CHAIN, createWebhookRig, type WebhookRig } from '../../test/support/webhook-rig.ts';
@@ -30,14 +31,6 @@ interface Body {
   };
 }
 const parse = (body: string) => JSON.parse(body) as Body;
-
-async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (let left = 4000; left > 0; left--) {
-    if (await isTrue()) return;
-    await Bun.sleep(5);
-  }
-  throw new Error(`${what}: not within 20 s`);
-}
 
 for (const engine of ENGINES) {
   describe(`the deliverer on ${engine.name}`, () => {
@@ -81,12 +74,12 @@ for (const engine of ENGINES) {
       for (let turn = 0; turn < 5; turn++)
         await rig.extend(Array.from({ length: 50 }, (_, log) => grant(1000 + turn * 50 + log)));
       rig.deliver();
-      await until('delivered', () => changesOf('/a').length === 250);
+      await eventually('delivered', () => changesOf('/a').length === 250);
       expect(changesOf('/a').map(({ delegation }) => Number(delegation?.from))).toEqual(
         Array.from({ length: 250 }, (_, turn) => 1000 + turn),
       );
       expect(sentTo('/a').map(({ body }) => parse(body).data.changes.length)).toEqual([100, 100, 50]);
-      await until('recorded', async () => (await record(webhook)).pending === null);
+      await eventually('recorded', async () => (await record(webhook)).pending === null);
       const [first] = sentTo('/a');
       expect(parse(first?.body ?? '')).toMatchObject({ type: 'delegations.changes', data: { webhook: webhook.id } });
       expect(first?.headers).toMatchObject({
@@ -108,10 +101,10 @@ for (const engine of ENGINES) {
       const webhook = await create('/b', { filter: { chainIds: [CHAIN], from: address(7) } });
       await rig.extend(Array.from({ length: 1100 }, (_, log) => grant(1000 + log)));
       rig.deliver();
-      await until('moved', async () => (await record(webhook)).cursor !== webhook.cursor);
+      await eventually('moved', async () => (await record(webhook)).cursor !== webhook.cursor);
       expect(sentTo('/b')).toEqual([]);
       await rig.extend([grant(8), grant(7), ended('ALL', { from: address(7), to: HOT, version: 1 })]);
-      await until('delivered', () => changesOf('/b').length === 1);
+      await eventually('delivered', () => changesOf('/b').length === 1);
       expect(changesOf('/b').map(({ type, delegation }) => [type, Number(delegation?.from)])).toEqual([['began', 7]]);
     });
 
@@ -120,13 +113,13 @@ for (const engine of ENGINES) {
       await create('/head', { at: 'head' });
       await rig.extend([grant(5)], { isFinal: false });
       rig.deliver();
-      await until('delivered', () => changesOf('/head').length === 1);
+      await eventually('delivered', () => changesOf('/head').length === 1);
       const base = (rig.state.head?.number ?? 0) - 1;
       await rig.extend([grant(6)], { rollbackTo: base, isFinal: false });
-      await until('delivered', () => changesOf('/head').length === 3);
+      await eventually('delivered', () => changesOf('/head').length === 3);
       expect(changesOf('/final')).toEqual([]);
       await rig.extend();
-      await until('final', () => changesOf('/final').length === 1);
+      await eventually('final', () => changesOf('/final').length === 1);
       expect(changesOf('/head').map(({ type, block, delegation }) => [type, block.number, delegation?.from])).toEqual([
         ['began', base + 1, address(5)],
         ['undo', base, undefined],
@@ -140,7 +133,7 @@ for (const engine of ENGINES) {
       const webhook = await create('/c', { at: 'head' });
       await rig.extend([grant(1)]);
       rig.deliver();
-      await until('tried', async () => (await record(webhook)).failures === 1);
+      await eventually('tried', async () => (await record(webhook)).failures === 1);
       const { nextAttemptAt, failingSince } = await record(webhook);
       expect([
         failingSince,
@@ -152,10 +145,10 @@ for (const engine of ENGINES) {
       await rig.rounds();
       expect(sentTo('/c')).toHaveLength(1);
       rig.clock = Number(nextAttemptAt);
-      await until('tried again', async () => (await record(webhook)).failures === 2);
+      await eventually('tried again', async () => (await record(webhook)).failures === 2);
       behaviours.set('/c', 'ok');
       rig.clock += 60_000;
-      await until('delivered', () => changesOf('/c').length === 3);
+      await eventually('delivered', () => changesOf('/c').length === 3);
       expect(changesOf('/c').map(({ type, delegation }) => [type, delegation?.from])).toEqual([
         ['began', address(1)],
         ['undo', undefined],
@@ -173,7 +166,7 @@ for (const engine of ENGINES) {
       const paused: string[] = [];
       rig.deliver({ onPause: (_, reason) => void paused.push(reason) });
       for (let failures = 1; (await record(webhook)).paused === null; failures++) {
-        await until('tried', async () => {
+        await eventually('tried', async () => {
           const now = await record(webhook);
           return now.paused !== null || now.failures >= failures;
         });
@@ -189,7 +182,7 @@ for (const engine of ENGINES) {
       expect(sentTo('/d')).toHaveLength(tries);
       behaviours.delete('/d');
       await rig.accounts.webhooks.resume(webhook.id);
-      await until('delivered', () => changesOf('/d').length === 2);
+      await eventually('delivered', () => changesOf('/d').length === 2);
       expect(changesOf('/d').map(({ delegation }) => delegation?.from)).toEqual([address(1), address(2)]);
       expect(sentTo('/d').at(-2)?.body).toBe(sentTo('/d')[0]?.body ?? '');
       expect(sentTo('/elsewhere')).toEqual([]);
@@ -203,8 +196,8 @@ for (const engine of ENGINES) {
       await rig.accounts.revoke(key?.record.id ?? 0, Math.floor(rig.clock / 1000));
       await rig.extend([grant(1)]);
       rig.deliver();
-      await until('paused', async () => (await record(gone)).paused?.reason === 'gone');
-      await until('paused', async () => (await record(keyless)).paused?.reason === 'no-active-key');
+      await eventually('paused', async () => (await record(gone)).paused?.reason === 'gone');
+      await eventually('paused', async () => (await record(keyless)).paused?.reason === 'no-active-key');
       expect([sentTo('/gone').length, sentTo('/keyless').length]).toEqual([1, 0]);
     });
 
@@ -215,16 +208,18 @@ for (const engine of ENGINES) {
       for (const turn of hanging.keys()) behaviours.set(`/hang/${turn}`, '500');
       await rig.extend([grant(1)]);
       rig.deliver();
-      await until('failed', async () => (await Promise.all(hanging.map(record))).every(({ failures }) => failures > 0));
+      await eventually('failed', async () =>
+        (await Promise.all(hanging.map(record))).every(({ failures }) => failures > 0),
+      );
       // All of them hang at their next attempt, which takes only a part of the places.
       for (const turn of hanging.keys()) behaviours.set(`/hang/${turn}`, 'hang');
       rig.clock += 60_000;
-      await until('hanging', () => receiver.received.length >= 30 + 16);
+      await eventually('hanging', () => receiver.received.length >= 30 + 16);
       const others = await Promise.all(
         Array.from({ length: 40 }, (_, turn) => createAt(`fine${turn}.test`, `/fine/${turn}`)),
       );
       await rig.extend([grant(2)]);
-      await until('delivered', () => others.every((_, turn) => changesOf(`/fine/${turn}`).length === 1));
+      await eventually('delivered', () => others.every((_, turn) => changesOf(`/fine/${turn}`).length === 1));
       expect(receiver.received.filter(({ path }) => path.startsWith('/hang'))).toHaveLength(30 + 16);
     });
 
@@ -239,8 +234,8 @@ for (const engine of ENGINES) {
       await createAt('fine.test', '/other', { owner: other });
       await rig.extend([grant(1)]);
       rig.deliver();
-      await until('delivered', () => changesOf('/other').length === 1);
-      await until('hanging', () => receiver.received.length >= 4 + 8 + 1);
+      await eventually('delivered', () => changesOf('/other').length === 1);
+      await eventually('hanging', () => receiver.received.length >= 4 + 8 + 1);
       await rig.rounds();
       const sent = (prefix: string) => receiver.received.filter(({ path }) => path.startsWith(prefix)).length;
       expect([sent('/own'), sent('/host')]).toEqual([4, 8]);
@@ -256,8 +251,11 @@ for (const engine of ENGINES) {
       for (let turn = 0; turn < 40; turn++) await createAt(`fine${turn}.test`, `/fine/${turn}`);
       await rig.extend([grant(1)]);
       rig.deliver();
-      await until('delivered', () => receiver.received.filter(({ path }) => path.startsWith('/fine')).length === 40);
-      await until('tested', () => receiver.received.length >= 44);
+      await eventually(
+        'delivered',
+        () => receiver.received.filter(({ path }) => path.startsWith('/fine')).length === 40,
+      );
+      await eventually('tested', () => receiver.received.length >= 44);
       await rig.rounds();
       expect(receiver.received).toHaveLength(44);
     });
@@ -269,11 +267,11 @@ for (const engine of ENGINES) {
         await rig.accounts.webhooks.requestTest(id, rig.clock);
       }
       rig.deliver();
-      await until('tried', () => receiver.received.length >= 20);
+      await eventually('tried', () => receiver.received.length >= 20);
       await rig.rounds();
       expect(receiver.received).toHaveLength(20);
       rig.clock += 60_000;
-      await until('tried', () => receiver.received.length >= 30);
+      await eventually('tried', () => receiver.received.length >= 30);
     });
 
     test('a test that failed counts, and neither a replay nor another test shortens the wait', async () => {
@@ -281,7 +279,7 @@ for (const engine of ENGINES) {
       const webhook = await create('/waits');
       await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
       rig.deliver();
-      await until('tested', async () => (await record(webhook)).failures === 1);
+      await eventually('tested', async () => (await record(webhook)).failures === 1);
       const { nextAttemptAt } = await record(webhook);
       expect(Number(nextAttemptAt)).toBeGreaterThanOrEqual(rig.clock + 5000);
       await rig.extend([grant(1)]);
@@ -289,13 +287,13 @@ for (const engine of ENGINES) {
       await rig.rounds();
       expect([await record(webhook), sentTo('/waits').length]).toMatchObject([{ failures: 1, nextAttemptAt }, 1]);
       rig.clock = Number(nextAttemptAt);
-      await until('delivered', async () => (await record(webhook)).failures === 2);
+      await eventually('delivered', async () => (await record(webhook)).failures === 2);
       behaviours.delete('/waits');
       await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
-      await until('tested', async () => (await record(webhook)).testRequestedAt === null);
+      await eventually('tested', async () => (await record(webhook)).testRequestedAt === null);
       expect([await record(webhook), sentTo('/waits').length]).toMatchObject([{ failures: 2 }, 3]);
       rig.clock = Number((await record(webhook)).nextAttemptAt);
-      await until('delivered', () => changesOf('/waits').length === 1);
+      await eventually('delivered', () => changesOf('/waits').length === 1);
     });
 
     test('nothing but a challenge is sent before the receiver has answered with it', async () => {
@@ -305,7 +303,7 @@ for (const engine of ENGINES) {
       const challenge = async () => {
         const before = (await rig.accounts.webhooks.attempts(webhook.id)).length;
         await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
-        await until('asked', async () => (await rig.accounts.webhooks.attempts(webhook.id)).length > before);
+        await eventually('asked', async () => (await rig.accounts.webhooks.attempts(webhook.id)).length > before);
         return (await rig.accounts.webhooks.attempts(webhook.id))[0];
       };
       await rig.accounts.webhooks.replayFrom(webhook.id, await replayCursor(webhook, 'start', rig));
@@ -315,7 +313,7 @@ for (const engine of ENGINES) {
       expect(await record(webhook)).toMatchObject({ paused: { reason: 'unconfirmed' }, pending: null });
       behaviours.set('/new', 'echo');
       expect(await challenge()).toMatchObject({ type: 'challenge', failure: null, status: 200 });
-      await until('delivered', () => sentTo('/new').length === 3);
+      await eventually('delivered', () => sentTo('/new').length === 3);
       const types = sentTo('/new').map(({ body }) => parse(body).type);
       expect(types).toEqual(['webhook.challenge', 'webhook.challenge', 'delegations.changes']);
       expect(await record(webhook)).toMatchObject({ paused: null, failures: 0 });
@@ -349,7 +347,9 @@ for (const engine of ENGINES) {
         webhooks: { ...rig.accounts.webhooks, recordTest },
         onAttempt: (outcome) => void outcomes.push(outcome),
       });
-      await until('recorded', async () => (await Promise.all(made.map(record))).every((one) => one.failures === 1));
+      await eventually('recorded', async () =>
+        (await Promise.all(made.map(record))).every((one) => one.failures === 1),
+      );
       const [operator, ...owners] = (
         await Promise.all(made.map(({ id }) => rig.accounts.webhooks.attempts(id)))
       ).reverse();
@@ -378,16 +378,19 @@ for (const engine of ENGINES) {
       for (let turn = 0; turn < 40; turn++) slow.push(await createAt(`slow${turn}.test`, `/slow/${turn}`));
       await rig.extend([grant(1)]);
       rig.deliver({ send: slowly });
-      await until('known', async () =>
+      await eventually('known', async () =>
         (await Promise.all(slow.map(record))).every(
           ({ cursor, pending }, turn) => pending === null && cursor !== slow[turn]?.cursor,
         ),
       );
       await rig.extend([grant(2)]);
-      await until('waiting', () => waiting >= 16);
+      await eventually('waiting', () => waiting >= 16);
       for (let turn = 0; turn < 40; turn++) await createAt(`fine${turn}.test`, `/fine/${turn}`);
       await rig.extend([grant(3)]);
-      await until('delivered', () => receiver.received.filter(({ path }) => path.startsWith('/fine')).length === 40);
+      await eventually(
+        'delivered',
+        () => receiver.received.filter(({ path }) => path.startsWith('/fine')).length === 40,
+      );
       expect(waiting).toBe(16);
       end();
     });
@@ -407,7 +410,7 @@ for (const engine of ENGINES) {
       for (let turn = 0; turn < 40; turn++) await createAt(`slow${turn}.test`, `/slow/${turn}`);
       await rig.extend(Array.from({ length: 300 }, (_, turn) => grant(turn)));
       rig.deliver({ send: slowly });
-      await until('tried', () => tried.size === 40 && waiting >= 16);
+      await eventually('tried', () => tried.size === 40 && waiting >= 16);
       expect(waiting).toBe(16);
       end();
     });
@@ -423,7 +426,7 @@ for (const engine of ENGINES) {
         return webhooks.claim(id, forMs, now);
       };
       rig.deliver({ webhooks: { ...webhooks, claim } });
-      await until('delivered', () => changesOf('/long').length === 1200);
+      await eventually('delivered', () => changesOf('/long').length === 1200);
       expect(claims).toEqual([
         [0, true],
         [10, true],
@@ -444,7 +447,7 @@ for (const engine of ENGINES) {
         return claimed;
       };
       rig.deliver({ webhooks: { ...webhooks, candidates, claim } });
-      await until('claimed again', () => claims >= 4);
+      await eventually('claimed again', () => claims >= 4);
       expect(sentTo('/tried')).toHaveLength(1);
     });
 
@@ -459,7 +462,7 @@ for (const engine of ENGINES) {
       };
       await rig.extend([grant(1)]);
       rig.deliver({ webhooks: { ...rig.accounts.webhooks, candidates: counted } });
-      await until('delivered', () => new Set(receiver.received.map(({ path }) => path)).size >= 300);
+      await eventually('delivered', () => new Set(receiver.received.map(({ path }) => path)).size >= 300);
       expect(Math.max(...looked)).toBe(250);
     }, 60_000);
 
@@ -473,7 +476,7 @@ for (const engine of ENGINES) {
       rig.deliver();
       for (const { webhooks } of others) rig.deliver({ webhooks });
       for (let turn = 0; turn < 10; turn++) await rig.extend([grant(100 + turn)]);
-      await until('delivered', () => paths.every((path) => changesOf(path).length >= 10));
+      await eventually('delivered', () => paths.every((path) => changesOf(path).length >= 10));
       await rig.rounds();
       for (const path of paths) {
         expect(changesOf(path).map(({ delegation }) => Number(delegation?.from))).toEqual(
@@ -504,7 +507,7 @@ for (const engine of ENGINES) {
       await isSending;
       const { pending } = await record(webhook);
       rig.deliver();
-      await until('delivered', () => changesOf('/died').length === 1);
+      await eventually('delivered', () => changesOf('/died').length === 1);
       expect(sentTo('/died').map(({ id }) => id)).toEqual([pending?.id ?? '']);
     });
 
@@ -525,7 +528,7 @@ for (const engine of ENGINES) {
         return webhooks.release(lease);
       };
       rig.deliver({ webhooks: { ...webhooks, storePending, release } });
-      await until('delivered', () => sentUntilRelease.includes(1));
+      await eventually('delivered', () => sentUntilRelease.includes(1));
       expect(sentUntilRelease[0]).toBe(0);
       expect(changesOf('/held')).toHaveLength(1);
     });
@@ -546,7 +549,7 @@ for (const engine of ENGINES) {
       };
       rig.deliver({ source: { ...source, read }, onError: (error) => void errors.push(error) });
       await rig.extend([grant(1)]);
-      await until('delivered', () => changesOf('/unread').length === 1);
+      await eventually('delivered', () => changesOf('/unread').length === 1);
       expect(errors).toHaveLength(2);
     });
 
@@ -574,14 +577,14 @@ for (const engine of ENGINES) {
       const [slow, stuck] = [await create('/slow'), await create('/stuck')];
       await rig.extend([grant(1)]);
       const deliverer = rig.deliver();
-      await until('in flight', () => receiver.received.length === 2);
+      await eventually('in flight', () => receiver.received.length === 2);
       await deliverer.stop(500);
       expect((await record(slow)).pending).toBeNull();
       expect(await record(stuck)).toMatchObject({ failures: 0, pending: { changes: 1 } });
       behaviours.set('/stuck', 'ok');
       // The lease was released, so that another process continues at once.
       rig.deliver();
-      await until('delivered', () => changesOf('/stuck').length === 1);
+      await eventually('delivered', () => changesOf('/stuck').length === 1);
       const ids = sentTo('/stuck').map(({ id }) => id);
       expect([ids.length, new Set(ids).size]).toEqual([2, 1]);
     });
@@ -593,7 +596,7 @@ for (const engine of ENGINES) {
       await rig.accounts.webhooks.pause(webhook.id, rig.clock);
       await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
       rig.deliver();
-      await until('sent', async () => (await record(webhook)).testRequestedAt === null);
+      await eventually('sent', async () => (await record(webhook)).testRequestedAt === null);
       rig.clock += 60_000;
       await rig.rounds();
       expect(sentTo('/test').map(({ body }) => parse(body))).toMatchObject([
@@ -609,17 +612,17 @@ for (const engine of ENGINES) {
       const webhook = await create('/replay');
       for (const from of [1, 2, 3]) await rig.extend([grant(from)]);
       rig.deliver();
-      await until('delivered', () => changesOf('/replay').length === 3);
-      await until('recorded', async () => (await record(webhook)).pending === null);
+      await eventually('delivered', () => changesOf('/replay').length === 3);
+      await eventually('recorded', async () => (await record(webhook)).pending === null);
       const again = async (from: Parameters<typeof replayCursor>[1]) =>
         rig.accounts.webhooks.replayFrom(webhook.id, await replayCursor(await record(webhook), from, rig));
       const second = changesOf('/replay')[1]?.block.number ?? 0;
       await again({ chainId: CHAIN, block: second });
-      await until('delivered', () => changesOf('/replay').length === 5);
+      await eventually('delivered', () => changesOf('/replay').length === 5);
       expect(changesOf('/replay').map(({ delegation }) => Number(delegation?.from))).toEqual([1, 2, 3, 2, 3]);
-      await until('recorded', async () => (await record(webhook)).pending === null);
+      await eventually('recorded', async () => (await record(webhook)).pending === null);
       await again('start');
-      await until('delivered', () => changesOf('/replay').length === 8);
+      await eventually('delivered', () => changesOf('/replay').length === 8);
     });
 
     test('changes of a halted chain wait until it answers again', async () => {
@@ -631,7 +634,7 @@ for (const engine of ENGINES) {
       await rig.rounds();
       expect(sentTo('/halted')).toEqual([]);
       await rig.store.report(CHAIN, rig.state.epoch, { halt: null });
-      await until('delivered', () => changesOf('/halted').length === 1);
+      await eventually('delivered', () => changesOf('/halted').length === 1);
     });
 
     test('hundreds of idle webhooks cost a few reads of the index when a block comes', async () => {
@@ -658,7 +661,7 @@ for (const engine of ENGINES) {
       for (let turn = 0; turn < 3; turn++) {
         const before = rounds;
         await rig.extend([grant(turn + 1)]);
-        await until('looked at', () => rounds > before + 2);
+        await eventually('looked at', () => rounds > before + 2);
       }
       expect(sentTo('/idle/0')).toEqual([]);
       expect(reads).toBeLessThan(10);

@@ -1,10 +1,49 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { type Certificate, createAuthority, selfSigned } from '../../test/support/certificates.ts';
+import { temporaryPath } from '../../test/support/engines.ts';
 import { type Networks, parseNetworks } from './networks.ts';
 import { createSender, type SendOptions } from './send.ts';
 import type { SendFailure } from './send-error.ts';
+
+interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { stdio: 'pipe' });
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+const read = (path: string) => readFileSync(path, 'utf8');
+
+/** A self-signed certificate. */
+function selfSigned(name: string): Certificate {
+  const [key, cert] = [temporaryPath('key'), temporaryPath('cert')];
+  const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
+  openssl('req', '-x509', ...NEW_KEY, '-keyout', key, '-out', cert, ...subject, '-days', '2');
+  return { key: read(key), cert: read(cert) };
+}
+
+function createAuthority() {
+  const authority = selfSigned('authority.example');
+  const [caKey, ca] = [temporaryPath('key'), temporaryPath('cert')];
+  writeFileSync(caKey, authority.key);
+  writeFileSync(ca, authority.cert);
+  return {
+    ca: authority.cert,
+    /** `names` are such as DNS:hooks.example or IP:127.0.0.1. A negative number of days makes an expired certificate. */
+    issue(names: string, days = 2): Certificate {
+      const paths = ['key', 'request', 'cert', 'extensions'].map(temporaryPath);
+      const [key = '', request = '', cert = '', extensions = ''] = paths;
+      writeFileSync(extensions, `subjectAltName=${names}`);
+      openssl('req', '-new', ...NEW_KEY, '-keyout', key, '-out', request, '-subj', '/CN=receiver');
+      const signing = ['-CA', ca, '-CAkey', caKey, '-CAcreateserial', '-days', String(days), '-extfile', extensions];
+      openssl('x509', '-req', '-in', request, '-out', cert, ...signing);
+      return { key: read(key), cert: read(cert) };
+    },
+  };
+}
 
 const authority = createAuthority();
 const { ca } = authority;

@@ -1,5 +1,6 @@
-// Finds what axe reports of a page, minor findings aside.
+// Finds what axe reports of a page, minor findings aside, and whether a state of it fits and has nothing to report.
 
+import { expect } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -22,4 +23,20 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
     faults.push(...found.map((fault) => `${colorScheme}: ${fault}`));
   }
   return faults;
+}
+
+const WIDTHS = [390, 1280];
+
+/** With SCREENSHOTS, a folder, the state is saved there under its name. */
+export async function expectAccessible(page: Page, name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS'];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    const found = [await page.evaluate('document.documentElement.scrollWidth'), await accessibilityFaults(page)];
+    expect([name, ...found]).toEqual([name, width, []]);
+    for (const colorScheme of folder ? (['light', 'dark'] as const) : []) {
+      await page.emulateMedia({ colorScheme });
+      await page.screenshot({ path: join(folder ?? '', `${name}-${width}-${colorScheme}.png`), fullPage: true });
+    }
+  }
 }

@@ -1,40 +1,59 @@
-// Opens a page in a browser that has wallets: they really sign.
+// Opens a page in a browser that has wallets: the page talks to them as to any EIP-1193 provider, and the test answers.
 
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
 
-export interface WalletVisit {
-  readonly page: Page;
-  /** Errors in the browser's console, policy violations included. */
-  readonly complaints: string[];
+type Params = readonly unknown[];
+
+/** An error with a code, as wallets throw it. */
+export class WalletError extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
-let visitors = 0;
+export interface WalletOptions {
+  readonly account: string;
+  /** Answers every method but eth_requestAccounts, which it may answer too: undefined leaves that to the wallet. */
+  readonly answer: (method: string, params: Params) => unknown;
+  readonly headers?: Record<string, string>;
+  /**
+   * A script that runs before those of the page. `provider` is the wallet, `announce(name, provider)` announces one as in EIP-6963, and
+   * `rejecting` is the wallet while its user rejects every signature.
+   */
+  readonly setup?: string;
+}
 
-/** A wallet that is announced as in EIP-6963. */
-const TEST_WALLET = `announce('Test Wallet', provider)`;
+export type WalletVisit = Awaited<ReturnType<typeof openWithWallet>>;
 
-/**
- * `setup` is a script that runs before those of the page. `provider` signs with the account, `announce(name, provider)` announces a
- * provider as in EIP-6963, and `rejecting` is a provider whose user rejects every signature.
- */
-export async function visitWithWallet(
-  browser: Browser,
-  url: string,
-  account: PrivateKeyAccount,
-  setup = TEST_WALLET,
-): Promise<WalletVisit> {
+/** The wallet is announced as Test Wallet, unless the setup does otherwise. */
+export async function openWithWallet(browser: Browser, url: string, options: WalletOptions) {
+  const { account, answer, headers, setup = `announce('Test Wallet', provider)` } = options;
   const page = await browser.newPage();
-  // Sign-ins are limited for each client.
-  await page.setExtraHTTPHeaders({ 'x-forwarded-for': `198.51.100.${++visitors}` });
-  await page.exposeFunction('signForReal', (hex: `0x${string}`) => account.signMessage({ message: { raw: hex } }));
+  if (headers !== undefined) await page.setExtraHTTPHeaders(headers);
+  /** Every transaction that the page asked it to send. */
+  const sent: unknown[] = [];
+  /** Errors in the browser's console, policy violations included. */
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(`${message.text()} ${message.location().url}`));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.exposeFunction('askWallet', async (method: string, params: Params) => {
+    if (method === 'eth_sendTransaction') sent.push(params[0]);
+    try {
+      return { result: (await answer(method, params)) ?? (method === 'eth_requestAccounts' ? [account] : null) };
+    } catch (error) {
+      const { code = -32603, message } = error as Partial<WalletError>;
+      return { error: { code, message } };
+    }
+  });
   await page.addInitScript(`{
     const provider = {
-      async request({ method, params }) {
-        if (method === 'eth_requestAccounts') return ['${account.address.toLowerCase()}'];
-        if (method === 'eth_chainId') return '0x1';
-        if (method === 'personal_sign') return window.signForReal(params[0]);
-        throw new Error('no ' + method);
+      async request({ method, params = [] }) {
+        const { result, error } = await window.askWallet(method, params);
+        if (error) throw Object.assign(new Error(error.message), { code: error.code });
+        return result;
       },
     };
     const rejecting = {
@@ -51,9 +70,23 @@ export async function visitWithWallet(
     };
     ${setup}
   }`);
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(`${message.text()} ${message.location().url}`));
-  page.on('pageerror', (error) => complaints.push(error.message));
   await page.goto(url);
-  return { page, complaints };
+  return { page, sent, complaints };
 }
+
+let visitors = 0;
+
+/** With a wallet that really signs. */
+export const visitWithWallet = (browser: Browser, url: string, account: PrivateKeyAccount, setup?: string) =>
+  openWithWallet(browser, url, {
+    account: account.address.toLowerCase(),
+    // Sign-ins are limited for each client.
+    headers: { 'x-forwarded-for': `198.51.100.${++visitors}` },
+    answer(method, [first]) {
+      if (method === 'eth_chainId') return '0x1';
+      if (method === 'personal_sign') return account.signMessage({ message: { raw: first as `0x${string}` } });
+      if (method === 'eth_requestAccounts') return undefined;
+      throw new Error(`no ${method}`);
+    },
+    ...(setup === undefined ? {} : { setup }),
+  });

@@ -68,3 +68,20 @@ export function curlExamples(page: string): CurlExample[] {
     return [{ command, answer, url, init: { method: 'POST', headers, body } }];
   });
 }
+
+export interface CopiedDelegation {
+  readonly version: 1 | 2;
+  readonly from: string;
+  readonly to: string;
+}
+
+interface DocumentedCopy {
+  update(url: string): Promise<void>;
+  heldAt(block: number): CopiedDelegation[];
+}
+
+/** `fetch` answers the requests of the code. */
+export function documentedCopy(fetch: (url: string) => Promise<Response>): DocumentedCopy {
+  const { text } = codeBlock('docs/integrating.md', 'const copy = ');
+  return new Function('fetch', `${text}\nreturn { update, heldAt };`)(fetch);
+}

@@ -4,10 +4,10 @@ import { answer } from '../../src/registry/check.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { findDispute } from '../../src/store/halt.ts';
 import type { Store } from '../../src/store/store.ts';
-import { CONTRACTS, IDS, RIGHTS, WALLETS } from './lives.ts';
 import type { Model } from './model.ts';
 import { asText, type CheckCase, everyQuestion } from './questions.ts';
 import type { Recording } from './vectors.ts';
+import { CONTRACTS, IDS, RIGHTS, WALLETS } from './wallets.ts';
 
 /** Answers by question. An error is given as its code in brackets. */
 export type Answers = ReadonlyMap<string, string>;
@@ -70,6 +70,15 @@ export async function listsAt(store: Store, chainId: number, block: number): Pro
     answers.set(name, said);
   }
   return answers;
+}
+
+/** Describes the wrong lists as of a block. A list is not wrong if it is refused because a revocation is unread or its wallet disputed. */
+export async function wrongLists(store: Store, chainId: number, model: Model, block: number): Promise<string | null> {
+  const given = [...(await listsAt(store, chainId, block))].filter(
+    ([, said]) => said !== '[revocation-unread]' && said !== '[disputed]',
+  );
+  const difference = differenceOf(new Map(given), trueLists(model));
+  return difference === null ? null : `at ${block} ${difference}`;
 }
 
 /** Describes the wrong answers among all lists and these checks, at a block or at the head. */

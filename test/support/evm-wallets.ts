@@ -7,8 +7,8 @@ import type { Address } from '../../src/registry/delegation.ts';
 import { encodeCall, type RegistryCall } from '../../src/registry/registry-call.ts';
 import { deploySmartWallet } from '../../src/sandbox/evm.ts';
 import { encodeExecute } from '../../src/sandbox/execute-call.ts';
-import { WALLETS } from './lives.ts';
 import { MAINNET } from './vectors.ts';
+import { WALLETS } from './wallets.ts';
 
 /** The smart contract wallet. */
 export const SMART = WALLETS[2];

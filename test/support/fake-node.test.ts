@@ -6,8 +6,8 @@ import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { startEvm } from '../../src/sandbox/evm.ts';
 import { prepareWallets, SMART, send } from './evm-wallets.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, startFakeNode } from './fake-node.ts';
-import { WALLETS } from './lives.ts';
 import { MAINNET } from './vectors.ts';
+import { WALLETS } from './wallets.ts';
 
 const [A, B] = WALLETS;
 const grant = (from: string, to: string): RegistryCall => ['v1', from, 'delegateForAll', [to, true]];

@@ -20,7 +20,7 @@ import {
 import { sealed } from './sealed.ts';
 import { MAINNET } from './vectors.ts';
 
-export interface FakeLog {
+interface FakeLog {
   readonly address: Address;
   readonly topics: readonly string[];
   readonly data: string;
@@ -296,18 +296,7 @@ export const headerJson = (block: FakeBlock) => ({
   transactions: block.transactions.map(({ hash }) => hash),
 });
 
-const blooms = new WeakMap<FakeBlock, string>();
-
-function bloomOf(block: FakeBlock): string {
-  let bloom = blooms.get(block);
-  if (bloom === undefined) {
-    bloom = madeBloom(block);
-    blooms.set(block, bloom);
-  }
-  return bloom;
-}
-
-const madeBloom = ({ transactions }: Pick<FakeBlock, 'transactions'>) =>
+const bloomOf = ({ transactions }: Pick<FakeBlock, 'transactions'>) =>
   bloomOfLogs(transactions.flatMap(({ logs }) => logs));
 
 const hashes = new Map<string, Uint8Array>();
@@ -369,11 +358,9 @@ export const sealedHeader = (
   sealed({
     ...{ number, parentHash, timestamp, stateRoot, extraData },
     receiptsRoot: transactions.length === 0 ? EMPTY_ROOT : receiptsRoot(receiptsOf(transactions)),
-    logsBloom: isBloomFull ? `0x${'f'.repeat(512)}` : madeBloom({ transactions }),
+    logsBloom: isBloomFull ? `0x${'f'.repeat(512)}` : bloomOf({ transactions }),
     gasUsed: 50_000 * transactions.length,
   });
-
-const flag = (value: unknown) => (value === true ? '1' : '0').padStart(64, '0');
 
 const TOPICS: Readonly<Record<string, string>> = {
   'v1.delegateForAll': '0x58781eab4a0743ab1c285a238be846a235f06cdb5b968030573a635e5f8c92fa',
@@ -389,52 +376,29 @@ const TOPICS: Readonly<Record<string, string>> = {
   'v2.delegateERC1155': '0x27ab1adc9bca76301ed7a691320766dfa4b4b1aa32c9e05cf789611be7f8c75f',
 };
 
+const encoded = (value: string | boolean) =>
+  word(typeof value === 'string' && value.startsWith('0x') ? value : BigInt(value));
+
 /** The log of a call, as the registries emit it. */
 export function logOfCall([registry, caller, name, args]: RegistryCall): FakeLog {
   const topic = TOPICS[`${registry}.${name}`] as string;
-  const [a, b, c, d, e] = args as [string, string, string, string, string];
-  const amount = (value: unknown) => word(BigInt(value as string));
   if (registry === 'v1') {
-    const parts: Readonly<Record<string, () => string[]>> = {
-      delegateForAll: () => [word(caller), word(a), flag(b)],
-      delegateForContract: () => [word(caller), word(a), word(b), flag(c)],
-      delegateForToken: () => [word(caller), word(a), word(b), amount(c), flag(d)],
-      revokeAllDelegates: () => [word(caller)],
-      revokeDelegate: () => [word(caller), word(caller)],
-      revokeSelf: () => [word(a), word(caller)],
-    };
+    // The log of a revocation of one delegate names the vault, and who sent the revocation.
+    const named = { revokeDelegate: [caller, caller], revokeSelf: [args[0] ?? '', caller] }[name] ?? [caller, ...args];
     const address = MAINNET.registries[1] as Address;
-    return { address, topics: [topic], data: `0x${(parts[name] as () => string[])().join('')}` };
+    return { address, topics: [topic], data: `0x${named.map(encoded).join('')}` };
   }
-  const parts: Readonly<Record<string, () => [string[], string[]]>> = {
-    delegateAll: () => [[a], [word(b), flag(c)]],
-    delegateContract: () => [
-      [a, b],
-      [word(c), flag(d)],
-    ],
-    delegateERC721: () => [
-      [a, b],
-      [amount(c), word(d), flag(e)],
-    ],
-    delegateERC20: () => [
-      [a, b],
-      [word(c), amount(d)],
-    ],
-    delegateERC1155: () => [
-      [a, b],
-      [amount(c), word(d), amount(e)],
-    ],
-  };
-  const [indexed, words] = (parts[name] as () => [string[], string[]])();
+  // The delegate, and the contract if there is one, are indexed like the vault.
+  const indexed = name === 'delegateAll' ? 1 : 2;
   return {
     address: MAINNET.registries[2] as Address,
-    topics: [topic, `0x${word(caller)}`, ...indexed.map((value) => `0x${word(value)}`)],
-    data: `0x${words.join('')}`,
+    topics: [topic, ...[caller, ...args.slice(0, indexed)].map((value) => `0x${encoded(value)}`)],
+    data: `0x${args.slice(indexed).map(encoded).join('')}`,
   };
 }
 
 /** A contract between wallet and registry: its transaction input does not show the registry call. */
-const BATCHER: Address = `0x${'ba'.repeat(20)}`;
+const RELAY: Address = `0x${'ba'.repeat(20)}`;
 
 export interface FakeCall {
   readonly call: RegistryCall;
@@ -444,7 +408,7 @@ export interface FakeCall {
   readonly joined?: boolean;
 }
 
-export interface ChainOptions {
+interface ChainOptions {
   /** Different marks give different hashes. */
   readonly mark?: number;
   /** Without proofs, the hashes of blocks do not depend on what is in them, as on some chains. */
@@ -478,7 +442,7 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
       transactions.push({
         hash: hashOf(transactions.length.toString(16).padStart(56, 'f')),
         from: isDirect ? (caller as Address) : `0x${'ee'.repeat(20)}`,
-        to: isDirect ? (MAINNET.registries[registry === 'v1' ? 1 : 2] as Address) : BATCHER,
+        to: isDirect ? (MAINNET.registries[registry === 'v1' ? 1 : 2] as Address) : RELAY,
         input: isDirect ? `0x${selector}${argument}` : '0x12345678',
         logs: [...(before?.logs ?? []), logOfCall(call)],
       });

@@ -1,4 +1,4 @@
-// A reader of changes: applies the feed from nothing, and so knows what held at every block.
+// Readers of changes: from the store, applied from nothing, so that one knows what held at every block; and as entries over HTTP.
 
 import { delegationId } from '../../src/registry/delegation.ts';
 import type {
@@ -89,4 +89,20 @@ export function createFeedReader(read: (after: ChangesCursor | null, limit: numb
       return undone;
     },
   };
+}
+
+export interface FeedEntryJson {
+  readonly type: string;
+  readonly block: { readonly number: number; readonly hash: string };
+  readonly logIndex: number;
+}
+
+/** Discards what an undo voids. A change that was sent twice stays twice. */
+export function applyEntries(entries: readonly FeedEntryJson[]): string[] {
+  let held: FeedEntryJson[] = [];
+  for (const entry of entries) {
+    if (entry.type === 'undo') held = held.filter(({ block }) => block.number <= entry.block.number);
+    else held.push(entry);
+  }
+  return held.map(({ type, block, logIndex }) => `${block.number} ${block.hash} ${logIndex} ${type}`);
 }

@@ -8,20 +8,7 @@ import type { Store } from '../../src/store/store.ts';
 import { temporaryPath } from './engines.ts';
 import { MAINNET } from './vectors.ts';
 
-export interface Following {
-  readonly store: Store;
-  readonly events: FollowerEvent[];
-  readonly errors: Error[];
-  follower: Follower;
-  providers: ProviderPool;
-  /** Milliseconds. */
-  clock: number;
-  /** Ticks until there is nothing left to do; errors are collected in `errors`. */
-  settle(most?: number): Promise<void>;
-  /** A new follower on the same store, as after a restart. */
-  restart(): void;
-  close(): Promise<void>;
-}
+export type Following = Awaited<ReturnType<typeof following>>;
 
 export async function following(
   nodes: readonly { readonly url: string }[],
@@ -34,11 +21,11 @@ export async function following(
     /** Wraps the store for one run of the follower's process; called again at every restart. */
     storeOf?: (store: Store) => Store;
   },
-): Promise<Following> {
+) {
   const { clock, timeoutMs = 5000, sharedStore, storeOf = (one) => one, network = MAINNET, ...options } = more;
   const store = sharedStore ?? (await openStore(`sqlite:${temporaryPath('following.db')}`));
   const urls = nodes.map(({ url }) => url);
-  const start = () =>
+  const start = (): Follower =>
     createFollower({
       network,
       store: storeOf(store),
@@ -48,14 +35,16 @@ export async function following(
       onEvent: (event) => one.events.push(event),
       ...options,
     });
-  const one: Following = {
+  const one = {
     store,
-    events: [],
-    errors: [],
+    events: [] as FollowerEvent[],
+    errors: [] as Error[],
+    /** Milliseconds. */
     clock,
     follower: null as unknown as Follower,
     providers: null as unknown as ProviderPool,
-    async settle(most = 20) {
+    /** Ticks until there is nothing left to do; errors are collected in `errors`. */
+    async catchUp(most = 20): Promise<void> {
       for (let left = most; left > 0; left--) {
         try {
           if (!(await one.follower.tick()).more) return;
@@ -66,7 +55,8 @@ export async function following(
         }
       }
     },
-    restart() {
+    /** A new follower on the same store, as after a restart. */
+    restart(): void {
       one.providers = createProviderPool(network, urls, { timeoutMs }, () => 0.5);
       one.follower = start();
     },

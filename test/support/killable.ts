@@ -2,41 +2,18 @@
 
 import type { Store } from '../../src/store/store.ts';
 
-export interface Killable {
-  /** Starts a process; the previous one is dead. */
-  storeOf(store: Store): Store;
-  /** Kills the process at its n-th write from now, before or right after the commit. */
-  killAt(write: number, when: 'before' | 'after'): void;
-  readonly isDead: boolean;
-}
-
-const READS: ReadonlySet<string | symbol> = new Set<keyof Store>([
-  'chain',
-  'chains',
-  'pin',
-  'check',
-  'explain',
-  'checkMany',
-  'list',
-  'listDetailed',
-  'listPacked',
-  'listNow',
-  'blockAt',
-  'newestBlock',
-  'blocks',
-  'logs',
-  'revocations',
-  'openRevocations',
-  'unsettledVaults',
-  'vaults',
-  'delegates',
-  'history',
-  'changes',
-  'v1Delegates',
-  'held',
-  'regrants',
-  'uncheckedTimes',
-  'size',
+const WRITES: ReadonlySet<string> = new Set<keyof Store>([
+  'claim',
+  'apply',
+  'report',
+  'recordLag',
+  'repair',
+  'confirm',
+  'settle',
+  'unsettle',
+  'lease',
+  'release',
+  'rebuild',
 ]);
 
 class Killed extends Error {
@@ -48,15 +25,17 @@ interface Process {
   death: { left: number; when: 'before' | 'after' } | null;
 }
 
-export function createKillable(): Killable {
+export function createKillable() {
   let process: Process = { isDead: false, death: null };
   return {
-    storeOf(store) {
+    /** Starts a process; the previous one is dead. */
+    storeOf(store: Store): Store {
       process.isDead = true;
       process = { isDead: false, death: null };
       return storeIn(process, store);
     },
-    killAt(left, when) {
+    /** Kills the process at its n-th write from now, before or right after the commit. */
+    killAt(left: number, when: 'before' | 'after'): void {
       process.death = { left, when };
     },
     get isDead() {
@@ -68,19 +47,19 @@ export function createKillable(): Killable {
 type Method = (...args: unknown[]) => Promise<unknown>;
 
 function storeIn(process: Process, store: Store): Store {
-  const requireLife = () => {
+  const requireAlive = () => {
     if (process.isDead) throw new Killed('The process was killed');
   };
-  const wrap = (name: string | symbol, method: Method): Method => {
+  const wrap = (name: string, method: Method): Method => {
     return async (...args) => {
-      requireLife();
+      requireAlive();
       const { death } = process;
-      const isLast = !READS.has(name) && death !== null && --death.left === 0;
+      const isLast = WRITES.has(name) && death !== null && --death.left === 0;
       if (isLast && death.when === 'before') process.isDead = true;
-      requireLife();
+      requireAlive();
       const result = await method(...args);
       if (isLast) process.isDead = true;
-      requireLife();
+      requireAlive();
       return result;
     };
   };

@@ -12,20 +12,19 @@ import {
   logOfCall,
   sealedHeader,
 } from './fake-node.ts';
-import { WALLETS } from './lives.ts';
-import { type FaultMaker, type Random, seeing } from './node-quirks.ts';
+import { type FaultMaker, seeing, showing } from './node-quirks.ts';
+import { below, pickFrom, type Random } from './random.ts';
 import { word } from './registry-state.ts';
 import { MAINNET } from './vectors.ts';
+import { WALLETS } from './wallets.ts';
 
-const below = (random: Random, end: number) => Math.floor(random() * end);
-const pick = <T>(random: Random, of: readonly T[]): T => of[below(random, of.length)] as T;
 const STRANGER = `0x${'57'.repeat(20)}` as const;
 const NO_RIGHTS = `0x${'0'.repeat(64)}`;
 
 /** Calls that never happened: a grant, a revocation, and some that change nothing, so that no state contradicts them. */
 const inventedCalls = (random: Random): RegistryCall[] => {
-  const [from, to] = [pick(random, WALLETS), pick(random, WALLETS)];
-  return pick<readonly RegistryCall[]>(random, [
+  const [from, to] = [pickFrom(random, WALLETS), pickFrom(random, WALLETS)];
+  return pickFrom<readonly RegistryCall[]>(random, [
     [['v2', from, 'delegateAll', [to, NO_RIGHTS, true]]],
     [['v1', from, 'delegateForAll', [to, true]]],
     [['v1', from, 'revokeAllDelegates', []]],
@@ -72,18 +71,6 @@ function changeBlock(random: Random, block: FakeBlock, header: HeaderLie): FakeB
   return { ...changed, header: sealedHeader(changed, block.header['stateRoot'] as string).header };
 }
 
-/** Answers from another chain, made from the node's own whenever that has changed. */
-function showing(node: FakeNode, change: (whole: readonly FakeBlock[]) => readonly FakeBlock[]): Fault {
-  let [whole, shown]: [readonly FakeBlock[], readonly FakeBlock[]] = [[], []];
-  return (_, honest) => {
-    if (node.chain !== whole) {
-      whole = node.chain;
-      shown = change(whole);
-    }
-    return seeing(node, shown, honest);
-  };
-}
-
 /** Answers from a chain in which every k-th block is changed, always in the same way. */
 const fabricates =
   (header: HeaderLie): FaultMaker =>
@@ -121,8 +108,8 @@ const ownBranch: FaultMaker = (random, node) => {
 
 /** Inputs of transactions that name another delegate, as if the wallet had called the registry itself. */
 const liesInInputs: FaultMaker = (random) => {
-  const vault = pick(random, WALLETS);
-  const delegate = pick(random, WALLETS);
+  const vault = pickFrom(random, WALLETS);
+  const delegate = pickFrom(random, WALLETS);
   return (question, honest) => {
     const answer = honest();
     if (question.method !== 'eth_getTransactionByHash' || answer === null) return answer;
@@ -190,7 +177,7 @@ const swapsTransactions: FaultMaker = (random, node) => (question, honest) => {
   const answer = honest();
   if (!/^eth_(getLogs|getBlockReceipts)$/.test(question.method) || !Array.isArray(answer)) return answer;
   const all = node.chain.flatMap(({ transactions }) => transactions);
-  return answer.map((one) => ({ ...one, transactionHash: pick(random, all)?.hash ?? one.transactionHash }));
+  return answer.map((one) => ({ ...one, transactionHash: pickFrom(random, all)?.hash ?? one.transactionHash }));
 };
 
 /** A receipt as Polygon has for messages of Ethereum, which no root covers. */
@@ -209,7 +196,7 @@ const addsMessages: FaultMaker = (random, node) => {
 
 /** Headers of another kind of chain, malformed. */
 const malformsHeaders: FaultMaker = (random) => {
-  const extra = pick(random, ['ff', '820102', 'c3808080', '']);
+  const extra = pickFrom(random, ['ff', '820102', 'c3808080', '']);
   return (question, honest) => {
     const block = honest();
     if (!/^eth_getBlockBy/.test(question.method) || block === null) return block;

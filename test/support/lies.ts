@@ -10,8 +10,8 @@ import {
   type Fault,
   logOfCall,
 } from './fake-node.ts';
-import { WALLETS } from './lives.ts';
 import { seeing } from './node-quirks.ts';
+import { WALLETS } from './wallets.ts';
 import type { World } from './world.ts';
 
 /** The wallet that grants in these tests. */

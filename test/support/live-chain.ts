@@ -1,6 +1,7 @@
 // A chain with current block times that a real program follows through a fake node, and the truth about it.
 
-import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, startFakeNode } from './fake-node.ts';
+import { eventually } from './eventually.ts';
+import { createChainMaker, type FakeBlock, type FakeCall, startFakeNode } from './fake-node.ts';
 import type { Model } from './model.ts';
 import { asText } from './questions.ts';
 import { createRandom } from './random.ts';
@@ -10,31 +11,20 @@ import { FIRST, randomCalls } from './world.ts';
 /** A secret that is in the node's URL and must not appear anywhere else. */
 export const SECRET = 'SECRET-KEY-123';
 
-export interface LiveChain {
-  readonly node: FakeNode;
-  chain: FakeBlock[];
-  readonly url: string;
-  grow(blocks: number, calls?: () => FakeCall[]): void;
-  reorg(depth: number, blocks: number): void;
-  /** The active delegations at the end of a block, as sorted texts. */
-  held(hash: string): string[];
-  /** The registries at the end of a block; null for an unknown block. */
-  modelAt(hash: string): Model | null;
-  stop(): Promise<void>;
-}
+export type LiveChain = ReturnType<typeof liveChain>;
 
 /** Creates a chain whose newest block has the current time, and never a later one. */
-export function liveChain(blocks: number, seed = 1): LiveChain {
+export function liveChain(blocks: number, seed = 1) {
   const random = createRandom(seed);
   const maker = createChainMaker(FIRST, 1, Math.floor(Date.now() / 1000) - blocks);
   const node = startFakeNode();
   const known = new Set<string>();
   const models = new Map<string, Model>();
-  const one: LiveChain = {
+  const one = {
     node,
-    chain: [],
+    chain: [] as FakeBlock[],
     url: `${node.url}/${SECRET}`,
-    grow(more, calls = () => randomCalls(random)) {
+    grow(more: number, calls = (): FakeCall[] => randomCalls(random)): void {
       for (let turn = 0; turn < more; turn++) {
         const parent = one.chain.at(-1) ?? null;
         const seconds = parent !== null && parent.timestamp >= Math.floor(Date.now() / 1000) ? 0 : 1;
@@ -44,12 +34,14 @@ export function liveChain(blocks: number, seed = 1): LiveChain {
       }
       node.chain = [...one.chain];
     },
-    reorg(depth, more) {
+    reorg(depth: number, more: number): void {
       one.chain = one.chain.slice(0, -depth);
       one.grow(more);
     },
-    held: (hash) => (one.modelAt(hash)?.held() ?? []).map(asText).sort(),
-    modelAt(hash) {
+    /** The active delegations at the end of a block, as sorted texts. */
+    held: (hash: string): string[] => (one.modelAt(hash)?.held() ?? []).map(asText).sort(),
+    /** The registries at the end of a block; null for an unknown block. */
+    modelAt(hash: string): Model | null {
       let model = models.get(hash);
       if (model === undefined && known.has(hash)) {
         model = maker.modelAt(hash as `0x${string}`);
@@ -71,19 +63,6 @@ export const settingsOf = (url: string) => ({
   MAX_LAG_1: '600',
   METRICS_PORT: '0',
 });
-
-export async function eventually<T>(
-  what: string,
-  attempt: () => Promise<T | undefined | false>,
-  seconds = 120,
-): Promise<T> {
-  for (let left = 10 * seconds; left > 0; left--) {
-    const found = await attempt().catch(() => undefined);
-    if (found !== undefined && found !== false) return found;
-    await Bun.sleep(100);
-  }
-  throw new Error(`${what}: not within ${seconds} s`);
-}
 
 /** Waits until the program answers at the chain's head. */
 export const caughtUp = (served: ServeProcess, { chain }: LiveChain) =>

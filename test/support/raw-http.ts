@@ -8,14 +8,8 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-export interface RawClient {
-  /** Null if the server closes the connection without a response. */
-  send(request: string, options?: { head?: boolean }): Promise<RawAnswer | null>;
-  close(): void;
-}
-
 /** Keeps the connection open as long as the server does. Latin-1, so that each character is one byte. */
-export function rawClient(url: string): RawClient {
+export function rawClient(url: string) {
   const { hostname, port } = new URL(url);
   let socket: Socket | null = null;
   let received = '';
@@ -38,7 +32,8 @@ export function rawClient(url: string): RawClient {
   };
 
   return {
-    async send(request, { head = false } = {}) {
+    /** Null if the server closes the connection without a response. */
+    async send(request: string, { head = false } = {}): Promise<RawAnswer | null> {
       const used = socket ?? open();
       received = '';
       used.write(request, 'latin1');

@@ -2,23 +2,18 @@
 
 import { checkUrl } from '../../src/api/url.ts';
 import { asksBalance } from '../../src/registry/check.ts';
+import { eventually } from './eventually.ts';
 import { startFakeNode } from './fake-node.ts';
-import { eventually } from './live-chain.ts';
 import { everyQuestion, trueAnswers } from './questions.ts';
 import { replayOf } from './replay.ts';
-import { LOCAL, type ServeProcess, startListening } from './serve-process.ts';
+import { LOCAL, startListening } from './serve-process.ts';
 import { RECORDINGS } from './vectors.ts';
-
-export interface RecordedService extends ServeProcess {
-  /** Compares answers at a final block with those of the contracts. */
-  compareAnswers(): Promise<{ readonly asked: number; readonly wrong: number }>;
-}
 
 /** Resolves when the recording is indexed. The environment must have DATABASE_URL. */
 export async function serveRecording(
   command: readonly string[],
   options: { readonly environment: Record<string, string>; readonly folder: string },
-): Promise<RecordedService> {
+) {
   const [recording] = RECORDINGS;
   const checkpoint = recording?.checkpoints.at(-2);
   if (recording === undefined || checkpoint === undefined) throw new Error('no recording');
@@ -52,6 +47,7 @@ export async function serveRecording(
   return {
     ...served,
     stop,
+    /** Compares answers at a final block with those of the contracts. */
     async compareAnswers() {
       const truths = trueAnswers(checkpoint);
       const asked = everyQuestion(recording).filter((_, turn) => turn % 7 === 0);

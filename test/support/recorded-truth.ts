@@ -16,7 +16,7 @@ export interface BlockTruth {
   list(version: 1 | 2, wallet: Address): readonly string[];
 }
 
-export interface RecordedTruth {
+interface RecordedTruth {
   readonly asked: readonly CheckCase[];
   readonly wallets: readonly Address[];
   readonly blocks: readonly BlockTruth[];

@@ -2,16 +2,10 @@
 
 import { tmpdir } from 'node:os';
 import { freePort } from '../../src/sandbox/free-port.ts';
+import { eventually } from './eventually.ts';
 import { findProgram } from './programs.ts';
 
-export interface RedisServer {
-  readonly url: string;
-  readonly pid: number;
-  /** Kills it with SIGKILL, like a crash. */
-  kill(): Promise<void>;
-  /** Starts it again, empty, on the same port. */
-  start(): Promise<void>;
-}
+export type RedisServer = Awaited<ReturnType<typeof startRedis>>;
 
 /** Kills all servers that are still running. */
 export function removeRedis(): void {
@@ -20,7 +14,7 @@ export function removeRedis(): void {
 
 const endings = new Set<() => void>();
 
-export async function startRedis(): Promise<RedisServer> {
+export async function startRedis() {
   const program = findProgram('redis-server');
   const port = freePort();
   const spawn = () =>
@@ -28,18 +22,8 @@ export async function startRedis(): Promise<RedisServer> {
       stdout: 'ignore',
       stderr: 'ignore',
     });
-  const untilReady = async () => {
-    for (let left = 100; left > 0; left--) {
-      try {
-        const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } });
-        socket.end();
-        return;
-      } catch {
-        await Bun.sleep(50);
-      }
-    }
-    throw new Error('redis-server did not start within 5 s');
-  };
+  const connect = () => Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } });
+  const untilReady = async () => void (await eventually('redis-server accepts connections', connect)).end();
   let server = spawn();
   endings.add(() => server.kill('SIGKILL'));
   await untilReady();
@@ -48,11 +32,13 @@ export async function startRedis(): Promise<RedisServer> {
     get pid() {
       return server.pid;
     },
-    async kill() {
+    /** Kills it with SIGKILL, like a crash. */
+    async kill(): Promise<void> {
       server.kill('SIGKILL');
       await server.exited;
     },
-    async start() {
+    /** Starts it again, empty, on the same port. */
+    async start(): Promise<void> {
       server = spawn();
       await untilReady();
     },

@@ -11,7 +11,7 @@ export const word = (value: string | bigint) =>
   typeof value === 'bigint' ? value.toString(16).padStart(64, '0') : value.slice(2).toLowerCase().padStart(64, '0');
 
 /** Immutable, because blocks share it. */
-export interface RegistryState {
+interface RegistryState {
   readonly model: Model;
   /** Revocations by pair, and of everything by wallet. */
   readonly versions: ReadonlyMap<string, number>;

@@ -6,16 +6,15 @@ import { ANY_LIST } from '../../src/api/any-operations.ts';
 import type { ResponseOf } from '../../src/api/operation.ts';
 import type { DelegationRecord } from '../../src/api/responses.ts';
 import { urlFor } from '../../src/api/url.ts';
-import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts';
+import { createRpc } from '../../src/chain/rpc/rpc.ts';
 import { type Address, type Delegation, type Kind, MAX_UINT256, NO_RIGHTS } from '../../src/registry/delegation.ts';
 import { NETWORKS, type Network } from '../../src/registry/network.ts';
-import { encodeCall, grantCall } from '../../src/registry/registry-call.ts';
 import { rightsOf } from '../../src/registry/rights.ts';
 import { grantId, grantIdOf } from '../../src/web/grant-id.ts';
 import { startBrowser } from './browser.ts';
-import { fund } from './evm-wallets.ts';
+import { openWithWallet, type WalletOptions } from './browser-wallet.ts';
+import { makeGrants, untilIndexed } from './sandbox-grants.ts';
 import { type QuietSandbox, startQuietSandbox } from './sandbox-process.ts';
-import { openWithSendingWallet, type SendingWallet, type WalletOptions } from './sending-wallet.ts';
 
 export const REGISTRIES = (NETWORKS.get(1) as Network).registries;
 
@@ -46,58 +45,32 @@ export const everyKind = (from: Address, to = HOT): Delegation[] => [
   ]),
 ];
 
-export interface RevokeRig {
-  readonly browser: Browser;
-  readonly rpc: Rpc;
-  readonly url: string;
-  /** Makes grants of one owner, and waits until the index has them. */
-  grant(grants: readonly Delegation[]): Promise<void>;
-  /** Waits until the index has the chain's newest block. */
-  untilIndexed(): Promise<void>;
-  recordsOf(wallet: Address): Promise<DelegationRecord[]>;
-  idsOf(wallet: Address): Promise<string[]>;
-  linkOf(wallet: Address, ...grants: readonly Delegation[]): string;
-  open(url: string, account: string, more?: Partial<WalletOptions>): Promise<SendingWallet>;
-}
-
-/** The fields are set when the first test begins. */
-export function useRevokeRig(): RevokeRig {
+/** `rpc` and what depends on it are there when the first test begins. */
+export function useRevokeRig() {
+  let browser: Browser;
   let sandbox: QuietSandbox;
-  const rig = {} as { -readonly [Name in keyof RevokeRig]: RevokeRig[Name] };
   beforeAll(async () => {
     // Nothing but the test writes to the chain.
     sandbox = await startQuietSandbox({ ANONYMOUS_LIMIT: 'off' }, '--interval', '0');
-    rig.browser = await startBrowser();
-    rig.rpc = createRpc(sandbox.rpcUrl);
-    rig.url = sandbox.url;
+    browser = await startBrowser();
   });
   afterAll(async () => {
-    await rig.browser.close();
+    await browser.close();
     await sandbox.stop();
   });
-
-  async function untilIndexed(): Promise<void> {
-    const head = Number(await rig.rpc.call('eth_blockNumber', []));
-    for (let left = 600; ; left--) {
-      const [network] = (await (await fetch(`${rig.url}/networks`)).json()) as { head: { number: number } }[];
-      if ((network?.head.number ?? 0) >= head) return;
-      if (left === 0) throw new Error(`block ${head} is not indexed after a minute`);
-      await Bun.sleep(100);
-    }
-  }
-
-  return Object.assign(rig, {
-    untilIndexed,
-    async grant(grants: readonly Delegation[]) {
-      const [{ from }] = grants as [Delegation];
-      await fund(rig.rpc, [from]);
-      for (const one of grants) {
-        const transaction = { from, to: REGISTRIES[one.version], data: encodeCall(grantCall(one)) };
-        await rig.rpc.call('eth_sendTransaction', [transaction]);
-      }
-      await untilIndexed();
+  const rig = {
+    get browser() {
+      return browser;
     },
-    async recordsOf(wallet: Address) {
+    get rpc() {
+      return createRpc(sandbox.rpcUrl);
+    },
+    get url() {
+      return sandbox.url;
+    },
+    grant: (grants: readonly Delegation[]) => makeGrants(sandbox, ...grants),
+    untilIndexed: () => untilIndexed(sandbox),
+    async recordsOf(wallet: Address): Promise<DelegationRecord[]> {
       const path = urlFor(ANY_LIST, { wallet, chainId: 1, direction: 'outgoing', numbers: 'string' });
       const { delegations } = (await (await fetch(rig.url + path)).json()) as ResponseOf<typeof ANY_LIST>;
       return [...delegations];
@@ -105,11 +78,16 @@ export function useRevokeRig(): RevokeRig {
     idsOf: async (wallet: Address) => (await rig.recordsOf(wallet)).map(grantId).sort(),
     linkOf: (wallet: Address, ...grants: readonly Delegation[]) =>
       `${rig.url}/revoke?wallet=${wallet}&chain=1${grants.map((one) => `&grant=${grantIdOf(one)}`).join('')}`,
-    open: (url: string, account: string, more: Partial<WalletOptions> = {}) =>
-      openWithSendingWallet(rig.browser, url, {
-        forward: (method, params) => rig.rpc.call(method, [...params]),
+    /** With a wallet that forwards what `answer` leaves open to the node, which signs. */
+    open: (url: string, account: string, { answer, ...more }: Partial<WalletOptions> = {}) =>
+      openWithWallet(browser, url, {
         account,
+        answer: async (method, params) => {
+          const own = await answer?.(method, params);
+          return own === undefined && method !== 'eth_requestAccounts' ? rig.rpc.call(method, [...params]) : own;
+        },
         ...more,
       }),
-  });
+  };
+  return rig;
 }

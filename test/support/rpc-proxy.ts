@@ -6,27 +6,14 @@ export interface RpcBody {
   readonly params: readonly unknown[];
 }
 
-export interface RpcProxy {
-  readonly url: string;
-  /** Number of calls; each call of a batch counts. */
-  calls: number;
-  /** Number of HTTP requests. */
-  requests: number;
-  /** Returns the error message for a call; null to forward it to the node. */
-  refuses: (call: RpcBody) => string | null;
-  /** Returns a result in place of the node's; undefined for the node's own. */
-  lies: (call: RpcBody) => unknown;
-  /** Milliseconds before each response. */
-  delayMs: number;
-  stop(): Promise<void>;
-}
+export type RpcProxy = ReturnType<typeof startRpcProxy>;
 
-export function startRpcProxy(nodeUrl: string): RpcProxy {
+export function startRpcProxy(nodeUrl: string) {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     development: false,
-    async fetch(request) {
+    async fetch(request): Promise<Response> {
       const body = (await request.json()) as RpcBody | RpcBody[];
       const asked = Array.isArray(body) ? body : [body];
       proxy.requests++;
@@ -34,23 +21,28 @@ export function startRpcProxy(nodeUrl: string): RpcProxy {
       if (proxy.delayMs > 0) await Bun.sleep(proxy.delayMs);
       const refused = asked.map(proxy.refuses);
       const passed = asked.filter((_, position) => refused[position] === null);
-      const told = passed.length === 0 ? [] : ((await ask(nodeUrl, passed)) as { id: number }[]);
+      const results = passed.length === 0 ? [] : ((await ask(nodeUrl, passed)) as { id: number }[]);
       const answers = asked.map((call, position) => {
         const { id } = call;
         const message = refused[position] ?? null;
         if (message !== null) return { jsonrpc: '2.0', id, error: { code: -32_000, message } };
         const lie = proxy.lies(call);
-        return lie === undefined ? told.find((one) => one.id === id) : { jsonrpc: '2.0', id, result: lie };
+        return lie === undefined ? results.find((one) => one.id === id) : { jsonrpc: '2.0', id, result: lie };
       });
       return Response.json(Array.isArray(body) ? answers : answers[0]);
     },
   });
-  const proxy: RpcProxy = {
+  const proxy = {
     url: `http://127.0.0.1:${server.port}`,
+    /** Number of calls; each call of a batch counts. */
     calls: 0,
+    /** Number of HTTP requests. */
     requests: 0,
-    refuses: () => null,
-    lies: () => undefined,
+    /** Returns the error message for a call; null to forward it to the node. */
+    refuses: (_: RpcBody): string | null => null,
+    /** Returns a result in place of the node's; undefined for the node's own. */
+    lies: (_: RpcBody): unknown => undefined,
+    /** Milliseconds before each response. */
     delayMs: 0,
     stop: () => server.stop(true),
   };

@@ -1,7 +1,7 @@
 // Runs a code block of the documentation, and tells what it should print.
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { CodeBlock } from './code-blocks.ts';
 import { temporaryPath } from './engines.ts';
 import { packClient, run } from './packed-client.ts';
@@ -93,7 +93,7 @@ function clientProject(): string {
   return project;
 }
 
-function write(folder: string, name: string, text: string): string {
+export function write(folder: string, name: string, text: string): string {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, name), text);
   return name;
@@ -107,25 +107,4 @@ export function checkTypes(blocks: readonly CodeBlock[]): void {
   const names = blocks.map(({ line, text }) => write(folder, `line-${line}.ts`, text));
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'esnext', '--module', 'nodenext'];
   run(folder, join(ROOT, 'node_modules/.bin/tsgo'), ...options, '--types', 'bun', ...names);
-}
-
-/** Throws if a block of Go is not formatted. */
-export function checkFormat({ text }: CodeBlock): void {
-  const folder = temporaryPath('gofmt');
-  const gofmt = join(dirname(findProgram('go')), 'gofmt');
-  const changes = run(folder, gofmt, '-d', write(folder, 'main.go', text));
-  if (changes !== '') throw new Error(changes);
-}
-
-const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
-const BLOCK = /(block |"number":)\d+/g;
-
-/** Whether a text is the expected one. Blocks and times are those of another day. */
-export function isAsShown(printed: string, shown: string): boolean {
-  const plain = (text: string) => text.trim().replace(TIME, 'TIME').replace(BLOCK, '$1N');
-  const pattern = plain(shown)
-    .split('…')
-    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-    .join('.*');
-  return new RegExp(`^${pattern}$`, 's').test(plain(printed));
 }

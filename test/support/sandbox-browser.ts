@@ -5,16 +5,9 @@ import type { Browser } from 'playwright-core';
 import { startBrowser } from './browser.ts';
 import { type SandboxProcess, startSandbox } from './sandbox-process.ts';
 
-export interface SandboxInBrowser {
-  readonly sandbox: SandboxProcess;
-  /** Of the sandbox. */
-  readonly url: string;
-  readonly browser: Browser;
-}
-
 /** The fields are set when the first test begins. */
-export function useSandboxInBrowser(): SandboxInBrowser {
-  const used = {} as { -readonly [Name in keyof SandboxInBrowser]: SandboxInBrowser[Name] };
+export function useSandboxInBrowser() {
+  const used = {} as { sandbox: SandboxProcess; url: string; browser: Browser };
   beforeAll(async () => {
     // Tests that must not share a limit name their client in X-Forwarded-For.
     used.sandbox = startSandbox({ TRUSTED_PROXIES: '127.0.0.0/8' });

@@ -2,35 +2,32 @@
 
 import { createRpc } from '../../src/chain/rpc/rpc.ts';
 import type { Delegation } from '../../src/registry/delegation.ts';
-import { encodeCall, grantCall, type RegistryCall, revokeCall } from '../../src/registry/registry-call.ts';
+import { encodeCall, grantCall, revokeCall } from '../../src/registry/registry-call.ts';
 import type { SandboxConnection } from '../../src/sandbox/welcome.ts';
+import { eventually } from './eventually.ts';
 import { fund } from './evm-wallets.ts';
 import { MAINNET } from './vectors.ts';
 
 /** Waits until the index has the chain's newest block. */
 export async function untilIndexed({ url, rpcUrl }: SandboxConnection): Promise<void> {
   const head = Number(await createRpc(rpcUrl).call('eth_blockNumber', []));
-  for (let left = 600; ; left--) {
+  await eventually(`block ${head} is indexed`, async () => {
     const [network] = (await (await fetch(`${url}/networks`)).json()) as { head: { number: number } | null }[];
-    if ((network?.head?.number ?? 0) >= head) return;
-    if (left === 0) throw new Error(`block ${head} was not indexed within a minute`);
-    await Bun.sleep(100);
-  }
+    return (network?.head?.number ?? 0) >= head;
+  });
 }
 
-export const makeGrants = (sandbox: SandboxConnection, ...grants: Delegation[]) => send(sandbox, grants, grantCall);
-export const revokeGrants = (sandbox: SandboxConnection, ...grants: Delegation[]) => send(sandbox, grants, revokeCall);
+const sending =
+  (callOf: typeof grantCall) =>
+  async (sandbox: SandboxConnection, ...grants: readonly Delegation[]) => {
+    const rpc = createRpc(sandbox.rpcUrl);
+    await fund(rpc, [...new Set(grants.map(({ from }) => from))]);
+    for (const one of grants) {
+      const transaction = { from: one.from, to: MAINNET.registries[one.version], data: encodeCall(callOf(one)) };
+      await rpc.call('eth_sendTransaction', [transaction]);
+    }
+    await untilIndexed(sandbox);
+  };
 
-async function send(
-  sandbox: SandboxConnection,
-  grants: readonly Delegation[],
-  callOf: (grant: Delegation) => RegistryCall,
-): Promise<void> {
-  const rpc = createRpc(sandbox.rpcUrl);
-  for (const one of grants) {
-    await fund(rpc, [one.from]);
-    const transaction = { from: one.from, to: MAINNET.registries[one.version], data: encodeCall(callOf(one)) };
-    await rpc.call('eth_sendTransaction', [transaction]);
-  }
-  await untilIndexed(sandbox);
-}
+export const makeGrants = sending(grantCall);
+export const revokeGrants = sending(revokeCall);

@@ -1,17 +1,12 @@
 // Starts the real sandbox as after a fresh clone.
 
 import type { SandboxConnection } from '../../src/sandbox/welcome.ts';
+import { eventually } from './eventually.ts';
 import { SOURCE } from './serve-process.ts';
 
-export interface SandboxProcess {
-  readonly child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>;
-  /** Everything that it has printed so far. */
-  text(): string;
-  /** Resolves when it has printed its introduction. */
-  ready(): Promise<void>;
-}
+export type SandboxProcess = ReturnType<typeof startSandboxOf>;
 
-export const startSandbox = (environment: Record<string, string> = {}, ...options: string[]): SandboxProcess =>
+export const startSandbox = (environment: Record<string, string> = {}, ...options: string[]) =>
   startSandboxOf([process.execPath, SOURCE], environment, ...options);
 
 /** The program is the command line of `delegations`. */
@@ -19,7 +14,7 @@ export function startSandboxOf(
   program: readonly string[],
   environment: Record<string, string> = {},
   ...options: string[]
-): SandboxProcess {
+) {
   // Several tests run at the same time.
   const ports = ['--port', '0', '--rpc-port', '0'];
   const child = Bun.spawn([...program, 'sandbox', ...ports, ...options], {
@@ -35,18 +30,17 @@ export function startSandboxOf(
   void read();
   return {
     child,
+    /** Everything that it has printed so far. */
     text: () => text,
-    async ready() {
-      for (let left = 600; !/Press Ctrl-C to stop|^\{"url":.+\}\n/.test(text); left--) {
-        if (left === 0 || child.exitCode !== null)
-          throw new Error(`the sandbox did not start: ${text}${child.exitCode === null ? '' : await stderrOf(child)}`);
-        await Bun.sleep(100);
-      }
+    /** Resolves when it has printed its introduction. */
+    async ready(): Promise<void> {
+      const isReady = () => /Press Ctrl-C to stop|^\{"url":.+\}\n/.test(text);
+      await eventually('the sandbox is ready', isReady, { child }).catch(async (error: Error) => {
+        throw new Error(`${error.message}: ${text}${await new Response(child.stderr).text()}`);
+      });
     },
   };
 }
-
-const stderrOf = (child: SandboxProcess['child']) => new Response(child.stderr).text();
 
 export interface QuietSandbox extends SandboxConnection {
   /** Resolves when it has exited. */

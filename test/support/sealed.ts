@@ -3,7 +3,7 @@
 import { keccakHex } from '../../src/chain/prove/keccak.ts';
 import type { Bytes32 } from '../../src/registry/delegation.ts';
 
-export interface HeaderContent {
+interface HeaderContent {
   readonly number: number;
   readonly parentHash: string;
   readonly timestamp: number;

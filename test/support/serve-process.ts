@@ -17,6 +17,8 @@ export interface ServeProcess {
   readonly exited: Promise<number>;
   /** Stops the program and returns its exit code. */
   stop(): Promise<number>;
+  /** As `kill -9` does. */
+  kill(): Promise<void>;
 }
 
 const children = new Set<Bun.Subprocess>();
@@ -68,6 +70,10 @@ export async function startListening(
       const code = await child.exited;
       clearTimeout(late);
       return code;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await child.exited;
     },
   };
 }

@@ -1,10 +1,14 @@
-// Serves the API on a free loopback port, with the same server as the program.
+// Serves the API on a free loopback port, with the same server as the program, and what it needs: admission and tokens.
 
+import type { TokenReader } from '../../src/chain/tokens/token-reader.ts';
+import { type AdmissionOptions, createAdmission } from '../../src/http/admission.ts';
 import { type AppOptions, createApp } from '../../src/http/app.ts';
 import { createChangeStreams } from '../../src/http/change-streams.ts';
 import { createSightings } from '../../src/http/freshness.ts';
+import { createLimiter } from '../../src/http/limiter.ts';
 import { createLongLists } from '../../src/http/long-lists.ts';
 import { type ServerOptions, startServer } from '../../src/http/server.ts';
+import type { Address } from '../../src/registry/delegation.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** The API of chain 1 on a store, with fixed clocks. */
@@ -31,3 +35,26 @@ export const serving = (store: Store, now: number, more: Partial<ServerOptions> 
     drainTimeout: 10,
     ...more,
   });
+
+/** A token id that no contract accepts. */
+export const BAD_TOKEN_ID = 666n;
+
+export const tokensOf = (owner: Address): TokenReader => ({
+  ownerOf: async (_of, tokenId) =>
+    tokenId === BAD_TOKEN_ID ? { type: 'not-a-token', cause: 'reverted' } : { type: 'owner', owner },
+  balances: async (_of, owners) => ({ type: 'balances', balances: owners.map((one) => (one === owner ? 2n : 0n)) }),
+});
+
+/** Requests, pages and lookups of keys have this limit each. */
+export function admissionOf(most: number, more: Partial<AdmissionOptions> = {}, seconds = 10) {
+  const limiter = () => createLimiter({ most, seconds });
+  return createAdmission({
+    anonymous: limiter(),
+    pages: limiter(),
+    lookups: limiter(),
+    limiterOfKey: () => null,
+    keys: { known: () => false, found: () => null, isFamiliar: () => true, lookUp: async () => false },
+    proxies: { check: () => false },
+    ...more,
+  });
+}

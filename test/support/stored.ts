@@ -1,10 +1,10 @@
-// Reads the active delegations of a store, in the format of the model.
+// Reads what a store holds: the active delegations, in the format of the model, and the revocations that are not settled.
 
 import { StoreError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
-import { WALLETS } from './lives.ts';
+import type { Revocation, Store } from '../../src/store/store.ts';
 import { asText } from './questions.ts';
+import { WALLETS } from './wallets.ts';
 
 /** The head of chain 1, and the active delegations at it. Throws if a follower does not settle its revocations in time. */
 export async function stored(
@@ -43,4 +43,14 @@ async function readHeld(store: Store): Promise<{ hash: string | undefined; held:
     }
   }
   return { hash: state?.head?.hash, held: [...held].sort() };
+}
+
+export async function unreadRevocations(
+  store: Pick<Store, 'revocations'>,
+  chainId: number,
+): Promise<(Pick<Revocation, 'vault' | 'readAt'> & { readonly block: number })[]> {
+  const all = await store.revocations(chainId, { from: 0, to: Number.MAX_SAFE_INTEGER });
+  return all
+    .map(({ vault, block, readAt }) => ({ vault, block: block.number, readAt }))
+    .filter(({ block, readAt }) => readAt === null || readAt > block);
 }

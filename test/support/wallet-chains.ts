@@ -10,7 +10,7 @@ export const CHAINS = [1, 10, 137, 8453, 100] as const;
 /** It has not started. */
 export const AWAY = 100;
 /** Its index begins after its registries. */
-export const PARTIAL = 8453;
+const PARTIAL = 8453;
 
 /** The wallet that the pages show, and others. */
 export const OWNER: Address = '0x7e57a11f0e11ab1e5eefc01dca5cade00fb1dca7';

@@ -1,4 +1,4 @@
-// A real receiver of webhooks: it behaves as it is told, and keeps what it was sent.
+// A real receiver of webhooks: it behaves as the test says, and keeps what it was sent.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ export interface Received {
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether the sender was told that it arrived. */
+  /** Whether the response was a success. */
   readonly isAccepted: boolean;
 }
 

@@ -1,12 +1,12 @@
 // A store with a chain that tests extend, webhooks in the same database, and deliverers over both.
 
-import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
+import { openAccounts } from '../../src/accounts/accounts.ts';
 import type { WebhookFilter, WebhookRecord } from '../../src/accounts/webhooks.ts';
 import { createLongLists } from '../../src/http/long-lists.ts';
 import { startCursor } from '../../src/http/webhook-feed.ts';
 import { createWebhookSource } from '../../src/service/webhook-source.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { BlockInput, ChainState, Store } from '../../src/store/store.ts';
+import type { BlockInput } from '../../src/store/store.ts';
 import { type Deliverer, type DelivererOptions, startDeliverer } from '../../src/webhooks/deliverer.ts';
 import { block } from './fixtures.ts';
 
@@ -19,44 +19,36 @@ export const TIMEOUT_MS = 1000;
 const STOP_MS = 200;
 
 type Events = Parameters<typeof block>[1];
-
-export interface WebhookRig {
-  readonly store: Store;
-  readonly accounts: Accounts;
-  readonly state: ChainState;
-  /** Unix milliseconds of all deliverers. */
-  clock: number;
-  /** Adds a block, which is final. With `rollbackTo`, it replaces what came after that block. */
-  extend(events?: Events, more?: { rollbackTo?: number; isFinal?: boolean }): Promise<void>;
-  create(
-    url: string,
-    more?: { filter?: WebhookFilter; at?: WebhookRecord['at']; owner?: string; isConfirmed?: boolean },
-  ): Promise<WebhookRecord>;
-  /** Runs a deliverer until the rig closes. */
-  deliver(more?: Partial<DelivererOptions>): Deliverer;
-  /** Resolves when the deliverers have looked for work several times more. */
-  rounds(): Promise<void>;
-  close(): Promise<void>;
+interface Extension {
+  readonly rollbackTo?: number;
+  readonly isFinal?: boolean;
+}
+interface Created {
+  readonly filter?: WebhookFilter;
+  readonly at?: WebhookRecord['at'];
+  readonly owner?: string;
+  readonly isConfirmed?: boolean;
 }
 
-export async function createWebhookRig(
-  url: string,
-  defaults: Pick<DelivererOptions, 'send' | 'sign'>,
-): Promise<WebhookRig> {
+export type WebhookRig = Awaited<ReturnType<typeof createWebhookRig>>;
+
+export async function createWebhookRig(url: string, defaults: Pick<DelivererOptions, 'send' | 'sign'>) {
   const store = await openStore(url);
   const accounts = await openAccounts(url);
   let state = await store.claim(CHAIN, 1);
   let branch = 0;
   const deliverers: Deliverer[] = [];
   let looks = 0;
-  const rig: WebhookRig = {
+  const rig = {
     store,
     accounts,
+    /** Unix milliseconds of all deliverers. */
     clock: Date.now(),
     get state() {
       return state;
     },
-    async extend(events = [], { rollbackTo, isFinal = true } = {}) {
+    /** Adds a block, which is final. With `rollbackTo`, it replaces what came after that block. */
+    async extend(events: Events = [], { rollbackTo, isFinal = true }: Extension = {}): Promise<void> {
       const base = { chainId: CHAIN, epoch: state.epoch, after: state.head };
       if (rollbackTo !== undefined) branch++;
       const head: BlockInput = block((rollbackTo ?? state.head?.number ?? 0) + 1, events, branch);
@@ -66,7 +58,7 @@ export async function createWebhookRig(
       };
       ({ state } = await store.apply({ ...base, blocks: [head], head, ...rest }));
     },
-    async create(target, { filter = ALL, at = 'final', owner, isConfirmed = true } = {}) {
+    async create(target: string, { filter = ALL, at = 'final', owner, isConfirmed = true }: Created = {}) {
       const cursor = await startCursor({ filter, at }, { store, chainIds: SERVED });
       const made = await accounts.webhooks.create({
         ...{ owner: owner ?? null, label: null, url: target, filter, at, cursor },
@@ -75,7 +67,8 @@ export async function createWebhookRig(
       if (typeof made === 'string') throw new Error(made);
       return made;
     },
-    deliver({ webhooks = accounts.webhooks, ...more } = {}) {
+    /** Runs a deliverer until the rig closes. */
+    deliver({ webhooks = accounts.webhooks, ...more }: Partial<DelivererOptions> = {}): Deliverer {
       const candidates: typeof webhooks.candidates = (query) => {
         looks++;
         return webhooks.candidates(query);
@@ -92,10 +85,11 @@ export async function createWebhookRig(
       deliverers.push(deliverer);
       return deliverer;
     },
-    async rounds() {
+    /** Resolves when the deliverers have looked for work several times more. */
+    async rounds(): Promise<void> {
       for (const enough = looks + 5; looks < enough; ) await Bun.sleep(5);
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all(deliverers.map((one) => one.stop(STOP_MS)));
       await accounts.close();
       await store.close();

@@ -7,8 +7,8 @@ import { block, granted } from './fixtures.ts';
 
 export const amountAt = (number: number, branch: number) => BigInt(number) * 1_000_000n + BigInt(branch);
 
-export function writerBlock(number: number, branch: number): BlockInput {
-  // Further grants make the batch large enough to be killed in the middle.
+function writerBlock(number: number, branch: number): BlockInput {
+  // Further grants make the commit large enough to be killed in the middle.
   const others = Array.from({ length: 30 }, (_, id) =>
     granted('ERC721', { tokenId: BigInt(number) * 100n + BigInt(id), contract: `0x${'dd'.repeat(20)}` }),
   );

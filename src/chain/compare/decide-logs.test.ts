@@ -10,9 +10,9 @@ import {
   receiptsJson,
   startFakeNode,
 } from '../../../test/support/fake-node.ts';
-import { WALLETS } from '../../../test/support/lives.ts';
 import { on } from '../../../test/support/node-quirks.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
+import { WALLETS } from '../../../test/support/wallets.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
 import { parseLogs } from '../rpc/node.ts';
 import { createProviderPool } from '../rpc/provider-pool.ts';

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'bun:test';
 import type { FakeNode } from '../../../test/support/fake-node.ts';
-import { WALLETS } from '../../../test/support/lives.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
+import { WALLETS } from '../../../test/support/wallets.ts';
 import { createWorld, FIRST } from '../../../test/support/world.ts';
 import type { Question } from '../../registry/check.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
@@ -24,7 +24,7 @@ async function withGaps(share: number) {
   };
   for (let turn = 0; turn < 3; turn++) {
     world.one.clock += 61_000;
-    await world.one.settle();
+    await world.one.catchUp();
   }
   expect((await world.one.store.chain(1))?.verified).not.toBeNull();
   node.fault = null;
@@ -53,7 +53,7 @@ describe('the audit of logs', () => {
   test('a node that lacks what its own receipts have is blamed, and the index stays', async () => {
     const world = await createWorld({ blocks: 120 });
     const [node] = world.nodes as [FakeNode];
-    await world.one.settle();
+    await world.one.catchUp();
     node.fault = (question, honest) => (question.method === 'eth_getLogs' ? [] : honest());
     expect(await world.one.follower.audit(FIRST, FIRST + 200)).toMatchObject({ repaired: 0, isComplete: true });
     expect(world.one.providers.all[0]?.failure?.cause).toBe('wrong-data');
@@ -77,7 +77,7 @@ describe('the audit of logs', () => {
         ? logs
         : [...logs, { ...one, logIndex: '0x99', transactionIndex: '0x99', topics: forged(one) }];
     };
-    await world.one.settle();
+    await world.one.catchUp();
     node.fault = null;
     world.one.clock += 30_000;
     const result = await world.one.follower.audit(FIRST, FIRST + 200);
@@ -99,7 +99,7 @@ const forged = ({ topics }: Record<string, unknown>) => {
 describe('the audit of answers', () => {
   test('agrees with the registry if the index is right', async () => {
     const world = await createWorld({ blocks: 120 });
-    await world.one.settle();
+    await world.one.catchUp();
     const logs = await world.one.store.logs(1, { from: FIRST, to: FIRST + 200, limit: 10_000 });
     const questions = questionsAbout(logs);
     expect(questions.length).toBeGreaterThan(100);
@@ -145,13 +145,13 @@ describe('the audit of answers', () => {
   test('wallets stay disputed while comparing all blocks does not settle it, over a restart too', async () => {
     const world = await createWorld({ blocks: 120 });
     const [node] = world.nodes as [FakeNode];
-    await world.one.settle();
+    await world.one.catchUp();
     node.fault = (question, honest) => (question.method === 'eth_call' ? `0x${'1'.padStart(64, '0')}` : honest());
     expect((await world.one.follower.auditAnswers(everything))?.wrong.length).toBeGreaterThan(0);
     const disputed = (await world.one.store.chain(1))?.disputes;
     for (let turn = 0; turn < 3; turn++) {
       world.one.clock += 601_000;
-      await world.one.settle();
+      await world.one.catchUp();
       if (turn === 1) world.one.restart();
       expect((await world.one.store.chain(1))?.disputes).toEqual(disputed as never);
     }
@@ -167,7 +167,7 @@ describe('the audit of answers', () => {
 
   test('a node that contradicts another node and the index disputes nothing, and without proof it is not blamed', async () => {
     const world = await createWorld({ blocks: 120, nodes: 2 });
-    await world.one.settle();
+    await world.one.catchUp();
     const [liar] = world.nodes as [FakeNode, FakeNode];
     liar.fault = (question, honest) => (question.method === 'eth_call' ? `0x${'1'.padStart(64, '0')}` : honest());
     expect((await world.one.follower.auditAnswers(everything))?.wrong).toEqual([]);

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { FakeCall, FakeNode } from '../../../test/support/fake-node.ts';
-import { limitedRanges } from '../../../test/support/life-quirks.ts';
-import { WALLETS } from '../../../test/support/lives.ts';
-import { on } from '../../../test/support/node-quirks.ts';
+import { limitedRanges, on } from '../../../test/support/node-quirks.ts';
+import { WALLETS } from '../../../test/support/wallets.ts';
 import { createWorld, FIRST } from '../../../test/support/world.ts';
 import { type Bytes32, NO_RIGHTS } from '../../registry/delegation.ts';
 
@@ -72,7 +71,7 @@ test('a range whose end is replaced while its logs are read is not stored', asyn
 test('blocks of one branch are not added to those of another', async () => {
   const world = await createWorld({ blocks: 60, where: 'process', calls: () => [], finalizedDepth: 1000 });
   const [node] = world.nodes as [FakeNode];
-  await world.one.settle();
+  await world.one.catchUp();
   world.grow(150, () => []);
   node.fault = onFinalized(() => {
     node.fault = null;

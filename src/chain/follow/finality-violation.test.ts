@@ -34,7 +34,7 @@ test.each([true, false])('nothing is rolled back while providers have different 
     const before = await headOf(world);
     for (let turn = 0; turn < 20; turn++) {
       world.one.clock += 30_000;
-      await world.one.settle(2);
+      await world.one.catchUp(2);
       expect([await haltOf(world), await headOf(world)]).toEqual(['finality-violation', before]);
     }
     first.chain = second.chain;
@@ -74,12 +74,12 @@ test('after a halt, a provider that still has another final block is not read fr
     );
     second.fault = () => new Response('', { status: 503 });
     world.one.restart();
-    await world.one.settle(1);
+    await world.one.catchUp(1);
     expect(await haltOf(world)).toBe('finality-violation');
     second.fault = null;
     world.one.clock += 30_000;
-    await world.one.settle(1);
-    await world.one.settle(1);
+    await world.one.catchUp(1);
+    await world.one.catchUp(1);
     expect(await haltOf(world)).toBeNull();
     expect(world.one.errors.at(-1)?.message).toContain('the provider has another block');
     expect(world.one.providers.all[0]?.failure?.cause).toBe('inconsistent');

@@ -1,7 +1,6 @@
 // The first block of an index: at the deployment of the registries, or later.
 
 import { describe, expect, test } from 'bun:test';
-import { behind } from '../../../test/support/behind.ts';
 import { temporaryPath } from '../../../test/support/engines.ts';
 import {
   createChainMaker,
@@ -12,6 +11,7 @@ import {
 } from '../../../test/support/fake-node.ts';
 import { address, block } from '../../../test/support/fixtures.ts';
 import { type Following, following } from '../../../test/support/following.ts';
+import { runSql } from '../../../test/support/run-sql.ts';
 import { appOf } from '../../../test/support/serving.ts';
 import type { Address } from '../../registry/delegation.ts';
 import { NETWORKS, type Network } from '../../registry/network.ts';
@@ -71,10 +71,10 @@ describe('a chain whose first block is after the deployment of the registry', ()
         },
       });
       await withChain(chainOf(50, {}), { storeOf }, async (one) => {
-        await one.settle();
+        await one.catchUp();
         // As after a restart: nothing but the store is left.
         one.restart();
-        await one.settle();
+        await one.catchUp();
         expect(failures).toBeGreaterThan(0);
         expect(await one.store.chain(1)).toMatchObject({ partial: true, head: { number: FIRST + 49 } });
       });
@@ -91,7 +91,7 @@ describe('a chain whose first block is after the deployment of the registry', ()
       const chain = chainOf(200, { 10: [grant(HOT)], 110: [grant(OTHER)], 120: [revoke(whom)] });
       await withChain(chain, { firstBlock: FIRST + start }, async (one) => {
         for (let turn = 0; turn < 5; turn++) {
-          await one.settle();
+          await one.catchUp();
           one.clock += 61_000;
         }
         expect(await one.store.chain(1)).toMatchObject({ partial: true, head: { number: FIRST + 199 } });
@@ -128,7 +128,7 @@ describe('a time before the first log', () => {
 
   test('is answered like its block', async () => {
     await withChain(chain, {}, async (one) => {
-      await one.settle();
+      await one.catchUp();
       await isAnswered(one);
     });
   });
@@ -137,8 +137,8 @@ describe('a time before the first log', () => {
     const url = `sqlite:${temporaryPath('kept.db')}`;
     const store = await openStore(url);
     await withChain(chain, { sharedStore: store }, async (one, node) => {
-      await one.settle();
-      await behind(url, `DELETE FROM block WHERE number < ${FIRST + 300}`);
+      await one.catchUp();
+      await runSql(url, `DELETE FROM block WHERE number < ${FIRST + 300}`);
       expect((await ask(one, check(`timestamp=${chain[150]?.timestamp}`))).status).toBe(404);
       one.restart();
       // A node that has thrown its oldest blocks away does not stop the follower.
@@ -208,7 +208,7 @@ describe('since when a delegation holds that was revoked and granted again in on
   ] as const) {
     test(name, async () => {
       await withChain(chainOf(25, { 10: [grant(HOT)], 20: calls }), {}, async (one) => {
-        await one.settle();
+        await one.catchUp();
         const { granting } = await one.store.explain(1, { version: 1, scope: 'all', from: VAULT, to: HOT });
         expect(granting.map(({ since: { block, logIndex } }) => ({ block, logIndex }))).toEqual([at]);
       });

@@ -30,14 +30,14 @@ test('a node that serves another chain is not followed', () =>
 test('a halted chain is not audited, and goes on as soon as an operator has rewound it', () =>
   inWorld(async (world) => {
     world.reorg(25, 30, quiet);
-    await world.one.settle(1);
+    await world.one.catchUp(1);
     const { epoch, head: after, halt } = await storedState(world);
     expect(halt?.code).toBe('finality-violation');
     expect(await world.one.follower.audit(FIRST, FIRST + 30)).toBeNull();
     const [head] = await world.one.store.blocks(1, { from: FIRST, to: FIRST });
     if (head === undefined) throw new Error('the first block is not kept');
     await world.one.store.apply({ chainId: 1, epoch, after, rollbackTo: FIRST, blocks: [], head, resume: true });
-    await world.one.settle();
+    await world.one.catchUp();
     expect(await world.expectRight()).toBeNull();
   }));
 
@@ -48,6 +48,6 @@ test('an import that is not finished keeps its chain to itself', () =>
     const before = await storedState(world);
     world.grow(3, quiet);
     world.one.restart();
-    await world.one.settle();
+    await world.one.catchUp();
     expect(await storedState(world)).toEqual(before);
   }));

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../../test/support/engines.ts';
-import { eventually, liveChain } from '../../../test/support/live-chain.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { liveChain } from '../../../test/support/live-chain.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
 import { FIRST } from '../../../test/support/world.ts';
 import { openStore } from '../../store/open.ts';

@@ -19,7 +19,7 @@ test('new blocks that do not link to each other, or to the index, are not stored
     expect((await world.one.store.chain(1))?.head?.number).toBe(FIRST + 39);
   }
   node.fault = null;
-  await world.one.settle();
+  await world.one.catchUp();
   expect(await world.expectRight()).toBeNull();
   await world.close();
 });

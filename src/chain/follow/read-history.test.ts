@@ -1,13 +1,121 @@
 import { expect, test } from 'bun:test';
 import { type Following, following } from '../../../test/support/following.ts';
-import { type HistoryNodeOptions, startHistoryNode } from '../../../test/support/history-node.ts';
 import { createRandom } from '../../../test/support/random.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
+import { eventTopics } from '../../registry/event.ts';
 import { readStoredLogs } from '../compare/compare-logs.ts';
 import type { Node, NodeLog } from '../rpc/node.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import { createScanner } from '../rpc/scanner.ts';
 import { readHistory } from './read-history.ts';
+
+interface HistoryNode {
+  readonly url: string;
+  /** Unix seconds, of the newest block. */
+  readonly time: number;
+  /** Calls by method. */
+  readonly calls: Map<string, number>;
+  /** All logs as `block/index`, in order. */
+  readonly logs: readonly string[];
+  stop(): Promise<void>;
+}
+
+interface NodeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface HistoryNodeOptions {
+  /** The newest block. */
+  readonly tip: number;
+  readonly logsIn: (block: number) => number;
+  /** Called for each request before it is answered: with the range of an `eth_getLogs` call, otherwise with null. */
+  readonly reject?: (range: NodeRange | null) => Response | null;
+  /** Changes the logs of a range, or throws a JSON-RPC error. */
+  readonly answer?: <T>(logs: readonly T[], range: NodeRange) => readonly T[];
+}
+
+interface NodeRequest {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+const TIME = 1_700_000_000;
+const FINAL_DEPTH = 64;
+const hex = (value: number) => `0x${value.toString(16)}`;
+const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`;
+
+/** A JSON-RPC node with a long, simple history that it generates on demand: old enough for the follower to backfill. */
+function startHistoryNode(options: HistoryNodeOptions): HistoryNode {
+  const { tip, logsIn, reject = () => null, answer = (logs) => logs } = options;
+  const timeOf = (block: number) => TIME - (tip - block) * 12;
+  const calls = new Map<string, number>();
+  const header = (block: number) => ({
+    number: hex(block),
+    hash: word(block + 1),
+    parentHash: word(block),
+    timestamp: hex(timeOf(block)),
+  });
+  const logAt = (block: number, logIndex: number) => ({
+    address: MAINNET.registries[2],
+    blockNumber: hex(block),
+    blockHash: word(block + 1),
+    blockTimestamp: hex(timeOf(block)),
+    transactionHash: word(block * 1000 + logIndex),
+    transactionIndex: hex(logIndex),
+    logIndex: hex(logIndex),
+    topics: [eventTopics(2)[0], word(block), word(1_000_000 + logIndex)],
+    data: `0x${'0'.repeat(64)}${word(1).slice(2)}`,
+    removed: false,
+  });
+  const rangeOf = (filter: unknown): NodeRange => {
+    const { fromBlock, toBlock, blockHash } = filter as { fromBlock: string; toBlock: string; blockHash?: string };
+    const at = blockHash === undefined ? null : Number(blockHash) - 1;
+    return { from: at ?? Number(fromBlock), to: Math.min(tip, at ?? Number(toBlock)) };
+  };
+  const result = ({ method, params: [first] }: NodeRequest): unknown => {
+    calls.set(method, (calls.get(method) ?? 0) + 1);
+    if (method === 'eth_chainId') return '0x1';
+    if (method === 'eth_getBlockByNumber') {
+      return header(first === 'latest' ? tip : first === 'finalized' ? tip - FINAL_DEPTH : Number(first));
+    }
+    if (method !== 'eth_getLogs') return null;
+    const range = rangeOf(first);
+    const found = [];
+    for (let block = range.from; block <= range.to; block++) {
+      for (let index = 0; index < logsIn(block); index++) found.push(logAt(block, index));
+    }
+    return answer(found, range);
+  };
+  const respond = (request: NodeRequest) => {
+    try {
+      return { jsonrpc: '2.0', id: request.id, result: result(request) };
+    } catch (error) {
+      return { jsonrpc: '2.0', id: request.id, error: { code: -32005, message: (error as Error).message } };
+    }
+  };
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    development: false,
+    async fetch(request) {
+      const body = (await request.json()) as NodeRequest | NodeRequest[];
+      const isLogs = !Array.isArray(body) && body.method === 'eth_getLogs';
+      const rejected = reject(isLogs ? rangeOf(body.params[0]) : null);
+      return rejected ?? Response.json(Array.isArray(body) ? body.map(respond) : respond(body));
+    },
+  });
+  return {
+    url: server.url.href,
+    time: TIME,
+    calls,
+    logs: Array.from({ length: tip }, (_, position) =>
+      Array.from({ length: logsIn(position + 1) }, (_, index) => `${position + 1}/${index}`),
+    ).flat(),
+    stop: () => server.stop(true),
+  };
+}
 
 /** Blocks with logs. The rest of the chain is newer, so that these are old history. */
 const OLD = 10_000;
@@ -49,7 +157,7 @@ test('a backfill holds a bounded number of logs', async () => {
     },
     async (one) => {
       committed = () => one.follower.state?.head?.number ?? 0;
-      await one.settle(1);
+      await one.catchUp(1);
       expect(one.errors).toEqual([]);
     },
   );
@@ -69,7 +177,7 @@ test('a provider with a limit of 2,000 blocks is asked for each block about once
       },
     },
     async (one, node) => {
-      await one.settle(1);
+      await one.catchUp(1);
       expect(one.errors).toEqual([]);
       expect(one.follower.state?.head?.number).toBeGreaterThanOrEqual(LONG);
       // Learning the limit costs some of these.
@@ -85,7 +193,7 @@ for (const [name, keep] of [
 ] as const) {
   test(`old history is complete if the provider returns only the ${name} logs`, async () => {
     await backfill({ logsIn: inOld((block) => block % 4), answer: (logs) => logs.slice(...keep(700)) }, async (one) => {
-      await one.settle();
+      await one.catchUp();
       expect(one.errors).toEqual([]);
     });
   });
@@ -94,7 +202,7 @@ for (const [name, keep] of [
 test('old history is complete if only a few blocks have logs', async () => {
   await backfill(
     { logsIn: inOld((block) => (block % 1700 === 5 ? 3 : 0)), answer: (logs) => logs.slice(0, 4) },
-    (one) => one.settle(),
+    (one) => one.catchUp(),
   );
 });
 
@@ -111,7 +219,7 @@ test('a rate limit delays a backfill and does not fail it', async () => {
       },
     },
     async (one) => {
-      await one.settle(1);
+      await one.catchUp(1);
       expect(one.errors).toEqual([]);
       expect(one.follower.state?.head?.number).toBeGreaterThanOrEqual(OLD);
     },
@@ -135,13 +243,13 @@ test('a tick starts no calls after twenty seconds, and commits what it has read'
       pass = (ms) => {
         one.clock += ms;
       };
-      await one.settle(1);
+      await one.catchUp(1);
       expect(one.errors).toEqual([]);
       expect(one.follower.state?.head?.number).toBeWithin(2000, LONG / 2);
       // Some were in flight.
       expect(node.calls.get('eth_getLogs')).toBeLessThan(25);
       pass = () => {};
-      await one.settle();
+      await one.catchUp();
     },
   );
 });
@@ -151,11 +259,11 @@ test('what was read before a failed call is committed', async () => {
   await backfill(
     { reject: (range) => (isBroken && (range?.to ?? 0) > 6000 ? new Response('', { status: 503 }) : null) },
     async (one) => {
-      await one.settle(1);
+      await one.catchUp(1);
       expect(one.errors).toHaveLength(1);
       expect(one.follower.state?.head?.number).toBeGreaterThan(2000);
       isBroken = false;
-      await one.settle();
+      await one.catchUp();
     },
   );
 });
@@ -164,13 +272,13 @@ test('random histories are complete, whatever the provider truncates and rejects
   const random = createRandom(17);
   const int = (below: number) => Math.floor(random() * below);
   let truncated = 0;
-  for (let life = 0; life < (process.env['TEST_FAST'] ? 30 : 80); life++) {
+  for (let run = 0; run < (process.env['TEST_FAST'] ? 30 : 80); run++) {
     const length = 200 + int(20_000);
     // Blocks with logs come in clusters, or are rare.
     const density = [0.001, 0.02, 0.3, 1][int(4)] as number;
     const logs: NodeLog[] = [];
     for (let block = 1; block <= length; block++) {
-      if (random() > density || (block % 3000 < 1000 && life % 2 === 0)) continue;
+      if (random() > density || (block % 3000 < 1000 && run % 2 === 0)) continue;
       for (let index = 0; index <= int(4); index++) logs.push(logAt(block, index));
     }
     // More than two blocks have: a response that ends with its first block cannot be told from a whole one.

@@ -23,7 +23,7 @@ async function inWorld(options: WorldOptions, work: (world: World, ...nodes: [Fa
 /** So that the window is read again. */
 async function nextWindow(world: World): Promise<void> {
   world.one.clock += 61_000;
-  await world.one.settle(1);
+  await world.one.catchUp(1);
 }
 
 test.each([1, 2])('final history is confirmed by a second provider, if there is one (of %p)', (nodes) =>
@@ -54,7 +54,7 @@ test('final history that one provider alone was asked for stays unconfirmed when
     expect((await stateOf(world)).confirmed).toBeNull();
     second.fault = null;
     world.one.clock += 60_000;
-    await world.one.settle();
+    await world.one.catchUp();
     expect(await world.one.follower.audit(FIRST, FIRST + 20)).toMatchObject({ providers: 2 });
     expect((await stateOf(world)).confirmed).toBe(FIRST + 20);
   }));
@@ -64,7 +64,7 @@ test('a block that is replaced while the window is read does not become final', 
     await world.rest();
     const before = await stateOf(world);
     world.grow(20, quiet);
-    await world.one.settle();
+    await world.one.catchUp();
     node.fault = on('eth_getLogs', (honest) => {
       node.fault = null;
       world.reorg(25, 26, quiet);
@@ -82,7 +82,7 @@ test('a block that was another one before its logs were read does not become fin
     await world.rest();
     const before = await stateOf(world);
     world.grow(20, quiet);
-    await world.one.settle();
+    await world.one.catchUp();
     // As behind a load balancer: other blocks until the logs are read.
     node.fault = ({ method, params }, honest) => {
       if (method === 'eth_getLogs') node.fault = null;
@@ -115,7 +115,7 @@ test('a block that another provider has not, or a chain that ends below it on an
 
 test('a block is final after a minute, although the node says so at once and blocks come faster than usual', () =>
   inWorld({ blocks: 90, seconds: 1, finalizedDepth: 0 }, async (world) => {
-    await world.one.settle();
+    await world.one.catchUp();
     expect((await stateOf(world)).verified).toBe(FIRST + 89 - 60);
   }));
 
@@ -123,7 +123,7 @@ test('nothing becomes final while blocks of the window are still to be repaired'
   inWorld({ blocks: 2, isProvable: false, finalizedDepth: 1000 }, async (world, node) => {
     node.fault = on('eth_getLogs', quiet);
     world.grow(90, () => [{ call: ['v1', `0x${'11'.repeat(20)}`, 'revokeAllDelegates', []], direct: true }]);
-    await world.one.settle();
+    await world.one.catchUp();
     expect((await stateOf(world)).verified).toBe(FIRST);
     [node.fault, node.finalizedDepth] = [null, 10];
     await nextWindow(world);

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { bloomOfLogs, logOfCall } from '../../../test/support/fake-node.ts';
-import { WALLETS } from '../../../test/support/lives.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
+import { WALLETS } from '../../../test/support/wallets.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
 import { absenceBy } from './absence.ts';
 

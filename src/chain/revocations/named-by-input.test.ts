@@ -2,9 +2,9 @@
 
 import { afterAll, afterEach, expect, test } from 'bun:test';
 import { createChainMaker, startFakeNode } from '../../../test/support/fake-node.ts';
-import { WALLETS } from '../../../test/support/lives.ts';
 import { on } from '../../../test/support/node-quirks.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
+import { WALLETS } from '../../../test/support/wallets.ts';
 import type { LogRecord } from '../../store/store.ts';
 import type { FollowerContext } from '../compare/context.ts';
 import { createProviderPool, type Provider, type Providers } from '../rpc/provider-pool.ts';

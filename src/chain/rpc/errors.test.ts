@@ -148,7 +148,7 @@ test('a node below the first block is still syncing', async () => {
       ? headerJson(createChainMaker(FIRST - 200).block(null, []))
       : honest();
   world.one.errors.length = 0;
-  await world.one.settle(1);
+  await world.one.catchUp(1);
   expect(world.one.errors[0]?.message).toBe(
     `the provider is still syncing: its head is block ${FIRST - 200}, the index starts at block ${FIRST}`,
   );

@@ -11,8 +11,8 @@ import {
   TOKENS,
 } from '../../../test/support/evm-tokens.ts';
 import { prepareWallets } from '../../../test/support/evm-wallets.ts';
-import { WALLETS } from '../../../test/support/lives.ts';
 import { type RpcProxy, startRpcProxy } from '../../../test/support/rpc-proxy.ts';
+import { WALLETS } from '../../../test/support/wallets.ts';
 import { type Evm, startEvm } from '../../sandbox/evm.ts';
 import { createReadBudget, createTokenReader, type TokenReaderOptions } from './token-reader.ts';
 

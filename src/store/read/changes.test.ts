@@ -1,7 +1,6 @@
 // Reads changes from a store, on both engines: what a reader that follows them holds is what a reader from nothing holds.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { behind } from '../../../test/support/behind.ts';
 import { newChain as chainIn, failure } from '../../../test/support/chain.ts';
 import { ENGINES } from '../../../test/support/engines.ts';
 import { createFeedReader } from '../../../test/support/feed-reader.ts';
@@ -18,6 +17,7 @@ import {
   revocation,
   settlement,
 } from '../../../test/support/fixtures.ts';
+import { runSql } from '../../../test/support/run-sql.ts';
 import { openStore } from '../open.ts';
 import type { Change, ChangesCursor, Store } from '../store.ts';
 
@@ -151,7 +151,7 @@ for (const engine of ENGINES) {
         `(SELECT ${side} FROM span WHERE chain = ${chainId} AND since_block = 101 AND since_log = ${log})`;
       // Every wallet gets the hash of HOT.
       const [cold, hot] = [hashOf('cold', 2), hashOf('hot', 2)];
-      await behind(url, `UPDATE span SET cold = ${cold}, hot = ${hot} WHERE chain = ${chainId}`);
+      await runSql(url, `UPDATE span SET cold = ${cold}, hot = ${hot} WHERE chain = ${chainId}`);
       for (const filter of filters.filter(({ wallet, from, to }) => [wallet, from, to].includes(HOT))) {
         if ((filter.from ?? HOT) !== HOT || (filter.to ?? HOT) !== HOT) continue;
         const found = createFeedReader((after) => store.changes({ chainId, after, isFinal: false, filter, limit: 1 }));

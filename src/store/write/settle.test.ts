@@ -16,7 +16,7 @@ import {
   settlement,
   timeOf,
 } from '../../../test/support/fixtures.ts';
-import { unreadRevocations } from '../../../test/support/unread-revocations.ts';
+import { unreadRevocations } from '../../../test/support/stored.ts';
 import { openStore } from '../open.ts';
 import type { Store } from '../store.ts';
 

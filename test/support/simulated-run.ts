@@ -4,7 +4,6 @@ import { type Auditor, createAuditor } from '../../src/chain/follow/auditor.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import type { ChainState, Store } from '../../src/store/store.ts';
-import { auditRound } from './audit-round.ts';
 import {
   ALL_CHECKS,
   type Answers,
@@ -18,7 +17,8 @@ import {
 } from './every-answer.ts';
 import { type FakeBlock, type FakeCall, type FakeNode, type Fault, NO_ANSWER } from './fake-node.ts';
 import { createKillable } from './killable.ts';
-import { LIFE_QUIRKS, type LifeQuirk, limitedRanges } from './life-quirks.ts';
+import { LIAR_QUIRKS } from './liar-quirks.ts';
+import { type FaultMaker, limitedRanges, QUIRKS } from './node-quirks.ts';
 import type { CheckCase } from './questions.ts';
 import { createRandom } from './random.ts';
 import { MAINNET } from './vectors.ts';
@@ -27,7 +27,7 @@ import { createWorld, FIRST, randomCalls, type World } from './world.ts';
 /** Which of the nodes never return false data. */
 export type Honesty = 'all' | 'one' | 'none';
 
-export interface Life {
+export interface SimulatedRun {
   /** What was wrong in the end, or at any time if no node is honest; null if nothing was. */
   readonly wrong: string | null;
   /** The first wrong answer at the head while an honest node served the whole chain; null if there was none. */
@@ -36,9 +36,38 @@ export interface Life {
   readonly quirks: readonly string[];
 }
 
+/** Quirks that return false data, where others only omit data, fail, or return malformed data. */
+const INVENTING = new Set([
+  'finalizedIsHead',
+  'logTimesZero',
+  'logTimesWrong',
+  'emptyOldState',
+  'staleCalls',
+  'staleState',
+  'saysTrue',
+  'saysFalse',
+  'forgesLog',
+  'forgesTransaction',
+  'forgesOften',
+  'emptyBloom',
+  'becomesOtherChain',
+  ...Object.keys(LIAR_QUIRKS),
+]);
+/** Quirks that must end: if they lasted forever, nobody could tell which of two nodes is right. */
+const PASSING = new Set(['frozen', 'becomesOtherChain', 'ownBranch', 'staleCalls', 'staleState', 'emptyOldState']);
+
+interface Quirk {
+  readonly name: string;
+  readonly make: FaultMaker;
+  readonly invents: boolean;
+  readonly passes: boolean;
+}
+
 /** The quirks to choose from: all, or those that FOLLOW_QUIRKS names, separated by commas. */
 const wanted = process.env['FOLLOW_QUIRKS']?.split(',');
-const DRAWN = LIFE_QUIRKS.filter(({ name }) => wanted?.includes(name) ?? true);
+const DRAWN = Object.entries({ ...QUIRKS, ...LIAR_QUIRKS })
+  .map(([name, make]): Quirk => ({ name, make, invents: INVENTING.has(name), passes: PASSING.has(name) }))
+  .filter(({ name }) => wanted?.includes(name) ?? true);
 
 /** Far from the ids that quirks give to other chains. */
 let chains = 1000;
@@ -55,10 +84,15 @@ interface SimulatedNode {
 }
 
 /**
- * Uses a new chain id in a shared store, because opening a store takes longer than a simulation. In every other life with one honest
+ * Uses a new chain id in a shared store, because opening a store takes longer than a simulation. In every other run with one honest
  * node, that node is always reachable.
  */
-export async function live(sharedStore: Store, seed: number, honesty: Honesty, isProvable = true): Promise<Life> {
+export async function simulate(
+  sharedStore: Store,
+  seed: number,
+  honesty: Honesty,
+  isProvable = true,
+): Promise<SimulatedRun> {
   const random = createRandom(seed);
   const int = (below: number) => Math.floor(random() * below);
   const pick = <T>(of: readonly T[]): T => of[int(of.length)] as T;
@@ -87,7 +121,7 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty, i
   // Without proofs, nodes that all invent are believed.
   const possible = honesty === 'none' && !isProvable ? DRAWN.filter(({ invents }) => !invents) : DRAWN;
   const isReachable = seed % 2 === 0;
-  const make = (node: FakeNode, { name, make }: LifeQuirk, star = '') => {
+  const make = (node: FakeNode, { name, make }: Quirk, star = '') => {
     used.add(name + star);
     return make(random, node);
   };
@@ -113,7 +147,7 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty, i
   let couldPrevent = honesty !== 'none';
   let isAnyDeep = false;
   const memory = createMemory(world);
-  const ended = (wrong: string | null): Life => ({ wrong, meanwhile, quirks: [...used].sort() });
+  const ended = (wrong: string | null): SimulatedRun => ({ wrong, meanwhile, quirks: [...used].sort() });
 
   try {
     const steps = 8 + int(6);
@@ -135,7 +169,7 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty, i
       if (random() < 0.1) restart();
       if (random() < 0.15) killable.killAt(1 + int(4), random() < 0.5 ? 'before' : 'after');
       one.clock += pick([1000, 12_000, 12_000, 70_000, 100_000]);
-      await one.settle(1 + int(4));
+      await one.catchUp(1 + int(4));
       if (random() < 0.4 && !killable.isDead) await auditor.run().catch((error) => one.errors.push(error));
       if (killable.isDead) restart();
       if (random() < 0.3) auditor.addDenied(someChecks(random, 2).map(({ question }) => question));
@@ -159,14 +193,15 @@ export async function live(sharedStore: Store, seed: number, honesty: Honesty, i
     apply();
     for (let turn = 0; turn < 10; turn++) {
       one.clock += 12_000;
-      await one.settle(3);
+      await one.catchUp(3);
     }
     // A final block that changed, or that a liar alone called final, is given up only after two minutes.
     const late = isAnyDeep || !isReachable ? null : await behindTip(world);
     if (late !== null) return ended(`after two minutes ${late}`);
     await world.rest(2);
-    await auditRound(world, auditor);
-    await world.rest(3);
+    // One pass over all final blocks at once, instead of spread over hours. Its repairs may need further ticks.
+    await auditor.auditAll().catch((error) => one.errors.push(error));
+    await world.rest(6);
     return ended(await wrongInTheEnd(world, random, seed % 4 === 0 ? ALL_CHECKS : someChecks(random, 40)));
   } finally {
     await world.close();
@@ -237,11 +272,7 @@ const isOfChain = ({ chain }: World, block: { number: number; hash: string } | n
 async function wrongNow(world: World): Promise<string | null> {
   const state = await world.one.store.chain(world.chainId);
   if (state?.head == null || haltOf(state) !== null || state.proving || !isOfChain(world, state.head)) return null;
-  const given = [...(await listsAt(world.one.store, world.chainId, state.head.number))].filter(
-    ([, said]) => !isRefused(said),
-  );
-  const difference = differenceOf(new Map(given), trueLists(world.modelAt(state.head.hash)));
-  return difference === null ? null : `at ${state.head.number} ${difference}`;
+  return world.differenceAsOf(state.head);
 }
 
 /** The store must be at the chain's head, and not halted. */

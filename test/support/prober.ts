@@ -4,17 +4,16 @@ import { checkUrl, listUrl } from '../../src/api/url.ts';
 import type { Address } from '../../src/registry/delegation.ts';
 import { ALL_CHECKS } from './every-answer.ts';
 import type { LiveChain } from './live-chain.ts';
-import { WALLETS } from './lives.ts';
-import { delegationsOf } from './over-http.ts';
-import { asText, type CheckCase } from './questions.ts';
+import { asText, type CheckCase, delegationsOf } from './questions.ts';
 import { createRandom } from './random.ts';
+import { WALLETS } from './wallets.ts';
 
-export interface Witnessed {
+export interface Probed {
   /** Answers that are right at the block that they name. */
   right: number;
   /** 503 responses, by problem type. */
   readonly refused: Map<string, number>;
-  /** Lists that a reorg changed between two pages: the caller was told to start again. */
+  /** Lists that a reorg changed between two pages: the caller must start again. */
   gone: number;
   /** Failed or broken connections. */
   unreachable: number;
@@ -26,10 +25,10 @@ export interface Witnessed {
 /** Longer than any timeout of the service: a request without an answer by then is as bad as a wrong one. */
 const PATIENCE_MS = 60_000;
 
-export function createWitness(live: LiveChain, seed = 1, { maxAgeSeconds = Number.POSITIVE_INFINITY } = {}) {
+export function createProber(live: LiveChain, seed = 1, { maxAgeSeconds = Number.POSITIVE_INFINITY } = {}) {
   const random = createRandom(seed);
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
-  const seen: Witnessed = { right: 0, refused: new Map(), gone: 0, unreachable: 0, wrong: [], farthest: 0 };
+  const seen: Probed = { right: 0, refused: new Map(), gone: 0, unreachable: 0, wrong: [], farthest: 0 };
 
   /** At the head, at the finalized block, or at a recent time. */
   const anyTime = () => {

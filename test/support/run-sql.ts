@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite';
 
 /** Returns the rows of the statement as objects. */
-export async function behind(url: string, statement: string): Promise<Record<string, unknown>[]> {
+export async function runSql(url: string, statement: string): Promise<Record<string, unknown>[]> {
   if (url.startsWith('sqlite:')) {
     const database = new Database(url.slice('sqlite:'.length));
     try {

@@ -1,6 +1,21 @@
-// Measures the private memory of a process.
+// Looks at processes: their children, whether they run, and their private memory.
 
 import { readFileSync } from 'node:fs';
+
+/** The child processes of a process. */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const text = await Bun.file(`/proc/${pid}/task/${pid}/children`).text();
+  return text.trim().split(' ').filter(Boolean).map(Number);
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Environment of a program of Bun that soon collects its garbage, as on a small machine: what it holds is what it needs. */
 export const LITTLE_GARBAGE = { BUN_JSC_forceRAMSize: '100000000' };
