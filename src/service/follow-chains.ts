@@ -21,7 +21,7 @@ import { waitForStopSignal } from './stop-signal.ts';
 export async function followChains(environment: Environment): Promise<void> {
   const config = readConfig(environment);
   const counted = createMetrics();
-  const log = openLog(config.logLevel, counted.countDroppedLogLines);
+  const log = openLog(config.logLevel, () => counted.count('delegations_log_dropped_lines_total'));
   // The parent of a child process has logged it.
   if (!process.connected) logStart(log, environment, config, true);
   const onError = createErrorLog(log);

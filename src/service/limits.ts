@@ -42,7 +42,7 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
           if (isConnected) log('info', 'redis reconnected');
           else log('warn', 'redis unreachable', { fallback: config.redisFallback, error: String(error) });
         });
-  const onFallback = metrics.countLimiterFallback;
+  const onFallback = () => metrics.count('delegations_limiter_fallback_total');
   const create = (name: LimitName, limit: Limit): Limiter => {
     const own = createLimiter(limit);
     const windows = redis === null ? [] : [redis.windowOf(name, limit)];

@@ -35,7 +35,7 @@ export async function startService(environment: Environment, options: ServiceOpt
   const { sandbox = false, testWallet, follows = true, delivery = {} } = options;
   const config = readConfig(environment);
   const metrics = createMetrics();
-  const log = openLog(config.logLevel, metrics.countDroppedLogLines);
+  const log = openLog(config.logLevel, () => metrics.count('delegations_log_dropped_lines_total'));
   logStart(log, environment, config, follows);
   await migrateFirst(config, environment, log);
   const followed = follows ? [...config.chains.keys()] : [];

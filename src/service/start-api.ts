@@ -82,7 +82,13 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     started.push(primary.close);
     const { replicaUrl } = config;
     const replicated =
-      replicaUrl === null ? null : withReplica(primary, replicaUrl, { log, metrics, connections: config.databasePool });
+      replicaUrl === null
+        ? null
+        : withReplica(primary, replicaUrl, {
+            log,
+            metrics: { countReplicaFallback: () => metrics.count('delegations_replica_fallback_total') },
+            connections: config.databasePool,
+          });
     if (replicated !== null) started.push(replicated.stop);
     const store = replicated?.store ?? primary;
     const accounts = await openAccounts(config.databaseUrl);
@@ -134,7 +140,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     });
     const tokens = createTokenReader({
       nodes,
-      onRead: metrics.countTokenRead,
+      onRead: (outcome) => metrics.count('delegations_token_reads_total', outcome),
       onDispute: (chainId, contract, providers) =>
         log('error', 'providers disagree about a token', { chainId, contract, providers }),
     });

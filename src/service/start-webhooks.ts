@@ -38,7 +38,7 @@ export function startWebhooks(options: WebhookOptions): Deliverer {
     source: createWebhookSource(service),
     send: createSender(targetRules(config, service.sandbox), { timeoutMs }),
     sign: signatureOf,
-    onAttempt: metrics.countDelivery,
+    onAttempt: (outcome) => metrics.count('delegations_webhook_deliveries_total', outcome),
     onPause: ({ id, owner }, reason) => log('warn', 'webhook paused', { webhookId: id, owner, reason }),
     onError,
   });

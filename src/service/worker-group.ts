@@ -24,7 +24,7 @@ import { REPORT_MS } from './worker-messages.ts';
 export async function runWorkerGroup(environment: Environment, count: number, follows: boolean): Promise<void> {
   const config = readConfig(environment);
   const metrics = createMetrics();
-  const log = openLog(config.logLevel, metrics.countDroppedLogLines);
+  const log = openLog(config.logLevel, () => metrics.count('delegations_log_dropped_lines_total'));
   logStart(log, environment, config, follows);
   await migrateFirst(config, environment, log);
   const denied = createDeniedSample();

@@ -18,7 +18,7 @@ export async function runWorker(environment: Environment, number: number, follow
   if (!process.connected) throw new UsageError('Workers are started by delegations serve --workers, not by hand.');
   const config = readConfig(environment);
   const metrics = createMetrics();
-  const log = openLog(config.logLevel, metrics.countDroppedLogLines, { worker: number });
+  const log = openLog(config.logLevel, () => metrics.count('delegations_log_dropped_lines_total'), { worker: number });
   const parent = connectParent();
   const api = await startApi({
     config,
