@@ -110,9 +110,7 @@ function remote(url: string, key: string | undefined): Source {
 
 async function openLocal({ environment }: Invocation, usesProviders: boolean): Promise<Source> {
   // Other variables are not used here, so their faults do not matter.
-  const names = usesProviders
-    ? /^(DATABASE_URL|ANSWER_TIMEOUT|MAX_LAG_.*|RPC_URL_.*)$/
-    : /^(DATABASE_URL|ANSWER_TIMEOUT|MAX_LAG_.*)$/;
+  const names = usesProviders ? /^(DATABASE_URL|MAX_LAG_.*|RPC_URL_.*)$/ : /^(DATABASE_URL|MAX_LAG_.*)$/;
   const needed = Object.entries(environment).filter(([name]) => names.test(name));
   const config = readConfig(Object.fromEntries(needed));
   const store = await openStore(config.databaseUrl, { readOnly: true }).catch((error) => {

@@ -31,7 +31,7 @@ const LOOKUPS: Limit = { most: 40, seconds: 10 };
 /** New webhooks from one address, whatever the wallet: twice what a wallet can have. */
 const REGISTRATIONS: Limit = { most: 20, seconds: 3600 };
 
-type LimitConfig = Pick<Config, 'anonymousLimit' | 'keyLimit' | 'redisUrl' | 'redisFallback'>;
+type LimitConfig = Pick<Config, 'anonymousLimit' | 'keyLimit' | 'redisUrl'>;
 
 /** Counts in Redis if configured. Without it, or while it is unreachable, the group counts; without a group, this process. */
 export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, group: GroupWindows | null): Limits {
@@ -40,14 +40,12 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
       ? null
       : createRedisWindows(config.redisUrl, (isConnected, error) => {
           if (isConnected) log('info', 'redis reconnected');
-          else log('warn', 'redis unreachable', { fallback: config.redisFallback, error: String(error) });
+          else log('warn', 'redis unreachable', { error: String(error) });
         });
   const onFallback = () => metrics.count('delegations_limiter_fallback_total');
   const create = (name: LimitName, limit: Limit): Limiter => {
     const own = createLimiter(limit);
     const windows = redis === null ? [] : [redis.windowOf(name, limit)];
-    if (redis !== null && config.redisFallback === 'off')
-      return createSharedLimiter({ limit, windows, fallback: null, onFallback });
     if (group !== null) windows.push(group(name, limit));
     return windows.length === 0 ? own : createSharedLimiter({ limit, windows, fallback: own, onFallback });
   };

@@ -12,9 +12,11 @@ import { createChangeStreams } from '../http/change-streams.ts';
 import type { KeyChange, TestWallet, WebhookChange } from '../http/developers.ts';
 import { clockAhead, clockBehind, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
-import { createLongLists } from '../http/long-lists.ts';
+import { createLongLists, type LongListLimits } from '../http/long-lists.ts';
 import { startServer } from '../http/server.ts';
 import type { Service } from '../http/service.ts';
+import type { PerCaller } from '../http/shares.ts';
+import { MAX_STREAMS } from '../http/stream-limits.ts';
 import { openMcpEndpoint } from '../mcp/server.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
@@ -66,6 +68,10 @@ export interface RunningApi
 const FLUSH_TIMEOUT_MS = 2000;
 /** An owner can have something sent to a receiver once in this time. */
 const ASK_MS = 60_000;
+const WEBHOOKS_PER_WALLET = 10;
+/** In each process. With ANONYMOUS_LIMIT=off, callers without a key have neither a pace nor a share of the streams. */
+const LONG_LISTS: LongListLimits = { perAddress: 4, perKey: 16, rowsPerSecond: 10_000 };
+const STREAMS: PerCaller = { perAddress: 10, perKey: 100 };
 /** How often the state of all chains is read, to find new chains and to see a stalled one even without requests. */
 const CHAINS_MS = 2000;
 
@@ -157,7 +163,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       ...(config.webhooks
         ? {
             webhooks: {
-              quota: config.webhooksPerWallet,
+              quota: WEBHOOKS_PER_WALLET,
               rules: targetRules(config, sandbox),
               // A sandbox delivers to its own machine.
               askMs: sandbox ? 0 : ASK_MS,
@@ -176,8 +182,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     // Exports the last spans, but does not wait long for the collector.
     if (traces !== null) started.push(() => withTimeout(FLUSH_TIMEOUT_MS, traces.stop()).catch(onError));
     let isStopping = false;
-    const streams = createChangeStreams(config.streamLimits);
-    const longLists = createLongLists(config.longListLimits);
+    const isLimited = config.anonymousLimit !== null;
+    const streams = createChangeStreams(isLimited ? STREAMS : { ...STREAMS, perAddress: MAX_STREAMS });
+    const longLists = createLongLists(isLimited ? LONG_LISTS : { ...LONG_LISTS, rowsPerSecond: null });
     const server = startServer({
       ...settings,
       ...service,
