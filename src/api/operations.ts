@@ -1,39 +1,28 @@
 // The operations of the API. Routing, validation, types, OpenAPI, /docs and URLs are derived from these declarations.
 
-import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
+import type { Address } from '../registry/delegation.ts';
 import { SCOPES, type Scope } from '../registry/scopes.ts';
 import { ALL_VERSIONS, hasRights, keepsPlace, type VERSIONS, type Version } from '../registry/versions.ts';
 import { ANY_OPERATIONS, type AnyOperation } from './any-operations.ts';
 import { BATCH_OPERATION } from './batch-operation.ts';
 import { BLOCK_HEADERS } from './headers.ts';
-import { inPath, type OperationBase, optional, type ParamUse, type Rule, required, withDefault } from './operation.ts';
+import { inPath, type OperationBase, optional, type Rule, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { REGISTRIES, type Registry, type ScopeOfRegistry, scopesOfRegistry } from './registries.ts';
-import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
+import {
+  CHECK_OPTIONS,
+  CHECK_PARAMS,
+  COMMON_PARAMS,
+  NUMBERS,
+  ONE_POINT_IN_TIME,
+  ofRegistry,
+  type WalletName,
+} from './registry-operation.ts';
 import { BALANCE, DELEGATION, DETAILED_DELEGATION, explanation, HEALTH, NETWORK, READINESS } from './responses.ts';
 import { anyObject, anyOf, arrayOf, boolean, described } from './shape.ts';
 import { WALLET_BATCHES, type WalletBatchOperation } from './wallet-batch-operations.ts';
 
-/** What every operation of a registry takes. */
-const COMMON_PARAMS = {
-  chainId: withDefault(p.chainId, 1),
-  ...AS_OF_PARAMS,
-} as const;
-
 // Checks
-
-type WalletName<V extends Registry = Registry> = (typeof REGISTRIES)[V]['wallets']['from' | 'to'];
-
-const WALLET_PARAMS = {
-  to: required(p.hotWallet, 'delegate'),
-  from: required(p.coldWallet, 'vault'),
-  delegate: required(p.hotWallet),
-  vault: required(p.coldWallet),
-} as const satisfies Readonly<Record<WalletName, ParamUse>>;
-const TARGET_PARAMS = { contract: required(p.contract), tokenId: required(p.tokenId) } as const;
-const RIGHTS_PARAM = { rights: withDefault(p.rights, NO_RIGHTS) } as const;
-const CHECK_OPTIONS = { ...COMMON_PARAMS, ...NUMBERS, explain: withDefault(p.explain, 'false') } as const;
-export const CHECK_PARAMS = { ...WALLET_PARAMS, ...TARGET_PARAMS, ...RIGHTS_PARAM, ...CHECK_OPTIONS } as const;
 
 type CheckParamName<V extends Registry, S extends Scope> =
   | WalletName<V>

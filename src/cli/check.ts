@@ -11,8 +11,8 @@ import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABO
 import {
   dateOf,
   given,
-  readRights,
   registryOf,
+  rightsOption,
   SCOPE_NAMES,
   scopeOf,
   TIME_OPTIONS,
@@ -76,7 +76,7 @@ function urlOf(call: Invocation): string {
   const [from, to] = [given(call, 'from'), given(call, 'to')];
   if (from === undefined || to === undefined)
     throw new UsageError('--from and --to are required. See delegations check --help.');
-  const [contract, tokenId, rights] = [given(call, 'contract'), given(call, 'tokenId'), given(call, 'rights')];
+  const [contract, tokenId] = [given(call, 'contract'), given(call, 'tokenId')];
   const scope = scopeOf(call.text('type')?.toLowerCase(), version, contract, tokenId);
   const question = {
     version,
@@ -85,7 +85,7 @@ function urlOf(call: Invocation): string {
     to,
     contract,
     tokenId,
-    rights: rights === undefined ? undefined : readRights(rights),
+    rights: rightsOption(call),
   };
   return checkUrl(question, { ...whenOf(call), explain: 'true', numbers: 'string' });
 }

@@ -7,7 +7,7 @@ import { rightsLabel } from '../registry/rights.ts';
 import type { Command, Invocation } from './command.ts';
 import { printPages } from './print-pages.ts';
 import { SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
-import { ANY_OPTIONS, dateOf, given, readRights, tableOf, timesOf, walletOf } from './question-options.ts';
+import { ANY_OPTIONS, dateOf, given, rightsOption, tableOf, timesOf, walletOf } from './question-options.ts';
 
 interface Counterpart {
   readonly vault?: string;
@@ -75,12 +75,11 @@ export const vaults = define('vaults');
 export const delegates = define('delegates');
 
 function urlOf(side: Side, call: Invocation, cursor: string | undefined): string {
-  const rights = given(call, 'rights');
   return urlFor(COUNTERPARTS[side], {
     wallet: walletOf(call),
     contract: given(call, 'contract'),
     tokenId: given(call, 'tokenId'),
-    rights: rights === undefined ? undefined : readRights(rights),
+    rights: rightsOption(call),
     narrower: call.isSet('narrower') ? 'true' : undefined,
     chainId: given(call, 'chainId'),
     ...timesOf(call),

@@ -13,7 +13,7 @@ import {
   askWithinLimit,
   dateOf,
   given,
-  readRights,
+  rightsOption,
   TIME_OPTIONS,
   tableOf,
   walletOf,
@@ -66,14 +66,14 @@ RPC_URL_<chainId>. ${STALE_ABOUT}`,
 };
 
 function paramsOf(call: Invocation): InputOf<typeof HOLDERS_OPERATION> {
-  const [contract, rights] = [given(call, 'contract'), given(call, 'rights')];
+  const contract = given(call, 'contract');
   if (contract === undefined) throw new UsageError('--contract is required. See delegations holders --help.');
   return {
     wallet: walletOf(call),
     contract,
     tokenId: given(call, 'tokenId'),
     standard: given(call, 'standard'),
-    rights: rights === undefined ? undefined : readRights(rights),
+    rights: rightsOption(call),
     ...whenOf(call),
     numbers: 'string',
   };

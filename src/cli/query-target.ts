@@ -11,15 +11,12 @@ import { createFreshness } from '../service/freshness.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
 import type { Invocation, Option } from './command.ts';
 import { optionName } from './option-names.ts';
 
 export interface Source {
   /** Sends a GET, or a POST if there is a body, which is JSON. */
   ask(path: string, body?: string): Promise<Response>;
-  /** Null for a service. */
-  readonly store: Store | null;
   close(): Promise<void>;
 }
 
@@ -96,7 +93,6 @@ function remote(url: string, key: string | undefined): Source {
   const base = url.replace(/\/+$/, '');
   const headers: Record<string, string> = key ? { 'x-api-key': key } : {};
   return {
-    store: null,
     async ask(path, body) {
       try {
         return await fetchPatiently(base + path, requestInit(headers, body));
@@ -131,7 +127,6 @@ async function openLocal({ environment }: Invocation, usesProviders: boolean): P
     streams: createChangeStreams(),
   });
   return {
-    store,
     ask: (path, body) => app.fetch(new Request(`http://store${path}`, requestInit({}, body))),
     close: () => store.close(),
   };

@@ -86,6 +86,15 @@ export function readRights(text: string): string {
   return rights;
 }
 
+/** The right of --rights as the API takes it. */
+export function rightsOption(call: Invocation): string | undefined {
+  const text = given(call, 'rights');
+  if (text === undefined) return undefined;
+  const rights = readRights(text);
+  requireValid('--rights', p.rights, rights);
+  return rights;
+}
+
 /** As messages name it. */
 export const registryName = (registry: Registry) => (registry === 'any' ? 'both registries' : `v${registry}`);
 
@@ -132,12 +141,6 @@ export async function askWithinLimit(ask: Source['ask'], path: string, body?: st
     await response.text();
     await Bun.sleep(1000 * Math.max(1, wait));
   }
-}
-
-/** Reads a parameter as the API does, or says what is wrong with it. */
-export function readOr<T>(name: string, param: p.Param<T>, text: string): T | string {
-  const value = param.read(text);
-  return value instanceof p.Fault ? `${name} ${value.detail}` : value;
 }
 
 export const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
