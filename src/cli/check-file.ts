@@ -13,8 +13,8 @@ import type { Invocation } from './command.ts';
 import { asBytes, type CsvRow, decodeCell, quoteCell, readCsv } from './csv.ts';
 import { writeWhole } from './output.ts';
 import { createPinnedBlocks, type PinnedBlock, type PinnedBlocks } from './pinned-block.ts';
-import { NO_SERVICE, type Source } from './query-target.ts';
-import { askWithinLimit, chainIdOf, given, readRights, registryOf, rightsOption, scopeOf } from './question-options.ts';
+import { type Ask, NO_SERVICE } from './query-target.ts';
+import { chainIdOf, given, readRights, registryOf, rightsOption, scopeOf } from './question-options.ts';
 
 /** The fields of a row's question, as text. */
 type Fields = { [Name in QuestionField]?: string | undefined };
@@ -41,7 +41,7 @@ const NAMES = new Map(
   FIELDS.flatMap((field) => [field.toLowerCase(), ...(OTHER_NAMES[field] ?? [])].map((name) => [name, field])),
 );
 
-export async function checkFile(call: Invocation, source: Source, file: string): Promise<void> {
+export async function checkFile(call: Invocation, ask: Ask, file: string): Promise<void> {
   const strange = ['from', 'to'].filter((name) => call.text(name) !== undefined);
   if (call.isSet('json')) strange.push('json');
   if (strange.length > 0) throw new UsageError(`--${strange[0]} cannot be combined with --csv.`);
@@ -49,7 +49,7 @@ export async function checkFile(call: Invocation, source: Source, file: string):
   if (file !== '-' && statSync(file).isDirectory()) throw new UsageError(`${file} is a directory.`);
   const stream = file === '-' ? Bun.stdin.stream() : Bun.file(file).stream();
   const progress = startProgress(file === '-' ? null : statSync(file).size);
-  const blocks = createPinnedBlocks(call, source);
+  const blocks = createPinnedBlocks(call, ask);
   const defaults = defaultsOf(call);
   let columns: Columns | null = null;
   let [lead, width, rows, troubled, done] = ['', 0, 0, 0, 0];
@@ -66,7 +66,7 @@ export async function checkFile(call: Invocation, source: Source, file: string):
       const piece = left.slice(0, blocks.mostAtOnce());
       left = left.slice(piece.length);
       const asked = piece.map(({ cells }) => readRow(cells, columns as Columns, width, defaults));
-      for (const [position, { result, error }] of (await answer(asked, source, blocks)).entries()) {
+      for (const [position, { result, error }] of (await answer(asked, ask, blocks)).entries()) {
         const { text, cells } = piece[position] as CsvRow;
         if (error !== '') troubled++;
         const missing = separator.repeat(Math.max(0, width - cells.length));
@@ -157,7 +157,7 @@ const REGISTRY_NAMES = new Map<string, Registry>([
 const fault = (error: string): Answered => ({ result: '', error });
 
 /** The answers, chain by chain, each at its pinned block. */
-async function answer(asked: readonly Asked[], source: Source, blocks: PinnedBlocks): Promise<Answered[]> {
+async function answer(asked: readonly Asked[], ask: Ask, blocks: PinnedBlocks): Promise<Answered[]> {
   const answered = asked.map((one) => fault(typeof one === 'string' ? one : ''));
   const chains = Map.groupBy(asked.keys(), (position) => (asked[position] as Fields).chainId);
   for (const [chain, positions] of chains) {
@@ -165,7 +165,7 @@ async function answer(asked: readonly Asked[], source: Source, blocks: PinnedBlo
     const chainId = p.chainId.read(chain);
     const pinned = chainId instanceof p.Fault ? `chainId ${chainId.detail}` : await blocks.of(chainId);
     const questions = positions.map((position) => asked[position] as Fields);
-    const found = typeof pinned === 'string' ? null : await askBatch(questions, pinned, source, blocks);
+    const found = typeof pinned === 'string' ? null : await askBatch(questions, pinned, ask, blocks);
     for (const [turn, position] of positions.entries()) answered[position] = found?.[turn] ?? fault(String(pinned));
   }
   return answered;
@@ -177,11 +177,11 @@ type Batch = ResponseOf<typeof BATCH_OPERATION>;
 async function askBatch(
   questions: readonly Fields[],
   pinned: PinnedBlock,
-  { ask }: Source,
+  ask: Ask,
   blocks: PinnedBlocks,
 ): Promise<Answered[]> {
   const path = urlFor(BATCH_OPERATION, { block: pinned.block, numbers: 'string' });
-  const response = await askWithinLimit(ask, path, JSON.stringify({ questions }));
+  const response = await ask(path, JSON.stringify({ questions }));
   const body = (await response.json().catch(() => ({}))) as Partial<ProblemBody> & Partial<Batch>;
   if (!response.ok) {
     const isAbsent = response.status === 405 || (response.status === 404 && body.type?.endsWith('not-found'));

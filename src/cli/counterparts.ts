@@ -3,11 +3,11 @@
 import { COUNTERPARTS, type Side } from '../api/any-operations.ts';
 import type { DelegationRecord } from '../api/responses.ts';
 import { urlFor } from '../api/url.ts';
-import { rightsLabel } from '../registry/rights.ts';
 import type { Command, Invocation } from './command.ts';
+import { coverCells, tableOf, whenText } from './output.ts';
 import { printPages } from './print-pages.ts';
 import { SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
-import { ANY_OPTIONS, dateOf, given, rightsOption, tableOf, timesOf, walletOf } from './question-options.ts';
+import { ANY_OPTIONS, given, rightsOption, timesOf, walletOf } from './question-options.ts';
 
 interface Counterpart {
   readonly vault?: string;
@@ -90,6 +90,9 @@ function urlOf(side: Side, call: Invocation, cursor: string | undefined): string
 
 const NAMES = ['CHAIN', 'WALLET', 'REGISTRY', 'TYPE', 'CONTRACT', 'TOKEN', 'RIGHTS', 'SINCE'];
 
+/** Checks of these scopes have no amount. */
+const AMOUNT = 3;
+
 function tableText(side: Side, found: readonly Counterpart[]): string {
   if (found.length === 0) return '';
   const rows = found.flatMap((one) =>
@@ -97,11 +100,8 @@ function tableText(side: Side, found: readonly Counterpart[]): string {
       String(one.chainId),
       (side === 'vaults' ? one.vault : one.delegate) ?? '',
       `v${grant.version}`,
-      grant.standard ?? grant.type,
-      grant.contract ?? '',
-      String(grant.tokenId ?? ''),
-      rightsLabel(grant.rights, dateOf) ?? '',
-      `${grant.since.block}, ${dateOf(grant.since.timestamp)}`,
+      ...coverCells(grant).toSpliced(AMOUNT, 1),
+      whenText(grant.since),
     ]),
   );
   return `${tableOf(NAMES, rows)}\n`;

@@ -4,11 +4,11 @@ import { HISTORY } from '../api/any-operations.ts';
 import type { ResponseOf } from '../api/operation.ts';
 import { direction } from '../api/params.ts';
 import { urlFor } from '../api/url.ts';
-import { rightsLabel } from '../registry/rights.ts';
-import type { Command, Invocation } from './command.ts';
+import type { Command } from './command.ts';
+import { coverCells, tableOf, whenText } from './output.ts';
 import { printPages } from './print-pages.ts';
 import { SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
-import { ANY_OPTIONS, dateOf, given, tableOf, timesOf, walletOf } from './question-options.ts';
+import { ANY_OPTIONS, given, timesOf, walletOf } from './question-options.ts';
 
 type Page = ResponseOf<typeof HISTORY>;
 type Grant = Page['grants'][number];
@@ -36,24 +36,20 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
   run: (call) =>
     printPages<Page, Grant>(call, {
       rows: 'grants',
-      urlOf: (cursor) => urlOf(call, cursor),
+      urlOf: (cursor) =>
+        urlFor(HISTORY, {
+          wallet: walletOf(call),
+          chainId: given(call, 'chainId'),
+          direction: given(call, 'direction'),
+          ...timesOf(call),
+          numbers: 'string',
+          cursor,
+        }),
       rowsOf: ({ grants }) => grants,
-      jsonText: ({ grants }) => linesText(grants),
+      jsonText: ({ grants }) => grants.map((grant) => `${JSON.stringify(grant)}\n`).join(''),
       tableText: (grants) => tableText(grants, walletOf(call)),
     }),
 };
-
-const urlOf = (call: Invocation, cursor: string | undefined) =>
-  urlFor(HISTORY, {
-    wallet: walletOf(call),
-    chainId: given(call, 'chainId'),
-    direction: given(call, 'direction'),
-    ...timesOf(call),
-    numbers: 'string',
-    cursor,
-  });
-
-const linesText = (grants: readonly Grant[]) => grants.map((grant) => `${JSON.stringify(grant)}\n`).join('');
 
 const NAMES = ['CHAIN', '', 'WALLET', 'REGISTRY', 'TYPE', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS', 'SINCE', 'UNTIL'];
 
@@ -61,19 +57,9 @@ function tableText(grants: readonly Grant[], wallet: string): string {
   if (grants.length === 0) return '';
   const rows = grants.map(({ from, to, since, until, ...grant }) => {
     const isOutgoing = from.toLowerCase() === wallet.toLowerCase();
-    return [
-      String(grant.chainId),
-      isOutgoing ? 'to' : 'from',
-      isOutgoing ? to : from,
-      `v${grant.version}`,
-      grant.standard ?? grant.type,
-      grant.contract ?? '',
-      String(grant.tokenId ?? ''),
-      String(grant.amount ?? ''),
-      rightsLabel(grant.rights, dateOf) ?? '',
-      `${since.block}, ${dateOf(since.timestamp)}`,
-      until === null ? '' : `${until.block}, ${dateOf(until.timestamp)}`,
-    ];
+    const wallets = [isOutgoing ? 'to' : 'from', isOutgoing ? to : from, `v${grant.version}`];
+    const times = [whenText(since), until === null ? '' : whenText(until)];
+    return [String(grant.chainId), ...wallets, ...coverCells(grant), ...times];
   });
   return `${tableOf(NAMES, rows)}\n`;
 }

@@ -6,9 +6,7 @@ import { LIMIT_RULE, parseLimit } from '../http/limiter.ts';
 import { readConfig } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
-import { logChange } from './log-change.ts';
-import { writeOut, writeWhole } from './output.ts';
-import { dateOf, tableOf } from './question-options.ts';
+import { dateOf, logChange, tableOf, writeOut, writeWhole } from './output.ts';
 
 type Action = (typeof ACTIONS)[number];
 const ACTIONS = ['create', 'list', 'revoke', 'rotate', 'limit'] as const;

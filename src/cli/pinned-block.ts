@@ -7,8 +7,8 @@ import { type CheckOptions, urlFor } from '../api/url.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Invocation } from './command.ts';
 import { optionName } from './option-names.ts';
-import { NO_SERVICE, type Source } from './query-target.ts';
-import { askWithinLimit, chainIdOf, whenOf } from './question-options.ts';
+import { type Ask, NO_SERVICE } from './query-target.ts';
+import { chainIdOf, whenOf } from './question-options.ts';
 
 export interface PinnedBlock {
   readonly chainId: number;
@@ -37,14 +37,14 @@ export interface PinnedBlocks {
 const ZERO = `0x${'0'.repeat(40)}`;
 const DISCARD = 'Discard the output and run the command again.';
 
-export function createPinnedBlocks(call: Invocation, { ask }: Source): PinnedBlocks {
+export function createPinnedBlocks(call: Invocation, ask: Ask): PinnedBlocks {
   const known = new Map<number, Promise<PinnedBlock | string>>();
   const final = new Set<number>();
   let mostAtOnce = 1;
 
   /** Asks about no wallet in particular, for what the answer says of its block. */
   const askBlock = (chainId: number, when: CheckOptions) =>
-    askWithinLimit(ask, urlFor(CHECKS[2].all, { ...when, chainId, from: ZERO, to: ZERO }));
+    ask(urlFor(CHECKS[2].all, { ...when, chainId, from: ZERO, to: ZERO }));
 
   async function isFinal(chainId: number, block: number): Promise<boolean> {
     if (final.has(chainId)) return true;

@@ -3,7 +3,7 @@
 import { UsageError } from '../service/usage-error.ts';
 import type { Invocation } from './command.ts';
 import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource } from './query-target.ts';
+import { jsonOf, NO_SERVICE, withSource } from './query-target.ts';
 
 interface Page {
   readonly chains: readonly object[];
@@ -24,11 +24,10 @@ export async function printPages<P extends Page, Row>(call: Invocation, printed:
   const asJson = call.isSet('json');
   // Wrong options come before a database that is not there.
   printed.urlOf(undefined);
-  const source = await openSource(call);
   let [count, cursor]: [number, string | undefined] = [0, undefined];
-  try {
+  await withSource(call, async (ask) => {
     do {
-      const page: P = await jsonOf<P>(await source.ask(printed.urlOf(cursor)));
+      const page: P = await jsonOf<P>(await ask(printed.urlOf(cursor)));
       const rows = printed.rowsOf(page);
       if (!Array.isArray(rows)) throw new UsageError(NO_SERVICE);
       count += rows.length;
@@ -36,9 +35,7 @@ export async function printPages<P extends Page, Row>(call: Invocation, printed:
       if (cursor === undefined) reportProblems(page);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
-  } finally {
-    await source.close();
-  }
+  });
   if (count > 0) return;
   process.exitCode ||= 1;
   if (!asJson) await writeOut(`No ${printed.rows}.\n`);

@@ -1,4 +1,4 @@
-// Options and formatting that the querying commands share.
+// Options that the querying commands share.
 
 import * as p from '../api/params.ts';
 import { type Registry, scopesOfRegistry } from '../api/registries.ts';
@@ -9,7 +9,6 @@ import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Invocation, Option } from './command.ts';
 import { OPTION_OF } from './option-names.ts';
-import type { Source } from './query-target.ts';
 
 type OfferedParam = {
   [P in keyof typeof OPTION_OF]: (typeof OPTION_OF)[P] extends string ? P : never;
@@ -127,33 +126,4 @@ export function scopeOf(
   if (scope === undefined || others.length > 0)
     throw new UsageError(`--type is required with --token-id: ${[scope, ...others].join(' or ')}?`);
   return scope;
-}
-
-const TRIES = 6;
-const MAX_WAIT_SECONDS = 60;
-
-/** Retries after a 429, as soon as Retry-After says. */
-export async function askWithinLimit(ask: Source['ask'], path: string, body?: string): Promise<Response> {
-  for (let left = TRIES; ; left--) {
-    const response = await ask(path, body);
-    const wait = Number(response.headers.get('retry-after') ?? 0);
-    if (response.status !== 429 || left === 0 || wait > MAX_WAIT_SECONDS) return response;
-    await response.text();
-    await Bun.sleep(1000 * Math.max(1, wait));
-  }
-}
-
-export const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
-
-/** A table with the names of its columns, each as wide as its widest cell. */
-export function tableOf(names: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = names.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? '').length)));
-  return [names, ...rows]
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

@@ -14,9 +14,7 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createSecret } from '../webhooks/sign.ts';
 import type { Command, Invocation } from './command.ts';
-import { logChange } from './log-change.ts';
-import { writeOut, writeWhole } from './output.ts';
-import { tableOf } from './question-options.ts';
+import { logChange, tableOf, writeOut, writeWhole } from './output.ts';
 
 const ACTIONS = ['create', 'list', 'show', 'pause', 'resume', 'rotate', 'test', 'replay', 'remove'] as const;
 type Action = (typeof ACTIONS)[number];
