@@ -58,7 +58,7 @@ export function startMetrics(options: MetricsOptions): RunningServer {
 /** Loads the exporter only if metrics are exported. */
 async function startExport({ telemetry, log }: MetricsOptions, list: () => Promise<readonly Family[]>) {
   if (telemetry === null || telemetry.metricsUrl === null) return null;
-  const { startMetricsExport } = await import('./otlp-metrics.ts');
+  const { startMetricsExport } = await import('./otlp.ts');
   return startMetricsExport(telemetry.metricsUrl, telemetry, list, createWarningLog(log, 'metrics not exported'));
 }
 

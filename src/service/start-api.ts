@@ -243,7 +243,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 /** Loads the exporter only if traces are exported. */
 async function openTraces(telemetry: TelemetryConfig | null, onError: (error: unknown) => void) {
   if (telemetry === null || telemetry.tracesUrl === null) return null;
-  const { createTraces } = await import('./otlp-traces.ts');
+  const { createTraces } = await import('./otlp.ts');
   return createTraces(telemetry.tracesUrl, telemetry, onError);
 }
 
