@@ -1,9 +1,10 @@
 // delegations export and import: move an index to another machine without reading the chain again.
 
-import { createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import { createProviderPool } from '../chain/rpc/provider-pool.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { type Environment, readConfig } from '../service/config.ts';
@@ -13,7 +14,6 @@ import { archiveLines } from '../store/export-archive.ts';
 import { checkArchive, importArchive } from '../store/import-archive.ts';
 import { openStore } from '../store/open.ts';
 import { type Command, requireNetwork } from './command.ts';
-import { readLines } from './lines.ts';
 import { writeOut, writeWhole } from './output.ts';
 
 export const exportCommand: Command = {
@@ -104,4 +104,37 @@ async function runImport(environment: Environment, path: string): Promise<void> 
       ? 'Its newest block is on the chain.'
       : `RPC_URL_${chainId} is not set, so its newest block was not compared with the chain.`;
   await writeOut(`Chain ${chainId}: imported ${end.logs} logs up to block ${last.number}. ${confirmed}\n`);
+}
+
+const GZIP_MAGIC = [0x1f, 0x8b];
+
+/** The lines of a file, gzipped or not, at the pace of their reader. */
+export async function* readLines(path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of await chunksOf(path)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+async function chunksOf(path: string): Promise<AsyncIterable<Uint8Array>> {
+  const start = await Bun.file(path).slice(0, GZIP_MAGIC.length).bytes();
+  return GZIP_MAGIC.every((byte, position) => start[position] === byte) ? unzipped(path) : Bun.file(path).stream();
+}
+
+async function* unzipped(path: string): AsyncGenerator<Uint8Array> {
+  const file = createReadStream(path);
+  const unzip = file.pipe(createGunzip());
+  file.on('error', (error) => unzip.destroy(error));
+  try {
+    for await (const chunk of unzip) yield chunk;
+  } catch (error) {
+    if (!String((error as { code?: string }).code).startsWith('Z_')) throw error;
+    throw new UsageError(`${path} is not a complete gzip file: ${(error as Error).message}`);
+  } finally {
+    file.destroy();
+  }
 }

@@ -6,10 +6,9 @@ import { coldWalletOf, type DelegationRecord, hotWalletOf } from '../api/respons
 import { type ListOptions, listUrl } from '../api/url.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
-import { optionName } from './option-names.ts';
 import { coverCells, tableOf, whenText, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
-import { given, TIME_OPTIONS, versionOf, walletOf, whenOf } from './question-options.ts';
+import { given, optionName, TIME_OPTIONS, versionOf, walletOf, whenOf } from './question-options.ts';
 
 export const list: Command = {
   name: 'list',

@@ -6,9 +6,8 @@ import { problemText } from '../api/problems.ts';
 import { type CheckOptions, urlFor } from '../api/url.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Invocation } from './command.ts';
-import { optionName } from './option-names.ts';
 import { type Ask, NO_SERVICE } from './query-target.ts';
-import { chainIdOf, whenOf } from './question-options.ts';
+import { chainIdOf, optionName, whenOf } from './question-options.ts';
 
 export interface PinnedBlock {
   readonly chainId: number;

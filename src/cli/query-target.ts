@@ -12,7 +12,7 @@ import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Invocation, Option } from './command.ts';
-import { optionName } from './option-names.ts';
+import { optionName } from './question-options.ts';
 
 /** Sends a GET, or a POST if there is a body, which is JSON. After a 429, waits as long as Retry-After says. */
 export type Ask = (path: string, body?: string) => Promise<Response>;

@@ -1,6 +1,6 @@
 // The status of a chain's follower: for the log, the terminal, /networks and the metrics.
 
-import type { FollowerTrouble } from '../../api/follower-troubles.ts';
+import type { FollowerTrouble } from '../../api/provider-causes.ts';
 import type { FollowerEvent } from '../compare/context.ts';
 import type { FailureCause } from '../rpc/failure-cause.ts';
 import type { RpcStats } from '../rpc/rpc-stats.ts';

@@ -1,6 +1,6 @@
 // The errors of a tick. The type of an error tells whether a provider is at fault.
 
-import type { FollowerTrouble } from '../../api/follower-troubles.ts';
+import type { FollowerTrouble } from '../../api/provider-causes.ts';
 import { BadLogError } from '../../registry/event.ts';
 import { BadReturnDataError } from '../../registry/return-data.ts';
 import { StoreError } from '../../store/errors.ts';
