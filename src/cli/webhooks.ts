@@ -6,7 +6,7 @@ import { attemptJson, webhookJson } from '../http/webhook-json.ts';
 import { FieldFault, readReplay, readSubscription } from '../http/webhook-request.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { type Config, readConfig } from '../service/config.ts';
-import { targetRules } from '../service/start-webhooks.ts';
+import { targetRules } from '../service/start-api.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';

@@ -10,8 +10,7 @@ import { createMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { migrateFirst } from './migrate-store.ts';
 import { readProcessStats } from './process-stats.ts';
-import { startApi } from './start-api.ts';
-import type { DeliveryPace } from './start-webhooks.ts';
+import { type DeliveryPace, startApi } from './start-api.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
 export interface RunningService {

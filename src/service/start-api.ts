@@ -24,6 +24,10 @@ import { openStore } from '../store/open.ts';
 import { withReplica } from '../store/replica.ts';
 import type { ChainState } from '../store/store.ts';
 import { withTimeout } from '../store/with-timeout.ts';
+import { type DelivererOptions, startDeliverer } from '../webhooks/deliverer.ts';
+import { createSender, TIMEOUT_MS } from '../webhooks/send.ts';
+import { signatureOf } from '../webhooks/sign.ts';
+import type { TargetRules } from '../webhooks/target.ts';
 import { createClockLog } from './clock-log.ts';
 import type { Config } from './config.ts';
 import { createFreshness } from './freshness.ts';
@@ -32,8 +36,15 @@ import { createErrorLog, createWarningLog, type Log } from './log.ts';
 import type { Health, Metrics } from './metrics.ts';
 import { subscribeToFollowerStatus } from './notices.ts';
 import { createRequestLog } from './request-log.ts';
-import { type DeliveryPace, startWebhooks, targetRules } from './start-webhooks.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
+import { createWebhookSource } from './webhook-source.ts';
+
+export type DeliveryPace = Partial<Pick<DelivererOptions, 'retryScale' | 'leaseMs' | 'pollMs' | 'timeoutMs'>>;
+
+export const targetRules = ({ webhookNetworks }: Config, sandbox = false): TargetRules => ({
+  networks: webhookNetworks,
+  allowsHttp: sandbox,
+});
 
 export interface ApiOptions {
   readonly config: Config;
@@ -209,10 +220,16 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       },
     });
     const deliverer = config.webhooks
-      ? startWebhooks({
-          service: { ...service, longLists },
+      ? startDeliverer({
+          timeoutMs: TIMEOUT_MS,
+          ...options.delivery,
           webhooks: accounts.webhooks,
-          ...{ config, log, metrics, onError, pace: options.delivery },
+          source: createWebhookSource({ store, chainIds, longLists }),
+          send: createSender(targetRules(config, sandbox), { timeoutMs: options.delivery?.timeoutMs ?? TIMEOUT_MS }),
+          sign: signatureOf,
+          onAttempt: (outcome) => metrics.count('delegations_webhook_deliveries_total', outcome),
+          onPause: ({ id, owner }, reason) => log('warn', 'webhook paused', { webhookId: id, owner, reason }),
+          onError,
         })
       : null;
     // Requests and deliveries drain at the same time.

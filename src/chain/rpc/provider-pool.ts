@@ -195,16 +195,12 @@ export function createProviderPool(
         throw error;
       }
     };
-    type Method = (...args: unknown[]) => Promise<unknown>;
-    const wrap = <T extends object>(target: T): T =>
-      new Proxy(target, {
-        get(of, key) {
-          const member = of[key as keyof T];
-          return typeof member === 'function'
-            ? (...args: unknown[]) => run(() => (member as unknown as Method)(...args))
-            : member;
-        },
-      });
+    // Inherits what is no method.
+    const wrap = <T extends object>(target: T): T => {
+      const methods = Object.entries(target).filter(([, member]) => typeof member === 'function');
+      const wrapped = methods.map(([key, method]) => [key, (...args: unknown[]) => run(() => method(...args))]);
+      return Object.assign(Object.create(target), Object.fromEntries(wrapped));
+    };
     return { name, node: wrap(node), scanner: wrap(scanner), history };
   }
 
