@@ -39,8 +39,6 @@ import { createRequestLog } from './request-log.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
 import { createWebhookSource } from './webhook-source.ts';
 
-export type DeliveryPace = Partial<Pick<DelivererOptions, 'retryScale' | 'leaseMs' | 'pollMs' | 'timeoutMs'>>;
-
 export const targetRules = ({ webhookNetworks }: Config, sandbox = false): TargetRules => ({
   networks: webhookNetworks,
   allowsHttp: sandbox,
@@ -59,7 +57,7 @@ export interface ApiOptions {
   /** For a worker: the rate limit windows that all workers share. */
   readonly group?: GroupWindows;
   /** The pace of webhooks, for tests. */
-  readonly delivery?: DeliveryPace;
+  readonly delivery?: Partial<Pick<DelivererOptions, 'retryScale' | 'leaseMs' | 'pollMs' | 'timeoutMs'>>;
 }
 
 export interface RunningApi
