@@ -12,7 +12,7 @@ import {
   type JsonScalar,
   type JsonValue,
 } from './json-reader.ts';
-import type { Declaration, RequestOf } from './operation.ts';
+import { type Declaration, handled, type RequestOf } from './operation.ts';
 import { checkOf } from './operations.ts';
 import * as p from './params.ts';
 import { badRequest, type ParameterFault, Problem } from './problems.ts';
@@ -96,7 +96,7 @@ type ReadQuestion = Partial<RequestOf<{ params: typeof QUESTION_PARAMS; rules: [
 function declare(registry: Registry, scope: Scope): Declaration {
   const { params, ignored } = checkOf(registry, scope);
   const names = (Object.keys(QUESTION_PARAMS) as QuestionField[]).filter(
-    (name) => !['contract', 'tokenId', 'rights'].includes(name) || name in params,
+    (name) => name in params || ['version', 'check', 'to', 'from'].includes(name),
   );
   return { params: Object.fromEntries(names.map((name) => [name, QUESTION_PARAMS[name]])), rules: [], ignored };
 }
@@ -116,7 +116,9 @@ export function readQuestion(value: JsonValue): ChainQuestion {
   const { registry, scope, declaration } = readKind(value.values);
   const query = toQuery(value, namesOf(declaration));
   const values = readValues(declaration, {}, query) as ReadQuestion;
-  return { chainId: values.chainId, question: buildQuestion(registry, scope, values.from, values.to, values) };
+  const { version: _, check: _check, chainId, from, to, contract, tokenId, rights, ...rest } = values;
+  handled(rest);
+  return { chainId, question: buildQuestion(registry, scope, from, to, { contract, tokenId, rights }) };
 }
 
 /** The fields as the query of a single check. */

@@ -111,8 +111,10 @@ function columnsOf(names: readonly string[]): Columns {
   return columns;
 }
 
-/** What the options say about every row. */
-const defaultsOf = (call: Invocation): Fields => ({
+/** What the options say about every row: the compiler asks for each field. */
+const defaultsOf = (call: Invocation): { [Name in QuestionField]: string | undefined } => ({
+  from: undefined,
+  to: undefined,
   version: String(registryOf(call)),
   check: call.text('type'),
   chainId: String(chainIdOf(call)),

@@ -27,7 +27,7 @@ export interface FollowedChain {
   readonly stopped: Promise<void>;
 }
 
-export interface FollowChainOptions {
+interface FollowChainOptions {
   readonly network: Network;
   readonly chain: ChainConfig;
   readonly store: Store;
