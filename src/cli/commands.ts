@@ -1,5 +1,6 @@
 // All commands, in the order of delegations --help.
 
+import { delegates, history, vaults } from './any-lists.ts';
 import { exportCommand, importCommand } from './archive.ts';
 import { audit } from './audit.ts';
 import { backup } from './backup.ts';
@@ -8,9 +9,7 @@ import { check } from './check.ts';
 import type { Command } from './command.ts';
 import { completionOf } from './completion.ts';
 import { config } from './config.ts';
-import { delegates, vaults } from './counterparts.ts';
 import { health } from './health.ts';
-import { history } from './history.ts';
 import { holders } from './holders.ts';
 import { keys } from './keys.ts';
 import { list } from './list.ts';
