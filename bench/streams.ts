@@ -61,7 +61,7 @@ async function measure(engine: BenchEngine, filterOf: (index: number) => string,
   const store = await openStore(engine.databaseUrl);
   const addBlock = await openChain(store);
   await addBlock();
-  const environment = { STREAMS: String(streams), ANONYMOUS_LIMIT: 'off' };
+  const environment = { ANONYMOUS_LIMIT: 'off' };
   await using own = await startOurs({ ...bench, databaseUrl: engine.databaseUrl, environment });
   const server = { ...own, ...engine.database };
   const readers = createReaders(server);

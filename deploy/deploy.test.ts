@@ -8,7 +8,7 @@ import type { FollowerStatus } from '../src/chain/follow/follower-status.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { VARIABLES } from '../src/service/config.ts';
-import { createMetrics } from '../src/service/metrics.ts';
+import { createMetrics, prometheusText } from '../src/service/metrics.ts';
 import { findPromtool } from '../test/support/programs.ts';
 
 const ROOT = `${import.meta.dir}/..`;
@@ -80,14 +80,14 @@ test('the rendered metrics are those in the sources', () => {
   const stats = { cpuSeconds: 1, residentBytes: 1, startTime: 1, openFiles: 1 };
   const counts = { active: 1, unconfirmed: 0, paused: 0, failing: 0, gone: 0, 'no-active-key': 0 };
   const webhooks = { counts, pending: [{ id: 1, since: 1 }], readAt: 2 };
-  const text = createMetrics().render({
+  const metrics = createMetrics().list({
     store: { bytes: 1, chains: [], webhooks },
     followers: [followerStatus],
     health: { limiterShared: true, replicaFresh: true },
     workers: { alive: 1, restarts: 0 },
     processes: [{ name: 'api', stats, pool: { size: 8, running: 1 }, streams: 1 }],
   });
-  const rendered = allOf(/^# TYPE (\S+)/gm, text);
+  const rendered = allOf(/^# TYPE (\S+)/gm, prometheusText(metrics));
   expect(rendered.length).toBeGreaterThan(10);
   expect(rendered.sort()).toEqual(METRICS.sort());
 });

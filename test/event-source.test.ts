@@ -49,7 +49,7 @@ test('an EventSource lives through restarts of the API and loses or doubles noth
   opened.push(chain.stop);
   const port = freePort();
   const database = `sqlite:${temporaryPath('event-source.db')}`;
-  const start = () => startServe(database, { ...settingsOf(chain.url), PORT: String(port), STREAMS: '5' });
+  const start = () => startServe(database, { ...settingsOf(chain.url), PORT: String(port) });
   let served = await start();
   opened.push(() => served.stop());
   const nginx = await startNginx('nginx.conf', port);

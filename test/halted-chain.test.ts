@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import type { FollowerStatus } from '../src/chain/follow/follower-status.ts';
 import { createApp } from '../src/http/app.ts';
 import { chainStatuses } from '../src/http/status.ts';
-import { createMetrics } from '../src/service/metrics.ts';
+import { createMetrics, prometheusText } from '../src/service/metrics.ts';
 import type { Halt } from '../src/store/halt.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
@@ -49,10 +49,12 @@ async function withStore(work: (store: Store, epoch: number, url: string) => Pro
 const textOf = async (store: Store, path: string, more = {}) =>
   (await createApp(serviceOf(store, timeOf(106), more)).fetch(new Request(`http://localhost${path}`))).text();
 const metricsOf = async (store: Store) =>
-  createMetrics().render({
-    store: { bytes: 1, chains: await chainStatuses(serviceOf(store, timeOf(106))) },
-    followers: [],
-  });
+  prometheusText(
+    createMetrics().list({
+      store: { bytes: 1, chains: await chainStatuses(serviceOf(store, timeOf(106))) },
+      followers: [],
+    }),
+  );
 /** The text that a person sees. */
 const plain = (page: string) => page.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 

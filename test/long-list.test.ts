@@ -20,7 +20,7 @@ let served: ServeProcess;
 beforeAll(async () => {
   const url = `sqlite:${temporaryPath('long.db')}`;
   await fillLongList(url, COUNT, 100_000);
-  served = await startServe(url, { MAX_LAG_1: '86400', IDLE_TIMEOUT: String(IDLE_SECONDS), LONG_LIST_ROWS: 'off' });
+  served = await startServe(url, { MAX_LAG_1: '86400', IDLE_TIMEOUT: String(IDLE_SECONDS), ANONYMOUS_LIMIT: 'off' });
 }, 600_000);
 afterAll(() => served.stop());
 

@@ -71,7 +71,7 @@ const SIDES = {
   vaults: {
     one: 'vault',
     name: 'Vaults',
-    param: p.actingWallet,
+    param: p.hotWallet,
     summary: 'List the wallets that a wallet may act for',
     description:
       'The cold wallets for which this hot wallet may act: for everything, with `contract` on that contract, with `tokenId` on that ERC-721 token. A vault is listed exactly if that check of either registry is true, once, with the delegations that grant it, ordered by address.',

@@ -1,8 +1,8 @@
 // POST /registry/any/check: many questions in one request.
 
-import type { OperationBase } from './operation.ts';
+import { type OperationBase, type ParamUse, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
-import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
+import { AS_OF_PARAMS, CHECK_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
 import { BATCH, BATCH_LINE } from './responses.ts';
 import { arrayOf, type JsonSchema, named, object, type Shape } from './shape.ts';
 
@@ -11,30 +11,45 @@ export const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 /** A body counts as one question for each of so many bytes, if that is more than it has. No question needs as many. */
 export const QUESTION_BYTES = 1024;
 
-const NUMBER_TEXT = { type: 'string', pattern: '^[0-9]+$' };
-const SAFE_INTEGER = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const { to, from, contract, tokenId, rights, chainId } = CHECK_PARAMS;
+/** The fields of a question. It has the names of v2 for its wallets, or their synonyms, whatever its registry. */
+export const QUESTION_PARAMS = {
+  version: withDefault(p.registry, 'any'),
+  check: required(p.scope),
+  chainId,
+  to,
+  from,
+  contract,
+  tokenId,
+  rights,
+} as const;
+export type QuestionField = keyof typeof QUESTION_PARAMS;
 
-/** The schema of a field: what the parameter of a check takes, and other JSON types that mean the same. */
-const field = ({ schema, description }: p.Param<unknown>, ...others: JsonSchema[]) => ({
-  ...(others.length === 0 ? schema : { anyOf: [schema, ...others] }),
-  description,
+/** Other JSON types that mean the same. The number of a version is read too, but generators of clients stumble over a choice of both. */
+const OTHER_TYPES: Readonly<Partial<Record<string, JsonSchema>>> = {
+  chainId: { type: 'string', pattern: '^[0-9]+$' },
+  tokenId: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+};
+
+type FieldSchema = JsonSchema & { readonly description: string };
+
+/** The schema of a field: what the parameter of a check takes. */
+const fieldSchema = ([name, { param, ...use }]: [string, ParamUse]): FieldSchema => ({
+  ...(OTHER_TYPES[name] === undefined ? param.schema : { anyOf: [param.schema, OTHER_TYPES[name]] }),
+  description: param.description,
+  ...('default' in use ? { default: use.default } : {}),
 });
 
 /** A question as a caller writes it; `readQuestion` reads it. */
 export const QUESTION_SCHEMA = {
   type: 'object',
   properties: {
-    // The number is read too. Generators of clients stumble over a choice of both.
-    version: { ...field(p.registry), default: 'any' },
-    check: field(p.scope),
-    chainId: { ...field(p.chainId, NUMBER_TEXT), default: 1 },
-    from: field(p.coldWallet),
-    to: field(p.hotWallet),
-    vault: { ...field(p.coldWallet), description: 'Another name for `from`, together with `delegate`.' },
-    delegate: { ...field(p.hotWallet), description: 'Another name for `to`, together with `vault`.' },
-    contract: field(p.contract),
-    tokenId: field(p.tokenId, SAFE_INTEGER),
-    rights: field(p.rights),
+    ...Object.fromEntries(Object.entries(QUESTION_PARAMS).map((field) => [field[0], fieldSchema(field)])),
+    [from.synonym as string]: {
+      ...from.param.schema,
+      description: 'Another name for `from`, together with `delegate`.',
+    },
+    [to.synonym as string]: { ...to.param.schema, description: 'Another name for `to`, together with `vault`.' },
   },
   required: ['check'],
   additionalProperties: false,

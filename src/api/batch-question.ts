@@ -2,7 +2,7 @@
 
 import type { AnyQuestion, Question } from '../registry/check.ts';
 import type { Scope } from '../registry/scopes.ts';
-import { MAX_QUESTIONS } from './batch-operation.ts';
+import { MAX_QUESTIONS, QUESTION_PARAMS, type QuestionField } from './batch-operation.ts';
 import {
   createJsonReader,
   isObject,
@@ -12,8 +12,8 @@ import {
   type JsonScalar,
   type JsonValue,
 } from './json-reader.ts';
-import { type Declaration, type RequestOf, required, withDefault } from './operation.ts';
-import { CHECK_PARAMS, checkOf } from './operations.ts';
+import { type Declaration, handled, type RequestOf } from './operation.ts';
+import { checkOf } from './operations.ts';
 import * as p from './params.ts';
 import { badRequest, type ParameterFault, Problem } from './problems.ts';
 import { MAX_FAULTS, nameFault, type Query, shorten } from './query.ts';
@@ -91,25 +91,12 @@ function* readLines(text: string): Generator<JsonValue | Problem> {
   }
 }
 
-const { to, from, contract, tokenId, rights, chainId } = CHECK_PARAMS;
-const QUESTION_PARAMS = {
-  version: withDefault(p.registry, 'any'),
-  check: required(p.scope),
-  chainId,
-  to,
-  from,
-  contract,
-  tokenId,
-  rights,
-} as const;
-type QuestionParam = keyof typeof QUESTION_PARAMS;
 type ReadQuestion = Partial<RequestOf<{ params: typeof QUESTION_PARAMS; rules: [] }>> & { readonly chainId: number };
 
-/** A question has the names of v2 for its wallets, or their synonyms, whatever its version. */
 function declare(registry: Registry, scope: Scope): Declaration {
   const { params, ignored } = checkOf(registry, scope);
-  const names = (Object.keys(QUESTION_PARAMS) as QuestionParam[]).filter(
-    (name) => !['contract', 'tokenId', 'rights'].includes(name) || name in params,
+  const names = (Object.keys(QUESTION_PARAMS) as QuestionField[]).filter(
+    (name) => name in params || ['version', 'check', 'to', 'from'].includes(name),
   );
   return { params: Object.fromEntries(names.map((name) => [name, QUESTION_PARAMS[name]])), rules: [], ignored };
 }
@@ -129,7 +116,9 @@ export function readQuestion(value: JsonValue): ChainQuestion {
   const { registry, scope, declaration } = readKind(value.values);
   const query = toQuery(value, namesOf(declaration));
   const values = readValues(declaration, {}, query) as ReadQuestion;
-  return { chainId: values.chainId, question: buildQuestion(registry, scope, values.from, values.to, values) };
+  const { version: _, check: _check, chainId, from, to, contract, tokenId, rights, ...rest } = values;
+  handled(rest);
+  return { chainId, question: buildQuestion(registry, scope, from, to, { contract, tokenId, rights }) };
 }
 
 /** The fields as the query of a single check. */

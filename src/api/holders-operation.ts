@@ -46,7 +46,7 @@ export const HOLDERS_OPERATION = {
   description:
     'The token gate in one call. Ownership is read from the chain at the same block as the delegations. With the `tokenId` of an ERC-721 token: its owner, if that is the wallet or has delegated the token to it in either registry. Otherwise the balances of the wallet and of the wallets that it may act for, in pages. If ownership cannot be read at that block, the answer is 503, never `false`.',
   params: {
-    wallet: inPath(p.actingWallet),
+    wallet: inPath(p.hotWallet),
     contract: required(p.contract),
     tokenId: optional(p.tokenId),
     standard: optional(p.tokenStandard),

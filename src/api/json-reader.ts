@@ -26,20 +26,6 @@ export class JsonError extends Error {
   override readonly name = 'JsonError';
 }
 
-export interface JsonReader {
-  /** Takes this character if it is the next one. */
-  take(character: string): boolean;
-  /** Takes this character, which must be the next one. */
-  require(character: string): void;
-  readString(): string;
-  /** A value that stands alone, or an object of such values. */
-  readValue(): JsonValue;
-  /** Only spaces may follow. */
-  requireEnd(): void;
-  /** Where the next value starts, or where reading failed. */
-  position(): number;
-}
-
 /** Characters of an object: far more than any question has. */
 export const MAX_OBJECT = 4096;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -53,7 +39,7 @@ const LITERALS = [
 
 const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 
-export function createJsonReader(text: string): JsonReader {
+export function createJsonReader(text: string) {
   let at = 0;
 
   function fail(expected: string): never {
@@ -65,6 +51,7 @@ export function createJsonReader(text: string): JsonReader {
     while (isSpace(text.charCodeAt(at))) at++;
   }
 
+  /** Takes this character if it is the next one. */
   function take(character: string): boolean {
     skipSpaces();
     if (text[at] !== character) return false;
@@ -72,6 +59,7 @@ export function createJsonReader(text: string): JsonReader {
     return true;
   }
 
+  /** Takes this character, which must be the next one. */
   function require(character: string): void {
     if (!take(character)) fail(`"${character}"`);
   }
@@ -137,15 +125,18 @@ export function createJsonReader(text: string): JsonReader {
     take,
     require,
     readString,
-    readValue() {
+    /** A value that stands alone, or an object of such values. */
+    readValue(): JsonValue {
       skipSpaces();
       return text[at] === '{' ? readObject() : readScalar();
     },
-    requireEnd() {
+    /** Only spaces may follow. */
+    requireEnd(): void {
       skipSpaces();
       if (at < text.length) fail('the end');
     },
-    position() {
+    /** Where the next value starts, or where reading failed. */
+    position(): number {
       skipSpaces();
       return at;
     },

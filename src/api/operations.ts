@@ -1,39 +1,28 @@
 // The operations of the API. Routing, validation, types, OpenAPI, /docs and URLs are derived from these declarations.
 
-import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
+import type { Address } from '../registry/delegation.ts';
 import { SCOPES, type Scope } from '../registry/scopes.ts';
 import { ALL_VERSIONS, hasRights, keepsPlace, type VERSIONS, type Version } from '../registry/versions.ts';
 import { ANY_OPERATIONS, type AnyOperation } from './any-operations.ts';
 import { BATCH_OPERATION } from './batch-operation.ts';
 import { BLOCK_HEADERS } from './headers.ts';
-import { inPath, type OperationBase, optional, type ParamUse, type Rule, required, withDefault } from './operation.ts';
+import { inPath, type OperationBase, optional, type Rule, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { REGISTRIES, type Registry, type ScopeOfRegistry, scopesOfRegistry } from './registries.ts';
-import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
+import {
+  CHECK_OPTIONS,
+  CHECK_PARAMS,
+  COMMON_PARAMS,
+  NUMBERS,
+  ONE_POINT_IN_TIME,
+  ofRegistry,
+  type WalletName,
+} from './registry-operation.ts';
 import { BALANCE, DELEGATION, DETAILED_DELEGATION, explanation, HEALTH, NETWORK, READINESS } from './responses.ts';
-import { anyObject, anyOf, arrayOf, boolean, described } from './shape.ts';
+import { anyObject, anyOf, arrayOf, boolean, described, type Shape } from './shape.ts';
 import { WALLET_BATCHES, type WalletBatchOperation } from './wallet-batch-operations.ts';
 
-/** What every operation of a registry takes. */
-const COMMON_PARAMS = {
-  chainId: withDefault(p.chainId, 1),
-  ...AS_OF_PARAMS,
-} as const;
-
 // Checks
-
-type WalletName<V extends Registry = Registry> = (typeof REGISTRIES)[V]['wallets']['from' | 'to'];
-
-const WALLET_PARAMS = {
-  to: required(p.hotWallet, 'delegate'),
-  from: required(p.coldWallet, 'vault'),
-  delegate: required(p.hotWallet),
-  vault: required(p.coldWallet),
-} as const satisfies Readonly<Record<WalletName, ParamUse>>;
-const TARGET_PARAMS = { contract: required(p.contract), tokenId: required(p.tokenId) } as const;
-const RIGHTS_PARAM = { rights: withDefault(p.rights, NO_RIGHTS) } as const;
-const CHECK_OPTIONS = { ...COMMON_PARAMS, ...NUMBERS, explain: withDefault(p.explain, 'false') } as const;
-export const CHECK_PARAMS = { ...WALLET_PARAMS, ...TARGET_PARAMS, ...RIGHTS_PARAM, ...CHECK_OPTIONS } as const;
 
 type CheckParamName<V extends Registry, S extends Scope> =
   | WalletName<V>
@@ -70,38 +59,31 @@ interface Wallets {
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-const UNLIMITED = 'If the whole wallet or contract is delegated, the balance is 2^256-1, as in the registry.';
-
-const CHECK_TEXTS: Readonly<
-  Record<Scope, { summary(wallets: Wallets): string; description(wallets: Wallets): string }>
-> = {
-  all: {
-    summary: ({ from, to }) => `Check whether \`${to}\` may act for the whole wallet \`${from}\``,
-    description: ({ from, to }) => `True if \`${from}\` has delegated its entire wallet to \`${to}\`.`,
-  },
-  contract: {
-    summary: ({ from, to }) => `Check whether \`${to}\` may act for \`${from}\` on a contract`,
-    description: ({ from, to }) => `True if \`${from}\` has delegated its entire wallet or this contract to \`${to}\`.`,
-  },
-  token: {
-    summary: ({ from, to }) => `Check whether \`${to}\` may act for \`${from}\` on a token`,
-    description: ({ from, to }) =>
-      `True if \`${from}\` has delegated its entire wallet, the contract, or this token to \`${to}\`.`,
-  },
-  erc721: {
-    summary: ({ from, to }) => `Check whether \`${to}\` may act for \`${from}\` on an ERC-721 token`,
-    description: ({ from, to }) =>
-      `True if \`${from}\` has delegated its entire wallet, the contract, or this token to \`${to}\`.`,
-  },
-  erc1155: {
-    summary: ({ from, to }) => `Get the ERC-1155 balance that \`${from}\` has delegated to \`${to}\``,
-    description: () => `0 if there is no delegation. ${UNLIMITED}`,
-  },
-  erc20: {
-    summary: ({ from, to }) => `Get the ERC-20 balance that \`${from}\` has delegated to \`${to}\``,
-    description: () => `0 if there is no delegation. ${UNLIMITED}`,
-  },
+/** What a check is about. */
+const SUBJECTS: Readonly<Record<Scope, string>> = {
+  all: 'the whole wallet',
+  contract: 'a contract',
+  token: 'a token',
+  erc721: 'an ERC-721 token',
+  erc1155: 'ERC-1155',
+  erc20: 'ERC-20',
 };
+
+function checkTexts(scope: Scope, { from, to }: Wallets): Pick<OperationBase, 'summary' | 'description'> {
+  const [subject, { needsContract, needsTokenId, answersBalance }] = [SUBJECTS[scope], SCOPES[scope]];
+  if (answersBalance)
+    return {
+      summary: `Get the ${subject} balance that \`${from}\` has delegated to \`${to}\``,
+      description:
+        '0 if there is no delegation. If the whole wallet or contract is delegated, the balance is 2^256-1, as in the registry.',
+    };
+  const whom = needsContract ? `\`${from}\` on ${subject}` : `${subject} \`${from}\``;
+  const covered = needsTokenId ? ', the contract, or this token' : needsContract ? ' or this contract' : '';
+  return {
+    summary: `Check whether \`${to}\` may act for ${whom}`,
+    description: `True if \`${from}\` has delegated its entire wallet${covered} to \`${to}\`.`,
+  };
+}
 
 type ValueShape<S extends Scope> = (typeof SCOPES)[S]['answersBalance'] extends true ? typeof BALANCE : typeof boolean;
 
@@ -112,7 +94,7 @@ function checkBody<V extends Registry, S extends Scope>(version: V, scope: S) {
 
 function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: V, scope: S) {
   const { wallets, segment } = REGISTRIES[version];
-  const { summary, description } = CHECK_TEXTS[scope];
+  const { summary, description } = checkTexts(scope, wallets);
   const ignored = ignoredBy(scope);
   const ignoredText =
     ignored.length === 0
@@ -125,8 +107,8 @@ function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: 
     scope,
     path: `/registry/${segment}/check/${scope}`,
     id: `check${capitalized(scope)}${capitalized(segment)}`,
-    summary: summary(wallets),
-    description: description(wallets) + ignoredText,
+    summary,
+    description: description + ignoredText,
     params: checkParams(version, scope),
     ignored,
     rules: [ONE_POINT_IN_TIME],
@@ -235,60 +217,53 @@ export const LISTS: { readonly [V in Version]: ListOf<V> } = { 1: defineList(1),
 
 // The service itself
 
-const STATUS = {
-  method: 'GET',
-  tag: 'status',
-  params: {},
-  rules: [],
-} as const satisfies Partial<OperationBase>;
+const defineStatus = <const Kind extends string, Body extends Shape<unknown>, const B extends 'page' | 'free'>(
+  kind: Kind,
+  path: string,
+  budget: B,
+  [summary, description]: readonly [string, string],
+  answer: readonly [description: string, body: Body],
+  problems: readonly ['not-ready'] | readonly [] = [],
+) =>
+  ({
+    ...{ method: 'GET', tag: 'status', params: {}, rules: [] },
+    ...{ kind, id: kind, path, summary, description, problems, budget },
+    answer: { description: answer[0], body: answer[1], headers: [], hasETag: false },
+  }) as const satisfies OperationBase;
 
-export const NETWORKS_OPERATION = {
-  ...STATUS,
-  kind: 'networks',
-  id: 'networks',
-  path: '/networks',
-  summary: 'List the served chains',
-  description: 'The head, lag and progress of every served chain.',
-  answer: { description: 'The served chains.', body: arrayOf(NETWORK), headers: [], hasETag: false },
-  problems: ['not-ready'],
-  budget: 'page',
-} as const satisfies OperationBase;
-
-export const HEALTH_OPERATION = {
-  ...STATUS,
-  kind: 'health',
-  id: 'health',
-  path: '/health',
-  summary: 'Check that the process is alive',
-  description: 'Checks nothing but the process itself.',
-  answer: { description: 'Process is alive.', body: HEALTH, headers: [], hasETag: false },
-  problems: [],
-  budget: 'free',
-} as const satisfies OperationBase;
-
-export const READY_OPERATION = {
-  ...STATUS,
-  kind: 'ready',
-  id: 'ready',
-  path: '/ready',
-  summary: 'Check that the service can answer',
-  description: 'Ready means that the database is available and at least one chain is up to date.',
-  answer: { description: 'Ready, with the chains that are up to date.', body: READINESS, headers: [], hasETag: false },
-  problems: ['not-ready'],
-  budget: 'free',
-} as const satisfies OperationBase;
-
-export const OPENAPI_OPERATION = {
-  ...STATUS,
-  kind: 'openapi',
-  id: 'openapi',
-  path: '/openapi.json',
-  summary: 'Get the OpenAPI document',
-  description: 'OpenAPI 3.1.',
-  answer: { description: 'This document.', body: anyObject, headers: [], hasETag: false },
-  problems: [],
-  budget: 'page',
-} as const satisfies OperationBase;
+export const NETWORKS_OPERATION = defineStatus(
+  'networks',
+  '/networks',
+  'page',
+  ['List the served chains', 'The head, lag and progress of every served chain.'],
+  ['The served chains.', arrayOf(NETWORK)],
+  ['not-ready'],
+);
+export const HEALTH_OPERATION = defineStatus(
+  'health',
+  '/health',
+  'free',
+  ['Check that the process is alive', 'Checks nothing but the process itself.'],
+  ['Process is alive.', HEALTH],
+);
+export const READY_OPERATION = defineStatus(
+  'ready',
+  '/ready',
+  'free',
+  [
+    'Check that the service can answer',
+    'Ready means that the database is available and at least one chain is up to date.',
+  ],
+  ['Ready, with the chains that are up to date.', READINESS],
+  ['not-ready'],
+);
+export const OPENAPI_OPERATION = defineStatus(
+  'openapi',
+  '/openapi.json',
+  'page',
+  ['Get the OpenAPI document', 'OpenAPI 3.1.'],
+  ['This document.', anyObject],
+);
 
 export type BatchOperation = typeof BATCH_OPERATION;
 export type RegistryOperation = CheckOperation | ListOperation;

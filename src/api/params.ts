@@ -48,7 +48,6 @@ const HOT_EXAMPLE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const CONTRACT_EXAMPLE = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
 export const listedWallet = addressParam('The wallet whose delegations are listed.', COLD_EXAMPLE);
-export const actingWallet = addressParam('The hot wallet that wants to act.', HOT_EXAMPLE);
 export const grantingWallet = addressParam('The cold wallet that issued the delegations.', COLD_EXAMPLE);
 export const hotWallet = addressParam('The hot wallet that wants to act.', HOT_EXAMPLE);
 export const coldWallet = addressParam('The cold wallet that issued the delegation.', COLD_EXAMPLE);
@@ -203,6 +202,8 @@ function choice<const Choices extends readonly string[]>(
   };
 }
 
+const flag = (description: string) => choice(['true', 'false'], description);
+
 export const registry = choice(
   ['any', '1', '2'],
   'The registry to ask: `1`, `2`, or `any` (the default): a grant in either counts.',
@@ -220,8 +221,7 @@ export const detail = choice(
   ['full'],
   '`full` adds standard, rights (and what can be read of them), amount, chainId and since to each delegation. Without it, a delegation limited to a right looks like an unrestricted one.',
 );
-export const explain = choice(
-  ['true', 'false'],
+export const explain = flag(
   '`true` answers with an object: the result, the delegations that grant it in full detail, and the block.',
 );
 export const direction = choice(
@@ -234,79 +234,80 @@ export const types = choice(
   ['standard'],
   '`standard` writes the type of a token delegation as `ERC721`, `ERC20` or `ERC1155` instead of `TOKEN`. The v1 registry does not record the standard, so its tokens stay `TOKEN`.',
 );
-export const unrestricted = choice(
-  ['true', 'false'],
+export const unrestricted = flag(
   '`true` lists only delegations without a right. Use it if you do not look at rights. Every v1 delegation is unrestricted.',
 );
-export const narrower = choice(
-  ['true', 'false'],
+export const narrower = flag(
   '`true` adds wallets whose delegations cover only a part of what is asked: some contracts, or some tokens.',
 );
 
 export const MAX_PAGE_SIZE = 10_000;
 export const DEFAULT_PAGE_SIZE = 1000;
 
-export const limit: Param<number> = {
-  description: `Page size, 1 to ${MAX_PAGE_SIZE}. The Link header leads to the next page; a list ends where there is none. Filters can leave a page short or empty. Without a limit the whole list is sent.`,
-  schema: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE },
-  example: '100',
+const pageSize = (most: number, example: number, description: string): Param<number> => ({
+  description,
+  schema: { type: 'integer', minimum: 1, maximum: most },
+  example: String(example),
   read(text) {
     const value = Number(text);
-    if (DIGITS.test(text) && value >= 1 && value <= MAX_PAGE_SIZE) return value;
-    return new Fault(`must be a number from 1 to ${MAX_PAGE_SIZE}, not ${quoted(text)}`);
+    if (DIGITS.test(text) && value >= 1 && value <= most) return value;
+    return new Fault(`must be a number from 1 to ${most}, not ${quoted(text)}`);
   },
-};
+});
 
-export const rowsPerPage: Param<number> = {
-  ...limit,
-  description: `Page size, 1 to ${MAX_PAGE_SIZE}. \`next\` and the Link header lead to the next page. A page can be short or empty and still have a next one.`,
-};
+export const limit = pageSize(
+  MAX_PAGE_SIZE,
+  100,
+  `Page size, 1 to ${MAX_PAGE_SIZE}. The Link header leads to the next page; a list ends where there is none. Filters can leave a page short or empty. Without a limit the whole list is sent.`,
+);
+export const rowsPerPage = pageSize(
+  MAX_PAGE_SIZE,
+  100,
+  `Page size, 1 to ${MAX_PAGE_SIZE}. \`next\` and the Link header lead to the next page. A page can be short or empty and still have a next one.`,
+);
+/** Each takes a call of the contract. */
+export const MAX_HOLDERS = 100;
+export const holdersLimit = pageSize(
+  MAX_HOLDERS,
+  MAX_HOLDERS,
+  `How many wallets to ask for their balance on one page, besides the wallet itself: 1 to ${MAX_HOLDERS}.`,
+);
 
+const cursorParam = (longest: number, example: string, description: string): Param<string> => ({
+  description,
+  schema: { type: 'string', pattern: `^[A-Za-z0-9_-]{8,${longest}}$` },
+  example,
+  read: (text) => (/^[\w-]{8,}$/.test(text) && text.length <= longest ? text : new Fault('is not a valid cursor')),
+});
+
+export const cursor = cursorParam(
+  160,
+  'MTgwMDAwMDAuNDIuMTc5OTk5OTkuMy4x',
+  'Where the page starts, from the Link header of the previous page. All pages are as of the same block.',
+);
 /** Of several chains: it names the block of each. */
-export const pageCursor: Param<string> = {
-  description: 'Where the page starts: `next` of the previous page. All pages are as of the same blocks.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,3500}$' },
-  example: 'MDswOzB4ZjM5Zg',
-  read: (text) => (/^[\w-]{8,3500}$/.test(text) ? text : new Fault('is not a valid cursor')),
-};
-
-export const cursor: Param<string> = {
-  description: 'Where the page starts, from the Link header of the previous page. All pages are as of the same block.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{8,160}$' },
-  example: 'MTgwMDAwMDAuNDIuMTc5OTk5OTkuMy4x',
-  read: (text) => (/^[\w-]{8,160}$/.test(text) ? text : new Fault('is not a valid cursor')),
-};
+export const pageCursor = cursorParam(
+  3500,
+  'MDswOzB4ZjM5Zg',
+  'Where the page starts: `next` of the previous page. All pages are as of the same blocks.',
+);
+export const feedCursor = cursorParam(
+  3500,
+  pageCursor.example,
+  'Where to continue: `cursor` of the previous page, or the id of the last event of a stream.',
+);
 
 export const changedWallet = addressParam('Report only delegations from or to this wallet.', COLD_EXAMPLE);
 export const changedFrom = addressParam('Report only delegations that this cold wallet issued.', COLD_EXAMPLE);
 export const changedTo = addressParam('Report only delegations to this hot wallet.', HOT_EXAMPLE);
 export const changedContract = addressParam('Report only delegations limited to this contract.', CONTRACT_EXAMPLE);
-export const onlyFinal = choice(['true', 'false'], '`true` reports a change only when its block is final.');
+export const onlyFinal = flag('`true` reports a change only when its block is final.');
 export const feedStart = choice(
   ['first', 'head'],
   'Where to start without a cursor: with the first change of all, or after the newest block.',
 );
 
-export const feedCursor: Param<string> = {
-  ...pageCursor,
-  description: 'Where to continue: `cursor` of the previous page, or the id of the last event of a stream.',
-};
-
 export const tokenStandard = choice(
   ['ERC721', 'ERC1155', 'ERC20'],
   'The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`.',
 );
-
-/** Each takes a call of the contract. */
-export const MAX_HOLDERS = 100;
-
-export const holdersLimit: Param<number> = {
-  description: `How many wallets to ask for their balance on one page, besides the wallet itself: 1 to ${MAX_HOLDERS}.`,
-  schema: { type: 'integer', minimum: 1, maximum: MAX_HOLDERS },
-  example: String(MAX_HOLDERS),
-  read(text) {
-    const value = Number(text);
-    if (DIGITS.test(text) && value >= 1 && value <= MAX_HOLDERS) return value;
-    return new Fault(`must be a number from 1 to ${MAX_HOLDERS}, not ${quoted(text)}`);
-  },
-};

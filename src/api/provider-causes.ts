@@ -1,4 +1,5 @@
-// Why a provider can be unhealthy. The names are a closed set: they are metric labels, and safe to publish.
+// Why a provider can be unhealthy, and why the steps of a follower can fail. The names are closed sets: they are metric labels, and
+// safe to publish.
 
 /** No usable response, whatever was asked: a later response shows that the provider has recovered. */
 export const CONNECTION_CAUSES = [
@@ -29,3 +30,13 @@ export const PROVIDER_CAUSES = [
 ] as const;
 
 export type ProviderCause = (typeof PROVIDER_CAUSES)[number];
+
+export const FOLLOWER_TROUBLES = [
+  'database-full',
+  'database-unavailable',
+  'database-failed',
+  'providers',
+  'internal',
+] as const;
+
+export type FollowerTrouble = (typeof FOLLOWER_TROUBLES)[number];

@@ -1,16 +1,14 @@
 // Reads a request's parameters as its operation declares them. All faults are reported at once.
 
-import type { Declaration, RequestOf } from './operation.ts';
+import type { Declaration, ParamUse, RequestOf } from './operation.ts';
 import { Fault, type Param } from './params.ts';
 import { badRequest, type ParameterFault } from './problems.ts';
 import { parseQuery, type Query } from './query.ts';
 
-/** An operation's parameters in the order in which they are read. */
 interface Plan {
-  readonly inPath: readonly (readonly [name: string, param: Param<unknown>])[];
+  /** In the order in which they are read: in the path, with a synonym, other required ones, optional ones. */
+  readonly uses: readonly (readonly [name: string, use: ParamUse])[];
   readonly withSynonym: readonly (readonly [name: string, param: Param<unknown>, synonym: string])[];
-  readonly required: readonly (readonly [name: string, param: Param<unknown>])[];
-  readonly optional: readonly (readonly [name: string, param: Param<unknown>, defaultValue: unknown])[];
   /** The names that the query may have. */
   readonly known: ReadonlySet<string>;
   readonly ignored: ReadonlySet<string>;
@@ -27,24 +25,17 @@ function planOf(operation: Declaration): Plan {
   return plan;
 }
 
+const turnOf = (use: ParamUse) => (use.in === 'path' ? 0 : 'synonym' in use ? 1 : use.required ? 2 : 3);
+
 function createPlan({ params, ignored = [] }: Declaration): Plan {
-  const inPath: [string, Param<unknown>][] = [];
-  const withSynonym: [string, Param<unknown>, string][] = [];
-  const required: [string, Param<unknown>][] = [];
-  const optional: [string, Param<unknown>, unknown][] = [];
-  for (const [name, use] of Object.entries(params)) {
-    if (use.in === 'path') inPath.push([name, use.param]);
-    else if (!use.required) optional.push([name, use.param, use.default]);
-    else if (use.synonym !== undefined) withSynonym.push([name, use.param, use.synonym]);
-    else required.push([name, use.param]);
-  }
-  const known = new Set([
-    ...withSynonym.map(([name]) => name),
-    ...required.map(([name]) => name),
-    ...withSynonym.map(([, , synonym]) => synonym),
-    ...optional.map(([name]) => name),
-  ]);
-  return { inPath, withSynonym, required, optional, known, ignored: new Set(ignored) };
+  const uses = Object.entries(params).sort(([, a], [, b]) => turnOf(a) - turnOf(b));
+  const withSynonym = uses.flatMap(([name, use]) =>
+    'synonym' in use ? [[name, use.param, use.synonym as string] as const] : [],
+  );
+  const namesOf = (isRequired: boolean) =>
+    uses.flatMap(([name, use]) => (use.in === 'query' && use.required === isRequired ? [name] : []));
+  const known = new Set([...namesOf(true), ...withSynonym.map(([, , synonym]) => synonym), ...namesOf(false)]);
+  return { uses, withSynonym, known, ignored: new Set(ignored) };
 }
 
 const leftOut = (text: string) => `. The program that sent it had no value, and wrote ${text}: leave the parameter out`;
@@ -81,14 +72,12 @@ export function readValues<O extends Declaration>(
     faults.push({ parameter: name, detail: value.detail + (PROGRAM_WORDS.get(text) ?? '') });
     return undefined;
   };
-  for (const [name, param] of plan.inPath) request[name] = read(name, param, path[name]);
   const usesSynonyms = plan.withSynonym.some(([, , synonym]) => values.has(synonym));
   if (usesSynonyms) readSynonyms(plan, values, read, request, faults);
-  else for (const [name, param] of plan.withSynonym) request[name] = read(name, param, values.get(name));
-  for (const [name, param] of plan.required) request[name] = read(name, param, values.get(name));
-  for (const [name, param, defaultValue] of plan.optional) {
-    const text = values.get(name);
-    request[name] = text === undefined ? defaultValue : read(name, param, text);
+  for (const [name, use] of plan.uses) {
+    if (usesSynonyms && 'synonym' in use) continue;
+    const text = use.in === 'path' ? path[name] : values.get(name);
+    request[name] = text === undefined && !use.required ? use.default : read(name, use.param, text);
   }
   for (const rule of operation.rules) {
     const fault = rule((name) => values.has(name));

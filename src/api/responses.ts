@@ -1,9 +1,8 @@
 // The bodies that the API answers with.
 
 import type { Version } from '../registry/versions.ts';
-import { FOLLOWER_TROUBLES } from './follower-troubles.ts';
 import { HALT_CODE, PARAMETER_FAULTS } from './problems.ts';
-import { PROVIDER_CAUSES } from './provider-causes.ts';
+import { FOLLOWER_TROUBLES, PROVIDER_CAUSES } from './provider-causes.ts';
 import type { REGISTRIES, Registry } from './registries.ts';
 import {
   anyOf,

@@ -1,17 +1,19 @@
 // delegations export and import: move an index to another machine without reading the chain again.
 
-import { createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { createProviderPool } from '../chain/rpc/provider-pool.ts';
+import { NETWORKS, type Network } from '../registry/network.ts';
 import { type Environment, readConfig } from '../service/config.ts';
-import { importIndex } from '../service/import-index.ts';
 import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { archiveLines } from '../store/export-archive.ts';
+import { checkArchive, importArchive } from '../store/import-archive.ts';
 import { openStore } from '../store/open.ts';
 import { type Command, requireNetwork } from './command.ts';
-import { readLines } from './lines.ts';
 import { writeOut, writeWhole } from './output.ts';
 
 export const exportCommand: Command = {
@@ -71,18 +73,68 @@ async function importStdin(environment: Environment): Promise<void> {
   }
 }
 
+/** Checks the whole file and its newest block first, then writes it. */
 async function runImport(environment: Environment, path: string): Promise<void> {
   if (!existsSync(path)) throw new UsageError(`File not found: ${path}`);
   if (!statSync(path).isFile())
     throw new UsageError(`${path} is not a regular file. To read from a pipe: delegations import -`);
-  const { chainId, logs, lastBlock, isConfirmed } = await importIndex(
-    readConfig(environment),
-    () => readLines(path),
-    (done, total) => showStatus(done === total ? '' : `${done} of ${total} logs`),
-  );
+  const config = readConfig(environment);
+  const { head, end } = await checkArchive(readLines(path));
+  const { chainId, last } = head;
+  const rpcUrls = config.chains.get(chainId)?.rpcUrls;
+  if (rpcUrls !== undefined) {
+    const { node } = await createProviderPool(NETWORKS.get(chainId) as Network, rpcUrls).pick(Date.now());
+    const header = await node.header(last.number);
+    if (header?.hash !== last.hash)
+      throw new UsageError(
+        `Archive rejected: block ${last.number} has another hash on chain ${chainId}. Nothing was written.`,
+      );
+  }
+  const store = await openStore(config.databaseUrl);
+  try {
+    await importArchive(store, { head, end }, readLines(path), (done) =>
+      showStatus(done === end.logs ? '' : `${done} of ${end.logs} logs`),
+    );
+  } finally {
+    await store.close();
+  }
   showStatus('');
-  const confirmed = isConfirmed
-    ? 'Its newest block is on the chain.'
-    : `RPC_URL_${chainId} is not set, so its newest block was not compared with the chain.`;
-  await writeOut(`Chain ${chainId}: imported ${logs} logs up to block ${lastBlock}. ${confirmed}\n`);
+  const confirmed =
+    rpcUrls !== undefined
+      ? 'Its newest block is on the chain.'
+      : `RPC_URL_${chainId} is not set, so its newest block was not compared with the chain.`;
+  await writeOut(`Chain ${chainId}: imported ${end.logs} logs up to block ${last.number}. ${confirmed}\n`);
+}
+
+const GZIP_MAGIC = [0x1f, 0x8b];
+
+/** The lines of a file, gzipped or not, at the pace of their reader. */
+export async function* readLines(path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of await chunksOf(path)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+async function chunksOf(path: string): Promise<AsyncIterable<Uint8Array>> {
+  const start = await Bun.file(path).slice(0, GZIP_MAGIC.length).bytes();
+  return GZIP_MAGIC.every((byte, position) => start[position] === byte) ? unzipped(path) : Bun.file(path).stream();
+}
+
+async function* unzipped(path: string): AsyncGenerator<Uint8Array> {
+  const file = createReadStream(path);
+  const unzip = file.pipe(createGunzip());
+  file.on('error', (error) => unzip.destroy(error));
+  try {
+    for await (const chunk of unzip) yield chunk;
+  } catch (error) {
+    if (!String((error as { code?: string }).code).startsWith('Z_')) throw error;
+    throw new UsageError(`${path} is not a complete gzip file: ${(error as Error).message}`);
+  } finally {
+    file.destroy();
+  }
 }

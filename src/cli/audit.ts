@@ -1,10 +1,22 @@
 // delegations audit: compares an index with its chain, and changes nothing.
 
-import { type AuditReport, auditIndex } from '../service/audit-index.ts';
+import {
+  describeQuestion,
+  fetchStatements,
+  findDisagreements,
+  listsAbout,
+  questionsAbout,
+  questionsOfList,
+} from '../chain/audit/registry-answers.ts';
+import { eventKeys, groupStoredLogs, missingFrom, readStoredLogs } from '../chain/compare/compare-logs.ts';
+import { createProviderPool } from '../chain/rpc/provider-pool.ts';
+import { groupLogs } from '../chain/rpc/registry-logs.ts';
+import type { Network } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
 import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { openStore } from '../store/open.ts';
+import type { LogRecord, Store } from '../store/store.ts';
 import { type Command, type Invocation, requireNetwork } from './command.ts';
 import { writeOut } from './output.ts';
 
@@ -30,21 +42,108 @@ Requires DATABASE_URL and RPC_URL_<id>. Exit code: 0 no differences, 1 differenc
 
 async function runAudit(call: Invocation): Promise<void> {
   const network = requireNetwork(call);
-  const [from, to, pairs = 1000] = [call.number('from'), call.number('to'), call.number('pairs')];
   const config = readConfig(call.environment);
   const rpcUrls = config.chains.get(network.chainId)?.rpcUrls;
   if (rpcUrls === undefined)
     throw new UsageError(`RPC_URL_${network.chainId} is missing. Set it to the provider to compare with.`);
   const store = await openStore(config.databaseUrl, { readOnly: true });
   try {
-    const onProgress = (block: number, last: number, logs: number) =>
-      showStatus(block === last ? '' : `block ${block} of ${last}, ${logs} logs`);
-    const report = await auditIndex({ network, rpcUrls, store, from, to, pairs, onProgress });
+    const report = await auditIndex(call, network, rpcUrls, store);
     if (report.missing + report.surplus + report.wrong.length > 0) process.exitCode = 1;
     await writeOut(call.isSet('json') ? `${JSON.stringify(report)}\n` : formatReport(report));
   } finally {
     await store.close();
   }
+}
+
+interface AuditReport {
+  readonly chainId: number;
+  readonly from: number;
+  readonly to: number;
+  readonly logs: number;
+  /** Logs that the chain has and the index lacks. */
+  readonly missing: number;
+  /** Logs that the index has and the chain lacks. */
+  readonly surplus: number;
+  readonly pairs: number;
+  readonly lists: number;
+  /** Questions that the registry answers differently. */
+  readonly wrong: readonly string[];
+}
+
+const BLOCKS_PER_BATCH = 20_000;
+/** Lists are long: one is compared for every tenth pair. */
+const PAIRS_PER_LIST = 10;
+
+/** Compares the logs of final blocks one by one, then a sample of the registry's own answers. */
+async function auditIndex(
+  call: Invocation,
+  network: Network,
+  rpcUrls: readonly string[],
+  store: Store,
+): Promise<AuditReport> {
+  const { chainId } = network;
+  const [from, to, pairs = 1000] = [call.number('from'), call.number('to'), call.number('pairs')];
+  const state = await store.chain(chainId);
+  if (state?.verified == null) throw new UsageError(`Chain ${chainId} has no final blocks in this database yet.`);
+  const { node, scanner } = await createProviderPool(network, rpcUrls).pick(Date.now());
+  const [first, last] = [Math.max(from ?? 0, state.firstBlock), Math.min(to ?? state.verified, state.verified)];
+  if (first > last)
+    throw new UsageError(`No final blocks from ${first} to ${last}: the newest final block is ${state.verified}.`);
+  const sample = createSample(pairs);
+  let [logs, missing, surplus] = [0, 0, 0];
+  for (let low = first; low <= last; low += BLOCKS_PER_BATCH) {
+    const high = Math.min(last, low + BLOCKS_PER_BATCH - 1);
+    const stored = await readStoredLogs(store, chainId, low, high);
+    const ours = groupStoredLogs(stored);
+    const theirs = new Map(groupLogs(await scanner.fetchLogs(low, high)).map((block) => [block.number, block]));
+    logs += stored.length;
+    for (const number of new Set([...ours.keys(), ...theirs.keys()])) {
+      const indexed = eventKeys(network, ours.get(number)?.logs ?? []);
+      const onChain = eventKeys(network, theirs.get(number)?.logs ?? []);
+      missing += missingFrom(indexed, onChain).length;
+      surplus += missingFrom(onChain, indexed).length;
+    }
+    for (const log of stored) sample.add(log);
+    showStatus(high === last ? '' : `block ${high} of ${last}, ${logs} logs`);
+  }
+  const [block] = await store.blocks(chainId, { from: state.verified, to: state.verified });
+  const questions = questionsAbout(sample.logs).slice(0, pairs);
+  const lists = questions.filter((_, position) => position % PAIRS_PER_LIST === 0).flatMap(listsAbout);
+  const asked = [...questions];
+  if (block !== undefined)
+    for (const list of lists) asked.push(...(await questionsOfList(network, store, node, block, list)));
+  const statements = block === undefined ? [] : await fetchStatements(network, node, block, asked);
+  const wrong = await findDisagreements(network, store, state.verified, statements);
+  if (questions.length > 0 && statements.length === 0)
+    throw new UsageError(
+      `The logs were compared, but the provider has no state at block ${state.verified}, so no answers were. Use an archive node.`,
+    );
+  return {
+    chainId,
+    from: first,
+    to: last,
+    logs,
+    missing,
+    surplus,
+    pairs: statements.length,
+    lists: lists.length,
+    wrong: wrong.map(({ question }) => describeQuestion(question)),
+  };
+}
+
+/** A uniform random sample of a stream of logs (reservoir sampling). */
+function createSample(size: number) {
+  const logs: LogRecord[] = [];
+  let seen = 0;
+  return {
+    logs,
+    add(log: LogRecord) {
+      seen++;
+      if (logs.length < size) logs.push(log);
+      else if (Math.random() < size / seen) logs[Math.floor(Math.random() * size)] = log;
+    },
+  };
 }
 
 const formatReport = ({ chainId, from, to, logs, missing, surplus, pairs, lists, wrong }: AuditReport) =>

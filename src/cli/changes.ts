@@ -7,9 +7,9 @@ import { urlFor } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
-import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, type Source } from './query-target.ts';
-import { ANY_OPTIONS, askWithinLimit, dateOf, given } from './question-options.ts';
+import { dateOf, writeOut } from './output.ts';
+import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, withSource } from './query-target.ts';
+import { ANY_OPTIONS, given } from './question-options.ts';
 
 type Page = ResponseOf<typeof CHANGES_OPERATION>;
 type Entry = Page['changes'][number];
@@ -48,14 +48,13 @@ ${SOURCE_ABOUT} If no follower updates the database, its head is stale: use --fi
   ],
   async run(call) {
     urlOf(call, undefined);
-    const source = await openSource(call);
     const isFollowing = call.isSet('follow');
     const problems = createProblemReport();
     let cursor = given(call, 'cursor');
     let isFirst = true;
-    try {
+    await withSource(call, async (ask) => {
       for (;;) {
-        const page: Page | null = await readPage(call, source, cursor).catch((error) => {
+        const page: Page | null = await readPage(call, ask, cursor).catch((error) => {
           // What fails after a first page may pass.
           if (isFirst || !isFollowing || !(error instanceof UsageError)) throw error;
           console.error(error.message);
@@ -73,9 +72,7 @@ ${SOURCE_ABOUT} If no follower updates the database, its head is stale: use --fi
         if (!isFollowing) break;
         await Bun.sleep(POLL_MS);
       }
-    } finally {
-      await source.close();
-    }
+    });
     if (!problems.isComplete()) process.exitCode = 2;
     if (!call.isSet('json')) console.error(`To continue: --cursor ${cursor}`);
   },
@@ -95,8 +92,8 @@ const urlOf = (call: Invocation, cursor: string | undefined): string =>
     cursor,
   });
 
-async function readPage(call: Invocation, { ask }: Source, cursor: string | undefined): Promise<Page> {
-  const page = await jsonOf<Page>(await askWithinLimit(ask, urlOf(call, cursor)));
+async function readPage(call: Invocation, ask: Ask, cursor: string | undefined): Promise<Page> {
+  const page = await jsonOf<Page>(await ask(urlOf(call, cursor)));
   if (!Array.isArray(page.changes)) throw new UsageError(NO_SERVICE);
   return page;
 }

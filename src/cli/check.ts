@@ -6,18 +6,9 @@ import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { checkFile } from './check-file.ts';
 import type { Command, Invocation } from './command.ts';
-import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
-import {
-  dateOf,
-  given,
-  readRights,
-  registryOf,
-  SCOPE_NAMES,
-  scopeOf,
-  TIME_OPTIONS,
-  whenOf,
-} from './question-options.ts';
+import { dateOf, whenText, writeOut } from './output.ts';
+import { jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
+import { given, registryOf, rightsOption, SCOPE_NAMES, scopeOf, TIME_OPTIONS, whenOf } from './question-options.ts';
 
 export const check: Command = {
   name: 'check',
@@ -61,13 +52,9 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
   async run(call) {
     const file = call.text('csv');
     const path = file === undefined ? urlOf(call) : '';
-    const source = await openSource(call);
-    try {
-      if (file === undefined) await checkOne(await source.ask(path), call.isSet('json'));
-      else await checkFile(call, source, file);
-    } finally {
-      await source.close();
-    }
+    await withSource(call, async (ask) =>
+      file === undefined ? checkOne(await ask(path), call.isSet('json')) : checkFile(call, ask, file),
+    );
   },
 };
 
@@ -76,7 +63,7 @@ function urlOf(call: Invocation): string {
   const [from, to] = [given(call, 'from'), given(call, 'to')];
   if (from === undefined || to === undefined)
     throw new UsageError('--from and --to are required. See delegations check --help.');
-  const [contract, tokenId, rights] = [given(call, 'contract'), given(call, 'tokenId'), given(call, 'rights')];
+  const [contract, tokenId] = [given(call, 'contract'), given(call, 'tokenId')];
   const scope = scopeOf(call.text('type')?.toLowerCase(), version, contract, tokenId);
   const question = {
     version,
@@ -85,7 +72,7 @@ function urlOf(call: Invocation): string {
     to,
     contract,
     tokenId,
-    rights: rights === undefined ? undefined : readRights(rights),
+    rights: rightsOption(call),
   };
   return checkUrl(question, { ...whenOf(call), explain: 'true', numbers: 'string' });
 }
@@ -105,7 +92,7 @@ function formatExplanation({ result, delegations, block }: Explanation): string 
     const { type, rights, since } = one;
     const right = rightsLabel(rights, dateOf);
     const version = 'version' in one ? `v${one.version} ` : '';
-    return `  ${version}${type}${right === null ? '' : ` for ${right}`}, since block ${since.block}, ${dateOf(since.timestamp)}\n`;
+    return `  ${version}${type}${right === null ? '' : ` for ${right}`}, since block ${whenText(since)}\n`;
   });
   return `${what} (${at})\n${because.join('')}`;
 }

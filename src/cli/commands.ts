@@ -1,6 +1,6 @@
 // All commands, in the order of delegations --help.
 
-import { api } from './api.ts';
+import { delegates, history, vaults } from './any-lists.ts';
 import { exportCommand, importCommand } from './archive.ts';
 import { audit } from './audit.ts';
 import { backup } from './backup.ts';
@@ -9,19 +9,15 @@ import { check } from './check.ts';
 import type { Command } from './command.ts';
 import { completionOf } from './completion.ts';
 import { config } from './config.ts';
-import { delegates, vaults } from './counterparts.ts';
-import { follow } from './follow.ts';
 import { health } from './health.ts';
-import { history } from './history.ts';
 import { holders } from './holders.ts';
 import { keys } from './keys.ts';
 import { list } from './list.ts';
 import { mcp } from './mcp.ts';
-import { migrate } from './migrate.ts';
 import { networks } from './networks.ts';
 import { rewind } from './rewind.ts';
 import { sandbox } from './sandbox.ts';
-import { serve } from './serve.ts';
+import { api, follow, migrate, serve } from './services.ts';
 import { webhooks } from './webhooks.ts';
 
 export const COMMANDS: readonly Command[] = [

@@ -4,8 +4,7 @@ import { alignColumns } from '../service/align-columns.ts';
 import { readConfig, VARIABLES } from '../service/config.ts';
 import { configWarnings, describeConfig } from '../service/describe-config.ts';
 import type { Command } from './command.ts';
-import { writeOut } from './output.ts';
-import { tableOf } from './question-options.ts';
+import { tableOf, writeOut } from './output.ts';
 
 export const config: Command = {
   name: 'config',

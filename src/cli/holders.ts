@@ -7,18 +7,9 @@ import { urlFor } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
-import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
-import {
-  askWithinLimit,
-  dateOf,
-  given,
-  readRights,
-  TIME_OPTIONS,
-  tableOf,
-  walletOf,
-  whenOf,
-} from './question-options.ts';
+import { dateOf, tableOf, whenText, writeOut } from './output.ts';
+import { type Ask, jsonOf, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
+import { given, rightsOption, TIME_OPTIONS, walletOf, whenOf } from './question-options.ts';
 
 type Holders = ResponseOf<typeof HOLDERS_OPERATION>;
 
@@ -54,36 +45,31 @@ RPC_URL_<chainId>. ${STALE_ABOUT}`,
   ],
   async run(call) {
     const params = paramsOf(call);
-    const source = await openSource(call, { usesProviders: true });
-    try {
-      const answer = await readPages(params, (path) => askWithinLimit(source.ask, path));
+    const print = async (ask: Ask) => {
+      const answer = await readPages(params, ask);
       if (answer.holds !== true) process.exitCode = 1;
       await writeOut(call.isSet('json') ? `${JSON.stringify(answer)}\n` : formatHolders(answer));
-    } finally {
-      await source.close();
-    }
+    };
+    await withSource(call, print, { usesProviders: true });
   },
 };
 
 function paramsOf(call: Invocation): InputOf<typeof HOLDERS_OPERATION> {
-  const [contract, rights] = [given(call, 'contract'), given(call, 'rights')];
+  const contract = given(call, 'contract');
   if (contract === undefined) throw new UsageError('--contract is required. See delegations holders --help.');
   return {
     wallet: walletOf(call),
     contract,
     tokenId: given(call, 'tokenId'),
     standard: given(call, 'standard'),
-    rights: rights === undefined ? undefined : readRights(rights),
+    rights: rightsOption(call),
     ...whenOf(call),
     numbers: 'string',
   };
 }
 
 /** All pages as one. */
-async function readPages(
-  params: InputOf<typeof HOLDERS_OPERATION>,
-  ask: (path: string) => Promise<Response>,
-): Promise<Holders> {
+async function readPages(params: InputOf<typeof HOLDERS_OPERATION>, ask: Ask): Promise<Holders> {
   const found: Holders['holders'][number][] = [];
   for (let cursor: string | undefined; ; ) {
     const page: Holders = await jsonOf<Holders>(await ask(urlFor(HOLDERS_OPERATION, { ...params, cursor })));
@@ -104,7 +90,7 @@ function formatHolders({ holds, block, holders: found }: Holders): string {
       : delegations.map(({ version, type, standard, rights, since }) => {
           const right = rightsLabel(rights, dateOf);
           const by = `v${version} ${standard ?? type}${right === null ? '' : ` for ${right}`}`;
-          return [owner, String(balance), by, `${since.block}, ${dateOf(since.timestamp)}`];
+          return [owner, String(balance), by, whenText(since)];
         }),
   );
   const table = rows.length === 0 ? '' : `${tableOf(NAMES, rows)}\n`;

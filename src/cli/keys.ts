@@ -1,14 +1,12 @@
 // delegations keys: manages API keys for the operator.
 
-import { type Accounts, type CreatedKey, isActive, type KeyRecord, openAccounts } from '../accounts/accounts.ts';
+import { type Accounts, type CreatedKey, isActive, type KeyRecord } from '../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { LIMIT_RULE, parseLimit } from '../http/limiter.ts';
-import { readConfig } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
-import { logChange } from './log-change.ts';
-import { writeOut, writeWhole } from './output.ts';
-import { dateOf, tableOf } from './question-options.ts';
+import { dateOf, logChange, writeOut, writeWhole } from './output.ts';
+import { printRecords, readAction, withAccounts } from './records.ts';
 
 type Action = (typeof ACTIONS)[number];
 const ACTIONS = ['create', 'list', 'revoke', 'rotate', 'limit'] as const;
@@ -36,102 +34,60 @@ database stores its hash. A revoked key stops working within two seconds, and a 
     'delegations keys limit 3 100/10s',
   ],
   async run(call) {
-    const [action = '', id, limit] = call.operands;
-    if (!ACTIONS.some((one) => one === action))
-      throw new UsageError(`Unknown action: ${action}. Use one of ${ACTIONS.join(', ')}.`);
-    const needsId = action === 'revoke' || action === 'rotate' || action === 'limit';
-    if (needsId ? !/^\d{1,15}$/.test(id ?? '') : id !== undefined)
-      throw new UsageError(
-        needsId
-          ? `Missing key id. Usage: delegations keys ${action} <id>`
-          : `Unexpected argument: ${id}. keys ${action} takes no id.`,
-      );
+    const { action, id } = readAction('key', call, ACTIONS, ['create', 'list']);
+    const [, , limit] = call.operands;
     if (limit !== undefined && action !== 'limit') throw new UsageError(`Unexpected argument: ${limit}.`);
-    const accounts = await openAccounts(readConfig(call.environment).databaseUrl, { mustExist: true });
-    try {
-      if (action === 'limit') await setLimit(Number(id), limit, call.isSet('json'), accounts);
-      else await runAction(action as Exclude<Action, 'limit'>, Number(id), call, accounts);
-    } finally {
-      await accounts.close();
-    }
+    await withAccounts(call, (accounts) => RUN[action]({ id, call, accounts, now: Math.floor(Date.now() / 1000) }));
   },
 };
+
+interface Work {
+  readonly id: number;
+  readonly call: Invocation;
+  readonly accounts: Accounts;
+  /** Unix seconds. */
+  readonly now: number;
+}
 
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 86_400;
 
-async function runAction(
-  action: Exclude<Action, 'limit'>,
-  id: number,
-  call: Invocation,
-  accounts: Accounts,
-): Promise<void> {
-  const now = Math.floor(Date.now() / 1000);
-  const asJson = call.isSet('json');
-  switch (action) {
-    case 'create': {
-      const label = readLabel(call.text('label'));
-      if (label === null) throw new UsageError(`--label is missing or invalid. It must be ${LABEL_RULE}.`);
-      const days = call.number('expires');
-      if (days === 0) throw new UsageError('--expires must be at least 1 day.');
-      const expiresAt = days === undefined ? null : now + days * DAY_SECONDS;
-      const created = (await accounts.create({ label, expiresAt, now })) as CreatedKey;
-      logChange('key created', { keyId: created.record.id });
-      return show(created, asJson);
-    }
-    case 'rotate': {
-      const created = await accounts.rotate({ id, now, overlapSeconds: (call.number('overlap') ?? 24) * HOUR_SECONDS });
-      if (typeof created === 'string') throw new UsageError(`No active key with id ${id}. See delegations keys list.`);
-      logChange('key rotated', { keyId: id, newKeyId: created.record.id });
-      return show(created, asJson);
-    }
-    case 'revoke': {
-      if (!(await accounts.revoke(id, now)))
-        throw new UsageError(`No active key with id ${id}. See delegations keys list.`);
-      logChange('key revoked', { keyId: id });
-      await writeOut(asJson ? `${JSON.stringify({ id, revoked: true })}\n` : `Key ${id} revoked.\n`);
-      return;
-    }
-    case 'list': {
-      return asJson ? listJson(accounts) : listTable(accounts, now);
-    }
-  }
-}
+const RUN: Readonly<Record<Action, (work: Work) => Promise<void>>> = {
+  async create({ call, accounts, now }) {
+    const label = readLabel(call.text('label'));
+    if (label === null) throw new UsageError(`--label is missing or invalid. It must be ${LABEL_RULE}.`);
+    const days = call.number('expires');
+    if (days === 0) throw new UsageError('--expires must be at least 1 day.');
+    const expiresAt = days === undefined ? null : now + days * DAY_SECONDS;
+    const created = (await accounts.create({ label, expiresAt, now })) as CreatedKey;
+    logChange('key created', { keyId: created.record.id });
+    await show(created, call);
+  },
+  async rotate({ id, call, accounts, now }) {
+    const created = await accounts.rotate({ id, now, overlapSeconds: (call.number('overlap') ?? 24) * HOUR_SECONDS });
+    if (typeof created === 'string') throw new UsageError(`No active key with id ${id}. See delegations keys list.`);
+    logChange('key rotated', { keyId: id, newKeyId: created.record.id });
+    await show(created, call);
+  },
+  async revoke({ id, call, accounts, now }) {
+    if (!(await accounts.revoke(id, now)))
+      throw new UsageError(`No active key with id ${id}. See delegations keys list.`);
+    logChange('key revoked', { keyId: id });
+    await writeOut(call.isSet('json') ? `${JSON.stringify({ id, revoked: true })}\n` : `Key ${id} revoked.\n`);
+  },
+  list: ({ call, accounts, now }) =>
+    printRecords<KeyRecord>(call.isSet('json'), {
+      records: 'keys',
+      list: accounts.list,
+      jsonOf: (record) => record,
+      names: NAMES,
+      cellsOf: (record) => cellsOf(record, now),
+    }),
+  limit: setLimit,
+};
 
-/** Pages are large enough that few databases have a second one. */
-const LIST_PAGE = 1000;
-
-async function* pagesOf(accounts: Accounts): AsyncGenerator<KeyRecord[]> {
-  let after: number | undefined;
-  for (;;) {
-    const page = await accounts.list({ limit: LIST_PAGE, ...(after === undefined ? {} : { after }) });
-    if (page.length > 0) yield page;
-    if (page.length < LIST_PAGE) return;
-    after = page.at(-1)?.id;
-  }
-}
-
-async function listJson(accounts: Accounts): Promise<void> {
-  let before = '[';
-  for await (const page of pagesOf(accounts)) {
-    await writeOut(before + page.map((one) => JSON.stringify(one)).join(','));
-    before = ',';
-  }
-  await writeOut(before === '[' ? '[]\n' : ']\n');
-}
-
-/** The columns of each page are aligned on their own. */
-async function listTable(accounts: Accounts, now: number): Promise<void> {
-  let isEmpty = true;
-  for await (const page of pagesOf(accounts)) {
-    const rows = page.map((one) => cellsOf(one, now));
-    await writeOut(`${tableOf(NAMES, rows)}\n`);
-    isEmpty = false;
-  }
-  if (isEmpty) await writeOut('No keys yet.\n');
-}
-
-async function setLimit(id: number, text: string | undefined, asJson: boolean, accounts: Accounts): Promise<void> {
+async function setLimit({ id, call, accounts }: Work): Promise<void> {
+  const [, , text] = call.operands;
   const rule = `It must be ${LIMIT_RULE}; or off, or default.`;
   if (text === undefined) throw new UsageError(`Missing limit. Usage: delegations keys limit <id> <limit>. ${rule}`);
   const limit = parseLimit(text);
@@ -144,11 +100,11 @@ async function setLimit(id: number, text: string | undefined, asJson: boolean, a
       ? { off: 'no limit', default: 'the default limit' }[text]
       : `at most ${limit.most} requests in any ${limit.seconds} seconds`;
   logChange('key limited', { keyId: id, limit: text });
-  await writeOut(asJson ? `${JSON.stringify({ id, rateLimit })}\n` : `Key ${id}: ${shown}.\n`);
+  await writeOut(call.isSet('json') ? `${JSON.stringify({ id, rateLimit })}\n` : `Key ${id}: ${shown}.\n`);
 }
 
-async function show({ record, text }: CreatedKey, asJson: boolean): Promise<void> {
-  if (asJson) await writeWhole(`${JSON.stringify({ ...record, key: text })}\n`);
+async function show({ record, text }: CreatedKey, call: Invocation): Promise<void> {
+  if (call.isSet('json')) await writeWhole(`${JSON.stringify({ ...record, key: text })}\n`);
   else {
     await writeWhole(`${text}\n`);
     process.stderr.write(`Key ${record.id}, “${record.label}”. Copy it now: it will not be shown again.\n`);

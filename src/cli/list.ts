@@ -4,21 +4,11 @@ import { direction } from '../api/params.ts';
 import { problemText } from '../api/problems.ts';
 import { coldWalletOf, type DelegationRecord, hotWalletOf } from '../api/responses.ts';
 import { type ListOptions, listUrl } from '../api/url.ts';
-import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
-import { optionName } from './option-names.ts';
-import { writeOut } from './output.ts';
-import {
-  jsonOf,
-  NO_SERVICE,
-  openSource,
-  SOURCE_ABOUT,
-  SOURCE_OPTIONS,
-  type Source,
-  STALE_ABOUT,
-} from './query-target.ts';
-import { dateOf, given, TIME_OPTIONS, tableOf, versionOf, walletOf, whenOf } from './question-options.ts';
+import { coverCells, tableOf, whenText, writeOut } from './output.ts';
+import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
+import { given, optionName, TIME_OPTIONS, versionOf, walletOf, whenOf } from './question-options.ts';
 
 export const list: Command = {
   name: 'list',
@@ -42,12 +32,7 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
   ],
   async run(call) {
     walletOf(call);
-    const source = await openSource(call);
-    try {
-      await (call.isSet('json') ? writeJson(call, source) : writeTable(call, source));
-    } finally {
-      await source.close();
-    }
+    await withSource(call, (ask) => (call.isSet('json') ? writeJson(call, ask) : writeTable(call, ask)));
   },
 };
 
@@ -60,7 +45,7 @@ const urlOf = (call: Invocation, options: ListOptions = {}): string =>
     ...options,
   });
 
-async function writeJson(call: Invocation, { ask }: Source): Promise<void> {
+async function writeJson(call: Invocation, ask: Ask): Promise<void> {
   const response = await ask(urlOf(call));
   if (!response.ok) throw new UsageError(await problemText(response, optionName));
   let bytes = 0;
@@ -78,7 +63,7 @@ const PAGE_SIZE = 1000;
 const NAMES = ['', 'WALLET', 'TYPE', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS', 'SINCE'];
 
 /** Reads a page at a time: a list can be very long. */
-async function writeTable(call: Invocation, { ask }: Source): Promise<void> {
+async function writeTable(call: Invocation, ask: Ask): Promise<void> {
   const wallet = walletOf(call).toLowerCase();
   let rows = 0;
   for (let path: string | null = urlOf(call, { numbers: 'string', limit: PAGE_SIZE }); path !== null; ) {
@@ -104,14 +89,5 @@ async function writeTable(call: Invocation, { ask }: Source): Promise<void> {
 function cellsOf(row: DelegationRecord, wallet: string): string[] {
   const [from, to] = [coldWalletOf(row), hotWalletOf(row)];
   const isOutgoing = from.toLowerCase() === wallet;
-  return [
-    isOutgoing ? 'to' : 'from',
-    isOutgoing ? to : from,
-    row.standard ?? row.type,
-    row.contract ?? '',
-    String(row.tokenId ?? ''),
-    String(row.amount ?? ''),
-    rightsLabel(row.rights, dateOf) ?? '',
-    `${row.since.block}, ${dateOf(row.since.timestamp)}`,
-  ];
+  return [isOutgoing ? 'to' : 'from', isOutgoing ? to : from, ...coverCells(row), whenText(row.since)];
 }

@@ -14,7 +14,7 @@ import { StoreError } from '../store/errors.ts';
 import { helpOf, parseInvocation } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { writeOut } from './output.ts';
-import { worker } from './worker.ts';
+import { worker } from './services.ts';
 
 const HELP = `Usage: delegations <command>
 

@@ -2,8 +2,7 @@
 
 import { serveMcpOnStdio } from '../mcp/server.ts';
 import type { Command } from './command.ts';
-import { openSource, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT } from './query-target.ts';
-import { askWithinLimit } from './question-options.ts';
+import { SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
 
 export const mcp: Command = {
   name: 'mcp',
@@ -14,12 +13,5 @@ history and networks. Each answer names its block.
 ${SOURCE_ABOUT} ${STALE_ABOUT}`,
   options: SOURCE_OPTIONS,
   examples: ['delegations mcp --url http://localhost:8080', 'DELEGATIONS_URL=http://localhost:8080 delegations mcp'],
-  async run(call) {
-    const source = await openSource(call);
-    try {
-      await serveMcpOnStdio((path) => askWithinLimit(source.ask, path));
-    } finally {
-      await source.close();
-    }
-  },
+  run: (call) => withSource(call, serveMcpOnStdio),
 };

@@ -5,9 +5,8 @@ import type { NetworkRecord } from '../api/responses.ts';
 import { urlFor } from '../api/url.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command } from './command.ts';
-import { writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, openSource, SOURCE_ABOUT, SOURCE_OPTIONS } from './query-target.ts';
-import { dateOf, tableOf } from './question-options.ts';
+import { dateOf, tableOf, writeOut } from './output.ts';
+import { jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, withSource } from './query-target.ts';
 
 export const networks: Command = {
   name: 'networks',
@@ -18,34 +17,20 @@ Exit code: 0 all chains are ready, 1 some are not, 2 error.
 ${SOURCE_ABOUT}`,
   options: { json: { about: 'print everything as JSON' }, ...SOURCE_OPTIONS },
   examples: ['delegations networks --url http://localhost:8080', 'delegations networks --json'],
-  async run(call) {
-    const source = await openSource(call);
-    try {
-      const all = await jsonOf<NetworkRecord[]>(await source.ask(urlFor(NETWORKS_OPERATION, {})));
+  run: (call) =>
+    withSource(call, async (ask) => {
+      const all = await jsonOf<NetworkRecord[]>(await ask(urlFor(NETWORKS_OPERATION, {})));
       if (!Array.isArray(all)) throw new UsageError(NO_SERVICE);
       const text = all.length === 0 ? 'No chains yet.' : tableOf(NAMES, all.map(cellsOf));
       if (all.length === 0 || all.some(({ ready }) => !ready)) process.exitCode = 1;
       await writeOut(`${call.isSet('json') ? JSON.stringify(all) : text}\n`);
-    } finally {
-      await source.close();
-    }
-  },
+    }),
 };
 
 const NAMES = ['CHAIN', 'NAME', 'READY', 'BLOCK', 'FINAL', 'LAG', ''];
 
-function cellsOf({
-  chainId,
-  name,
-  ready,
-  head,
-  chainBlock,
-  finalizedBlock,
-  lagSeconds,
-  clockBehindSeconds,
-  halt,
-  progress,
-}: NetworkRecord) {
+function cellsOf(network: NetworkRecord) {
+  const { chainId, name, ready, head, chainBlock, finalizedBlock, lagSeconds, halt, progress } = network;
   const share = progress !== null && progress.share < 0.9999 ? `${(100 * progress.share).toFixed(1)} % indexed` : '';
   return [
     String(chainId),
@@ -54,7 +39,7 @@ function cellsOf({
     head === null ? '–' : `${head.number}${chainBlock === null || ready ? '' : ` of ${chainBlock}`}`,
     finalizedBlock === null ? '–' : String(finalizedBlock),
     lagSeconds === null ? '–' : `${Math.round(lagSeconds)} s`,
-    [noteOf(halt, clockBehindSeconds) ?? share, ...followerNotes(progress)].filter(Boolean).join('; '),
+    [noteOf(halt, network.clockBehindSeconds) ?? share, ...followerNotes(progress)].filter(Boolean).join('; '),
   ];
 }
 

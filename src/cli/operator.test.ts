@@ -91,7 +91,7 @@ describe('delegations config', () => {
   test('an invalid value is an error that names the accepted range', async () => {
     const { code, stderr } = await runCommand(['config'], { MAX_LAG_1: '100000000', ANONYMOUS_LIMIT: '5' });
     expect(code).toBe(2);
-    expect(stderr).toContain('MAX_LAG_1 must be from 0 to 31536000 seconds');
+    expect(stderr).toContain('MAX_LAG_1 must be an integer from 0 to 31536000');
     expect(stderr).toContain('with 1 to 10000 requests and 1 to 3600 seconds');
   });
 

@@ -4,24 +4,16 @@ import { MAX_QUESTIONS } from '../api/batch-operation.ts';
 import { CHECKS } from '../api/operations.ts';
 import { problemText } from '../api/problems.ts';
 import { type CheckOptions, urlFor } from '../api/url.ts';
-import type { AnyQuestion, Question } from '../registry/check.ts';
 import { UsageError } from '../service/usage-error.ts';
-import { StoreError } from '../store/errors.ts';
-import type { Store } from '../store/store.ts';
 import type { Invocation } from './command.ts';
-import { optionName } from './option-names.ts';
-import { NO_SERVICE, type Source } from './query-target.ts';
-import { askWithinLimit, chainIdOf, whenOf } from './question-options.ts';
+import { type Ask, NO_SERVICE } from './query-target.ts';
+import { chainIdOf, optionName, whenOf } from './question-options.ts';
 
 export interface PinnedBlock {
   readonly chainId: number;
   readonly block: number;
   /** Null if only the block's number is known. */
   readonly hash: string | null;
-  /** The store's revision before the block was chosen. */
-  readonly revision: number;
-  /** How many questions the service accepts at once. */
-  readonly batchSize: number;
 }
 
 /** The block that an answer names. */
@@ -33,7 +25,7 @@ export interface NamedBlock {
 export interface PinnedBlocks {
   /** The pinned block of a chain, or the API's reason why there is none. */
   of(chainId: number): Promise<PinnedBlock | string>;
-  /** How many rows are asked about together: few until the service has said how many it accepts. */
+  /** How many rows are asked about together: one until the service has said how many it accepts. */
   mostAtOnce(): number;
   /** Throws if an answer is not from the pinned block. */
   requireSame(pinned: PinnedBlock, answered: NamedBlock): Promise<void>;
@@ -42,33 +34,16 @@ export interface PinnedBlocks {
 }
 
 const ZERO = `0x${'0'.repeat(40)}`;
-/** Rows of the first request. */
-const FIRST_ROWS = 25;
 const DISCARD = 'Discard the output and run the command again.';
 
-/** Checks questions in a store at the pinned block. Throws if history changed since it was pinned. */
-export async function checkPinned(store: Store, pinned: PinnedBlock, questions: readonly (Question | AnyQuestion)[]) {
-  const { chainId, block } = pinned;
-  try {
-    return await store.checkMany(chainId, questions, pinned);
-  } catch (error) {
-    // beyond-head means a rollback: the block existed when it was pinned.
-    if (!(error instanceof StoreError) || !['rewritten', 'beyond-head'].includes(error.code)) throw error;
-    throw new UsageError(
-      `History up to block ${block} of chain ${chainId} changed while the file was being checked. ${DISCARD}`,
-    );
-  }
-}
-
-export function createPinnedBlocks(call: Invocation, { store, ask }: Source): PinnedBlocks {
+export function createPinnedBlocks(call: Invocation, ask: Ask): PinnedBlocks {
   const known = new Map<number, Promise<PinnedBlock | string>>();
   const final = new Set<number>();
-  let mostAtOnce = store === null ? FIRST_ROWS : MAX_QUESTIONS;
-  let isLimitTold = false;
+  let mostAtOnce = 1;
 
   /** Asks about no wallet in particular, for what the answer says of its block. */
   const askBlock = (chainId: number, when: CheckOptions) =>
-    askWithinLimit(ask, urlFor(CHECKS[2].all, { ...when, chainId, from: ZERO, to: ZERO }));
+    ask(urlFor(CHECKS[2].all, { ...when, chainId, from: ZERO, to: ZERO }));
 
   async function isFinal(chainId: number, block: number): Promise<boolean> {
     if (final.has(chainId)) return true;
@@ -78,25 +53,21 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
   }
 
   async function pin(chainId: number): Promise<PinnedBlock | string> {
-    const revision = (await store?.chain(chainId))?.revision ?? 0;
     const response = await askBlock(chainId, whenOf(call));
     // A question of the whole file is at fault as a whole; one chain of several is not.
     if (!response.ok && chainId === chainIdOf(call)) throw new UsageError(await problemText(response, optionName));
     if (!response.ok) return problemText(response);
     const { number: block, hash } = blockOf(response);
-    // In a store, the revision reveals a reorg.
-    if (store === null && hash === null && !(await isFinal(chainId, block)))
+    if (hash === null && !(await isFinal(chainId, block)))
       throw new UsageError(
         `Block ${block} of chain ${chainId} is not final and the service does not know its hash, so a reorg could not be detected. Use --block finalized, or omit --block for the newest block.`,
       );
     process.stderr.write(`Chain ${chainId}, at block ${block}${hash === null ? '' : ` (${hash})`}.\n`);
     const limit = limitOf(response);
-    if (limit !== null && !isLimitTold) process.stderr.write(limitText(limit));
-    isLimitTold ||= limit !== null;
+    if (limit !== null && mostAtOnce === 1) process.stderr.write(limitText(limit));
     // Each question counts as a request, so a limited caller may not send more at once than its limit.
-    const batchSize = Math.max(1, Math.min(limit?.most ?? MAX_QUESTIONS, MAX_QUESTIONS));
-    mostAtOnce = batchSize;
-    return { chainId, block, hash, revision, batchSize };
+    mostAtOnce = Math.max(1, Math.min(limit?.most ?? MAX_QUESTIONS, MAX_QUESTIONS));
+    return { chainId, block, hash };
   }
 
   async function requireSame({ chainId, block, hash }: PinnedBlock, answered: NamedBlock): Promise<void> {
@@ -109,7 +80,6 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
   }
 
   return {
-    // Pinned once per chain, also for concurrent rows.
     of(chainId) {
       const pinned = known.get(chainId) ?? pin(chainId);
       known.set(chainId, pinned);
@@ -126,7 +96,7 @@ export function createPinnedBlocks(call: Invocation, { store, ask }: Source): Pi
           throw new UsageError(
             `Block ${block} of chain ${chainId} could not be confirmed after the last row: ${await problemText(response)} ${DISCARD}`,
           );
-        await (store === null ? requireSame(pinned, blockOf(response)) : checkPinned(store, pinned, []));
+        await requireSame(pinned, blockOf(response));
       }
     },
   };

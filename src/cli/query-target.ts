@@ -11,17 +11,11 @@ import { createFreshness } from '../service/freshness.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
 import type { Invocation, Option } from './command.ts';
-import { optionName } from './option-names.ts';
+import { optionName } from './question-options.ts';
 
-export interface Source {
-  /** Sends a GET, or a POST if there is a body, which is JSON. */
-  ask(path: string, body?: string): Promise<Response>;
-  /** Null for a service. */
-  readonly store: Store | null;
-  close(): Promise<void>;
-}
+/** Sends a GET, or a POST if there is a body, which is JSON. After a 429, waits as long as Retry-After says. */
+export type Ask = (path: string, body?: string) => Promise<Response>;
 
 export const SOURCE_OPTIONS: Readonly<Record<string, Option>> = {
   url: {
@@ -78,11 +72,14 @@ async function fetchPatiently(url: string, init: RequestInit): Promise<Response>
 }
 
 /** `usesProviders`: without a service, the command also reads from the chains' providers. */
-export async function openSource(call: Invocation, { usesProviders = false } = {}): Promise<Source> {
+export async function withSource(
+  call: Invocation,
+  work: (ask: Ask) => Promise<void>,
+  { usesProviders = false } = {},
+): Promise<void> {
   const url = call.text('url') ?? (call.environment['DELEGATIONS_URL'] || undefined);
-  return url === undefined
-    ? openLocal(call, usesProviders)
-    : remote(url, call.text('key') ?? call.environment['DELEGATIONS_KEY']);
+  if (url === undefined) await withDatabase(call, work, usesProviders);
+  else await work(askService(url, call.text('key') ?? call.environment['DELEGATIONS_KEY']));
 }
 
 const requestInit = (headers: Record<string, string>, body: string | undefined): RequestInit =>
@@ -90,29 +87,34 @@ const requestInit = (headers: Record<string, string>, body: string | undefined):
     ? { headers }
     : { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
 
-function remote(url: string, key: string | undefined): Source {
+const TRIES = 6;
+const MAX_WAIT_SECONDS = 60;
+
+function askService(url: string, key: string | undefined): Ask {
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw new UsageError(`--url must be an http or https URL, got ${url}. Example: --url http://localhost:8080`);
   const base = url.replace(/\/+$/, '');
   const headers: Record<string, string> = key ? { 'x-api-key': key } : {};
-  return {
-    store: null,
-    async ask(path, body) {
-      try {
-        return await fetchPatiently(base + path, requestInit(headers, body));
-      } catch (error) {
-        throw new UsageError(`${new URL(base).host} is unreachable: ${(error as Error).message}`);
-      }
-    },
-    close: async () => {},
+  return async (path, body) => {
+    for (let left = TRIES; ; left--) {
+      const response = await fetchPatiently(base + path, requestInit(headers, body)).catch((error: Error) => {
+        throw new UsageError(`${new URL(base).host} is unreachable: ${error.message}`);
+      });
+      const wait = Number(response.headers.get('retry-after') ?? 0);
+      if (response.status !== 429 || left === 0 || wait > MAX_WAIT_SECONDS) return response;
+      await response.text();
+      await Bun.sleep(1000 * Math.max(1, wait));
+    }
   };
 }
 
-async function openLocal({ environment }: Invocation, usesProviders: boolean): Promise<Source> {
+async function withDatabase(
+  { environment }: Invocation,
+  work: (ask: Ask) => Promise<void>,
+  usesProviders: boolean,
+): Promise<void> {
   // Other variables are not used here, so their faults do not matter.
-  const names = usesProviders
-    ? /^(DATABASE_URL|ANSWER_TIMEOUT|MAX_LAG_.*|RPC_URL_.*)$/
-    : /^(DATABASE_URL|ANSWER_TIMEOUT|MAX_LAG_.*)$/;
+  const names = usesProviders ? /^(DATABASE_URL|MAX_LAG_.*|RPC_URL_.*)$/ : /^(DATABASE_URL|MAX_LAG_.*)$/;
   const needed = Object.entries(environment).filter(([name]) => names.test(name));
   const config = readConfig(Object.fromEntries(needed));
   const store = await openStore(config.databaseUrl, { readOnly: true }).catch((error) => {
@@ -132,11 +134,11 @@ async function openLocal({ environment }: Invocation, usesProviders: boolean): P
     longLists: createLongLists(),
     streams: createChangeStreams(),
   });
-  return {
-    store,
-    ask: (path, body) => app.fetch(new Request(`http://store${path}`, requestInit({}, body))),
-    close: () => store.close(),
-  };
+  try {
+    await work((path, body) => app.fetch(new Request(`http://store${path}`, requestInit({}, body))));
+  } finally {
+    await store.close();
+  }
 }
 
 /** The JSON of a successful response; throws the problem's text otherwise. Request numbers=string to keep big numbers exact. */

@@ -1,5 +1,8 @@
-// Options and formatting that the querying commands share.
+// Options that the querying commands share.
 
+import type { AnyOperation } from '../api/any-operations.ts';
+import type { ParamName } from '../api/operation.ts';
+import type { RegistryOperation } from '../api/operations.ts';
 import * as p from '../api/params.ts';
 import { type Registry, scopesOfRegistry } from '../api/registries.ts';
 import type { CheckOptions } from '../api/url.ts';
@@ -8,8 +11,43 @@ import { ALL_SCOPES, impliedScopes, SCOPES, type Scope } from '../registry/scope
 import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Invocation, Option } from './command.ts';
-import { OPTION_OF } from './option-names.ts';
-import type { Source } from './query-target.ts';
+
+/** The option for each parameter of the API; null for those that the commands set themselves or do not offer. */
+const OPTION_OF = {
+  to: 'to',
+  delegate: 'to',
+  from: 'from',
+  vault: 'from',
+  contract: 'contract',
+  tokenId: 'token-id',
+  rights: 'rights',
+  chainId: 'chain',
+  block: 'block',
+  timestamp: 'time',
+  standard: 'standard',
+  direction: 'direction',
+  unrestricted: 'unrestricted',
+  narrower: 'narrower',
+  final: 'final',
+  start: 'start',
+  cursor: 'cursor',
+  // An operand, or the option of the same name.
+  wallet: null,
+  // The commands ask for every detail, for exact numbers, and page by page.
+  explain: null,
+  detail: null,
+  types: null,
+  numbers: null,
+  limit: null,
+  // Of a list. The option --type names a check.
+  type: null,
+} as const satisfies Readonly<Record<ParamName<RegistryOperation | AnyOperation>, string | null>>;
+
+/** As errors name it: --token-id for tokenId. */
+export function optionName(parameter: string): string {
+  const option = (OPTION_OF as Readonly<Record<string, string | null>>)[parameter];
+  return option ? `--${option}` : parameter;
+}
 
 type OfferedParam = {
   [P in keyof typeof OPTION_OF]: (typeof OPTION_OF)[P] extends string ? P : never;
@@ -86,6 +124,15 @@ export function readRights(text: string): string {
   return rights;
 }
 
+/** The right of --rights as the API takes it. */
+export function rightsOption(call: Invocation): string | undefined {
+  const text = given(call, 'rights');
+  if (text === undefined) return undefined;
+  const rights = readRights(text);
+  requireValid('--rights', p.rights, rights);
+  return rights;
+}
+
 /** As messages name it. */
 export const registryName = (registry: Registry) => (registry === 'any' ? 'both registries' : `v${registry}`);
 
@@ -118,39 +165,4 @@ export function scopeOf(
   if (scope === undefined || others.length > 0)
     throw new UsageError(`--type is required with --token-id: ${[scope, ...others].join(' or ')}?`);
   return scope;
-}
-
-const TRIES = 6;
-const MAX_WAIT_SECONDS = 60;
-
-/** Retries after a 429, as soon as Retry-After says. */
-export async function askWithinLimit(ask: Source['ask'], path: string, body?: string): Promise<Response> {
-  for (let left = TRIES; ; left--) {
-    const response = await ask(path, body);
-    const wait = Number(response.headers.get('retry-after') ?? 0);
-    if (response.status !== 429 || left === 0 || wait > MAX_WAIT_SECONDS) return response;
-    await response.text();
-    await Bun.sleep(1000 * Math.max(1, wait));
-  }
-}
-
-/** Reads a parameter as the API does, or says what is wrong with it. */
-export function readOr<T>(name: string, param: p.Param<T>, text: string): T | string {
-  const value = param.read(text);
-  return value instanceof p.Fault ? `${name} ${value.detail}` : value;
-}
-
-export const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
-
-/** A table with the names of its columns, each as wide as its widest cell. */
-export function tableOf(names: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = names.map((name, column) => Math.max(name.length, ...rows.map((row) => (row[column] ?? '').length)));
-  return [names, ...rows]
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

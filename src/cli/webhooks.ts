@@ -1,22 +1,20 @@
 // delegations webhooks: manages webhooks for the operator.
 
-import { openAccounts } from '../accounts/accounts.ts';
 import type { Attempt, WebhookRecord, Webhooks } from '../accounts/webhooks.ts';
 import { replayCursor, startCursor } from '../http/webhook-feed.ts';
 import { attemptJson, webhookJson } from '../http/webhook-json.ts';
 import { FieldFault, readReplay, readSubscription } from '../http/webhook-request.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { type Config, readConfig } from '../service/config.ts';
-import { targetRules } from '../service/start-webhooks.ts';
+import { targetRules } from '../service/start-api.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createSecret } from '../webhooks/sign.ts';
 import type { Command, Invocation } from './command.ts';
-import { logChange } from './log-change.ts';
-import { writeOut, writeWhole } from './output.ts';
-import { tableOf } from './question-options.ts';
+import { logChange, tableOf, writeOut, writeWhole } from './output.ts';
+import { printRecords, readAction, withAccounts } from './records.ts';
 
 const ACTIONS = ['create', 'list', 'show', 'pause', 'resume', 'rotate', 'test', 'replay', 'remove'] as const;
 type Action = (typeof ACTIONS)[number];
@@ -59,23 +57,9 @@ challenge: nothing else is sent before the receiver has answered with it, unless
     'delegations webhooks resume 3',
   ],
   async run(call) {
-    const [given = '', id] = call.operands;
-    const action = ACTIONS.find((one) => one === given);
-    if (action === undefined) throw new UsageError(`Unknown action: ${given}. Use one of ${ACTIONS.join(', ')}.`);
-    const needsId = action !== 'create' && action !== 'list';
-    if (needsId ? !/^\d{1,15}$/.test(id ?? '') : id !== undefined)
-      throw new UsageError(
-        needsId
-          ? `Missing webhook id. Usage: delegations webhooks ${action} <id>`
-          : `Unexpected argument: ${id}. webhooks ${action} takes no id.`,
-      );
+    const { action, id } = readAction('webhook', call, ACTIONS, ['create', 'list']);
     const config = readConfig(call.environment);
-    const accounts = await openAccounts(config.databaseUrl, { mustExist: true });
-    try {
-      await RUN[action]({ id: Number(id), call, config, webhooks: accounts.webhooks, now: Date.now() });
-    } finally {
-      await accounts.close();
-    }
+    await withAccounts(call, ({ webhooks }) => RUN[action]({ id, call, config, webhooks, now: Date.now() }));
   },
 };
 
@@ -108,7 +92,14 @@ const RUN: Readonly<Record<Action, (work: Work) => Promise<void>>> = {
       await showSecret(created, secret, call);
     });
   },
-  list: ({ call, webhooks }) => (call.isSet('json') ? listJson(webhooks) : listTable(webhooks)),
+  list: ({ call, webhooks }) =>
+    printRecords<WebhookRecord>(call.isSet('json'), {
+      records: 'webhooks',
+      list: webhooks.list,
+      jsonOf: webhookJson,
+      names: NAMES,
+      cellsOf,
+    }),
   async show({ id, call, webhooks }) {
     const record = await requireWebhook(webhooks, id);
     const attempts = await webhooks.attempts(id);
@@ -210,37 +201,6 @@ async function showSecret(record: WebhookRecord, secret: string, call: Invocatio
   process.stderr.write(
     `Webhook ${record.id}, ${record.url}. Copy its secret now: it will not be shown again.${next}\n`,
   );
-}
-
-/** Pages are large enough that few databases have a second one. */
-const LIST_PAGE = 1000;
-
-async function* pagesOf(webhooks: Webhooks): AsyncGenerator<WebhookRecord[]> {
-  let after: number | undefined;
-  for (;;) {
-    const page = await webhooks.list({ limit: LIST_PAGE, ...(after === undefined ? {} : { after }) });
-    if (page.length > 0) yield page;
-    if (page.length < LIST_PAGE) return;
-    after = page.at(-1)?.id;
-  }
-}
-
-async function listJson(webhooks: Webhooks): Promise<void> {
-  let before = '[';
-  for await (const page of pagesOf(webhooks)) {
-    await writeOut(before + page.map((one) => JSON.stringify(webhookJson(one))).join(','));
-    before = ',';
-  }
-  await writeOut(before === '[' ? '[]\n' : ']\n');
-}
-
-async function listTable(webhooks: Webhooks): Promise<void> {
-  let isEmpty = true;
-  for await (const page of pagesOf(webhooks)) {
-    await writeOut(`${tableOf(NAMES, page.map(cellsOf))}\n`);
-    isEmpty = false;
-  }
-  if (isEmpty) await writeOut('No webhooks yet.\n');
 }
 
 const NAMES = ['ID', 'URL', 'OWNER', 'AT', 'STATE', 'FAILURES', 'NEXT ATTEMPT'];

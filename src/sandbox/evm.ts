@@ -5,7 +5,9 @@ import { rmSync } from 'node:fs';
 import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
 import { optionalDependencies } from '../../package.json' with { type: 'json' };
 import { createRpc, type Rpc } from '../chain/rpc/rpc.ts';
+import { encodeArray, encodeBytes } from '../registry/abi-array.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
+import { word } from '../registry/registry-call.ts';
 import { programPath } from '../service/self-command.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { findNativePackage, nativePackage } from './edr.ts';
@@ -84,3 +86,12 @@ function requireNativePackage(): void {
 /** Puts a smart account's code at an address. */
 export const deploySmartWallet = (rpc: Rpc, address: string) =>
   rpc.call('hardhat_setCode', [address, artifacts.BatchWallet.code]);
+
+/** execute((address,bytes)[]) */
+const EXECUTE = 'baae8abf';
+/** The bytes of a call follow its two words. */
+const BYTES_AT = '40'.padStart(64, '0');
+
+/** Encodes a smart account's `execute`, which makes several calls in one transaction. */
+export const encodeExecute = (calls: readonly { to: string; data: string }[]): string =>
+  `0x${EXECUTE}${encodeArray(calls.map(({ to, data }) => `${word(to)}${BYTES_AT}${encodeBytes(data)}`))}`;

@@ -11,8 +11,7 @@ import { type Activity, createActivity, HISTORY_DAYS } from './activity.ts';
 import { type Evm, startEvm } from './evm.ts';
 import { requirePorts, sandboxSettings } from './sandbox-settings.ts';
 import { readScenario, type Scenario } from './scenario.ts';
-import { TEST_ACCOUNTS } from './test-accounts.ts';
-import { createTestWallet } from './test-wallet.ts';
+import { createTestWallet, TEST_ACCOUNTS } from './test-accounts.ts';
 import { type SandboxConnection, welcomeText } from './welcome.ts';
 
 export interface SandboxOptions {

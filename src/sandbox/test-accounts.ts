@@ -1,5 +1,7 @@
 // The accounts of the local chain: the first ten of the mnemonic of Hardhat and Anvil. Everybody has their private keys.
 
+import type { ServiceOptions } from '../service/run-service.ts';
+
 export interface TestAccount {
   readonly address: `0x${string}`;
   readonly privateKey: `0x${string}`;
@@ -19,3 +21,14 @@ const ACCOUNTS = [
 ] as const;
 
 export const TEST_ACCOUNTS: readonly TestAccount[] = ACCOUNTS.map(([address, privateKey]) => ({ address, privateKey }));
+
+/**
+ * The wallet with which somebody without one signs in to a sandbox: the first account. Loads viem here, because it takes longer to load than the rest of
+ * most commands.
+ */
+export async function createTestWallet(): Promise<NonNullable<ServiceOptions['testWallet']>> {
+  const { privateKeyToAccount } = await import('viem/accounts');
+  const { privateKey } = TEST_ACCOUNTS[0] as TestAccount;
+  const account = privateKeyToAccount(privateKey);
+  return { address: account.address, sign: (raw) => account.signMessage({ message: { raw } }) };
+}

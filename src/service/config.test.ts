@@ -19,7 +19,6 @@ test('an empty environment gives the defaults', () => {
     databasePool: 8,
     replicaUrl: null,
     redisUrl: null,
-    redisFallback: 'process',
     host: '0.0.0.0',
     port: 8080,
     metricsHost: '127.0.0.1',
@@ -32,8 +31,6 @@ test('an empty environment gives the defaults', () => {
     drainDelay: 0,
     drainTimeout: 20,
     anonymousLimit: { most: 25, seconds: 10 },
-    longListLimits: { perAddress: 4, perKey: 16, rowsPerSecond: 10_000 },
-    streamLimits: { perAddress: 10, perKey: 100 },
     keyLimit: null,
     unknownKeys: 'refuse',
     hasStandardTypes: false,
@@ -42,7 +39,6 @@ test('an empty environment gives the defaults', () => {
     selfServiceKeys: true,
     keysPerWallet: 5,
     webhooks: true,
-    webhooksPerWallet: 10,
     webhookNetworks: expect.anything(),
     ownership: false,
     mcp: false,
@@ -62,13 +58,6 @@ test('requests in flight get the seconds of DRAIN_TIMEOUT', () => {
     drainTimeout: 600,
   });
   for (const bad of ['0', '601']) expect(() => readConfig({ DRAIN_TIMEOUT: bad })).toThrow('from 1 to 600');
-});
-
-test('the limits of long lists can be changed, and their pace switched off', () => {
-  const { longListLimits } = readConfig({ LONG_LISTS: '2', LONG_LISTS_PER_KEY: '8', LONG_LIST_ROWS: 'off' });
-  expect(longListLimits).toEqual({ perAddress: 2, perKey: 8, rowsPerSecond: null });
-  expect(readConfig({ LONG_LIST_ROWS: '5000' }).longListLimits.rowsPerSecond).toBe(5000);
-  expect(() => readConfig({ LONG_LIST_ROWS: '4999' })).toThrow('must be off or an integer from 5000 to 10000000');
 });
 
 test('the limit for callers without a key can be changed or switched off', () => {
@@ -106,7 +95,6 @@ test('all faults are reported at once, each with its variable and an example', (
     DATABASE_URL: 'mysql://user:secret@host/x',
     DATABASE_REPLICA_URL: 'postgres://user:secret%zz@host/x',
     REDIS_URL: 'redis://:secret@host/limits',
-    REDIS_FALLBACK: 'never',
     PORT: '99999',
     METRICS_PORT: 'abc',
     LOG_LEVEL: 'loud',
@@ -136,13 +124,11 @@ test('URLs of PostgreSQL, its replica and Redis must parse', () => {
     DATABASE_URL: 'postgres://me:p%40ss@host:5432/x',
     DATABASE_REPLICA_URL: 'postgresql://me@[::1]/x',
     REDIS_URL: 'rediss://:p@host/1',
-    REDIS_FALLBACK: 'off',
   };
   const { databaseUrl: _, ...config } = readConfig(good);
   expect(config).toMatchObject({
     replicaUrl: good.DATABASE_REPLICA_URL,
     redisUrl: good.REDIS_URL,
-    redisFallback: 'off',
   });
   for (const bad of ['postgres://me:a b@c d/x', 'postgres://host:99999/x', 'postgres://me:%zz@host/x'])
     expect(configErrorOf({ DATABASE_URL: bad }).message).toStartWith('DATABASE_URL');

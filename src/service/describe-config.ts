@@ -96,7 +96,7 @@ const LOOPBACK = /^(localhost|127\..*|\[?::1\]?)$/;
 
 /** Settings that let strangers do more than the operator probably wants. */
 function openDoors(config: Config): string[] {
-  const { publicUrl, host, anonymousLimit, longListLimits, redisFallback, redisUrl, proxies } = config;
+  const { publicUrl, host, anonymousLimit, proxies } = config;
   const isPublic = !LOOPBACK.test(host);
   const isPlain = publicUrl?.startsWith('http:') && !LOOPBACK.test(new URL(publicUrl).hostname);
   // Far apart: no operator has both.
@@ -106,14 +106,6 @@ function openDoors(config: Config): string[] {
   const doors: readonly (readonly [isOpen: boolean | undefined, warning: string])[] = [
     [isPlain, 'PUBLIC_URL has no TLS: keys and sessions can be read on the way. Use https, and a proxy that ends TLS.'],
     [isPublic && anonymousLimit === null, 'ANONYMOUS_LIMIT=off: callers without a key are not limited at all.'],
-    [
-      isPublic && longListLimits.rowsPerSecond === null,
-      'LONG_LIST_ROWS=off: one caller without a key can keep the store busy.',
-    ],
-    [
-      redisUrl !== null && redisFallback === 'off',
-      'REDIS_FALLBACK=off: while Redis is unreachable, nobody is limited.',
-    ],
     [trustsAnyone, 'TRUSTED_PROXIES trusts everybody: callers can choose the address that their limit counts for.'],
     [
       networks,

@@ -16,7 +16,7 @@ import type { Store } from '../store/store.ts';
 import type { ChainConfig } from './chain-config.ts';
 import type { Log } from './log.ts';
 import { createFailureFilter, createProviderLog } from './outage-log.ts';
-import { createProgressRate } from './progress-rate.ts';
+import { createProgressRate } from './progress.ts';
 
 export interface FollowedChain {
   readonly chainId: number;
@@ -27,7 +27,7 @@ export interface FollowedChain {
   readonly stopped: Promise<void>;
 }
 
-export interface FollowChainOptions {
+interface FollowChainOptions {
   readonly network: Network;
   readonly chain: ChainConfig;
   readonly store: Store;

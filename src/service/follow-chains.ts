@@ -1,7 +1,6 @@
 // Runs the follower process: every configured chain, independent of the others, until a stop signal.
 
 import type { DeniedSample } from '../chain/audit/denied-sample.ts';
-import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -21,22 +20,48 @@ import { waitForStopSignal } from './stop-signal.ts';
 export async function followChains(environment: Environment): Promise<void> {
   const config = readConfig(environment);
   const counted = createMetrics();
-  const log = openLog(config.logLevel, counted.countDroppedLogLines);
-  // The parent of a child process has logged it.
-  if (!process.connected) logStart(log, environment, config, true);
+  const log = openLog(config.logLevel, () => counted.count('delegations_log_dropped_lines_total'));
   const onError = createErrorLog(log);
-  if (!process.connected) await migrateFirst(config, environment, log, { hasApi: false });
+  // The parent of a child process has logged the start and migrated the database.
+  if (!process.connected) {
+    logStart(log, environment, config, true);
+    await migrateFirst(config, environment, log, { hasApi: false });
+  }
   const store = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'follower' });
+  try {
+    await followUntilStopped(config, store, counted, log, onError);
+  } finally {
+    await store.close();
+  }
+  log('info', 'stopped following');
+  // An open IPC channel would keep this process alive.
+  process.disconnect?.();
+}
+
+async function followUntilStopped(
+  config: Config,
+  store: Store,
+  counted: Metrics,
+  log: Log,
+  onError: (error: unknown) => void,
+): Promise<void> {
   let chains: readonly FollowedChain[] = [];
   const followerStatus = () => chains.map((chain) => chain.status());
+  const view = () => ({
+    followers: followerStatus(),
+    processes: [{ name: 'follower', stats: readProcessStats(process.pid), pool: store.pool() }],
+  });
+  const chainIds = new Set(config.chains.keys());
   // A child process has no metrics server: its parent serves the metrics of both.
-  const metrics = process.connected ? null : await startFollowerMetrics(config, counted, store, followerStatus, log);
+  const metrics = process.connected
+    ? null
+    : startMetrics({ ...config, ...createFreshness(config), store, chainIds, metrics: counted, log, view, onError });
   const stopping = new AbortController();
   chains = [...config.chains].map(([chainId, chain]) => {
     const network = NETWORKS.get(chainId) as Network;
     return followChain({ network, chain, store, log, signal: stopping.signal });
   });
-  log('info', 'following', { chainIds: [...config.chains.keys()], ...(metrics && { metrics: metrics.url }) });
+  log('info', 'following', { chainIds: [...chainIds], ...(metrics && { metrics: metrics.url }) });
   const onDenied = (...[chainId, denied, unread]: ReturnType<DeniedSample['take']>[number]) => {
     chains.find((chain) => chain.chainId === chainId)?.sampleQuestions(denied, unread);
     log('debug', 'denied', { chainId, questions: denied.length, unread: unread.length });
@@ -53,36 +78,4 @@ export async function followChains(environment: Environment): Promise<void> {
   notices?.stop();
   await metrics?.stop();
   await Promise.all(chains.map(({ stopped }) => stopped));
-  await store.close();
-  log('info', 'stopped following');
-  // An open IPC channel would keep this process alive.
-  process.disconnect?.();
-}
-
-/** Closes the store if the metrics server cannot start. */
-async function startFollowerMetrics(
-  config: Config,
-  metrics: Metrics,
-  store: Store,
-  followerStatus: () => readonly FollowerStatus[],
-  log: Log,
-) {
-  try {
-    return startMetrics({
-      ...config,
-      store,
-      chainIds: new Set(config.chains.keys()),
-      ...createFreshness(config),
-      metrics,
-      log,
-      view: () => ({
-        followers: followerStatus(),
-        processes: [{ name: 'follower', stats: readProcessStats(process.pid), pool: store.pool() }],
-      }),
-      onError: createErrorLog(log),
-    });
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
 }

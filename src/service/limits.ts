@@ -7,18 +7,6 @@ import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-export interface Limits {
-  readonly anonymous: Limiter | null;
-  readonly pages: Limiter;
-  readonly lookups: Limiter;
-  readonly registrations: Limiter;
-  /** The limiter of a key with this `rateLimit`; null if it has no limit. */
-  limiterOfKey(rateLimit: string | null): Limiter | null;
-  /** Whether Redis holds the limits now; null without REDIS_URL. */
-  isShared(): boolean | null;
-  close(): void;
-}
-
 /** The windows that the parent holds for all workers of its group. */
 export type GroupWindows = (name: LimitName, limit: Limit) => SharedWindow;
 
@@ -31,23 +19,21 @@ const LOOKUPS: Limit = { most: 40, seconds: 10 };
 /** New webhooks from one address, whatever the wallet: twice what a wallet can have. */
 const REGISTRATIONS: Limit = { most: 20, seconds: 3600 };
 
-type LimitConfig = Pick<Config, 'anonymousLimit' | 'keyLimit' | 'redisUrl' | 'redisFallback'>;
+type LimitConfig = Pick<Config, 'anonymousLimit' | 'keyLimit' | 'redisUrl'>;
 
 /** Counts in Redis if configured. Without it, or while it is unreachable, the group counts; without a group, this process. */
-export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, group: GroupWindows | null): Limits {
+export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, group: GroupWindows | null) {
   const redis =
     config.redisUrl === null
       ? null
       : createRedisWindows(config.redisUrl, (isConnected, error) => {
           if (isConnected) log('info', 'redis reconnected');
-          else log('warn', 'redis unreachable', { fallback: config.redisFallback, error: String(error) });
+          else log('warn', 'redis unreachable', { error: String(error) });
         });
-  const onFallback = metrics.countLimiterFallback;
+  const onFallback = () => metrics.count('delegations_limiter_fallback_total');
   const create = (name: LimitName, limit: Limit): Limiter => {
     const own = createLimiter(limit);
     const windows = redis === null ? [] : [redis.windowOf(name, limit)];
-    if (redis !== null && config.redisFallback === 'off')
-      return createSharedLimiter({ limit, windows, fallback: null, onFallback });
     if (group !== null) windows.push(group(name, limit));
     return windows.length === 0 ? own : createSharedLimiter({ limit, windows, fallback: own, onFallback });
   };
@@ -55,7 +41,8 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
   /** By the text of the limit. Only operators set limits on keys, so they are few. */
   const ofKeys = new Map<string, Limiter>();
   return {
-    limiterOfKey(rateLimit) {
+    /** The limiter of a key with this `rateLimit`; null if it has no limit. */
+    limiterOfKey(rateLimit: string | null): Limiter | null {
       if (rateLimit === null) return defaultOfKeys;
       const known = ofKeys.get(rateLimit);
       if (known !== undefined) return known;
@@ -70,7 +57,8 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
     pages: create('pages', PAGES),
     lookups: create('lookups', LOOKUPS),
     registrations: create('registrations', REGISTRATIONS),
-    isShared: () => redis?.isConnected ?? null,
+    /** Whether Redis holds the limits now; null without REDIS_URL. */
+    isShared: (): boolean | null => redis?.isConnected ?? null,
     close: () => redis?.close(),
   };
 }

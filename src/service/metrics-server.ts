@@ -6,7 +6,7 @@ import type { Service } from '../http/service.ts';
 import { chainStatuses } from '../http/status.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { createWarningLog, type Log } from './log.ts';
-import type { Metrics, MetricsView, StoreMetrics } from './metrics.ts';
+import { type Family, type Metrics, type MetricsView, prometheusText, type StoreMetrics } from './metrics.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
 
 export interface MetricsOptions
@@ -28,7 +28,7 @@ const EXPORT_TIMEOUT_MS = 2000;
 
 export function startMetrics(options: MetricsOptions): RunningServer {
   const { metricsHost, metricsPort, metrics, view } = options;
-  const render = async () => metrics.render({ ...view(), store: await storeMetrics(options) });
+  const list = async () => metrics.list({ ...view(), store: await storeMetrics(options) });
   const serve = () =>
     Bun.serve({
       hostname: metricsHost,
@@ -37,7 +37,7 @@ export function startMetrics(options: MetricsOptions): RunningServer {
       reusePort: false,
       routes: {
         '/metrics': async () =>
-          new Response(await render(), {
+          new Response(prometheusText(await list()), {
             headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
           }),
       },
@@ -45,7 +45,7 @@ export function startMetrics(options: MetricsOptions): RunningServer {
     });
   const address = { host: metricsHost, port: metricsPort, names: ['METRICS_HOST', 'METRICS_PORT'] } as const;
   const server = listen(serve, address);
-  const exporting = startExport(options, render);
+  const exporting = startExport(options, list);
   return {
     url: `${serverUrl(server)}/metrics`,
     async stop() {
@@ -56,10 +56,10 @@ export function startMetrics(options: MetricsOptions): RunningServer {
 }
 
 /** Loads the exporter only if metrics are exported. */
-async function startExport({ telemetry, log }: MetricsOptions, render: () => Promise<string>) {
+async function startExport({ telemetry, log }: MetricsOptions, list: () => Promise<readonly Family[]>) {
   if (telemetry === null || telemetry.metricsUrl === null) return null;
-  const { startMetricsExport } = await import('./otlp-metrics.ts');
-  return startMetricsExport(telemetry.metricsUrl, telemetry, render, createWarningLog(log, 'metrics not exported'));
+  const { startMetricsExport } = await import('./otlp.ts');
+  return startMetricsExport(telemetry.metricsUrl, telemetry, list, createWarningLog(log, 'metrics not exported'));
 }
 
 /** Null while the store is unreachable, so that the other metrics are still served. */

@@ -18,15 +18,7 @@ export function createFailureFilter(now: () => number): (times: number) => boole
   };
 }
 
-export interface ProviderLog {
-  /** Logs a failure if it is new, has another cause, or was last logged five minutes ago. */
-  failed(provider: string, failure: ProviderFailure): void;
-  recovered(provider: string, unhealthyMs: number): void;
-  /** Called after each tick: an unhealthy provider may not have been used since its last failure. */
-  remind(providers: readonly PooledProvider[]): void;
-}
-
-export function createProviderLog(chainId: number, log: Log, now: () => number): ProviderLog {
+export function createProviderLog(chainId: number, log: Log, now: () => number) {
   interface Line {
     readonly at: number;
     readonly cause: string;
@@ -34,7 +26,8 @@ export function createProviderLog(chainId: number, log: Log, now: () => number):
     isOpen: boolean;
   }
   const lines = new Map<string, Line>();
-  const failed: ProviderLog['failed'] = (provider, { cause, message, httpStatus, rpcCode, since }) => {
+  /** Logs a failure if it is new, has another cause, or was last logged five minutes ago. */
+  const failed = (provider: string, { cause, message, httpStatus, rpcCode, since }: ProviderFailure): void => {
     const last = lines.get(provider);
     const waitMs = last?.isOpen && last.cause === cause ? REPEAT_MS : MIN_INTERVAL_MS;
     if (last !== undefined && now() - last.at < waitMs) return;
@@ -51,13 +44,14 @@ export function createProviderLog(chainId: number, log: Log, now: () => number):
   };
   return {
     failed,
-    recovered(provider, unhealthyMs) {
+    recovered(provider: string, unhealthyMs: number): void {
       const last = lines.get(provider);
       if (last?.isOpen !== true) return;
       last.isOpen = false;
       log('info', 'provider recovered', { chainId, provider, unhealthySeconds: Math.round(unhealthyMs / 1000) });
     },
-    remind(providers) {
+    /** Called after each tick: an unhealthy provider may not have been used since its last failure. */
+    remind(providers: readonly PooledProvider[]): void {
       for (const { name, failure } of providers) if (failure !== null) failed(name, failure);
     },
   };

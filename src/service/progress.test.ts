@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import { FOLLOWER_STATUS } from '../../test/support/fixtures.ts';
-import { createProgressReport } from './progress.ts';
-import { createProgressRate } from './progress-rate.ts';
+import { createProgressRate, createProgressReport } from './progress.ts';
 
 function report(write: ((text: string) => void) | null = null) {
   const lines: { level: string; message: string }[] = [];

@@ -1,7 +1,6 @@
 // Runs the service: the API and its metrics in this process, the follower in a child process.
 
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import type { TestWallet } from '../http/developers.ts';
 import { type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
 import { type FollowerProcess, startFollowerProcess } from './follower-process.ts';
@@ -10,8 +9,7 @@ import { createMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { migrateFirst } from './migrate-store.ts';
 import { readProcessStats } from './process-stats.ts';
-import { startApi } from './start-api.ts';
-import type { DeliveryPace } from './start-webhooks.ts';
+import { type ApiOptions, startApi } from './start-api.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
 export interface RunningService {
@@ -21,46 +19,27 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-export interface ServiceOptions {
-  readonly sandbox?: boolean;
-  /** Of a sandbox: signs in whoever has no wallet. */
-  readonly testWallet?: TestWallet;
+export interface ServiceOptions extends Pick<ApiOptions, 'sandbox' | 'testWallet' | 'delivery'> {
   /** False if another process follows the chains. */
   readonly follows?: boolean;
-  /** The pace of webhooks, for tests. */
-  readonly delivery?: DeliveryPace;
 }
 
 export async function startService(environment: Environment, options: ServiceOptions = {}): Promise<RunningService> {
-  const { sandbox = false, testWallet, follows = true, delivery = {} } = options;
+  const { follows = true, ...rest } = options;
   const config = readConfig(environment);
   const metrics = createMetrics();
-  const log = openLog(config.logLevel, metrics.countDroppedLogLines);
+  const log = openLog(config.logLevel, () => metrics.count('delegations_log_dropped_lines_total'));
   logStart(log, environment, config, follows);
   await migrateFirst(config, environment, log);
   const followed = follows ? [...config.chains.keys()] : [];
   let followerStatus: () => readonly FollowerStatus[] = () => [];
-  const api = await startApi({
-    config,
-    log,
-    metrics,
-    followed,
-    followerStatus: () => followerStatus(),
-    sandbox,
-    testWallet,
-    delivery,
-  });
+  const api = await startApi({ config, log, metrics, followed, followerStatus: () => followerStatus(), ...rest });
   try {
     const view = () => ({
       followers: followerStatus(),
       health: api.health(),
       processes: [
-        {
-          name: 'api',
-          stats: readProcessStats(process.pid),
-          pool: api.store.pool(),
-          streams: api.openStreams(),
-        },
+        { name: 'api', stats: readProcessStats(process.pid), pool: api.store.pool(), streams: api.openStreams() },
         ...(follower === null ? [] : [follower.metrics()]),
       ],
     });

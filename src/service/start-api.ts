@@ -12,9 +12,11 @@ import { createChangeStreams } from '../http/change-streams.ts';
 import type { KeyChange, TestWallet, WebhookChange } from '../http/developers.ts';
 import { clockAhead, clockBehind, lagOf } from '../http/freshness.ts';
 import type { RunningServer } from '../http/listener.ts';
-import { createLongLists } from '../http/long-lists.ts';
+import { createLongLists, type LongListLimits } from '../http/long-lists.ts';
 import { startServer } from '../http/server.ts';
 import type { Service } from '../http/service.ts';
+import type { PerCaller } from '../http/shares.ts';
+import { MAX_STREAMS } from '../http/stream-limits.ts';
 import { openMcpEndpoint } from '../mcp/server.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
@@ -22,6 +24,10 @@ import { openStore } from '../store/open.ts';
 import { withReplica } from '../store/replica.ts';
 import type { ChainState } from '../store/store.ts';
 import { withTimeout } from '../store/with-timeout.ts';
+import { type DelivererOptions, startDeliverer } from '../webhooks/deliverer.ts';
+import { createSender, TIMEOUT_MS } from '../webhooks/send.ts';
+import { signatureOf } from '../webhooks/sign.ts';
+import type { TargetRules } from '../webhooks/target.ts';
 import { createClockLog } from './clock-log.ts';
 import type { Config } from './config.ts';
 import { createFreshness } from './freshness.ts';
@@ -30,8 +36,13 @@ import { createErrorLog, createWarningLog, type Log } from './log.ts';
 import type { Health, Metrics } from './metrics.ts';
 import { subscribeToFollowerStatus } from './notices.ts';
 import { createRequestLog } from './request-log.ts';
-import { type DeliveryPace, startWebhooks, targetRules } from './start-webhooks.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
+import { createWebhookSource } from './webhook-source.ts';
+
+export const targetRules = ({ webhookNetworks }: Config, sandbox = false): TargetRules => ({
+  networks: webhookNetworks,
+  allowsHttp: sandbox,
+});
 
 export interface ApiOptions {
   readonly config: Config;
@@ -46,7 +57,7 @@ export interface ApiOptions {
   /** For a worker: the rate limit windows that all workers share. */
   readonly group?: GroupWindows;
   /** The pace of webhooks, for tests. */
-  readonly delivery?: DeliveryPace;
+  readonly delivery?: Partial<Pick<DelivererOptions, 'retryScale' | 'leaseMs' | 'pollMs' | 'timeoutMs'>>;
 }
 
 export interface RunningApi
@@ -66,6 +77,10 @@ export interface RunningApi
 const FLUSH_TIMEOUT_MS = 2000;
 /** An owner can have something sent to a receiver once in this time. */
 const ASK_MS = 60_000;
+const WEBHOOKS_PER_WALLET = 10;
+/** In each process. With ANONYMOUS_LIMIT=off, callers without a key have neither a pace nor a share of the streams. */
+const LONG_LISTS: LongListLimits = { perAddress: 4, perKey: 16, rowsPerSecond: 10_000 };
+const STREAMS: PerCaller = { perAddress: 10, perKey: 100 };
 /** How often the state of all chains is read, to find new chains and to see a stalled one even without requests. */
 const CHAINS_MS = 2000;
 
@@ -82,7 +97,13 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     started.push(primary.close);
     const { replicaUrl } = config;
     const replicated =
-      replicaUrl === null ? null : withReplica(primary, replicaUrl, { log, metrics, connections: config.databasePool });
+      replicaUrl === null
+        ? null
+        : withReplica(primary, replicaUrl, {
+            log,
+            metrics: { countReplicaFallback: () => metrics.count('delegations_replica_fallback_total') },
+            connections: config.databasePool,
+          });
     if (replicated !== null) started.push(replicated.stop);
     const store = replicated?.store ?? primary;
     const accounts = await openAccounts(config.databaseUrl);
@@ -134,7 +155,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     });
     const tokens = createTokenReader({
       nodes,
-      onRead: metrics.countTokenRead,
+      onRead: (outcome) => metrics.count('delegations_token_reads_total', outcome),
       onDispute: (chainId, contract, providers) =>
         log('error', 'providers disagree about a token', { chainId, contract, providers }),
     });
@@ -151,7 +172,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       ...(config.webhooks
         ? {
             webhooks: {
-              quota: config.webhooksPerWallet,
+              quota: WEBHOOKS_PER_WALLET,
               rules: targetRules(config, sandbox),
               // A sandbox delivers to its own machine.
               askMs: sandbox ? 0 : ASK_MS,
@@ -170,8 +191,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     // Exports the last spans, but does not wait long for the collector.
     if (traces !== null) started.push(() => withTimeout(FLUSH_TIMEOUT_MS, traces.stop()).catch(onError));
     let isStopping = false;
-    const streams = createChangeStreams(config.streamLimits);
-    const longLists = createLongLists(config.longListLimits);
+    const isLimited = config.anonymousLimit !== null;
+    const streams = createChangeStreams(isLimited ? STREAMS : { ...STREAMS, perAddress: MAX_STREAMS });
+    const longLists = createLongLists(isLimited ? LONG_LISTS : { ...LONG_LISTS, rowsPerSecond: null });
     const server = startServer({
       ...settings,
       ...service,
@@ -196,10 +218,16 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       },
     });
     const deliverer = config.webhooks
-      ? startWebhooks({
-          service: { ...service, longLists },
+      ? startDeliverer({
+          timeoutMs: TIMEOUT_MS,
+          ...options.delivery,
           webhooks: accounts.webhooks,
-          ...{ config, log, metrics, onError, pace: options.delivery },
+          source: createWebhookSource({ store, chainIds, longLists }),
+          send: createSender(targetRules(config, sandbox), { timeoutMs: options.delivery?.timeoutMs ?? TIMEOUT_MS }),
+          sign: signatureOf,
+          onAttempt: (outcome) => metrics.count('delegations_webhook_deliveries_total', outcome),
+          onPause: ({ id, owner }, reason) => log('warn', 'webhook paused', { webhookId: id, owner, reason }),
+          onError,
         })
       : null;
     // Requests and deliveries drain at the same time.
@@ -230,7 +258,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 /** Loads the exporter only if traces are exported. */
 async function openTraces(telemetry: TelemetryConfig | null, onError: (error: unknown) => void) {
   if (telemetry === null || telemetry.tracesUrl === null) return null;
-  const { createTraces } = await import('./otlp-traces.ts');
+  const { createTraces } = await import('./otlp.ts');
   return createTraces(telemetry.tracesUrl, telemetry, onError);
 }
 

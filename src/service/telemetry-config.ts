@@ -1,6 +1,15 @@
 // Reads the standard OTEL_* variables. Without an endpoint, nothing is exported and no exporter is loaded.
 
-import type { ReportFault } from './chain-config.ts';
+import {
+  anyText,
+  type Environment,
+  type Kind,
+  oneOf,
+  orNull,
+  type ReportFault,
+  textWith,
+  variableReader,
+} from './variable.ts';
 
 export interface TelemetryConfig {
   /** Null if that signal is not exported. Both can contain secrets: never log or show them. */
@@ -15,7 +24,6 @@ export interface TelemetryConfig {
   readonly metricsIntervalMs: number;
 }
 
-/** Name, default and description of every variable, for `--help`. */
 export const TELEMETRY_VARIABLES = [
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'none', 'OpenTelemetry collector for traces and metrics: http://localhost:4318'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'none', 'headers for the collector: name=value,name=value'],
@@ -29,53 +37,51 @@ export const TELEMETRY_VARIABLES = [
   ['OTEL_SDK_DISABLED', 'false', 'true: export nothing'],
 ] as const;
 
+const COLLECTOR = textWith(
+  'an http or https URL',
+  (text) => /^https?:\/\//.test(text) && URL.canParse(text),
+  'http://localhost:4318',
+);
+const PAIRS: Kind<Readonly<Record<string, string>>> = {
+  rule: 'a list of name=value',
+  example: 'team=indexing,region=eu',
+  read(text) {
+    const pairs = text.split(',').flatMap((pair) => pair.trim() || []);
+    const given = pairs.map((pair) => /^([^=\s]+)\s*=\s*(.*)$/.exec(pair));
+    return given.includes(null)
+      ? undefined
+      : Object.fromEntries(given.map((one) => [one?.[1], decode(one?.[2] ?? '')]));
+  },
+  absent: {},
+};
 const SAMPLER = /^(parentbased_)?(always_on|always_off|traceidratio)$/;
-const LEAST_INTERVAL_MS = 1000;
-const MOST_INTERVAL_MS = 3_600_000;
+const numberFrom = (least: number, most: number): Kind<number> => ({
+  rule: `a number from ${least} to ${most}`,
+  read: (text) => (Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
+});
 
-export function readTelemetry(
-  environment: Readonly<Record<string, string | undefined>>,
-  fault: ReportFault,
-): TelemetryConfig | null {
-  const text = (name: string, otherwise: string) => environment[name] || otherwise;
-  const endpoint = text('OTEL_EXPORTER_OTLP_ENDPOINT', '');
-  if (endpoint === '' || text('OTEL_SDK_DISABLED', 'false').toLowerCase() === 'true') return null;
-
-  const isUrl = /^https?:\/\//.test(endpoint) && URL.canParse(endpoint);
-  if (!isUrl) fault('OTEL_EXPORTER_OTLP_ENDPOINT', 'must be an http or https URL', 'http://localhost:4318');
-  const pairs = (name: string): Record<string, string> => {
-    const given = text(name, '')
-      .split(',')
-      .map((pair) => pair.trim())
-      .filter((pair) => pair !== '')
-      .map((pair) => /^([^=\s]+)\s*=\s*(.*)$/.exec(pair));
-    if (given.includes(null)) fault(name, 'must be a list of name=value', 'team=indexing,region=eu');
-    return Object.fromEntries(given.flatMap((pair) => (pair === null ? [] : [[pair[1], decode(pair[2] ?? '')]])));
-  };
-  const urlOf = (exporter: string, path: string): string | null => {
-    const chosen = text(exporter, 'otlp');
-    if (chosen !== 'otlp' && chosen !== 'none') fault(exporter, 'must be otlp or none', 'otlp');
-    return chosen === 'otlp' && isUrl ? `${endpoint.replace(/\/+$/, '')}${path}` : null;
-  };
-  const sampler = SAMPLER.exec(text('OTEL_TRACES_SAMPLER', 'parentbased_always_on'));
-  if (sampler === null) fault('OTEL_TRACES_SAMPLER', 'must be a sampler of OpenTelemetry', 'parentbased_traceidratio');
-  const [, parentBased, kind] = sampler ?? [];
-  const share = Number(text('OTEL_TRACES_SAMPLER_ARG', '1'));
-  if (!(share >= 0 && share <= 1)) fault('OTEL_TRACES_SAMPLER_ARG', 'must be a number from 0 to 1', '0.01');
-  const metricsIntervalMs = Number(text('OTEL_METRIC_EXPORT_INTERVAL', '60000'));
-  if (!(metricsIntervalMs >= LEAST_INTERVAL_MS && metricsIntervalMs <= MOST_INTERVAL_MS))
-    fault('OTEL_METRIC_EXPORT_INTERVAL', `must be a number from ${LEAST_INTERVAL_MS} to ${MOST_INTERVAL_MS}`, '60000');
-  const resource = pairs('OTEL_RESOURCE_ATTRIBUTES');
+export function readTelemetry(environment: Environment, fault: ReportFault): TelemetryConfig | null {
+  const read = variableReader(TELEMETRY_VARIABLES, environment, fault);
+  const isDisabled = read('OTEL_SDK_DISABLED', anyText).toLowerCase() === 'true';
+  const endpoint = isDisabled ? null : read('OTEL_EXPORTER_OTLP_ENDPOINT', orNull(COLLECTOR));
+  if (endpoint === null) return null;
+  const urlOf = (exporter: 'OTEL_TRACES_EXPORTER' | 'OTEL_METRICS_EXPORTER', path: string) =>
+    read(exporter, oneOf('otlp', 'none')) === 'none' ? null : `${endpoint?.replace(/\/+$/, '')}${path}`;
+  const sampler = textWith('a sampler of OpenTelemetry', (text) => SAMPLER.test(text), 'parentbased_traceidratio');
+  const [, parentBased, kind] = SAMPLER.exec(read('OTEL_TRACES_SAMPLER', sampler)) ?? [];
+  const share = read('OTEL_TRACES_SAMPLER_ARG', numberFrom(0, 1));
+  const resource = read('OTEL_RESOURCE_ATTRIBUTES', PAIRS);
+  const name = read('OTEL_SERVICE_NAME', orNull(anyText)) ?? resource?.['service.name'] ?? 'delegations';
   return {
     tracesUrl: urlOf('OTEL_TRACES_EXPORTER', '/v1/traces'),
     metricsUrl: urlOf('OTEL_METRICS_EXPORTER', '/v1/metrics'),
-    headers: pairs('OTEL_EXPORTER_OTLP_HEADERS'),
-    resource: { ...resource, 'service.name': text('OTEL_SERVICE_NAME', resource['service.name'] ?? 'delegations') },
+    headers: read('OTEL_EXPORTER_OTLP_HEADERS', PAIRS),
+    resource: { ...resource, 'service.name': name },
     sampler: {
       isParentBased: parentBased !== undefined,
       ratio: kind === 'always_off' ? 0 : kind === 'always_on' ? 1 : share,
     },
-    metricsIntervalMs,
+    metricsIntervalMs: read('OTEL_METRIC_EXPORT_INTERVAL', numberFrom(1000, 3_600_000)),
   };
 }
 

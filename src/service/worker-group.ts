@@ -1,30 +1,106 @@
 // Runs a group of workers on one port: starts them, holds their rate limits, serves their metrics and runs the follower.
 
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
-import { createDeniedSample } from '../chain/audit/denied-sample.ts';
+import { createDeniedSample, type DeniedSample } from '../chain/audit/denied-sample.ts';
+import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { createLimiter, type Limit, type Limiter } from '../http/limiter.ts';
 import { listen, serverUrl } from '../http/listener.ts';
 import { NETWORKS } from '../registry/network.ts';
+import type { PoolStatus } from '../store/engine.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { startChild } from './child.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
 import { startFollowerProcess } from './follower-process.ts';
 import { createFreshness } from './freshness.ts';
 import type { LimitName } from './limits.ts';
-import { createErrorLog, openLog } from './log.ts';
-import { createMetrics, type Health } from './metrics.ts';
+import { createErrorLog, type Log, openLog } from './log.ts';
+import { createMetrics, type Health, type Metrics, type ProcessMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { migrateFirst } from './migrate-store.ts';
 import { readProcessStats } from './process-stats.ts';
-import { startWorker } from './start-worker.ts';
 import { waitForStopSignal } from './stop-signal.ts';
-import { REPORT_MS } from './worker-messages.ts';
+import { UsageError } from './usage-error.ts';
+import { type FromWorker, REPORT_MS, type ToWorker } from './worker.ts';
+
+interface WorkerOptions {
+  readonly environment: Environment;
+  readonly follows: boolean;
+  /** How long it may drain. */
+  readonly drainMs: number;
+  readonly log: Log;
+  /** The limiters that the parent holds for all workers. */
+  readonly limiterOf: (name: LimitName, limit: Limit) => Limiter;
+  readonly metrics: Metrics;
+  readonly denied: DeniedSample;
+  readonly onExit: () => void;
+}
+
+/** A frozen worker still gets its share of the connections, so it must be found soon. */
+const UNRESPONSIVE_MS = 8 * REPORT_MS;
+/** For everything that a worker does after its requests have drained. */
+const CLOSE_MS = 5000;
+
+/** Starts a worker and handles its messages. `listening` rejects if the process exits before it listens. */
+function startWorker(
+  number: number,
+  { environment, follows, drainMs, log, limiterOf, metrics, denied, onExit }: WorkerOptions,
+) {
+  const listening = Promise.withResolvers<void>();
+  let health: Health | null = null;
+  let pool: PoolStatus | null = null;
+  let streams = 0;
+  const child = startChild({
+    name: `worker ${number}`,
+    args: ['worker', '--number', String(number), ...(follows ? ['--follows'] : [])],
+    environment,
+    log,
+    unresponsiveMs: UNRESPONSIVE_MS,
+    stopTimeoutMs: drainMs + CLOSE_MS,
+    onExit,
+    onMessage(received, { send }) {
+      const message = received as FromWorker;
+      if (message.type === 'listening') listening.resolve();
+      else if (message.type === 'consume') {
+        const { name, limit, client, cost } = message;
+        const result = limiterOf(name, limit).consume(client, performance.now(), cost);
+        send({ type: 'limit-result', id: message.id, result } as ToWorker);
+      } else {
+        metrics.add(message.counts);
+        [health, pool, streams] = [message.health, message.pool, message.streams];
+        for (const [chainId, no, unread] of message.denied) {
+          for (const question of no) denied.add(chainId, question);
+          for (const question of unread) denied.add(chainId, question, 'unread');
+        }
+      }
+    },
+  });
+  void child.firstExit.then(() => listening.reject(new UsageError('A worker failed to start. See its error above.')));
+  return {
+    listening: listening.promise,
+    get isAlive() {
+      return child.isAlive;
+    },
+    get health() {
+      return health;
+    },
+    metrics: (): ProcessMetrics => ({
+      name: `worker-${number}`,
+      stats: child.pid === null ? null : readProcessStats(child.pid),
+      pool: child.pid === null ? null : pool,
+      streams: child.pid === null ? 0 : streams,
+    }),
+    sendStatus: (chains: readonly FollowerStatus[]) =>
+      child.send({ type: 'follower-status', chains } satisfies ToWorker),
+    stop: child.stop,
+  };
+}
 
 export async function runWorkerGroup(environment: Environment, count: number, follows: boolean): Promise<void> {
   const config = readConfig(environment);
   const metrics = createMetrics();
-  const log = openLog(config.logLevel, metrics.countDroppedLogLines);
+  const log = openLog(config.logLevel, () => metrics.count('delegations_log_dropped_lines_total'));
   logStart(log, environment, config, follows);
   await migrateFirst(config, environment, log);
   const denied = createDeniedSample();
@@ -49,8 +125,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
     const port = reservePort(config);
     let restarts = 0;
     const workers = Array.from({ length: count }, (_, position) =>
-      startWorker({
-        number: position + 1,
+      startWorker(position + 1, {
         environment: { ...environment, PORT: String(port) },
         follows,
         drainMs: 1000 * (config.drainDelay + config.drainTimeout),

@@ -1,16 +1,43 @@
 // Runs one worker: an API process that shares its port with the other workers of a group.
 
+import type { DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import type { LimitResult } from '../http/limiter.ts';
+import type { Limit, LimitResult } from '../http/limiter.ts';
+import type { PoolStatus } from '../store/engine.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { type Environment, readConfig } from './config.ts';
-import type { GroupWindows } from './limits.ts';
+import type { GroupWindows, LimitName } from './limits.ts';
 import { openLog } from './log.ts';
-import { createMetrics } from './metrics.ts';
+import { type Counts, createMetrics, type Health } from './metrics.ts';
 import { startApi } from './start-api.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 import { UsageError } from './usage-error.ts';
-import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
+
+/** How often a worker sends its report, which is also its heartbeat. */
+export const REPORT_MS = 1000;
+
+export type ToWorker =
+  | { readonly type: 'limit-result'; readonly id: number; readonly result: LimitResult }
+  | { readonly type: 'follower-status'; readonly chains: readonly FollowerStatus[] };
+
+export type FromWorker =
+  | { readonly type: 'listening' }
+  | {
+      readonly type: 'consume';
+      readonly id: number;
+      readonly name: LimitName;
+      readonly limit: Limit;
+      readonly client: string;
+      readonly cost: number;
+    }
+  | {
+      readonly type: 'report';
+      readonly counts: Counts;
+      readonly health: Health;
+      readonly pool: PoolStatus | null;
+      readonly streams: number;
+      readonly denied: ReturnType<DeniedSample['take']>;
+    };
 
 const LIMIT_TIMEOUT_MS = 500;
 
@@ -18,7 +45,7 @@ export async function runWorker(environment: Environment, number: number, follow
   if (!process.connected) throw new UsageError('Workers are started by delegations serve --workers, not by hand.');
   const config = readConfig(environment);
   const metrics = createMetrics();
-  const log = openLog(config.logLevel, metrics.countDroppedLogLines, { worker: number });
+  const log = openLog(config.logLevel, () => metrics.count('delegations_log_dropped_lines_total'), { worker: number });
   const parent = connectParent();
   const api = await startApi({
     config,

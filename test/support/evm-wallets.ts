@@ -5,8 +5,7 @@ import type { Rpc } from '../../src/chain/rpc/rpc.ts';
 import type { Question } from '../../src/registry/check.ts';
 import type { Address } from '../../src/registry/delegation.ts';
 import { encodeCall, type RegistryCall } from '../../src/registry/registry-call.ts';
-import { deploySmartWallet } from '../../src/sandbox/evm.ts';
-import { encodeExecute } from '../../src/sandbox/execute-call.ts';
+import { deploySmartWallet, encodeExecute } from '../../src/sandbox/evm.ts';
 import { MAINNET } from './vectors.ts';
 import { WALLETS } from './wallets.ts';
 

@@ -1,7 +1,6 @@
 // The status of a chain's follower: for the log, the terminal, /networks and the metrics.
 
-import type { FollowerTrouble } from '../../api/follower-troubles.ts';
-import type { ProviderCause } from '../../api/provider-causes.ts';
+import type { FollowerTrouble, ProviderCause } from '../../api/provider-causes.ts';
 import type { FollowerEvent } from '../compare/context.ts';
 import type { RpcStats } from '../rpc/rpc-stats.ts';
 import type { Evidence } from './live.ts';

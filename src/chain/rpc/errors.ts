@@ -1,7 +1,6 @@
 // The errors of a tick. The type of an error tells whether a provider is at fault, and the cause of its failure.
 
-import type { FollowerTrouble } from '../../api/follower-troubles.ts';
-import { CONNECTION_CAUSES, type ProviderCause } from '../../api/provider-causes.ts';
+import { CONNECTION_CAUSES, type FollowerTrouble, type ProviderCause } from '../../api/provider-causes.ts';
 import { BadLogError } from '../../registry/event.ts';
 import { BadReturnDataError } from '../../registry/return-data.ts';
 import { StoreError } from '../../store/errors.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { readLines } from './lines.ts';
+import { readLines } from './archive.ts';
 
 test('reads every line of a file, also with a slow reader, and splits no character', async () => {
   const lines = Array.from({ length: 20_000 }, (_, turn) => `${turn} ${'ä€😀'.repeat(turn % 7)}`);
