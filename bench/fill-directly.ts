@@ -173,6 +173,7 @@ function onSqlite(path: string): Omit<BulkConnection, 'hash'> {
     return statement;
   };
   const tx: WriteTransaction = {
+    dialect: 'sqlite',
     rows: (sql, params) => prepared(sql).values(...params) as Row[],
     run: (sql, params) => void prepared(sql).run(...params),
     each({ sqlite }, rows) {

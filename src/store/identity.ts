@@ -20,5 +20,5 @@ export async function fillIdentity(tx: WriteTransaction): Promise<void> {
 
 export async function readIdentity(engine: Engine): Promise<Identity> {
   const [row = []] = await engine.rows(`SELECT ${ROW.sql} FROM identity`, []);
-  return { id: decodeUint(row[ROW.at.id]).toString(36), secret: decodeUint(row[ROW.at.secret]) };
+  return { id: decodeUint(row[ROW.col.id]).toString(36), secret: decodeUint(row[ROW.col.secret]) };
 }

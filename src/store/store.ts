@@ -4,11 +4,9 @@ import type { AnyQuestion, Question, Target } from '../registry/check.ts';
 import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Version } from '../registry/versions.ts';
-import type { Awaitable } from './awaitable.ts';
-import type { PoolStatus } from './engine.ts';
+import type { Awaitable, Notices, PoolStatus } from './engine.ts';
 import type { Dispute, Halt } from './halt.ts';
 import type { LagSample } from './lag.ts';
-import type { Notices } from './notices.ts';
 
 export interface BlockRef {
   readonly number: number;

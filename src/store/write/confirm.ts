@@ -2,9 +2,7 @@
 
 import { decodeNumber, encodeHex } from '../rows/cells.ts';
 import type { CommitResult, ConfirmedBlock } from '../store.ts';
-import type { ChainWriter } from './chain-writer.ts';
-import { lockChain } from './lock-chain.ts';
-import { rewriteFrom } from './rewrite.ts';
+import { type ChainWriter, lockChain, rewriteFrom } from './chain-writer.ts';
 
 export async function confirm(
   writer: ChainWriter,
@@ -12,7 +10,7 @@ export async function confirm(
   blocks: readonly ConfirmedBlock[],
 ): Promise<CommitResult> {
   const { tx, chainId } = writer;
-  const before = await lockChain(tx, chainId, epoch);
+  const before = await lockChain(writer, epoch);
   const changed = await setConfirmed(writer, blocks);
   if (changed === null) return { state: before };
   const head = before.head && { ...before.head, ...blocks.find(({ hash }) => hash === before.head?.hash) };

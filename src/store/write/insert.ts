@@ -1,9 +1,9 @@
 // Inserts blocks and their logs.
 
 import type { WriteTransaction } from '../engine.ts';
-import { insertInto } from '../rows/bulk.ts';
 import { encodeHex } from '../rows/cells.ts';
 import { encodeEvent, LOG_TYPES } from '../rows/log-row.ts';
+import { insertInto } from '../rows/sql.ts';
 import type { BlockInput, BlockRef } from '../store.ts';
 
 const INSERT_BLOCK = insertInto(
