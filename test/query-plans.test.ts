@@ -12,7 +12,7 @@ import { checkStatement } from '../src/store/read/check.ts';
 import { GATHERED } from '../src/store/read/check-gathered.ts';
 import { checkManyStatement } from '../src/store/read/check-many.ts';
 import { counterpartStatement } from '../src/store/read/counterparts.ts';
-import { DETAILED, PLAIN } from '../src/store/read/held-columns.ts';
+import { DETAILED, JOINED, PLAIN } from '../src/store/read/held-columns.ts';
 import { historyStatement } from '../src/store/read/history.ts';
 import { decodedRows, listStatement } from '../src/store/read/list.ts';
 import { listNowStatement } from '../src/store/read/list-now.ts';
@@ -59,7 +59,7 @@ function statementsOf(dialect: Dialect['name']): Record<string, string> {
   const check = (held: typeof PLAIN | typeof DETAILED, keys: keyof typeof KEYS, isNow: boolean) =>
     checkStatement<HeldDelegation>(dialect, held, KEYS[keys], isNow).sql;
   const plain = listStatement(dialect, decodedRows(PLAIN));
-  const detailed = listStatement(dialect, decodedRows(DETAILED));
+  const detailed = listStatement(dialect, decodedRows(JOINED));
   const { endBefore, deleteEmpty, deleteAfter } = endPairStatements(dialect);
   const bulk = { LOAD_OPEN, LOAD_PLACE, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
   return {

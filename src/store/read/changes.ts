@@ -146,7 +146,7 @@ const ofLogs = (dialect: Dialect['name']) => {
   // A span that the same log began, or ended. PostgreSQL might read the whole table for an EXISTS.
   const neighbour = (from: string) => `coalesce((SELECT 1 FROM ${from} AND ${isNotEmpty('n')} LIMIT 1), 0)`;
   const begun = 'span n WHERE n.chain = $1 AND n.since_block = s.at_block AND n.since_log = s.at_log';
-  const ended = spansBy(dialect, 'until', 'n', 'n.chain = $1 AND n.until_log = s.at_log', '= s.at_block');
+  const ended = spansBy(dialect, 'until', 'n', 'n.chain = $1 AND n.until_log = s.at_log', { until: '= s.at_block' });
   return {
     at_hash: onlyIf('s.is_wanted = 1', hashOf('s.at_block')),
     at_timestamp: onlyIf('s.is_wanted = 1', timeOf('s.at_block')),

@@ -8,7 +8,7 @@ import { findDispute } from '../halt.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeAmount, decodeHex, decodeNumber, EMPTY, encodeHex } from '../rows/cells.ts';
 import { decodeDisputes } from '../rows/chain-row.ts';
-import { type ColumnTypes, columns } from '../rows/columns.ts';
+import { type ColumnTypes, columns, ofTable } from '../rows/columns.ts';
 import { encodeKeyBetween, KEY_TYPES } from '../rows/key-columns.ts';
 import { arrayParams, once, params } from '../rows/sql.ts';
 import type { Store } from '../store.ts';
@@ -21,8 +21,8 @@ import { isPairUnsettled, unsettledBy } from './unsettled.ts';
 const TYPES: ColumnTypes = { hot: 'bigint', key: 'bigint', version: 'smallint', ...KEY_TYPES };
 const NAMES = Object.keys(TYPES);
 const FILLER: readonly Param[] = Object.values(TYPES).map((type) => (type === 'bytea' ? EMPTY : -1));
-/** The delegations of a statement of SQLite, which has at most 500 selects. The last one is filled up with what no span has. */
-const CHUNK = 128;
+/** The delegations of a statement of SQLite. The last one is filled up with what no span has. */
+const CHUNK = 256;
 
 /** What the statement returns for each delegation that held: its position in the statement, and the amount. */
 const FOUND = columns('position', 'amount');
@@ -31,24 +31,22 @@ const FOUND = columns('position', 'amount');
 export const checkManyStatement = once((dialect: Dialect['name'], isHead: boolean): string => {
   const block = isHead ? null : '$2';
   const first = isHead ? 2 : 3;
-  const spans = (selected: string, values: readonly string[]) => {
-    const cells = Object.fromEntries(NAMES.map((name, position) => [name, values[position]])) as SpanCells;
-    return heldSpans(dialect, selected, { ...cells, chain: '$1' }, block);
-  };
-  if (dialect === 'sqlite')
-    return Array.from({ length: CHUNK }, (_, position) => {
-      const selected = FOUND.select({ position: String(position), amount: 's.amount' });
-      return spans(selected, params(first + position * NAMES.length, NAMES.length));
-    })
-      .flat()
-      .join(' UNION ALL ');
-  const ofLookup = NAMES.map((name) => `q.${name}`);
+  const cells: SpanCells = { ...ofTable('q', NAMES), chain: '$1' };
+  // PostgreSQL counts from 1 on.
+  const found = FOUND.select({ position: dialect === 'sqlite' ? 'q.position' : 'q.position - 1', amount: 's.amount' });
+  const names = `q (${NAMES.join(', ')}, position)`;
+  if (dialect === 'sqlite') {
+    const rows = Array.from(
+      { length: CHUNK },
+      (_, row) => `(${params(first + row * NAMES.length, NAMES.length).join(', ')}, ${row})`,
+    );
+    const spans = heldSpans(dialect, found, cells, block, 'q CROSS JOIN ');
+    return `WITH ${names} AS (VALUES ${rows.join(', ')}) ${spans.join(' UNION ALL ')}`;
+  }
   // OFFSET 0 keeps PostgreSQL from reading the whole index once for all lookups, as it does while a table is small.
-  return `SELECT ${FOUND.select({ position: 'q.position - 1', amount: 's.amount' })}
-    FROM unnest(${arrayParams(Object.values(TYPES), first)}) WITH ORDINALITY AS q (${NAMES.join(', ')}, position)
-    CROSS JOIN LATERAL (${spans('s.amount', ofLookup)
-      .map((select) => `(${select} OFFSET 0)`)
-      .join(' UNION ALL ')}) AS s`;
+  const spans = heldSpans(dialect, 's.amount', cells, block).map((select) => `(${select} OFFSET 0)`);
+  return `SELECT ${found} FROM unnest(${arrayParams(Object.values(TYPES), first)}) WITH ORDINALITY AS ${names}
+    CROSS JOIN LATERAL (${spans.join(' UNION ALL ')}) AS s`;
 });
 
 const STATE = columns(...PINNED_NAMES, 'revision', 'disputes');

@@ -13,7 +13,7 @@ import { spansBy } from '../rows/span-index.ts';
 import { limited, params } from '../rows/sql.ts';
 import type { CounterpartPage, CounterpartQuery, DetailedDelegation } from '../store.ts';
 import { requireQuestion } from './check.ts';
-import { DETAILED } from './held-columns.ts';
+import { JOINED } from './held-columns.ts';
 import { byShape, cellsOfKeys, encodeKeys, isSpan, type SpanCells } from './key-spans.ts';
 import {
   AFTER_PINNED,
@@ -49,7 +49,7 @@ export function counterpartStatement(
   isHead: boolean,
 ) {
   const { hash, own, other, index } = SIDES[side];
-  const row = columns(...PINNED_NAMES, 'other', 'position', ...DETAILED.names);
+  const row = columns(...PINNED_NAMES, 'other', 'position', ...JOINED.names);
   const isUnsettled =
     side === 'vaults'
       ? mayHaveEnded(dialect, { hot: HASH, to: WALLET }, '$2')
@@ -69,17 +69,17 @@ export function counterpartStatement(
     const ended = `ended${position} (other, turn) AS (SELECT ${next(AFTER)}, 1
       UNION ALL SELECT ${next(`ended${position}.other`)}, turn + 1 FROM ended${position} WHERE other IS NOT NULL AND turn < ${ROWS})`;
     const select = (address: string) =>
-      `SELECT ${row.select({ other: address, position: String(position), ...DETAILED.expressions })}`;
-    const open = `${select(`s.${other}`)} FROM ${spansBy(dialect, `open_${index}`, 's', `${exact('s')} AND s.${other} > ${AFTER}`)}`;
+      `SELECT ${row.select({ other: address, position: String(position), ...JOINED.expressions })}`;
+    const open = `${select(`s.${other}`)} FROM ${spansBy(dialect, `open_${index}`, 's', `${exact('s')} AND s.${other} > ${AFTER}`, JOINED)}`;
     // As in a check: of the closed spans only the first to end after the block can hold at it.
     const isLast = `${exact('e')} AND e.${other} = v.other AND e.since_block < e.until_block`;
     const last = (what: string) =>
-      `(SELECT ${what} FROM ${spansBy(dialect, `closed_${index}`, 'e', isLast, '> $2')} ORDER BY e.until_block LIMIT 1)`;
+      `(SELECT ${what} FROM ${spansBy(dialect, `closed_${index}`, 'e', isLast, { until: '> $2' })} ORDER BY e.until_block LIMIT 1)`;
     const joined =
       dialect === 'sqlite'
         ? `LEFT JOIN span s ON s.rowid = ${last('e.rowid')}`
         : `LEFT JOIN LATERAL ${last('e.*')} AS s ON true`;
-    const closed = `${select('v.other')} FROM ended${position} v ${joined} WHERE v.other IS NOT NULL`;
+    const closed = `${select('v.other')} FROM ended${position} v ${joined} ${JOINED.joins} WHERE v.other IS NOT NULL`;
     const scans = (isHead ? [open] : [open, closed]).map((scan) => limited(dialect, scan, 'other', ROWS));
     return { ended, scans };
   });
@@ -90,7 +90,7 @@ export function counterpartStatement(
     sql: `${ends} ${all} ORDER BY other LIMIT ${ROWS} + 1`,
     col,
     requirePinned: pinnedRequirement(col),
-    decodeHeld: DETAILED.decoder(col),
+    decodeHeld: JOINED.decoder(col),
   };
 }
 type CounterpartStatement = ReturnType<typeof counterpartStatement>;

@@ -20,6 +20,7 @@ export type HeldColumn = 'amount' | 'since_block' | 'since_log' | 'since_time' |
 export interface HeldColumns<D extends HeldDelegation> {
   readonly names: readonly HeldColumn[];
   readonly expressions: Readonly<Partial<Record<HeldColumn, string>>>;
+  readonly joins?: string;
   decoder(col: Cols<HeldColumn>): (key: DelegationKey, row: Row) => D;
 }
 
@@ -55,3 +56,11 @@ export const DETAILED = {
       },
     }),
 } as const satisfies HeldColumns<DetailedDelegation>;
+
+/** The same by joins, which cost a list on SQLite a twentieth less. */
+export const JOINED: HeldColumns<DetailedDelegation> = {
+  ...DETAILED,
+  expressions: { ...PLAIN.expressions, since_time: 'o.timestamp', since_transaction: 'g.transaction_hash' },
+  joins: `LEFT JOIN block o ON o.chain = s.chain AND o.number = s.since_block
+    LEFT JOIN log g ON g.chain = s.chain AND g.block = s.since_block AND g.log_index = s.since_log`,
+};

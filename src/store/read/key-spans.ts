@@ -16,26 +16,30 @@ export const isSpan = (span: string, cells: SpanCells): string =>
     .map(([name, value]) => `${span}.${name} = ${value}`)
     .join(' AND ');
 
-/** The spans `s` of one delegation that hold at the head, or held at the block: one at most, unless index hashes collide. */
+/**
+ * The spans `s` of one delegation that hold at the head, or held at the block: one at most, unless index hashes collide. In SQLite
+ * they can be joined to a table of lookups; in PostgreSQL a lateral join does that.
+ */
 export function heldSpans(
   dialect: Dialect['name'],
   selected: string,
   cells: SpanCells,
   block: string | null,
+  joined = '',
 ): string[] {
-  const until = block === null ? '' : ` AND s.since_block <= ${block}`;
-  const open = `SELECT ${selected} FROM ${spansBy(dialect, 'open_vault', 's', isSpan('s', cells))}${until}`;
-  return block === null
-    ? [open]
-    : [open, `SELECT ${selected} FROM (${firstToEnd(dialect, cells, block)}) AS s WHERE s.since_block <= ${block}`];
+  const select = `SELECT ${selected} FROM ${joined}`;
+  const open = `${select}${spansBy(dialect, 'open_vault', 's', isSpan('s', cells))}`;
+  if (block === null) return [open];
+  // Spans of one delegation never overlap: of the closed ones only the first to end after the block can hold at it.
+  const isEnded = `${isSpan('e', cells)} AND e.since_block < e.until_block`;
+  const firstToEnd = (what: string) =>
+    `(SELECT ${what} FROM ${spansBy(dialect, 'closed_vault', 'e', isEnded, { until: `> ${block}` })} ORDER BY e.until_block LIMIT 1)`;
+  const closed =
+    dialect === 'sqlite'
+      ? `${select}span s WHERE s.rowid = ${firstToEnd('e.rowid')} AND`
+      : `${select}${firstToEnd('e.*')} AS s WHERE`;
+  return [`${open} AND s.since_block <= ${block}`, `${closed} s.since_block <= ${block}`];
 }
-
-/** Spans of one delegation never overlap: of the closed ones only the first to end after the block can hold at it. */
-const firstToEnd = (dialect: Dialect['name'], cells: SpanCells, block: string) => {
-  const where = `${isSpan('e', cells)} AND e.since_block < e.until_block`;
-  return `SELECT e.amount, e.since_block, e.since_log FROM ${spansBy(dialect, 'closed_vault', 'e', where, `> ${block}`)}
-    ORDER BY e.until_block LIMIT 1`;
-};
 
 /** The keys of one question differ in kind, version, and in whether they have what the question names. */
 const namedIn = (keys: readonly DelegationKey[]) => {
@@ -79,7 +83,7 @@ export function encodeKeys(keys: readonly DelegationKey[], hash: IndexHash): Par
 }
 
 /** What a span of each key is compared with, apart from its wallets, by the parameters of `encodeKeys`. */
-export function cellsOfKeys(keys: readonly DelegationKey[], first: number): SpanCells[] {
+export function cellsOfKeys(keys: readonly DelegationKey[], first: number) {
   const named = namedIn(keys);
   const [empty = '', ...rest] = params(first + keys.length, 4);
   const [contract, tokenId, rights] = [named.contract, named.tokenId, named.rights].map((one) =>

@@ -74,7 +74,7 @@ export function listScans(dialect: Dialect['name'], { version, block, first, dir
       ? `SELECT r.vault ${unsettledBy(dialect, block)} AND (${unsettled.join(' OR ')}) LIMIT 1`
       : null,
     /** Selects the spans `s` of one side that are open or closed. */
-    scan(side: ListSide, half: 'open' | 'closed', selected: string): string {
+    scan(side: ListSide, half: 'open' | 'closed', selected: string, joins?: string): string {
       const { hash: column, own, index } = SIDES[side];
       const conditions = [
         `s.${column} = ${hashOf(side)} AND s.chain = $1 AND s.version = ${version} AND s.${own} = ${wallet}`,
@@ -87,7 +87,7 @@ export function listScans(dialect: Dialect['name'], { version, block, first, dir
         conditions.push('s.first_block <= (SELECT h.head_number FROM chain h WHERE h.chain = $1)');
       if (side === after) conditions.push(`(${ORDER}) > (${position})`);
       if (side === 'outgoing' && direction === undefined) conditions.push(`s.${OTHER_WALLET[side]} <> ${wallet}`);
-      return `SELECT ${selected} FROM ${spansBy(dialect, `${half}_${index}`, 's', conditions.join(' AND '))}`;
+      return `SELECT ${selected} FROM ${spansBy(dialect, `${half}_${index}`, 's', conditions.join(' AND '), { joins })}`;
     },
   };
 }

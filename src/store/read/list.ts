@@ -28,12 +28,14 @@ type ListColumn = KeyColumn | HeldColumn | 'packed';
 export interface ListRows<D> {
   readonly names: readonly ListColumn[];
   expressions(side: ListSide): Readonly<Partial<Record<ListColumn, string>>>;
+  readonly joins?: string | undefined;
   decoder(col: Cols<ListColumn>, version: Version): (row: Row, side: ListSide) => D;
 }
 
 export const decodedRows = <D extends HeldDelegation>(held: HeldColumns<D>): ListRows<D> => ({
   names: [...KEY.names, ...held.names],
   expressions: () => ({ ...ofTable('s', KEY.names), ...held.expressions }),
+  joins: held.joins,
   decoder(col, version) {
     const decodeKey = keyDecoder(col);
     const decodeHeld = held.decoder(col);
@@ -89,7 +91,7 @@ export const listStatement = <D>(dialect: Dialect['name'], rows: ListRows<D>) =>
         ...rows.expressions(side),
         ...doubles,
       });
-      return scan(side, half, selected);
+      return scan(side, half, selected, rows.joins);
     };
     // One side after the other, without a common order: outgoing delegations are not read before the incoming ones end.
     const lists = sides.map((side) => {

@@ -11,7 +11,7 @@ import { createCheck, requireQuestion } from './check.ts';
 import { createCheckGathered, gather, type HeadQuestion, type HeadResult } from './check-gathered.ts';
 import { createCheckMany } from './check-many.ts';
 import { createCounterparts } from './counterparts.ts';
-import { DETAILED, PLAIN } from './held-columns.ts';
+import { DETAILED, JOINED, PLAIN } from './held-columns.ts';
 import { createHistory } from './history.ts';
 import { createList, decodedRows, packedRows } from './list.ts';
 import { createListNow } from './list-now.ts';
@@ -41,7 +41,7 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     explain: createCheck(dialect.name, readWithState, hash, DETAILED),
     checkMany: createCheckMany(engine, hash),
     list: createList(engine, hash, decodedRows(PLAIN)),
-    listDetailed: createList(engine, hash, decodedRows(DETAILED)),
+    listDetailed: createList(engine, hash, decodedRows(JOINED)),
     listPacked: createList(engine, hash, packedRows(dialect.name)),
     listNow: createListNow(readWithState, dialect.name, hash),
     vaults: createCounterparts(engine, hash, 'vaults'),

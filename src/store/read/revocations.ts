@@ -36,7 +36,7 @@ function openAt(
   const closed = `${where} AND ${isBelowHead(block, chain)}`;
   return [
     select(spansBy(dialect, `open_${index}`, 's', where), 'open'),
-    select(spansBy(dialect, `closed_${index}`, 's', closed, `> ${block}`), 'closed'),
+    select(spansBy(dialect, `closed_${index}`, 's', closed, { until: `> ${block}` }), 'closed'),
   ].join(' UNION ALL ');
 }
 

@@ -39,7 +39,7 @@ export function mayHaveEnded(dialect: Dialect['name'], delegate: Delegate | null
   const held = (half: 'open' | 'closed', until: string) => {
     const where = `p.cold = r.cold ${isOf} AND ${chainOf} = ${chain} AND p.version = 1 AND p.from_addr = r.vault
       AND p.first_block <= r.block AND NOT ${settled(`k.delegate = p.to_addr AND k.read_block <= ${block}`)}`;
-    return `EXISTS (SELECT 1 FROM ${spansBy(dialect, `${half}_${delegate === null ? 'from' : 'pair'}`, 'p', where, until)})`;
+    return `EXISTS (SELECT 1 FROM ${spansBy(dialect, `${half}_${delegate === null ? 'from' : 'pair'}`, 'p', where, { until })})`;
   };
   // Nothing has ended after the head.
   const ended = block === HEAD ? '' : `OR (${isBelowHead(block, chain)} AND ${held('closed', `> ${block}`)})`;

@@ -73,9 +73,15 @@ export function isInIndex(dialect: Dialect['name'], index: SpanIndex, s: string,
 }
 
 /** What follows FROM: the spans `s` of an index that match a condition. */
-export function spansBy(dialect: Dialect['name'], index: SpanIndex, s: string, where: string, until?: string): string {
-  const isIn = isInIndex(dialect, index, `${s}.`, until);
-  return `span AS ${s}${indexedBy(dialect, `span_${index}`)} WHERE ${isIn === '' ? '' : `${isIn} AND `}${where}`;
+export function spansBy(
+  dialect: Dialect['name'],
+  index: SpanIndex,
+  s: string,
+  where: string,
+  { until, joins = '' }: { readonly until?: string; readonly joins?: string | undefined } = {},
+): string {
+  const conditions = [isInIndex(dialect, index, `${s}.`, until), where].filter((one) => one !== '');
+  return `span AS ${s}${indexedBy(dialect, `span_${index}`)} ${joins} WHERE ${conditions.join(' AND ')}`;
 }
 
 export const createSpanIndexes = (dialect: Dialect['name']): string[] =>
