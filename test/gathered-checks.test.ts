@@ -6,8 +6,7 @@ import { type AnyQuestion, answer, type Question } from '../src/registry/check.t
 import { type Address, type Bytes32, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { Engine } from '../src/store/engine.ts';
 import type { StoreError } from '../src/store/errors.ts';
-import { readIdentity } from '../src/store/identity.ts';
-import { createIndexHash } from '../src/store/index-hash.ts';
+import { createIndexHash, readIdentity } from '../src/store/index-hash.ts';
 import { openEngine, openStore } from '../src/store/open.ts';
 import { createReads } from '../src/store/read/reads.ts';
 import type { BlockRef, Store } from '../src/store/store.ts';

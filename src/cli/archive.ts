@@ -8,7 +8,7 @@ import { type Environment, readConfig } from '../service/config.ts';
 import { importIndex } from '../service/import-index.ts';
 import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
-import { archiveLines } from '../store/export-archive.ts';
+import { archiveLines } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
 import { type Command, requireNetwork } from './command.ts';
 import { readLines } from './lines.ts';

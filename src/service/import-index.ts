@@ -2,7 +2,7 @@
 
 import { createProviderPool } from '../chain/rpc/provider-pool.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
-import { checkArchive, importArchive } from '../store/import-archive.ts';
+import { checkArchive, importArchive } from '../store/archive.ts';
 import { openStore } from '../store/open.ts';
 import type { Config } from './config.ts';
 import { UsageError } from './usage-error.ts';

@@ -2,7 +2,7 @@
 
 import type { Dialect, Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
-import { fillIdentity } from './identity.ts';
+import { fillIdentity } from './index-hash.ts';
 import { migrateTables, type OnMigration, rejectNewer, type Schema, schemaVersion } from './migrate.ts';
 import { createSpanIndexes } from './rows/span-index.ts';
 

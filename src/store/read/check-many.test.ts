@@ -5,8 +5,7 @@ import { asksAll, newChain } from '../../../test/support/chain.ts';
 import { ENGINES } from '../../../test/support/engines.ts';
 import { block, ended, granted } from '../../../test/support/fixtures.ts';
 import type { Awaitable, Engine, Row } from '../engine.ts';
-import { readIdentity } from '../identity.ts';
-import { createIndexHash } from '../index-hash.ts';
+import { createIndexHash, readIdentity } from '../index-hash.ts';
 import { openEngine, openStore } from '../open.ts';
 import { checkManyStatement, createCheckMany } from './check-many.ts';
 

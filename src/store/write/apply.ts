@@ -3,7 +3,6 @@
 import { StoreError } from '../errors.ts';
 import { BLOCK, decodeBlock } from '../rows/block-row.ts';
 import { encodeHex, jsonText } from '../rows/cells.ts';
-import { splitBlocks } from '../split-blocks.ts';
 import type { Batch, ChainState, CommitResult } from '../store.ts';
 import { type ChainWriter, lockChain, recordRewrite, stampRevision } from './chain-writer.ts';
 import { deriveBlocks } from './derive.ts';
@@ -106,4 +105,22 @@ async function writeState({ tx, chainId }: ChainWriter, state: ChainState): Prom
       proving ? 1 : 0,
     ],
   );
+}
+
+/** Splits whole blocks into parts of at most this many logs; a larger block is a part of its own. There is always one part. */
+export function splitBlocks<Block extends { readonly logs: readonly unknown[] }>(
+  blocks: readonly Block[],
+  maxLogs: number,
+): Block[][] {
+  const parts: Block[][] = [[]];
+  let logs = 0;
+  for (const block of blocks) {
+    if (logs > 0 && logs + block.logs.length > maxLogs) {
+      parts.push([]);
+      logs = 0;
+    }
+    parts.at(-1)?.push(block);
+    logs += block.logs.length;
+  }
+  return parts;
 }

@@ -8,9 +8,8 @@ import { decodeHex, encodeHex } from '../rows/cells.ts';
 import { decodeLog, LOG } from '../rows/log-row.ts';
 import type { BlockInput, ChainState, CommitResult, Repair } from '../store.ts';
 import { type ChainWriter, lockChain, rewriteFrom } from './chain-writer.ts';
-import { setConfirmed } from './confirm.ts';
 import { type DerivedWallet, deriveWallets } from './derive.ts';
-import { insertBlocks, insertLogs } from './insert.ts';
+import { insertBlocks, insertLogs, setConfirmed } from './insert.ts';
 import { discardSettlements } from './settle.ts';
 
 export async function repair(writer: ChainWriter, { epoch, blocks }: Repair): Promise<CommitResult> {

@@ -3,10 +3,10 @@
 import { type DelegationKey, delegationId } from '../../registry/delegation.ts';
 import { keepsPlace, type Version } from '../../registry/versions.ts';
 import type { BulkStatement, Param, Row } from '../engine.ts';
-import { encodeCasing } from '../rows/casing.ts';
 import { decodeAmount, decodeNumber, encodeAmount } from '../rows/cells.ts';
 import { columns } from '../rows/columns.ts';
 import { encodeKey, KEY, KEY_TYPES, keyDecoder } from '../rows/key-columns.ts';
+import { encodeCasing } from '../rows/packed.ts';
 import { arrayParams, insertInto } from '../rows/sql.ts';
 import type { LogPosition } from '../store.ts';
 import { endOpenSpans, selectSpan } from './bulk-spans.ts';
