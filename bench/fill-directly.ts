@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { type Delegation, delegationId } from '../src/registry/delegation.ts';
 import { keepsPlace } from '../src/registry/versions.ts';
 import type { Engine, Param, Row, WriteTransaction } from '../src/store/engine.ts';
-import { readIdentity } from '../src/store/identity.ts';
-import { createIndexHash } from '../src/store/index-hash.ts';
+import { createIndexHash, readIdentity } from '../src/store/index-hash.ts';
 import { openEngine, openStore } from '../src/store/open.ts';
 import { sqlitePath } from '../src/store/sqlite.ts';
 import type { BlockRef, LogPosition } from '../src/store/store.ts';
@@ -165,6 +164,7 @@ function onSqlite(path: string): Omit<BulkConnection, 'hash'> {
     return statement;
   };
   const tx: WriteTransaction = {
+    dialect: 'sqlite',
     rows: (sql, params) => prepared(sql).values(...params) as Row[],
     run: (sql, params) => void prepared(sql).run(...params),
     each({ sqlite }, rows) {

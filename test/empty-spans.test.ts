@@ -2,8 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { questionFor } from '../src/registry/check.ts';
-import { openEngine, openStore } from '../src/store/open.ts';
-import { migrate } from '../src/store/schema.ts';
+import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { asksAll, asksV1, newChain } from './support/chain.ts';
 import { ENGINES } from './support/engines.ts';
@@ -77,21 +76,6 @@ for (const engine of ENGINES) {
       await store.rebuild(chain.chainId);
       await chain.repair([block(105, [grant(1n), ended('ERC721', token(1n)), grant(2n)])]);
       await expectRight();
-    });
-
-    test('a migration removes the empty spans of an older version', async () => {
-      const old = await engine.fresh();
-      const first = await openEngine(old, {});
-      await migrate(first, undefined, 1);
-      await first.close();
-      await runSql(old, "INSERT INTO span VALUES (1, 5, 0, 1, 1, 1, 2, 1, '', '', '', '', '', NULL, 9)");
-      await runSql(old, addEmpty());
-      expect(await emptySpans(old)).toBe(1);
-      const second = await openEngine(old, {});
-      await migrate(second, undefined, 2);
-      await second.close();
-      expect(await runSql(old, 'SELECT since_block FROM span')).toHaveLength(1);
-      expect(await emptySpans(old)).toBe(0);
     });
   });
 }

@@ -2,8 +2,7 @@
 
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { archiveLines } from '../src/store/export-archive.ts';
-import { importArchive } from '../src/store/import-archive.ts';
+import { archiveLines, importArchive } from '../src/store/archive.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';

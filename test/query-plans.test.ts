@@ -3,30 +3,30 @@
 
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
+import { grantingKeys } from '../src/registry/check.ts';
+import type { Dialect } from '../src/store/engine.ts';
 import { openStore } from '../src/store/open.ts';
-import { postgresSql, SETTINGS } from '../src/store/postgres.ts';
+import { SETTINGS } from '../src/store/postgres.ts';
 import { changesStatement } from '../src/store/read/changes.ts';
-import { checkAtStatement } from '../src/store/read/check-at.ts';
-import { checkBatchStatement } from '../src/store/read/check-batch.ts';
-import { checkManyStatement } from '../src/store/read/check-many-statement.ts';
-import { checkNowStatement } from '../src/store/read/check-now.ts';
+import { checkStatement } from '../src/store/read/check.ts';
+import { GATHERED } from '../src/store/read/check-gathered.ts';
+import { checkManyStatement } from '../src/store/read/check-many.ts';
 import { counterpartStatement } from '../src/store/read/counterparts.ts';
-import { HELD } from '../src/store/read/held.ts';
-import { DETAILED, PLAIN } from '../src/store/read/held-columns.ts';
+import { DETAILED, JOINED, PLAIN } from '../src/store/read/held-columns.ts';
 import { historyStatement } from '../src/store/read/history.ts';
-import { listStatement } from '../src/store/read/list.ts';
+import { decodedRows, listStatement } from '../src/store/read/list.ts';
 import { listNowStatement } from '../src/store/read/list-now.ts';
-import { decodedRows } from '../src/store/read/list-rows.ts';
-import { END_OPEN_PAIR, END_OPEN_WALLET, FIND_OPEN_PAIR, FIND_OPEN_WALLET } from '../src/store/write/end-open-spans.ts';
-import { DELETE_AFTER, DELETE_EMPTY, END_BEFORE } from '../src/store/write/end-pair.ts';
-import { ROLL_BACK } from '../src/store/write/rollback.ts';
+import { heldStatement } from '../src/store/read/revocations.ts';
+import type { HeldDelegation } from '../src/store/store.ts';
+import { END_OPEN_PAIR, END_OPEN_WALLET, FIND_OPEN_PAIR, FIND_OPEN_WALLET } from '../src/store/write/bulk-spans.ts';
+import { endPairStatements } from '../src/store/write/end-pair.ts';
+import { rollBackStatements } from '../src/store/write/rollback.ts';
 import { LOAD_OPEN, LOAD_PLACE } from '../src/store/write/span-rows.ts';
-import { newChain } from './support/chain.ts';
+import { asksErc20, asksV1, newChain, VOTE } from './support/chain.ts';
 import { temporaryPath } from './support/engines.ts';
-import { block, ended, granted } from './support/fixtures.ts';
+import { block, COLD, CONTRACT, ended, granted, HOT } from './support/fixtures.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
 
-const bulk = { LOAD_OPEN, LOAD_PLACE, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
 const FILTERS = [
   [],
   ['from'],
@@ -37,76 +37,88 @@ const FILTERS = [
   ['to', 'contract'],
   ['wallet', 'contract'],
 ] as const;
-const CHANGES = Object.fromEntries(
-  FILTERS.flatMap((filters) => [
-    [`the list of changes by ${filters}`, changesStatement(false, ...filters)],
-    [`the list of final changes by ${filters}`, changesStatement(true, ...filters)],
-  ]),
-);
-const HISTORIES = {
-  'the list of a history': historyStatement(undefined),
-  'the list of an incoming history': historyStatement('incoming'),
-  'the list of an outgoing history': historyStatement('outgoing'),
-};
 /** A scan of all rows of a chain, or one that is sorted before its limit. */
 const WHOLE_CHAIN =
   /(Sort Key: .*\n\s*(?:Presorted Key: .*\n\s*)?-> {2}Index|on (?:span|log|block) .*\n\s*Index Cond: \(*(?:chain >= 0\) AND \()?chain = \$1\)*$).*/gm;
-const common = {
-  'a check of v1': checkNowStatement(PLAIN)(0, 2).sql,
-  'a check of v2': checkNowStatement(DETAILED)(2, 0).sql,
-  'a check as of a block': checkAtStatement(PLAIN)(2, 0).sql,
-  'a check of both versions': checkNowStatement(PLAIN)(4, 2).sql,
-  'a check of both versions as of a block': checkAtStatement(PLAIN)(4, 2).sql,
-  'a batch of checks': checkBatchStatement(PLAIN).sql,
-  'the grants of a v1 pair': HELD,
-  ...Object.fromEntries(
-    [...END_BEFORE, DELETE_EMPTY, ...DELETE_AFTER].map((sql, at) => [`the end of a pair ${at}`, sql]),
-  ),
-  'a rollback': ROLL_BACK[1] as string,
-  'a list': listStatement(decodedRows(PLAIN))(1, false).sql,
-  'a list of v2': listStatement(decodedRows(PLAIN))(2, false).sql,
-  'a page of a list': listStatement(decodedRows(PLAIN))(2, false, undefined, 'incoming').sql,
-  'a page of a list after the incoming ones': listStatement(decodedRows(PLAIN))(2, false, undefined, 'outgoing').sql,
-  'an incoming list': listStatement(decodedRows(DETAILED))(2, false, 'incoming').sql,
-  'an outgoing list': listStatement(decodedRows(PLAIN))(2, false, 'outgoing').sql,
-  'a list at the head': listStatement(decodedRows(PLAIN))(1, true).sql,
-  'a page of a list at the head': listStatement(decodedRows(PLAIN))(2, true, undefined, 'incoming').sql,
-  'an outgoing list at the head': listStatement(decodedRows(DETAILED))(2, true, 'outgoing').sql,
-  ...CHANGES,
-  ...HISTORIES,
-};
-const counterparts = Object.fromEntries(
-  (['vaults', 'delegates'] as const).flatMap((side) =>
-    [true, false].map((isHead) => {
-      const sqlOf = (dialect: 'sqlite' | 'postgres') => counterpartStatement(dialect, side, 6, 3, isHead).sql;
-      const statement = { sqlite: sqlOf('sqlite'), postgres: postgresSql(sqlOf('postgres')) };
-      return [`${side} ${isHead ? 'at the head' : 'as of a block'}`, statement];
-    }),
-  ),
-);
-const listsNow = Object.fromEntries(
-  (
-    [
-      [1, undefined, undefined],
-      [2, undefined, 'incoming'],
-      [2, undefined, 'outgoing'],
-      [2, 'incoming', 'incoming'],
-    ] as const
-  ).map(([version, direction, after]) => {
-    const sqlOf = (dialect: 'sqlite' | 'postgres') => listNowStatement(dialect, version, direction, after).sql;
-    const statement = { sqlite: sqlOf('sqlite'), postgres: postgresSql(sqlOf('postgres')) };
-    return [`a packed list of v${version}, ${direction}, after ${after}`, statement];
+const KEYS = {
+  v1: grantingKeys(asksV1),
+  v2: grantingKeys(asksErc20),
+  any: grantingKeys({
+    version: 'any',
+    scope: 'erc721',
+    from: COLD,
+    to: HOT,
+    contract: CONTRACT,
+    tokenId: 7n,
+    rights: VOTE,
   }),
-);
-const STATEMENTS: Record<string, { sqlite: string; postgres: string }> = {
-  ...bulk,
-  ...counterparts,
-  ...listsNow,
-  'many checks': checkManyStatement(2, false),
-  ...Object.fromEntries(
-    Object.entries(common).map(([name, sql]) => [name, { sqlite: sql, postgres: postgresSql(sql) }]),
-  ),
 };
+
+/** Every statement that reads spans, as one engine is sent it. */
+function statementsOf(dialect: Dialect['name']): Record<string, string> {
+  const check = (held: typeof PLAIN | typeof DETAILED, keys: keyof typeof KEYS, isNow: boolean) =>
+    checkStatement<HeldDelegation>(dialect, held, KEYS[keys], isNow).sql;
+  const plain = listStatement(dialect, decodedRows(PLAIN));
+  const detailed = listStatement(dialect, decodedRows(JOINED));
+  const { endBefore, deleteEmpty, deleteAfter } = endPairStatements(dialect);
+  const bulk = { LOAD_OPEN, LOAD_PLACE, FIND_OPEN_PAIR, FIND_OPEN_WALLET, END_OPEN_PAIR, END_OPEN_WALLET };
+  return {
+    ...Object.fromEntries(Object.entries(bulk).map(([name, statement]) => [name, statement[dialect]])),
+    ...Object.fromEntries(
+      (['vaults', 'delegates'] as const).flatMap((side) =>
+        [true, false].map((isHead) => [
+          `${side} ${isHead ? 'at the head' : 'as of a block'}`,
+          counterpartStatement(dialect, side, KEYS.any, isHead).sql,
+        ]),
+      ),
+    ),
+    ...Object.fromEntries(
+      (
+        [
+          [1, undefined, undefined],
+          [2, undefined, 'incoming'],
+          [2, undefined, 'outgoing'],
+          [2, 'incoming', 'incoming'],
+        ] as const
+      ).map(([version, direction, after]) => [
+        `a packed list of v${version}, ${direction}, after ${after}`,
+        listNowStatement(dialect, version, direction, after).sql,
+      ]),
+    ),
+    'many checks': checkManyStatement(dialect, true),
+    'many checks as of a block': checkManyStatement(dialect, false),
+    'a check of v1': check(PLAIN, 'v1', true),
+    'a check of v2': check(DETAILED, 'v2', true),
+    'a check as of a block': check(PLAIN, 'v2', false),
+    'a check of both versions': check(PLAIN, 'any', true),
+    'a check of both versions as of a block': check(PLAIN, 'any', false),
+    'the grants of a v1 pair': heldStatement(dialect),
+    ...Object.fromEntries(
+      [...endBefore, deleteEmpty, ...deleteAfter].map((sql, nth) => [`the end of a pair ${nth}`, sql]),
+    ),
+    'a rollback': rollBackStatements(dialect)[1] as string,
+    'a list': plain(1, false).sql,
+    'a list of v2': plain(2, false).sql,
+    'a page of a list': plain(2, false, undefined, 'incoming').sql,
+    'a page of a list after the incoming ones': plain(2, false, undefined, 'outgoing').sql,
+    'an incoming list': detailed(2, false, 'incoming').sql,
+    'an outgoing list': plain(2, false, 'outgoing').sql,
+    'a list at the head': plain(1, true).sql,
+    'a page of a list at the head': plain(2, true, undefined, 'incoming').sql,
+    'an outgoing list at the head': detailed(2, true, 'outgoing').sql,
+    ...Object.fromEntries(
+      FILTERS.flatMap((filters) => [
+        [`the list of changes by ${filters}`, changesStatement(dialect, false, ...filters)],
+        [`the list of final changes by ${filters}`, changesStatement(dialect, true, ...filters)],
+      ]),
+    ),
+    'the list of a history': historyStatement(dialect, undefined),
+    'the list of an incoming history': historyStatement(dialect, 'incoming'),
+    'the list of an outgoing history': historyStatement(dialect, 'outgoing'),
+  };
+}
+const STATEMENTS = statementsOf('sqlite');
+const isOfChanges = (name: string) => / (final )?changes by /.test(name);
 
 const namesIn = (text: string, pattern: RegExp) =>
   [...new Set([...text.matchAll(pattern)].map(([, name]) => name))].sort();
@@ -115,12 +127,12 @@ test('SQLite reads lists in the order of their indexes, and sorts nothing', asyn
   const path = temporaryPath('plans.db');
   await (await openStore(`sqlite:${path}`)).close();
   const database = new Database(path, { readonly: true });
-  for (const [name, { sqlite }] of Object.entries(STATEMENTS).filter(([name]) => name.includes('list'))) {
+  for (const [name, sqlite] of Object.entries(STATEMENTS).filter(([name]) => name.includes('list'))) {
     const plan = database.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sqlite.replaceAll('$', '?')}`).all();
     // A log begins one span, whose own position is the last part of the order.
     const sorts = plan.filter(({ detail }) => /TEMP B-TREE(?! FOR LAST 2 TERMS)/.test(detail));
     expect([name, sorts]).toEqual([name, []]);
-    if (!(name in CHANGES) || name.endsWith('by ')) continue;
+    if (!isOfChanges(name) || name.endsWith('by ')) continue;
     // Each begins at the position, among the spans of one wallet or contract.
     const scans = plan.flatMap(({ detail }) => (/^(SCAN|SEARCH) s /.test(detail) ? [detail] : []));
     expect(scans.length).toBe(name.includes('by wallet') ? 4 : 2);
@@ -144,19 +156,20 @@ test('every statement uses its intended indexes', async () => {
     return plan;
   };
   const compare = async (when: string) => {
-    for (const [name, { sqlite, postgres }] of Object.entries(STATEMENTS)) {
+    for (const [name, postgres] of Object.entries(statementsOf('postgres'))) {
       const plan = await planOf(postgres);
+      const sqlite = STATEMENTS[name] as string;
       const named = namesIn(sqlite, /INDEXED BY (span_\w+)/g);
       // SQLite's primary key has no name.
-      const expected = name in CHANGES ? ['span_pkey', ...named].sort() : named;
+      const expected = isOfChanges(name) ? ['span_pkey', ...named].sort() : named;
       expect([when, name, namesIn(plan, /using (span_\w+)/g)]).toEqual([when, name, expected]);
-      if (!(name in CHANGES) && !(name in HISTORIES)) continue;
+      if (!isOfChanges(name) && !name.endsWith('history')) continue;
       expect([when, name, ...plan.matchAll(WHOLE_CHAIN)].map(String)).toEqual([when, name]);
     }
   };
-  // A plan may be kept while the table grows, so a batch must look up each of its questions from the start.
-  await connection.unsafe(`PREPARE batch AS ${postgresSql(checkBatchStatement(PLAIN).sql)}`);
-  const plan = await connection.unsafe('EXPLAIN EXECUTE batch (NULL, NULL, NULL, NULL, NULL, NULL)');
+  // A plan may be kept while the table grows, so each of the gathered questions must be looked up from the start.
+  await connection.unsafe(`PREPARE gathered AS ${GATHERED.sql}`);
+  const plan = await connection.unsafe('EXPLAIN EXECUTE gathered (NULL, NULL, NULL, NULL, NULL, NULL)');
   expect(JSON.stringify(plan)).toContain('((hot = q.hot) AND (key = q.key) AND (from_addr = q.from_addr))');
   await compare('of an empty table');
   const chain = await newChain(store);

@@ -2,18 +2,18 @@
 
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { SQL } from 'bun';
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { freePort } from '../src/sandbox/free-port.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { fenced, type MigrationStep, migrateTables, type Schema } from '../src/store/migrate.ts';
 import { openEngine, openStore } from '../src/store/open.ts';
-import { migrate } from '../src/store/schema.ts';
 import { sqlitePath } from '../src/store/sqlite.ts';
 import { ENGINES } from './support/engines.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
 import { runSql } from './support/run-sql.ts';
-import { LOCAL, runCommand, startServe } from './support/serve-process.ts';
+import { LOCAL, runCommand, SOURCE, startListening, startServe } from './support/serve-process.ts';
 
 const codeOf = (error: unknown) => (error instanceof StoreError ? error.code : error);
 const FIRST: Schema = { table: 'part_version', what: 'part', migrations: [() => ['CREATE TABLE part (a INTEGER)']] };
@@ -108,12 +108,14 @@ for (const engine of ENGINES) {
 
     test('a service that migrates is alive, not ready, and says so', async () => {
       const url = await engine.fresh();
-      const opened = await openEngine(url, {});
-      await migrate(opened, undefined, 1);
-      await opened.close();
+      await (await openStore(url)).close();
       const release = await holdMigrations(url);
       const [PORT, METRICS_PORT] = [String(freePort()), String(freePort())];
-      const serving = startServe(url, { ...LOCAL, PORT, METRICS_PORT });
+      const environment = {
+        ...{ ...process.env, ...LOCAL, DATABASE_URL: url, PORT, METRICS_PORT },
+        ...{ NEXT_SCHEMA: '1', BUN_OPTIONS: `--preload=${join(import.meta.dir, 'support/next-schema.ts')}` },
+      };
+      const serving = startListening([process.execPath, SOURCE, 'serve'], { environment });
       const ask = (port: string, path: string) =>
         fetch(`http://127.0.0.1:${port}${path}`).then(
           async (response) => [response.status, await response.text()] as const,
@@ -132,8 +134,9 @@ for (const engine of ENGINES) {
       const messages: unknown[] = [];
       for await (const { message } of served.lines) messages.push(message);
       expect(messages).toContain('migrating the database');
-      expect(messages.filter((one) => /^migrating the store 1 → \d+$/.test(String(one))).length).toBeGreaterThan(10);
+      expect(messages.filter((one) => one === 'migrating the store 1 → 2')).toHaveLength(2);
       expect(messages).toContain('migrated');
+      await runSql(url, 'UPDATE schema_version SET version = 1');
       const again = await runCommand(['migrate'], { DATABASE_URL: url });
       expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('nothing to migrate')]);
     });

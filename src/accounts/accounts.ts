@@ -276,7 +276,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
 }
 
 function decodeRecord(row: Row): KeyRecord {
-  const { at } = RECORD;
+  const { col: at } = RECORD;
   return {
     id: decodeNumber(row[at.id]),
     shown: String(row[at.shown]),

@@ -2,8 +2,7 @@
 // All times here are unix milliseconds, because a retry can be due within a second.
 
 import type { Address } from '../registry/delegation.ts';
-import type { Awaitable } from '../store/awaitable.ts';
-import type { Engine, Param, Row, WriteTransaction } from '../store/engine.ts';
+import type { Awaitable, Engine, Param, Row, WriteTransaction } from '../store/engine.ts';
 import { decodeNumber, decodeNumberOrNull, decodeTextOrNull } from '../store/rows/cells.ts';
 import { columns } from '../store/rows/columns.ts';
 import { IS_CANDIDATE, KEY_END } from './schema.ts';
@@ -466,7 +465,7 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS): We
 }
 
 function decodeRecord(row: Row): WebhookRecord {
-  const { at } = RECORD;
+  const { col: at } = RECORD;
   const pausedAt = decodeNumberOrNull(row[at.paused_at]);
   const pendingId = decodeTextOrNull(row[at.pending_id]);
   return {
@@ -496,7 +495,7 @@ function decodeRecord(row: Row): WebhookRecord {
 }
 
 function decodeFilter(row: Row): WebhookFilter {
-  const { at } = RECORD;
+  const { col: at } = RECORD;
   const chains = decodeTextOrNull(row[at.chains]);
   const optional = <Name extends string>(name: Name, cell: Row[number]) => {
     const address = decodeTextOrNull(cell) as Address | null;
@@ -512,7 +511,7 @@ function decodeFilter(row: Row): WebhookFilter {
 }
 
 function decodeClaimed(row: Row, lease: WebhookLease, now: number): ClaimedWebhook {
-  const { at } = CLAIMED;
+  const { col: at } = CLAIMED;
   const record = decodeRecord(row);
   const previous = decodeTextOrNull(row[at.previous_secret]);
   const isOverlap = previous !== null && (record.previousSecretUntil ?? 0) > now;
@@ -525,11 +524,11 @@ function decodeClaimed(row: Row, lease: WebhookLease, now: number): ClaimedWebho
 }
 
 const decodeAttempt = (row: Row): Attempt => ({
-  type: String(row[ATTEMPT.at.type]) as Attempt['type'],
-  at: decodeNumber(row[ATTEMPT.at.at]),
-  deliveryId: String(row[ATTEMPT.at.delivery_id]),
-  changes: decodeNumber(row[ATTEMPT.at.changes]),
-  failure: decodeTextOrNull(row[ATTEMPT.at.failure]),
-  status: decodeNumberOrNull(row[ATTEMPT.at.status]),
-  ms: decodeNumberOrNull(row[ATTEMPT.at.ms]),
+  type: String(row[ATTEMPT.col.type]) as Attempt['type'],
+  at: decodeNumber(row[ATTEMPT.col.at]),
+  deliveryId: String(row[ATTEMPT.col.delivery_id]),
+  changes: decodeNumber(row[ATTEMPT.col.changes]),
+  failure: decodeTextOrNull(row[ATTEMPT.col.failure]),
+  status: decodeNumberOrNull(row[ATTEMPT.col.status]),
+  ms: decodeNumberOrNull(row[ATTEMPT.col.ms]),
 });

@@ -9,7 +9,7 @@ import { alignColumns } from '../service/align-columns.ts';
 import { ConfigError } from '../service/config.ts';
 import { createLog, flushLog } from '../service/log.ts';
 import { UsageError } from '../service/usage-error.ts';
-import { ArchiveError } from '../store/archive-format.ts';
+import { ArchiveError } from '../store/archive.ts';
 import { StoreError } from '../store/errors.ts';
 import { helpOf, parseInvocation } from './command.ts';
 import { COMMANDS } from './commands.ts';

@@ -5,7 +5,7 @@ import type { KeyRecord } from '../accounts/accounts.ts';
 import type { KeyCache } from '../accounts/key-cache.ts';
 import type { Budget } from '../api/operation.ts';
 import { Problem } from '../api/problems.ts';
-import type { Awaitable } from '../store/awaitable.ts';
+import type { Awaitable } from '../store/engine.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { apiKeyOf } from './headers.ts';
 import type { Limiter, LimitResult } from './limiter.ts';

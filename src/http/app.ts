@@ -6,7 +6,7 @@ import { HEALTH_OPERATION } from '../api/operations.ts';
 import { Problem, type ProblemType } from '../api/problems.ts';
 import { splitUrl } from '../api/query.ts';
 import { bodyLength, inParts, isStreamed } from '../api/sized-response.ts';
-import type { Awaitable } from '../store/awaitable.ts';
+import type { Awaitable } from '../store/engine.ts';
 import { acceptsGzip } from './accept.ts';
 import { type AdmissionDecision, UNLIMITED } from './admission.ts';
 import { type Answer, toResponse } from './answer.ts';

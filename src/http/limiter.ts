@@ -1,6 +1,6 @@
 // An exact sliding-window rate limiter, per client.
 
-import type { Awaitable } from '../store/awaitable.ts';
+import type { Awaitable } from '../store/engine.ts';
 import { widerPrefix } from './client-address.ts';
 
 /** At most `most` requests in any window of `seconds`. */

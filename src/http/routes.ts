@@ -7,7 +7,7 @@ import { OPERATIONS, type Operation } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
 import { nearest, parseQuery } from '../api/query.ts';
 import { bodyLength } from '../api/sized-response.ts';
-import type { Awaitable } from '../store/awaitable.ts';
+import type { Awaitable } from '../store/engine.ts';
 import { renderDevelopers } from '../web/developers/developers.ts';
 import { docsText } from '../web/docs/docs.ts';
 import { docsMarkdown, llmsText } from '../web/docs/machine-docs.ts';

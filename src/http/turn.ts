@@ -1,6 +1,6 @@
 // Handles the requests that arrive in one turn of the event loop together. If there are many, callers take turns.
 
-import { createRounds } from '../store/rounds.ts';
+import { createRounds } from '../store/turns.ts';
 
 /** More than this many wait for the next turn of the event loop: those of one caller behind those of others. */
 export const MOST_AT_ONCE = 32;

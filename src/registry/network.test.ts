@@ -8,7 +8,8 @@ describe('the registry rules', () => {
     test(`${name} imports nothing from outside its folder`, () => {
       const text = readFileSync(`${import.meta.dir}/${name}`, 'utf8');
       const imports = [...text.matchAll(/from '([^']+)'/g)].map(([, path]) => path as string);
-      expect(imports.filter((path) => !path.startsWith('./'))).toEqual([]);
+      // Keccak computes, and does nothing else.
+      expect(imports.filter((path) => !path.startsWith('./') && path !== 'hash-wasm')).toEqual([]);
       expect(text).not.toMatch(/\b(import\(|require\(|process\.|Bun\.|Date\b|fetch\()/);
     });
   }

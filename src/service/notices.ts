@@ -2,8 +2,8 @@
 
 import type { DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import { jsonText, readJson } from '../store/json.ts';
-import type { Notices } from '../store/notices.ts';
+import type { Notices } from '../store/engine.ts';
+import { jsonText, readJson } from '../store/rows/cells.ts';
 
 const STATUS_CHANNEL = 'registry_follower_status';
 const DENIED_CHANNEL = 'registry_denied';

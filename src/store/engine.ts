@@ -1,7 +1,13 @@
 // What the store needs from a database: write transactions, and reads that each see one snapshot.
 
-import type { Awaitable } from './awaitable.ts';
-import type { Notices } from './notices.ts';
+/** A value, or a promise of it: SQLite answers at once, PostgreSQL later. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** Short messages to every process on the same database. Delivery is not guaranteed. */
+export interface Notices {
+  publish(channel: string, text: string): Promise<void>;
+  subscribe(channel: string, onMessage: (text: string) => void): void;
+}
 
 export type Cell = number | bigint | string | Uint8Array | null | undefined;
 export type Row = readonly Cell[];
@@ -16,17 +22,11 @@ export interface BulkStatement {
   readonly postgres: string;
 }
 
-/** How SQLite splits many rows over statements. */
-export interface Chunk {
-  readonly size: number;
-  /** A row that matches nothing. */
-  readonly filler: readonly Param[];
-}
-
 /** The time limit of a transaction's statements: that of a read, a minute, or none. */
 export type StatementTimeout = 'short' | 'long' | 'none';
 
 export interface WriteTransaction {
+  readonly dialect: Dialect['name'];
   rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
   run(sql: string, params: readonly Param[]): Awaitable<void>;
   /** Runs the statement for every row and returns all rows it gave. */
@@ -79,15 +79,12 @@ export interface Engine {
   pool(): PoolStatus | null;
   rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
   /**
-   * Reads for many rows. SQLite gets `chunk.size` rows per statement, with their cells after the shared parameters, and the last
-   * statement is filled up with `chunk.filler`. PostgreSQL gets all rows at once, each column as an array.
+   * Reads with parameters $1, $2, … that are shared, then each column of many rows as an array. Null if a statement costs no round
+   * trip, so that many statements cost no more than one for all.
    */
-  many(statement: BulkStatement, shared: readonly Param[], rows: readonly Param[][], chunk: Chunk): Awaitable<Row[]>;
-  /**
-   * Reads with each column of many rows as an array parameter $1, $2, …. Null if a statement costs no round trip, so that many
-   * statements cost no more than one for all.
-   */
-  readonly readColumns: ((sql: string, columns: readonly (readonly Param[])[]) => Promise<Row[]>) | null;
+  readonly readColumns:
+    | ((sql: string, shared: readonly Param[], columns: readonly (readonly Param[])[]) => Promise<Row[]>)
+    | null;
   /** Commits everything the work did, or nothing. Transactions run one at a time. */
   transaction<T>(work: (tx: WriteTransaction) => Promise<T>, timeout?: StatementTimeout): Promise<T>;
   close(): Promise<void>;

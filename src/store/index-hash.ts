@@ -3,6 +3,9 @@
 // harm, because every statement compares the full values too.
 
 import type { Address, DelegationKey } from '../registry/delegation.ts';
+import type { Engine, WriteTransaction } from './engine.ts';
+import { decodeUint } from './rows/cells.ts';
+import { columns } from './rows/columns.ts';
 
 export interface IndexHash {
   /** Of the wallet that grants. It differs by chain, so one wallet's rows on two chains are not neighbours in an index. */
@@ -23,4 +26,24 @@ export function createIndexHash(secret: bigint): IndexHash {
     hot: (chainId, to) => hash(`${chainId} to ${to}`),
     key: ({ version, kind, contract, tokenId, rights }) => hash(`${version},${kind},${contract},${tokenId},${rights}`),
   };
+}
+
+/** What distinguishes one store from every other, and the secret of its index hashes. */
+export interface Identity {
+  /** Unique to this store. */
+  readonly id: string;
+  readonly secret: bigint;
+}
+
+const ROW = columns('id', 'secret');
+
+const randomBytes = () => crypto.getRandomValues(new Uint8Array(8));
+
+export async function fillIdentity(tx: WriteTransaction): Promise<void> {
+  await tx.run(`INSERT INTO identity (${ROW.sql}) VALUES ($1, $2)`, [randomBytes(), randomBytes()]);
+}
+
+export async function readIdentity(engine: Engine): Promise<Identity> {
+  const [row = []] = await engine.rows(`SELECT ${ROW.sql} FROM identity`, []);
+  return { id: decodeUint(row[ROW.col.id]).toString(36), secret: decodeUint(row[ROW.col.secret]) };
 }

@@ -1,7 +1,6 @@
 // Migrates tables from any older schema to the newest, and keeps programs of an older version from the tables of a newer one.
 
-import type { Awaitable } from './awaitable.ts';
-import type { Dialect, Engine, WriteTransaction } from './engine.ts';
+import type { Awaitable, Dialect, Engine, WriteTransaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 
 /** A list of statements, or functions where a step needs more than one statement. */
@@ -102,8 +101,7 @@ export function fenced(engine: Engine, schema: Schema): Engine {
   return {
     ...engine,
     rows: (sql, params) => read(() => engine.rows(sql, params)),
-    many: (...args) => read(() => engine.many(...args)),
-    readColumns: readColumns === null ? null : async (sql, columns) => read(() => readColumns(sql, columns)),
+    readColumns: readColumns === null ? null : async (...args) => read(() => readColumns(...args)),
     transaction: (work, timeout) =>
       engine.transaction(async (tx) => {
         const [row] = await tx.rows(version, []);

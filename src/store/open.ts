@@ -2,8 +2,7 @@
 
 import type { EngineOptions } from './engine.ts';
 import { StoreError } from './errors.ts';
-import { readIdentity } from './identity.ts';
-import { createIndexHash } from './index-hash.ts';
+import { createIndexHash, readIdentity } from './index-hash.ts';
 import { fenced, type OnMigration } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
 import { createReads } from './read/reads.ts';

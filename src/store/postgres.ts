@@ -8,13 +8,13 @@ import type {
   Dialect,
   Engine,
   EngineOptions,
+  Notices,
   Param,
   Row,
   StatementTimeout,
   WriteTransaction,
 } from './engine.ts';
 import { StoreError } from './errors.ts';
-import type { Notices } from './notices.ts';
 import { createStallWatch, type Progress } from './stall-watch.ts';
 
 const DIALECT: Dialect = {
@@ -173,9 +173,8 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
     notices,
     pool: () => ({ size: connections, running }),
     rows: (sql, params) => request.short((pool) => readRows(pool, sql, params)),
-    many: ({ postgres }, shared, rows) =>
-      request.short((pool) => pool.unsafe(postgres, [...shared, ...toColumns(rows)]).values() as Promise<Row[]>),
-    readColumns: (sql, columns) => request.short((pool) => readRows(pool, sql, columns.map(arrayText))),
+    readColumns: (sql, shared, columns) =>
+      request.short((pool) => readRows(pool, sql, [...shared, ...columns.map(arrayText)])),
     async transaction(work, timeout = 'long') {
       if (readOnly) throw new StoreError('bad-store', 'The store is open for reading only.');
       return request[timeout]((pool) =>
@@ -207,21 +206,8 @@ function toStoreError(cause: unknown): unknown {
     : new StoreError('failed', `PostgreSQL error: ${why}`, { cause });
 }
 
-/** PostgreSQL's text of each common statement. */
-const texts = new Map<string, string>();
-
-/** Removes INDEXED BY, and uncovers what only PostgreSQL is shown. */
-export function postgresSql(sql: string): string {
-  let text = texts.get(sql);
-  if (text === undefined) {
-    text = sql.replaceAll(/ INDEXED BY \w+/g, '').replaceAll(/\/\*pg (.*?)\*\//g, '$1');
-    texts.set(sql, text);
-  }
-  return text;
-}
-
 const readRows = (connection: SQL, sql: string, params: readonly Param[]) =>
-  connection.unsafe(postgresSql(sql), params as Param[]).values() as Promise<Row[]>;
+  connection.unsafe(sql, params as Param[]).values() as Promise<Row[]>;
 
 const toColumns = (rows: readonly Param[][]) =>
   Array.from({ length: rows[0]?.length ?? 0 }, (_, column) => arrayText(rows.map((row) => row[column])));
@@ -248,8 +234,9 @@ function createTransaction(connection: SQL, progress: Progress): WriteTransactio
     return answer;
   };
   return {
+    dialect: 'postgres',
     rows: (sql, params) => counted(readRows(connection, sql, params)),
-    run: async (sql, params) => void (await counted(connection.unsafe(postgresSql(sql), params as Param[]))),
+    run: async (sql, params) => void (await counted(connection.unsafe(sql, params as Param[]))),
     each(statement: BulkStatement, rows) {
       if (rows.length === 0) return [];
       return counted(connection.unsafe(statement.postgres, toColumns(rows)).values() as Promise<Row[]>);

@@ -3,7 +3,7 @@
 
 import { StoreError, type StoreErrorCode } from './errors.ts';
 import { openStore } from './open.ts';
-import type { ChainState, Store } from './store.ts';
+import type { ChainState, ReplicatedReads, Store } from './store.ts';
 import { withTimeout } from './with-timeout.ts';
 
 export interface Replicated {
@@ -96,8 +96,7 @@ export function withReplica(primary: Store, url: string, options: ReplicaOptions
       return read(primary, ...args);
     };
 
-  const store: Store = {
-    ...primary,
+  const reads: ReplicatedReads = {
     chain: onReplica(async (from, chainId) => {
       const state = await from.chain(chainId);
       if (state === null && from !== primary)
@@ -134,7 +133,7 @@ export function withReplica(primary: Store, url: string, options: ReplicaOptions
     blockAt: onReplica((from, ...args) => from.blockAt(...args)),
   };
   return {
-    store,
+    store: { ...primary, ...reads },
     isFresh: () => current !== null,
     async stop() {
       stopped = true;

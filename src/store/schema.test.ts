@@ -2,11 +2,14 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
+import { NEXT_MIGRATION } from '../../test/support/next-schema.ts';
 import { runSql } from '../../test/support/run-sql.ts';
 import { StoreError } from './errors.ts';
-import type { MigrationStep } from './migrate.ts';
+import { type MigrationStep, migrateTables } from './migrate.ts';
 import { openEngine, openStore } from './open.ts';
-import { migrate, SCHEMA_VERSION } from './schema.ts';
+import { STORE_SCHEMA } from './schema.ts';
+
+const SCHEMA_VERSION = STORE_SCHEMA.migrations.length;
 
 const codeOf = async (opening: Promise<unknown>): Promise<[string, string]> => {
   const error = await opening.then(
@@ -58,14 +61,27 @@ for (const engine of ENGINES) {
 
     test('a store that several processes open at once is migrated once', async () => {
       const url = await engine.fresh();
-      const old = await openEngine(url, {});
-      await migrate(old, undefined, 1);
-      await old.close();
+      await (await openStore(url)).close();
+      const later = { ...STORE_SCHEMA, migrations: [...STORE_SCHEMA.migrations, NEXT_MIGRATION] };
       const told: MigrationStep[] = [];
-      const onMigration = (step: MigrationStep) => void told.push(step);
-      const stores = await Promise.all([1, 2, 3].map(() => openStore(url, { onMigration })));
-      expect(told.map(({ step }) => step)).toEqual(Array.from({ length: told[0]?.steps ?? 1 }, (_, done) => done + 1));
-      expect(await runSql(url, 'SELECT version FROM schema_version')).toEqual([{ version: SCHEMA_VERSION }]);
+      const migrating = async () => {
+        const opened = await openEngine(url, {});
+        await migrateTables(opened, later, (step) => void told.push(step));
+        await opened.close();
+      };
+      await Promise.all([1, 2, 3].map(migrating));
+      expect(told.map(({ from, to, step, steps }) => [from, to, step, steps])).toEqual([
+        [SCHEMA_VERSION, SCHEMA_VERSION + 1, 1, 2],
+        [SCHEMA_VERSION, SCHEMA_VERSION + 1, 2, 2],
+      ]);
+      expect(await runSql(url, 'SELECT version FROM schema_version')).toEqual([{ version: SCHEMA_VERSION + 1 }]);
+      expect((await codeOf(openStore(url)))[0]).toBe('newer-schema');
+    });
+
+    test('new tables are made by several processes at once', async () => {
+      const url = await engine.fresh();
+      const stores = await Promise.all([1, 2, 3].map(() => openStore(url)));
+      expect(new Set(stores.map(({ id }) => id)).size).toBe(1);
       for (const store of stores) await store.close();
     });
   });

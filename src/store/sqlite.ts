@@ -49,15 +49,6 @@ export function openSqlite(path: string, { readOnly = false, mustExist = false }
     pool: () => null,
     rows: reader.rows,
     readColumns: null,
-    many: ({ sqlite }, shared, rows, { size, filler }) => {
-      const found: Row[] = [];
-      for (let from = 0; from < rows.length; from += size) {
-        const params = [...shared];
-        for (let at = from; at < from + size; at++) params.push(...(rows[at] ?? filler));
-        for (const row of reader.rows(sqlite, params) as Row[]) found.push(row);
-      }
-      return found;
-    },
     async transaction(work) {
       if (writer === null) throw new StoreError('bad-store', 'The store is open for reading only.');
       if (closed) throw new StoreError('bad-store', 'The store is closed.');
@@ -136,6 +127,7 @@ function connect(path: string, readOnly: boolean, cacheKb: number): Connection {
     return statement;
   };
   return {
+    dialect: 'sqlite',
     rows(sql, params) {
       try {
         return prepared(sql).values(...params) as Row[];

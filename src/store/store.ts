@@ -4,11 +4,9 @@ import type { AnyQuestion, Question, Target } from '../registry/check.ts';
 import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Version } from '../registry/versions.ts';
-import type { Awaitable } from './awaitable.ts';
-import type { PoolStatus } from './engine.ts';
+import type { Awaitable, Notices, PoolStatus } from './engine.ts';
 import type { Dispute, Halt } from './halt.ts';
 import type { LagSample } from './lag.ts';
-import type { Notices } from './notices.ts';
 
 export interface BlockRef {
   readonly number: number;
@@ -344,43 +342,16 @@ export interface BlockAt extends BlockRef {
   readonly next: number;
 }
 
-/** Each read sees one snapshot and holds no lock afterwards. Reads throw a `StoreError` rather than guess. */
-export interface Store {
-  /** Unique to this store. */
-  readonly id: string;
-  /** Null on SQLite. */
-  readonly notices: Notices | null;
-  /** Null if the database has no connections. */
-  pool(): PoolStatus | null;
+/**
+ * The reads that a replica can answer too. Each read sees one snapshot and holds no lock afterwards. Reads throw a `StoreError` rather
+ * than guess.
+ */
+export interface ReplicatedReads {
   /** The newest state, or null for a chain that was never claimed. */
   chain(chainId: number): Awaitable<ChainState | null>;
   chains(): Awaitable<ChainState[]>;
-  /** The samples of all chains from a time on, in Unix seconds, ordered by chain and time. */
-  lags(since: number): Promise<LagSample[]>;
   /** A block, or the head, with the chain's state in the same snapshot. */
   pin(chainId: number, block?: number): Promise<Pinned>;
-  /** Becomes the only writer of the chain. A new chain starts at `firstBlock`. */
-  claim(chainId: number, firstBlock: number, partial?: boolean): Promise<ChainState>;
-  apply(batch: Batch): Promise<CommitResult>;
-  /** Updates the given fields of the chain's state. */
-  report(chainId: number, epoch: number, report: Report): Promise<ChainState>;
-  /** Keeps a sample of the chain's lag for a day. */
-  recordLag(epoch: number, sample: LagSample): Promise<void>;
-  /** Replaces the logs of blocks and derives the spans of their wallets again. */
-  repair(repair: Repair): Promise<CommitResult>;
-  /** Sets the times of kept blocks from their headers, and marks those whose logs are proven. */
-  confirm(chainId: number, epoch: number, blocks: readonly ConfirmedBlock[]): Promise<CommitResult>;
-  /** Records what the registry's state showed about v1 revocations. Nothing if there was a commit after the given one. */
-  settle(chainId: number, epoch: number, settlements: readonly Settlement[], commits?: number): Promise<CommitResult>;
-  /** Discards what is recorded about a wallet's revocations from a block on, so that it is read again. */
-  unsettle(chainId: number, epoch: number, vault: Address, from: number): Promise<CommitResult>;
-  /** Takes or renews the lease of a chain if it is free, expired, or the holder's own. Returns the current holder. */
-  lease(chainId: number, holder: string, forMs: number): Promise<string>;
-  /** Releases the lease if this holder has it. */
-  release(chainId: number, holder: string): Promise<void>;
-  /** Derives every span of the chain again from its logs. */
-  rebuild(chainId: number): Promise<void>;
-
   /** The granting delegations that hold at the head, or held at the end of a block. */
   check(chainId: number, question: Question | AnyQuestion, block?: number): Promise<CheckResult<HeldDelegation>>;
   /** The same with the time and transaction of each. */
@@ -414,6 +385,39 @@ export interface Store {
   changes(query: ChangesQuery): Promise<ChangesPage>;
   /** The newest kept block at or before the time. No delegation changed between the two. */
   blockAt(chainId: number, timestamp: number): Promise<BlockAt>;
+}
+
+export interface Store extends ReplicatedReads {
+  /** Unique to this store. */
+  readonly id: string;
+  /** Null on SQLite. */
+  readonly notices: Notices | null;
+  /** Null if the database has no connections. */
+  pool(): PoolStatus | null;
+  /** The samples of all chains from a time on, in Unix seconds, ordered by chain and time. */
+  lags(since: number): Promise<LagSample[]>;
+  /** Becomes the only writer of the chain. A new chain starts at `firstBlock`. */
+  claim(chainId: number, firstBlock: number, partial?: boolean): Promise<ChainState>;
+  apply(batch: Batch): Promise<CommitResult>;
+  /** Updates the given fields of the chain's state. */
+  report(chainId: number, epoch: number, report: Report): Promise<ChainState>;
+  /** Keeps a sample of the chain's lag for a day. */
+  recordLag(epoch: number, sample: LagSample): Promise<void>;
+  /** Replaces the logs of blocks and derives the spans of their wallets again. */
+  repair(repair: Repair): Promise<CommitResult>;
+  /** Sets the times of kept blocks from their headers, and marks those whose logs are proven. */
+  confirm(chainId: number, epoch: number, blocks: readonly ConfirmedBlock[]): Promise<CommitResult>;
+  /** Records what the registry's state showed about v1 revocations. Nothing if there was a commit after the given one. */
+  settle(chainId: number, epoch: number, settlements: readonly Settlement[], commits?: number): Promise<CommitResult>;
+  /** Discards what is recorded about a wallet's revocations from a block on, so that it is read again. */
+  unsettle(chainId: number, epoch: number, vault: Address, from: number): Promise<CommitResult>;
+  /** Takes or renews the lease of a chain if it is free, expired, or the holder's own. Returns the current holder. */
+  lease(chainId: number, holder: string, forMs: number): Promise<string>;
+  /** Releases the lease if this holder has it. */
+  release(chainId: number, holder: string): Promise<void>;
+  /** Derives every span of the chain again from its logs. */
+  rebuild(chainId: number): Promise<void>;
+
   /** The newest kept block at or below a number. */
   newestBlock(chainId: number, atMost: number): Promise<BlockRef | null>;
   /** The kept blocks of a range in order, both ends included. */

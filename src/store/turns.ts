@@ -1,7 +1,37 @@
-// Runs work of several callers, so much at once. What waits has its turn caller by caller.
+// Queues in which callers take turns: who waits with many things gets no more of them done than who waits with one.
 
-import { createRounds } from './rounds.ts';
+export interface Rounds<Item> {
+  add(caller: string, item: Item): void;
+  /** The next item of the caller whose turn it is, of those that are ready. */
+  take(isReady?: (caller: string) => boolean): Item | undefined;
+  /** How many items of a caller wait. */
+  count(caller: string): number;
+}
 
+export function createRounds<Item>(): Rounds<Item> {
+  /** Items that wait, by caller, in the order of their turns. */
+  const waiting = new Map<string, Item[]>();
+  return {
+    add(caller, item) {
+      const own = waiting.get(caller);
+      if (own === undefined) waiting.set(caller, [item]);
+      else own.push(item);
+    },
+    take(isReady = () => true) {
+      for (const [caller, own] of waiting) {
+        if (!isReady(caller)) continue;
+        const item = own.shift();
+        waiting.delete(caller);
+        if (own.length > 0) waiting.set(caller, own);
+        return item;
+      }
+      return undefined;
+    },
+    count: (caller) => waiting.get(caller)?.length ?? 0,
+  };
+}
+
+/** Runs work of several callers, so much at once. What waits has its turn caller by caller. */
 export interface Turns {
   run<T>(caller: string, work: () => Promise<T>): Promise<T>;
   /** Whether work of the caller would run at once. */

@@ -1,7 +1,7 @@
 // Commits a range of blocks on top of a common ancestor, and rolls back what the index had above it.
 
-import { splitBlocks } from '../../store/split-blocks.ts';
 import type { Batch, BlockInput, BlockRef } from '../../store/store.ts';
+import { splitBlocks } from '../../store/write/apply.ts';
 import type { FollowerContext } from '../compare/context.ts';
 import type { Header } from '../rpc/node.ts';
 

@@ -2,7 +2,7 @@
 // all providers return them alike.
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
-import { jsonText } from '../../store/json.ts';
+import { jsonText } from '../../store/rows/cells.ts';
 import type { FollowerContext } from '../compare/context.ts';
 import { fetchProven, requireRoots } from '../prove/block.ts';
 import { provenWords } from '../prove/state.ts';

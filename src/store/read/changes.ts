@@ -4,20 +4,18 @@
 import type { Address } from '../../registry/delegation.ts';
 import type { Version } from '../../registry/versions.ts';
 import { comparePositions, endOfBlock, STEPS } from '../change-position.ts';
-import type { Engine, Param, Row } from '../engine.ts';
+import type { Dialect, Engine, Param, Row } from '../engine.ts';
+import { notIndexed } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { blockDecoder } from '../rows/block-row.ts';
-import { params } from '../rows/bulk.ts';
 import { decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
 import { CHAIN, chainDecoder } from '../rows/chain-row.ts';
 import { columns, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
+import { type SpanIndex, spansBy } from '../rows/span-index.ts';
+import { asNumber, limited, once, params } from '../rows/sql.ts';
 import type { AnswerBlock, Change, ChangePosition, ChangesPage, ChangesQuery, FinalPoint, Store } from '../store.ts';
-import { DETAILED } from './held-columns.ts';
-import { hashOf, LOOKED_UP, timeOf, transactionOf } from './lookups.ts';
-import { once } from './once.ts';
-import { notIndexed } from './refusals.ts';
-import { asNumber } from './unsettled.ts';
+import { DETAILED, hashOf, timeOf, transactionOf } from './held-columns.ts';
 
 /** Columns of the chain's row. */
 const OF_CHAIN = [
@@ -54,7 +52,7 @@ const CHANGE = columns(
   'since_transaction',
 );
 const ROW = columns(...CHANGE.names, ...CHAIN.names, ...OF_CHAIN);
-const { at } = ROW;
+const { col } = ROW;
 
 /** The step of the chain's row. */
 const CHAIN_STEP = -1;
@@ -83,42 +81,34 @@ const isNotEmpty = (span: string) => `(${span}.until_block IS NULL OR ${span}.si
 type Step = keyof typeof STEPS;
 const STEP_NAMES = Object.keys(STEPS) as Step[];
 
+/** What one scan finds its spans by: nothing but the chain, a wallet, or a contract. */
+type By = 'all' | 'from' | 'to' | 'contract';
+
 /** The two scans of spans: the one that the log at a position ended, and the one that it began. */
-const SCANS = {
+const SCANS: Readonly<Record<Step, ScanOfStep>> = {
   ended: {
     block: 's.until_block',
     log: 's.until_log',
-    condition: 's.until_block IS NOT NULL AND',
     order: 's.until_block, s.until_log, s.since_block, s.since_log',
     after: '$4, $5, $6, $7',
-    /** Finds a span that the same log began. */
-    neighbour: 'SELECT 1 FROM span n WHERE n.chain = $1 AND n.since_block = s.at_block AND n.since_log = s.at_log',
-    indexes: {
-      all: 'INDEXED BY span_until',
-      from: 'INDEXED BY span_until_from',
-      to: 'INDEXED BY span_until_to',
-      contract: 'INDEXED BY span_until_contract',
-    },
-    own: { all: 's.chain >= 0', from: 's.until_log >= 0', to: 's.until_block >= 0', contract: 'true' },
+    indexes: { all: 'until', from: 'until_from', to: 'until_to', contract: 'until_contract' },
   },
   began: {
     block: 's.since_block',
     log: 's.since_log',
-    condition: '',
     order: 's.since_block, s.since_log',
     after: '$8, $9',
-    /** Finds a span that the same log ended. */
-    neighbour: `SELECT 1 FROM span n INDEXED BY span_until WHERE n.chain = $1 /*pg AND n.chain >= 0*/
-      AND n.until_block = s.at_block AND n.until_log = s.at_log`,
-    indexes: {
-      all: '',
-      from: 'INDEXED BY span_granted',
-      to: 'INDEXED BY span_received',
-      contract: 'INDEXED BY span_since_contract',
-    },
-    own: { all: 'true', from: 's.since_block >= 0', to: 's.since_log >= 0', contract: 's.first_block >= 0' },
+    // All are found by the primary key.
+    indexes: { all: null, from: 'granted', to: 'received', contract: 'since_contract' },
   },
-} as const;
+};
+interface ScanOfStep {
+  readonly block: string;
+  readonly log: string;
+  readonly order: string;
+  readonly after: string;
+  readonly indexes: Readonly<Record<By, SpanIndex | null>>;
+}
 
 /** The filters, those that leave least first, and the scans of each: a wallet is on either side. */
 const FILTERS = {
@@ -129,36 +119,46 @@ const FILTERS = {
 } as const;
 type FilterName = keyof typeof FILTERS;
 
-/** Always true beside `column = value`. PostgreSQL expects fewer rows of the column's index with it, and prefers it to the primary key. */
-const closely = (column: string, value: string) => `/*pg AND ${column} BETWEEN ${value} AND ${value}*/`;
-
 /** The spans of an address, as its index has them. */
-const FOUND_BY = {
-  all: () => '',
-  from: (address: string, hash: string) =>
-    `AND s.cold = ${hash} ${closely('s.cold', hash)} AND s.from_addr = ${address}`,
-  to: (address: string, hash: string) => `AND s.hot = ${hash} ${closely('s.hot', hash)} AND s.to_addr = ${address}`,
-  contract: (address: string) =>
-    `AND s.contract = ${address} ${closely('s.contract', address)} AND length(s.contract) > 0`,
-} as const;
+function isFoundBy(dialect: Dialect['name'], by: By, address: string, hash: string): string {
+  // Always true beside `column = value`. PostgreSQL expects fewer rows of the column's index with it, and prefers it to the primary key.
+  const is = (column: string, value: string) =>
+    dialect === 'postgres'
+      ? `${column} = ${value} AND ${column} BETWEEN ${value} AND ${value}`
+      : `${column} = ${value}`;
+  switch (by) {
+    case 'all':
+      return '';
+    case 'from':
+      return `AND ${is('s.cold', hash)} AND s.from_addr = ${address}`;
+    case 'to':
+      return `AND ${is('s.hot', hash)} AND s.to_addr = ${address}`;
+    case 'contract':
+      return `AND ${is('s.contract', address)}`;
+  }
+}
 
 const onlyIf = (condition: string, expression: string) => `CASE WHEN ${condition} THEN ${expression} END`;
-const HAS_ENDED = `s.step = ${STEPS.ended}`;
-// PostgreSQL might read the whole table for an EXISTS.
-const hasNeighbour = (step: Step) => `coalesce((${SCANS[step].neighbour} AND ${isNotEmpty('n')} LIMIT 1), 0)`;
 
 /** Looked up for the changes of a page. What began has the same log twice: it is looked up once. */
-const OF_LOGS = {
-  at_hash: onlyIf('s.is_wanted = 1', hashOf('s.at_block')),
-  at_timestamp: onlyIf('s.is_wanted = 1', timeOf('s.at_block')),
-  at_transaction: onlyIf('s.is_wanted = 1', transactionOf('s.at_block', 's.at_log')),
-  has_neighbour: onlyIf(
-    's.is_wanted = 1',
-    `CASE WHEN ${HAS_ENDED} THEN ${hasNeighbour('ended')} ELSE ${hasNeighbour('began')} END`,
-  ),
-  since_time: onlyIf(`s.is_wanted = 1 AND ${HAS_ENDED}`, LOOKED_UP.since_time),
-  since_transaction: onlyIf(`s.is_wanted = 1 AND ${HAS_ENDED}`, LOOKED_UP.since_transaction),
-} as const;
+const ofLogs = (dialect: Dialect['name']) => {
+  const hasEnded = `s.step = ${STEPS.ended}`;
+  // A span that the same log began, or ended. PostgreSQL might read the whole table for an EXISTS.
+  const neighbour = (from: string) => `coalesce((SELECT 1 FROM ${from} AND ${isNotEmpty('n')} LIMIT 1), 0)`;
+  const begun = 'span n WHERE n.chain = $1 AND n.since_block = s.at_block AND n.since_log = s.at_log';
+  const ended = spansBy(dialect, 'until', 'n', 'n.chain = $1 AND n.until_log = s.at_log', { until: '= s.at_block' });
+  return {
+    at_hash: onlyIf('s.is_wanted = 1', hashOf('s.at_block')),
+    at_timestamp: onlyIf('s.is_wanted = 1', timeOf('s.at_block')),
+    at_transaction: onlyIf('s.is_wanted = 1', transactionOf('s.at_block', 's.at_log')),
+    has_neighbour: onlyIf(
+      's.is_wanted = 1',
+      `CASE WHEN ${hasEnded} THEN ${neighbour(begun)} ELSE ${neighbour(ended)} END`,
+    ),
+    since_time: onlyIf(`s.is_wanted = 1 AND ${hasEnded}`, DETAILED.expressions.since_time),
+    since_transaction: onlyIf(`s.is_wanted = 1 AND ${hasEnded}`, DETAILED.expressions.since_transaction),
+  };
+};
 
 /**
  * $2 and $3 are the revision and the stamp of the cursor, $4 to $9 where each scan continues, $10 is the limit, $11 to $13 are the
@@ -166,65 +166,66 @@ const OF_LOGS = {
  * addresses of the filters, and the hashes of the first one for its scans. What only the other filters leave out is read as a position:
  * a page never reads more than its limit.
  */
-export const changesStatement = once((isFinal: boolean, ...filters: readonly FilterName[]) => {
-  const chain = ROW.select({
-    step: String(CHAIN_STEP),
-    ...ofTable('c', CHAIN.names),
-    stamp: 'v.stamp',
-    void_from: VOID_FROM,
-    undo_number: 'u.number',
-    undo_hash: 'u.hash',
-    undo_timestamp: 'u.timestamp',
-    final_revision: 'f.revision',
-    final_stamp: 'f.stamp',
-    final_head: 'f.head',
-    final_rewritten: rewrittenFrom('f.revision'),
-  });
-  const [first, ...others] = filters;
-  const [address = '', ...rest] = params(14, filters.length);
-  const hashes = params(14 + filters.length, 2);
-  const wanted = others.map((name, turn) => FILTERS[name].matches(rest[turn] as string)).join(' AND ');
-  const scan = (step: Step, by: keyof typeof FOUND_BY, hash = '') => {
-    const { block, log, indexes, own, condition, order, after } = SCANS[step];
-    const selected = FOUND.select({
-      ...ofTable('s', FOUND.names),
-      step: String(STEPS[step]),
-      at_block: block,
-      at_log: log,
-      is_wanted: wanted === '' ? '1' : asNumber(wanted),
+export const changesStatement = once(
+  (dialect: Dialect['name'], isFinal: boolean, ...filters: readonly FilterName[]) => {
+    const chain = ROW.select({
+      step: String(CHAIN_STEP),
+      ...ofTable('c', CHAIN.names),
+      stamp: 'v.stamp',
+      void_from: VOID_FROM,
+      undo_number: 'u.number',
+      undo_hash: 'u.hash',
+      undo_timestamp: 'u.timestamp',
+      final_revision: 'f.revision',
+      final_stamp: 'f.stamp',
+      final_head: 'f.head',
+      final_rewritten: rewrittenFrom('f.revision'),
     });
-    return `/*pg (*/SELECT ${selected} FROM span s ${indexes[by]}
-      WHERE s.chain = $1 ${FOUND_BY[by](address, hash)} /*pg AND ${own[by]}*/
-        AND ${condition} (${order}) > (${after}) AND ${isNotEmpty('s')}
-        ${isFinal ? `AND ${block} <= (SELECT coalesce(h.verified, -1) FROM chain h WHERE h.chain = $1)` : ''}
-      /*pg ORDER BY ${order} LIMIT $10)*/`;
-  };
-  const scans = (first === undefined ? (['all'] as const) : FILTERS[first].scans).flatMap((by, turn) =>
-    STEP_NAMES.map((step) => scan(step, by, hashes[turn])),
-  );
-  // What ended began before, so the changes of one log are in the order of `since`. SQLite merges the scans as it reads them;
-  // PostgreSQL might sort a whole one, so each has its own limit there.
-  return `SELECT ${chain} FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
+    const [first, ...others] = filters;
+    const [address = '', ...rest] = params(14, filters.length);
+    const hashes = params(14 + filters.length, 2);
+    const wanted = others.map((name, turn) => FILTERS[name].matches(rest[turn] as string)).join(' AND ');
+    const scan = (step: Step, by: By, hash = '') => {
+      const { block, log, indexes, order, after } = SCANS[step];
+      const selected = FOUND.select({
+        ...ofTable('s', FOUND.names),
+        step: String(STEPS[step]),
+        at_block: block,
+        at_log: log,
+        is_wanted: wanted === '' ? '1' : asNumber(wanted),
+      });
+      const where = `s.chain = $1 ${isFoundBy(dialect, by, address, hash)} AND (${order}) > (${after}) AND ${isNotEmpty('s')}
+      ${isFinal ? `AND ${block} <= (SELECT coalesce(h.verified, -1) FROM chain h WHERE h.chain = $1)` : ''}`;
+      const index = indexes[by];
+      const spans = index === null ? `span s WHERE ${where}` : spansBy(dialect, index, 's', where);
+      return limited(dialect, `SELECT ${selected} FROM ${spans}`, order, '$10');
+    };
+    const scans = (first === undefined ? (['all'] as const) : FILTERS[first].scans).flatMap((by, turn) =>
+      STEP_NAMES.map((step) => scan(step, by, hashes[turn])),
+    );
+    // What ended began before, so the changes of one log are in the order of `since`.
+    return `SELECT ${chain} FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
       LEFT JOIN block u ON u.chain = c.chain AND u.number = ${UNDO_TO}
       LEFT JOIN revision f ON f.chain = c.chain AND f.revision = ${FINAL_REVISION} WHERE c.chain = $1
-    UNION ALL SELECT ${ROW.select({ ...ofTable('s', FOUND.names), ...OF_LOGS })}
+    UNION ALL SELECT ${ROW.select({ ...ofTable('s', FOUND.names), ...ofLogs(dialect) })}
       FROM (${scans.join(' UNION ALL ')} ORDER BY at_block, at_log, since_block, since_log LIMIT $10) AS s`;
-});
+  },
+);
 
-const decodeState = chainDecoder(at);
-const decodeUndo = blockDecoder({ number: at.undo_number, hash: at.undo_hash, timestamp: at.undo_timestamp });
-const decodeBlock = blockDecoder({ number: at.at_block, hash: at.at_hash, timestamp: at.at_timestamp });
-const decodeKey = keyDecoder(at);
+const decodeState = chainDecoder(col);
+const decodeUndo = blockDecoder({ number: col.undo_number, hash: col.undo_hash, timestamp: col.undo_timestamp });
+const decodeBlock = blockDecoder({ number: col.at_block, hash: col.at_hash, timestamp: col.at_timestamp });
+const decodeKey = keyDecoder(col);
 const decodeHeld = {
-  ended: DETAILED.decoder(at),
-  began: DETAILED.decoder({ ...at, since_time: at.at_timestamp, since_transaction: at.at_transaction }),
+  ended: DETAILED.decoder(col),
+  began: DETAILED.decoder({ ...col, since_time: col.at_timestamp, since_transaction: col.at_transaction }),
 };
 
 const positionOf = (row: Row): ChangePosition => ({
-  block: decodeNumber(row[at.at_block]),
-  logIndex: decodeNumber(row[at.at_log]),
-  step: decodeNumber(row[at.step]) === STEPS.ended ? 'ended' : 'began',
-  since: { block: decodeNumber(row[at.since_block]), logIndex: decodeNumber(row[at.since_log]) },
+  block: decodeNumber(row[col.at_block]),
+  logIndex: decodeNumber(row[col.at_log]),
+  step: decodeNumber(row[col.step]) === STEPS.ended ? 'ended' : 'began',
+  since: { block: decodeNumber(row[col.since_block]), logIndex: decodeNumber(row[col.since_log]) },
 });
 
 /** Where each scan continues. A log that has ended something may begin something too. */
@@ -237,14 +238,14 @@ function encodePosition({ block, logIndex, step, since }: ChangePosition): Param
 const decodeChange = (row: Row, { verified }: { readonly verified: number | null }): Change => {
   const position = positionOf(row);
   const block = decodeBlock(row);
-  const began = decodeFlag(row[at.has_neighbour]) ? 'changed' : 'began';
+  const began = decodeFlag(row[col.has_neighbour]) ? 'changed' : 'began';
   return {
     type: position.step === 'ended' ? 'ended' : began,
     position,
-    delegation: decodeHeld[position.step](decodeKey(decodeNumber(row[at.version]) as Version, row), row),
+    delegation: decodeHeld[position.step](decodeKey(decodeNumber(row[col.version]) as Version, row), row),
     block,
     logIndex: position.logIndex,
-    transactionHash: decodeHex(row[at.at_transaction]),
+    transactionHash: decodeHex(row[col.at_transaction]),
     isFinal: verified !== null && block.number <= verified,
   };
 };
@@ -277,14 +278,14 @@ export const createChanges =
     const cells = [chainId, seen.revision, seen.stamp, ...encodePosition(position), limit];
     cells.push(final.block, final.revision, final.stamp);
     cells.push(...encodeFilters(given, chainId, hash));
-    const statement = changesStatement(isFinal, ...given.map(([name]) => name));
+    const statement = changesStatement(engine.dialect.name, isFinal, ...given.map(([name]) => name));
     const [chainRow, ...rows] = await engine.rows(statement, cells);
     if (chainRow === undefined) throw notIndexed(chainId);
     const chain = decodeState(chainRow);
     if (chain.head === null) throw notIndexed(chainId);
     const revision = {
       revision: chain.revision,
-      stamp: decodeNumber(chainRow[at.stamp]),
+      stamp: decodeNumber(chainRow[col.stamp]),
       final: finalPointOf(chainRow),
     };
     const undo = after === null ? null : undoOf(chainRow, position);
@@ -295,9 +296,9 @@ export const createChanges =
     const end = isFinal ? (chain.verified ?? -1) : chain.head.number;
     const reported = found.filter(
       ({ row, position: reached }, turn) =>
-        decodeFlag(row[at.is_wanted]) &&
+        decodeFlag(row[col.is_wanted]) &&
         // If a log ended a span to begin the next one, only the second is reported, as changed.
-        (reached.step === 'began' || !decodeFlag(row[at.has_neighbour])) &&
+        (reached.step === 'began' || !decodeFlag(row[col.has_neighbour])) &&
         // What a wallet grants to itself is found on both sides.
         !isSame(found[turn - 1]?.position, reached),
     );
@@ -312,17 +313,17 @@ export const createChanges =
 
 /** The block after which everything is void for a reader that has reached a position. Null if nothing is. */
 function undoOf(chainRow: Row, position: ChangePosition): AnswerBlock | null {
-  const voidFrom = decodeNumberOrNull(chainRow[at.void_from]);
+  const voidFrom = decodeNumberOrNull(chainRow[col.void_from]);
   if (voidFrom === null || voidFrom > position.block) return null;
-  return decodeNumberOrNull(chainRow[at.undo_number]) === null ? GENESIS : decodeUndo(chainRow);
+  return decodeNumberOrNull(chainRow[col.undo_number]) === null ? GENESIS : decodeUndo(chainRow);
 }
 
 function finalPointOf(chainRow: Row): FinalPoint | null {
-  const revision = decodeNumberOrNull(chainRow[at.final_revision]);
+  const revision = decodeNumberOrNull(chainRow[col.final_revision]);
   if (revision === null) return null;
-  const rewritten = decodeNumberOrNull(chainRow[at.final_rewritten]) ?? Number.POSITIVE_INFINITY;
-  const block = Math.min(decodeNumber(chainRow[at.final_head]), rewritten - 1);
-  return { block, revision, stamp: decodeNumber(chainRow[at.final_stamp]) };
+  const rewritten = decodeNumberOrNull(chainRow[col.final_rewritten]) ?? Number.POSITIVE_INFINITY;
+  const block = Math.min(decodeNumber(chainRow[col.final_head]), rewritten - 1);
+  return { block, revision, stamp: decodeNumber(chainRow[col.final_stamp]) };
 }
 
 const isSame = (one: ChangePosition | undefined, other: ChangePosition) =>

@@ -1,104 +1,125 @@
 // Checks many questions as of one block in a few statements, and proves afterwards that history did not change meanwhile.
 
-import { type AnyQuestion, answer, faultOfQuestion, grantingKeys, type Question } from '../../registry/check.ts';
+import { type AnyQuestion, answer, grantingKeys, type Question } from '../../registry/check.ts';
 import type { Delegation } from '../../registry/delegation.ts';
-import { ALL_VERSIONS, hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
-import type { Engine, Param } from '../engine.ts';
-import { StoreError } from '../errors.ts';
+import { hasUnnamedRevocations } from '../../registry/versions.ts';
+import type { Dialect, Engine, Param } from '../engine.ts';
 import { findDispute } from '../halt.ts';
 import type { IndexHash } from '../index-hash.ts';
-import { decodeAmount, decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
+import { decodeAmount, decodeHex, decodeNumber, EMPTY, encodeHex } from '../rows/cells.ts';
 import { decodeDisputes } from '../rows/chain-row.ts';
-import { columns } from '../rows/columns.ts';
+import { type ColumnTypes, columns, ofTable } from '../rows/columns.ts';
+import { encodeKeyBetween, KEY_TYPES } from '../rows/key-columns.ts';
+import { arrayParams, once, params } from '../rows/sql.ts';
 import type { Store } from '../store.ts';
-import { CHUNK, checkManyStatement, encodeLookup, FOUND } from './check-many-statement.ts';
-import { historyChanged, requireIndexed } from './refusals.ts';
+import { requireQuestion } from './check.ts';
+import { heldSpans, type SpanCells } from './key-spans.ts';
+import { encodePinned, PINNED_NAMES, pinnedColumns, pinnedRequirement } from './pinned.ts';
 import { isPairUnsettled, unsettledBy } from './unsettled.ts';
 
-const STATE_SQL = 'SELECT head_number, revision, disputes FROM chain WHERE chain = $1';
-const PROOF = columns('first_block', 'head_number', 'revision', 'is_rewritten');
-/** $1 is the chain, $2 the block, $3 the revision, $4 its stamp or -1. */
-const PROOF_SQL = `SELECT ${PROOF.select({
-  first_block: 'c.first_block',
-  head_number: 'c.head_number',
-  revision: 'c.revision',
-  is_rewritten: `EXISTS (SELECT 1 FROM rewrite w WHERE w.chain = $1 AND w.revision > $3 AND w.from_block <= $2)
-    OR (NOT EXISTS (SELECT 1 FROM revision v WHERE v.chain = $1 AND v.revision = $3 AND v.stamp = $4) AND $4 >= 0)`,
-})} FROM chain c WHERE c.chain = $1`;
+/** What the statement takes for each delegation. */
+const TYPES: ColumnTypes = { hot: 'bigint', key: 'bigint', version: 'smallint', ...KEY_TYPES };
+const NAMES = Object.keys(TYPES);
+const FILLER: readonly Param[] = Object.values(TYPES).map((type) => (type === 'bytea' ? EMPTY : -1));
+/** The delegations of a statement of SQLite. The last one is filled up with what no span has. */
+const CHUNK = 256;
 
-const UNSETTLED_VAULTS = `SELECT DISTINCT r.vault ${unsettledBy('$2')}`;
-/** $1 is the chain, $2 the block. */
-const UNSETTLED_PAIR = `SELECT 1 FROM chain WHERE chain = $1
-  AND ${isPairUnsettled({ hot: '$3', from: '$4', to: '$5' }, '$2')}`;
+/** What the statement returns for each delegation that held: its position in the statement, and the amount. */
+const FOUND = columns('position', 'amount');
+
+/** $1 is the chain; as of another block than the head $2 is the block. The delegations follow. */
+export const checkManyStatement = once((dialect: Dialect['name'], isHead: boolean): string => {
+  const block = isHead ? null : '$2';
+  const first = isHead ? 2 : 3;
+  const cells: SpanCells = { ...ofTable('q', NAMES), chain: '$1' };
+  // PostgreSQL counts from 1 on.
+  const found = FOUND.select({ position: dialect === 'sqlite' ? 'q.position' : 'q.position - 1', amount: 's.amount' });
+  const names = `q (${NAMES.join(', ')}, position)`;
+  if (dialect === 'sqlite') {
+    const rows = Array.from(
+      { length: CHUNK },
+      (_, row) => `(${params(first + row * NAMES.length, NAMES.length).join(', ')}, ${row})`,
+    );
+    const spans = heldSpans(dialect, found, cells, block, 'q CROSS JOIN ');
+    return `WITH ${names} AS (VALUES ${rows.join(', ')}) ${spans.join(' UNION ALL ')}`;
+  }
+  // OFFSET 0 keeps PostgreSQL from reading the whole index once for all lookups, as it does while a table is small.
+  const spans = heldSpans(dialect, 's.amount', cells, block).map((select) => `(${select} OFFSET 0)`);
+  return `SELECT ${found} FROM unnest(${arrayParams(Object.values(TYPES), first)}) WITH ORDINALITY AS ${names}
+    CROSS JOIN LATERAL (${spans.join(' UNION ALL ')}) AS s`;
+});
+
+const STATE = columns(...PINNED_NAMES, 'revision', 'disputes');
+const STATE_SQL = `SELECT ${STATE.select({ ...pinnedColumns(null), revision: 'c.revision', disputes: 'c.disputes' })}
+  FROM chain c WHERE c.chain = $1`;
+const requirePinned = pinnedRequirement(STATE.col);
 
 const hasV1 = ({ version }: Question | AnyQuestion) => version === 'any' || hasUnnamedRevocations(version);
 
-/** The part of a delegation that `answer` looks at. */
-type Granted = Pick<Delegation, 'amount'>;
-type Lookups = Readonly<Record<Version, Param[][]>>;
-
 export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMany'] {
-  const checkMany: Store['checkMany'] = async (chainId, questions, at) => {
-    const lookups = encodeLookups(chainId, questions);
-    const [[headBefore, revision, disputes] = []] = await engine.rows(STATE_SQL, [chainId]);
-    // A replica may be behind, and catch up before the proof.
-    if (revision !== undefined && decodeNumber(revision) < (at.seen ?? at.revision))
-      throw historyChanged(chainId, at.block);
-    const isHead = decodeNumberOrNull(headBefore) === at.block;
-    const granting = await readGranting(chainId, lookups, at.block, isHead);
+  const dialect = engine.dialect.name;
+  const unsettledVaults = `SELECT DISTINCT r.vault ${unsettledBy(dialect, '$2')}`;
+  const unsettledPair = `SELECT 1 FROM chain WHERE chain = $1
+    AND ${isPairUnsettled(dialect, { hot: '$3', from: '$4', to: '$5' }, '$2')}`;
+
+  const checkMany: Store['checkMany'] = async (chainId, questions, pinned) => {
+    for (const question of questions) requireQuestion(question);
+    const readState = async () => {
+      const [state = []] = await engine.rows(STATE_SQL, encodePinned(chainId, pinned));
+      requirePinned(chainId, pinned.block, state);
+      return { state, revision: decodeNumber(state[STATE.col.revision]) };
+    };
+    const before = await readState();
+    const isHead = decodeNumber(before.state[STATE.col.head_number]) === pinned.block;
+    const granting = await readGranting(chainId, questions, isHead ? null : pinned.block);
     // Before the proof: a revocation that is settled meanwhile rewrites history.
-    const unsettled = await findUnsettled(chainId, questions, at.block);
-    const [proof = []] = await engine.rows(PROOF_SQL, [chainId, at.block, at.revision, at.stamp ?? -1]);
-    const head = decodeNumberOrNull(proof[PROOF.at.head_number]);
-    requireIndexed(chainId, at.block, decodeNumberOrNull(proof[PROOF.at.first_block]), head);
-    if (decodeFlag(proof[PROOF.at.is_rewritten])) throw historyChanged(chainId, at.block);
+    const unsettled = await findUnsettled(chainId, questions, pinned.block);
+    const { revision } = await readState();
     // A commit came between, perhaps one that a reorg has taken back since. What it ended held at the block, and was closed then.
-    if (isHead && decodeNumber(proof[PROOF.at.revision]) !== decodeNumber(revision))
-      return checkMany(chainId, questions, at);
-    const disputed = decodeDisputes(disputes);
+    if (isHead && revision !== before.revision) return checkMany(chainId, questions, pinned);
+    const disputed = decodeDisputes(before.state[STATE.col.disputes]);
     return questions.map((question, position) =>
-      unsettled.has(position) || findDispute(disputed, question)
-        ? null
-        : answer(question, granting.get(position) ?? []),
+      unsettled.has(position) || findDispute(disputed, question) ? null : answer(question, granting[position] ?? []),
     );
   };
 
-  function encodeLookups(chainId: number, questions: readonly (Question | AnyQuestion)[]): Lookups {
-    const lookups: Lookups = { 1: [], 2: [] };
-    for (const [position, question] of questions.entries()) {
-      const fault = faultOfQuestion(question);
-      if (fault !== null) throw new StoreError('bad-question', fault);
-      const cells = {
-        position,
-        hot: hash.hot(chainId, question.to),
-        from: encodeHex(question.from),
-        to: encodeHex(question.to),
-      };
-      for (const key of grantingKeys(question)) lookups[key.version].push(encodeLookup(cells, hash.key(key), key));
-    }
-    return lookups;
-  }
-
-  /** The delegations that held at the block, by the position of their question. */
+  /** The part that `answer` looks at of the delegations that held, by question. */
   async function readGranting(
     chainId: number,
-    lookups: Lookups,
-    block: number,
-    isHead: boolean,
-  ): Promise<ReadonlyMap<number, readonly Granted[]>> {
-    const granting = new Map<number, Granted[]>();
-    for (const version of ALL_VERSIONS) {
-      if (lookups[version].length === 0) continue;
-      const statement = checkManyStatement(version, isHead);
-      for (const row of await engine.many(statement, [chainId, block], lookups[version], CHUNK)) {
-        const position = decodeNumber(row[FOUND.at.position]);
-        const granted = { amount: decodeAmount(row[FOUND.at.amount]) };
-        const known = granting.get(position);
-        if (known === undefined) granting.set(position, [granted]);
-        else known.push(granted);
+    questions: readonly (Question | AnyQuestion)[],
+    block: number | null,
+  ): Promise<readonly Pick<Delegation, 'amount'>[][]> {
+    const granting: Pick<Delegation, 'amount'>[][] = questions.map(() => []);
+    const lookups: Param[][] = [];
+    /** The position of each lookup's question. */
+    const askedBy: number[] = [];
+    for (const [position, question] of questions.entries()) {
+      const [hot, from, to] = [hash.hot(chainId, question.to), encodeHex(question.from), encodeHex(question.to)];
+      for (const key of grantingKeys(question)) {
+        lookups.push([hot, hash.key(key), key.version, ...encodeKeyBetween(key, from, to)]);
+        askedBy.push(position);
+      }
+    }
+    const sql = checkManyStatement(dialect, block === null);
+    const shared = block === null ? [chainId] : [chainId, block];
+    const size = engine.readColumns === null ? CHUNK : lookups.length;
+    for (let from = 0; from < lookups.length; from += size) {
+      for (const row of await readChunk(sql, shared, lookups, from)) {
+        const position = askedBy[from + decodeNumber(row[FOUND.col.position])] as number;
+        granting[position]?.push({ amount: decodeAmount(row[FOUND.col.amount]) });
       }
     }
     return granting;
+  }
+
+  function readChunk(sql: string, shared: readonly Param[], lookups: readonly Param[][], from: number) {
+    if (engine.readColumns !== null) {
+      const arrays = NAMES.map((_, column) => lookups.map((cells) => cells[column] as Param));
+      return engine.readColumns(sql, shared, arrays);
+    }
+    const cells = [...shared];
+    for (let turn = from; turn < from + CHUNK; turn++) cells.push(...(lookups[turn] ?? FILLER));
+    return engine.rows(sql, cells);
   }
 
   /** The positions of questions whose answer depends on a revocation that is not settled. */
@@ -109,13 +130,13 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
   ): Promise<ReadonlySet<number>> {
     const found = new Set<number>();
     if (!questions.some(hasV1)) return found;
-    const rows = await engine.rows(UNSETTLED_VAULTS, [chainId, block]);
+    const rows = await engine.rows(unsettledVaults, [chainId, block]);
     const vaults = new Set<string>(rows.map(([vault]) => decodeHex(vault)));
     for (const [position, question] of vaults.size === 0 ? [] : questions.entries()) {
       const { from, to } = question;
       if (!hasV1(question) || !vaults.has(from)) continue;
       const pair = [hash.hot(chainId, to), encodeHex(from), encodeHex(to)];
-      if ((await engine.rows(UNSETTLED_PAIR, [chainId, block, ...pair])).length > 0) found.add(position);
+      if ((await engine.rows(unsettledPair, [chainId, block, ...pair])).length > 0) found.add(position);
     }
     return found;
   }

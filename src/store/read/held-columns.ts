@@ -3,23 +3,30 @@
 import type { DelegationKey } from '../../registry/delegation.ts';
 import type { Row } from '../engine.ts';
 import { decodeAmount, decodeHex, decodeNumber } from '../rows/cells.ts';
-import type { At } from '../rows/columns.ts';
+import type { Cols } from '../rows/columns.ts';
 import type { DetailedDelegation, HeldDelegation } from '../store.ts';
+
+/** Looks up a block or a log of the chain $1. PostgreSQL might read the whole table for a join. */
+const inTable = (table: string, column: string, condition: string) =>
+  `(SELECT t.${column} FROM ${table} t WHERE t.chain = $1 AND ${condition})`;
+export const hashOf = (block: string) => inTable('block', 'hash', `t.number = ${block}`);
+export const timeOf = (block: string) => inTable('block', 'timestamp', `t.number = ${block}`);
+export const transactionOf = (block: string, log: string) =>
+  inTable('log', 'transaction_hash', `t.block = ${block} AND t.log_index = ${log}`);
+
+export type HeldColumn = 'amount' | 'since_block' | 'since_log' | 'since_time' | 'since_transaction';
 
 /** How much a statement reads of the log that began a span: its position, or its time and transaction too. */
 export interface HeldColumns<D extends HeldDelegation> {
   readonly names: readonly HeldColumn[];
   readonly expressions: Readonly<Partial<Record<HeldColumn, string>>>;
-  readonly joins: string;
-  decoder(at: At<HeldColumn>): (key: DelegationKey, row: Row) => D;
+  readonly joins?: string;
+  decoder(col: Cols<HeldColumn>): (key: DelegationKey, row: Row) => D;
 }
-
-export type HeldColumn = 'amount' | 'since_block' | 'since_log' | 'since_time' | 'since_transaction';
 
 export const PLAIN: HeldColumns<HeldDelegation> = {
   names: ['amount', 'since_block', 'since_log'],
   expressions: { amount: 's.amount', since_block: 's.since_block', since_log: 's.since_log' },
-  joins: '',
   decoder:
     ({ amount, since_block, since_log }) =>
     (key, row) => ({
@@ -29,11 +36,13 @@ export const PLAIN: HeldColumns<HeldDelegation> = {
     }),
 };
 
-export const DETAILED: HeldColumns<DetailedDelegation> = {
+export const DETAILED = {
   names: [...PLAIN.names, 'since_time', 'since_transaction'],
-  expressions: { ...PLAIN.expressions, since_time: 'o.timestamp', since_transaction: 'g.transaction_hash' },
-  joins: `LEFT JOIN block o ON o.chain = s.chain AND o.number = s.since_block
-    LEFT JOIN log g ON g.chain = s.chain AND g.block = s.since_block AND g.log_index = s.since_log`,
+  expressions: {
+    ...PLAIN.expressions,
+    since_time: timeOf('s.since_block'),
+    since_transaction: transactionOf('s.since_block', 's.since_log'),
+  },
   decoder:
     ({ amount, since_block, since_log, since_time, since_transaction }) =>
     (key, row) => ({
@@ -46,4 +55,12 @@ export const DETAILED: HeldColumns<DetailedDelegation> = {
         transactionHash: decodeHex(row[since_transaction]),
       },
     }),
+} as const satisfies HeldColumns<DetailedDelegation>;
+
+/** The same by joins, which cost a list on SQLite a twentieth less. */
+export const JOINED: HeldColumns<DetailedDelegation> = {
+  ...DETAILED,
+  expressions: { ...PLAIN.expressions, since_time: 'o.timestamp', since_transaction: 'g.transaction_hash' },
+  joins: `LEFT JOIN block o ON o.chain = s.chain AND o.number = s.since_block
+    LEFT JOIN log g ON g.chain = s.chain AND g.block = s.since_block AND g.log_index = s.since_log`,
 };

@@ -2,13 +2,13 @@
 
 import type { Version } from '../../registry/versions.ts';
 import type { Dialect } from '../engine.ts';
+import { unsettledRevocation } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeHexOrNull, decodeNumber } from '../rows/cells.ts';
 import { PACKED_SQL, packedColumns } from '../rows/packed.ts';
+import { once } from '../rows/sql.ts';
 import type { ListPosition, ListSide, PackedDelegations, Store } from '../store.ts';
 import { encodeWallet, listScans, ORDER, requireList } from './list-scan.ts';
-import { once } from './once.ts';
-import { unsettledRevocation } from './refusals.ts';
 import { STATE, type StateReader, stateStatement } from './state-reader.ts';
 import { HEAD } from './unsettled.ts';
 
@@ -23,7 +23,13 @@ const NAMES = ['stamp', 'unsettled_vault', ...sideNames('incoming'), ...sideName
 /** Returns one row. As of the head all open spans hold, and no others. */
 export const listNowStatement = once(
   (dialect: Dialect['name'], version: Version, direction?: ListSide, after?: ListSide) => {
-    const { sides, limit, unsettledVault, scan } = listScans({ version, block: HEAD, first: 2, direction, after });
+    const { sides, limit, unsettledVault, scan } = listScans(dialect, {
+      version,
+      block: HEAD,
+      first: 2,
+      direction,
+      after,
+    });
     const withs = sides.map((side, turn) => {
       // Outgoing delegations are not read before the incoming ones end.
       const most = turn === 0 ? limit : `${limit} - (SELECT size FROM ${sides[0]})`;
@@ -56,23 +62,23 @@ export function createListNow(read: StateReader, dialect: Dialect['name'], hash:
     requireList(query);
     const { chainId, version, direction, after, limit } = query;
     const statement = listNowStatement(dialect, version, direction, after?.side);
-    const { at, sides } = statement;
+    const { col, sides } = statement;
     const { rows, state, head } = await read(chainId, statement, [chainId, ...encodeWallet(query, hash)]);
     const [row = []] = rows;
-    const vault = decodeHexOrNull(row[at.unsettled_vault]);
+    const vault = decodeHexOrNull(row[col.unsettled_vault]);
     if (vault !== null) throw unsettledRevocation(vault);
     const parts: PackedDelegations[] = [];
     let room = limit;
     let last: ListPosition | null = null;
     for (const side of sides) {
-      const count = decodeNumber(row[at[`${side}_count`]]);
+      const count = decodeNumber(row[col[`${side}_count`]]);
       if (count === 0) continue;
-      parts.push({ side, count, bytes: row[at[`${side}_bytes`]] as Uint8Array });
+      parts.push({ side, count, bytes: row[col[`${side}_bytes`]] as Uint8Array });
       room -= count;
       // The last span has the highest place. No other span of its delegation holds at the head.
-      const first = { block: decodeNumber(row[at[`${side}_block`]]), logIndex: decodeNumber(row[at[`${side}_log`]]) };
+      const first = { block: decodeNumber(row[col[`${side}_block`]]), logIndex: decodeNumber(row[col[`${side}_log`]]) };
       last = { side, first, since: AFTER_ALL };
     }
-    return { chain: state, block: head, stamp: decodeNumber(row[at.stamp]), parts, next: room > 0 ? null : last };
+    return { chain: state, block: head, stamp: decodeNumber(row[col.stamp]), parts, next: room > 0 ? null : last };
   };
 }

@@ -2,14 +2,15 @@
 
 import { isAddress } from '../../registry/delegation.ts';
 import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
-import type { Param } from '../engine.ts';
-import { StoreError } from '../errors.ts';
+import type { Dialect, Param } from '../engine.ts';
+import { requireLimit, StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
-import { params } from '../rows/bulk.ts';
 import { encodeHex } from '../rows/cells.ts';
 import { OTHER_WALLET } from '../rows/packed.ts';
+import { spansBy } from '../rows/span-index.ts';
+import { params } from '../rows/sql.ts';
 import type { ListQuery, ListSide } from '../store.ts';
-import { ALL_DELEGATES, HEAD, isBelowHead, mayHaveEnded, oneDelegate, unsettledBy } from './unsettled.ts';
+import { HEAD, isBelowHead, mayHaveEnded, unsettledBy } from './unsettled.ts';
 
 /** In the order of a list. `own` is the wallet's column. */
 export const SIDES = {
@@ -54,41 +55,39 @@ interface Scanned {
   readonly after: ListSide | undefined;
 }
 
-/** Always true. PostgreSQL expects fewer rows of the index with it, and prefers it to the primary key. */
-const BEFORE_HEAD = '/*pg AND s.first_block <= (SELECT h.head_number FROM chain h WHERE h.chain = $1)*/';
-
 /** The parts of a statement that reads a list. */
-export function listScans({ version, block, first, direction, after }: Scanned) {
+export function listScans(dialect: Dialect['name'], { version, block, first, direction, after }: Scanned) {
   const sides = sidesOf(direction, after);
   const [wallet = '', limit = '', ...rest] = params(first, 2 + sides.length + POSITION.length);
   const hashOf = (side: ListSide) => rest[sides.indexOf(side)] as string;
   const position = rest.slice(sides.length).join(', ');
-  const halves = {
-    open: 's.until_block IS NULL',
-    // Nothing has ended after the head, so a list as of the head never reads closed spans.
-    closed: `s.until_block IS NOT NULL AND ${isBelowHead(block)}`,
-  };
   const unsettled = sides.map((side) =>
     side === 'incoming'
-      ? mayHaveEnded(oneDelegate(hashOf(side), wallet), block)
-      : `(r.vault = ${wallet} AND ${mayHaveEnded(ALL_DELEGATES, block)})`,
+      ? mayHaveEnded(dialect, { hot: hashOf(side), to: wallet }, block)
+      : `(r.vault = ${wallet} AND ${mayHaveEnded(dialect, null, block)})`,
   );
   return {
     sides,
     limit,
     /** Selects a wallet whose unsettled revocation may decide the list. */
     unsettledVault: hasUnnamedRevocations(version)
-      ? `SELECT r.vault ${unsettledBy(block)} AND (${unsettled.join(' OR ')}) LIMIT 1`
+      ? `SELECT r.vault ${unsettledBy(dialect, block)} AND (${unsettled.join(' OR ')}) LIMIT 1`
       : null,
     /** Selects the spans `s` of one side that are open or closed. */
-    scan(side: ListSide, half: 'open' | 'closed', selected: string, joins = ''): string {
+    scan(side: ListSide, half: 'open' | 'closed', selected: string, joins?: string): string {
       const { hash: column, own, index } = SIDES[side];
-      return `SELECT ${selected} FROM span s INDEXED BY span_${half}_${index} ${joins}
-        WHERE s.${column} = ${hashOf(side)} /*pg AND s.${column} >= 0*/ AND s.chain = $1 AND s.version = ${version}
-          AND s.${own} = ${wallet} AND ${halves[half]}
-          ${block === HEAD ? BEFORE_HEAD : `AND s.first_block <= ${block}`}
-          ${side === after ? `AND (${ORDER}) > (${position})` : ''}
-          ${side === 'outgoing' && direction === undefined ? `AND s.${OTHER_WALLET[side]} <> ${wallet}` : ''}`;
+      const conditions = [
+        `s.${column} = ${hashOf(side)} AND s.chain = $1 AND s.version = ${version} AND s.${own} = ${wallet}`,
+      ];
+      // Nothing has ended after the head, so a list as of the head never reads closed spans.
+      if (half === 'closed') conditions.push(isBelowHead(block));
+      if (block !== HEAD) conditions.push(`s.first_block <= ${block}`);
+      // Always true. PostgreSQL expects fewer rows of the index with it, and prefers it to the primary key.
+      else if (dialect === 'postgres')
+        conditions.push('s.first_block <= (SELECT h.head_number FROM chain h WHERE h.chain = $1)');
+      if (side === after) conditions.push(`(${ORDER}) > (${position})`);
+      if (side === 'outgoing' && direction === undefined) conditions.push(`s.${OTHER_WALLET[side]} <> ${wallet}`);
+      return `SELECT ${selected} FROM ${spansBy(dialect, `${half}_${index}`, 's', conditions.join(' AND '), { joins })}`;
     },
   };
 }
@@ -100,6 +99,5 @@ export function requireList({ wallet, direction, after, limit }: Omit<ListQuery,
       'bad-question',
       `a position among the ${after.side} delegations is not in a list of ${direction} ones`,
     );
-  if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new StoreError('bad-question', `limit ${limit} is not 1 or more`);
+  requireLimit(limit);
 }

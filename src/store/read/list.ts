@@ -1,30 +1,68 @@
 // Lists a wallet's delegations as of a block, a page at a time: incoming, then outgoing, each in the order of places.
 
 import type { Version } from '../../registry/versions.ts';
-import type { Engine, Row } from '../engine.ts';
-import { StoreError } from '../errors.ts';
+import type { Dialect, Engine, Row } from '../engine.ts';
+import { requireBlockNumber, StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeNumber, decodeNumberOrNull } from '../rows/cells.ts';
-import { type At, columns, ofTable } from '../rows/columns.ts';
-import type { Filter, ListPage, ListPosition, ListQuery, ListSide } from '../store.ts';
-import { createHeadReads } from './at-head.ts';
-import type { ListRows } from './list-rows.ts';
+import { type Cols, columns, ofTable } from '../rows/columns.ts';
+import { KEY, type KeyColumn, keyDecoder } from '../rows/key-columns.ts';
+import { PACKED_SQL } from '../rows/packed.ts';
+import { limited, once } from '../rows/sql.ts';
+import type {
+  Filter,
+  HeldDelegation,
+  ListPage,
+  ListPosition,
+  ListQuery,
+  ListSide,
+  PackedDelegation,
+} from '../store.ts';
+import type { HeldColumn, HeldColumns } from './held-columns.ts';
 import { encodeWallet, listScans, ORDER, POSITION, requireList, SIDES } from './list-scan.ts';
-import { once } from './once.ts';
-import { AFTER_PINNED, encodePinned, pinnedColumns, pinnedRequirement } from './pinned.ts';
-import { requireBlockNumber } from './refusals.ts';
+import { AFTER_PINNED, createHeadReads, encodePinned, pinnedColumns, pinnedRequirement } from './pinned.ts';
 
-/** The driver of PostgreSQL returns a bigint as a text. A double is exact for all that are stored, and costs a third less. */
-const asDoubles = (names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, `s.${name} /*pg ::float8*/`]));
+type ListColumn = KeyColumn | HeldColumn | 'packed';
+
+/** The columns of a span `s`, and the decoder of a row. */
+export interface ListRows<D> {
+  readonly names: readonly ListColumn[];
+  expressions(side: ListSide): Readonly<Partial<Record<ListColumn, string>>>;
+  readonly joins?: string | undefined;
+  decoder(col: Cols<ListColumn>, version: Version): (row: Row, side: ListSide) => D;
+}
+
+export const decodedRows = <D extends HeldDelegation>(held: HeldColumns<D>): ListRows<D> => ({
+  names: [...KEY.names, ...held.names],
+  expressions: () => ({ ...ofTable('s', KEY.names), ...held.expressions }),
+  joins: held.joins,
+  decoder(col, version) {
+    const decodeKey = keyDecoder(col);
+    const decodeHeld = held.decoder(col);
+    return (row) => decodeHeld(decodeKey(version, row), row);
+  },
+});
+
+/** The bytes of each, for a list that is only written. */
+export const packedRows = (dialect: Dialect['name']): ListRows<PackedDelegation> => ({
+  names: ['packed', 'since_block', 'since_log'],
+  expressions: (side) => ({
+    packed: PACKED_SQL[dialect].one(side),
+    since_block: 's.since_block',
+    since_log: 's.since_log',
+  }),
+  decoder:
+    ({ packed }) =>
+    (row, side) => ({ side, bytes: row[packed] as Uint8Array }),
+});
 
 /** Returns the chain's row, then the spans in the order of the list. At the head no closed span can hold. */
-export const listStatement = <D>(rows: ListRows<D>) =>
+export const listStatement = <D>(dialect: Dialect['name'], rows: ListRows<D>) =>
   once((version: Version, isHead: boolean, direction?: ListSide, after?: ListSide) => {
     const row = columns('side', 'first_block', 'first_log', 'until_block', 'unsettled_vault', ...rows.names);
-    const { at } = row;
+    const { col } = row;
     const scanned = { version, block: '$2', first: AFTER_PINNED, direction, after } as const;
-    const { sides, limit, unsettledVault, scan } = listScans(scanned);
+    const { sides, limit, unsettledVault, scan } = listScans(dialect, scanned);
     const pinned = pinnedColumns(unsettledVault);
     // Mostly in columns of the spans: a column more costs something in each row.
     const chain = `SELECT ${row.select({
@@ -34,54 +72,58 @@ export const listStatement = <D>(rows: ListRows<D>) =>
       unsettled_vault: pinned.unsettled_vault,
     })} FROM chain c WHERE c.chain = $1`;
     const requirePinned = pinnedRequirement({
-      is_rewritten: at.side,
-      indexed_from: at.first_block,
-      head_number: at.first_log,
-      unsettled_vault: at.unsettled_vault,
+      is_rewritten: col.side,
+      indexed_from: col.first_block,
+      head_number: col.first_log,
+      unsettled_vault: col.unsettled_vault,
     });
+    // The driver of PostgreSQL returns a bigint as a text. A double is exact for all that are stored, and costs a third less. But two
+    // halves are merged by the columns themselves.
+    const hasDoubles = dialect === 'postgres' && isHead;
+    const doubles = hasDoubles ? Object.fromEntries(POSITION.map((name) => [name, `s.${name}::float8`])) : {};
     // Each scan is in the order of its index, so that SQLite merges the two halves and stops at the limit. Spans that did not
     // hold at the block are returned too: a page reads no more than its limit, however often a delegation changed.
     const spans = (side: ListSide, half: 'open' | 'closed') => {
       const selected = row.select({
         side: String(SIDES[side].code),
         ...ofTable('s', ['first_block', 'first_log', 'until_block']),
-        unsettled_vault: 'NULL /*pg ::bytea*/',
+        unsettled_vault: dialect === 'postgres' ? 'NULL::bytea' : 'NULL',
         ...rows.expressions(side),
-        // Two halves are merged by the columns themselves.
-        ...(isHead ? asDoubles(POSITION) : {}),
+        ...doubles,
       });
       return scan(side, half, selected, rows.joins);
     };
-    const sorted = (side: ListSide, half: 'open' | 'closed') =>
-      `/*pg (*/ ${spans(side, half)} /*pg ORDER BY ${ORDER} LIMIT ${limit})*/`;
     // One side after the other, without a common order: outgoing delegations are not read before the incoming ones end.
     const lists = sides.map((side) => {
+      const [open, closed] = (['open', 'closed'] as const).map((half) =>
+        limited(dialect, spans(side, half), ORDER, limit),
+      );
       const scans = isHead
         ? `${spans(side, 'open')} ORDER BY ${ORDER}`
-        : `${sorted(side, 'open')} UNION ALL ${sorted(side, 'closed')} ORDER BY ${POSITION.join(', ')}`;
+        : `${open} UNION ALL ${closed} ORDER BY ${POSITION.join(', ')}`;
       return `SELECT * FROM (${scans} LIMIT ${limit}) AS ${side}`;
     });
     return {
       sql: `${[chain, ...lists].join('\n UNION ALL ')} LIMIT ${limit} + 1`,
-      at,
+      col,
       requirePinned,
-      decodeHead: (chain: Row) => decodeNumber(chain[at.first_log]),
-      isAfter: rowComparison(at),
-      decodeSide: sideDecoder(at),
-      decodePosition: positionDecoder(at),
-      decodeRow: rows.decoder(at, version),
+      decodeHead: (chain: Row) => decodeNumber(chain[col.first_log]),
+      isAfter: rowComparison(col),
+      decodeSide: sideDecoder(col),
+      decodePosition: positionDecoder(col),
+      decodeRow: rows.decoder(col, version),
     };
   });
 
-type PositionColumns = At<'side' | (typeof POSITION)[number]>;
+type PositionColumns = Cols<'side' | (typeof POSITION)[number]>;
 
 const sideDecoder =
-  ({ side }: At<'side'>) =>
+  ({ side }: Cols<'side'>) =>
   (row: Row): ListSide =>
     decodeNumber(row[side]) === SIDES.incoming.code ? 'incoming' : 'outgoing';
 
-const positionDecoder = ({ first_block, first_log, since_block, since_log, ...at }: PositionColumns) => {
-  const decodeSide = sideDecoder(at);
+const positionDecoder = ({ first_block, first_log, since_block, since_log, ...col }: PositionColumns) => {
+  const decodeSide = sideDecoder(col);
   return (row: Row): ListPosition => ({
     side: decodeSide(row),
     first: { block: decodeNumber(row[first_block]), logIndex: decodeNumber(row[first_log]) },
@@ -106,7 +148,7 @@ export function createList<D>(
   hash: IndexHash,
   columnsOfRow: ListRows<D>,
 ): (query: ListQuery & Filter<D>) => Promise<ListPage<D>> {
-  const statementFor = listStatement(columnsOfRow);
+  const statementFor = listStatement(engine.dialect.name, columnsOfRow);
   const readAtHead = createHeadReads();
   return async (query) => {
     requireList(query);
@@ -119,7 +161,7 @@ export function createList<D>(
       statement.requirePinned(chainId, pinned.block, chain);
       return { statement, spans, head: statement.decodeHead(chain) };
     });
-    const { at, decodePosition } = statement;
+    const { col, decodePosition } = statement;
     const delegations: D[] = [];
     const rows: Row[] = [];
     let before: Row | undefined;
@@ -128,8 +170,8 @@ export function createList<D>(
       if (before !== undefined && !statement.isAfter(row, before))
         throw new StoreError('failed', 'The database returned a list out of order.');
       before = row;
-      const until = decodeNumberOrNull(row[at.until_block]);
-      if (decodeNumber(row[at.since_block]) > pinned.block || (until !== null && until <= pinned.block)) continue;
+      const until = decodeNumberOrNull(row[col.until_block]);
+      if (decodeNumber(row[col.since_block]) > pinned.block || (until !== null && until <= pinned.block)) continue;
       const delegation = statement.decodeRow(row, statement.decodeSide(row));
       if (matches !== undefined && !matches(delegation)) continue;
       delegations.push(delegation);

@@ -1,11 +1,11 @@
 // Reads as of a block that was chosen at an earlier revision: what they take, and when they must fail.
 
 import type { Param, Row } from '../engine.ts';
+import { historyChanged, requireIndexed, unsettledRevocation } from '../errors.ts';
 import { decodeFlag, decodeHexOrNull, decodeNumberOrNull } from '../rows/cells.ts';
-import type { At } from '../rows/columns.ts';
+import type { Cols } from '../rows/columns.ts';
+import { asNumber } from '../rows/sql.ts';
 import type { ListQuery } from '../store.ts';
-import { historyChanged, requireIndexed, unsettledRevocation } from './refusals.ts';
-import { asNumber } from './unsettled.ts';
 
 /** The first parameters of a statement: $1 is the chain, $2 the block, $3 to $5 are the revisions and the stamp. */
 export const encodePinned = (chainId: number, { block, revision, seen, stamp }: ListQuery['at']): Param[] => [
@@ -37,10 +37,28 @@ export const pinnedColumns = (unsettledVault: string | null): Record<PinnedName,
 
 /** Throws unless the chain's row allows an answer. */
 export const pinnedRequirement =
-  ({ indexed_from, head_number, is_rewritten, unsettled_vault }: At<PinnedName>) =>
+  ({ indexed_from, head_number, is_rewritten, unsettled_vault }: Cols<PinnedName>) =>
   (chainId: number, block: number, row: Row): void => {
     if (decodeFlag(row[is_rewritten])) throw historyChanged(chainId, block);
     requireIndexed(chainId, block, decodeNumberOrNull(row[indexed_from]), decodeNumberOrNull(row[head_number]));
     const vault = decodeHexOrNull(row[unsettled_vault]);
     if (vault !== null) throw unsettledRevocation(vault);
   };
+
+/**
+ * Reads without closed spans as of the head, where none can hold, and with them as of any other block. The head is guessed from the last
+ * read. If the guess was wrong, what held at the block may have ended since: it is read again.
+ */
+export function createHeadReads(): <F extends { readonly head: number }>(
+  chainId: number,
+  block: number,
+  read: (isHead: boolean) => Promise<F>,
+) => Promise<F> {
+  const heads = new Map<number, number>();
+  return async (chainId, block, read) => {
+    const isHead = block >= (heads.get(chainId) ?? 0);
+    const found = await read(isHead);
+    heads.set(chainId, found.head);
+    return isHead && found.head > block ? read(false) : found;
+  };
+}

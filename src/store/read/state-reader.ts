@@ -1,11 +1,11 @@
 // Reads rows together with the chain's state of the same snapshot. The state is only read again after a new commit.
 
 import type { Engine, Param, Row } from '../engine.ts';
+import { notIndexed } from '../errors.ts';
 import { decodeNumber } from '../rows/cells.ts';
 import { CHAIN, chainDecoder } from '../rows/chain-row.ts';
-import { type At, columns, type Expressions, ofTable } from '../rows/columns.ts';
+import { type Cols, columns, type Expressions, ofTable } from '../rows/columns.ts';
 import type { BlockRef, ChainState } from '../store.ts';
-import { notIndexed } from './refusals.ts';
 
 type StateColumn = 'commit_id' | (typeof CHAIN.names)[number];
 
@@ -17,7 +17,7 @@ export const STATE: Readonly<Record<StateColumn, string>> = {
 
 /** A statement whose first row is the chain's. */
 export interface StateStatement<Name extends string> {
-  readonly at: At<Name>;
+  readonly col: Cols<Name>;
   /** Returns the commit id and the named columns. */
   readonly sql: string;
   /** Returns the chain's state too. */
@@ -35,13 +35,13 @@ export function stateStatement<const Name extends string>(
   const short = columns<Name | 'commit_id'>('commit_id', ...names);
   // The state comes last, so every other column has the same position in both.
   const long = columns<Name | StateColumn>('commit_id', ...names, ...CHAIN.names);
-  const { at } = short;
+  const { col } = short;
   return {
-    at,
+    col,
     sql: build(short.select),
     sqlWithState: build(long.select),
-    decodeCommit: (row) => decodeNumber(row[at.commit_id]),
-    decodeState: chainDecoder(long.at),
+    decodeCommit: (row) => decodeNumber(row[col.commit_id]),
+    decodeState: chainDecoder(long.col),
   };
 }
 
@@ -91,7 +91,7 @@ export function createStatesReader(
   decodeChainId: (row: Row) => number,
 ): (read: (sql: string) => Promise<Row[]>) => Promise<RowsWithStates> {
   const known = new Map<number, KnownState>();
-  const isChain = (row: Row) => row[statement.at['commit_id'] as number] !== null;
+  const isChain = (row: Row) => row[statement.col['commit_id'] as number] !== null;
   return async (read) => {
     let all = await read(statement.sql);
     const isKnown = (row: Row) => statement.decodeCommit(row) === known.get(decodeChainId(row))?.commit;

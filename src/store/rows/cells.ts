@@ -44,3 +44,9 @@ export function encodeRights(rights: Bytes32): Uint8Array {
 }
 
 export const decodeRights = (cell: Cell): Bytes32 => `0x${(cell as Uint8Array).toHex().padEnd(64, '0')}`;
+
+/** JSON that preserves bigints. */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? { bigint: String(one) } : one));
+export const readJson = (text: string): unknown =>
+  JSON.parse(text, (_, one) => (typeof one?.bigint === 'string' ? BigInt(one.bigint) : one));

@@ -2,9 +2,8 @@
 
 import type { Cell, Row } from '../engine.ts';
 import type { Dispute, Halt } from '../halt.ts';
-import { readJson } from '../json.ts';
 import type { ChainState } from '../store.ts';
-import { decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, decodeTextOrNull } from './cells.ts';
+import { decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, decodeTextOrNull, readJson } from './cells.ts';
 import { columns } from './columns.ts';
 
 export const CHAIN = columns(
@@ -34,36 +33,36 @@ export function decodeDisputes(cell: Cell | undefined): readonly Dispute[] {
   return text === null ? NO_DISPUTES : (readJson(text) as Dispute[]);
 }
 
-export function chainDecoder(at: typeof CHAIN.at) {
+export function chainDecoder(col: typeof CHAIN.col) {
   return (row: Row): ChainState => {
-    const headNumber = decodeNumberOrNull(row[at.head_number]);
-    const halt = decodeTextOrNull(row[at.halt]);
+    const headNumber = decodeNumberOrNull(row[col.head_number]);
+    const halt = decodeTextOrNull(row[col.halt]);
     return {
-      chainId: decodeNumber(row[at.chain]),
-      epoch: decodeNumber(row[at.epoch]),
-      firstBlock: decodeNumber(row[at.first_block]),
+      chainId: decodeNumber(row[col.chain]),
+      epoch: decodeNumber(row[col.epoch]),
+      firstBlock: decodeNumber(row[col.first_block]),
       head:
         headNumber === null
           ? null
           : {
               number: headNumber,
-              hash: decodeHex(row[at.head_hash]),
-              timestamp: decodeNumber(row[at.head_timestamp]),
+              hash: decodeHex(row[col.head_hash]),
+              timestamp: decodeNumber(row[col.head_timestamp]),
             },
-      verified: decodeNumberOrNull(row[at.verified]),
-      revision: decodeNumber(row[at.revision]),
-      commits: decodeNumber(row[at.commits]),
-      confirmedAt: decodeNumberOrNull(row[at.confirmed_at]),
-      tip: decodeNumberOrNull(row[at.tip]),
+      verified: decodeNumberOrNull(row[col.verified]),
+      revision: decodeNumber(row[col.revision]),
+      commits: decodeNumber(row[col.commits]),
+      confirmedAt: decodeNumberOrNull(row[col.confirmed_at]),
+      tip: decodeNumberOrNull(row[col.tip]),
       halt: halt === null ? null : (readJson(halt) as Halt),
-      confirmed: decodeNumberOrNull(row[at.confirmed]),
-      partial: decodeFlag(row[at.partial]),
-      proving: decodeFlag(row[at.proving]),
-      provable: row[at.provable] === null ? null : decodeFlag(row[at.provable]),
-      disputes: decodeDisputes(row[at.disputes]),
+      confirmed: decodeNumberOrNull(row[col.confirmed]),
+      partial: decodeFlag(row[col.partial]),
+      proving: decodeFlag(row[col.proving]),
+      provable: row[col.provable] === null ? null : decodeFlag(row[col.provable]),
+      disputes: decodeDisputes(row[col.disputes]),
     };
   };
 }
 
 /** Decodes a row of `SELECT ${CHAIN.sql}`. */
-export const decodeChain = chainDecoder(CHAIN.at);
+export const decodeChain = chainDecoder(CHAIN.col);

@@ -4,7 +4,7 @@ import { columns, ofTable } from './columns.ts';
 test('a column has the same position in the select list and in the row', () => {
   const row = columns('number', 'hash', 'timestamp');
   expect(row.sql).toBe('number, hash, timestamp');
-  expect(row.sql.split(', ')[row.at.hash]).toBe('hash');
+  expect(row.sql.split(', ')[row.col.hash]).toBe('hash');
 });
 
 test('a column without an expression is NULL, and an expression without a column is left out', () => {

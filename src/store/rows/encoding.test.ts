@@ -25,7 +25,7 @@ test('every bytes32 of rights comes back', () => {
 });
 
 test('every recorded event comes back from its columns', () => {
-  const decodeEvent = eventDecoder(columns('version', ...KEY.names, 'amount').at);
+  const decodeEvent = eventDecoder(columns('version', ...KEY.names, 'amount').col);
   for (const { blocks } of RECORDINGS) {
     for (const { event } of blocks.flatMap((block) => blockInput(block).logs)) {
       expect(decodeEvent(encodeEvent(event))).toEqual(event);

@@ -13,7 +13,7 @@ import {
   encodeRights,
   encodeUint,
 } from './cells.ts';
-import { type At, type ColumnTypes, columnsOf } from './columns.ts';
+import { type Cols, type ColumnTypes, columnsOf } from './columns.ts';
 
 /** In the order of `KeyCells`. */
 export const KEY_TYPES = {
@@ -38,7 +38,14 @@ export type KeyCells = [
 ];
 
 /** The contract's own numbers, and 6 for the token of v1. */
-const KIND_CODES: Readonly<Record<Kind, number>> = { ALL: 1, CONTRACT: 2, ERC721: 3, ERC20: 4, ERC1155: 5, TOKEN: 6 };
+export const KIND_CODES: Readonly<Record<Kind, number>> = {
+  ALL: 1,
+  CONTRACT: 2,
+  ERC721: 3,
+  ERC20: 4,
+  ERC1155: 5,
+  TOKEN: 6,
+};
 const KIND_OF_CODE: Readonly<Record<number, Kind>> = Object.fromEntries(
   Object.entries(KIND_CODES).map(([kind, code]) => [code, kind as Kind]),
 );
@@ -68,8 +75,8 @@ export const encodeKeyBetween = (key: DelegationKey, from: Uint8Array, to: Uint8
   key.rights === null || key.rights === NO_RIGHTS ? EMPTY : encodeRights(key.rights),
 ];
 
-export function keyDecoder(at: At<KeyColumn>) {
-  const { kind, from_addr, to_addr, contract, token_id, rights } = at;
+export function keyDecoder(col: Cols<KeyColumn>) {
+  const { kind, from_addr, to_addr, contract, token_id, rights } = col;
   return (version: Version, row: Row): DelegationKey => {
     const name = decodeKind(row[kind]);
     const has = KINDS[name];

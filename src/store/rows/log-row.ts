@@ -5,7 +5,7 @@ import type { RegistryEvent } from '../../registry/event.ts';
 import type { Version } from '../../registry/versions.ts';
 import type { Row } from '../engine.ts';
 import { decodeHex, decodeHexOrNull, decodeNumber, decodeUint, EMPTY, encodeAmount, encodeHex } from './cells.ts';
-import { type At, type ColumnTypes, columnsOf } from './columns.ts';
+import { type Cols, type ColumnTypes, columnsOf } from './columns.ts';
 import { encodeKey, KEY_TYPES, type KeyCells, type KeyColumn, keyDecoder } from './key-columns.ts';
 
 /** In the order in which a log is inserted. */
@@ -31,7 +31,7 @@ export interface StoredLog {
 
 /** Codes of `kind` beyond those of delegations. */
 const VAULT_REVOKED = 7;
-export const DELEGATE_REVOKED = 8;
+const DELEGATE_REVOKED = 8;
 /** The amount of a grant of a kind that has none. The amount of an end is empty. */
 const ONE = new Uint8Array([1]);
 
@@ -51,9 +51,9 @@ export function encodeEvent(event: RegistryEvent): [version: Version, ...key: Ke
   }
 }
 
-export function eventDecoder(at: At<'version' | KeyColumn | 'amount'>) {
-  const decodeKey = keyDecoder(at);
-  const { version, kind, from_addr, to_addr, amount } = at;
+export function eventDecoder(col: Cols<'version' | KeyColumn | 'amount'>) {
+  const decodeKey = keyDecoder(col);
+  const { version, kind, from_addr, to_addr, amount } = col;
   return (row: Row): RegistryEvent => {
     const code = decodeNumber(row[kind]);
     if (code === VAULT_REVOKED) return { type: 'vaultRevoked', from: decodeHex(row[from_addr]) };
@@ -68,9 +68,9 @@ export function eventDecoder(at: At<'version' | KeyColumn | 'amount'>) {
   };
 }
 
-export function logDecoder(at: typeof LOG.at) {
-  const decodeEvent = eventDecoder(at);
-  const { block, log_index, transaction_hash, revoked } = at;
+export function logDecoder(col: typeof LOG.col) {
+  const decodeEvent = eventDecoder(col);
+  const { block, log_index, transaction_hash, revoked } = col;
   return (row: Row): StoredLog => ({
     block: decodeNumber(row[block]),
     logIndex: decodeNumber(row[log_index]),
@@ -81,4 +81,8 @@ export function logDecoder(at: typeof LOG.at) {
 }
 
 /** Decodes a row of `SELECT ${LOG.sql}`. */
-export const decodeLog = logDecoder(LOG.at);
+export const decodeLog = logDecoder(LOG.col);
+
+/** The v1 revocations of the wallet in $2, of the chain in $1, that name no delegate. */
+export const REVOCATION_LOGS = `FROM log WHERE chain = $1 AND version = 1 AND kind = ${DELEGATE_REVOKED}
+  AND from_addr = $2 AND to_addr = $2 AND revoked IS NULL`;

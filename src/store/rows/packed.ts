@@ -1,12 +1,22 @@
 // A delegation of a wallet as one run of bytes, for lists that are only written: kind, length of the token id, the other wallet, letter
 // case, contract if it has one, token id. The database joins many of them into one cell, which costs far less than as many rows.
 
-import { CASING_BYTES } from '../../registry/checksum.ts';
+import { CASING_BYTES, writeCasing } from '../../registry/checksum.ts';
 import { type DelegationKey, KINDS, type Kind } from '../../registry/delegation.ts';
 import type { Dialect } from '../engine.ts';
 import type { ListSide } from '../store.ts';
-import { CASING_AT, encodeCasing } from './casing.ts';
-import { decodeKind, encodeKey } from './key-columns.ts';
+import { decodeKind, encodeKey, type KeyCells } from './key-columns.ts';
+
+/** Where the letter case of each address begins: of both wallets, and of the contract if there is one. */
+export const CASING_AT = { from: 0, to: CASING_BYTES, contract: 2 * CASING_BYTES } as const;
+
+export function encodeCasing([, from, to, contract]: KeyCells): Uint8Array {
+  const casing = new Uint8Array(contract.length === 0 ? CASING_AT.contract : CASING_AT.contract + CASING_BYTES);
+  writeCasing(from, casing, CASING_AT.from);
+  writeCasing(to, casing, CASING_AT.to);
+  if (contract.length > 0) writeCasing(contract, casing, CASING_AT.contract);
+  return casing;
+}
 
 const ADDRESS_BYTES = 20;
 const OTHER = 2;

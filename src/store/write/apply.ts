@@ -1,19 +1,13 @@
 // Commits a batch: an optional rollback, then new blocks, their logs, spans and settlements, and the new head.
 
 import { StoreError } from '../errors.ts';
-import { jsonText } from '../json.ts';
 import { BLOCK, decodeBlock } from '../rows/block-row.ts';
-import { encodeHex } from '../rows/cells.ts';
-import { splitBlocks } from '../split-blocks.ts';
-import { stampRevision } from '../stamp.ts';
+import { encodeHex, jsonText } from '../rows/cells.ts';
 import type { Batch, ChainState, CommitResult } from '../store.ts';
-import type { ChainWriter } from './chain-writer.ts';
+import { type ChainWriter, lockChain, recordRewrite, stampRevision } from './chain-writer.ts';
 import { deriveBlocks } from './derive.ts';
 import { insertBlocks, insertLogs } from './insert.ts';
-import { lockChain } from './lock-chain.ts';
-import { pruneBlocks } from './prune-blocks.ts';
-import { recordRewrite } from './rewrite.ts';
-import { rollBack } from './rollback.ts';
+import { pruneBlocks, rollBack } from './rollback.ts';
 import { addSettledEnds, recordSettlements } from './settle.ts';
 
 /** Logs per statement: what a client computes between two of them must take much less than the server lets it idle. */
@@ -40,7 +34,7 @@ export async function apply(writer: ChainWriter, batch: Batch): Promise<CommitRe
 
   const state = stateAfter(before, batch);
   if (changedFrom !== null) await recordRewrite(tx, before, changedFrom);
-  if ((state.verified ?? -1) > (before.verified ?? -1)) await pruneBlocks(tx, before, state.verified ?? -1);
+  if ((state.verified ?? -1) > (before.verified ?? -1)) await pruneBlocks(writer, before, state.verified ?? -1);
   if (state.revision !== before.revision) await stampRevision(tx, state);
   await writeState(writer, state);
   return { state };
@@ -51,8 +45,8 @@ function rejectBatch(chainId: number, why: string): never {
 }
 
 /** Lets only the newest writer pass, and only if it built its batch on the stored head. */
-async function lockAtHead({ tx, chainId }: ChainWriter, { epoch, after }: Batch): Promise<ChainState> {
-  const state = await lockChain(tx, chainId, epoch);
+async function lockAtHead(writer: ChainWriter, { chainId, epoch, after }: Batch): Promise<ChainState> {
+  const state = await lockChain(writer, epoch);
   if (state.head?.number !== after?.number || state.head?.hash !== after?.hash) {
     const [stored, built] = [state.head, after].map((block) =>
       block ? `block ${block.number} (${block.hash})` : 'no block',
@@ -111,4 +105,22 @@ async function writeState({ tx, chainId }: ChainWriter, state: ChainState): Prom
       proving ? 1 : 0,
     ],
   );
+}
+
+/** Splits whole blocks into parts of at most this many logs; a larger block is a part of its own. There is always one part. */
+export function splitBlocks<Block extends { readonly logs: readonly unknown[] }>(
+  blocks: readonly Block[],
+  maxLogs: number,
+): Block[][] {
+  const parts: Block[][] = [[]];
+  let logs = 0;
+  for (const block of blocks) {
+    if (logs > 0 && logs + block.logs.length > maxLogs) {
+      parts.push([]);
+      logs = 0;
+    }
+    parts.at(-1)?.push(block);
+    logs += block.logs.length;
+  }
+  return parts;
 }

@@ -1,9 +1,75 @@
-import type { WriteTransaction } from '../engine.ts';
-import type { IndexHash } from '../index-hash.ts';
+// A write transaction on one chain. Only the newest writer of a chain may commit: every earlier one is fenced off by its epoch.
+//
+// Commits and revisions are stamped with random numbers. After a restored backup, or a failover that lost commits, their counts
+// repeat; an equal stamp means the same history up to that point.
 
-/** A write transaction on one chain. */
+import type { WriteTransaction } from '../engine.ts';
+import { StoreError } from '../errors.ts';
+import type { IndexHash } from '../index-hash.ts';
+import { CHAIN, decodeChain } from '../rows/chain-row.ts';
+import type { ChainState } from '../store.ts';
+
 export interface ChainWriter {
   readonly tx: WriteTransaction;
   readonly chainId: number;
   readonly hash: IndexHash;
+}
+
+/** Below 2^52, so that its sum with a count is exact. */
+function drawStamp(): number {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high % 2 ** 20) * 2 ** 32 + low;
+}
+
+/** Makes a writer the only one of its chain. */
+export async function claim({ tx, chainId }: ChainWriter, firstBlock: number, partial: boolean): Promise<ChainState> {
+  const [row = []] = await tx.rows(
+    `INSERT INTO chain (chain, epoch, first_block, revision, commits, stamp, partial) VALUES ($1, 1, $2, 0, 0, $3, $4)
+      ON CONFLICT (chain) DO UPDATE SET epoch = chain.epoch + 1, commits = chain.commits + 1, stamp = excluded.stamp
+      RETURNING ${CHAIN.sql}`,
+    [chainId, firstBlock, drawStamp(), partial ? 1 : 0],
+  );
+  const state = decodeChain(row);
+  if (state.epoch === 1) await stampRevision(tx, state);
+  return state;
+}
+
+/** Counts the commit and holds the chain's row until the transaction ends. Without an epoch, whoever follows the chain. */
+export async function lockChain({ tx, chainId }: ChainWriter, epoch?: number): Promise<ChainState> {
+  const isWriter = epoch === undefined ? '' : 'AND epoch = $3';
+  const [row] = await tx.rows(
+    `UPDATE chain SET commits = commits + 1, stamp = $2 WHERE chain = $1 ${isWriter} RETURNING ${CHAIN.sql}`,
+    [chainId, drawStamp(), ...(epoch === undefined ? [] : [epoch])],
+  );
+  if (row !== undefined) return decodeChain(row);
+  const [chain] = await tx.rows('SELECT 1 FROM chain WHERE chain = $1', [chainId]);
+  if (chain === undefined) throw new StoreError('not-started', `Chain ${chainId} is not in this store.`);
+  throw new StoreError('overtaken', `Chain ${chainId}: another writer has claimed the chain since epoch ${epoch}.`);
+}
+
+/** Stamps a new revision of a chain. */
+export const stampRevision = (tx: WriteTransaction, { chainId, revision, head }: ChainState) =>
+  tx.run('INSERT INTO revision (chain, revision, stamp, head) VALUES ($1, $2, $3, $4)', [
+    chainId,
+    revision,
+    drawStamp(),
+    head?.number ?? 0,
+  ]);
+
+/** Records that answers from a block on may differ from those of earlier revisions. */
+export async function recordRewrite(tx: WriteTransaction, before: ChainState, fromBlock: number): Promise<void> {
+  await tx.run('INSERT INTO rewrite (chain, revision, from_block) VALUES ($1, $2, $3)', [
+    before.chainId,
+    before.revision + 1,
+    fromBlock,
+  ]);
+}
+
+/** Starts a new revision after stored history changed. Lists that were pinned at or after the block must start again. */
+export async function rewriteFrom(tx: WriteTransaction, before: ChainState, fromBlock: number): Promise<ChainState> {
+  await recordRewrite(tx, before, fromBlock);
+  const state = { ...before, revision: before.revision + 1 };
+  await stampRevision(tx, state);
+  await tx.run('UPDATE chain SET revision = $2 WHERE chain = $1', [before.chainId, state.revision]);
+  return state;
 }

@@ -7,17 +7,14 @@ import { StoreError, type StoreErrorCode } from '../errors.ts';
 import { decodeHex, encodeHex } from '../rows/cells.ts';
 import { decodeLog, LOG } from '../rows/log-row.ts';
 import type { BlockInput, ChainState, CommitResult, Repair } from '../store.ts';
-import type { ChainWriter } from './chain-writer.ts';
-import { setConfirmed } from './confirm.ts';
+import { type ChainWriter, lockChain, rewriteFrom } from './chain-writer.ts';
 import { type DerivedWallet, deriveWallets } from './derive.ts';
-import { insertBlocks, insertLogs } from './insert.ts';
-import { lockChain } from './lock-chain.ts';
-import { rewriteFrom } from './rewrite.ts';
-import { discardSettlements } from './unsettle.ts';
+import { insertBlocks, insertLogs, setConfirmed } from './insert.ts';
+import { discardSettlements } from './settle.ts';
 
 export async function repair(writer: ChainWriter, { epoch, blocks }: Repair): Promise<CommitResult> {
   const { tx, chainId } = writer;
-  const before = await lockChain(tx, chainId, epoch);
+  const before = await lockChain(writer, epoch);
   const [lowest] = blocks;
   if (lowest === undefined) return { state: before };
   const wallets = new Map<string, DerivedWallet & { readonly from: number }>();

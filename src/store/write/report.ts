@@ -1,23 +1,19 @@
-// Writes what the follower knows about its chain, apart from delegations.
+// Writes what the follower knows about its chain, apart from delegations: its state, its lag, and who follows it.
 
-import type { WriteTransaction } from '../engine.ts';
-import { jsonText } from '../json.ts';
-import type { ChainState, Report } from '../store.ts';
-import { lockChain } from './lock-chain.ts';
+import type { Engine } from '../engine.ts';
+import { LAG_KEPT_SECONDS, type LagSample } from '../lag.ts';
+import { jsonText } from '../rows/cells.ts';
+import type { ChainState, Report, Store } from '../store.ts';
+import { type ChainWriter, lockChain } from './chain-writer.ts';
 
-export async function report(
-  tx: WriteTransaction,
-  chainId: number,
-  epoch: number,
-  changes: Report,
-): Promise<ChainState> {
-  const before = await lockChain(tx, chainId, epoch);
+export async function report(writer: ChainWriter, epoch: number, changes: Report): Promise<ChainState> {
+  const before = await lockChain(writer, epoch);
   const { confirmedAt, tip, halt, confirmed, partial, disputes, proving, provable } = { ...before, ...changes };
-  await tx.run(
+  await writer.tx.run(
     `UPDATE chain SET confirmed_at = $2, tip = $3, halt = $4, confirmed = $5, partial = $6, disputes = $7,
       proving = $8, provable = $9 WHERE chain = $1`,
     [
-      chainId,
+      writer.chainId,
       confirmedAt,
       tip,
       halt === null ? null : jsonText(halt),
@@ -29,4 +25,38 @@ export async function report(
     ],
   );
   return { ...before, confirmedAt, tip, halt, confirmed, partial, disputes, proving, provable };
+}
+
+/** Records the lag of a chain, and forgets what is older than a day. */
+export async function recordLag(writer: ChainWriter, epoch: number, { at, seconds }: LagSample): Promise<void> {
+  const { tx, chainId } = writer;
+  await lockChain(writer, epoch);
+  // After a restart, the same ten minutes can have two samples.
+  await tx.run(
+    `INSERT INTO lag (chain, at, seconds) VALUES ($1, $2, $3)
+      ON CONFLICT (chain, at) DO UPDATE SET seconds = excluded.seconds WHERE excluded.seconds > lag.seconds`,
+    [chainId, at, seconds],
+  );
+  // Later ones are of a clock that was ahead.
+  await tx.run('DELETE FROM lag WHERE chain = $1 AND (at <= $2 OR at > $3)', [chainId, at - LAG_KEPT_SECONDS, at]);
+}
+
+/** Takes, renews and releases the lease of a chain. Expiry is judged by the database's clock, the same for every process. */
+export function createLeases(engine: Engine): Pick<Store, 'lease' | 'release'> {
+  const { clock } = engine.dialect;
+  const take = `INSERT INTO lease (chain, holder, expires_at) VALUES ($1, $2, ${clock} + $3)
+    ON CONFLICT (chain) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+    WHERE lease.holder = excluded.holder OR lease.expires_at <= ${clock}`;
+  return {
+    lease: (chainId, holder, forMs) =>
+      engine.transaction(async (tx) => {
+        await tx.run(take, [chainId, holder, forMs]);
+        const [[current] = []] = await tx.rows('SELECT holder FROM lease WHERE chain = $1', [chainId]);
+        return String(current);
+      }, 'short'),
+    release: (chainId, holder) =>
+      engine.transaction(async (tx) => {
+        await tx.run('DELETE FROM lease WHERE chain = $1 AND holder = $2', [chainId, holder]);
+      }, 'short'),
+  };
 }

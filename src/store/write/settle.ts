@@ -1,15 +1,14 @@
-// Settles v1 revocations that name no delegate: records, pair by pair, what the registry's state showed.
+// Settles v1 revocations that name no delegate: records, pair by pair, what the registry's state showed, or discards it.
 
 import type { Address } from '../../registry/delegation.ts';
 import { StoreError } from '../errors.ts';
-import { insertInto } from '../rows/bulk.ts';
-import { decodeHex, encodeHex } from '../rows/cells.ts';
-import { REVOCATION_LOGS } from '../rows/revocation-logs.ts';
+import { decodeHex, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
+import { REVOCATION_LOGS } from '../rows/log-row.ts';
+import { insertInto } from '../rows/sql.ts';
 import type { BlockInput, CommitResult, Settlement } from '../store.ts';
-import type { ChainWriter } from './chain-writer.ts';
+import { type ChainWriter, lockChain, rewriteFrom } from './chain-writer.ts';
+import { deriveWallets } from './derive.ts';
 import { endPair } from './end-pair.ts';
-import { lockChain } from './lock-chain.ts';
-import { rewriteFrom } from './rewrite.ts';
 import type { AppliedLog } from './span-set.ts';
 
 /** The logs of a new block, with the delegates that its settlements say they ended. */
@@ -67,7 +66,7 @@ export async function settle(
   commits: number | undefined,
 ): Promise<CommitResult> {
   const { tx, chainId } = writer;
-  const before = await lockChain(tx, chainId, epoch);
+  const before = await lockChain(writer, epoch);
   // This commit is counted already.
   if (commits !== undefined && before.commits !== commits + 1)
     throw new StoreError('rewritten', `Chain ${chainId}: something was written since the state was read.`);
@@ -98,4 +97,35 @@ async function requireRevocation(
   if (kept !== undefined && decodeHex(kept[0]) === hash && found.length > 0) return;
   const why = `block ${number} (${hash}) has no revocation of ${vault} to settle. Nothing was written.`;
   throw new StoreError('rewritten', `Chain ${chainId}: ${why}`);
+}
+
+/** Discards what was recorded about a wallet's v1 revocations, so that the registry's state is read again. */
+export async function unsettle(
+  writer: ChainWriter,
+  epoch: number,
+  vault: Address,
+  from: number,
+): Promise<CommitResult> {
+  const before = await lockChain(writer, epoch);
+  const lowest = await discardSettlements(writer, vault, from);
+  await deriveWallets(writer, [{ version: 1, wallet: vault }]);
+  return { state: await rewriteFrom(writer.tx, before, lowest) };
+}
+
+/**
+ * Discards everything about the wallet's revocations from a block on. Earlier ones that were settled by a later state go too: that
+ * state could not tell them from the discarded ones. Gives the lowest block whose changes may differ. The wallet's spans must be
+ * derived again.
+ */
+export async function discardSettlements({ tx, chainId }: ChainWriter, vault: Address, from: number): Promise<number> {
+  const params = [chainId, encodeHex(vault), from];
+  const affected = 'chain = $1 AND vault = $2 AND (block >= $3 OR read_block >= $3)';
+  const [row] = await tx.rows(
+    `SELECT min(d.block) FROM (SELECT block FROM v1_read WHERE ${affected}
+      UNION ALL SELECT block FROM v1_pair WHERE ${affected}) AS d`,
+    params,
+  );
+  await tx.run(`DELETE FROM v1_pair WHERE ${affected}`, params);
+  await tx.run(`UPDATE v1_read SET read_block = NULL WHERE ${affected}`, params);
+  return Math.min(from, decodeNumberOrNull(row?.[0] ?? null) ?? from);
 }

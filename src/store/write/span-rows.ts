@@ -3,15 +3,14 @@
 import { type DelegationKey, delegationId } from '../../registry/delegation.ts';
 import { keepsPlace, type Version } from '../../registry/versions.ts';
 import type { BulkStatement, Param, Row } from '../engine.ts';
-import { arrayParams, insertInto } from '../rows/bulk.ts';
-import { encodeCasing } from '../rows/casing.ts';
 import { decodeAmount, decodeNumber, encodeAmount } from '../rows/cells.ts';
 import { columns } from '../rows/columns.ts';
 import { encodeKey, KEY, KEY_TYPES, keyDecoder } from '../rows/key-columns.ts';
+import { encodeCasing } from '../rows/packed.ts';
+import { arrayParams, insertInto } from '../rows/sql.ts';
 import type { LogPosition } from '../store.ts';
-import { selectSpan } from './bulk-spans.ts';
+import { endOpenSpans, selectSpan } from './bulk-spans.ts';
 import type { ChainWriter } from './chain-writer.ts';
-import { endOpenSpans } from './end-open-spans.ts';
 import type { KnownSpans, Span, SpanChanges } from './span-set.ts';
 
 /** A delegation with its index hashes, in the order of `encodeIdentity`. */
@@ -34,24 +33,24 @@ const encodeIdentity = ({ chainId, hash }: ChainWriter, key: DelegationKey): Par
 ];
 
 const OPEN = columns('since_block', 'since_log', 'first_block', 'first_log', 'version', ...KEY.names, 'amount');
-export const LOAD_OPEN = selectSpan('span_open_vault', IDENTITY_TYPES, OPEN.sql);
-const decodeKey = keyDecoder(OPEN.at);
+export const LOAD_OPEN = selectSpan('open_vault', IDENTITY_TYPES, OPEN.sql);
+const decodeKey = keyDecoder(OPEN.col);
 
 const decodeOpen = (row: Row): Span => ({
   delegation: {
-    ...decodeKey(decodeNumber(row[OPEN.at.version]) as Version, row),
-    amount: decodeAmount(row[OPEN.at.amount]),
+    ...decodeKey(decodeNumber(row[OPEN.col.version]) as Version, row),
+    amount: decodeAmount(row[OPEN.col.amount]),
   },
-  since: { block: decodeNumber(row[OPEN.at.since_block]), logIndex: decodeNumber(row[OPEN.at.since_log]) },
-  first: { block: decodeNumber(row[OPEN.at.first_block]), logIndex: decodeNumber(row[OPEN.at.first_log]) },
+  since: { block: decodeNumber(row[OPEN.col.since_block]), logIndex: decodeNumber(row[OPEN.col.since_log]) },
+  first: { block: decodeNumber(row[OPEN.col.first_block]), logIndex: decodeNumber(row[OPEN.col.first_log]) },
   until: null,
   stored: true,
 });
 
 /** All spans of a delegation have the same place, so any of them will do. */
 const PLACE = columns('first_block', 'first_log', 'version', ...KEY.names);
-export const LOAD_PLACE = selectSpan('span_closed_vault', IDENTITY_TYPES, PLACE.sql);
-const decodePlaceKey = keyDecoder(PLACE.at);
+export const LOAD_PLACE = selectSpan('closed_vault', IDENTITY_TYPES, PLACE.sql);
+const decodePlaceKey = keyDecoder(PLACE.col);
 
 /** `keys` by id. */
 export async function loadSpans(writer: ChainWriter, keys: ReadonlyMap<string, DelegationKey>): Promise<KnownSpans> {
@@ -65,10 +64,10 @@ export async function loadSpans(writer: ChainWriter, keys: ReadonlyMap<string, D
   for (const { delegation } of open) rest.delete(delegationId(delegation));
   const places = new Map<string, LogPosition>();
   for (const row of await load(LOAD_PLACE, rest.values())) {
-    const key = decodePlaceKey(decodeNumber(row[PLACE.at.version]) as Version, row);
+    const key = decodePlaceKey(decodeNumber(row[PLACE.col.version]) as Version, row);
     places.set(delegationId(key), {
-      block: decodeNumber(row[PLACE.at.first_block]),
-      logIndex: decodeNumber(row[PLACE.at.first_log]),
+      block: decodeNumber(row[PLACE.col.first_block]),
+      logIndex: decodeNumber(row[PLACE.col.first_log]),
     });
   }
   return { open, places };

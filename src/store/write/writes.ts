@@ -4,32 +4,16 @@ import type { Engine } from '../engine.ts';
 import type { IndexHash } from '../index-hash.ts';
 import type { Store } from '../store.ts';
 import { apply } from './apply.ts';
-import type { ChainWriter } from './chain-writer.ts';
-import { claim } from './claim.ts';
-import { confirm } from './confirm.ts';
-import { createLeases } from './lease.ts';
-import { rebuild } from './rebuild.ts';
-import { recordLag } from './record-lag.ts';
+import { type ChainWriter, claim } from './chain-writer.ts';
+import { rebuild } from './derive.ts';
+import { confirm } from './insert.ts';
 import { repair } from './repair.ts';
-import { report } from './report.ts';
-import { settle } from './settle.ts';
-import { unsettle } from './unsettle.ts';
+import { createLeases, recordLag, report } from './report.ts';
+import { settle, unsettle } from './settle.ts';
 import { requireBatch, requireClaim, requireRepair } from './validate-batch.ts';
 
-export type Writes = Pick<
-  Store,
-  | 'claim'
-  | 'apply'
-  | 'report'
-  | 'recordLag'
-  | 'repair'
-  | 'confirm'
-  | 'settle'
-  | 'unsettle'
-  | 'rebuild'
-  | 'lease'
-  | 'release'
->;
+type Write = 'claim' | 'apply' | 'report' | 'recordLag' | 'repair' | 'confirm' | 'settle' | 'unsettle' | 'rebuild';
+export type Writes = Pick<Store, Write | 'lease' | 'release'>;
 
 export function createWrites(engine: Engine, hash: IndexHash): Writes {
   const write = <T>(chainId: number, work: (writer: ChainWriter) => Promise<T>, timeout?: 'none') =>
@@ -37,14 +21,14 @@ export function createWrites(engine: Engine, hash: IndexHash): Writes {
   return {
     claim: async (chainId, firstBlock, partial = false) => {
       requireClaim(chainId, firstBlock);
-      return engine.transaction((tx) => claim(tx, chainId, firstBlock, partial));
+      return write(chainId, (writer) => claim(writer, firstBlock, partial));
     },
     apply: async (batch) => {
       requireBatch(batch);
       return write(batch.chainId, (writer) => apply(writer, batch));
     },
-    report: (chainId, epoch, changes) => engine.transaction((tx) => report(tx, chainId, epoch, changes)),
-    recordLag: (epoch, sample) => engine.transaction((tx) => recordLag(tx, epoch, sample)),
+    report: (chainId, epoch, changes) => write(chainId, (writer) => report(writer, epoch, changes)),
+    recordLag: (epoch, sample) => write(sample.chainId, (writer) => recordLag(writer, epoch, sample)),
     repair: async (batch) => {
       requireRepair(batch);
       return write(batch.chainId, (writer) => repair(writer, batch));

@@ -6,8 +6,7 @@ import { type AnyQuestion, answer, type Question } from '../src/registry/check.t
 import { type Address, type Bytes32, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { Engine } from '../src/store/engine.ts';
 import type { StoreError } from '../src/store/errors.ts';
-import { readIdentity } from '../src/store/identity.ts';
-import { createIndexHash } from '../src/store/index-hash.ts';
+import { createIndexHash, readIdentity } from '../src/store/index-hash.ts';
 import { openEngine, openStore } from '../src/store/open.ts';
 import { createReads } from '../src/store/read/reads.ts';
 import type { BlockRef, Store } from '../src/store/store.ts';
@@ -22,20 +21,20 @@ afterAll(async () => {
   for (const end of ends) await end();
 });
 
-/** A store to write to, and a reader of it that counts the batches. */
+/** A store to write to, and a reader of it that counts the lookups of each gathered statement. */
 async function open() {
   const url = await postgresDatabase();
   const store = await openStore(url);
   const engine = (await openEngine(url, { readOnly: true, role: 'api' })) as Engine;
   const { secret } = await readIdentity(engine);
-  const batches: number[] = [];
-  const readColumns: Engine['readColumns'] = (sql, columns) => {
-    batches.push(columns[1]?.length ?? 0);
-    return (engine.readColumns as NonNullable<Engine['readColumns']>)(sql, columns);
+  const gathered: number[] = [];
+  const readColumns: Engine['readColumns'] = (sql, shared, columns) => {
+    gathered.push(columns[1]?.length ?? 0);
+    return (engine.readColumns as NonNullable<Engine['readColumns']>)(sql, shared, columns);
   };
   ends.push(store.close, engine.close);
   const { check } = createReads({ ...engine, readColumns }, createIndexHash(secret));
-  return { url, store, check, batches };
+  return { url, store, check, gathered };
 }
 
 /** Both chains get random blocks and reorgs. `truths` is the model at every block that was ever the head, by hash. */
@@ -75,7 +74,7 @@ async function createWriter(store: Store, chainId: number, truths: Map<Bytes32, 
 }
 
 test('each answer is true at the block that it names, through commits and reorgs of two chains', async () => {
-  const { store, check, batches } = await open();
+  const { store, check, gathered } = await open();
   const truths = new Map<Bytes32, Model>();
   const writers = [await createWriter(store, 1, truths), await createWriter(store, 2, truths)];
   const steps = fc.sample(anyStep, { numRuns: 150, seed: 5 }).flatMap((step) => {
@@ -111,13 +110,13 @@ test('each answer is true at the block that it names, through commits and reorgs
   };
   const asking = Array.from({ length: 40 }, (_, caller) => ask(caller));
   await Promise.all([write(), ...asking].map((one) => one.finally(end)));
-  // Answers came from many blocks, and from batches.
+  // Answers came from many blocks, and from gathered checks.
   expect(named.size).toBeGreaterThan(20);
-  expect(Math.max(...batches)).toBeGreaterThan(20);
+  expect(Math.max(...gathered)).toBeGreaterThan(20);
 });
 
-test('a question that fails hurts no other of its batch', async () => {
-  const { store, check, batches } = await open();
+test('a question that fails hurts no other that it was gathered with', async () => {
+  const { store, check, gathered } = await open();
   const [chain, other] = [await newChain(store), await newChain(store)];
   const empty = await newChain(store);
   await chain.add([block(101, [granted('ALL')]), block(102, [granted('ALL', { version: 1, rights: null })])]);
@@ -144,12 +143,12 @@ test('a question that fails hurts no other of its batch', async () => {
     );
   const single: Awaited<ReturnType<typeof outcome>>[] = [];
   for (const one of asked) single.push(await outcome(one));
-  expect(batches).toEqual([]);
+  expect(gathered).toEqual([]);
   const refused = 'revocation-unread';
   const started = 'not-started';
   expect(single).toEqual([true, refused, refused, false, started, started, 5n, false, false, 'bad-question', true]);
   expect(await Promise.all(asked.map(outcome))).toEqual(single);
-  expect(batches.length).toBeGreaterThan(0);
+  expect(gathered.length).toBeGreaterThan(0);
 });
 
 test('a statement that fails, fails each of its questions', async () => {

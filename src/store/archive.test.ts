@@ -2,9 +2,7 @@ import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { block, granted, HOT, revocation, settlement } from '../../test/support/fixtures.ts';
-import { encodeLine } from './archive-format.ts';
-import { archiveLines } from './export-archive.ts';
-import { checkArchive, importArchive } from './import-archive.ts';
+import { archiveLines, checkArchive, encodeLine, importArchive } from './archive.ts';
 import { openStore } from './open.ts';
 import type { BlockInput, Store } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { createBatches } from './batches.ts';
+import { gather } from './check-gathered.ts';
 
-/** Records the batches that are sent; each is answered by `finish`, with its questions in capitals. */
+/** Records the statements that are sent; each is answered by `finish`, with its questions in capitals. */
 function create(size = 3) {
   const sent: { readonly questions: readonly string[]; finish(error?: Error): void }[] = [];
   const send = (questions: readonly string[]) =>
@@ -10,7 +10,7 @@ function create(size = 3) {
       sent.push({ questions, finish });
     });
   const answer = (question: string) => (question === 'bad' ? new Error('bad question') : question.toUpperCase());
-  const ask = createBatches<string, string>({ one: async (one) => (await send([one]))[0] as string, many: send, size });
+  const ask = gather<string, string>(async (one) => (await send([one]))[0] as string, send, size);
   return { ask, sent };
 }
 

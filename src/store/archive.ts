@@ -1,0 +1,240 @@
+// An archive of a chain's finalized history: lines of JSON with a head, a block per line, and an end with a checksum.
+
+import { createHash } from 'node:crypto';
+import type { Address } from '../registry/delegation.ts';
+import type { RegistryEvent } from '../registry/event.ts';
+import { NETWORKS } from '../registry/network.ts';
+import type { BlockInput, BlockRef, LogInput, LogRecord, Settlement, Store } from './store.ts';
+
+/** The file is not an archive, or is incomplete. */
+export class ArchiveError extends Error {
+  override readonly name = 'ArchiveError';
+}
+
+interface ArchiveHead {
+  readonly format: 'delegations-index';
+  readonly version: 2;
+  readonly chainId: number;
+  readonly firstBlock: number;
+  readonly partial: boolean;
+  readonly last: BlockRef;
+}
+
+export interface ArchiveEnd {
+  readonly end: true;
+  readonly blocks: number;
+  readonly logs: number;
+  /** Of every line before this one. */
+  readonly sha256: string;
+}
+
+const replaceBigint = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+
+/** Bigints become decimal strings. */
+export const encodeLine = (value: unknown): string => `${JSON.stringify(value, replaceBigint)}\n`;
+
+export function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new ArchiveError('The file is not an archive: a line is not JSON.');
+  }
+}
+
+function parseHead(value: unknown): ArchiveHead {
+  const head = (value ?? {}) as ArchiveHead;
+  if (head.format !== 'delegations-index')
+    throw new ArchiveError('The file is not an archive: its first line has no format "delegations-index".');
+  if (head.version !== 2)
+    throw new ArchiveError(`The archive has version ${head.version}; this program reads version 2.`);
+  if (!NETWORKS.has(head.chainId))
+    throw new ArchiveError(`The archive is of chain ${head.chainId}, which is not a known network.`);
+  if (!Number.isSafeInteger(head.firstBlock) || typeof head.last?.hash !== 'string')
+    throw new ArchiveError('The first line of the archive lacks the first or last block.');
+  return head;
+}
+
+const parseBigint = (text: unknown) => (text === null || text === undefined ? null : BigInt(text as string));
+
+/** Restores the bigints of a parsed block. */
+function decodeArchivedBlock(block: BlockInput): BlockInput {
+  const decodeKey = <K extends { tokenId: unknown }>(key: K) => ({ ...key, tokenId: parseBigint(key.tokenId) });
+  const decodeEvent = (event: RegistryEvent): RegistryEvent => {
+    if (event.type === 'granted') {
+      const { delegation } = event;
+      return { ...event, delegation: { ...decodeKey(delegation), amount: parseBigint(delegation.amount) } };
+    }
+    return event.type === 'ended' ? { ...event, delegation: decodeKey(event.delegation) } : event;
+  };
+  return { ...block, logs: block.logs.map((log) => ({ ...log, event: decodeEvent(log.event) })) };
+}
+
+const PAGE_LOGS = 5000;
+
+/** Exports everything up to the chain's newest finalized block. */
+export async function* archiveLines(store: Store, chainId: number): AsyncGenerator<string, ArchiveEnd> {
+  const state = await store.chain(chainId);
+  const [last] =
+    state?.verified == null ? [] : await store.blocks(chainId, { from: state.verified, to: state.verified });
+  if (state === null || last === undefined)
+    throw new ArchiveError(`Chain ${chainId} has no finalized blocks in this store yet.`);
+  const hash = createHash('sha256');
+  let [blocks, logs] = [0, 0];
+  const hashed = (value: unknown) => {
+    const line = encodeLine(value);
+    hash.update(line);
+    return line;
+  };
+  const { firstBlock, partial } = state;
+  const head: ArchiveHead = { format: 'delegations-index', version: 2, chainId, firstBlock, partial, last };
+  yield hashed(head);
+  for await (const records of logsByBlock(store, chainId, firstBlock, last.number)) {
+    yield hashed(await toBlock(store, chainId, records, last.number));
+    blocks++;
+    logs += records.length;
+  }
+  const end: ArchiveEnd = { end: true, blocks, logs, sha256: hash.digest('hex') };
+  yield encodeLine(end);
+  return end;
+}
+
+/** The logs of a range of blocks, all logs of one block at a time. */
+async function* logsByBlock(
+  store: Store,
+  chainId: number,
+  from: number,
+  to: number,
+): AsyncGenerator<readonly LogRecord[]> {
+  let block: LogRecord[] = [];
+  for (let after: LogRecord | undefined; ; ) {
+    const position = after === undefined ? {} : { after: { block: after.block.number, logIndex: after.logIndex } };
+    const page = await store.logs(chainId, { from, to, limit: PAGE_LOGS, ...position });
+    for (const record of page) {
+      if (block[0] !== undefined && block[0].block.number !== record.block.number) {
+        yield block;
+        block = [];
+      }
+      block.push(record);
+    }
+    after = page.at(-1);
+    if (page.length < PAGE_LOGS) break;
+  }
+  if (block.length > 0) yield block;
+}
+
+async function toBlock(
+  store: Store,
+  chainId: number,
+  records: readonly LogRecord[],
+  lastBlock: number,
+): Promise<BlockInput> {
+  const { block } = records[0] as LogRecord;
+  const vaults = new Set<Address>();
+  for (const { event, revoked } of records) if (event.type === 'unknownRevoked' && !revoked) vaults.add(event.from);
+  const settlements = vaults.size === 0 ? [] : await readSettlements(store, chainId, vaults, block.number, lastBlock);
+  const logs = records.map(({ block: _, ...log }): LogInput => log);
+  return { ...block, logs, ...(settlements.length > 0 ? { settlements } : {}) };
+}
+
+/** The settled revocations of a block. A settlement by the state of a block that is not exported is left out. */
+async function readSettlements(
+  store: Store,
+  chainId: number,
+  vaults: ReadonlySet<Address>,
+  number: number,
+  lastBlock: number,
+): Promise<Settlement[]> {
+  const found = await store.revocations(chainId, { from: number, to: number });
+  return found.flatMap(({ vault, block, ended, readAt }) =>
+    readAt === null || readAt > lastBlock || !vaults.has(vault)
+      ? []
+      : [{ vault, block: { number, hash: block.hash }, readAt, pairs: ended, complete: true }],
+  );
+}
+
+export interface CheckedArchive {
+  readonly head: ArchiveHead;
+  readonly end: ArchiveEnd;
+}
+
+/** Reads an archive to its end and checks that it is complete. Writes nothing. */
+export async function checkArchive(lines: AsyncIterable<string>): Promise<CheckedArchive> {
+  const hash = createHash('sha256');
+  let head: ArchiveHead | undefined;
+  let end: ArchiveEnd | undefined;
+  let [blocks, logs] = [0, 0];
+  for await (const line of lines) {
+    if (end !== undefined) throw new ArchiveError('The archive has lines after its end.');
+    const value = parseLine(line);
+    if (head === undefined) head = parseHead(value);
+    else if ((value as ArchiveEnd | null)?.end === true) end = value as ArchiveEnd;
+    else {
+      blocks++;
+      logs += (value as BlockInput | null)?.logs?.length ?? 0;
+    }
+    if (end === undefined) hash.update(`${line}\n`);
+  }
+  if (head === undefined || end === undefined)
+    throw new ArchiveError('The archive is incomplete: its last line is missing.');
+  if (end.sha256 !== hash.digest('hex')) throw new ArchiveError('The archive is damaged: its checksum does not match.');
+  if (end.blocks !== blocks || end.logs !== logs)
+    throw new ArchiveError('The archive is damaged: its counts of blocks and logs do not match.');
+  return { head, end };
+}
+
+const COMMIT_LOGS = 20_000;
+
+/** Imports a checked archive into a store that does not have the chain, or resumes an interrupted import. */
+export async function importArchive(
+  store: Store,
+  { head: { chainId, firstBlock, partial, last }, end }: CheckedArchive,
+  lines: AsyncIterable<string>,
+  onProgress: (logs: number) => void = () => {},
+): Promise<void> {
+  const known = await store.chain(chainId);
+  if (known !== null && known.halt?.code !== 'import-unfinished')
+    throw new ArchiveError(`Chain ${chainId} is already in this store.`);
+  const requireSame = (isSame: boolean) => {
+    if (!isSame)
+      throw new ArchiveError(`The import of chain ${chainId} was started from another archive: use an empty store.`);
+  };
+  requireSame(known === null || known.firstBlock === firstBlock);
+  const { epoch } = await store.claim(chainId, firstBlock);
+  let state = await store.report(chainId, epoch, {
+    partial,
+    halt: { code: 'import-unfinished', since: Math.floor(Date.now() / 1000) },
+  });
+  const resumedAt = state.head;
+  /** The archive has the block at which the import was interrupted. */
+  let isSame = resumedAt === null || resumedAt.hash === last.hash;
+  let blocks: BlockInput[] = [];
+  let [pending, imported] = [0, 0];
+  const hash = createHash('sha256');
+  const flush = async (head: BlockRef) => {
+    const ref = { number: head.number, hash: head.hash, timestamp: head.timestamp };
+    const after = state.head;
+    ({ state } = await store.apply({ chainId, epoch, after, blocks, head: ref, verified: ref.number }));
+    [blocks, pending] = [[], 0];
+  };
+  for await (const line of lines) {
+    const value = parseLine(line) as Partial<BlockInput> & { end?: true };
+    if (value.end !== true) hash.update(`${line}\n`);
+    if (!Array.isArray(value.logs)) continue;
+    const block = decodeArchivedBlock(value as BlockInput);
+    imported += block.logs.length;
+    onProgress(imported);
+    if (resumedAt !== null && block.number <= resumedAt.number) {
+      isSame ||= block.hash === resumedAt.hash;
+      continue;
+    }
+    requireSame(isSame);
+    if (pending > 0 && pending + block.logs.length > COMMIT_LOGS) await flush(blocks.at(-1) as BlockInput);
+    blocks.push(block);
+    pending += block.logs.length;
+  }
+  // The file is read twice and must not change in between.
+  if (hash.digest('hex') !== end.sha256) throw new ArchiveError('The archive changed while it was imported.');
+  requireSame(isSame);
+  await flush(last);
+  await store.report(chainId, epoch, { halt: null });
+}

@@ -1,0 +1,91 @@
+// The indexes on spans, and how a statement reads by one.
+//
+// SQLite is told the name, because its planner would read a whole chain rather than use half an index. PostgreSQL picks by its
+// statistics, and with few of them it may read a whole wallet for one delegation. It cannot pick a partial index unless the
+// statement repeats its condition, so there each index has a condition that is always true and that no other index has.
+
+import type { Dialect } from '../engine.ts';
+import { indexedBy } from './sql.ts';
+
+const LIST_ORDER = 'chain, version, first_block, first_log, since_block, since_log';
+const END_ORDER = 'until_block, until_log, since_block, since_log';
+
+interface Index {
+  readonly columns: string;
+  /** Which spans it has: a span is in one half of those with two, so the open half is as small as the live set. */
+  readonly until?: 'IS NULL' | 'IS NOT NULL';
+  readonly isV1?: true;
+  readonly hasContract?: true;
+  /** The column of PostgreSQL's own condition, which is never negative. */
+  readonly own?: string;
+}
+
+const halves = (columns: string, own: string, end = '') =>
+  ({
+    open: { columns, until: 'IS NULL', own },
+    closed: { columns: `${columns}${end}`, until: 'IS NOT NULL', own },
+  }) as const;
+const [VAULT, DELEGATE, PAIR] = [
+  halves('hot, key, from_addr', 'kind', ', until_block'),
+  halves('cold, key, to_addr', 'first_log', ', until_block'),
+  halves('cold, hot', 'key', ', until_block'),
+];
+const [FROM, TO] = [halves(`cold, ${LIST_ORDER}`, 'cold'), halves(`hot, ${LIST_ORDER}`, 'hot')];
+
+/**
+ * - vault, delegate: one delegation, and the other wallets of a wallet by address
+ * - pair: everything from one v1 wallet to another, which v1 can end with one log
+ * - from, to: the list of a wallet, in its order
+ * - granted, received: what began of a wallet, in order; until_from, until_to: what ended
+ * - since_contract, until_contract: what began and ended of a contract
+ * - until: what ended on a chain
+ */
+const INDEXES = {
+  open_vault: VAULT.open,
+  closed_vault: VAULT.closed,
+  open_delegate: DELEGATE.open,
+  closed_delegate: DELEGATE.closed,
+  open_pair: { ...PAIR.open, isV1: true },
+  closed_pair: { ...PAIR.closed, isV1: true },
+  open_from: FROM.open,
+  closed_from: FROM.closed,
+  open_to: TO.open,
+  closed_to: TO.closed,
+  granted: { columns: 'cold, chain, since_block, since_log', own: 'since_block' },
+  received: { columns: 'hot, chain, since_block, since_log', own: 'since_log' },
+  until_from: { columns: `cold, ${END_ORDER}`, until: 'IS NOT NULL', own: 'until_log' },
+  until_to: { columns: `hot, ${END_ORDER}`, until: 'IS NOT NULL', own: 'until_block' },
+  since_contract: { columns: 'contract, chain, since_block, since_log', hasContract: true, own: 'first_block' },
+  until_contract: { columns: `contract, chain, ${END_ORDER}`, until: 'IS NOT NULL', hasContract: true },
+  until: { columns: `chain, ${END_ORDER}`, until: 'IS NOT NULL', own: 'chain' },
+} as const satisfies Readonly<Record<string, Index>>;
+export type SpanIndex = keyof typeof INDEXES;
+
+/** The condition that spans are in an index. `s` is the table or its alias with a dot, `until` says more exactly when they ended. */
+export function isInIndex(dialect: Dialect['name'], index: SpanIndex, s: string, until?: string): string {
+  const { until: half, isV1, hasContract, own }: Index = INDEXES[index];
+  const conditions: string[] = [];
+  if (half !== undefined) conditions.push(`${s}until_block ${until ?? half}`);
+  if (isV1) conditions.push(`${s}version = 1`);
+  if (hasContract) conditions.push(`length(${s}contract) > 0`);
+  if (own !== undefined && dialect === 'postgres') conditions.push(`${s}${own} >= 0`);
+  return conditions.join(' AND ');
+}
+
+/** What follows FROM: the spans `s` of an index that match a condition. */
+export function spansBy(
+  dialect: Dialect['name'],
+  index: SpanIndex,
+  s: string,
+  where: string,
+  { until, joins = '' }: { readonly until?: string; readonly joins?: string | undefined } = {},
+): string {
+  const conditions = [isInIndex(dialect, index, `${s}.`, until), where].filter((one) => one !== '');
+  return `span AS ${s}${indexedBy(dialect, `span_${index}`)} ${joins} WHERE ${conditions.join(' AND ')}`;
+}
+
+export const createSpanIndexes = (dialect: Dialect['name']): string[] =>
+  (Object.keys(INDEXES) as SpanIndex[]).map((index) => {
+    const isIn = isInIndex(dialect, index, '');
+    return `CREATE INDEX span_${index} ON span (${INDEXES[index].columns})${isIn === '' ? '' : ` WHERE ${isIn}`}`;
+  });
