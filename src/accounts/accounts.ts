@@ -9,7 +9,6 @@ import { requireTables } from '../store/schema.ts';
 import { createKey, hashKey } from './key.ts';
 import { ACCOUNT_SCHEMA, KEY_END } from './schema.ts';
 import { createSessions, type Sessions } from './sessions.ts';
-import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface KeyRecord {
   readonly id: number;
@@ -90,7 +89,8 @@ export interface Accounts {
   /** The uses of a page of one owner's keys since a day. */
   uses(page: readonly KeyRecord[], sinceDay: number): Promise<KeyUse[]>;
   readonly sessions: Sessions;
-  readonly webhooks: Webhooks;
+  /** For the other tables of the same database. */
+  readonly engine: Engine;
   close(): Promise<void>;
 }
 
@@ -270,7 +270,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
       }));
     },
     sessions: createSessions(engine, secret),
-    webhooks: createWebhooks(engine),
+    engine,
     close: () => engine.close(),
   };
 }

@@ -1,10 +1,6 @@
 // delegations webhooks: manages webhooks for the operator.
 
 import { openAccounts } from '../accounts/accounts.ts';
-import type { Attempt, WebhookRecord, Webhooks } from '../accounts/webhooks.ts';
-import { replayCursor, startCursor } from '../http/webhook-feed.ts';
-import { attemptJson, webhookJson } from '../http/webhook-json.ts';
-import { FieldFault, readReplay, readSubscription } from '../http/webhook-request.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { type Config, readConfig } from '../service/config.ts';
 import { targetRules } from '../service/start-webhooks.ts';
@@ -13,6 +9,10 @@ import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createSecret } from '../webhooks/sign.ts';
+import { replayCursor, startCursor } from '../webhooks/source.ts';
+import { attemptJson, webhookJson } from '../webhooks/webhook-json.ts';
+import { FieldFault, readReplay, readSubscription } from '../webhooks/webhook-request.ts';
+import { type Attempt, createWebhooks, type WebhookRecord, type Webhooks } from '../webhooks/webhooks.ts';
 import type { Command, Invocation } from './command.ts';
 import { logChange } from './log-change.ts';
 import { writeOut, writeWhole } from './output.ts';
@@ -72,7 +72,7 @@ challenge: nothing else is sent before the receiver has answered with it, unless
     const config = readConfig(call.environment);
     const accounts = await openAccounts(config.databaseUrl, { mustExist: true });
     try {
-      await RUN[action]({ id: Number(id), call, config, webhooks: accounts.webhooks, now: Date.now() });
+      await RUN[action]({ id: Number(id), call, config, webhooks: createWebhooks(accounts.engine), now: Date.now() });
     } finally {
       await accounts.close();
     }

@@ -2,10 +2,11 @@
 
 import type { BlockChoice } from '../api/params.ts';
 import { BACKFILL_BLOCKS, Problem } from '../api/problems.ts';
+import type { ChosenBlock } from '../feed/cursor.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import { describeHalt, findDispute } from '../store/halt.ts';
-import type { AnswerBlock, ChainState, ListQuery, Store } from '../store/store.ts';
+import type { AnswerBlock, ChainState, Store } from '../store/store.ts';
 import { clockAhead, clockBehind, lagOf } from './freshness.ts';
 import { reorganizing, TRIES } from './rewritten.ts';
 import type { Service } from './service.ts';
@@ -149,23 +150,38 @@ export function requireFresh(
   );
 }
 
-/** The block at which questions about a chain are answered. */
+/** The block that a chain is read as of. */
 export interface PinnedBlock {
-  readonly at: ListQuery['at'];
+  readonly at: ChosenBlock & { readonly seen: number };
   readonly block: AnswerBlock;
   readonly chain: ChainState;
+  /** As in `ReadAsOf`. */
+  readonly reach: number;
 }
 
-/** Throws if the block is not indexed, or the chain does not answer for it now. */
-export async function pinBlock(chainId: number, asOf: AsOf, service: Service): Promise<PinnedBlock> {
+/** `chosen` is the block of a cursor, in place of what was requested. Throws if the chain does not answer for the block now. */
+export async function pinBlock(
+  chainId: number,
+  asOf: AsOf,
+  service: Service,
+  { about = null, chosen = null }: { readonly about?: About | null; readonly chosen?: ChosenBlock | null } = {},
+): Promise<PinnedBlock> {
   const { store } = service;
-  const { result, reach } = await readAsOf(store, chainId, asOf, (at) => store.pin(chainId, at));
+  const requested = chosen === null ? asOf : { block: chosen.block };
+  const { result, reach } = await readAsOf(store, chainId, requested, (at) => store.pin(chainId, at));
   const { chain, stamp, block } = result;
-  requireFresh(chain, reach, service.now(), service);
-  const at = { block: block.number, revision: chain.revision, stamp };
-  // Refuses a block that is not indexed.
-  await store.checkMany(chainId, [], at);
-  return { at, block, chain };
+  requireFresh(chain, reach, service.now(), service, about);
+  // The block and what is read as of it may come from two replicas: the second must not be behind the first.
+  const at = { ...(chosen ?? { block: block.number, revision: chain.revision, stamp }), seen: chain.revision };
+  return { at, block, chain, reach };
+}
+
+/** The same, and refuses a block that is not indexed, which reading rows as of it would do. */
+export async function pinIndexed(...args: Parameters<typeof pinBlock>): Promise<PinnedBlock> {
+  const pinned = await pinBlock(...args);
+  const [chainId, , { store }] = args;
+  await store.checkMany(chainId, [], pinned.at);
+  return pinned;
 }
 
 /** Throws a problem if the changes of a chain may be out of date. They depend on the newest block, or on the newest final one. */

@@ -14,12 +14,12 @@ import { type StreamedBody, streamResponse, textResponse } from '../api/sized-re
 import { partsOf } from '../registry/check.ts';
 import { StoreError } from '../store/errors.ts';
 import { unsettledRevocation } from '../store/read/refusals.ts';
-import { type AsOf, findWalletDispute, type PinnedBlock, pinBlock } from './as-of.ts';
+import { type AsOf, findWalletDispute, type PinnedBlock, pinIndexed } from './as-of.ts';
 import { announcedBytes, BODY_SECONDS, MAX_PLAIN_BYTES, readBody } from './body.ts';
 import type { Call } from './call.ts';
 import { noneAnswered } from './chain-pages.ts';
+import { valueText } from './check.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
-import { valueText } from './json.ts';
 import type { LongList, ReceivedBody } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
@@ -169,7 +169,7 @@ async function pinChains(batch: Batch): Promise<ReadonlyMap<number, Pin>> {
 
 async function pinChain(chainId: number, { asOf, service, failed }: Batch): Promise<Pin> {
   try {
-    return await pinBlock(chainId, asOf, service);
+    return await pinIndexed(chainId, asOf, service);
   } catch (error) {
     const problem = problemOf(error, service, failed);
     if (problem.type === 'internal' || isRewritten(error)) throw error;

@@ -3,13 +3,13 @@
 
 import type { Budget } from '../api/operation.ts';
 import { badRequest, Problem } from '../api/problems.ts';
+import { type ChosenBlock, type PageCursor, pageCursorText, readPageCursor } from '../feed/cursor.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
-import type { AnswerBlock, ChainState } from '../store/store.ts';
+import type { AnswerBlock } from '../store/store.ts';
 import type { Answer } from './answer.ts';
-import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
+import { type AsOf, type PinnedBlock, pinBlock, pinIndexed } from './as-of.ts';
 import type { Call } from './call.ts';
-import { type ChainPosition, type PinnedBlock, pageCursorText, readPageCursor } from './chain-cursor.ts';
 import { blockHeaders, manyChainsHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
 import { type LongList, ROW_WEIGHT } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
@@ -22,11 +22,8 @@ const SCAN = 250;
 const MAX_SCANNED = 10_000;
 
 /** A chain with the block that it is read as of. */
-export interface PinnedChain {
+export interface PinnedChain extends PinnedBlock {
   readonly chainId: number;
-  readonly at: PinnedBlock & { readonly seen: number };
-  readonly block: AnswerBlock;
-  readonly state: ChainState;
 }
 
 /** Reads rows of one chain from a position on. `next` is null at the end. */
@@ -53,6 +50,7 @@ export interface PageRequest {
   sectionsOf(chain: PinnedChain): readonly Section[];
 }
 
+type Position = Omit<PageCursor, 'chosen'>;
 type Part = PinnedChain | { readonly chainId: number; readonly problem: Problem };
 
 export async function answerChainPage(
@@ -60,42 +58,36 @@ export async function answerChainPage(
   { request, service, caller, failed }: Pick<Call, 'request' | 'service' | 'caller' | 'failed'>,
 ): Promise<Answer> {
   const { chainIds, limit } = page;
-  const cursor = page.cursor === undefined ? null : readPageCursor(page.cursor, page.identity, chainIds.length);
-  if (page.cursor !== undefined && cursor === null) throw badCursor();
+  const cursor = page.cursor === undefined ? null : readPageCursor(page.cursor, page.identity);
+  if (page.cursor !== undefined && cursor?.chosen.length !== chainIds.length) throw badCursor();
 
-  const pin = async (chainId: number, pinned: PinnedBlock | null): Promise<PinnedChain> => {
-    const asOf = pinned === null ? page.asOf : { block: pinned.block };
-    const { result, reach } = await readAsOf(service.store, chainId, asOf, (at) => service.store.pin(chainId, at));
-    const { chain: state, block, stamp } = result;
-    requireFresh(state, reach, service.now(), service, page);
-    // The block and the rows may be read from two replicas: the second must not be behind the first.
-    const at = { ...(pinned ?? { block: block.number, revision: state.revision, stamp }), seen: state.revision };
+  const pin = async (chainId: number, chosen: ChosenBlock | null): Promise<PinnedChain> => {
     // A page that reads no row of a chain names its block too.
-    if (pinned !== null) await service.store.checkMany(chainId, [], at);
-    return { chainId, at, block, state };
+    const pinAt = chosen === null ? pinBlock : pinIndexed;
+    return { chainId, ...(await pinAt(chainId, page.asOf, service, { about: page, chosen })) };
   };
   const orProblem = (chainId: number) => (error: unknown) => ({ chainId, problem: problemOf(error, service, failed) });
   const parts: Part[] = await Promise.all(
     chainIds.map((chainId, index) => {
       if (cursor === null) return pin(chainId, null).catch(orProblem(chainId));
-      const pinned = cursor.pins[index] ?? null;
-      return pinned === null ? { chainId, problem: startedWithout(chainId) } : pin(chainId, pinned);
+      const chosen = cursor.chosen[index] ?? null;
+      return chosen === null ? { chainId, problem: startedWithout(chainId) } : pin(chainId, chosen);
     }),
   );
 
-  const sectionAt = ({ chain, section }: ChainPosition): Section | undefined => {
+  const sectionAt = ({ chain, section }: Position): Section | undefined => {
     const part = parts[chain];
     return part === undefined || 'problem' in part ? undefined : page.sectionsOf(part)[section];
   };
   /** The rows of each read, joined: the text of a row consists of dozens of others. */
   const texts: string[] = [];
-  let position: ChainPosition | null = cursor?.position ?? { chain: 0, section: 0, after: null };
+  let position: Position | null = cursor ?? { chain: 0, section: 0, after: null };
   let [listed, scanned, attempt] = [0, 0, 1];
   let kept = { texts: 0, listed: 0 };
   let long: LongList | null = null;
   try {
     while (position !== null && listed < limit && scanned < MAX_SCANNED && !request.signal.aborted) {
-      const at: ChainPosition = position;
+      const at: Position = position;
       const { chain, section, after } = at;
       const part = parts[chain];
       if (part === undefined) {
@@ -150,29 +142,29 @@ function respond(
   { wallet, rows, identity, query, budget, asOf }: PageRequest,
   parts: readonly Part[],
   texts: readonly string[],
-  position: ChainPosition | null,
+  position: Position | null,
   request: Request,
   { now }: Service,
 ): Answer {
   const answered = parts.flatMap((part) => ('problem' in part ? [] : [part]));
   const [first] = answered;
   if (first === undefined) throw noneAnswered(parts.flatMap((part) => ('problem' in part ? [part] : [])));
-  const pins = parts.map((part) => ('problem' in part ? null : part.at));
-  const next = position === null ? null : pageCursorText({ pins, position }, identity);
+  const chosen = parts.map((part) => ('problem' in part ? null : part.at));
+  const next = position === null ? null : pageCursorText({ ...position, chosen }, identity);
   const chains = parts.map((part) =>
     'problem' in part
       ? { chainId: part.chainId, problem: problemBody(part.problem) }
       : {
           chainId: part.chainId,
           block: blockOf(part.block),
-          ...(part.state.partial ? { indexedFrom: part.state.firstBlock } : {}),
+          ...(part.chain.partial ? { indexedFrom: part.chain.firstBlock } : {}),
         },
   );
   const about = `"wallet":"${checksummed(wallet)}","complete":${answered.length === parts.length}`;
   const body = `{${about},"${rows}":[${texts.join(',')}],"chains":${JSON.stringify(chains)},"next":${JSON.stringify(next)}}`;
   const headers =
     parts.length === 1
-      ? blockHeaders(first.state, first.block, now(), { request, budget, timestamp: asOf.timestamp })
+      ? blockHeaders(first.chain, first.block, now(), { request, budget, timestamp: asOf.timestamp })
       : manyChainsHeaders(request, budget);
   headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
   if (next !== null) headers['link'] = `<${nextUrl(query, next)}>; rel="next"`;

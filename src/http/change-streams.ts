@@ -1,13 +1,13 @@
 // Streams what changes as server-sent events. A stream reads its chains by itself until it has caught up; then it shares one reader
 // of each chain, the tail, with all other streams.
 
+import { feedCursorText } from '../feed/cursor.ts';
+import { type Feed, type FeedEntry, headOf, isWanted, type Place, passEntries } from '../feed/feed.ts';
+import { createFeedMembers, type FeedMembers } from '../feed/feed-members.ts';
 import { comparePositions } from '../store/change-position.ts';
 import type { ChainState, ChangesCursor, ChangesPage } from '../store/store.ts';
 import { requireCurrent } from './as-of.ts';
-import { feedCursorText } from './changes-cursor.ts';
 import { EventStream, encodeEvent } from './event-stream.ts';
-import { entriesOf, type Feed, type FeedEntry, headOf, isWanted } from './feed.ts';
-import { createFeedMembers, type FeedMembers } from './feed-members.ts';
 import { ROW_WEIGHT } from './long-lists.ts';
 import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
@@ -36,11 +36,6 @@ const OWN_PAGE = 32;
 /** How long Bun keeps the connection of a reader that was cut off. */
 const CUT_OFF_SECONDS = 8;
 
-/** Where streams are on a chain; null before the first read. */
-interface Place {
-  cursor: ChangesCursor | null;
-}
-
 interface Member extends Omit<StreamRequest, 'cursor'> {
   readonly stream: EventStream;
   readonly call: StreamCall;
@@ -56,11 +51,10 @@ interface Member extends Omit<StreamRequest, 'cursor'> {
 }
 
 /** Reads a chain for all streams that have caught up with it. All members were sent everything up to its cursor. */
-interface Tail {
+interface Tail extends Place {
   readonly chainId: number;
   readonly feed: Pick<Feed, 'isFinal'>;
   readonly members: FeedMembers<Member>;
-  cursor: ChangesCursor;
   /** Of the chain when it was last read to its end. */
   commits: number;
   /** Whether the last read failed. */
@@ -97,8 +91,7 @@ export function createChangeStreams(
 
   /** Sends one change after the other to all members, so that the cursor is always true for all of them. */
   function broadcast(tail: Tail, page: ChangesPage): void {
-    for (const entry of entriesOf(page, tail.chainId)) {
-      tail.cursor = entry.after;
+    passEntries(page, tail.chainId, tail, (entry) => {
       const events = new Map<string, Uint8Array>();
       for (const member of entry.change === null ? tail.members.all : tail.members.near(entry.change.delegation)) {
         const { feed, shared, isCatchingUp, stream } = member;
@@ -107,8 +100,8 @@ export function createChangeStreams(
         if (!isCatchingUp) events.set(shared, event);
         stream.send(event);
       }
-    }
-    tail.cursor = page.next;
+      return true;
+    });
     for (const member of tail.members.all) {
       if (!member.stream.isFull) continue;
       // It continues by itself, as fast as its reader reads.
@@ -170,14 +163,13 @@ export function createChangeStreams(
       if (page === null) return null;
       requireCurrent(page.chain, feed, service);
       reportRecovery(member, chainId);
-      for (const entry of entriesOf(page, chainId)) {
+      const isPast = passEntries(page, chainId, place, (entry) => {
         // What does not fit is read again when there is room.
-        if (stream.isFull) return { ...page, isEnd: false };
-        place.cursor = entry.after;
+        if (stream.isFull) return false;
         stream.send(entryEvent(member, entry));
-      }
-      place.cursor = page.next;
-      return page;
+        return true;
+      });
+      return isPast ? page : { ...page, isEnd: false };
     } catch (error) {
       if (!member.troubled.has(chainId)) reportProblem(member, chainId, problemEvent(member, chainId, error));
       return null;
@@ -364,8 +356,8 @@ async function statesOf({ store }: Service): Promise<ReadonlyMap<number, ChainSt
   }
 }
 
-const isSamePlace = (one: ChangesCursor, other: ChangesCursor) =>
-  one.revision === other.revision && one.stamp === other.stamp && comparePositions(one.position, other.position) === 0;
+const isSamePlace = (one: ChangesCursor | null, other: ChangesCursor) =>
+  one?.revision === other.revision && one.stamp === other.stamp && comparePositions(one.position, other.position) === 0;
 
 function isFresh(state: ChainState, { feed }: Tail, service: Service): boolean {
   try {

@@ -2,17 +2,20 @@
 
 import type { CHANGES_OPERATION } from '../api/changes-operation.ts';
 import { handled } from '../api/operation.ts';
-import { badRequest } from '../api/problems.ts';
+import { badRequest, type Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
 import { streamResponse } from '../api/sized-response.ts';
+import { type FeedCursor, feedCursorText, readFeedCursor } from '../feed/cursor.ts';
+import { beginReading, type Feed, feedIdentity, headOf, readChain } from '../feed/feed.ts';
+import type { AnswerBlock, ChainState, ChangesQuery } from '../store/store.ts';
 import type { Answer } from './answer.ts';
+import { requireCurrent } from './as-of.ts';
 import type { Call } from './call.ts';
 import { noneAnswered } from './chain-pages.ts';
-import { type FeedCursor, feedCursorText, readFeedCursor } from './changes-cursor.ts';
-import { type Feed, feedIdentity } from './feed.ts';
 import { manyChainsHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
+import { type LongList, ROW_WEIGHT } from './long-lists.ts';
+import { problemOf } from './problem-of.ts';
 import { problemBody } from './problem-response.ts';
-import { readFeed } from './read-feed.ts';
 import { requestedChains } from './served-chains.ts';
 import type { StreamRequest } from './service.ts';
 
@@ -36,15 +39,80 @@ export async function answerChanges(operation: typeof CHANGES_OPERATION, call: C
   }
   const cursor = readPlace(text, identity, 'cursor');
 
-  const page = await readFeed(feed, { cursor, start, limit }, call);
-  const problems = page.parts.flatMap((part) => ('problem' in part ? [part] : []));
-  if (problems.length === page.parts.length) throw noneAnswered(problems);
-  const chains = page.parts.map((part) => ('problem' in part ? { ...part, problem: problemBody(part.problem) } : part));
-  const next = feedCursorText(page.cursor, identity);
-  const body = `{"changes":[${page.entries.join(',')}],"complete":${problems.length === 0},"chains":${JSON.stringify(chains)},"end":${page.isEnd},"cursor":"${next}"}`;
+  const { reading, parts, isEnd } = await readPage(feed, { cursor, start, limit }, call);
+  const problems = parts.flatMap((part) => ('problem' in part ? [part] : []));
+  if (problems.length === parts.length) throw noneAnswered(problems);
+  const chains = parts.map((part) => ('problem' in part ? { ...part, problem: problemBody(part.problem) } : part));
+  const next = feedCursorText(reading.cursor, identity);
+  const body = `{"changes":[${reading.texts.join(',')}],"complete":${problems.length === 0},"chains":${JSON.stringify(chains)},"end":${isEnd},"cursor":"${next}"}`;
   headers['etag'] = `"${Bun.hash.wyhash(body).toString(36)}"`;
   headers['link'] = `<${nextUrl(query, next)}>; rel="next"`;
   return matchesETag(request, headers['etag']) ? notModified(headers) : { status: 200, headers, body };
+}
+
+/** How many changes are read at once, and after how many a page is sent, however few the filters left. */
+const SCAN = 250;
+const MAX_SCANNED = 10_000;
+
+type ChainPart =
+  | { readonly chainId: number; readonly block: AnswerBlock; readonly indexedFrom?: number }
+  | { readonly chainId: number; readonly problem: Problem };
+
+/** Each chain answers for itself: with its block, or with its problem. */
+async function readPage(
+  feed: Feed,
+  { cursor, start, limit }: Pick<StreamRequest, 'cursor' | 'start'> & { readonly limit: number },
+  { request, service, caller, failed }: Call,
+) {
+  const { store, longLists } = service;
+  const reading = beginReading(cursor);
+  const bounds = { limit, mostScanned: MAX_SCANNED, signal: request.signal };
+  let long: LongList | null = null;
+  const parts: ChainPart[] = [];
+  let isEnd = true;
+
+  const read = async (query: Omit<ChangesQuery, 'limit'>) => {
+    // Where filters are combined, many are read for the few that are wanted.
+    const most = reading.scanned > reading.count ? SCAN : Math.min(limit - reading.count, SCAN);
+    if (reading.scanned > 0) long ??= await longLists.beginWhole(caller());
+    const run = () => store.changes({ ...query, limit: most });
+    const page = await (long === null ? run() : long.read(ROW_WEIGHT * most, run));
+    requireCurrent(page.chain, feed, service);
+    return { ...page, scanned: page.isEnd ? page.changes.length : most };
+  };
+  const readState = async (chainId: number): Promise<ChainState> => {
+    // A chain that does not answer now must not start at a later head.
+    if (start === 'head' && !reading.cursor.has(chainId))
+      reading.cursor.set(chainId, await headOf(chainId, feed, service));
+    const { chain } = await readChain(feed, chainId, reading, bounds, read);
+    if (chain !== null) return chain;
+    isEnd = false;
+    const pinned = await store.pin(chainId);
+    requireCurrent(pinned.chain, feed, service);
+    return pinned.chain;
+  };
+  try {
+    for (const chainId of feed.chainIds) {
+      try {
+        parts.push(partOf(feed, await readState(chainId)));
+      } catch (error) {
+        const problem = problemOf(error, service, failed);
+        // It is the caller's, not the chain's.
+        if (problem.type === 'too-many-requests') throw problem;
+        parts.push({ chainId, problem });
+      }
+    }
+  } finally {
+    (long as LongList | null)?.end();
+  }
+  return { reading, parts, isEnd };
+}
+
+function partOf({ isFinal }: Feed, { chainId, head, verified, partial, firstBlock }: ChainState): ChainPart {
+  const { number, hash, timestamp } = head ?? { number: -1, hash: null, timestamp: null };
+  const isOwn = !isFinal || verified === number;
+  const block = isOwn ? { number, hash, timestamp } : { number: verified ?? -1, hash: null, timestamp: null };
+  return { chainId, block, ...(partial ? { indexedFrom: firstBlock } : {}) };
 }
 
 function readPlace(text: string | undefined, identity: string, parameter: string): FeedCursor {

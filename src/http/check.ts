@@ -1,14 +1,19 @@
 // Answers checks: one question, one value.
 
+import { arrayText, booleanText, type JsonText, writerFor } from '../api/json-text.ts';
 import type { CheckOperation } from '../api/operations.ts';
+import type { NumberMode } from '../api/params.ts';
 import { splitQuestion } from '../api/question.ts';
+import type { Registry } from '../api/registries.ts';
 import { readRequest } from '../api/request.ts';
+import { explanation } from '../api/responses.ts';
+import { anyOf, boolean, uint256 } from '../api/shape.ts';
+import { blockText, DETAILED_RECORD, type Format, uint256Text } from '../feed/delegation-json.ts';
 import { type AnyQuestion, answer, partsOf, type Question } from '../registry/check.ts';
-import type { CheckResult, DetailedDelegation, HeldDelegation } from '../store/store.ts';
+import type { AnswerBlock, CheckResult, DetailedDelegation, HeldDelegation } from '../store/store.ts';
 import type { Answer } from './answer.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
 import { blockHeaders, matchesETag, notModified } from './headers.ts';
-import { explanationText, valueText } from './json.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
 import { reportUnread } from './unread-revocation.ts';
@@ -34,15 +39,12 @@ export async function answerCheck(
   const headers = blockHeaders(result.chain, result.block, now, { request, budget: operation.budget, timestamp });
   const value = answer(question, result.granting);
   const body = isExplained
-    ? explanationText(operation.version, { ...(result as Explained), value }, { mode, chainId })
+    ? EXPLANATIONS[operation.version]({ ...(result as CheckResult<DetailedDelegation>), value }, { mode, chainId })
     : valueText(value, mode);
   // The tag is a hash of the body.
   headers['etag'] = ETAGS.get(body) ?? etagOf(body);
   return matchesETag(request, headers['etag']) ? notModified(headers) : { status: 200, headers, body };
 }
-
-/** Explained answers are read in detail. */
-type Explained = CheckResult<DetailedDelegation>;
 
 const etagOf = (body: string) => `"${Bun.hash.wyhash(body).toString(36)}"`;
 /** Of nearly all answers. */
@@ -54,3 +56,36 @@ function read(chainId: number, question: Question | AnyQuestion, asOf: AsOf, isE
     : (block) => store.check(chainId, question, block);
   return readAsOf(store, chainId, asOf, at);
 }
+
+/** The value that a check answers with. */
+export const valueText = (value: boolean | bigint, mode: NumberMode): JsonText<boolean | number | string> =>
+  typeof value === 'bigint' ? uint256Text(value, mode) : booleanText(value);
+
+/** Explained answers are read in detail. */
+interface Explained {
+  readonly value: boolean | bigint;
+  readonly granting: readonly DetailedDelegation[];
+  readonly block: AnswerBlock;
+}
+
+const explained = writerFor<Explained, Format>();
+const EXPLANATION = {
+  result: ({ value }: Explained, { mode }: Format) => valueText(value, mode),
+  block: ({ block }: Explained) => blockText(block),
+} as const;
+const RESULT = anyOf(boolean, uint256);
+/** The answer to a check with `explain=true`. */
+const EXPLANATIONS = {
+  1: explained(explanation(1, RESULT), {
+    ...EXPLANATION,
+    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD[1](row, format))),
+  }),
+  2: explained(explanation(2, RESULT), {
+    ...EXPLANATION,
+    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD[2](row, format))),
+  }),
+  any: explained(explanation('any', RESULT), {
+    ...EXPLANATION,
+    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD.any(row, format))),
+  }),
+} as const satisfies { [R in Registry]: unknown };

@@ -5,6 +5,8 @@ import { handled } from '../api/operation.ts';
 import type { NumberMode } from '../api/params.ts';
 import { Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
+import { listPositionText, readListPosition } from '../feed/cursor.ts';
+import { detailedRecordText } from '../feed/delegation-json.ts';
 import type { AnyQuestion, AnyTarget } from '../registry/check.ts';
 import { checksummed } from '../registry/checksum.ts';
 import { type Address, type DelegationKey, isAddress, NO_RIGHTS } from '../registry/delegation.ts';
@@ -13,8 +15,6 @@ import type { Counterpart } from '../store/store.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import { answerChainPage, badCursor, type PinnedChain, type Section } from './chain-pages.ts';
-import { listPositionText, readListPosition } from './cursor.ts';
-import { detailedRecordText } from './json.ts';
 import { requestedChains } from './served-chains.ts';
 import { reportUnread } from './unread-revocation.ts';
 

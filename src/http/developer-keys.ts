@@ -5,13 +5,13 @@ import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import type { KeyJson, KeyListJson, KeyState, NewKeyJson } from '../api/developer-json.ts';
 import { Problem } from '../api/problems.ts';
 import { requireWallet } from './developer-session.ts';
-import { bodyOf, type DeveloperPaths, type Developers, json, readAfter } from './developers.ts';
+import { type Asked, bodyOf, type DeveloperPaths, json, namedBy, readListPage } from './developers.ts';
 
-export const KEY_PATHS: DeveloperPaths = new Map([
+export const KEY_PATHS: DeveloperPaths = [
   ['/developers/keys', { GET: listKeys, POST: createKey }],
   ['/developers/keys/rotate', { POST: rotateKey }],
   ['/developers/keys/revoke', { POST: revokeKey }],
-]);
+];
 
 const USES_DAYS = 30;
 const DAY_SECONDS = 86_400;
@@ -44,23 +44,21 @@ function keyJson(record: KeyRecord, uses: readonly KeyUse[], now: number): KeyJs
   };
 }
 
-async function listKeys(request: Request, developers: Developers, now: number): Promise<Response> {
+async function listKeys(asked: Asked): Promise<Response> {
+  const { request, developers, now } = asked;
   const { accounts, quota } = developers;
-  const owner = await requireWallet(request, developers, now);
-  const after = readAfter(request);
+  const owner = await requireWallet(asked);
   // Uses are stored every few seconds. Somebody who has just tried a key wants to see it now.
   await developers.storeUses?.();
-  // One more than a page, to see whether another page follows.
-  const found = await accounts.list({ owner, limit: KEYS_PER_PAGE + 1, ...(after === null ? {} : { after }) });
-  const page = found.slice(0, KEYS_PER_PAGE);
+  const { page, next } = await readListPage(request, KEYS_PER_PAGE, (rows) => accounts.list({ owner, ...rows }));
   const uses = await accounts.uses(page, Math.floor(now / DAY_SECONDS) - USES_DAYS + 1);
-  const next = found.length > page.length ? (page.at(-1)?.id ?? null) : null;
   return json({ quota, keys: page.map((one) => keyJson(one, uses, now)), next } satisfies KeyListJson);
 }
 
-async function createKey(request: Request, developers: Developers, now: number): Promise<Response> {
+async function createKey(asked: Asked): Promise<Response> {
+  const { request, developers, now } = asked;
   const { accounts, quota } = developers;
-  const owner = await requireWallet(request, developers, now);
+  const owner = await requireWallet(asked);
   const { label, days = null } = await bodyOf(request);
   const text = readLabel(label);
   if (text === null) throw new Problem('bad-request', `label is required: ${LABEL_RULE}.`);
@@ -78,19 +76,20 @@ async function createKey(request: Request, developers: Developers, now: number):
 }
 
 /** The id of the signed-in wallet's own active key that the request names, and the whole body. */
-async function ownKey(request: Request, developers: Developers, now: number) {
-  const wallet = await requireWallet(request, developers, now);
+async function ownKey(asked: Asked) {
+  const { request, developers, now } = asked;
+  const wallet = await requireWallet(asked);
   const body = await bodyOf(request);
-  const { id } = body;
-  const record = typeof id === 'number' && Number.isSafeInteger(id) ? await developers.accounts.byId(id) : null;
+  const record = await namedBy(body, developers.accounts.byId);
   if (record === null || record.owner !== wallet || !isActive(record, now))
     throw new Problem('not-found', NO_ACTIVE_KEY);
   return { id: record.id, body };
 }
 
-async function rotateKey(request: Request, developers: Developers, now: number): Promise<Response> {
+async function rotateKey(asked: Asked): Promise<Response> {
+  const { developers, now } = asked;
   const { accounts, quota } = developers;
-  const { id, body } = await ownKey(request, developers, now);
+  const { id, body } = await ownKey(asked);
   const { overlap = true } = body;
   if (typeof overlap !== 'boolean') throw new Problem('bad-request', 'overlap must be true or false.');
   const created = await accounts.rotate({ id, now, overlapSeconds: overlap ? OVERLAP_SECONDS : 0, quota });
@@ -104,8 +103,9 @@ async function rotateKey(request: Request, developers: Developers, now: number):
   return json({ key: created.text, record: keyJson(created.record, [], now) } satisfies NewKeyJson, 201);
 }
 
-async function revokeKey(request: Request, developers: Developers, now: number): Promise<Response> {
-  const { id } = await ownKey(request, developers, now);
+async function revokeKey(asked: Asked): Promise<Response> {
+  const { developers, now } = asked;
+  const { id } = await ownKey(asked);
   await developers.accounts.revoke(id, now);
   developers.onKeyChange?.({ type: 'revoked', keyId: id });
   return json({ id, revoked: true });

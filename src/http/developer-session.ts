@@ -7,13 +7,13 @@ import { Fault, readAddress } from '../api/params.ts';
 import { Problem } from '../api/problems.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
-import { bodyOf, type DeveloperPaths, type Developers, json } from './developers.ts';
+import { type Asked, bodyOf, type DeveloperPaths, type Developers, json } from './developers.ts';
 
-export const SESSION_PATHS: DeveloperPaths = new Map([
+export const SESSION_PATHS: DeveloperPaths = [
   ['/developers/nonce', { POST: createNonce }],
   ['/developers/session', { GET: readSession, POST: openSession, DELETE: closeSession }],
   ['/developers/test-wallet', { POST: signAsTestWallet }],
-]);
+];
 
 const COOKIE = 'delegations_session';
 const isSecure = ({ origins }: Developers) => origins()[0]?.startsWith('https:') === true;
@@ -25,13 +25,15 @@ function tokenOf(request: Request, developers: Developers): string | null {
   return token.exec(request.headers.get('cookie') ?? '')?.[1] ?? null;
 }
 
-async function walletOf(request: Request, developers: Developers, now: number): Promise<string | null> {
+type Visit = Pick<Asked, 'request' | 'developers' | 'now'>;
+
+async function walletOf({ request, developers, now }: Visit): Promise<string | null> {
   const token = tokenOf(request, developers);
   return token === null ? null : developers.accounts.sessions.walletOf(token, now);
 }
 
-export async function requireWallet(request: Request, developers: Developers, now: number): Promise<string> {
-  const wallet = await walletOf(request, developers, now);
+export async function requireWallet(visit: Visit): Promise<string> {
+  const wallet = await walletOf(visit);
   if (wallet === null) throw new Problem('signed-out', 'Sign in with your wallet first.');
   return wallet;
 }
@@ -43,15 +45,14 @@ function sessionJson(wallet: string | null): SessionJson {
   return { wallet: checksummed(address as Address), chainId: chainId === null ? null : Number(chainId) };
 }
 
-export const sessionOf = async (request: Request, developers: Developers, now: number): Promise<SessionJson> =>
-  sessionJson(await walletOf(request, developers, now));
+export const sessionOf = async (visit: Visit): Promise<SessionJson> => sessionJson(await walletOf(visit));
 
 function cookie(developers: Developers, value: string, seconds: number): string {
   const secure = isSecure(developers) ? '; Secure' : '';
   return `${cookieName(developers)}=${value}; Path=/developers; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
 }
 
-async function createNonce(request: Request, { accounts }: Developers, now: number): Promise<Response> {
+async function createNonce({ request, developers: { accounts }, now }: Asked): Promise<Response> {
   const { wallet } = await bodyOf(request);
   const address = readAddress(typeof wallet === 'string' ? wallet.toLowerCase() : '');
   if (address instanceof Fault) throw new Problem('bad-request', `wallet ${address.detail}`);
@@ -64,21 +65,15 @@ async function createNonce(request: Request, { accounts }: Developers, now: numb
   } satisfies NonceJson);
 }
 
-async function readSession(request: Request, developers: Developers, now: number): Promise<Response> {
-  return json(await sessionOf(request, developers, now));
+async function readSession(asked: Asked): Promise<Response> {
+  return json(await sessionOf(asked));
 }
 
-async function openSession(
-  request: Request,
-  developers: Developers,
-  now: number,
-  socket: () => string,
-): Promise<Response> {
+async function openSession({ request, developers, now, client }: Asked): Promise<Response> {
   const { message, signature } = await bodyOf(request);
   if (typeof message !== 'string' || typeof signature !== 'string')
     throw new Problem('bad-request', 'message and signature must be strings.');
-  const caller = developers.clientOf(request, socket);
-  const wallet = await developers.signIn.verify(message, signature, caller).catch((error) => {
+  const wallet = await developers.signIn.verify(message, signature, client()).catch((error) => {
     if (!(error instanceof SignInError)) throw error;
     if (error.isTemporary) throw new Problem('not-ready', error.message, { retryAfter: 5 });
     throw new Problem('sign-in-refused', error.message);
@@ -87,14 +82,14 @@ async function openSession(
   return json(sessionJson(wallet), 200, { 'set-cookie': cookie(developers, token, SESSION_SECONDS) });
 }
 
-async function closeSession(request: Request, developers: Developers): Promise<Response> {
+async function closeSession({ request, developers }: Asked): Promise<Response> {
   const token = tokenOf(request, developers);
   if (token !== null) await developers.accounts.sessions.close(token);
   return json(sessionJson(null), 200, { 'set-cookie': cookie(developers, '', 0) });
 }
 
 /** Outside a sandbox, this is a path like any other that does not exist. */
-async function signAsTestWallet(request: Request, { testWallet }: Developers): Promise<Response> {
+async function signAsTestWallet({ request, developers: { testWallet } }: Asked): Promise<Response> {
   if (testWallet === undefined) throw new Problem('not-found', 'No such path. See /docs for all paths.');
   const { bytes } = await bodyOf(request);
   if (typeof bytes !== 'string' || !/^0x([0-9a-f]{2})*$/.test(bytes))

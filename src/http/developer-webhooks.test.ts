@@ -8,10 +8,12 @@ import { type Accounts, openAccounts } from '../accounts/accounts.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { type Networks, parseNetworks } from '../webhooks/networks.ts';
+import { createWebhookSource } from '../webhooks/source.ts';
+import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 import type { App } from './app.ts';
 import type { WebhookChange } from './developers.ts';
 import { createLimiter } from './limiter.ts';
-import { readBatch } from './webhook-feed.ts';
+import { createLongLists } from './long-lists.ts';
 
 const NOW = 1_800_000_000;
 const ORIGIN = 'http://localhost';
@@ -30,6 +32,7 @@ for (const engine of ENGINES) {
   describe(`/developers/webhooks on ${engine.name}`, () => {
     let store: Store;
     let accounts: Accounts;
+    let webhooks: Webhooks;
     let app: App;
     const changes: WebhookChange[] = [];
     let now = NOW;
@@ -43,6 +46,7 @@ for (const engine of ENGINES) {
       ...(withWebhooks
         ? {
             webhooks: {
+              store: webhooks,
               quota: QUOTA,
               rules: { networks: parseNetworks('') as Networks, allowsHttp: false },
               askMs: 60_000,
@@ -58,6 +62,7 @@ for (const engine of ENGINES) {
       const blocks = [block(101, [granted('ALL')]), block(102)];
       await store.apply({ chainId: 1, epoch, after: null, blocks, head: block(102), verified: 102 });
       accounts = await openAccounts(url);
+      webhooks = createWebhooks(accounts.engine);
       app = appOf(store, NOW, { developers: developers(true), now: () => now });
     });
     afterAll(async () => {
@@ -111,17 +116,12 @@ for (const engine of ENGINES) {
       const { post, create } = await withKey('0xreplays');
       const { id } = (await create()).webhook;
       const readAll = async () => {
-        const record = await accounts.webhooks.byId(id);
+        const record = await webhooks.byId(id);
         if (record === null) throw new Error('gone');
-        return (
-          await readBatch(record, record.cursor, {
-            chainIds: new Set([1]),
-            readPage: store.changes,
-            readWanted: store.changes,
-          })
-        ).entries;
+        const source = createWebhookSource({ store, chainIds: new Set([1]), longLists: createLongLists() });
+        return (await source.read(record, record.cursor)).count;
       };
-      expect(await readAll()).toHaveLength(0);
+      expect(await readAll()).toBe(0);
       for (const [body, found] of [
         [{ chainId: '1', block: '101' }, 1],
         [{ chainId: '1', block: '102' }, 0],
@@ -129,7 +129,7 @@ for (const engine of ENGINES) {
       ] as const) {
         now += 60;
         expect((await post('/replay', { id, ...body })).status).toBe(200);
-        expect(await readAll()).toHaveLength(found);
+        expect(await readAll()).toBe(found);
       }
       for (const [body, detail] of [
         [{}, 'block must be start or a block number.'],
@@ -173,7 +173,7 @@ for (const engine of ENGINES) {
       const { post, create, list } = await withKey('0xowner');
       const { secret, webhook } = await create();
       const { id } = webhook;
-      await accounts.webhooks.resume(id);
+      await webhooks.resume(id);
       expect((await post('/pause', { id })).body).toMatchObject({ webhook: { state: 'paused', reason: 'paused' } });
       expect((await post('/resume', { id })).body).toMatchObject({ webhook: { state: 'active', reason: null } });
       now += 60;
@@ -183,7 +183,7 @@ for (const engine of ENGINES) {
       expect(rotated.body['webhook']).toMatchObject({
         previousSecretUntil: new Date(1000 * (now + 86_400)).toISOString(),
       });
-      const claimed = await accounts.webhooks.claim(id, 60_000, 1000 * NOW);
+      const claimed = await webhooks.claim(id, 60_000, 1000 * NOW);
       expect(claimed?.secrets).toEqual([rotated.body['secret'] as string, secret]);
       expect((await post('/test', { id })).body).toMatchObject({ webhook: { testRequestedAt: expect.any(String) } });
       expect(await post('/remove', { id })).toEqual({ status: 200, body: { id, removed: true } });
@@ -226,7 +226,7 @@ for (const engine of ENGINES) {
     test('the last attempts can be read', async () => {
       const { get, create } = await withKey('0xreads');
       const { id } = (await create()).webhook;
-      const claimed = await accounts.webhooks.claim(id, 60_000, 1000 * NOW);
+      const claimed = await webhooks.claim(id, 60_000, 1000 * NOW);
       const attempt = {
         type: 'test',
         deliveryId: 'msg_1',
@@ -235,7 +235,7 @@ for (const engine of ENGINES) {
         status: 500,
         ms: 12,
       } as const;
-      if (claimed !== null) await accounts.webhooks.recordTest(claimed.lease, { ...attempt, at: 1000 * NOW }, null);
+      if (claimed !== null) await webhooks.recordTest(claimed.lease, { ...attempt, at: 1000 * NOW }, null);
       expect((await get(`/attempts?id=${id}`)).body).toEqual({
         id,
         attempts: [{ ...attempt, at: '2027-01-15T08:00:00.000Z' }],
@@ -250,7 +250,7 @@ for (const engine of ENGINES) {
         expect((await post(`/${action}`, { id, block: 'start' })).status).toBe(404);
       expect((await get(`/attempts?id=${id}`)).status).toBe(404);
       expect(await list()).toEqual([]);
-      expect(await accounts.webhooks.byId(id)).toMatchObject({
+      expect(await webhooks.byId(id)).toMatchObject({
         paused: { reason: 'unconfirmed' },
         testRequestedAt: null,
       });

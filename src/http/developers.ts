@@ -5,7 +5,9 @@ import type { SignIn } from '../accounts/sign-in.ts';
 import { Problem } from '../api/problems.ts';
 import { parseQuery, splitUrl } from '../api/query.ts';
 import { textResponse } from '../api/sized-response.ts';
+import type { Store } from '../store/store.ts';
 import type { TargetRules } from '../webhooks/target.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import { MAX_PLAIN_BYTES, readBody } from './body.ts';
 import { JSON_TYPE } from './headers.ts';
 import type { Limiter } from './limiter.ts';
@@ -30,6 +32,7 @@ export interface Developers {
 }
 
 export interface WebhookRules {
+  readonly store: Webhooks;
   /** How many webhooks a wallet may have. */
   readonly quota: number;
   /** Where they may deliver to. */
@@ -61,15 +64,22 @@ export interface WebhookChange {
   readonly webhookId: number;
 }
 
-export type Handler = (
-  request: Request,
-  developers: Developers,
-  now: number,
-  socket: () => string,
-) => Promise<Response>;
+/** A request to an endpoint of /developers. */
+export interface Asked {
+  readonly request: Request;
+  readonly developers: Developers;
+  readonly service: { readonly store: Store; readonly chainIds: ReadonlySet<number>; readonly now: () => number };
+  /** Unix seconds. */
+  readonly now: number;
+  /** The client's address. */
+  readonly client: () => string;
+}
 
 /** Handlers by path and method. */
-export type DeveloperPaths = ReadonlyMap<string, Readonly<Record<string, Handler>>>;
+export type DeveloperPaths = readonly (readonly [
+  path: string,
+  handlers: Readonly<Record<string, (asked: Asked) => Promise<Response>>>,
+])[];
 
 /** Keeps pages of other sites from changing anything through a visitor's browser. */
 export function requireOwnPage(request: Request, { origins }: Developers): void {
@@ -113,10 +123,27 @@ export async function bodyOf(request: Request): Promise<Record<string, unknown>>
 const LIST_FIELDS = new Set(['after']);
 
 /** The `next` of the page before; null for the first page. */
-export function readAfter({ url }: Request): number | null {
+function readAfter({ url }: Request): number | null {
   const { values, faults } = parseQuery(splitUrl(url).query, LIST_FIELDS);
   const after = values.get('after') ?? null;
   if (faults.length > 0 || (after !== null && !/^\d{1,15}$/.test(after)))
     throw new Problem('bad-request', 'after must be the next of the page before. There are no other parameters.');
   return after === null ? null : Number(after);
 }
+
+/** A page, newest first, and where the next one starts. */
+export async function readListPage<Row extends { readonly id: number }>(
+  request: Request,
+  size: number,
+  list: (page: { readonly limit: number; readonly after?: number }) => Promise<Row[]>,
+) {
+  const after = readAfter(request);
+  // One more than a page, to see whether another page follows.
+  const found = await list({ limit: size + 1, ...(after === null ? {} : { after }) });
+  const page = found.slice(0, size);
+  return { page, next: found.length > page.length ? (page.at(-1)?.id ?? null) : null };
+}
+
+/** The row that the body names by its id; null if there is none. */
+export const namedBy = async <Row>({ id }: Record<string, unknown>, byId: (id: number) => Promise<Row | null>) =>
+  typeof id === 'number' && Number.isSafeInteger(id) ? byId(id) : null;

@@ -3,14 +3,13 @@
 import type { HISTORY } from '../api/any-operations.ts';
 import { handled } from '../api/operation.ts';
 import { readRequest } from '../api/request.ts';
+import { numbersText, readNumbers } from '../feed/cursor.ts';
+import { historyEntryText } from '../feed/delegation-json.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import { answerChainPage, badCursor, type PinnedChain, type Section } from './chain-pages.ts';
-import { historyEntryText } from './json.ts';
 import { requestedChains } from './served-chains.ts';
 import { reportUnread } from './unread-revocation.ts';
-
-const POSITION = /^(\d{1,16})\.(\d{1,16})$/;
 
 export function answerHistory(operation: typeof HISTORY, call: Call): Promise<Answer> {
   const { query, service } = call;
@@ -21,15 +20,15 @@ export function answerHistory(operation: typeof HISTORY, call: Call): Promise<An
   const section =
     ({ chainId: id, at }: PinnedChain): Section =>
     async (rows, text) => {
-      const [, number, logIndex] = POSITION.exec(text ?? '') ?? [];
+      const [number, logIndex] = (text === null ? null : readNumbers(text, 2)) ?? [];
+      const after = number === undefined || logIndex === undefined ? {} : { after: { block: number, logIndex } };
       if (text !== null && number === undefined) throw badCursor();
-      const after = text === null ? {} : { after: { block: Number(number), logIndex: Number(logIndex) } };
       const side = direction === undefined ? {} : { direction };
       const reading = service.store.history({ chainId: id, wallet, at, limit: rows, ...side, ...after });
       const { entries, next } = await reportUnread({ chainId: id, to: wallet }, service, reading);
       return {
         texts: entries.map((entry) => historyEntryText(entry, { mode, chainId: id })),
-        next: next === null ? null : `${next.block}.${next.logIndex}`,
+        next: next === null ? null : numbersText(next.block, next.logIndex),
       };
     };
   return answerChainPage(

@@ -1,24 +1,23 @@
 // Answers token gates: which of a wallet and the wallets that it may act for own a token, at the block of the index.
 
 import { HOLDER, HOLDERS, type HOLDERS_OPERATION } from '../api/holders-operation.ts';
-import { arrayText, booleanText, integerText, NULL, plainText, stringify, writerFor } from '../api/json-text.ts';
+import { arrayText, booleanText, integerText, NULL, plainText, writerFor } from '../api/json-text.ts';
 import { handled } from '../api/operation.ts';
 import type { NumberMode } from '../api/params.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
-import { BLOCK } from '../api/responses.ts';
 import type { NotAToken, Unavailable } from '../chain/tokens/token-reader.ts';
+import { pageCursorText, readPageCursor } from '../feed/cursor.ts';
+import { addressText, anyRecordText, blockText, uint256Text } from '../feed/delegation-json.ts';
 import { type AnyQuestion, answer, asksBalance, partsOf, type Target } from '../registry/check.ts';
 import type { Address, Bytes32 } from '../registry/delegation.ts';
 import { StoreError } from '../store/errors.ts';
-import type { AnswerBlock, ChainState, DetailedDelegation } from '../store/store.ts';
+import type { AnswerBlock, DetailedDelegation } from '../store/store.ts';
 import type { Answer } from './answer.ts';
-import { readAsOf, requireFresh } from './as-of.ts';
+import { type PinnedBlock, pinBlock } from './as-of.ts';
 import type { Call } from './call.ts';
-import { type PinnedBlock, pageCursorText, readPageCursor } from './chain-cursor.ts';
 import { badCursor } from './chain-pages.ts';
 import { blockHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
-import { addressText, anyRecordText, uint256Text } from './json.ts';
 import { chainReorganizing, retryRewritten } from './rewritten.ts';
 import { requireServed } from './served-chains.ts';
 import type { Service } from './service.ts';
@@ -39,9 +38,7 @@ interface Page {
 }
 
 /** The block that delegations and tokens are read at. */
-interface Pinned {
-  readonly state: ChainState;
-  readonly at: PinnedBlock & { readonly seen: number };
+interface Pinned extends PinnedBlock {
   readonly block: AnswerBlock & { readonly hash: Bytes32 };
 }
 
@@ -59,9 +56,9 @@ export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: C
   const answer = async (): Promise<Answer> => {
     const pinned = await pin(requested, service);
     const page = await reportUnread({ chainId, to: wallet }, service, find(requested, pinned, service));
-    const { state, block } = pinned;
+    const { chain, block } = pinned;
     const { budget } = operation;
-    const headers = blockHeaders(state, block, service.now(), { request, budget, timestamp: asOf.timestamp });
+    const headers = blockHeaders(chain, block, service.now(), { request, budget, timestamp: asOf.timestamp });
     const next = page.next === null ? null : cursorAfter(page.next, pinned, requested);
     const body = HOLDERS_TEXT({ ...page, next, wallet, block }, requested);
     if (next !== null) headers['link'] = `<${nextUrl(call.query, next)}>; rel="next"`;
@@ -86,8 +83,8 @@ function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service
   if (wallet === ZERO_ADDRESS) throw badRequest([{ parameter: 'wallet', detail: 'must not be the zero address' }]);
   const scope = scopeOf(tokenId, standard);
   const identity = [chainId, wallet, scope, contract, tokenId, rights, block, timestamp].join();
-  const place = cursor === undefined ? null : readPageCursor(cursor, identity, 1);
-  const isPlace = place !== null && place.pins[0] !== null && POSITION.test(place.position.after ?? '');
+  const place = cursor === undefined ? null : readPageCursor(cursor, identity);
+  const isPlace = place?.chosen.length === 1 && place.chosen[0] !== null && POSITION.test(place.after ?? '');
   if (cursor !== undefined && !isPlace) throw badCursor();
   return {
     tokens,
@@ -117,26 +114,21 @@ function scopeOf(tokenId: bigint | undefined, standard: 'ERC721' | 'ERC1155' | '
 
 /** Fixes the block. Its hash must be known, and with a cursor it must be the same block as before. */
 async function pin({ chainId, wallet, asOf, cursor }: Requested, service: Service): Promise<Pinned> {
-  const { store } = service;
-  const pinned = cursor?.pins[0] ?? null;
-  const { result, reach } = await readAsOf(store, chainId, pinned === null ? asOf : { block: pinned.block }, (at) =>
-    store.pin(chainId, at),
-  );
-  const { chain: state, block, stamp } = result;
-  requireFresh(state, reach, service.now(), service, { wallet });
+  const chosen = cursor?.chosen[0] ?? null;
+  const pinned = await pinBlock(chainId, asOf, service, { about: { wallet }, chosen });
+  const { block, reach } = pinned;
   const { number, hash } = block;
   // Tokens can change hands in blocks that are not kept, between the kept block and the time.
-  const isExact = pinned !== null || asOf.timestamp === undefined || reach === number;
+  const isExact = chosen !== null || asOf.timestamp === undefined || reach === number;
   if (hash === null || !isExact)
     throw new Problem(
       'block-not-kept',
       `The index of chain ${chainId} has no hash of the requested block, so tokens cannot be read at it. Use block=latest or block=finalized.`,
       { fields: { chainId, block: number } },
     );
-  if (cursor !== null && cursor.position.after?.split('.')[0] !== shortHash(hash))
+  if (cursor !== null && cursor.after?.split('.')[0] !== shortHash(hash))
     throw new Problem('cursor-gone', `A reorg replaced block ${number}. Start again without a cursor.`);
-  const at = pinned ?? { block: number, revision: state.revision, stamp };
-  return { state, at: { ...at, seen: state.revision }, block: { ...block, hash } };
+  return { ...pinned, block: { ...block, hash } };
 }
 
 const questionOf = ({ wallet, target }: Requested, owner: Address) =>
@@ -148,7 +140,7 @@ const shortHash = (hash: Bytes32) => hash.slice(2, 34);
 
 function cursorAfter(vault: Address, { at, block }: Pinned, { identity }: Requested): string {
   const after = `${shortHash(block.hash)}.${vault.slice(2)}`;
-  return pageCursorText({ pins: [at], position: { chain: 0, section: 0, after } }, identity);
+  return pageCursorText({ chosen: [at], chain: 0, section: 0, after }, identity);
 }
 
 /** The owner of an ERC-721 token, if it is the wallet or has delegated the token to it. */
@@ -171,7 +163,7 @@ async function findOwner(requested: Requested, { block }: Pinned, service: Servi
 /** The balances of the wallet, on the first page, and of the wallets that it may act for. */
 async function findBalances(requested: Requested, { at, block }: Pinned, service: Service): Promise<Page> {
   const { tokens, chainId, wallet, contract, tokenId = null, target, limit, cursor, caller } = requested;
-  const after = cursor?.position.after?.split('.')[1];
+  const after = cursor?.after?.split('.')[1];
   const query = {
     chainId,
     wallet,
@@ -249,7 +241,7 @@ const HOLDERS_TEXT = writerFor<Body, Format>()(HOLDERS, {
   wallet: ({ wallet }) => addressText(wallet),
   holds: ({ holders, next }) => (holders.length === 0 && next !== null ? NULL : booleanText(holders.length > 0)),
   chainId: (_body, { chainId }) => integerText(chainId),
-  block: ({ block: { number, hash, timestamp } }) => stringify(BLOCK, { number, hash, timestamp }),
+  block: ({ block }) => blockText(block),
   holders: ({ holders }, format) => arrayText(holders.map((one) => HOLDER_TEXT(one, format))),
   next: ({ next }) => (next === null ? NULL : plainText(next)),
 });

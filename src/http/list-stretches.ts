@@ -1,6 +1,7 @@
 // Reads the delegations of a wallet a stretch at a time, ready to be written.
 
 import type { NumberMode } from '../api/params.ts';
+import { detailedRecordText, typeOf } from '../feed/delegation-json.ts';
 import { type Address, type Bytes32, type DelegationKey, NO_RIGHTS } from '../registry/delegation.ts';
 import type { Version } from '../registry/versions.ts';
 import { StoreError } from '../store/errors.ts';
@@ -13,7 +14,6 @@ import type {
   PackedDelegation,
   PackedDelegations,
 } from '../store/store.ts';
-import { detailedRecordText, typeOf } from './json.ts';
 import { recordBytes, walletBytes } from './record-bytes.ts';
 import type { Service } from './service.ts';
 import { reportUnread } from './unread-revocation.ts';

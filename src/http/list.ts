@@ -5,13 +5,19 @@ import type { ListOperation } from '../api/operations.ts';
 import { badRequest } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
 import { type StreamedBody, streamResponse } from '../api/sized-response.ts';
+import {
+  type ChosenBlock,
+  listPositionText,
+  pageCursorText,
+  readListPosition,
+  readPageCursor,
+} from '../feed/cursor.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { hasRights } from '../registry/versions.ts';
 import { EMPTY } from '../store/rows/cells.ts';
 import type { ListPosition } from '../store/store.ts';
 import type { Answer } from './answer.ts';
 import { type AsOf, readAsOf, requireFresh } from './as-of.ts';
-import { type Cursor, cursorText, readCursor } from './cursor.ts';
 import { blockHeaders, matchesETag, nextUrl, notModified } from './headers.ts';
 import {
   isPlain,
@@ -44,7 +50,7 @@ interface Requested extends ListRequest {
   readonly asOf: AsOf;
   /** The page size; undefined for the whole list. */
   readonly limit: number | undefined;
-  readonly cursor: Cursor | null;
+  readonly cursor: { readonly at: ChosenBlock; readonly after: ListPosition } | null;
   /** As the caller sent it, for the link to the next page. */
   readonly query: string;
 }
@@ -95,13 +101,20 @@ function readList(
   if (isUnrestricted && rights !== undefined)
     throw badRequest([{ parameter: 'unrestricted', detail: 'cannot be combined with rights' }]);
   const filter = { type, contract, rights: isUnrestricted && hasRights(version) ? NO_RIGHTS : rights };
-  const place = cursor === undefined ? null : readCursor(cursor, listIdentity({ list, asOf, filter }));
+  const place = cursor === undefined ? null : readPlace(cursor, listIdentity({ list, asOf, filter }));
   const isOutside = place !== null && direction !== undefined && place.after.side !== direction;
   if ((cursor !== undefined && place === null) || isOutside)
     throw badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);
   const hasStandardTypes = types === 'standard' || service.hasStandardTypes === true;
   const format = { isDetailed: detail === 'full', mode: numbers, hasStandardTypes };
   return { budget: operation.budget, list, asOf, filter, format, limit, cursor: place, query };
+}
+
+function readPlace(text: string, identity: string): Requested['cursor'] {
+  const { chosen = [], after } = readPageCursor(text, identity) ?? {};
+  const [at] = chosen;
+  const position = readListPosition(after ?? '');
+  return at && position && chosen.length === 1 ? { at, after: position } : null;
 }
 
 async function begin(
@@ -149,7 +162,10 @@ async function begin(
   const beginLong = () => service.longLists.begin(caller());
   const { body, next } = await page(scan, beginLong, limit, cursor?.after, request.signal);
   if (next !== null) {
-    const nextCursor = cursorText({ at, after: next }, listIdentity(requested));
+    const nextCursor = pageCursorText(
+      { chosen: [at], chain: 0, section: 0, after: listPositionText(next) },
+      listIdentity(requested),
+    );
     headers['link'] = `<${nextUrl(requested.query, nextCursor)}>; rel="next"`;
   }
   return isKnown ? notModified(headers) : { status: 200, headers, body };

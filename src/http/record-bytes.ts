@@ -2,13 +2,13 @@
 
 import type { NumberMode } from '../api/params.ts';
 import { DELEGATION } from '../api/responses.ts';
+import { addressText, typeOf, uint256Text } from '../feed/delegation-json.ts';
 import { type Address, KINDS, type Kind } from '../registry/delegation.ts';
 import type { Version } from '../registry/versions.ts';
 import { CASING_AT } from '../store/rows/casing.ts';
 import { decodeUint, EMPTY } from '../store/rows/cells.ts';
 import { type Unpacked, unpack } from '../store/rows/packed.ts';
 import type { ListSide, PackedDelegations } from '../store/store.ts';
-import { addressText, typeOf, uint256Text } from './json.ts';
 
 /** How the records of a list are written. */
 export interface RecordFormat {

@@ -29,7 +29,7 @@ import { answerCheck } from './check.ts';
 import { answerCounterparts } from './counterparts.ts';
 import { KEY_PATHS } from './developer-keys.ts';
 import { SESSION_PATHS, sessionOf } from './developer-session.ts';
-import { answerWebhooks, WEBHOOK_PATHS } from './developer-webhooks.ts';
+import { WEBHOOK_PATHS } from './developer-webhooks.ts';
 import { requireOwnPage } from './developers.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
 import { answerHistory } from './history.ts';
@@ -178,7 +178,7 @@ function explorerQuery({ request, query, service }: Call): ExplorerQuery {
 async function answerDevelopers({ request, service }: Call): Promise<Response> {
   const { developers, now, keyLimit = null, anonymousLimit = null } = service;
   const selfService = developers && {
-    session: await sessionOf(request, developers, Math.floor(now())),
+    session: await sessionOf({ request, developers, now: Math.floor(now()) }),
     chainIds: servedChains(service),
     webhooks: developers.webhooks !== undefined,
     testWallet: developers.testWallet?.address ?? null,
@@ -190,30 +190,22 @@ async function answerDevelopers({ request, service }: Call): Promise<Response> {
 
 const NO_SELF_SERVICE = 'The operator of this service hands out its API keys.';
 
-const DEVELOPER_ROUTES: readonly Route[] = [...SESSION_PATHS, ...KEY_PATHS].map(([path, handlers]) => ({
-  path,
-  budget: path === '/developers/session' || path === '/developers/keys' ? 'lookup' : 'page',
-  methods: Object.keys(handlers),
-  answer({ request, socket, service: { developers, now } }) {
-    if (developers === undefined) throw new Problem('not-found', NO_SELF_SERVICE);
-    requireOwnPage(request, developers);
-    const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
-    return (handler as NonNullable<typeof handler>)(request, developers, Math.floor(now()), socket);
-  },
-}));
-
-const WEBHOOK_ROUTES: readonly Route[] = [...WEBHOOK_PATHS].map(([path, handlers]) => ({
-  path,
-  budget: 'page',
-  methods: Object.keys(handlers),
-  answer({ request, socket, service }) {
-    const { developers } = service;
-    if (developers === undefined) throw new Problem('not-found', NO_SELF_SERVICE);
-    requireOwnPage(request, developers);
-    const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
-    return answerWebhooks(handler as NonNullable<typeof handler>, request, developers, service, socket);
-  },
-}));
+const DEVELOPER_ROUTES: readonly Route[] = [...SESSION_PATHS, ...KEY_PATHS, ...WEBHOOK_PATHS].map(
+  ([path, handlers]) => ({
+    path,
+    budget: path === '/developers/session' || path === '/developers/keys' ? 'lookup' : 'page',
+    methods: Object.keys(handlers),
+    answer({ request, socket, service }) {
+      const { developers } = service;
+      if (developers === undefined) throw new Problem('not-found', NO_SELF_SERVICE);
+      requireOwnPage(request, developers);
+      const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
+      const client = () => developers.clientOf(request, socket);
+      const asked = { request, developers, service, now: Math.floor(service.now()), client };
+      return (handler as NonNullable<typeof handler>)(asked);
+    },
+  }),
+);
 
 /** A link names each grant to end. Proxies accept 8 KiB by default. */
 const REVOKE_ROUTE: Route = {
@@ -238,7 +230,6 @@ const ROUTES: readonly Route[] = [
   pageRoute('/developers', answerDevelopers),
   { path: '/mcp', budget: 'keyed', methods: ['POST'], takesBody: true, answer: answerMcp },
   ...DEVELOPER_ROUTES,
-  ...WEBHOOK_ROUTES,
   ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
 ];
 

@@ -2,14 +2,14 @@
 
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import type { TokenReader } from '../chain/tokens/token-reader.ts';
+import type { FeedCursor } from '../feed/cursor.ts';
+import type { Feed } from '../feed/feed.ts';
 import type { McpEndpoint } from '../mcp/server.ts';
 import type { Question, QuestionOf } from '../registry/check.ts';
 import type { Store } from '../store/store.ts';
 import type { Admission } from './admission.ts';
-import type { FeedCursor } from './changes-cursor.ts';
 import type { Developers } from './developers.ts';
 import type { EventStream } from './event-stream.ts';
-import type { Feed } from './feed.ts';
 import type { MaxLag, Sightings } from './freshness.ts';
 import type { Limit } from './limiter.ts';
 import type { LongLists } from './long-lists.ts';

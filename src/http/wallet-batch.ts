@@ -1,12 +1,11 @@
 // Answers one question about many wallets, as of one block: each as the operation for a single wallet would.
 
-import { stringify } from '../api/json-text.ts';
 import { badRequest, Problem } from '../api/problems.ts';
 import { readRequest } from '../api/request.ts';
-import { BLOCK } from '../api/responses.ts';
 import { type StreamedBody, streamResponse } from '../api/sized-response.ts';
 import { MAX_WALLETS, MAX_WALLETS_BYTES, type WalletBatchOperation } from '../api/wallet-batch-operations.ts';
-import { type AsOf, type PinnedBlock, pinBlock } from './as-of.ts';
+import { blockText } from '../feed/delegation-json.ts';
+import { type AsOf, type PinnedBlock, pinIndexed } from './as-of.ts';
 import { BODY_SECONDS, readBody } from './body.ts';
 import type { Call } from './call.ts';
 import { CORS, JSON_TYPE } from './headers.ts';
@@ -38,7 +37,7 @@ export async function answerWalletBatch(operation: WalletBatchOperation, call: C
     const wallets = readWallets(await readBody(request, MAX_WALLETS_BYTES, seconds, received.add));
     await call.count(wallets.length);
     requireServed(chainId, 'any', service.chainIds);
-    const pin = () => pinBlock(chainId, { block, timestamp }, service);
+    const pin = () => pinIndexed(chainId, { block, timestamp }, service);
     const pinned = blockOf(await retryRewritten(pin, () => chainReorganizing(chainId)));
     const asked = new URLSearchParams(query);
     asked.delete('timestamp');
@@ -72,7 +71,8 @@ function readWallets(body: string): readonly string[] {
 }
 
 /** A block whose hash is not known must be final: otherwise a reorg would not be noticed. */
-function blockOf({ block: { number, hash, timestamp }, chain: { chainId, verified } }: PinnedBlock): Block {
+function blockOf({ block, chain: { chainId, verified } }: PinnedBlock): Block {
+  const { number, hash } = block;
   const isFinal = number <= (verified ?? -1);
   if (hash === null && !isFinal)
     throw new Problem(
@@ -84,7 +84,7 @@ function blockOf({ block: { number, hash, timestamp }, chain: { chainId, verifie
   return {
     number: String(number),
     hash: isFinal ? null : hash,
-    text: stringify(BLOCK, { number, hash, timestamp }),
+    text: blockText(block),
   };
 }
 

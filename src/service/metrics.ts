@@ -1,7 +1,6 @@
 // Counts requests and fallbacks, and renders all metrics in the Prometheus text format.
 
 import { version } from '../../package.json' with { type: 'json' };
-import { WEBHOOK_STATES, type WebhookStats } from '../accounts/webhooks.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { countLatency, emptyLatency, type Latency } from '../chain/rpc/latency.ts';
 import { RPC_BUCKETS } from '../chain/rpc/rpc-stats.ts';
@@ -9,6 +8,7 @@ import type { TokenReadOutcome } from '../chain/tokens/token-reader.ts';
 import type { Answered } from '../http/app.ts';
 import type { ChainStatus } from '../http/status.ts';
 import type { PoolStatus } from '../store/engine.ts';
+import { WEBHOOK_STATES, type WebhookStats } from '../webhooks/webhooks.ts';
 import type { ProcessStats } from './process-stats.ts';
 
 /** Upper bounds of the latency buckets, in seconds: a check takes microseconds, a long list seconds. */

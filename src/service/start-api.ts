@@ -3,7 +3,6 @@
 import { openAccounts } from '../accounts/accounts.ts';
 import { createKeyCache } from '../accounts/key-cache.ts';
 import { createSignIn } from '../accounts/sign-in.ts';
-import type { Webhooks } from '../accounts/webhooks.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { createTokenReader } from '../chain/tokens/token-reader.ts';
@@ -22,6 +21,7 @@ import { openStore } from '../store/open.ts';
 import { withReplica } from '../store/replica.ts';
 import type { ChainState } from '../store/store.ts';
 import { withTimeout } from '../store/with-timeout.ts';
+import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 import { createClockLog } from './clock-log.ts';
 import type { Config } from './config.ts';
 import { createFreshness } from './freshness.ts';
@@ -87,6 +87,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     const store = replicated?.store ?? primary;
     const accounts = await openAccounts(config.databaseUrl);
     started.push(accounts.close);
+    const webhooks = createWebhooks(accounts.engine);
     const keys = createKeyCache(accounts, { onError });
     // Writes the last usage counts, but does not wait long for the database.
     started.push(() => withTimeout(FLUSH_TIMEOUT_MS, keys.stop()).catch(onError));
@@ -151,6 +152,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       ...(config.webhooks
         ? {
             webhooks: {
+              store: webhooks,
               quota: config.webhooksPerWallet,
               rules: targetRules(config, sandbox),
               // A sandbox delivers to its own machine.
@@ -198,7 +200,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     const deliverer = config.webhooks
       ? startWebhooks({
           service: { ...service, longLists },
-          webhooks: accounts.webhooks,
+          webhooks,
           ...{ config, log, metrics, onError, pace: options.delivery },
         })
       : null;
@@ -211,7 +213,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     return {
       ...service,
       url: server.url,
-      ...(config.webhooks ? { webhookStats: accounts.webhooks.stats } : {}),
+      ...(config.webhooks ? { webhookStats: webhooks.stats } : {}),
       health: () => ({ limiterShared: limits.isShared(), replicaFresh: replicated?.isFresh() ?? null }),
       async prepareStop() {
         isStopping = true;

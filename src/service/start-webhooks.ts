@@ -1,15 +1,15 @@
 // Starts delivering webhooks in this process. All processes that serve the API share the work.
 
-import type { Webhooks } from '../accounts/webhooks.ts';
 import type { Service } from '../http/service.ts';
 import { type Deliverer, type DelivererOptions, startDeliverer } from '../webhooks/deliverer.ts';
 import { createSender, TIMEOUT_MS } from '../webhooks/send.ts';
 import { signatureOf } from '../webhooks/sign.ts';
+import { createWebhookSource } from '../webhooks/source.ts';
 import type { TargetRules } from '../webhooks/target.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { createWebhookSource } from './webhook-source.ts';
 
 export type DeliveryPace = Partial<Pick<DelivererOptions, 'retryScale' | 'leaseMs' | 'pollMs' | 'timeoutMs'>>;
 

@@ -7,6 +7,7 @@ import { listen, serverUrl } from '../http/listener.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { createWebhooks } from '../webhooks/webhooks.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
 import { startFollowerProcess } from './follower-process.ts';
@@ -86,7 +87,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
       metrics,
       log,
       onError: createErrorLog(log),
-      ...(config.webhooks ? { webhookStats: opened.webhooks.stats } : {}),
+      ...(config.webhooks ? { webhookStats: createWebhooks(opened.engine).stats } : {}),
       view: () => ({
         followers: followerStatus(),
         health: combineHealth(workers.flatMap(({ health }) => health ?? [])),

@@ -1,8 +1,8 @@
 // Decides which attempts may run at once, and how many a host gets in a minute: no owner and no receiver has all the room, and a
 // receiver that does not want deliveries is not flooded.
 
-import type { WebhookRecord } from '../accounts/webhooks.ts';
 import { hostOf } from './target.ts';
+import type { WebhookRecord } from './webhooks.ts';
 
 /** What an attempt takes room for. */
 export interface Work {

@@ -1,13 +1,12 @@
 // A store with a chain that tests extend, webhooks in the same database, and deliverers over both.
 
 import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
-import type { WebhookFilter, WebhookRecord } from '../../src/accounts/webhooks.ts';
 import { createLongLists } from '../../src/http/long-lists.ts';
-import { startCursor } from '../../src/http/webhook-feed.ts';
-import { createWebhookSource } from '../../src/service/webhook-source.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { BlockInput, ChainState, Store } from '../../src/store/store.ts';
 import { type Deliverer, type DelivererOptions, startDeliverer } from '../../src/webhooks/deliverer.ts';
+import { createWebhookSource, startCursor } from '../../src/webhooks/source.ts';
+import { createWebhooks, type WebhookFilter, type WebhookRecord, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { block } from './fixtures.ts';
 
 export const CHAIN = 1;
@@ -23,6 +22,7 @@ type Events = Parameters<typeof block>[1];
 export interface WebhookRig {
   readonly store: Store;
   readonly accounts: Accounts;
+  readonly webhooks: Webhooks;
   readonly state: ChainState;
   /** Unix milliseconds of all deliverers. */
   clock: number;
@@ -45,6 +45,7 @@ export async function createWebhookRig(
 ): Promise<WebhookRig> {
   const store = await openStore(url);
   const accounts = await openAccounts(url);
+  const stored = createWebhooks(accounts.engine);
   let state = await store.claim(CHAIN, 1);
   let branch = 0;
   const deliverers: Deliverer[] = [];
@@ -52,6 +53,7 @@ export async function createWebhookRig(
   const rig: WebhookRig = {
     store,
     accounts,
+    webhooks: stored,
     clock: Date.now(),
     get state() {
       return state;
@@ -68,14 +70,14 @@ export async function createWebhookRig(
     },
     async create(target, { filter = ALL, at = 'final', owner, isConfirmed = true } = {}) {
       const cursor = await startCursor({ filter, at }, { store, chainIds: SERVED });
-      const made = await accounts.webhooks.create({
+      const made = await stored.create({
         ...{ owner: owner ?? null, label: null, url: target, filter, at, cursor },
         ...{ secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`, now: rig.clock, isConfirmed },
       });
       if (typeof made === 'string') throw new Error(made);
       return made;
     },
-    deliver({ webhooks = accounts.webhooks, ...more } = {}) {
+    deliver({ webhooks = stored, ...more } = {}) {
       const candidates: typeof webhooks.candidates = (query) => {
         looks++;
         return webhooks.candidates(query);

@@ -1,23 +1,15 @@
-// Delegations, balances and explanations as JSON, with every digit of a uint256.
+// Delegations and their changes as JSON, with every digit of a uint256.
 
-import {
-  arrayText,
-  booleanText,
-  integerText,
-  type JsonText,
-  NULL,
-  plainText,
-  stringify,
-  writerFor,
-} from '../api/json-text.ts';
+import { DELEGATION_CHANGE, UNDO } from '../api/changes-operation.ts';
+import { booleanText, integerText, type JsonText, NULL, plainText, stringify, writerFor } from '../api/json-text.ts';
 import type { NumberMode } from '../api/params.ts';
 import type { Registry } from '../api/registries.ts';
-import { BLOCK, DETAILED_DELEGATION, explanation, HISTORY_ENTRY } from '../api/responses.ts';
-import { anyOf, boolean, string, uint256 } from '../api/shape.ts';
+import { BLOCK, DETAILED_DELEGATION, HISTORY_ENTRY } from '../api/responses.ts';
+import { string } from '../api/shape.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
 import { type DecodedRights, decodeRights } from '../registry/rights.ts';
-import type { AnswerBlock, DetailedDelegation, HistoryEntry } from '../store/store.ts';
+import type { AnswerBlock, Change, DetailedDelegation, HistoryEntry } from '../store/store.ts';
 
 export const uint256Text = (value: bigint, mode: NumberMode) =>
   (mode === 'string' ? `"${value}"` : `${value}`) as JsonText<number | string>;
@@ -29,7 +21,7 @@ export const typeOf = ({ kind }: Pick<Delegation, 'kind'>): 'ALL' | 'CONTRACT' |
   kind === 'ALL' || kind === 'CONTRACT' ? kind : 'TOKEN';
 
 /** How a record is written. */
-interface Format {
+export interface Format {
   readonly mode: NumberMode;
   readonly chainId: number;
   /** With the standard of a token as its type. */
@@ -85,7 +77,7 @@ const DETAIL = {
   since: ({ since }: DetailedDelegation) => logText(since, null),
 } as const;
 
-const DETAILED_RECORD = {
+export const DETAILED_RECORD = {
   1: detailed(DETAILED_DELEGATION[1], { ...DETAIL, ...WALLETS[1] }),
   2: detailed(DETAILED_DELEGATION[2], { ...DETAIL, ...WALLETS[2] }),
   any: detailed(DETAILED_DELEGATION.any, { ...DETAIL, ...WALLETS.any }),
@@ -105,37 +97,17 @@ export const detailedRecordText = (row: DetailedDelegation, format: Format, regi
 /** A record of either registry, with its version. */
 export const anyRecordText = DETAILED_RECORD.any;
 
-/** The value that a check answers with. */
-export const valueText = (value: boolean | bigint, mode: NumberMode): JsonText<boolean | number | string> =>
-  typeof value === 'bigint' ? uint256Text(value, mode) : booleanText(value);
+export const blockText = ({ number, hash, timestamp }: AnswerBlock) => stringify(BLOCK, { number, hash, timestamp });
 
-interface Explained {
-  readonly value: boolean | bigint;
-  readonly granting: readonly DetailedDelegation[];
-  readonly block: AnswerBlock;
-}
+export const changeText = writerFor<Change, Format>()(DELEGATION_CHANGE, {
+  type: ({ type }) => plainText(type),
+  chainId: (_, { chainId }) => integerText(chainId),
+  block: ({ block }) => blockText(block),
+  transactionHash: ({ transactionHash }) => plainText<string>(transactionHash),
+  logIndex: ({ logIndex }) => integerText(logIndex),
+  final: ({ isFinal }) => booleanText(isFinal),
+  delegation: ({ delegation }, format) => anyRecordText(delegation, format),
+});
 
-const explained = writerFor<Explained, Format>();
-const EXPLANATION = {
-  result: ({ value }: Explained, { mode }: Format) => valueText(value, mode),
-  block: ({ block: { number, hash, timestamp } }: Explained) => stringify(BLOCK, { number, hash, timestamp }),
-} as const;
-const RESULT = anyOf(boolean, uint256);
-const EXPLANATIONS = {
-  1: explained(explanation(1, RESULT), {
-    ...EXPLANATION,
-    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD[1](row, format))),
-  }),
-  2: explained(explanation(2, RESULT), {
-    ...EXPLANATION,
-    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD[2](row, format))),
-  }),
-  any: explained(explanation('any', RESULT), {
-    ...EXPLANATION,
-    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD.any(row, format))),
-  }),
-} as const satisfies { [R in Registry]: unknown };
-
-/** The answer to a check with `explain=true`. */
-export const explanationText = (registry: Registry, answer: Explained, format: Format) =>
-  EXPLANATIONS[registry](answer, format);
+export const undoText = ({ number, hash, timestamp }: AnswerBlock, chainId: number) =>
+  stringify(UNDO, { type: 'undo', chainId, block: { number, hash, timestamp } });

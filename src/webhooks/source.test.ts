@@ -4,10 +4,11 @@ import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/support/engines.ts';
 import { address, block, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
-import type { WebhookFilter, WebhookRecord } from '../accounts/webhooks.ts';
+import { createLongLists } from '../http/long-lists.ts';
 import { openStore } from '../store/open.ts';
 import type { BlockInput, Store } from '../store/store.ts';
-import { MOST_ENTRIES, readBatch, replayCursor, startCursor } from './webhook-feed.ts';
+import { createWebhookSource, MOST_ENTRIES, replayCursor, startCursor } from './source.ts';
+import type { WebhookFilter, WebhookRecord } from './webhooks.ts';
 
 const CHAIN = 1;
 const chainIds = new Set([CHAIN]);
@@ -30,7 +31,7 @@ const placeOf = (cursor: string) =>
   Buffer.from(cursor, 'base64url')
     .toString()
     .split(',')
-    .map((field) => field.split('-').slice(0, 4).join('-'))
+    .map((field) => field.replace(/(-\w+\.\w+)\.[\w.]+$/, '$1'))
     .join();
 
 for (const engine of ENGINES) {
@@ -40,27 +41,27 @@ for (const engine of ENGINES) {
       await work(store).finally(store.close);
     };
     const read = (store: Store, webhook: Pick<WebhookRecord, 'filter' | 'at'>, cursor: string) =>
-      readBatch(webhook, cursor, { chainIds, readPage: store.changes, readWanted: store.changes });
+      createWebhookSource({ store, chainIds, longLists: createLongLists() }).read({ ...webhook, owner: null }, cursor);
 
     test('a chain without blocks is delivered from its first block on', () =>
       withStore(async (store) => {
         for (const at of ['final', 'head'] as const) {
           const webhook = { filter: SERVED, at };
           const cursor = await startCursor(webhook, { store, chainIds });
-          expect(await read(store, webhook, cursor)).toEqual({ entries: [], cursor, scanned: 0, isEnd: true });
+          expect(await read(store, webhook, cursor)).toEqual({ texts: [], count: 0, cursor, scanned: 0, isEnd: true });
         }
         const webhook = { filter: SERVED, at: 'head' as const };
         const cursor = await startCursor(webhook, { store, chainIds });
         await extend(store, 3);
-        const batch = await read(store, webhook, cursor);
-        expect([batch.entries.length, batch.isEnd]).toEqual([3, true]);
-        expect(placeOf(await startCursor(webhook, { store, chainIds }))).toBe(placeOf(batch.cursor));
+        const unsent = await read(store, webhook, cursor);
+        expect([unsent.count, unsent.isEnd]).toEqual([3, true]);
+        expect(placeOf(await startCursor(webhook, { store, chainIds }))).toBe(placeOf(unsent.cursor));
         await expect(replayCursor({ ...webhook, cursor }, { chainId: 10, block: 1 }, { store })).rejects.toMatchObject({
           code: 'not-started',
         });
       }));
 
-    test('a batch has at most a hundred entries, and the largest ones have 120 kB', () =>
+    test('a delivery has at most a hundred entries, and the largest ones have 120 kB', () =>
       withStore(async (store) => {
         const webhook = { filter: SERVED, at: 'final' as const };
         const cursor = await startCursor(webhook, { store, chainIds });
@@ -68,11 +69,11 @@ for (const engine of ENGINES) {
         await extend(store, 250, largest);
         const sizes: number[] = [];
         for (let at = cursor; ; ) {
-          const batch = await read(store, webhook, at);
-          if (batch.entries.length > 0) sizes.push(batch.entries.length);
-          expect(Buffer.byteLength(batch.entries.join())).toBeLessThan(120_000);
-          at = batch.cursor;
-          if (batch.isEnd) break;
+          const unsent = await read(store, webhook, at);
+          if (unsent.count > 0) sizes.push(unsent.count);
+          expect(Buffer.byteLength(unsent.texts.join())).toBeLessThan(120_000);
+          at = unsent.cursor;
+          if (unsent.isEnd) break;
         }
         expect(sizes).toEqual([MOST_ENTRIES, MOST_ENTRIES, 50]);
       }));
@@ -83,19 +84,19 @@ for (const engine of ENGINES) {
         const cursor = await startCursor(webhook, { store, chainIds });
         await extend(store, 5200);
         const found = await read(store, webhook, cursor);
-        expect([found.entries, found.scanned, found.isEnd]).toEqual([[], 200, true]);
+        expect([found.texts, found.scanned, found.isEnd]).toEqual([[], 200, true]);
         expect(placeOf(found.cursor)).toBe(placeOf(await startCursor(webhook, { store, chainIds })));
       }));
 
-    test('filters that together match nothing end a batch after many changes', () =>
+    test('filters that together match nothing end a delivery after many changes', () =>
       withStore(async (store) => {
         const combined = { filter: { ...SERVED, to: HOT, contract: address(0xdead) }, at: 'head' as const };
         const cursor = await startCursor(combined, { store, chainIds });
         await extend(store, 5200);
         const first = await read(store, combined, cursor);
-        expect([first.entries, first.scanned, first.isEnd]).toEqual([[], 5000, false]);
+        expect([first.texts, first.scanned, first.isEnd]).toEqual([[], 5000, false]);
         const last = await read(store, combined, first.cursor);
-        expect([last.entries, last.isEnd]).toEqual([[], true]);
+        expect([last.texts, last.isEnd]).toEqual([[], true]);
       }));
 
     test('a receiver can continue at /registry/any/changes with the cursor of a delivery', () =>
@@ -110,8 +111,8 @@ for (const engine of ENGINES) {
           new Request(`http://localhost/registry/any/changes?${query}`),
         );
         const { changes } = (await response.json()) as { changes: unknown[] };
-        const batch = await read(store, webhook, after);
-        expect([response.status, changes]).toEqual([200, batch.entries.map((text) => JSON.parse(text))]);
+        const unsent = await read(store, webhook, after);
+        expect([response.status, changes]).toEqual([200, JSON.parse(`[${unsent.texts}]`)]);
         expect(changes).toHaveLength(1);
       }));
   });

@@ -1,11 +1,11 @@
 // Reads what a webhook is asked to deliver and where to replay from, for the developer page and the command line.
 
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
-import type { WebhookFilter, WebhookRecord } from '../accounts/webhooks.ts';
 import * as p from '../api/params.ts';
 import { Fault } from '../api/params.ts';
-import { readTarget, type TargetRules } from '../webhooks/target.ts';
-import { chainsOf, type ReplayFrom } from './webhook-feed.ts';
+import { chainsOf, type ReplayFrom } from './source.ts';
+import { readTarget, type TargetRules } from './target.ts';
+import type { WebhookFilter, WebhookRecord } from './webhooks.ts';
 
 export type Subscription = Pick<WebhookRecord, 'url' | 'label' | 'filter' | 'at'>;
 

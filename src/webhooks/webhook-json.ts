@@ -1,6 +1,6 @@
 // A webhook and its attempts as the developer page and the command line show them. Times are ISO 8601.
 
-import type { Attempt, WebhookRecord } from '../accounts/webhooks.ts';
+import type { Attempt, WebhookRecord } from './webhooks.ts';
 
 const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 

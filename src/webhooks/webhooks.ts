@@ -1,12 +1,12 @@
 // Stores webhooks: where each one delivers to, how far it is, the delivery that is under way, and its last attempts.
 // All times here are unix milliseconds, because a retry can be due within a second.
 
+import { IS_CANDIDATE, KEY_END } from '../accounts/schema.ts';
 import type { Address } from '../registry/delegation.ts';
 import type { Awaitable } from '../store/awaitable.ts';
 import type { Engine, Param, Row, WriteTransaction } from '../store/engine.ts';
 import { decodeNumber, decodeNumberOrNull, decodeTextOrNull } from '../store/rows/cells.ts';
 import { columns } from '../store/rows/columns.ts';
-import { IS_CANDIDATE, KEY_END } from './schema.ts';
 
 export interface WebhookFilter {
   /** `served`: every chain of the service, also those that are added later. */

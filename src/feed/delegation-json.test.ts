@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { address, COLD, delegation, HOT } from '../../test/support/fixtures.ts';
+import { type RecordFormat, recordBytes, walletBytes } from '../http/record-bytes.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { Delegation } from '../registry/delegation.ts';
 import { pack } from '../store/rows/packed.ts';
-import { cursorText, readCursor } from './cursor.ts';
-import { detailedRecordText, uint256Text } from './json.ts';
-import { type RecordFormat, recordBytes, walletBytes } from './record-bytes.ts';
+import { detailedRecordText, uint256Text } from './delegation-json.ts';
 
 const FORMAT = { mode: 'number', hasStandardTypes: false } as const;
 
@@ -83,42 +82,5 @@ describe('JSON on the wire', () => {
       rights: null,
       amount: null,
     });
-  });
-});
-
-describe('a cursor', () => {
-  const after = {
-    side: 'outgoing',
-    first: { block: 17_999_998, logIndex: 300 },
-    since: { block: 17_999_999, logIndex: 3 },
-  } as const;
-  const cursor = { at: { block: 18_000_000, revision: 42, stamp: 7 }, after };
-
-  test('comes back for its own list, and for no other', () => {
-    const text = cursorText(cursor, 'list one');
-    expect(text).toMatch(/^[\w-]+$/);
-    expect(readCursor(text, 'list one')).toEqual(cursor);
-    expect(readCursor(text, 'list two')).toBeNull();
-  });
-
-  test('with numbers that no place has is none', () => {
-    for (const at of [
-      { block: 2 ** 53, revision: 1, stamp: 7 },
-      { block: 1, revision: 1e20, stamp: 7 },
-    ]) {
-      expect(readCursor(cursorText({ ...cursor, at }, 'list'), 'list')).toBeNull();
-    }
-  });
-
-  test('of the older form, without a side, is none', () => {
-    const old = [18_000_000, 42, 7, 17_999_999, 3, Bun.hash.xxHash32('list')].join('.');
-    expect(readCursor(Buffer.from(old).toString('base64url'), 'list')).toBeNull();
-  });
-
-  test('that was tampered with is none', () => {
-    const text = cursorText(cursor, 'list');
-    for (const bad of ['', 'abc', `${text}A`, text.slice(1), text.replace(/.$/, '='), 'A'.repeat(200)]) {
-      expect(readCursor(bad, 'list')).toBeNull();
-    }
   });
 });
