@@ -1,6 +1,7 @@
 // Finds the client's address: the peer's, or the one that trusted proxies report.
 
 import { BlockList, isIP } from 'node:net';
+import { parseCidr } from '../webhooks/networks.ts';
 
 /** The networks of proxies whose X-Forwarded-For is trusted. */
 export type TrustedProxies = Pick<BlockList, 'check'>;
@@ -9,13 +10,9 @@ export type TrustedProxies = Pick<BlockList, 'check'>;
 export function readProxies(text: string): TrustedProxies | null {
   const networks = new BlockList();
   for (const part of text.split(',').map((one) => one.trim())) {
-    if (part === '') continue;
-    const [address = '', prefix, ...rest] = part.split('/');
-    const version = isIP(address);
-    const bits = version === 4 ? 32 : 128;
-    if (version === 0 || rest.length > 0 || (prefix !== undefined && !/^\d{1,3}$/.test(prefix))) return null;
-    if (Number(prefix ?? bits) > bits) return null;
-    networks.addSubnet(address, Number(prefix ?? bits), version === 4 ? 'ipv4' : 'ipv6');
+    const cidr = part === '' ? undefined : parseCidr(part);
+    if (cidr === null) return null;
+    if (cidr !== undefined) networks.addSubnet(cidr.address, cidr.prefix, `ipv${cidr.version}`);
   }
   return networks;
 }

@@ -2,9 +2,9 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { type Certificate, createAuthority, selfSigned } from '../../test/support/certificates.ts';
+import type { SendFailure } from './connect.ts';
 import { type Networks, parseNetworks } from './networks.ts';
 import { createSender, type SendOptions } from './send.ts';
-import type { SendFailure } from './send-error.ts';
 
 const authority = createAuthority();
 const { ca } = authority;
