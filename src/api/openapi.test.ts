@@ -6,7 +6,7 @@ import { temporaryPath } from '../../test/support/engines.ts';
 import { block, COLD, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
 import { tokensOf } from '../../test/support/token-stub.ts';
-import type { App } from '../http/app.ts';
+import type { App } from '../http/server/app.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { EXAMPLE_DELEGATIONS, EXAMPLE_FEED_CURSOR, EXAMPLES } from './examples.ts';

@@ -8,7 +8,7 @@ import * as p from '../api/params.ts';
 import { describeProblem, type ProblemBody } from '../api/problems.ts';
 import { REGISTRIES, type Registry } from '../api/registries.ts';
 import { urlFor } from '../api/url.ts';
-import { missingRegistry } from '../http/served-chains.ts';
+import { missingRegistry } from '../http/context/served-chains.ts';
 import type { Question } from '../registry/check.ts';
 import { isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { SCOPES } from '../registry/scopes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { address, COLD, delegation, HOT } from '../../test/support/fixtures.ts';
-import { type RecordFormat, recordBytes, walletBytes } from '../http/record-bytes.ts';
+import { type RecordFormat, recordBytes, walletBytes } from '../http/answers/record-bytes.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { Delegation } from '../registry/delegation.ts';
 import { pack } from '../store/rows/packed.ts';

@@ -1,11 +1,11 @@
 // Reads the configuration from the environment, once, and reports all faults together before anything starts.
 
-import { UNKNOWN_KEYS, type UnknownKeys } from '../http/admission.ts';
-import { readProxies, type TrustedProxies } from '../http/client-address.ts';
-import { LIMIT_RULE, type Limit, parseLimit } from '../http/limiter.ts';
-import type { LongListLimits } from '../http/long-lists.ts';
-import type { PerCaller } from '../http/shares.ts';
-import { MAX_STREAMS } from '../http/stream-limits.ts';
+import { MAX_STREAMS } from '../http/answers/change-streams.ts';
+import { UNKNOWN_KEYS, type UnknownKeys } from '../http/limits/admission.ts';
+import { readProxies, type TrustedProxies } from '../http/limits/client-address.ts';
+import { LIMIT_RULE, type Limit, parseLimit } from '../http/limits/limiter.ts';
+import type { LongListLimits } from '../http/limits/long-lists.ts';
+import type { PerCaller } from '../http/limits/shares.ts';
 import { NETWORKS_RULE, type Networks, parseNetworks } from '../webhooks/networks.ts';
 import { CHAIN_VARIABLES, type ChainConfigs, type ReportFault, readChains } from './chain-config.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';

@@ -1,8 +1,8 @@
 // Exports a span for each request.
 
 import { onBodySent } from '../api/sized-response.ts';
-import type { Answered } from '../http/app.ts';
-import { readTraceParent } from '../http/request-id.ts';
+import type { Answered } from '../http/server/app.ts';
+import { readTraceParent } from '../http/wire/request-headers.ts';
 import { attributes, nanos, post, resourceOf, SCOPE } from './otlp.ts';
 import { askedOf } from './request-log.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';

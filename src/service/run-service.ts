@@ -1,7 +1,7 @@
 // Runs the service: the API and its metrics in this process, the follower in a child process.
 
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import type { TestWallet } from '../http/developers.ts';
+import type { TestWallet } from '../http/developers/developers.ts';
 import { type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
 import { type FollowerProcess, startFollowerProcess } from './follower-process.ts';

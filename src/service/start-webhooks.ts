@@ -1,6 +1,6 @@
 // Starts delivering webhooks in this process. All processes that serve the API share the work.
 
-import type { Service } from '../http/service.ts';
+import type { Service } from '../http/context/service.ts';
 import { type Deliverer, type DelivererOptions, startDeliverer } from '../webhooks/deliverer.ts';
 import { createSender, TIMEOUT_MS } from '../webhooks/send.ts';
 import { signatureOf } from '../webhooks/sign.ts';

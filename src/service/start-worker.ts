@@ -2,7 +2,7 @@
 
 import type { DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import type { Limit, Limiter } from '../http/limiter.ts';
+import type { Limit, Limiter } from '../http/limits/limiter.ts';
 import type { PoolStatus } from '../store/engine.ts';
 import { startChild } from './child.ts';
 import type { Environment } from './config.ts';

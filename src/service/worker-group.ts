@@ -2,8 +2,8 @@
 
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
 import { createDeniedSample } from '../chain/audit/denied-sample.ts';
-import { createLimiter, type Limit, type Limiter } from '../http/limiter.ts';
-import { listen, serverUrl } from '../http/listener.ts';
+import { createLimiter, type Limit, type Limiter } from '../http/limits/limiter.ts';
+import { listen, serverUrl } from '../http/server/listener.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';

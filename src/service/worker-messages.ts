@@ -2,7 +2,7 @@
 
 import type { DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import type { Limit, LimitResult } from '../http/limiter.ts';
+import type { Limit, LimitResult } from '../http/limits/limiter.ts';
 import type { PoolStatus } from '../store/engine.ts';
 import type { LimitName } from './limits.ts';
 import type { Counts, Health } from './metrics.ts';

@@ -1,7 +1,7 @@
 // Runs one worker: an API process that shares its port with the other workers of a group.
 
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import type { LimitResult } from '../http/limiter.ts';
+import type { LimitResult } from '../http/limits/limiter.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { type Environment, readConfig } from './config.ts';
 import type { GroupWindows } from './limits.ts';

@@ -6,7 +6,7 @@ import { address, ended, granted, HOT } from '../../test/support/fixtures.ts';
 import { type Behaviour, type Receiver, startReceiver } from '../../test/support/webhook-receiver.ts';
 import { CHAIN, createWebhookRig, type WebhookRig } from '../../test/support/webhook-rig.ts';
 import { openAccounts } from '../accounts/accounts.ts';
-import { createLongLists } from '../http/long-lists.ts';
+import { createLongLists } from '../http/limits/long-lists.ts';
 import type { Halt } from '../store/halt.ts';
 import { createWebhookSource } from '../webhooks/source.ts';
 import { type Networks, parseNetworks } from './networks.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/support/engines.ts';
 import { address, block, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
 import { appOf } from '../../test/support/serving.ts';
-import { createLongLists } from '../http/long-lists.ts';
+import { createLongLists } from '../http/limits/long-lists.ts';
 import { openStore } from '../store/open.ts';
 import type { BlockInput, Store } from '../store/store.ts';
 import { createWebhookSource, MOST_ENTRIES, replayCursor, startCursor } from './source.ts';

@@ -1,7 +1,7 @@
 // Who may ask, in tests: limits for callers without a key, and no key that works.
 
-import { type AdmissionOptions, createAdmission } from '../../src/http/admission.ts';
-import { createLimiter } from '../../src/http/limiter.ts';
+import { type AdmissionOptions, createAdmission } from '../../src/http/limits/admission.ts';
+import { createLimiter } from '../../src/http/limits/limiter.ts';
 
 /** Requests, pages and lookups of keys have this limit each. */
 export function admissionOf(most: number, more: Partial<AdmissionOptions> = {}, seconds = 10) {

@@ -24,6 +24,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'cli',
   ],
   'src/chain': ['rpc', 'prove', 'compare', 'revocations', 'audit', 'tokens', 'follow'],
+  'src/http': ['wire', 'limits', 'developers', 'context', 'answers', 'server'],
 };
 
 /** Web pages know the interface and the data that they are given, not its source. */

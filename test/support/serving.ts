@@ -1,10 +1,10 @@
 // Serves the API on a free loopback port, with the same server as the program.
 
-import { type AppOptions, createApp } from '../../src/http/app.ts';
-import { createChangeStreams } from '../../src/http/change-streams.ts';
-import { createSightings } from '../../src/http/freshness.ts';
-import { createLongLists } from '../../src/http/long-lists.ts';
-import { type ServerOptions, startServer } from '../../src/http/server.ts';
+import { createChangeStreams } from '../../src/http/answers/change-streams.ts';
+import { createSightings } from '../../src/http/context/freshness.ts';
+import { createLongLists } from '../../src/http/limits/long-lists.ts';
+import { type AppOptions, createApp } from '../../src/http/server/app.ts';
+import { type ServerOptions, startServer } from '../../src/http/server/server.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** The API of chain 1 on a store, with fixed clocks. */

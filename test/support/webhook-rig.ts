@@ -1,7 +1,7 @@
 // A store with a chain that tests extend, webhooks in the same database, and deliverers over both.
 
 import { type Accounts, openAccounts } from '../../src/accounts/accounts.ts';
-import { createLongLists } from '../../src/http/long-lists.ts';
+import { createLongLists } from '../../src/http/limits/long-lists.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { BlockInput, ChainState, Store } from '../../src/store/store.ts';
 import { type Deliverer, type DelivererOptions, startDeliverer } from '../../src/webhooks/deliverer.ts';
