@@ -3,9 +3,18 @@
 
 import type { Budget } from '../../api/operation.ts';
 import { badRequest, Problem } from '../../api/problems.ts';
-import { type ChosenBlock, type PageCursor, pageCursorText, readPageCursor } from '../../feed/cursor.ts';
+import {
+  type ChosenBlock,
+  listPositionText,
+  type PageCursor,
+  pageCursorText,
+  readListPosition,
+  readPageCursor,
+} from '../../feed/cursor.ts';
 import { checksummed } from '../../registry/checksum.ts';
 import type { Address } from '../../registry/delegation.ts';
+import type { Awaitable } from '../../store/awaitable.ts';
+import type { DetailedDelegation, ListQuery } from '../../store/store.ts';
 import {
   type AsOf,
   chainReorganizing,
@@ -13,10 +22,12 @@ import {
   type PinnedBlock,
   pinBlock,
   pinIndexed,
+  reportUnread,
   TRIES,
 } from '../context/as-of.ts';
 import { requireAnswered } from '../context/chain-parts.ts';
 import { problemOf } from '../context/problem-of.ts';
+import { requestedChains } from '../context/served-chains.ts';
 import type { Call, Service } from '../context/service.ts';
 import { ROW_WEIGHT, SHORT } from '../limits/long-lists.ts';
 import { type Answer, blockHeaders, manyChainsHeaders, setNext, tagged } from '../wire/answer.ts';
@@ -37,17 +48,14 @@ interface Rows {
   readonly next: string | null;
 }
 
-export interface PageRequest {
+export interface PageRequest extends AsOf {
   readonly budget: Budget;
   readonly wallet: Address;
-  readonly chainIds: readonly number[];
-  readonly asOf: AsOf;
+  readonly chainId: readonly number[] | 'served';
   readonly limit: number;
-  readonly cursor: string | undefined;
-  /** Everything that decides what is in the list. */
-  readonly identity: string;
-  /** As the caller sent it, for the link to the next page. */
-  readonly query: string;
+  readonly cursor?: string | undefined;
+  /** Everything that decides what is in the list, besides its wallet, chains and time. */
+  readonly identity: readonly unknown[];
   /** The name of the rows in the body. */
   readonly rows: string;
   /** What is listed of a chain, in order. */
@@ -59,16 +67,18 @@ type Part = PinnedChain | { readonly chainId: number; readonly problem: Problem 
 
 export async function answerChainPage(
   page: PageRequest,
-  { request, service, caller, failed }: Pick<Call, 'request' | 'service' | 'caller' | 'failed'>,
+  { request, query, service, caller, failed }: Call,
 ): Promise<Answer> {
-  const { chainIds, limit } = page;
-  const cursor = page.cursor === undefined ? null : readPageCursor(page.cursor, page.identity);
+  const { wallet, block, timestamp, limit } = page;
+  const chainIds = requestedChains(page.chainId, block, service.chainIds);
+  const identity = [page.rows, ...page.identity, wallet, chainIds.join('+'), block, timestamp].join();
+  const cursor = page.cursor === undefined ? null : readPageCursor(page.cursor, identity);
   if (page.cursor !== undefined && cursor?.chosen.length !== chainIds.length) throw badCursor();
 
   const pin = async (chainId: number, chosen: ChosenBlock | null): Promise<PinnedChain> => {
     // A page that reads no row of a chain names its block too.
     const pinAt = chosen === null ? pinBlock : pinIndexed;
-    return { chainId, ...(await pinAt(chainId, page.asOf, service, { about: page, chosen })) };
+    return { chainId, ...(await pinAt(chainId, page, service, { about: page, chosen })) };
   };
   const orProblem = (chainId: number) => (error: unknown) => ({ chainId, problem: problemOf(error, service, failed) });
   const parts: Part[] = await Promise.all(
@@ -132,32 +142,36 @@ export async function answerChainPage(
   // Without rows left there is no further page.
   while (position !== null && sectionAt(position) === undefined)
     position = position.chain + 1 < parts.length ? { chain: position.chain + 1, section: 0, after: null } : null;
-  return respond(page, parts, texts, position, request, service);
+  const { chains, isComplete } = requireAnswered(parts);
+  const chosen = parts.map((part) => ('problem' in part ? null : part.at));
+  const next = position === null ? null : pageCursorText({ ...position, chosen }, identity);
+  const about = `"wallet":"${checksummed(wallet)}","complete":${isComplete}`;
+  const body = `{${about},"${page.rows}":[${texts.join(',')}],"chains":${chains},"next":${JSON.stringify(next)}}`;
+  const [first] = parts;
+  const headers =
+    parts.length === 1 && first !== undefined && !('problem' in first)
+      ? blockHeaders(first.chain, first.block, service.now(), { request, budget: page.budget, timestamp })
+      : manyChainsHeaders(request, page.budget);
+  if (next !== null) setNext(headers, query, next);
+  return tagged(request, headers, body);
+}
+
+/** Reads delegations of a wallet. */
+export function listSection(
+  query: Omit<ListQuery, 'limit' | 'after'> & { readonly chainId: number },
+  service: Service,
+  textsOf: (delegations: readonly DetailedDelegation[]) => Awaitable<readonly string[]>,
+): Section {
+  return async (limit, text) => {
+    const after = text === null ? null : readListPosition(text);
+    if (text !== null && after === null) throw badCursor();
+    const reading = service.store.listDetailed({ ...query, limit, ...(after && { after }) });
+    const { delegations, next } = await reportUnread({ chainId: query.chainId, to: query.wallet }, service, reading);
+    return { texts: await textsOf(delegations), next: next && listPositionText(next) };
+  };
 }
 
 export const badCursor = () => badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);
 
 const startedWithout = (chainId: number) =>
   new Problem('cursor-gone', `Chain ${chainId} did not answer when the list began. Start again without a cursor.`);
-
-function respond(
-  { wallet, rows, identity, query, budget, asOf }: PageRequest,
-  parts: readonly Part[],
-  texts: readonly string[],
-  position: Position | null,
-  request: Request,
-  { now }: Service,
-): Answer {
-  const { chains, isComplete } = requireAnswered(parts);
-  const chosen = parts.map((part) => ('problem' in part ? null : part.at));
-  const next = position === null ? null : pageCursorText({ ...position, chosen }, identity);
-  const about = `"wallet":"${checksummed(wallet)}","complete":${isComplete}`;
-  const body = `{${about},"${rows}":[${texts.join(',')}],"chains":${chains},"next":${JSON.stringify(next)}}`;
-  const [first] = parts;
-  const headers =
-    parts.length === 1 && first !== undefined && !('problem' in first)
-      ? blockHeaders(first.chain, first.block, now(), { request, budget, timestamp: asOf.timestamp })
-      : manyChainsHeaders(request, budget);
-  if (next !== null) setNext(headers, query, next);
-  return tagged(request, headers, body);
-}

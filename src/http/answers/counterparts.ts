@@ -5,7 +5,6 @@ import { handled } from '../../api/operation.ts';
 import type { NumberMode } from '../../api/params.ts';
 import { Problem } from '../../api/problems.ts';
 import { readRequest } from '../../api/request.ts';
-import { listPositionText, readListPosition } from '../../feed/cursor.ts';
 import { detailedRecordText } from '../../feed/delegation-json.ts';
 import type { AnyQuestion, AnyTarget } from '../../registry/check.ts';
 import { checksummed } from '../../registry/checksum.ts';
@@ -13,30 +12,22 @@ import { type Address, type DelegationKey, isAddress, NO_RIGHTS } from '../../re
 import { ALL_VERSIONS, neverGrants } from '../../registry/versions.ts';
 import type { Counterpart } from '../../store/store.ts';
 import { reportUnread } from '../context/as-of.ts';
-import { requestedChains } from '../context/served-chains.ts';
 import type { Call } from '../context/service.ts';
 import type { Answer } from '../wire/answer.ts';
-import { answerChainPage, badCursor, type PinnedChain, type Section } from './chain-pages.ts';
+import { answerChainPage, badCursor, listSection, type PinnedChain, type Section } from './chain-pages.ts';
 
 export function answerCounterparts(operation: CounterpartsOperation, call: Call): Promise<Answer> {
   const { side, one, budget } = operation;
-  const { query, service } = call;
   const { wallet, contract, tokenId, rights, narrower, chainId, block, timestamp, numbers, limit, cursor, ...rest } =
-    readRequest(operation, call.path, query);
+    readRequest(operation, call.path, call.query);
   handled(rest);
-  const chainIds = requestedChains(chainId, block, service.chainIds);
   const target = targetOf({ contract, tokenId, rights });
   const asked = { side, one, wallet, target, numbers };
+  const page = { budget, wallet, chainId, block, timestamp, limit, cursor };
   return answerChainPage(
     {
-      budget,
-      wallet,
-      chainIds,
-      asOf: { block, timestamp },
-      limit,
-      cursor,
-      identity: [side, wallet, contract, tokenId, rights, narrower, chainIds.join('+'), block, timestamp].join(),
-      query,
+      ...page,
+      identity: [contract, tokenId, rights, narrower],
       rows: side,
       sectionsOf: (chain) => [
         grantedSection(asked, chain, call),
@@ -91,39 +82,25 @@ function narrowerSection(
   { chainId, at }: PinnedChain,
   { service }: Call,
 ): Section {
-  const { store } = service;
   const direction = side === 'vaults' ? 'incoming' : 'outgoing';
   const otherOf = ({ from, to }: DelegationKey) => (side === 'vaults' ? from : to);
   const matches = (delegation: DelegationKey) => isNarrower(delegation, target);
-  return async (limit, after) => {
-    const position = after === null ? null : readListPosition(after);
-    if (after !== null && position === null) throw badCursor();
-    const query = {
-      chainId,
-      version,
-      wallet,
-      direction,
-      at,
-      limit,
-      matches,
-      ...(position === null ? {} : { after: position }),
-    } as const;
-    const { delegations, next } = await reportUnread({ chainId, to: wallet }, service, store.listDetailed(query));
+  const query = { chainId, version, wallet, direction, at, matches } as const;
+  return listSection(query, service, async (delegations) => {
     const found = Map.groupBy(delegations, otherOf);
     const others = [...found.keys()];
     const questions = others.map((other) => {
       const [from, to] = side === 'vaults' ? [other, wallet] : [wallet, other];
       return { ...target, from, to } as AnyQuestion;
     });
-    const isGranted = await store.checkMany(chainId, questions, at);
+    const isGranted = await service.store.checkMany(chainId, questions, at);
     if (isGranted.includes(null))
       throw new Problem('revocation-unread', 'A revocation could not be read from the registry.', { retryAfter: 5 });
     const rows = others.filter((_, index) => isGranted[index] === false);
-    const texts = rows.map((other) =>
+    return rows.map((other) =>
       rowText(one, { wallet: other, granting: found.get(other) ?? [] }, true, { mode: numbers, chainId }),
     );
-    return { texts, next: next === null ? null : listPositionText(next) };
-  };
+  });
 }
 
 /** Whether a delegation covers a part of the target, and not the whole. */

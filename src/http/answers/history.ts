@@ -6,7 +6,6 @@ import { readRequest } from '../../api/request.ts';
 import { numbersText, readNumbers } from '../../feed/cursor.ts';
 import { historyEntryText } from '../../feed/delegation-json.ts';
 import { reportUnread } from '../context/as-of.ts';
-import { requestedChains } from '../context/served-chains.ts';
 import type { Call } from '../context/service.ts';
 import type { Answer } from '../wire/answer.ts';
 import { answerChainPage, badCursor, type PinnedChain, type Section } from './chain-pages.ts';
@@ -16,7 +15,6 @@ export function answerHistory(operation: typeof HISTORY, call: Call): Promise<An
   const asked = readRequest(operation, call.path, query);
   const { wallet, chainId, block, timestamp, direction, numbers: mode, limit, cursor, ...rest } = asked;
   handled(rest);
-  const chainIds = requestedChains(chainId, block, service.chainIds);
   const section =
     ({ chainId: id, at }: PinnedChain): Section =>
     async (rows, text) => {
@@ -31,19 +29,7 @@ export function answerHistory(operation: typeof HISTORY, call: Call): Promise<An
         next: next === null ? null : numbersText(next.block, next.logIndex),
       };
     };
-  return answerChainPage(
-    {
-      budget: operation.budget,
-      wallet,
-      chainIds,
-      asOf: { block, timestamp },
-      limit,
-      cursor,
-      identity: ['history', wallet, direction, chainIds.join('+'), block, timestamp].join(),
-      query,
-      rows: 'grants',
-      sectionsOf: (chain) => [section(chain)],
-    },
-    call,
-  );
+  const page = { budget: operation.budget, wallet, chainId, block, timestamp, limit, cursor };
+  const sectionsOf = (chain: PinnedChain) => [section(chain)];
+  return answerChainPage({ ...page, identity: [direction], rows: 'grants', sectionsOf }, call);
 }

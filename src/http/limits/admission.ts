@@ -36,25 +36,7 @@ export interface AdmissionDecision {
   readonly refusal: Problem | null;
 }
 
-export interface Admission {
-  /** `socket` returns the peer address; it is only called if needed. */
-  admit(request: Request, budget: Budget, socket: () => string): Awaitable<AdmissionDecision>;
-  /** Counts the questions of a batch, all or none. The batch itself was admitted as the first of them. */
-  admitQuestions(
-    request: Request,
-    budget: Budget,
-    socket: () => string,
-    questions: number,
-  ): Awaitable<AdmissionDecision>;
-  /** A batch with more questions would be refused, so there is no need to read them. */
-  mostQuestions(request: Request, budget: Budget): number;
-  /** The client's address, behind trusted proxies too. */
-  addressOf(request: Request, socket: () => string): string;
-  /** Whose turn a request takes, before it is admitted: a key counts only if it is known. */
-  turnOf(request: Request, socket: () => string): string;
-  /** Who sent an admitted request. */
-  callerOf(request: Request, budget: Budget, socket: () => string): Caller;
-}
+export type Admission = ReturnType<typeof createAdmission>;
 
 export const UNLIMITED: AdmissionDecision = { headers: {}, refusal: null };
 /** What a limit covers, by the name of its policy. */
@@ -67,7 +49,7 @@ const windowOf = ({ id, windowId }: KeyRecord) => `#${windowId ?? id}`;
 const BAD_KEY = 'The API key is unknown, malformed, expired or revoked.';
 const CHALLENGE = { 'www-authenticate': 'ApiKey realm="registry", header="X-API-KEY"' };
 
-export function createAdmission(options: AdmissionOptions): Admission {
+export function createAdmission(options: AdmissionOptions) {
   const { anonymous, pages, lookups, limiterOfKey, keys, unknownKeys = 'refuse', proxies } = options;
   const keysAre =
     limiterOfKey(null) === null ? 'with an API key are not limited' : 'with an API key have their own limit';
@@ -173,23 +155,28 @@ export function createAdmission(options: AdmissionOptions): Admission {
     withIgnoredKey.has(request) ? null : keyOf(request, budget);
 
   return {
+    /** The client's address, behind trusted proxies too. `socket` returns the peer's; it is only called if needed, as below. */
     addressOf,
-    callerOf(request, budget, socket) {
+    /** Who sent an admitted request. */
+    callerOf(request: Request, budget: Budget, socket: () => string): Caller {
       const key = keyOfCaller(request, budget);
       if (key === null) return { id: addressOf(request, socket), hasKey: false };
       return { id: ownerOf(key) ?? key, hasKey: true };
     },
-    turnOf: (request, socket) =>
+    /** Whose turn a request takes, before it is admitted: a key counts only if it is known. */
+    turnOf: (request: Request, socket: () => string): string =>
       ownerOf(apiKeyOf(request) ?? '') ?? countedAs({ id: addressOf(request, socket), hasKey: false }),
-    admit(request, budget, socket) {
+    admit(request: Request, budget: Budget, socket: () => string): Awaitable<AdmissionDecision> {
       if (budget === 'free') return UNLIMITED;
       if (budget === 'page') return limited('pages', pages, request, socket);
       if (budget === 'lookup') return limited('lookups', lookups, request, socket);
       return admitCaller(request, budget, socket, 1);
     },
-    admitQuestions: (request, budget, socket, questions) =>
+    /** Counts the questions of a batch, all or none. The batch itself was admitted as the first of them. */
+    admitQuestions: (request: Request, budget: Budget, socket: () => string, questions: number) =>
       questions > 1 ? admitCaller(request, budget, socket, questions) : UNLIMITED,
-    mostQuestions: (request, budget) =>
+    /** A batch with more questions would be refused, so there is no need to read them. */
+    mostQuestions: (request: Request, budget: Budget): number =>
       (keyOfCaller(request, budget) === null ? anonymous?.limit.most : undefined) ?? Number.POSITIVE_INFINITY,
   };
 }

@@ -22,36 +22,8 @@ export interface LongList {
 /** For what takes one read. */
 export const SHORT: LongList = { read: (_rows, run) => run(), end() {} };
 
-/** The bytes of a body that is kept in memory. */
-export interface ReceivedBody {
-  add(bytes: number): void;
-  /** Must be called when the request was answered. */
-  end(): void;
-}
-
-export interface LongLists {
-  /** Runs a read of so many delegations when it is the caller's turn. */
-  read<T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T>;
-  /** Throws a problem if the caller, or the whole process, has too many in flight. */
-  begin(caller: Caller): LongList;
-  /** The same for an answer that is made as a whole, in memory: waits for its pace and for room, and is then read without waiting. */
-  beginWhole(caller: Caller): Promise<LongList>;
-  /** Throws a problem if the caller, or the whole process, is being sent too many files. Returns what must be called when it was sent. */
-  beginFile(caller: Caller): () => void;
-  /** Throws a problem if the caller, or all, have not read too many bytes of large answers. Returns what must be called when it was sent. */
-  beginSending(caller: Caller, bytes: number): () => void;
-  /** Throws a problem if the bodies of the caller, or of all, have too many bytes. */
-  receive(caller: Caller): ReceivedBody;
-  /** Throws a problem if the caller has had too much of what is only charged. */
-  requirePaid(caller: Caller): void;
-  /** Counts work that did not wait, as so many delegations. */
-  charge(caller: Caller, rows: number): void;
-  readonly inFlight: number;
-  /** Records that something other than a long list was answered. */
-  noteShort(): void;
-  /** Whether that happened within the last second: then reads should be short, because others wait for them. */
-  isBesideShort(): boolean;
-}
+export type LongLists = ReturnType<typeof createLongLists>;
+export type ReceivedBody = ReturnType<LongLists['receive']>;
 
 /** Each list in flight holds one read in memory. */
 const MAX_IN_FLIGHT = 128;
@@ -86,7 +58,7 @@ const BESIDE_MS = 1000;
 export function createLongLists(
   { rowsPerSecond, ...perCaller }: LongListLimits = { perAddress: 4, perKey: 16, rowsPerSecond: null },
   clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) },
-): LongLists {
+) {
   const lists = createShares(MAX_IN_FLIGHT, perCaller, {
     own: (most, whose) =>
       `At most ${most} long lists and large batches can be in flight at once ${whose}. Wait until one was sent.`,
@@ -169,14 +141,14 @@ export function createLongLists(
   }
 
   return {
-    read: (caller, rows, run) => read(caller, rows, run),
-    begin: (caller) => begin(caller),
-    async beginWhole(caller) {
+    /** Runs a read of so many delegations when it is the caller's turn. */
+    read: <T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T> => read(caller, rows, run),
+    /** Throws a problem if the caller, or the whole process, has too many in flight. */
+    begin: (caller: Caller): LongList => begin(caller),
+    /** The same for an answer that is made as a whole, in memory: waits for its pace and for room, and is then read without waiting. */
+    async beginWhole(caller: Caller): Promise<LongList> {
       const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-      const list = begin(caller, {
-        waits: false,
-        onEnd: end,
-      });
+      const list = begin(caller, { waits: false, onEnd: end });
       const id = countedAs(caller);
       // Who waits for its pace takes no room meanwhile.
       for (let hasRoom = false; !hasRoom; ) {
@@ -192,36 +164,44 @@ export function createLongLists(
       }
       return list;
     },
+    /** Throws a problem if the caller, or the whole process, is being sent too many files. Returns what must be called when it was sent. */
     beginFile: files.take,
+    /** Throws a problem if the caller, or all, have not read too many bytes of large answers. Returns what must be called when it was sent. */
     beginSending: unread.take,
-    receive(caller) {
+    /** Counts the bytes of a body that is kept in memory. `add` throws a problem if the caller, or all, have too many. */
+    receive(caller: Caller) {
       const parts: (() => void)[] = [];
       return {
-        add(bytes) {
+        add(bytes: number): void {
           discard(bytes);
           parts.push(bodies.take(caller, bytes));
         },
-        end() {
+        /** Must be called when the request was answered. */
+        end(): void {
           for (const giveBack of parts.splice(0)) giveBack();
         },
       };
     },
-    requirePaid(caller) {
+    /** Throws a problem if the caller has had too much of what is only charged. */
+    requirePaid(caller: Caller): void {
       const ahead = caller.hasKey ? 0 : pay(countedAs(caller), 0);
       if (ahead <= MOST_AHEAD_MS) return;
       throw new Problem('too-many-requests', 'Your last pages were large. Retry later, or use the API with a key.', {
         retryAfter: Math.ceil((ahead - MOST_AHEAD_MS) / 1000),
       });
     },
-    charge(caller, rows) {
+    /** Counts work that did not wait, as so many delegations. */
+    charge(caller: Caller, rows: number): void {
       if (!caller.hasKey) pay(countedAs(caller), rows);
     },
-    get inFlight() {
+    get inFlight(): number {
       return lists.taken;
     },
-    noteShort() {
+    /** Records that something other than a long list was answered. */
+    noteShort(): void {
       shortAt = clock.now();
     },
-    isBesideShort: () => clock.now() - shortAt < BESIDE_MS,
+    /** Whether that happened within the last second: then reads should be short, because others wait for them. */
+    isBesideShort: (): boolean => clock.now() - shortAt < BESIDE_MS,
   };
 }

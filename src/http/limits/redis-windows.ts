@@ -6,14 +6,6 @@ import { widerPrefix } from './client-address.ts';
 import { type Limit, MAX_PER_PREFIX } from './limiter.ts';
 import type { SharedWindow } from './shared-limiter.ts';
 
-export interface RedisWindows {
-  /** The windows of one limit, by client. */
-  windowOf(name: string, limit: Limit): SharedWindow;
-  /** Whether the last command succeeded. */
-  readonly isConnected: boolean;
-  close(): void;
-}
-
 /** A request does not wait longer for Redis. */
 const TIMEOUT_MS = 500;
 const PING_MS = 5000;
@@ -67,7 +59,7 @@ export function createRedisWindows(
   url: string,
   onChange: (isConnected: boolean, error?: unknown) => void,
   timeoutMs = TIMEOUT_MS,
-): RedisWindows {
+) {
   let client: RedisClient | null = null;
   let isConnected = true;
 
@@ -123,7 +115,8 @@ export function createRedisWindows(
   ping();
 
   return {
-    windowOf(name, { most, seconds }) {
+    /** The windows of one limit, by client. */
+    windowOf(name: string, { most, seconds }: Limit): SharedWindow {
       const [count, span] = [String(most), String(seconds * 1e6)];
       return async (clientId, cost) => {
         const keys = [`delegations:${name}:${clientId}`];
@@ -136,10 +129,11 @@ export function createRedisWindows(
         return { accepted: accepted === 1, remaining, seconds: wait / 1e6 };
       };
     },
-    get isConnected() {
+    /** Whether the last command succeeded. */
+    get isConnected(): boolean {
       return isConnected;
     },
-    close() {
+    close(): void {
       clearInterval(timer);
       client?.close();
     },

@@ -21,12 +21,6 @@ export interface PerCaller {
   readonly perKey: number;
 }
 
-export interface Shares {
-  /** Throws a problem if the caller would have too much, or too little is left. Returns what gives it back. */
-  take(caller: Caller, amount?: number): () => void;
-  readonly taken: number;
-}
-
 /** What a caller is told that has too much, and that finds too little left. */
 export interface ShareRefusals {
   own(most: number, whose: string): string;
@@ -38,13 +32,14 @@ const RETRY_SECONDS = 5;
 const tooMany = (detail: string) => new Problem('too-many-requests', detail, { retryAfter: RETRY_SECONDS });
 
 /** So much for callers without a key, and as much for those with one: they cannot use up each other's. */
-export function createShares(total: number, { perAddress, perKey }: PerCaller, { own, all }: ShareRefusals): Shares {
+export function createShares(total: number, { perAddress, perKey }: PerCaller, { own, all }: ShareRefusals) {
   const pools = {
     anonymous: { most: perAddress, whose: 'without an API key', taken: 0, held: new Map<string, number>() },
     keyed: { most: perKey, whose: 'with the API keys of one owner', taken: 0, held: new Map<string, number>() },
   };
   return {
-    take(caller, amount = 1) {
+    /** Throws a problem if the caller would have too much, or too little is left. Returns what gives it back. */
+    take(caller: Caller, amount = 1): () => void {
       const pool = caller.hasKey ? pools.keyed : pools.anonymous;
       const { most, whose, held } = pool;
       const id = countedAs(caller);
@@ -63,7 +58,7 @@ export function createShares(total: number, { perAddress, perKey }: PerCaller, {
         else held.set(id, left);
       };
     },
-    get taken() {
+    get taken(): number {
       return pools.anonymous.taken + pools.keyed.taken;
     },
   };
