@@ -25,17 +25,11 @@ export interface Feed {
 }
 
 /** Identifies a feed in its cursors, by every parameter that decides what is in it. */
-export const feedIdentity = ({
-  chainId,
-  wallet,
-  from,
-  to,
-  contract,
-  final,
-}: ChangesFilter & {
-  readonly chainId: readonly number[] | 'served';
-  readonly final: 'true' | 'false';
-}): string => [chainId === 'served' ? chainId : chainId.join('+'), wallet, from, to, contract, final].join();
+export const feedIdentity = (
+  chainIds: readonly number[] | 'served',
+  { wallet, from, to, contract }: ChangesFilter,
+  isFinal: boolean,
+): string => [chainIds === 'served' ? chainIds : chainIds.join('+'), wallet, from, to, contract, isFinal].join();
 
 const matches = ({ wallet, from, to, contract }: ChangesFilter, delegation: DelegationKey): boolean =>
   (wallet === undefined || delegation.from === wallet || delegation.to === wallet) &&

@@ -40,8 +40,7 @@ const OPERATOR = 'operator';
 const isFinal = ({ at }: Subscription) => at === 'final';
 
 /** The same as of `/registry/any/changes` with the same parameters, so that a receiver can continue there. */
-const identityOf = ({ filter, at }: Subscription) =>
-  feedIdentity({ ...filter, chainId: filter.chainIds, final: at === 'final' ? 'true' : 'false' });
+const identityOf = (webhook: Subscription) => feedIdentity(webhook.filter.chainIds, webhook.filter, isFinal(webhook));
 
 /** The chains of a webhook that are served. */
 export const chainsOf = ({ filter }: Subscription, served: ReadonlySet<number>): readonly number[] =>

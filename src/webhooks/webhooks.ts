@@ -126,21 +126,6 @@ export interface WebhookRequest extends Pick<WebhookRecord, 'owner' | 'label' | 
 /** `no-active-key`: the owner has no active API key. `over-quota`: the owner has too many webhooks. `full`: all wallets together have. */
 export type WebhookFault = 'no-active-key' | 'over-quota' | 'full';
 
-export interface CandidatePage {
-  /** Only webhooks with a higher id. */
-  readonly after: number;
-  readonly limit: number;
-  readonly now: number;
-}
-
-export interface SecretRotation {
-  readonly id: number;
-  readonly secret: string;
-  readonly now: number;
-  /** How long the old secret signs too. */
-  readonly overlapMs: number;
-}
-
 /** One attempt to send a delivery. */
 const ATTEMPT = recordOf({
   type: text<'changes' | 'test' | 'challenge'>('type'),
@@ -334,7 +319,8 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
         now,
         now - leastMs,
       ]),
-    rotateSecret: ({ id, secret, now, overlapMs }: SecretRotation): Promise<boolean> =>
+    /** The old secret signs too for so many milliseconds. */
+    rotateSecret: ({ id, secret, now, overlapMs }: { id: number; secret: string; now: number; overlapMs: number }) =>
       changes('UPDATE webhook SET previous_secret = secret, previous_until = $3, secret = $2 WHERE id = $1', [
         id,
         secret,
@@ -355,8 +341,8 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
       return rows.map(ATTEMPT.decode);
     },
 
-    /** The next webhooks that may have something to send, and that nobody delivers now. For the deliverer, as all below. */
-    async candidates({ after, limit, now }: CandidatePage): Promise<WebhookRecord[]> {
+    /** The next webhooks that may have something to send, and that nobody delivers now. Those with a higher id than `after`. For the deliverer, as all below. */
+    async candidates({ after, limit, now }: Readonly<Record<'after' | 'limit' | 'now', number>>) {
       const rows = await engine.rows(candidatesStatement(clock), [after, limit, now]);
       return rows.map(webhookOf);
     },

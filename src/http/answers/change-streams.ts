@@ -32,6 +32,8 @@ const RETRY_MS = 2000;
 /** How many changes a tail reads at once, and a stream by itself: not many more than may wait for its reader. */
 const PAGE = 250;
 const OWN_PAGE = 32;
+/** In each process, half of them with a key. Each needs a few kilobytes and a file descriptor, and as much as waits for its reader. */
+export const MAX_STREAMS = 20_000;
 /** How long Bun keeps the connection of a reader that was cut off. */
 const CUT_OFF_SECONDS = 8;
 
@@ -67,7 +69,10 @@ export function createChangeStreams(
 ): ChangeStreams {
   const members = new Set<Member>();
   const tails = new Map<string, Tail>();
-  const shares = createStreamShares(limits);
+  const shares = createShares(MAX_STREAMS / 2, limits, {
+    own: (most, whose) => `At most ${most} streams can be open at once ${whose}.`,
+    all: 'The service has as many open streams as it can. Retry later.',
+  });
   const groups = Array.from({ length: HEARTBEAT_GROUPS }, () => new Set<Member>());
   let [opened, beats] = [0, 0];
   let hasStopped = false;
@@ -366,12 +371,3 @@ function isFresh(state: ChainState, { feed }: Tail, service: Service): boolean {
     return false;
   }
 }
-
-/** In each process, half of them with a key. Each needs a few kilobytes and a file descriptor, and as much as waits for its reader. */
-export const MAX_STREAMS = 20_000;
-
-export const createStreamShares = (limits: PerCaller) =>
-  createShares(MAX_STREAMS / 2, limits, {
-    own: (most, whose) => `At most ${most} streams can be open at once ${whose}.`,
-    all: 'The service has as many open streams as it can. Retry later.',
-  });

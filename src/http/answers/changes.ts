@@ -23,7 +23,7 @@ export async function answerChanges(operation: typeof CHANGES_OPERATION, call: C
   handled(rest);
   const chainIds = requestedChains(chainId, undefined, service.chainIds);
   const feed: Feed = { chainIds, isFinal: final === 'true', filter: { wallet, from, to, contract }, mode };
-  const identity = feedIdentity({ chainId, wallet, from, to, contract, final });
+  const identity = feedIdentity(chainId, feed.filter, feed.isFinal);
   const headers = manyChainsHeaders(request, operation.budget);
   headers['vary'] = [headers['vary'], 'Accept'].filter(Boolean).join(', ');
   if (wantsStream(request)) {

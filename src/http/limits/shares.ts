@@ -21,18 +21,17 @@ export interface PerCaller {
   readonly perKey: number;
 }
 
-/** What a caller is told that has too much, and that finds too little left. */
-export interface ShareRefusals {
-  own(most: number, whose: string): string;
-  readonly all: string;
-}
-
 const RETRY_SECONDS = 5;
 
 const tooMany = (detail: string) => new Problem('too-many-requests', detail, { retryAfter: RETRY_SECONDS });
 
 /** So much for callers without a key, and as much for those with one: they cannot use up each other's. */
-export function createShares(total: number, { perAddress, perKey }: PerCaller, { own, all }: ShareRefusals) {
+export function createShares(
+  total: number,
+  { perAddress, perKey }: PerCaller,
+  /** What a caller is told that has too much, and that finds too little left. */
+  { own, all }: { readonly own: (most: number, whose: string) => string; readonly all: string },
+) {
   const pools = {
     anonymous: { most: perAddress, whose: 'without an API key', taken: 0, held: new Map<string, number>() },
     keyed: { most: perKey, whose: 'with the API keys of one owner', taken: 0, held: new Map<string, number>() },

@@ -3,19 +3,21 @@
 import { compressed, isCompressible } from '../../api/compressed-response.ts';
 import type { Budget } from '../../api/operation.ts';
 import { HEALTH_OPERATION } from '../../api/operations.ts';
-import { Problem, type ProblemType } from '../../api/problems.ts';
+import { PROBLEMS, Problem, type ProblemType } from '../../api/problems.ts';
 import { splitUrl } from '../../api/query.ts';
 import { bodyLength, inParts, isStreamed } from '../../api/sized-response.ts';
 import type { Awaitable } from '../../store/awaitable.ts';
+import { pageResponse } from '../../web/page.ts';
+import { renderProblem } from '../../web/problem-page.ts';
 import { outdated, problemOf } from '../context/problem-of.ts';
 import type { Service } from '../context/service.ts';
 import { type AdmissionDecision, UNLIMITED } from '../limits/admission.ts';
 import type { Caller } from '../limits/shares.ts';
 import { type Answer, CORS, toResponse } from '../wire/answer.ts';
 import { MAX_PLAIN_BYTES, requireBodyWithin } from '../wire/body.ts';
-import { acceptsGzip, requestIdOf } from '../wire/request-headers.ts';
-import { refusalOf } from './refusal.ts';
-import { findRoute, type Match, withoutSlash } from './routes.ts';
+import { problemHeaders, problemResponse, retrySeconds } from '../wire/problem-response.ts';
+import { acceptsGzip, prefersHtml, requestIdOf } from '../wire/request-headers.ts';
+import { findRoute, type Match, nearestPage, withoutSlash } from './routes.ts';
 
 export interface AppOptions extends Service {
   readonly onAnswer?: (answer: Answered, request: Request, response: Response) => void;
@@ -132,9 +134,40 @@ interface Received {
   problem?: ProblemType;
 }
 
+/**
+ * A browser that opens a page, or a path where nothing is, gets a page. The API is JSON in a browser too: integrators open its URLs
+ * there to see what their program gets.
+ */
 function refused(problem: Problem, received: Received, sandbox = false): Response {
   received.problem = problem.type;
-  return refusalOf(problem, received, sandbox);
+  const headers = new Headers(CORS);
+  if (!isForPeople(received)) return problemResponse(problem, headers);
+  headers.set('vary', 'Accept');
+  return prefersHtml(received.request)
+    ? problemPage(problem, received, headers, sandbox)
+    : problemResponse(problem, headers);
+}
+
+const isForPeople = ({ match, path }: Received) =>
+  match === null ? !/^\/registry(\/|$)/.test(path) : match.route.isPage === true;
+
+function problemPage(problem: Problem, received: Received, headers: Headers, sandbox: boolean): Response {
+  const { id, match, path, query } = received;
+  const { type, message } = problem;
+  const isUnknownPath = match === null && type === 'not-found';
+  const text = renderProblem({
+    type,
+    detail: message,
+    retryAfter: retrySeconds(problem),
+    requestId: id,
+    path,
+    url: query === '' ? path : `${path}?${query}`,
+    isUnknownPath,
+    near: isUnknownPath ? nearestPage(path) : null,
+  });
+  const response = pageResponse(text, { status: PROBLEMS[type].status, sandbox, cache: 'no-store' });
+  for (const [name, value] of problemHeaders(problem, headers)) response.headers.set(name, value);
+  return response;
 }
 
 const routeName = (match: Match | null) => match?.route.path ?? 'other';
