@@ -5,11 +5,12 @@ import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { percentile } from '../bench/figures.ts';
 import { openAccounts } from '../src/accounts/accounts.ts';
-import { startCursor } from '../src/http/webhook-feed.ts';
 import { readProcessStats } from '../src/service/process-stats.ts';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, Store } from '../src/store/store.ts';
 import { createSecret } from '../src/webhooks/sign.ts';
+import { startCursor } from '../src/webhooks/source.ts';
+import { createWebhooks } from '../src/webhooks/webhooks.ts';
 import { temporaryPath } from '../test/support/engines.ts';
 import { address, block, granted } from '../test/support/fixtures.ts';
 import { type Role, startRole } from './role.ts';
@@ -109,7 +110,7 @@ export async function attack({ seconds, print, grants = 100_000, only }: AttackO
       for (let count = 0; count < WEBHOOKS_OF_OWNER; count++) {
         const subscription = { filter: { chainIds: 'served' as const }, at: 'head' as const };
         const cursor = await startCursor(subscription, { store, chainIds: new Set([1]) });
-        const made = await accounts.webhooks.create({
+        const made = await createWebhooks(accounts.engine).create({
           ...{ ...subscription, owner, label: null, url: target, cursor, secret: createSecret(), now: 1000 * now },
           isConfirmed: true,
         });

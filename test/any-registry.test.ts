@@ -1,7 +1,7 @@
 // Questions to both registries and to several chains at once: vaults, delegates, and the list of a wallet.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { App } from '../src/http/app.ts';
+import type { App } from '../src/http/server/app.ts';
 import { checksummed } from '../src/registry/checksum.ts';
 import type { Address } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';

@@ -2,9 +2,9 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { createChangeStreams } from '../src/http/change-streams.ts';
-import { MAX_WAITING } from '../src/http/event-stream.ts';
-import type { ServerOptions } from '../src/http/server.ts';
+import { createChangeStreams } from '../src/http/answers/change-streams.ts';
+import type { ServerOptions } from '../src/http/server/server.ts';
+import { MAX_WAITING } from '../src/http/wire/event-stream.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { createLimiter } from '../src/http/limiter.ts';
-import type { RunningServer } from '../src/http/listener.ts';
+import { createLimiter } from '../src/http/limits/limiter.ts';
+import type { RunningServer } from '../src/http/server/listener.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { accessibilityFaults } from './support/axe.ts';

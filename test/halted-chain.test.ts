@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test';
 import type { FollowerStatus } from '../src/chain/follow/follower-status.ts';
-import { createApp } from '../src/http/app.ts';
-import { chainStatuses } from '../src/http/status.ts';
+import { chainStatuses } from '../src/http/answers/status.ts';
+import { createApp } from '../src/http/server/app.ts';
 import { createMetrics, prometheusText } from '../src/service/metrics.ts';
 import type { Halt } from '../src/store/halt.ts';
 import { openStore } from '../src/store/open.ts';

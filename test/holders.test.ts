@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { createTokenReader } from '../src/chain/tokens/token-reader.ts';
-import { createApp } from '../src/http/app.ts';
+import { createApp } from '../src/http/server/app.ts';
 import { type Address, type Bytes32, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { RegistryCall } from '../src/registry/registry-call.ts';
 import { rightsOf } from '../src/registry/rights.ts';

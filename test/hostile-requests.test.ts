@@ -7,7 +7,7 @@ import { ANY_OPERATIONS } from '../src/api/any-operations.ts';
 import { requiredParams } from '../src/api/operation.ts';
 import { REGISTRY_OPERATIONS as OPERATIONS, type RegistryOperation } from '../src/api/operations.ts';
 import { PROBLEMS } from '../src/api/problems.ts';
-import type { RunningServer } from '../src/http/listener.ts';
+import type { RunningServer } from '../src/http/server/listener.ts';
 import { checksummed } from '../src/registry/checksum.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { requiredParams } from '../src/api/operation.ts';
 import { REGISTRY_OPERATIONS } from '../src/api/operations.ts';
-import type { App } from '../src/http/app.ts';
+import type { App } from '../src/http/server/app.ts';
 import { checksummed } from '../src/registry/checksum.ts';
 import { MAX_UINT256 } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';

@@ -1,7 +1,7 @@
 // Tests large numbers in JSON responses, byte by byte, over a real socket.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { RunningServer } from '../src/http/listener.ts';
+import type { RunningServer } from '../src/http/server/listener.ts';
 import { checksummed } from '../src/registry/checksum.ts';
 import { MAX_UINT256 } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';

@@ -1,7 +1,7 @@
 // The page of a wallet with very many grants, all with ids of 78 digits: it stays small, and finds what is dangerous.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { App } from '../src/http/app.ts';
+import type { App } from '../src/http/server/app.ts';
 import { MAX_UINT256 } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';

@@ -1,7 +1,7 @@
 // Rights that can be read: as text in parameters and records, on the command line and in the explorer.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { App } from '../src/http/app.ts';
+import type { App } from '../src/http/server/app.ts';
 import type { Bytes32 } from '../src/registry/delegation.ts';
 import { rightsOf } from '../src/registry/rights.ts';
 import { openStore } from '../src/store/open.ts';

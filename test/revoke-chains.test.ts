@@ -1,7 +1,7 @@
 // What the revoke page says of wallets on several chains, and of wallets with very many grants.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { App } from '../src/http/app.ts';
+import type { App } from '../src/http/server/app.ts';
 import { checksummed } from '../src/registry/checksum.ts';
 import type { Delegation } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';

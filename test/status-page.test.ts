@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import type { RunningServer } from '../src/http/listener.ts';
+import type { RunningServer } from '../src/http/server/listener.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Report, Store } from '../src/store/store.ts';
 import { accessibilityFaults } from './support/axe.ts';

@@ -1,7 +1,7 @@
 // Runs several processes on one store, and kills some of them.
 
 import { describe, expect, test } from 'bun:test';
-import { feedCursorText, readFeedCursor } from '../src/http/changes-cursor.ts';
+import { feedCursorText, readFeedCursor } from '../src/feed/cursor.ts';
 import { answer, type Question } from '../src/registry/check.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { openStore } from '../src/store/open.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { feedCursorText, readFeedCursor } from '../src/http/changes-cursor.ts';
+import { feedCursorText, readFeedCursor } from '../src/feed/cursor.ts';
 import { type AnyQuestion, answer, type Question, type Target } from '../src/registry/check.ts';
 import type { Address, Bytes32, Delegation } from '../src/registry/delegation.ts';
 import { StoreError } from '../src/store/errors.ts';

@@ -4,12 +4,12 @@
 import { describe, expect, test } from 'bun:test';
 import { Webhook } from 'standardwebhooks';
 import { openAccounts } from '../src/accounts/accounts.ts';
-import type { WebhookFilter, WebhookRecord } from '../src/accounts/webhooks.ts';
-import { startCursor } from '../src/http/webhook-feed.ts';
 import type { RegistryEvent } from '../src/registry/event.ts';
 import { openStore } from '../src/store/open.ts';
 import type { BlockInput, ChainState, Store } from '../src/store/store.ts';
 import { createSecret } from '../src/webhooks/sign.ts';
+import { startCursor } from '../src/webhooks/source.ts';
+import { createWebhooks, type WebhookFilter, type WebhookRecord } from '../src/webhooks/webhooks.ts';
 import { ENGINES, temporaryPath } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
 import { address, block, ended, granted, hash } from './support/fixtures.ts';
@@ -174,6 +174,7 @@ describe.each(CASES)('webhooks of $processes processes on $name', ({ name, proce
     const url = (await postgres?.createDatabase()) ?? `sqlite:${temporaryPath('webhooks.db')}`;
     const store = await openStore(url);
     const accounts = await openAccounts(url);
+    const webhooks = createWebhooks(accounts.engine);
     let isOver = false;
     const receiver = await startReceiver((path) => {
       if (path === '/dead') return 'hang';
@@ -185,7 +186,7 @@ describe.each(CASES)('webhooks of $processes processes on $name', ({ name, proce
       const [secret, nextSecret] = [createSecret(), createSecret()];
       const subscribe = async ({ path, at, filter }: (typeof SUBSCRIPTIONS)[number]) => {
         const cursor = await startCursor({ at, filter }, { store, chainIds: new Set([CHAIN]) });
-        const made = await accounts.webhooks.create({
+        const made = await webhooks.create({
           ...{ owner: null, label: null, url: receiver.url + path, filter, at, cursor, secret, now: Date.now() },
           isConfirmed: true,
         });
@@ -211,7 +212,7 @@ describe.each(CASES)('webhooks of $processes processes on $name', ({ name, proce
         if (step === STEPS / 2)
           for (const { id } of [...created, dead])
             await eventually('rotated', () =>
-              accounts.webhooks.rotateSecret({ id, secret: nextSecret, now: Date.now(), overlapMs: 3_600_000 }),
+              webhooks.rotateSecret({ id, secret: nextSecret, now: Date.now(), overlapMs: 3_600_000 }),
             );
       }
       isOver = true;
@@ -235,7 +236,7 @@ describe.each(CASES)('webhooks of $processes processes on $name', ({ name, proce
       const undone = () => changesOf('/head').filter(({ type }) => type === 'undo').length;
       const before = undone();
       // It stays where its first delivery begins. Blocks without changes before that one do not need a delivery.
-      const { cursor } = (await accounts.webhooks.byId(dead.id)) as NonNullable<typeof dead>;
+      const { cursor } = (await webhooks.byId(dead.id)) as NonNullable<typeof dead>;
       await writer.reorg();
       await expectAll();
       expect(undone()).toBeGreaterThan(before);
@@ -247,12 +248,12 @@ describe.each(CASES)('webhooks of $processes processes on $name', ({ name, proce
       ).toEqual([]);
       expect(sentTo('/dead').length).toBeGreaterThan(1);
       expect(new Set(sentTo('/dead').map(({ id }) => id)).size).toBe(1);
-      expect(await accounts.webhooks.byId(dead.id)).toMatchObject({
+      expect(await webhooks.byId(dead.id)).toMatchObject({
         cursor,
         pending: { id: sentTo('/dead')[0]?.id },
       });
       expect(sentTo('/elsewhere')).toEqual([]);
-      const [attempt] = await accounts.webhooks.attempts(dead.id);
+      const [attempt] = await webhooks.attempts(dead.id);
       expect(attempt).toMatchObject({ failure: 'timeout', status: null });
       expect(isRecent(attempt?.at ?? 0)).toBe(true);
       expectSigned(receiver.received, secret, nextSecret);

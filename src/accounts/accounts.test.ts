@@ -3,12 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { insertKeys } from '../../test/support/account-rows.ts';
 import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
-import { migrateTables } from '../store/migrate.ts';
 import { openEngine } from '../store/open.ts';
 import { type Accounts, type CreatedKey, isActive, OWNER_STATEMENTS, openAccounts } from './accounts.ts';
 import { createKey, hashKey, isKey } from './key.ts';
 import { createKeyCache } from './key-cache.ts';
-import { ACCOUNT_MIGRATIONS } from './schema.ts';
 
 const NOW = 1_800_000_000;
 
@@ -73,33 +71,6 @@ test('at most 10,000 keys are remembered, and one that was deleted is not', asyn
 });
 
 for (const engine of ENGINES) {
-  test(`a database of the first schema on ${engine.name}: keys keep their owners, and everyone signs in again`, async () => {
-    const url = await engine.fresh();
-    const old = await openEngine(url, {});
-    const what = { table: 'account_schema_version', what: 'accounts', migrations: ACCOUNT_MIGRATIONS.slice(0, 1) };
-    await migrateTables(old, {
-      ...what,
-      async fill(tx) {
-        await tx.run('INSERT INTO account_secret (secret) VALUES ($1)', [new Uint8Array(32)]);
-        await tx.run('INSERT INTO api_key (hash, shown, label, owner, created_at) VALUES ($1, $2, $3, $4, 1)', [
-          hashKey('dk_old'),
-          'dk_old',
-          'a site',
-          '0xabc',
-        ]);
-        // As `sessions.open` stores it.
-        const hash = new Bun.CryptoHasher('sha256').update('token').digest();
-        await tx.run('INSERT INTO session (hash, wallet, expires_at) VALUES ($1, $2, $3)', [hash, '0xabc', NOW + 1]);
-      },
-    });
-    await old.close();
-    const accounts = await openAccounts(url);
-    expect(await accounts.list({ owner: '0xabc' })).toMatchObject([{ label: 'a site', owner: '0xabc' }]);
-    expect(await accounts.find('dk_old')).toMatchObject({ owner: '0xabc' });
-    expect(await accounts.sessions.walletOf('token', NOW)).toBeNull();
-    await accounts.close();
-  });
-
   describe(`accounts on ${engine.name}`, () => {
     let url: string;
     let accounts: Accounts;

@@ -1,33 +1,43 @@
 // Stores API keys and counts their use. Sessions and webhooks are in the same database.
 
-import type { Engine, Row, WriteTransaction } from '../store/engine.ts';
+import type { Engine, WriteTransaction } from '../store/engine.ts';
 import { fenced, migrateTables, type OnMigration } from '../store/migrate.ts';
 import { openEngine } from '../store/open.ts';
-import { decodeNumber, decodeNumberOrNull, decodeTextOrNull } from '../store/rows/cells.ts';
-import { columns, ofTable } from '../store/rows/columns.ts';
+import { decodeNumber, decodeTextOrNull } from '../store/rows/cells.ts';
 import { requireTables } from '../store/schema.ts';
 import { createKey, hashKey } from './key.ts';
+import {
+  changesRow,
+  lockOwner,
+  MAX_ID,
+  number,
+  numberOrNull,
+  type RowPage,
+  recordOf,
+  text,
+  textOrNull,
+} from './rows.ts';
 import { ACCOUNT_SCHEMA, KEY_END } from './schema.ts';
-import { createSessions, type Sessions } from './sessions.ts';
-import { createWebhooks, type Webhooks } from './webhooks.ts';
+import { createSessions } from './sessions.ts';
 
-export interface KeyRecord {
-  readonly id: number;
+const RECORD = recordOf({
+  id: number('id'),
   /** The first characters of the key. */
-  readonly shown: string;
-  readonly label: string;
+  shown: text('shown'),
+  label: text('label'),
   /** The owner's wallet in lower case; null for an operator's key. */
-  readonly owner: string | null;
+  owner: textOrNull('owner'),
   /** Unix seconds, like all times here. */
-  readonly createdAt: number;
-  readonly expiresAt: number | null;
-  readonly revokedAt: number | null;
-  readonly lastUsedAt: number | null;
+  createdAt: number('created_at'),
+  expiresAt: numberOrNull('expires_at'),
+  revokedAt: numberOrNull('revoked_at'),
+  lastUsedAt: numberOrNull('last_used_at'),
   /** The limit of this key: `<requests>/<seconds>s`, `off` for none, null for the default of the service. */
-  readonly rateLimit: string | null;
+  rateLimit: textOrNull('rate_limit'),
   /** The key whose rate limit window this one uses, because it replaced that key; null for its own. */
-  readonly windowId: number | null;
-}
+  windowId: numberOrNull('window_id'),
+});
+export type KeyRecord = ReturnType<typeof RECORD.decode>;
 
 export interface KeyRequest {
   readonly label: string;
@@ -50,14 +60,6 @@ export interface KeyRotation {
 /** `inactive`: the key is not active, or was rotated before. `over-quota`: there is no room for the overlap. */
 export type RotationFault = 'inactive' | 'over-quota';
 
-export interface KeyPage {
-  /** Without an owner: the keys of all owners and of the operator. */
-  readonly owner?: string;
-  /** Only keys with a lower id. */
-  readonly after?: number;
-  readonly limit?: number;
-}
-
 export interface CreatedKey {
   readonly record: KeyRecord;
   /** The key itself. It is not stored and cannot be read again. */
@@ -65,34 +67,8 @@ export interface CreatedKey {
 }
 
 /** The number of uses of a key on a day. Days are counted from 1970-01-01. */
-export interface KeyUse {
-  readonly id: number;
-  readonly day: number;
-  readonly uses: number;
-}
-
-export interface Accounts {
-  /** Null if the owner's quota is used up. */
-  create(request: KeyRequest): Promise<CreatedKey | null>;
-  /** One page of keys, newest first. */
-  list(page?: KeyPage): Promise<KeyRecord[]>;
-  /** The key with this text, even if it is revoked or expired. */
-  find(text: string): Promise<KeyRecord | null>;
-  byId(id: number): Promise<KeyRecord | null>;
-  /** False if there is no such key, or it is already revoked. */
-  revoke(id: number, now: number): Promise<boolean>;
-  /** Sets a key's `rateLimit`. False if there is no such key. */
-  setLimit(id: number, rateLimit: string | null): Promise<boolean>;
-  /** Replaces a key, which stays active for the overlap. */
-  rotate(rotation: KeyRotation): Promise<CreatedKey | RotationFault>;
-  /** Adds to the stored counts. */
-  addUses(uses: readonly KeyUse[], usedAt: number): Promise<void>;
-  /** The uses of a page of one owner's keys since a day. */
-  uses(page: readonly KeyRecord[], sinceDay: number): Promise<KeyUse[]>;
-  readonly sessions: Sessions;
-  readonly webhooks: Webhooks;
-  close(): Promise<void>;
-}
+const USE = recordOf({ id: number('u.key_id'), day: number('u.day'), uses: number('u.uses') });
+export type KeyUse = ReturnType<typeof USE.decode>;
 
 /** How many ended keys of a wallet are kept, so that nobody can fill the table. */
 const KEPT_PER_WALLET = 50;
@@ -100,27 +76,12 @@ const KEPT_PER_WALLET = 50;
 const DELETED_AT_ONCE = 20;
 export const KEYS_PER_PAGE = 100;
 const DEFAULT_LIMIT = { rateLimit: null, windowId: null };
-const MAX_ID = Number.MAX_SAFE_INTEGER;
 /** Few connections are enough, because a key is looked up at most once per second. */
 const CONNECTIONS = 2;
-const USE = columns('key_id', 'day', 'uses');
-const RECORD = columns(
-  'id',
-  'shown',
-  'label',
-  'owner',
-  'created_at',
-  'expires_at',
-  'revoked_at',
-  'last_used_at',
-  'rate_limit',
-  'window_id',
-);
-
 /** The statements whose cost must not grow with the number of an owner's keys. */
 export const OWNER_STATEMENTS = {
   list: `SELECT ${RECORD.sql} FROM api_key WHERE owner = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
-  uses: `SELECT ${USE.select(ofTable('u', USE.names))} FROM api_key k JOIN key_use u ON u.key_id = k.id
+  uses: `SELECT ${USE.sql} FROM api_key k JOIN key_use u ON u.key_id = k.id
     WHERE k.owner = $1 AND k.id BETWEEN $2 AND $3 AND u.day >= $4 ORDER BY k.id, u.day`,
   countActive: `SELECT count(*) FROM (SELECT 1 FROM api_key WHERE owner = $1 AND ${KEY_END} > $2 LIMIT $3) active`,
   findOldest: `SELECT id FROM api_key WHERE owner = $1 AND ${KEY_END} <= $2
@@ -149,10 +110,12 @@ export async function openAccounts(
   }
 }
 
-function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
+export type Accounts = ReturnType<typeof createAccounts>;
+
+function createAccounts(engine: Engine, secret: Uint8Array) {
   const one = async (where: string, value: number | Uint8Array) => {
     const [row] = await engine.rows(`SELECT ${RECORD.sql} FROM api_key WHERE ${where} = $1`, [value]);
-    return row === undefined ? null : decodeRecord(row);
+    return row === undefined ? null : RECORD.decode(row);
   };
 
   const add = async (
@@ -160,7 +123,7 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
     { label, owner = null, expiresAt = null, now }: KeyRequest,
     { rateLimit, windowId }: Pick<KeyRecord, 'rateLimit' | 'windowId'> = DEFAULT_LIMIT,
   ): Promise<CreatedKey> => {
-    const { text, hash, shown } = createKey();
+    const { text: key, hash, shown } = createKey();
     const [row] = await tx.rows(
       `INSERT INTO api_key (hash, shown, label, owner, created_at, expires_at, rate_limit, window_id)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${RECORD.sql}`,
@@ -170,29 +133,27 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
       await tx.run('DELETE FROM key_use WHERE key_id = $1', [decodeNumber(id)]);
       await tx.run('DELETE FROM api_key WHERE id = $1', [decodeNumber(id)]);
     }
-    return { record: decodeRecord(row ?? []), text };
+    return { record: RECORD.decode(row ?? []), text: key };
   };
 
-  /** Serializes the requests of one owner. SQLite has one writer anyway. */
-  const lockOwner = async (tx: WriteTransaction, owner: string) => {
-    if (engine.dialect.name === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
-  };
   const hasRoom = async (tx: WriteTransaction, owner: string, now: number, quota: number) => {
     const [[active] = []] = await tx.rows(OWNER_STATEMENTS.countActive, [owner, now, quota]);
     return decodeNumber(active) < quota;
   };
 
   return {
-    create: (request) =>
+    /** Null if the owner's quota is used up. */
+    create: (request: KeyRequest): Promise<CreatedKey | null> =>
       engine.transaction(async (tx) => {
         const { owner = null, now, quota } = request;
         if (owner !== null && quota !== undefined) {
-          await lockOwner(tx, owner);
+          await lockOwner(engine, tx, owner);
           if (!(await hasRoom(tx, owner, now, quota))) return null;
         }
         return add(tx, request);
       }),
-    async list({ owner, after = MAX_ID, limit = KEYS_PER_PAGE } = {}) {
+    /** One page of keys, newest first. */
+    async list({ owner, after = MAX_ID, limit = KEYS_PER_PAGE }: RowPage = {}): Promise<KeyRecord[]> {
       const rows =
         owner === undefined
           ? await engine.rows(`SELECT ${RECORD.sql} FROM api_key WHERE id < $1 ORDER BY id DESC LIMIT $2`, [
@@ -200,29 +161,28 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
               limit,
             ])
           : await engine.rows(OWNER_STATEMENTS.list, [owner, after, limit]);
-      return rows.map(decodeRecord);
+      return rows.map(RECORD.decode);
     },
-    find: (text) => one('hash', hashKey(text)),
-    byId: (id) => one('id', id),
-    revoke: (id, now) =>
-      engine.transaction(async (tx) => {
-        const rows = await tx.rows(
-          `UPDATE api_key SET revoked_at = $2 WHERE id = $1 AND (revoked_at IS NULL OR revoked_at > $2) RETURNING id`,
-          [id, now],
-        );
-        return rows.length > 0;
-      }),
-    setLimit: (id, rateLimit) =>
-      engine.transaction(async (tx) => {
-        const rows = await tx.rows('UPDATE api_key SET rate_limit = $2 WHERE id = $1 RETURNING id', [id, rateLimit]);
-        return rows.length > 0;
-      }),
-    rotate: ({ id, now, overlapSeconds, quota }) =>
+    /** The key with this text, even if it is revoked or expired. */
+    find: (key: string) => one('hash', hashKey(key)),
+    byId: (id: number) => one('id', id),
+    /** False if there is no such key, or it is already revoked. */
+    revoke: (id: number, now: number) =>
+      changesRow(
+        engine,
+        'UPDATE api_key SET revoked_at = $2 WHERE id = $1 AND (revoked_at IS NULL OR revoked_at > $2)',
+        [id, now],
+      ),
+    /** Sets a key's `rateLimit`. False if there is no such key. */
+    setLimit: (id: number, rateLimit: string | null) =>
+      changesRow(engine, 'UPDATE api_key SET rate_limit = $2 WHERE id = $1', [id, rateLimit]),
+    /** Replaces a key, which stays active for the overlap. */
+    rotate: ({ id, now, overlapSeconds, quota }: KeyRotation): Promise<CreatedKey | RotationFault> =>
       engine.transaction(async (tx) => {
         // The owner's lock comes before the row's, as in `create`, so that the two cannot deadlock.
         const [[cell] = []] = await tx.rows('SELECT owner FROM api_key WHERE id = $1', [id]);
         const owner = decodeTextOrNull(cell ?? null);
-        if (owner !== null) await lockOwner(tx, owner);
+        if (owner !== null) await lockOwner(engine, tx, owner);
         // A key with `revoked_at` was revoked or rotated before: a key is replaced only once.
         const [row] = await tx.rows(
           `SELECT ${RECORD.sql} FROM api_key WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
@@ -236,11 +196,12 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
           [id, now + overlapSeconds],
         );
         if (rotated.length === 0) return 'inactive';
-        const { label, expiresAt, rateLimit, windowId } = decodeRecord(row);
+        const { label, expiresAt, rateLimit, windowId } = RECORD.decode(row);
         // A rotation must not give a limited key a second window.
         return add(tx, { label, owner, expiresAt, now }, { rateLimit, windowId: windowId ?? id });
       }),
-    async addUses(uses, usedAt) {
+    /** Adds to the stored counts. */
+    async addUses(uses: readonly KeyUse[], usedAt: number): Promise<void> {
       if (uses.length === 0) return;
       await engine.transaction(async (tx) => {
         // The same order everywhere, so that two processes cannot deadlock.
@@ -259,34 +220,16 @@ function createAccounts(engine: Engine, secret: Uint8Array): Accounts {
         }
       });
     },
-    async uses(page, sinceDay) {
+    /** The uses of a page of one owner's keys since a day. */
+    async uses(page: readonly KeyRecord[], sinceDay: number): Promise<KeyUse[]> {
       const [first, last] = [page[0], page.at(-1)];
       if (first === undefined || last === undefined) return [];
       const rows = await engine.rows(OWNER_STATEMENTS.uses, [first.owner, last.id, first.id, sinceDay]);
-      return rows.map(([id, day, uses]) => ({
-        id: decodeNumber(id),
-        day: decodeNumber(day),
-        uses: decodeNumber(uses),
-      }));
+      return rows.map(USE.decode);
     },
     sessions: createSessions(engine, secret),
-    webhooks: createWebhooks(engine),
+    /** For the other tables of the same database. */
+    engine,
     close: () => engine.close(),
-  };
-}
-
-function decodeRecord(row: Row): KeyRecord {
-  const { col: at } = RECORD;
-  return {
-    id: decodeNumber(row[at.id]),
-    shown: String(row[at.shown]),
-    label: String(row[at.label]),
-    owner: decodeTextOrNull(row[at.owner]),
-    createdAt: decodeNumber(row[at.created_at]),
-    expiresAt: decodeNumberOrNull(row[at.expires_at]),
-    revokedAt: decodeNumberOrNull(row[at.revoked_at]),
-    lastUsedAt: decodeNumberOrNull(row[at.last_used_at]),
-    rateLimit: decodeTextOrNull(row[at.rate_limit]),
-    windowId: decodeNumberOrNull(row[at.window_id]),
   };
 }

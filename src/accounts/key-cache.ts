@@ -1,21 +1,9 @@
-// Caches key lookups for a second, and counts the use of keys in batches.
+// Caches key lookups for a second, and collects the uses of keys before they are stored.
 
 import { type Accounts, isActive, type KeyRecord } from './accounts.ts';
 import { isKey } from './key.ts';
 
-export interface KeyCache {
-  /** The key if it is active, false if it is not; null if that takes a lookup. Counts `uses` of an active key. */
-  known(text: string, uses?: number): KeyRecord | false | null;
-  /** Whether the key was found before, or is being looked up now. */
-  isFamiliar(text: string): boolean;
-  /** A key that was found before; null for other texts. */
-  found(text: string): KeyRecord | null;
-  /** Reads the key from the database. Concurrent calls for one key share a lookup. */
-  lookUp(text: string, uses?: number): Promise<KeyRecord | false>;
-  /** Stores the uses counted so far. */
-  flush(): Promise<unknown>;
-  stop(): Promise<void>;
-}
+export type KeyCache = ReturnType<typeof createKeyCache>;
 
 /** A revoked key stops working everywhere, and a new limit applies, within this time. */
 const CACHE_MS = 1000;
@@ -33,7 +21,7 @@ interface Lookup {
 export function createKeyCache(
   accounts: Accounts,
   { now = () => Date.now() / 1000, ticks = () => performance.now(), onError = (_: unknown) => {} } = {},
-): KeyCache {
+) {
   /** Separate, so that made-up keys cannot evict real ones. */
   const [found, unknown] = [new Map<string, Lookup>(), new Map<string, Lookup>()];
   let uses = new Map<number, Map<number, number>>();
@@ -91,14 +79,18 @@ export function createKeyCache(
   }
 
   return {
-    known(text, uses = 1) {
+    /** The key if it is active, false if it is not; null if that takes a lookup. Counts `uses` of an active key. */
+    known(text: string, uses = 1): KeyRecord | false | null {
       const one = found.get(text) ?? unknown.get(text);
       if (one === undefined && !isKey(text)) return false;
       return one !== undefined && ticks() - one.readAt < CACHE_MS ? decide(one, uses) : null;
     },
-    isFamiliar: (text) => found.has(text) || pending.has(text),
-    found: (text) => found.get(text)?.record ?? null,
-    async lookUp(text, uses = 1) {
+    /** Whether the key was found before, or is being looked up now. */
+    isFamiliar: (text: string): boolean => found.has(text) || pending.has(text),
+    /** A key that was found before; null for other texts. */
+    found: (text: string): KeyRecord | null => found.get(text)?.record ?? null,
+    /** Reads the key from the database. Concurrent calls for one key share a lookup. */
+    async lookUp(text: string, uses = 1): Promise<KeyRecord | false> {
       const reading = pending.get(text) ?? read(text);
       pending.set(text, reading);
       try {
@@ -107,8 +99,9 @@ export function createKeyCache(
         pending.delete(text);
       }
     },
+    /** Stores the uses counted so far. */
     flush,
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer);
       await flush();
     },

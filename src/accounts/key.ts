@@ -10,14 +10,8 @@ const FORMAT = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENG
 /** How many characters of a key are stored in clear. They reveal 30 of its 178 random bits. */
 const SHOWN_LENGTH = PREFIX.length + 5;
 
-export interface NewKey {
-  /** Shown once, never stored. */
-  readonly text: string;
-  readonly hash: Uint8Array;
-  readonly shown: string;
-}
-
-export function createKey(): NewKey {
+/** `text` is shown once, and never stored. */
+export function createKey() {
   let random = '';
   while (random.length < RANDOM_LENGTH) {
     // Bytes from 248 on are skipped: 248 is a multiple of 62, so every digit is equally likely.

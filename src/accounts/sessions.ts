@@ -5,17 +5,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { Engine } from '../store/engine.ts';
 import { decodeTextOrNull } from '../store/rows/cells.ts';
 
-export interface Sessions {
-  /** A text that can be used for one sign-in. */
-  createNonce(now: number): string;
-  /** True the first time, if the nonce is fresh and ours. */
-  useNonce(nonce: string, now: number): Promise<boolean>;
-  /** Returns the token for the cookie. Only its hash is stored. */
-  open(wallet: string, now: number): Promise<string>;
-  /** The signed-in wallet, or null. */
-  walletOf(token: string, now: number): Promise<string | null>;
-  close(token: string): Promise<void>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 /** How long a nonce is valid. */
 export const NONCE_SECONDS = 600;
@@ -28,14 +18,16 @@ const randomText = (bytes: number) => randomBytes(bytes).toString('hex');
 /** Unix seconds in ten digits, sixteen random hex digits, and a signature of twenty-four. */
 const NONCE = /^(\d{10})([0-9a-f]{16})([0-9a-f]{24})$/;
 
-export function createSessions(engine: Engine, secret: Uint8Array): Sessions {
+export function createSessions(engine: Engine, secret: Uint8Array) {
   const sign = (text: string) => createHmac('sha256', secret).update(text).digest('hex').slice(0, 24);
   return {
-    createNonce(now) {
+    /** A text that can be used for one sign-in. */
+    createNonce(now: number): string {
       const text = `${String(now).padStart(10, '0')}${randomText(8)}`;
       return text + sign(text);
     },
-    async useNonce(nonce, now) {
+    /** True the first time, if the nonce is fresh and ours. */
+    async useNonce(nonce: string, now: number): Promise<boolean> {
       const [, time = '', random = '', signature = ''] = NONCE.exec(nonce) ?? [];
       if (signature === '' || !timingSafeEqual(Buffer.from(signature), Buffer.from(sign(time + random)))) return false;
       const age = now - Number(time);
@@ -49,7 +41,8 @@ export function createSessions(engine: Engine, secret: Uint8Array): Sessions {
         return rows.length === 1;
       });
     },
-    open: (wallet, now) =>
+    /** Returns the token for the cookie. Only its hash is stored. */
+    open: (wallet: string, now: number): Promise<string> =>
       engine.transaction(async (tx) => {
         const token = randomText(32);
         const expiresAt = now + SESSION_SECONDS;
@@ -66,14 +59,15 @@ export function createSessions(engine: Engine, secret: Uint8Array): Sessions {
         );
         return token;
       }),
-    async walletOf(token, now) {
+    /** The signed-in wallet, or null. */
+    async walletOf(token: string, now: number): Promise<string | null> {
       const [[wallet] = []] = await engine.rows('SELECT wallet FROM session WHERE hash = $1 AND expires_at > $2', [
         hashToken(token),
         now,
       ]);
       return decodeTextOrNull(wallet);
     },
-    close: (token) =>
+    close: (token: string): Promise<void> =>
       engine.transaction(async (tx) => {
         await tx.run('DELETE FROM session WHERE hash = $1', [hashToken(token)]);
       }),

@@ -5,7 +5,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { block, COLD, timeOf } from '../../test/support/fixtures.ts';
 import { appOf, tokensOf } from '../../test/support/serving.ts';
-import type { App } from '../http/app.ts';
+import type { App } from '../http/server/app.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { EXAMPLE_DELEGATIONS, EXAMPLE_FEED_CURSOR, EXAMPLES } from './examples.ts';

@@ -6,7 +6,7 @@ import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
 import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
 import { MAIN, runCommand } from '../../test/support/serve-process.ts';
 import { admissionOf, appOf, serving } from '../../test/support/serving.ts';
-import type { RunningServer } from '../http/listener.ts';
+import type { RunningServer } from '../http/server/listener.ts';
 import type { Bytes32 } from '../registry/delegation.ts';
 import { rightsOf } from '../registry/rights.ts';
 import { openStore } from '../store/open.ts';

@@ -2,7 +2,7 @@
 
 import { type Accounts, type CreatedKey, isActive, type KeyRecord } from '../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
-import { LIMIT_RULE, parseLimit } from '../http/limiter.ts';
+import { LIMIT_RULE, parseLimit } from '../http/limits/limiter.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, logChange, writeOut, writeWhole } from './output.ts';

@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs';
 import { version } from '../../package.json' with { type: 'json' };
 import { nearest } from '../api/query.ts';
 import { RpcError } from '../chain/rpc/rpc.ts';
-import { ListenError } from '../http/listener.ts';
+import { ListenError } from '../http/server/listener.ts';
 import { alignColumns } from '../service/align-columns.ts';
 import { ConfigError } from '../service/config.ts';
 import { createLog, flushLog } from '../service/log.ts';

@@ -2,9 +2,9 @@
 
 import { problemText } from '../api/problems.ts';
 import { createTokenReader } from '../chain/tokens/token-reader.ts';
-import { createApp } from '../http/app.ts';
-import { createChangeStreams } from '../http/change-streams.ts';
-import { createLongLists } from '../http/long-lists.ts';
+import { createChangeStreams } from '../http/answers/change-streams.ts';
+import { createLongLists } from '../http/limits/long-lists.ts';
+import { createApp } from '../http/server/app.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
 import { createFreshness } from '../service/freshness.ts';

@@ -6,6 +6,7 @@ import { block, COLD, granted } from '../../test/support/fixtures.ts';
 import { runCommand } from '../../test/support/serve-process.ts';
 import { openAccounts } from '../accounts/accounts.ts';
 import { openStore } from '../store/open.ts';
+import { createWebhooks } from '../webhooks/webhooks.ts';
 
 const DATABASE_URL = `sqlite:${temporaryPath('webhooks.db')}`;
 const URL_TEXT = 'https://hooks.example/a';
@@ -88,17 +89,14 @@ test('a webhook whose receiver agrees is active at once', async () => {
 test('deliveries are shown, newest first', async () => {
   const { id } = JSON.parse((await succeed('create', '--url', URL_TEXT, '--json')).stdout);
   const accounts = await openAccounts(DATABASE_URL);
-  const claimed = await accounts.webhooks.claim(id, 60_000, Date.now());
+  const webhooks = createWebhooks(accounts.engine);
+  const claimed = await webhooks.claim(id, 60_000, Date.now());
   if (claimed === null) throw new Error('not claimed');
   const attempt = { type: 'test', deliveryId: 'msg_1', changes: 0, ms: 12 } as const;
   const time = Date.parse('2026-01-01T00:00:00Z');
-  await accounts.webhooks.recordTest(claimed.lease, { ...attempt, failure: 'status', status: 500, at: time }, null);
-  await accounts.webhooks.recordTest(
-    claimed.lease,
-    { ...attempt, failure: 'dns', status: null, at: time + 1000 },
-    null,
-  );
-  await accounts.webhooks.recordTest(claimed.lease, { ...attempt, failure: null, status: 204, at: time + 2000 }, null);
+  await webhooks.recordTest(claimed.lease, { ...attempt, failure: 'status', status: 500, at: time }, null);
+  await webhooks.recordTest(claimed.lease, { ...attempt, failure: 'dns', status: null, at: time + 1000 }, null);
+  await webhooks.recordTest(claimed.lease, { ...attempt, failure: null, status: 204, at: time + 2000 }, null);
   await accounts.close();
   const { stdout } = await succeed('show', String(id));
   const outcomes = [...stdout.matchAll(/^(2026\S+) +msg_1 +test +0 +(\S+(?: \d+)?) +12$/gm)].map(([, at, what]) => [

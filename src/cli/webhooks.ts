@@ -1,9 +1,5 @@
 // delegations webhooks: manages webhooks for the operator.
 
-import type { Attempt, WebhookRecord, Webhooks } from '../accounts/webhooks.ts';
-import { replayCursor, startCursor } from '../http/webhook-feed.ts';
-import { attemptJson, webhookJson } from '../http/webhook-json.ts';
-import { FieldFault, readReplay, readSubscription } from '../http/webhook-request.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { type Config, readConfig } from '../service/config.ts';
 import { targetRules } from '../service/start-api.ts';
@@ -12,6 +8,10 @@ import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createSecret } from '../webhooks/sign.ts';
+import { replayCursor, startCursor } from '../webhooks/source.ts';
+import { attemptJson, webhookJson } from '../webhooks/webhook-json.ts';
+import { FieldFault, readReplay, readSubscription } from '../webhooks/webhook-request.ts';
+import { type Attempt, createWebhooks, type WebhookRecord, type Webhooks } from '../webhooks/webhooks.ts';
 import type { Command, Invocation } from './command.ts';
 import { logChange, tableOf, writeOut, writeWhole } from './output.ts';
 import { printRecords, readAction, withAccounts } from './records.ts';
@@ -59,7 +59,9 @@ challenge: nothing else is sent before the receiver has answered with it, unless
   async run(call) {
     const { action, id } = readAction('webhook', call, ACTIONS, ['create', 'list']);
     const config = readConfig(call.environment);
-    await withAccounts(call, ({ webhooks }) => RUN[action]({ id, call, config, webhooks, now: Date.now() }));
+    await withAccounts(call, ({ engine }) =>
+      RUN[action]({ id, call, config, webhooks: createWebhooks(engine), now: Date.now() }),
+    );
   },
 };
 

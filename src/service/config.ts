@@ -1,8 +1,8 @@
 // Reads the configuration from the environment, once, and reports all faults together before anything starts.
 
-import { UNKNOWN_KEYS, type UnknownKeys } from '../http/admission.ts';
-import { readProxies, type TrustedProxies } from '../http/client-address.ts';
-import { LIMIT_RULE, type Limit, parseLimit } from '../http/limiter.ts';
+import { UNKNOWN_KEYS, type UnknownKeys } from '../http/limits/admission.ts';
+import { readProxies, type TrustedProxies } from '../http/limits/client-address.ts';
+import { LIMIT_RULE, type Limit, parseLimit } from '../http/limits/limiter.ts';
 import { NETWORKS_RULE, type Networks, parseNetworks } from '../webhooks/networks.ts';
 import { CHAIN_VARIABLES, readChains } from './chain-config.ts';
 import { LOG_LEVELS } from './log.ts';

@@ -3,7 +3,7 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { nearest } from '../api/query.ts';
 import { publishedFirstBlock } from '../chain/follow/first-block.ts';
-import type { Limit } from '../http/limiter.ts';
+import type { Limit } from '../http/limits/limiter.ts';
 import { type Finality, NETWORKS, type Network } from '../registry/network.ts';
 import { exposedPaths } from '../store/sqlite.ts';
 import { isAllowedAddress } from '../webhooks/networks.ts';

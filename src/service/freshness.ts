@@ -1,7 +1,7 @@
 // The clocks and limits that a process judges the freshness of its chains by.
 
-import { createSightings } from '../http/freshness.ts';
-import type { Service } from '../http/service.ts';
+import { createSightings } from '../http/context/freshness.ts';
+import type { Service } from '../http/context/service.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { Config } from './config.ts';
 

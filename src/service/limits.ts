@@ -1,8 +1,8 @@
 // Creates the rate limiters of an API process: backed by Redis, by the worker group, or by this process alone.
 
-import { createLimiter, type Limit, type Limiter, parseLimit } from '../http/limiter.ts';
-import { createRedisWindows } from '../http/redis-windows.ts';
-import { createSharedLimiter, type SharedWindow } from '../http/shared-limiter.ts';
+import { createLimiter, type Limit, type Limiter, parseLimit } from '../http/limits/limiter.ts';
+import { createRedisWindows } from '../http/limits/redis-windows.ts';
+import { createSharedLimiter, type SharedWindow } from '../http/limits/shared-limiter.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';

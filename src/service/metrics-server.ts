@@ -1,10 +1,10 @@
 // Serves /metrics on a port of its own, and exports the same metrics if the operator has an OpenTelemetry collector.
 
-import type { WebhookStats } from '../accounts/webhooks.ts';
-import { drain, listen, type RunningServer, serverUrl } from '../http/listener.ts';
-import type { Service } from '../http/service.ts';
-import { chainStatuses } from '../http/status.ts';
+import { chainStatuses } from '../http/answers/status.ts';
+import type { Service } from '../http/context/service.ts';
+import { drain, listen, type RunningServer, serverUrl } from '../http/server/listener.ts';
 import { withTimeout } from '../store/with-timeout.ts';
+import type { WebhookStats } from '../webhooks/webhooks.ts';
 import { createWarningLog, type Log } from './log.ts';
 import { type Family, type Metrics, type MetricsView, prometheusText, type StoreMetrics } from './metrics.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';

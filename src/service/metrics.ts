@@ -1,12 +1,12 @@
 // Counts what happens, and lists all metrics as samples, which are written for Prometheus (here) and OpenTelemetry.
 
 import { version } from '../../package.json' with { type: 'json' };
-import { WEBHOOK_STATES, type WebhookStats } from '../accounts/webhooks.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { countLatency, emptyLatency, type Latency, RPC_BUCKETS } from '../chain/rpc/rpc-stats.ts';
-import type { Answered } from '../http/app.ts';
-import type { ChainStatus } from '../http/status.ts';
+import type { ChainStatus } from '../http/answers/status.ts';
+import type { Answered } from '../http/server/app.ts';
 import type { PoolStatus } from '../store/engine.ts';
+import { WEBHOOK_STATES, type WebhookStats } from '../webhooks/webhooks.ts';
 import type { ProcessStats } from './process-stats.ts';
 
 /** Upper bounds of the latency buckets, in seconds: a check takes microseconds, a long list seconds. */

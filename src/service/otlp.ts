@@ -2,8 +2,8 @@
 
 import { version } from '../../package.json' with { type: 'json' };
 import { onBodySent } from '../api/sized-response.ts';
-import type { Answered } from '../http/app.ts';
-import { readTraceParent } from '../http/request-id.ts';
+import type { Answered } from '../http/server/app.ts';
+import { readTraceParent } from '../http/wire/request-headers.ts';
 import type { Family, Histogram, Labels } from './metrics.ts';
 import { askedOf } from './request-log.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';

@@ -1,8 +1,8 @@
 // Logs requests, as LOG_REQUESTS says: a line when the body has been sent. Of what was asked, only the chain and the block.
 
 import { onBodySent } from '../api/sized-response.ts';
-import type { Answered } from '../http/app.ts';
-import { readTraceParent } from '../http/request-id.ts';
+import type { Answered } from '../http/server/app.ts';
+import { readTraceParent } from '../http/wire/request-headers.ts';
 import type { Log } from './log.ts';
 
 /** Which requests are logged: those with at least this status, and one of so many others. */

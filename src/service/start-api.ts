@@ -3,20 +3,18 @@
 import { openAccounts } from '../accounts/accounts.ts';
 import { createKeyCache } from '../accounts/key-cache.ts';
 import { createSignIn } from '../accounts/sign-in.ts';
-import type { Webhooks } from '../accounts/webhooks.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { createTokenReader } from '../chain/tokens/token-reader.ts';
-import { createAdmission } from '../http/admission.ts';
-import { createChangeStreams } from '../http/change-streams.ts';
-import type { KeyChange, TestWallet, WebhookChange } from '../http/developers.ts';
-import { clockAhead, clockBehind, lagOf } from '../http/freshness.ts';
-import type { RunningServer } from '../http/listener.ts';
-import { createLongLists, type LongListLimits } from '../http/long-lists.ts';
-import { startServer } from '../http/server.ts';
-import type { Service } from '../http/service.ts';
-import type { PerCaller } from '../http/shares.ts';
-import { MAX_STREAMS } from '../http/stream-limits.ts';
+import { createChangeStreams, MAX_STREAMS } from '../http/answers/change-streams.ts';
+import { clockAhead, clockBehind, lagOf } from '../http/context/freshness.ts';
+import type { Service } from '../http/context/service.ts';
+import type { KeyChange, TestWallet, WebhookChange } from '../http/developers/developers.ts';
+import { createAdmission } from '../http/limits/admission.ts';
+import { createLongLists, type LongListLimits } from '../http/limits/long-lists.ts';
+import type { PerCaller } from '../http/limits/shares.ts';
+import type { RunningServer } from '../http/server/listener.ts';
+import { startServer } from '../http/server/server.ts';
 import { openMcpEndpoint } from '../mcp/server.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
@@ -27,7 +25,9 @@ import { withTimeout } from '../store/with-timeout.ts';
 import { type DelivererOptions, startDeliverer } from '../webhooks/deliverer.ts';
 import { createSender, TIMEOUT_MS } from '../webhooks/send.ts';
 import { signatureOf } from '../webhooks/sign.ts';
+import { createWebhookSource } from '../webhooks/source.ts';
 import type { TargetRules } from '../webhooks/target.ts';
+import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 import { createClockLog } from './clock-log.ts';
 import type { Config } from './config.ts';
 import { createFreshness } from './freshness.ts';
@@ -37,7 +37,6 @@ import type { Health, Metrics } from './metrics.ts';
 import { subscribeToFollowerStatus } from './notices.ts';
 import { createRequestLog } from './request-log.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
-import { createWebhookSource } from './webhook-source.ts';
 
 export const targetRules = ({ webhookNetworks }: Config, sandbox = false): TargetRules => ({
   networks: webhookNetworks,
@@ -108,6 +107,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     const store = replicated?.store ?? primary;
     const accounts = await openAccounts(config.databaseUrl);
     started.push(accounts.close);
+    const webhooks = createWebhooks(accounts.engine);
     const keys = createKeyCache(accounts, { onError });
     // Writes the last usage counts, but does not wait long for the database.
     started.push(() => withTimeout(FLUSH_TIMEOUT_MS, keys.stop()).catch(onError));
@@ -172,6 +172,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       ...(config.webhooks
         ? {
             webhooks: {
+              store: webhooks,
               quota: WEBHOOKS_PER_WALLET,
               rules: targetRules(config, sandbox),
               // A sandbox delivers to its own machine.
@@ -221,7 +222,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       ? startDeliverer({
           timeoutMs: TIMEOUT_MS,
           ...options.delivery,
-          webhooks: accounts.webhooks,
+          webhooks,
           source: createWebhookSource({ store, chainIds, longLists }),
           send: createSender(targetRules(config, sandbox), { timeoutMs: options.delivery?.timeoutMs ?? TIMEOUT_MS }),
           sign: signatureOf,
@@ -239,7 +240,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     return {
       ...service,
       url: server.url,
-      ...(config.webhooks ? { webhookStats: accounts.webhooks.stats } : {}),
+      ...(config.webhooks ? { webhookStats: webhooks.stats } : {}),
       health: () => ({ limiterShared: limits.isShared(), replicaFresh: replicated?.isFresh() ?? null }),
       async prepareStop() {
         isStopping = true;

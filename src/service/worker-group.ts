@@ -3,12 +3,13 @@
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import { createLimiter, type Limit, type Limiter } from '../http/limiter.ts';
-import { listen, serverUrl } from '../http/listener.ts';
+import { createLimiter, type Limit, type Limiter } from '../http/limits/limiter.ts';
+import { listen, serverUrl } from '../http/server/listener.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { PoolStatus } from '../store/engine.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { createWebhooks } from '../webhooks/webhooks.ts';
 import { startChild } from './child.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
@@ -161,7 +162,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
       metrics,
       log,
       onError: createErrorLog(log),
-      ...(config.webhooks ? { webhookStats: opened.webhooks.stats } : {}),
+      ...(config.webhooks ? { webhookStats: createWebhooks(opened.engine).stats } : {}),
       view: () => ({
         followers: followerStatus(),
         health: combineHealth(workers.flatMap(({ health }) => health ?? [])),

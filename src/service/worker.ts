@@ -2,7 +2,7 @@
 
 import type { DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import type { Limit, LimitResult } from '../http/limiter.ts';
+import type { Limit, LimitResult } from '../http/limits/limiter.ts';
 import type { PoolStatus } from '../store/engine.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { type Environment, readConfig } from './config.ts';

@@ -5,7 +5,6 @@ import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { isAllowedAddress } from './networks.ts';
-import { SendError } from './send-error.ts';
 import { hostOf, type TargetRules } from './target.ts';
 
 export interface ConnectOptions {
@@ -13,6 +12,35 @@ export interface ConnectOptions {
   readonly resolve?: (name: string) => Promise<readonly string[]>;
   /** Certificate authorities to trust instead of the system's, in PEM. */
   readonly ca?: string;
+}
+
+/**
+ * - `status`: an answer other than 2xx or 3xx
+ * - `redirect`: a 3xx answer; redirects are not followed
+ * - `challenge`: a 2xx answer without the challenge
+ * - `address-refused`: the URL or an address of its name is not allowed
+ * - `protocol`: not a complete HTTP/1.1 answer, or one with too long headers
+ */
+export type SendFailure =
+  | 'status'
+  | 'redirect'
+  | 'challenge'
+  | 'timeout'
+  | 'dns'
+  | 'address-refused'
+  | 'connect'
+  | 'tls'
+  | 'protocol';
+
+/** Why a delivery got no answer. */
+export class SendError extends Error {
+  override readonly name = 'SendError';
+  readonly reason: SendFailure;
+
+  constructor(reason: SendFailure) {
+    super(`The delivery failed: ${reason}.`);
+    this.reason = reason;
+  }
 }
 
 const MOST_ADDRESSES = 4;

@@ -7,15 +7,15 @@ import { address, ended, granted, HOT } from '../../test/support/fixtures.ts';
 import { type Behaviour, type Receiver, startReceiver } from '../../test/support/webhook-receiver.ts';
 import { CHAIN, createWebhookRig, type WebhookRig } from '../../test/support/webhook-rig.ts';
 import { openAccounts } from '../accounts/accounts.ts';
-import type { WebhookRecord } from '../accounts/webhooks.ts';
-import { createLongLists } from '../http/long-lists.ts';
-import { replayCursor } from '../http/webhook-feed.ts';
-import { createWebhookSource } from '../service/webhook-source.ts';
+import { createLongLists } from '../http/limits/long-lists.ts';
 import type { Halt } from '../store/halt.ts';
+import { createWebhookSource } from '../webhooks/source.ts';
 import { type Networks, parseNetworks } from './networks.ts';
 import { GIVE_UP_MS } from './retries.ts';
 import { createSender, TIMEOUT_MS } from './send.ts';
 import { signatureOf } from './sign.ts';
+import { replayCursor } from './source.ts';
+import { createWebhooks, type WebhookRecord } from './webhooks.ts';
 
 /** Every name is this machine. */
 const resolve = async () => ['127.0.0.1'];
@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
       sentTo(path)
         .filter(({ isAccepted }) => isAccepted)
         .flatMap(({ body }) => parse(body).data.changes);
-    const record = async ({ id }: WebhookRecord) => (await rig.accounts.webhooks.byId(id)) as WebhookRecord;
+    const record = async ({ id }: WebhookRecord) => (await rig.webhooks.byId(id)) as WebhookRecord;
     const create = (path: string, more: Parameters<WebhookRig['create']>[1] = {}) =>
       rig.create(receiver.url + path, more);
     const grant = (from: number) => granted('ALL', { from: address(from) });
@@ -88,7 +88,7 @@ for (const engine of ENGINES) {
         'webhook-timestamp': String(Math.floor(rig.clock / 1000)),
         'webhook-signature': expect.stringMatching(/^v1,[\w+/]{43}=$/),
       });
-      const attempts = await rig.accounts.webhooks.attempts(webhook.id);
+      const attempts = await rig.webhooks.attempts(webhook.id);
       expect(attempts.map(({ changes, failure, status }) => [changes, failure, status])).toEqual([
         [50, null, 204],
         [100, null, 204],
@@ -181,7 +181,7 @@ for (const engine of ENGINES) {
       await rig.rounds();
       expect(sentTo('/d')).toHaveLength(tries);
       behaviours.delete('/d');
-      await rig.accounts.webhooks.resume(webhook.id);
+      await rig.webhooks.resume(webhook.id);
       await eventually('delivered', () => changesOf('/d').length === 2);
       expect(changesOf('/d').map(({ delegation }) => delegation?.from)).toEqual([address(1), address(2)]);
       expect(sentTo('/d').at(-2)?.body).toBe(sentTo('/d')[0]?.body ?? '');
@@ -246,7 +246,7 @@ for (const engine of ENGINES) {
         behaviours.set(`/test/${turn}`, 'hang');
         const owner = await withKey(`0xabc${turn % 5}`);
         const { id } = await createAt(`test${turn}.test`, `/test/${turn}`, { owner });
-        await rig.accounts.webhooks.requestTest(id, rig.clock);
+        await rig.webhooks.requestTest(id, rig.clock);
       }
       for (let turn = 0; turn < 40; turn++) await createAt(`fine${turn}.test`, `/fine/${turn}`);
       await rig.extend([grant(1)]);
@@ -264,7 +264,7 @@ for (const engine of ENGINES) {
       for (let turn = 0; turn < 30; turn++) {
         behaviours.set(`/no/${turn}`, '500');
         const { id } = await createAt('no.test', `/no/${turn}`);
-        await rig.accounts.webhooks.requestTest(id, rig.clock);
+        await rig.webhooks.requestTest(id, rig.clock);
       }
       rig.deliver();
       await eventually('tried', () => receiver.received.length >= 20);
@@ -277,19 +277,19 @@ for (const engine of ENGINES) {
     test('a test that failed counts, and neither a replay nor another test shortens the wait', async () => {
       behaviours.set('/waits', '500');
       const webhook = await create('/waits');
-      await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
+      await rig.webhooks.requestTest(webhook.id, rig.clock);
       rig.deliver();
       await eventually('tested', async () => (await record(webhook)).failures === 1);
       const { nextAttemptAt } = await record(webhook);
       expect(Number(nextAttemptAt)).toBeGreaterThanOrEqual(rig.clock + 5000);
       await rig.extend([grant(1)]);
-      await rig.accounts.webhooks.replayFrom(webhook.id, await replayCursor(await record(webhook), 'start', rig));
+      await rig.webhooks.replayFrom(webhook.id, await replayCursor(await record(webhook), 'start', rig));
       await rig.rounds();
       expect([await record(webhook), sentTo('/waits').length]).toMatchObject([{ failures: 1, nextAttemptAt }, 1]);
       rig.clock = Number(nextAttemptAt);
       await eventually('delivered', async () => (await record(webhook)).failures === 2);
       behaviours.delete('/waits');
-      await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
+      await rig.webhooks.requestTest(webhook.id, rig.clock);
       await eventually('tested', async () => (await record(webhook)).testRequestedAt === null);
       expect([await record(webhook), sentTo('/waits').length]).toMatchObject([{ failures: 2 }, 3]);
       rig.clock = Number((await record(webhook)).nextAttemptAt);
@@ -301,12 +301,12 @@ for (const engine of ENGINES) {
       await rig.extend([grant(1)]);
       rig.deliver();
       const challenge = async () => {
-        const before = (await rig.accounts.webhooks.attempts(webhook.id)).length;
-        await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
-        await eventually('asked', async () => (await rig.accounts.webhooks.attempts(webhook.id)).length > before);
-        return (await rig.accounts.webhooks.attempts(webhook.id))[0];
+        const before = (await rig.webhooks.attempts(webhook.id)).length;
+        await rig.webhooks.requestTest(webhook.id, rig.clock);
+        await eventually('asked', async () => (await rig.webhooks.attempts(webhook.id)).length > before);
+        return (await rig.webhooks.attempts(webhook.id))[0];
       };
-      await rig.accounts.webhooks.replayFrom(webhook.id, await replayCursor(webhook, 'start', rig));
+      await rig.webhooks.replayFrom(webhook.id, await replayCursor(webhook, 'start', rig));
       await rig.rounds();
       expect(sentTo('/new')).toEqual([]);
       expect(await challenge()).toMatchObject({ type: 'challenge', failure: 'challenge', status: 204 });
@@ -334,25 +334,23 @@ for (const engine of ENGINES) {
         createAt('silent.test', '/silent', { owner }),
         createAt('none.test', '/'),
       ]);
-      for (const { id } of made) await rig.accounts.webhooks.requestTest(id, rig.clock);
+      for (const { id } of made) await rig.webhooks.requestTest(id, rig.clock);
       const began = performance.now();
       const since: number[] = [];
-      const recordTest: typeof rig.accounts.webhooks.recordTest = (lease, ...rest) => {
+      const recordTest: typeof rig.webhooks.recordTest = (lease, ...rest) => {
         if (lease.id !== made.at(-1)?.id) since.push(performance.now() - began);
-        return rig.accounts.webhooks.recordTest(lease, ...rest);
+        return rig.webhooks.recordTest(lease, ...rest);
       };
       rig.deliver({
         send: createSender(rules, options),
         timeoutMs: 300,
-        webhooks: { ...rig.accounts.webhooks, recordTest },
+        webhooks: { ...rig.webhooks, recordTest },
         onAttempt: (outcome) => void outcomes.push(outcome),
       });
       await eventually('recorded', async () =>
         (await Promise.all(made.map(record))).every((one) => one.failures === 1),
       );
-      const [operator, ...owners] = (
-        await Promise.all(made.map(({ id }) => rig.accounts.webhooks.attempts(id)))
-      ).reverse();
+      const [operator, ...owners] = (await Promise.all(made.map(({ id }) => rig.webhooks.attempts(id)))).reverse();
       expect(operator).toMatchObject([{ failure: 'dns', ms: expect.any(Number) }]);
       for (const one of owners) expect(one).toMatchObject([{ failure: 'unreachable', status: null, ms: null }]);
       for (const ms of since) expect(ms).toBeGreaterThanOrEqual(299);
@@ -419,7 +417,7 @@ for (const engine of ENGINES) {
       await create('/long');
       for (let turn = 0; turn < 12; turn++)
         await rig.extend(Array.from({ length: 100 }, (_, log) => grant(turn * 100 + log)));
-      const { webhooks } = rig.accounts;
+      const { webhooks } = rig;
       const claims: [deliveries: number, isLong: boolean][] = [];
       const claim: typeof webhooks.claim = (id, forMs, now) => {
         claims.push([sentTo('/long').length, forMs > 2 * TIMEOUT_MS]);
@@ -437,7 +435,7 @@ for (const engine of ENGINES) {
       behaviours.set('/tried', '500');
       const webhook = await create('/tried');
       await rig.extend([grant(1)]);
-      const { webhooks } = rig.accounts;
+      const { webhooks } = rig;
       let claims = 0;
       // As it was before the attempt.
       const candidates: typeof webhooks.candidates = async () => [{ ...(await record(webhook)), nextAttemptAt: null }];
@@ -454,14 +452,14 @@ for (const engine of ENGINES) {
     test('a round looks at some of many webhooks, and all have their turn', async () => {
       for (let turn = 0; turn < 300; turn++) await create(`/many/${turn}`);
       const looked: number[] = [];
-      const { candidates } = rig.accounts.webhooks;
+      const { candidates } = rig.webhooks;
       const counted: typeof candidates = async (page) => {
         const found = await candidates(page);
         looked.push(found.length);
         return found;
       };
       await rig.extend([grant(1)]);
-      rig.deliver({ webhooks: { ...rig.accounts.webhooks, candidates: counted } });
+      rig.deliver({ webhooks: { ...rig.webhooks, candidates: counted } });
       await eventually('delivered', () => new Set(receiver.received.map(({ path }) => path)).size >= 300);
       expect(Math.max(...looked)).toBe(250);
     }, 60_000);
@@ -474,7 +472,7 @@ for (const engine of ENGINES) {
       }
       const others = await Promise.all([openAccounts(url), openAccounts(url)]);
       rig.deliver();
-      for (const { webhooks } of others) rig.deliver({ webhooks });
+      for (const { engine: shared } of others) rig.deliver({ webhooks: createWebhooks(shared) });
       for (let turn = 0; turn < 10; turn++) await rig.extend([grant(100 + turn)]);
       await eventually('delivered', () => paths.every((path) => changesOf(path).length >= 10));
       await rig.rounds();
@@ -514,7 +512,7 @@ for (const engine of ENGINES) {
     test('a process that was held up past half of its lease sends nothing under it', async () => {
       await create('/held');
       await rig.extend([grant(1)]);
-      const { webhooks } = rig.accounts;
+      const { webhooks } = rig;
       const sentUntilRelease: number[] = [];
       let isHeldUp = true;
       const storePending: typeof webhooks.storePending = async (...delivery) => {
@@ -566,9 +564,9 @@ for (const engine of ENGINES) {
       await source.observe();
       const look = () => source.peek(webhook, webhook.cursor);
       await expect(look()).rejects.toThrow('away');
-      expect((await look()).entries).toHaveLength(1);
+      expect((await look()).count).toBe(1);
       // Others at the same place share it.
-      expect([(await look()).entries.length, reads]).toEqual([1, 2]);
+      expect([(await look()).count, reads]).toEqual([1, 2]);
     });
 
     test('a stop waits for attempts in flight; one that takes longer is aborted and does not count as a failure', async () => {
@@ -593,8 +591,8 @@ for (const engine of ENGINES) {
       behaviours.set('/test', '500');
       const webhook = await create('/test');
       await rig.extend([grant(1)]);
-      await rig.accounts.webhooks.pause(webhook.id, rig.clock);
-      await rig.accounts.webhooks.requestTest(webhook.id, rig.clock);
+      await rig.webhooks.pause(webhook.id, rig.clock);
+      await rig.webhooks.requestTest(webhook.id, rig.clock);
       rig.deliver();
       await eventually('sent', async () => (await record(webhook)).testRequestedAt === null);
       rig.clock += 60_000;
@@ -602,7 +600,7 @@ for (const engine of ENGINES) {
       expect(sentTo('/test').map(({ body }) => parse(body))).toMatchObject([
         { type: 'webhook.test', data: { webhook: webhook.id } },
       ]);
-      expect(await rig.accounts.webhooks.attempts(webhook.id)).toMatchObject([
+      expect(await rig.webhooks.attempts(webhook.id)).toMatchObject([
         { type: 'test', failure: 'status', status: 500, changes: 0 },
       ]);
       expect(await record(webhook)).toMatchObject({ failures: 1, pending: null, paused: { reason: 'paused' } });
@@ -615,7 +613,7 @@ for (const engine of ENGINES) {
       await eventually('delivered', () => changesOf('/replay').length === 3);
       await eventually('recorded', async () => (await record(webhook)).pending === null);
       const again = async (from: Parameters<typeof replayCursor>[1]) =>
-        rig.accounts.webhooks.replayFrom(webhook.id, await replayCursor(await record(webhook), from, rig));
+        rig.webhooks.replayFrom(webhook.id, await replayCursor(await record(webhook), from, rig));
       const second = changesOf('/replay')[1]?.block.number ?? 0;
       await again({ chainId: CHAIN, block: second });
       await eventually('delivered', () => changesOf('/replay').length === 5);

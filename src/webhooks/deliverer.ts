@@ -3,37 +3,17 @@
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Attempt, ClaimedWebhook, WebhookRecord, Webhooks } from '../accounts/webhooks.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { nextStep } from './retries.ts';
 import { createRoom, type Work } from './room.ts';
 import type { Send, SendOutcome } from './send.ts';
 import type { signatureOf } from './sign.ts';
-
-export interface Batch {
-  /** Changes and undos as JSON. */
-  readonly entries: readonly string[];
-  /** The cursor after them, also if there are none: a filter may match nothing. */
-  readonly cursor: string;
-  /** How many changes were read, or would have been for the same work. */
-  readonly scanned: number;
-  /** Nothing more has happened yet. */
-  readonly isEnd: boolean;
-}
-
-/** Where the changes come from. */
-export interface ChangeSource {
-  /** Returns the state of a webhook's chains: while it stays the same, there is nothing new to deliver. */
-  observe(): Promise<(webhook: WebhookRecord) => string>;
-  /** What comes after a cursor, as of the last `observe` or later. It may be shared by many webhooks. */
-  peek(webhook: WebhookRecord, cursor: string): Promise<Batch>;
-  /** What comes after a cursor now. */
-  read(webhook: WebhookRecord, cursor: string): Promise<Batch>;
-}
+import type { Unsent, WebhookSource } from './source.ts';
+import type { Attempt, ClaimedWebhook, WebhookRecord, Webhooks } from './webhooks.ts';
 
 export interface DelivererOptions {
   readonly webhooks: Webhooks;
-  readonly source: ChangeSource;
+  readonly source: WebhookSource;
   readonly send: Send;
   readonly sign: typeof signatureOf;
   readonly onAttempt?: (outcome: string) => void;
@@ -95,9 +75,9 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     const known = looks.get(webhook.id);
     const look = known?.from === webhook.cursor ? known : null;
     if (look?.state === state) return false;
-    const { entries, cursor, scanned, isEnd } = await source.peek(webhook, look?.cursor ?? webhook.cursor);
+    const { count, cursor, scanned, isEnd } = await source.peek(webhook, look?.cursor ?? webhook.cursor);
     // It is remembered only where nothing is: another process may claim what was found here, and die.
-    if (entries.length > 0) return true;
+    if (count > 0) return true;
     const total = (look?.scanned ?? 0) + scanned;
     looks.set(webhook.id, { from: webhook.cursor, cursor, state: isEnd ? state : null, scanned: total });
     return total >= STORE_AFTER;
@@ -188,16 +168,16 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     if ((webhook.nextAttemptAt ?? 0) > now()) return;
     for (let left = PER_CLAIM; left > 0 && !isStopping; left--) {
       if (delivery === null) {
-        const batch = await source.read(webhook, cursor);
-        if (batch.entries.length === 0) {
-          if (batch.cursor !== cursor && !(await webhooks.advance(lease, cursor, batch.cursor))) return;
-          cursor = batch.cursor;
-          looks.set(id, { from: cursor, cursor, state: batch.isEnd ? state : null, scanned: 0 });
-          if (batch.isEnd) return;
+        const unsent = await source.read(webhook, cursor);
+        if (unsent.count === 0) {
+          if (unsent.cursor !== cursor && !(await webhooks.advance(lease, cursor, unsent.cursor))) return;
+          cursor = unsent.cursor;
+          looks.set(id, { from: cursor, cursor, state: unsent.isEnd ? state : null, scanned: 0 });
+          if (unsent.isEnd) return;
           continue;
         }
-        const made = { id: createId(), body: bodyOf(webhook, batch, now()), changes: batch.entries.length };
-        const stored = { ...made, from: cursor, cursor: batch.cursor };
+        const made = { id: createId(), body: bodyOf(webhook, unsent, now()), changes: unsent.count };
+        const stored = { ...made, from: cursor, cursor: unsent.cursor };
         leasedAt = now();
         if (!(await webhooks.storePending(lease, stored, leaseMs, leasedAt))) return;
         delivery = { ...made, createdAt: now() };
@@ -294,7 +274,7 @@ const shownToOwner = (outcome: SendOutcome): Shown =>
 
 const createId = () => `msg_${randomBytes(18).toString('base64url')}`;
 
-function bodyOf({ id }: WebhookRecord, { entries, cursor }: Batch, at: number): string {
+function bodyOf({ id }: WebhookRecord, { texts, cursor }: Unsent, at: number): string {
   const timestamp = new Date(at).toISOString();
-  return `{"type":"delegations.changes","timestamp":"${timestamp}","data":{"webhook":${id},"changes":[${entries.join()}],"cursor":"${cursor}"}}`;
+  return `{"type":"delegations.changes","timestamp":"${timestamp}","data":{"webhook":${id},"changes":[${texts.join()}],"cursor":"${cursor}"}}`;
 }

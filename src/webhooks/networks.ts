@@ -47,7 +47,7 @@ const SPECIAL_V6 = [
 ];
 
 /** Null if it is not a network. An address counts as a network of one. */
-function parseCidr(text: string): { address: string; prefix: number; version: 4 | 6 } | null {
+export function parseCidr(text: string): { address: string; prefix: number; version: 4 | 6 } | null {
   const [, address = '', digits] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   const version = isIP(address);
   if (version !== 4 && version !== 6) return null;

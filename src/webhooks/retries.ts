@@ -1,6 +1,6 @@
 // Decides what happens after a failed attempt: when to retry, or whether to pause the webhook.
 
-import type { NextStep } from '../accounts/webhooks.ts';
+import type { NextStep } from './webhooks.ts';
 
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
 

@@ -1,8 +1,8 @@
 // Decides which attempts may run at once, and how many a host gets in a minute: no owner and no receiver has all the room, and a
 // receiver that does not want deliveries is not flooded.
 
-import type { WebhookRecord } from '../accounts/webhooks.ts';
 import { hostOf } from './target.ts';
+import type { WebhookRecord } from './webhooks.ts';
 
 /** What an attempt takes room for. */
 export interface Work {
@@ -30,23 +30,8 @@ const MINUTE_MS = 60_000;
 /** An attempt that takes longer makes its receiver a slow one. */
 const SLOW_MS = 2000;
 
-export interface Room {
-  workOf(webhook: WebhookRecord): Work;
-  /** Whether there is room for it now. */
-  has(work: Work): boolean;
-  /** Counts an attempt that begins. False if its host has had too many in this minute. */
-  isInPace(work: Work): boolean;
-  /** Takes the room; returns what gives it back. */
-  take(work: Work): () => void;
-  /** Remembers how long an attempt took. */
-  note(webhook: { readonly id: number }, ms: number): void;
-  isSlow(webhook: { readonly id: number }): boolean;
-  /** Forgets all webhooks but these. */
-  keep(ids: ReadonlySet<number>): void;
-}
-
 /** `scale` makes a minute shorter, for tests. */
-export function createRoom(now: () => number, scale: number): Room {
+export function createRoom(now: () => number, scale: number) {
   const taken = new Set<Work>();
   const slow = new Set<number>();
   let minute = 0;
@@ -54,13 +39,14 @@ export function createRoom(now: () => number, scale: number): Room {
   const count = (isCounted: (work: Work) => boolean) => [...taken].filter(isCounted).length;
 
   return {
-    workOf: ({ id, testRequestedAt, failures, owner, url }) => ({
+    workOf: ({ id, testRequestedAt, failures, owner, url }: WebhookRecord): Work => ({
       isTest: testRequestedAt !== null,
       isTroubled: failures > 0 || slow.has(id),
       owner,
       host: hostOf(new URL(url)),
     }),
-    has({ isTest, isTroubled, owner, host }) {
+    /** Whether there is room for it now. */
+    has({ isTest, isTroubled, owner, host }: Work): boolean {
       if (isTest)
         return count((one) => one.isTest) < MOST_TESTS && count((one) => one.isTest && one.owner === owner) === 0;
       return (
@@ -70,7 +56,8 @@ export function createRoom(now: () => number, scale: number): Room {
         count((one) => one.host === host) < MOST_TO_HOST
       );
     },
-    isInPace({ host, isTest, isTroubled }) {
+    /** Counts an attempt that begins. False if its host has had too many in this minute. */
+    isInPace({ host, isTest, isTroubled }: Work): boolean {
       const current = Math.floor(now() / (MINUTE_MS * scale));
       if (current !== minute) attempts.clear();
       minute = current;
@@ -82,16 +69,19 @@ export function createRoom(now: () => number, scale: number): Room {
       attempts.set(host, ofHost);
       return true;
     },
-    take(work) {
+    /** Takes the room; returns what gives it back. */
+    take(work: Work): () => void {
       taken.add(work);
       return () => void taken.delete(work);
     },
-    note({ id }, ms) {
+    /** Remembers how long an attempt took. */
+    note({ id }: { readonly id: number }, ms: number): void {
       if (ms > SLOW_MS) slow.add(id);
       else slow.delete(id);
     },
-    isSlow: ({ id }) => slow.has(id),
-    keep(ids) {
+    isSlow: ({ id }: { readonly id: number }): boolean => slow.has(id),
+    /** Forgets all webhooks but these. */
+    keep(ids: ReadonlySet<number>): void {
       for (const id of slow) if (!ids.has(id)) slow.delete(id);
     },
   };

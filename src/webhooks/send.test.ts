@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { temporaryPath } from '../../test/support/engines.ts';
+import type { SendFailure } from './connect.ts';
 import { type Networks, parseNetworks } from './networks.ts';
 import { createSender, type SendOptions } from './send.ts';
-import type { SendFailure } from './send-error.ts';
 
 interface Certificate {
   readonly key: string;

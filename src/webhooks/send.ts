@@ -3,8 +3,7 @@
 
 import type { Socket } from 'node:net';
 import { Fault } from '../api/params.ts';
-import { type ConnectOptions, connectTo } from './connect.ts';
-import { SendError, type SendFailure } from './send-error.ts';
+import { type ConnectOptions, connectTo, SendError, type SendFailure } from './connect.ts';
 import { readTarget, type TargetRules } from './target.ts';
 
 export type SendOutcome =

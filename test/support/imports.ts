@@ -8,8 +8,23 @@ const ROOT = join(import.meta.dir, '../..');
 
 /** From the bottom up: a folder imports only from itself and the folders before it. So do the folders inside these. */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
-  src: ['registry', 'api', 'store', 'chain', 'accounts', 'webhooks', 'web', 'mcp', 'http', 'service', 'sandbox', 'cli'],
+  src: [
+    'registry',
+    'api',
+    'store',
+    'chain',
+    'accounts',
+    'feed',
+    'webhooks',
+    'web',
+    'mcp',
+    'http',
+    'service',
+    'sandbox',
+    'cli',
+  ],
   'src/chain': ['rpc', 'prove', 'compare', 'revocations', 'audit', 'tokens', 'follow'],
+  'src/http': ['wire', 'limits', 'developers', 'context', 'answers', 'server'],
 };
 
 /** Web pages know the interface and the data that they are given, not its source. */

@@ -1,13 +1,13 @@
 // Serves the API on a free loopback port, with the same server as the program, and what it needs: admission and tokens.
 
 import type { TokenReader } from '../../src/chain/tokens/token-reader.ts';
-import { type AdmissionOptions, createAdmission } from '../../src/http/admission.ts';
-import { type AppOptions, createApp } from '../../src/http/app.ts';
-import { createChangeStreams } from '../../src/http/change-streams.ts';
-import { createSightings } from '../../src/http/freshness.ts';
-import { createLimiter } from '../../src/http/limiter.ts';
-import { createLongLists } from '../../src/http/long-lists.ts';
-import { type ServerOptions, startServer } from '../../src/http/server.ts';
+import { createChangeStreams } from '../../src/http/answers/change-streams.ts';
+import { createSightings } from '../../src/http/context/freshness.ts';
+import { type AdmissionOptions, createAdmission } from '../../src/http/limits/admission.ts';
+import { createLimiter } from '../../src/http/limits/limiter.ts';
+import { createLongLists } from '../../src/http/limits/long-lists.ts';
+import { type AppOptions, createApp } from '../../src/http/server/app.ts';
+import { type ServerOptions, startServer } from '../../src/http/server/server.ts';
 import type { Address } from '../../src/registry/delegation.ts';
 import type { Store } from '../../src/store/store.ts';
 

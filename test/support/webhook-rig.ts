@@ -1,13 +1,12 @@
 // A store with a chain that tests extend, webhooks in the same database, and deliverers over both.
 
 import { openAccounts } from '../../src/accounts/accounts.ts';
-import type { WebhookFilter, WebhookRecord } from '../../src/accounts/webhooks.ts';
-import { createLongLists } from '../../src/http/long-lists.ts';
-import { startCursor } from '../../src/http/webhook-feed.ts';
-import { createWebhookSource } from '../../src/service/webhook-source.ts';
+import { createLongLists } from '../../src/http/limits/long-lists.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { BlockInput } from '../../src/store/store.ts';
 import { type Deliverer, type DelivererOptions, startDeliverer } from '../../src/webhooks/deliverer.ts';
+import { createWebhookSource, startCursor } from '../../src/webhooks/source.ts';
+import { createWebhooks, type WebhookFilter, type WebhookRecord } from '../../src/webhooks/webhooks.ts';
 import { block } from './fixtures.ts';
 
 export const CHAIN = 1;
@@ -35,6 +34,7 @@ export type WebhookRig = Awaited<ReturnType<typeof createWebhookRig>>;
 export async function createWebhookRig(url: string, defaults: Pick<DelivererOptions, 'send' | 'sign'>) {
   const store = await openStore(url);
   const accounts = await openAccounts(url);
+  const stored = createWebhooks(accounts.engine);
   let state = await store.claim(CHAIN, 1);
   let branch = 0;
   const deliverers: Deliverer[] = [];
@@ -42,6 +42,7 @@ export async function createWebhookRig(url: string, defaults: Pick<DelivererOpti
   const rig = {
     store,
     accounts,
+    webhooks: stored,
     /** Unix milliseconds of all deliverers. */
     clock: Date.now(),
     get state() {
@@ -60,15 +61,14 @@ export async function createWebhookRig(url: string, defaults: Pick<DelivererOpti
     },
     async create(target: string, { filter = ALL, at = 'final', owner, isConfirmed = true }: Created = {}) {
       const cursor = await startCursor({ filter, at }, { store, chainIds: SERVED });
-      const made = await accounts.webhooks.create({
+      const made = await stored.create({
         ...{ owner: owner ?? null, label: null, url: target, filter, at, cursor },
         ...{ secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`, now: rig.clock, isConfirmed },
       });
       if (typeof made === 'string') throw new Error(made);
       return made;
     },
-    /** Runs a deliverer until the rig closes. */
-    deliver({ webhooks = accounts.webhooks, ...more }: Partial<DelivererOptions> = {}): Deliverer {
+    deliver({ webhooks = stored, ...more }: Partial<DelivererOptions> = {}): Deliverer {
       const candidates: typeof webhooks.candidates = (query) => {
         looks++;
         return webhooks.candidates(query);

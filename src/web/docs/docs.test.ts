@@ -10,7 +10,7 @@ import { EXAMPLE_DELEGATIONS } from '../../api/examples.ts';
 import { OPERATIONS } from '../../api/operations.ts';
 import { PROBLEMS, problemUri } from '../../api/problems.ts';
 import { REGISTRY_SEGMENTS } from '../../api/registries.ts';
-import type { RunningServer } from '../../http/listener.ts';
+import type { RunningServer } from '../../http/server/listener.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import { html, prose } from '../html.ts';

@@ -5,7 +5,7 @@ import { temporaryPath } from '../../../test/support/engines.ts';
 import { block, FOLLOWER_STATUS, granted, timeOf } from '../../../test/support/fixtures.ts';
 import { appOf } from '../../../test/support/serving.ts';
 import type { FollowerStatus } from '../../chain/follow/follower-status.ts';
-import type { AppOptions } from '../../http/app.ts';
+import type { AppOptions } from '../../http/server/app.ts';
 import { openStore } from '../../store/open.ts';
 import type { Report, Store } from '../../store/store.ts';
 

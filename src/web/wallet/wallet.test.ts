@@ -5,7 +5,7 @@ import { temporaryPath } from '../../../test/support/engines.ts';
 import { address, block, granted, hash, timeOf } from '../../../test/support/fixtures.ts';
 import { appOf } from '../../../test/support/serving.ts';
 import { CHAINS, FRIEND, fillWalletChains, LONG_ID, NOW, OWNER, VOTER } from '../../../test/support/wallet-chains.ts';
-import type { App } from '../../http/app.ts';
+import type { App } from '../../http/server/app.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 

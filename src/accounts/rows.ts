@@ -1,0 +1,48 @@
+// Names the columns of a record once, with how each of its fields is decoded, and what the tables of accounts share.
+
+import type { Cell, Engine, Param, Row, WriteTransaction } from '../store/engine.ts';
+import { decodeNumber, decodeNumberOrNull, decodeTextOrNull } from '../store/rows/cells.ts';
+
+type Field<T> = readonly [column: string, decode: (cell: Cell) => T];
+
+export const number = (column: string): Field<number> => [column, decodeNumber];
+export const numberOrNull = (column: string): Field<number | null> => [column, decodeNumberOrNull];
+/** `T` where the column has only some texts. */
+export const text = <T extends string = string>(column: string): Field<T> => [column, (cell) => String(cell) as T];
+export const textOrNull = <T extends string = string>(column: string): Field<T | null> => [
+  column,
+  (cell) => decodeTextOrNull(cell) as T | null,
+];
+
+type RecordOf<Fields> = { readonly [Name in keyof Fields]: Fields[Name] extends Field<infer T> ? T : never };
+
+export function recordOf<const Fields extends Readonly<Record<string, Field<unknown>>>>(fields: Fields) {
+  const all = Object.entries(fields);
+  return {
+    /** The select list. */
+    sql: all.map(([, [column]]) => column).join(', '),
+    decode: (row: Row) =>
+      Object.fromEntries(all.map(([name, [, decode]], at) => [name, decode(row[at])])) as RecordOf<Fields>,
+  };
+}
+
+/** True if the statement changed a row. */
+export const changesRow = (engine: Engine, sql: string, params: readonly Param[]): Promise<boolean> =>
+  engine.transaction(async (tx) => (await tx.rows(`${sql} RETURNING id`, params)).length > 0);
+
+/** Serializes the requests of one owner. SQLite has one writer anyway. */
+export async function lockOwner({ dialect }: Engine, tx: WriteTransaction, owner: string): Promise<void> {
+  if (dialect.name === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
+}
+
+/** Above every id, as the start of a list. */
+export const MAX_ID = Number.MAX_SAFE_INTEGER;
+
+/** A page of rows, newest first. */
+export interface RowPage {
+  /** Without an owner: the rows of all owners and of the operator. */
+  readonly owner?: string;
+  /** Only rows with a lower id. */
+  readonly after?: number;
+  readonly limit?: number;
+}

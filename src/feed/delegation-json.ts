@@ -1,0 +1,113 @@
+// Delegations and their changes as JSON, with every digit of a uint256.
+
+import { DELEGATION_CHANGE, UNDO } from '../api/changes-operation.ts';
+import { booleanText, integerText, type JsonText, NULL, plainText, stringify, writerFor } from '../api/json-text.ts';
+import type { NumberMode } from '../api/params.ts';
+import type { Registry } from '../api/registries.ts';
+import { BLOCK, DETAILED_DELEGATION, HISTORY_ENTRY } from '../api/responses.ts';
+import { string } from '../api/shape.ts';
+import { checksummed } from '../registry/checksum.ts';
+import type { Address, Delegation } from '../registry/delegation.ts';
+import { type DecodedRights, decodeRights } from '../registry/rights.ts';
+import type { AnswerBlock, Change, DetailedDelegation, HistoryEntry } from '../store/store.ts';
+
+export const uint256Text = (value: bigint, mode: NumberMode) =>
+  (mode === 'string' ? `"${value}"` : `${value}`) as JsonText<number | string>;
+
+export const addressText = (address: Address) => `"${checksummed(address)}"` as JsonText<string>;
+
+/** The type as the interface names it: every token standard is a TOKEN. */
+export const typeOf = ({ kind }: Pick<Delegation, 'kind'>): 'ALL' | 'CONTRACT' | 'TOKEN' =>
+  kind === 'ALL' || kind === 'CONTRACT' ? kind : 'TOKEN';
+
+/** How a record is written. */
+export interface Format {
+  readonly mode: NumberMode;
+  readonly chainId: number;
+  /** With the standard of a token as its type. */
+  readonly hasStandardTypes?: boolean;
+}
+
+const [V1, V2] = [1, 2].map(integerText) as [JsonText<1>, JsonText<2>];
+const from = (row: Delegation) => addressText(row.from);
+const to = (row: Delegation) => addressText(row.to);
+/** The wallets, by the names of each version. */
+const WALLETS = {
+  1: { delegate: to, vault: from },
+  2: { from, to },
+  any: { version: ({ version }: Delegation) => (version === 1 ? V1 : V2), from, to },
+} as const satisfies { [R in Registry]: object };
+
+const BASIC = {
+  type: (row: Delegation, { hasStandardTypes }: Format) => plainText(hasStandardTypes ? row.kind : typeOf(row)),
+  contract: ({ contract }: Delegation) => (contract === null ? NULL : addressText(contract)),
+  tokenId: ({ tokenId }: Delegation, { mode }: Format) => (tokenId === null ? NULL : uint256Text(tokenId, mode)),
+} as const;
+
+let decoded: { readonly rights: string | null } & DecodedRights = { rights: null, ...decodeRights(null) };
+/** Three fields of a row need it, and rows with the same rights often follow each other: the last result is kept. */
+function decode(rights: string | null): DecodedRights {
+  if (decoded.rights !== rights) decoded = { rights, ...decodeRights(rights) };
+  return decoded;
+}
+const stringOrNull = (value: string | null) => (value === null ? NULL : stringify(string, value));
+
+const logText = writerFor<DetailedDelegation['since'], null>()(DETAILED_DELEGATION[2].fields.since, {
+  block: ({ block }) => integerText(block),
+  timestamp: ({ timestamp }) => integerText(timestamp),
+  transactionHash: ({ transactionHash }) => plainText<string>(transactionHash),
+  logIndex: ({ logIndex }) => integerText(logIndex),
+});
+
+const detailed = writerFor<DetailedDelegation, Format>();
+const DETAIL = {
+  ...BASIC,
+  // The v1 registry does not record the standard of a token.
+  standard: ({ kind }: Delegation) =>
+    kind === 'ERC721' || kind === 'ERC20' || kind === 'ERC1155' ? plainText(kind) : NULL,
+  rights: ({ rights }: Delegation) => (rights === null ? NULL : plainText<string>(rights)),
+  rightsText: ({ rights }: Delegation) => stringOrNull(decode(rights).text),
+  rightsName: ({ rights }: Delegation) => stringOrNull(decode(rights).name),
+  expires({ rights }: Delegation) {
+    const { expires } = decode(rights);
+    return expires === null ? NULL : integerText(expires);
+  },
+  amount: ({ amount }: Delegation, { mode }: Format) => (amount === null ? NULL : uint256Text(amount, mode)),
+  chainId: (_row: Delegation, { chainId }: Format) => integerText(chainId),
+  since: ({ since }: DetailedDelegation) => logText(since, null),
+} as const;
+
+export const DETAILED_RECORD = {
+  1: detailed(DETAILED_DELEGATION[1], { ...DETAIL, ...WALLETS[1] }),
+  2: detailed(DETAILED_DELEGATION[2], { ...DETAIL, ...WALLETS[2] }),
+  any: detailed(DETAILED_DELEGATION.any, { ...DETAIL, ...WALLETS.any }),
+} as const satisfies { [R in Registry]: unknown };
+
+/** A record of a wallet's history. */
+export const historyEntryText = writerFor<HistoryEntry, Format>()(HISTORY_ENTRY, {
+  ...DETAIL,
+  ...WALLETS.any,
+  until: ({ until }) => (until === null ? NULL : logText(until, null)),
+});
+
+/** A record with `detail=full`. */
+export const detailedRecordText = (row: DetailedDelegation, format: Format, registry: Registry = row.version) =>
+  DETAILED_RECORD[registry](row, format);
+
+/** A record of either registry, with its version. */
+export const anyRecordText = DETAILED_RECORD.any;
+
+export const blockText = ({ number, hash, timestamp }: AnswerBlock) => stringify(BLOCK, { number, hash, timestamp });
+
+export const changeText = writerFor<Change, Format>()(DELEGATION_CHANGE, {
+  type: ({ type }) => plainText(type),
+  chainId: (_, { chainId }) => integerText(chainId),
+  block: ({ block }) => blockText(block),
+  transactionHash: ({ transactionHash }) => plainText<string>(transactionHash),
+  logIndex: ({ logIndex }) => integerText(logIndex),
+  final: ({ isFinal }) => booleanText(isFinal),
+  delegation: ({ delegation }, format) => anyRecordText(delegation, format),
+});
+
+export const undoText = ({ number, hash, timestamp }: AnswerBlock, chainId: number) =>
+  stringify(UNDO, { type: 'undo', chainId, block: { number, hash, timestamp } });

@@ -1,0 +1,83 @@
+// Answers checks: one question, one value.
+
+import { arrayText, booleanText, type JsonText, writerFor } from '../../api/json-text.ts';
+import type { CheckOperation } from '../../api/operations.ts';
+import type { NumberMode } from '../../api/params.ts';
+import { splitQuestion } from '../../api/question.ts';
+import type { Registry } from '../../api/registries.ts';
+import { readRequest } from '../../api/request.ts';
+import { explanation } from '../../api/responses.ts';
+import { anyOf, boolean, uint256 } from '../../api/shape.ts';
+import { blockText, DETAILED_RECORD, type Format, uint256Text } from '../../feed/delegation-json.ts';
+import { type AnyQuestion, answer, partsOf, type Question } from '../../registry/check.ts';
+import type { AnswerBlock, CheckResult, DetailedDelegation, HeldDelegation } from '../../store/store.ts';
+import { type AsOf, readAsOf, reportUnread, requireFresh } from '../context/as-of.ts';
+import { requireServed } from '../context/served-chains.ts';
+import type { Service } from '../context/service.ts';
+import { type Answer, blockHeaders, tagged } from '../wire/answer.ts';
+
+export async function answerCheck(
+  operation: CheckOperation,
+  query: string,
+  request: Request,
+  service: Service,
+): Promise<Answer> {
+  const { question, options } = splitQuestion(operation, readRequest(operation, {}, query));
+  const { chainId, block, timestamp, numbers: mode, explain } = options;
+  requireServed(chainId, operation.version, service.chainIds);
+  const isExplained = explain === 'true';
+  const reading = read(chainId, question, { block, timestamp }, isExplained, service);
+  const { result, reach } = await reportUnread({ chainId, to: question.to }, service, reading);
+  const now = service.now();
+  requireFresh(result.chain, reach, now, service, question);
+  if (result.granting.length === 0 && service.onDenied !== undefined) {
+    for (const part of partsOf(question)) service.onDenied(chainId, part);
+  }
+
+  const headers = blockHeaders(result.chain, result.block, now, { request, budget: operation.budget, timestamp });
+  const value = answer(question, result.granting);
+  const body = isExplained
+    ? EXPLANATIONS[operation.version]({ ...(result as CheckResult<DetailedDelegation>), value }, { mode, chainId })
+    : valueText(value, mode);
+  return tagged(request, headers, body);
+}
+
+function read(chainId: number, question: Question | AnyQuestion, asOf: AsOf, isExplained: boolean, { store }: Service) {
+  const at: (block?: number) => Promise<CheckResult<HeldDelegation>> = isExplained
+    ? (block) => store.explain(chainId, question, block)
+    : (block) => store.check(chainId, question, block);
+  return readAsOf(store, chainId, asOf, at);
+}
+
+/** The value that a check answers with. */
+export const valueText = (value: boolean | bigint, mode: NumberMode): JsonText<boolean | number | string> =>
+  typeof value === 'bigint' ? uint256Text(value, mode) : booleanText(value);
+
+/** Explained answers are read in detail. */
+interface Explained {
+  readonly value: boolean | bigint;
+  readonly granting: readonly DetailedDelegation[];
+  readonly block: AnswerBlock;
+}
+
+const explained = writerFor<Explained, Format>();
+const EXPLANATION = {
+  result: ({ value }: Explained, { mode }: Format) => valueText(value, mode),
+  block: ({ block }: Explained) => blockText(block),
+} as const;
+const RESULT = anyOf(boolean, uint256);
+/** The answer to a check with `explain=true`. */
+const EXPLANATIONS = {
+  1: explained(explanation(1, RESULT), {
+    ...EXPLANATION,
+    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD[1](row, format))),
+  }),
+  2: explained(explanation(2, RESULT), {
+    ...EXPLANATION,
+    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD[2](row, format))),
+  }),
+  any: explained(explanation('any', RESULT), {
+    ...EXPLANATION,
+    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD.any(row, format))),
+  }),
+} as const satisfies { [R in Registry]: unknown };

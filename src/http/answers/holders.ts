@@ -1,0 +1,242 @@
+// Answers token gates: which of a wallet and the wallets that it may act for own a token, at the block of the index.
+
+import { HOLDER, HOLDERS, type HOLDERS_OPERATION } from '../../api/holders-operation.ts';
+import { arrayText, booleanText, integerText, NULL, plainText, writerFor } from '../../api/json-text.ts';
+import { handled } from '../../api/operation.ts';
+import type { NumberMode } from '../../api/params.ts';
+import { badRequest, Problem } from '../../api/problems.ts';
+import { readRequest } from '../../api/request.ts';
+import type { NotAToken, Unavailable } from '../../chain/tokens/token-reader.ts';
+import { pageCursorText, readPageCursor } from '../../feed/cursor.ts';
+import { addressText, anyRecordText, blockText, uint256Text } from '../../feed/delegation-json.ts';
+import { type AnyQuestion, answer, asksBalance, partsOf, type Target } from '../../registry/check.ts';
+import type { Address, Bytes32 } from '../../registry/delegation.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { AnswerBlock, DetailedDelegation } from '../../store/store.ts';
+import { chainReorganizing, type PinnedBlock, pinBlock, reportUnread, retryRewritten } from '../context/as-of.ts';
+import { requireServed } from '../context/served-chains.ts';
+import type { Call, Service } from '../context/service.ts';
+import { countedAs } from '../limits/shares.ts';
+import { type Answer, blockHeaders, setNext, tagged } from '../wire/answer.ts';
+import { badCursor } from './chain-pages.ts';
+
+interface Holder {
+  readonly owner: Address;
+  readonly balance: bigint;
+  /** Empty for the wallet itself. */
+  readonly delegations: readonly DetailedDelegation[];
+}
+
+interface Page {
+  readonly holders: readonly Holder[];
+  /** The last vault of the page, if there are more. */
+  readonly next: Address | null;
+}
+
+/** The block that delegations and tokens are read at. */
+interface Pinned extends PinnedBlock {
+  readonly block: AnswerBlock & { readonly hash: Bytes32 };
+}
+
+type Requested = ReturnType<typeof readHolders> & { readonly caller: string };
+
+const RETRY_SECONDS = 5;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+
+export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: Call): Promise<Answer> {
+  const { request, service } = call;
+  const requested = { ...readHolders(operation, call), caller: countedAs(call.caller()) };
+  const { chainId, wallet, target, asOf } = requested;
+  // An ERC-721 token has one owner.
+  const find = target.scope === 'erc721' ? findOwner : findBalances;
+  const answer = async (): Promise<Answer> => {
+    const pinned = await pin(requested, service);
+    const page = await reportUnread({ chainId, to: wallet }, service, find(requested, pinned, service));
+    const { chain, block } = pinned;
+    const { budget } = operation;
+    const headers = blockHeaders(chain, block, service.now(), { request, budget, timestamp: asOf.timestamp });
+    const next = page.next === null ? null : cursorAfter(page.next, pinned, requested);
+    const body = HOLDERS_TEXT({ ...page, next, wallet, block }, requested);
+    if (next !== null) setNext(headers, call.query, next);
+    return tagged(request, headers, body);
+  };
+  // A page that continues cannot take back what the pages before it have listed.
+  return requested.cursor === null ? retryRewritten(answer, () => chainReorganizing(chainId)) : answer();
+}
+
+export const ownershipOff = () =>
+  new Problem('ownership-off', 'The operator of this service has not turned token gates on (OWNERSHIP=on).');
+
+function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service: { tokens, chainIds } }: Call) {
+  const request = readRequest(operation, path, query);
+  const { wallet, contract, tokenId, standard, rights, chainId, block, timestamp, numbers, limit, cursor, ...rest } =
+    request;
+  handled(rest);
+  if (tokens === undefined) throw ownershipOff();
+  requireServed(chainId, 'any', chainIds);
+  // Tokens are burned by sending them there.
+  if (wallet === ZERO_ADDRESS) throw badRequest([{ parameter: 'wallet', detail: 'must not be the zero address' }]);
+  const scope = scopeOf(tokenId, standard);
+  const identity = [chainId, wallet, scope, contract, tokenId, rights, block, timestamp].join();
+  const place = cursor === undefined ? null : readPageCursor(cursor, identity);
+  const isPlace = place?.chosen.length === 1 && place.chosen[0] !== null && POSITION.test(place.after ?? '');
+  if (cursor !== undefined && !isPlace) throw badCursor();
+  return {
+    tokens,
+    chainId,
+    wallet,
+    contract,
+    tokenId,
+    /** What an owner must have delegated to the wallet. */
+    target: { version: 'any', scope, contract, rights, ...(tokenId === undefined ? {} : { tokenId }) } as Target,
+    asOf: { block, timestamp },
+    mode: numbers,
+    limit,
+    identity,
+    cursor: place,
+  };
+}
+
+function scopeOf(tokenId: bigint | undefined, standard: 'ERC721' | 'ERC1155' | 'ERC20' | undefined) {
+  if (standard === 'ERC20' && tokenId !== undefined)
+    throw badRequest([{ parameter: 'tokenId', detail: 'cannot be combined with standard=ERC20' }]);
+  if (standard === 'ERC1155' && tokenId === undefined)
+    throw badRequest([{ parameter: 'tokenId', detail: 'is required with standard=ERC1155' }]);
+  if (standard === 'ERC20') return 'erc20';
+  if (standard === 'ERC1155') return 'erc1155';
+  return tokenId === undefined ? 'contract' : 'erc721';
+}
+
+/** Fixes the block. Its hash must be known, and with a cursor it must be the same block as before. */
+async function pin({ chainId, wallet, asOf, cursor }: Requested, service: Service): Promise<Pinned> {
+  const chosen = cursor?.chosen[0] ?? null;
+  const pinned = await pinBlock(chainId, asOf, service, { about: { wallet }, chosen });
+  const { block, reach } = pinned;
+  const { number, hash } = block;
+  // Tokens can change hands in blocks that are not kept, between the kept block and the time.
+  const isExact = chosen !== null || asOf.timestamp === undefined || reach === number;
+  if (hash === null || !isExact)
+    throw new Problem(
+      'block-not-kept',
+      `The index of chain ${chainId} has no hash of the requested block, so tokens cannot be read at it. Use block=latest or block=finalized.`,
+      { fields: { chainId, block: number } },
+    );
+  if (cursor !== null && cursor.after?.split('.')[0] !== shortHash(hash))
+    throw new Problem('cursor-gone', `A reorg replaced block ${number}. Start again without a cursor.`);
+  return { ...pinned, block: { ...block, hash } };
+}
+
+const questionOf = ({ wallet, target }: Requested, owner: Address) =>
+  ({ ...target, from: owner, to: wallet }) as AnyQuestion;
+
+/** The start of the block's hash, and the last vault of the page. */
+const POSITION = /^[0-9a-f]{32}\.[0-9a-f]{40}$/;
+const shortHash = (hash: Bytes32) => hash.slice(2, 34);
+
+function cursorAfter(vault: Address, { at, block }: Pinned, { identity }: Requested): string {
+  const after = `${shortHash(block.hash)}.${vault.slice(2)}`;
+  return pageCursorText({ chosen: [at], chain: 0, section: 0, after }, identity);
+}
+
+/** The owner of an ERC-721 token, if it is the wallet or has delegated the token to it. */
+async function findOwner(requested: Requested, { block }: Pinned, service: Service): Promise<Page> {
+  const { tokens, chainId, wallet, contract, tokenId = 0n, caller } = requested;
+  const read = await tokens.ownerOf({ chainId, blockHash: block.hash, contract, caller }, tokenId);
+  if (read.type === 'no-owner') return { holders: [], next: null };
+  if (read.type !== 'owner') throw unreadable(read, requested);
+  const { owner } = read;
+  if (owner === wallet) return { holders: [{ owner, balance: 1n, delegations: [] }], next: null };
+  const check = questionOf(requested, owner);
+  const result = await service.store.explain(chainId, check, block.number);
+  if (result.block.hash !== block.hash) throw new StoreError('rewritten', `Block ${block.number} was replaced.`);
+  const { granting: delegations } = result;
+  if (delegations.length > 0) return { holders: [{ owner, balance: 1n, delegations }], next: null };
+  for (const part of partsOf(check)) service.onDenied?.(chainId, part);
+  return { holders: [], next: null };
+}
+
+/** The balances of the wallet, on the first page, and of the wallets that it may act for. */
+async function findBalances(requested: Requested, { at, block }: Pinned, service: Service): Promise<Page> {
+  const { tokens, chainId, wallet, contract, tokenId = null, target, limit, cursor, caller } = requested;
+  const after = cursor?.after?.split('.')[1];
+  const query = {
+    chainId,
+    wallet,
+    target,
+    at,
+    limit,
+    ...(after === undefined ? {} : { after: `0x${after}` as const }),
+  };
+  const { counterparts, next } = await service.store.vaults(query);
+  const vaults = counterparts.filter((one) => one.wallet !== wallet);
+  const owners = cursor === null ? [{ wallet, granting: [] }, ...vaults] : vaults;
+  const read = await tokens.balances(
+    { chainId, blockHash: block.hash, contract, caller },
+    owners.map((one) => one.wallet),
+    tokenId,
+  );
+  if (read.type !== 'balances') throw unreadable(read, requested);
+  const holders = owners.flatMap(({ wallet: owner, granting: delegations }, position): Holder[] => {
+    const held = read.balances[position] as bigint;
+    const isLimited = delegations.length > 0 && asksBalance(target);
+    const granted = isLimited ? (answer(questionOf(requested, owner), delegations) as bigint) : held;
+    const balance = held < granted ? held : granted;
+    return balance > 0n ? [{ owner, balance, delegations }] : [];
+  });
+  return { holders, next };
+}
+
+const NOT_A_TOKEN = {
+  'no-code': 'has no contract at that block',
+  reverted: 'reverted the call',
+  'bad-return-data': 'returned data that is not what the standard requires',
+} as const satisfies Record<NotAToken['cause'], string>;
+
+const UNAVAILABLE = {
+  'no-provider': 'Too few providers answered for the indexed block',
+  disputed: 'The providers disagree',
+  overloaded: 'Too many requests wait for the providers',
+} as const satisfies Record<Unavailable['cause'], string>;
+
+function unreadable(read: NotAToken | Unavailable, { chainId, contract, target: { scope } }: Requested): Problem {
+  if (read.type === 'not-a-token') {
+    const { cause } = read;
+    const call = scope === 'erc721' ? 'ownerOf(uint256)' : `balanceOf(address${scope === 'erc1155' ? ',uint256' : ''})`;
+    const hint = scope === 'erc721' && cause === 'reverted' ? ' For an ERC-1155 token, send standard=ERC1155.' : '';
+    return new Problem('not-a-token', `${contract} on chain ${chainId} ${NOT_A_TOKEN[cause]} (${call}).${hint}`, {
+      fields: { chainId, contract, cause },
+    });
+  }
+  const { cause, failures } = read;
+  const which = failures.length === 0 ? '' : `: ${failures.join(', ')}`;
+  return new Problem('ownership-unavailable', `${UNAVAILABLE[cause]}${which}. Retry.`, {
+    retryAfter: RETRY_SECONDS,
+    fields: { chainId, cause },
+  });
+}
+
+interface Format {
+  readonly mode: NumberMode;
+  readonly chainId: number;
+}
+
+const HOLDER_TEXT = writerFor<Holder, Format>()(HOLDER, {
+  owner: ({ owner }) => addressText(owner),
+  balance: ({ balance }, { mode }) => uint256Text(balance, mode),
+  delegations: ({ delegations }, format) => arrayText(delegations.map((one) => anyRecordText(one, format))),
+});
+
+interface Body extends Omit<Page, 'next'> {
+  readonly wallet: Address;
+  readonly block: AnswerBlock;
+  readonly next: string | null;
+}
+
+const HOLDERS_TEXT = writerFor<Body, Format>()(HOLDERS, {
+  wallet: ({ wallet }) => addressText(wallet),
+  holds: ({ holders, next }) => (holders.length === 0 && next !== null ? NULL : booleanText(holders.length > 0)),
+  chainId: (_body, { chainId }) => integerText(chainId),
+  block: ({ block }) => blockText(block),
+  holders: ({ holders }, format) => arrayText(holders.map((one) => HOLDER_TEXT(one, format))),
+  next: ({ next }) => (next === null ? NULL : plainText(next)),
+});

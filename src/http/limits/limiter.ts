@@ -1,0 +1,141 @@
+// An exact sliding-window rate limiter, per client.
+
+import type { Awaitable } from '../../store/engine.ts';
+import { widerPrefix } from './client-address.ts';
+
+/** At most `most` requests in any window of `seconds`. */
+export interface Limit {
+  readonly most: number;
+  readonly seconds: number;
+}
+
+export interface LimitResult {
+  readonly accepted: boolean;
+  /** Requests left in the window. */
+  readonly remaining: number;
+  /** Seconds until `remaining` grows; if the request was refused, until it fits. */
+  readonly seconds: number;
+}
+
+export interface Limiter {
+  readonly limit: Limit;
+  /**
+   * Counts a request as `cost` requests, at most the limit, if all of them fit; otherwise as none. `now` is in milliseconds of a
+   * monotonic clock.
+   */
+  consume(client: string, now: number, cost?: number): Awaitable<LimitResult>;
+  /** Number of clients that are tracked. */
+  readonly clients: number;
+}
+
+const MOST_REQUESTS = 10_000;
+const LONGEST_SECONDS = 3600;
+export const LIMIT_RULE = `<requests>/<seconds>s, with 1 to ${MOST_REQUESTS} requests and 1 to ${LONGEST_SECONDS} seconds`;
+
+/** Parses `25/10s`; null if it is not a valid limit. */
+export function parseLimit(text: string): Limit | null {
+  const [, most, seconds] = /^(\d{1,6})\/(\d{1,5})s$/.exec(text) ?? [];
+  const limit = { most: Number(most), seconds: Number(seconds) };
+  const isValid =
+    limit.most >= 1 && limit.most <= MOST_REQUESTS && limit.seconds >= 1 && limit.seconds <= LONGEST_SECONDS;
+  return isValid ? limit : null;
+}
+
+/** Bounds the memory. A window is dropped once it is empty. */
+const MAX_CLIENTS = 100_000;
+/** Windows of one /48: nobody can fill the table with the /64s of a few prefixes. */
+export const MAX_PER_PREFIX = 256;
+
+function add(times: number[], now: number, cost: number): void {
+  for (let left = cost; left > 0; left--) times.push(now);
+}
+
+export function createLimiter(limit: Limit, capacity = MAX_CLIENTS, perPrefix = MAX_PER_PREFIX): Limiter {
+  const { most } = limit;
+  const span = limit.seconds * 1000;
+  /**
+   * Times of accepted requests, oldest first. Clients are ordered by their newest request. A /48 has a window too, once it has as
+   * many /64s as it may: its other /64s share that window.
+   */
+  const windows = new Map<string, number[]>();
+  /** Number of windows by /48. */
+  const perPrefixCount = new Map<string, number>();
+  /** New clients share this window while all others are in use. */
+  const shared: number[] = [];
+
+  const isExpired = (time: number | undefined, now: number) => time === undefined || now - time >= span;
+
+  function current(times: number[], now: number): number[] {
+    let expired = 0;
+    while (expired < times.length && isExpired(times[expired], now)) expired++;
+    if (expired > 0) times.splice(0, expired);
+    return times;
+  }
+
+  function countWindow(client: string, change: 1 | -1): void {
+    const prefix = widerPrefix(client);
+    if (prefix === null) return;
+    const count = (perPrefixCount.get(prefix) ?? 0) + change;
+    if (count === 0) perPrefixCount.delete(prefix);
+    else perPrefixCount.set(prefix, count);
+  }
+
+  function dropExpired(now: number): void {
+    for (const [client, times] of windows) {
+      if (!isExpired(times.at(-1), now)) return;
+      windows.delete(client);
+      countWindow(client, -1);
+    }
+  }
+
+  /** Also moves the client to the end, as the one with the newest request. */
+  function setWindow(client: string, times: number[]): void {
+    if (!windows.delete(client)) countWindow(client, 1);
+    windows.set(client, times);
+  }
+
+  /** Counts an accepted request of a client that has no window. */
+  function addNewcomer(client: string, before: readonly number[], now: number, cost: number): void {
+    const prefix = widerPrefix(client);
+    const isFull = prefix !== null && (perPrefixCount.get(prefix) ?? 0) >= perPrefix;
+    const name = isFull ? prefix : client;
+    const times = windows.get(name) ?? (isFull ? [] : [...before]);
+    const hasRoom = windows.has(name) || windows.size < capacity;
+    add(hasRoom ? times : shared, now, cost);
+    if (hasRoom) setWindow(name, times);
+  }
+
+  /** The requests that a client without a window may have made: those in the windows that it could share. */
+  function sharedTimes(client: string, now: number): readonly number[] {
+    const ofPrefix = windows.get(widerPrefix(client) ?? '');
+    if (ofPrefix === undefined) return current(shared, now);
+    return [...current(shared, now), ...current(ofPrefix, now)].sort((a, b) => a - b);
+  }
+
+  return {
+    limit,
+    consume(client, now, cost = 1) {
+      const own = windows.get(client);
+      if (own === undefined) dropExpired(now);
+      const times = own === undefined ? sharedTimes(client, now) : current(own, now);
+      const oldest = times[0] ?? now;
+      const count = times.length;
+      const accepted = count + cost <= most;
+      // So many must leave the window before the cost fits.
+      const leaves = accepted ? oldest : (times[count + cost - most - 1] ?? now);
+      if (accepted && own === undefined) addNewcomer(client, times, now, cost);
+      else if (accepted && own !== undefined) {
+        add(own, now, cost);
+        setWindow(client, own);
+      }
+      return {
+        accepted,
+        remaining: Math.max(0, most - count - (accepted ? cost : 0)),
+        seconds: (leaves + span - now) / 1000,
+      };
+    },
+    get clients() {
+      return windows.size;
+    },
+  };
+}

@@ -1,0 +1,278 @@
+// Which handler answers which path: the operations of the API, the pages, and what pages load.
+
+import { fixedResponse } from '../../api/compressed-response.ts';
+import { openApiText, openApiYaml } from '../../api/openapi.ts';
+import type { Budget } from '../../api/operation.ts';
+import { OPERATIONS, type Operation } from '../../api/operations.ts';
+import { Problem } from '../../api/problems.ts';
+import { nearest, parseQuery } from '../../api/query.ts';
+import { bodyLength } from '../../api/sized-response.ts';
+import type { Awaitable } from '../../store/engine.ts';
+import { renderDevelopers } from '../../web/developers/developers.ts';
+import { docsText } from '../../web/docs/docs.ts';
+import { docsMarkdown, llmsText } from '../../web/docs/machine-docs.ts';
+import { sandboxAnswers } from '../../web/docs/reference.ts';
+import { htmlWithOrigin, withOrigin } from '../../web/docs/samples.ts';
+import { renderExplorer } from '../../web/explorer/explorer.ts';
+import { EXPLORER_FIELDS, type ExplorerQuery } from '../../web/explorer/explorer-query.ts';
+import { ASSETS, pageResponse, textHeaders } from '../../web/page.ts';
+import { renderRevoke } from '../../web/revoke/revoke.ts';
+import { renderStatus } from '../../web/status/status.ts';
+import { answerAnyList } from '../answers/any-list.ts';
+import { answerBatch } from '../answers/batch.ts';
+import { answerChanges } from '../answers/changes.ts';
+import { answerCheck } from '../answers/check.ts';
+import { answerCounterparts } from '../answers/counterparts.ts';
+import { answerHistory } from '../answers/history.ts';
+import { answerHolders } from '../answers/holders.ts';
+import { answerList } from '../answers/list.ts';
+import { answerMcp } from '../answers/mcp.ts';
+import { answerHealth, answerNetworks, answerReady } from '../answers/status.ts';
+import { answerWalletBatch } from '../answers/wallet-batch.ts';
+import { answerWalletCsv } from '../answers/wallet-csv.ts';
+import type { Call, Service } from '../context/service.ts';
+import { KEY_PATHS } from '../developers/developer-keys.ts';
+import { SESSION_PATHS, sessionOf } from '../developers/developer-session.ts';
+import { WEBHOOK_PATHS } from '../developers/developer-webhooks.ts';
+import { requireOwnPage } from '../developers/developers.ts';
+import { type Answer, CORS, JSON_TYPE } from '../wire/answer.ts';
+import { prefersMarkdown } from '../wire/request-headers.ts';
+
+export interface Route {
+  readonly path: string;
+  readonly budget: Budget;
+  /** HEAD goes with GET, and OPTIONS with everything. */
+  readonly methods: readonly string[];
+  /** What a browser opens, rather than what programs ask. */
+  readonly isPage?: boolean;
+  /** An operation that reads a body, which other sites may send. */
+  readonly takesBody?: boolean;
+  /** Of a route whose URLs are longer than all others. */
+  readonly maxUrlLength?: number;
+  answer(call: Call): Awaitable<Answer | Response>;
+}
+
+type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>;
+
+/** Makes a text at the first request for it: the commands that only ask questions do not need it. */
+function atFirstUse(make: () => string): () => string {
+  let text: string | undefined;
+  return () => {
+    text ??= make();
+    return text;
+  };
+}
+
+const openApi = { json: atFirstUse(openApiText), yaml: atFirstUse(openApiYaml) };
+const OPENAPI_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' };
+const YAML_HEADERS = { ...OPENAPI_HEADERS, 'content-type': 'application/yaml' };
+
+/** How operations of each kind are answered. */
+const HANDLERS: {
+  readonly [Kind in Operation['kind']]: (operation: OperationOf<Kind>, call: Call) => Awaitable<Answer | Response>;
+} = {
+  check: (operation, { query, request, service }) => answerCheck(operation, query, request, service),
+  list: (operation, { path, query, request, service, caller }) =>
+    answerList(operation, path, query, request, service, caller),
+  counterparts: answerCounterparts,
+  'any-list': answerAnyList,
+  holders: answerHolders,
+  changes: answerChanges,
+  history: answerHistory,
+  batch: answerBatch,
+  'wallet-batch': answerWalletBatch,
+  networks: (_operation, { service }) => answerNetworks(service),
+  health: () => answerHealth(),
+  ready: (_operation, { service }) => answerReady(service),
+  openapi: () => fixedResponse(openApi.json(), { headers: OPENAPI_HEADERS }),
+};
+
+function operationRoute<Kind extends Operation['kind']>(operation: OperationOf<Kind>): Route {
+  const { path, budget, method } = operation;
+  const handler = HANDLERS[operation.kind as Kind];
+  const takesBody = 'requestBody' in operation;
+  return { path, budget, methods: [method], takesBody, answer: (call) => handler(operation, call) };
+}
+
+const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page'): Route => ({
+  path,
+  budget,
+  methods: ['GET'],
+  isPage: true,
+  answer,
+});
+
+/** So many bytes of a page take as long to make as a delegation of a list, and of the answers that it is made of. */
+const PAGE_BYTES = 64;
+const ASKED_BYTES = 32;
+
+/** A page that can be large. It counts for its caller by what it took to make. */
+const chargedPage = (path: string, answer: (call: Call) => Promise<Response>): Route =>
+  pageRoute(
+    path,
+    async (call) => {
+      const { longLists } = call.service;
+      const caller = call.caller();
+      longLists.requirePaid(caller);
+      const ask: Call['ask'] = async (...asked) => {
+        const found = await call.ask(...asked);
+        longLists.charge(caller, bodyLength(found) / ASKED_BYTES);
+        return found;
+      };
+      const response = await answer({ ...call, ask });
+      longLists.charge(caller, bodyLength(response) / PAGE_BYTES);
+      return response;
+    },
+    'anonymous',
+  );
+
+const docs = { html: atFirstUse(() => docsText()), markdown: atFirstUse(() => docsMarkdown()) };
+const llms = atFirstUse(llmsText);
+
+/** A document for programs: pages of other sites may read it too. */
+const documentResponse = (text: string, type: string) =>
+  fixedResponse(text, { headers: { ...CORS, ...textHeaders(type) } });
+
+async function answerDocsMarkdown({ request, service, ask }: Call): Promise<Response> {
+  const text = service.sandbox ? docsMarkdown(await sandboxAnswers(ask)) : docs.markdown();
+  return documentResponse(withOrigin(text, originOf(request, service)), 'text/markdown');
+}
+
+async function answerDocsPage({ request, service, ask }: Call): Promise<Response> {
+  const origin = originOf(request, service);
+  return service.sandbox
+    ? livePage(htmlWithOrigin(docsText(await sandboxAnswers(ask)), origin), service)
+    : pageResponse(htmlWithOrigin(docs.html(), origin));
+}
+
+async function answerDocs(call: Call): Promise<Response> {
+  const response = await (prefersMarkdown(call.request) ? answerDocsMarkdown(call) : answerDocsPage(call));
+  response.headers.append('vary', 'Accept');
+  return response;
+}
+
+/** A page that changes with every block, or with who looks at it. */
+const livePage = (text: string, { sandbox }: Service, cache = 'no-cache') => pageResponse(text, { sandbox, cache });
+
+/** A host that could end a quote of a command is not repeated. */
+const PLAIN_ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
+
+/** Where callers reach the service, for a command to copy. */
+function originOf({ url }: Request, { publicUrl }: Service): string {
+  if (publicUrl !== undefined) return publicUrl;
+  const origin = URL.canParse(url) ? new URL(url).origin : '';
+  return PLAIN_ORIGIN.test(origin) ? origin : '';
+}
+
+const servedChains = ({ chainIds }: Service) => [...chainIds].sort((a, b) => a - b);
+
+function explorerQuery({ request, query, service }: Call): ExplorerQuery {
+  const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
+  const [chainIds, origin] = [servedChains(service), originOf(request, service)];
+  return { values, faults, chainIds, origin, sandbox: service.sandbox ?? false, now: service.now() };
+}
+
+async function answerDevelopers({ request, service }: Call): Promise<Response> {
+  const { developers, now, keyLimit = null, anonymousLimit = null } = service;
+  const selfService = developers && {
+    session: await sessionOf({ request, developers, now: Math.floor(now()) }),
+    chainIds: servedChains(service),
+    webhooks: developers.webhooks !== undefined,
+    testWallet: developers.testWallet?.address ?? null,
+  };
+  const text = renderDevelopers({ keyLimit, anonymousLimit, selfService: selfService ?? null });
+  // It names the wallet that is signed in.
+  return livePage(text, service, 'private, no-cache');
+}
+
+const NO_SELF_SERVICE = 'The operator of this service hands out its API keys.';
+
+const DEVELOPER_ROUTES: readonly Route[] = [...SESSION_PATHS, ...KEY_PATHS, ...WEBHOOK_PATHS].map(
+  ([path, handlers]) => ({
+    path,
+    budget: path === '/developers/session' || path === '/developers/keys' ? 'lookup' : 'page',
+    methods: Object.keys(handlers),
+    answer({ request, socket, service }) {
+      const { developers } = service;
+      if (developers === undefined) throw new Problem('not-found', NO_SELF_SERVICE);
+      requireOwnPage(request, developers);
+      const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
+      const client = () => developers.clientOf(request, socket);
+      const asked = { request, developers, service, now: Math.floor(service.now()), client };
+      return (handler as NonNullable<typeof handler>)(asked);
+    },
+  }),
+);
+
+/** A link names each grant to end. Proxies accept 8 KiB by default. */
+const REVOKE_ROUTE: Route = {
+  ...chargedPage('/revoke', async ({ query, service, ask }) =>
+    livePage(await renderRevoke(query, servedChains(service), ask), service),
+  ),
+  maxUrlLength: 8000,
+};
+
+const ROUTES: readonly Route[] = [
+  ...OPERATIONS.map((operation) => operationRoute(operation)),
+  chargedPage('/', async (call) => livePage(await renderExplorer(explorerQuery(call), call.ask), call.service)),
+  chargedPage('/wallet.csv', (call) => answerWalletCsv(explorerQuery(call), call)),
+  REVOKE_ROUTE,
+  pageRoute('/docs', answerDocs),
+  pageRoute('/docs.md', answerDocsMarkdown),
+  pageRoute('/llms.txt', ({ request, service }) =>
+    documentResponse(withOrigin(llms(), originOf(request, service)), 'text/plain'),
+  ),
+  pageRoute('/openapi.yaml', () => fixedResponse(openApi.yaml(), { headers: YAML_HEADERS })),
+  pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
+  pageRoute('/developers', answerDevelopers),
+  { path: '/mcp', budget: 'keyed', methods: ['POST'], takesBody: true, answer: answerMcp },
+  ...DEVELOPER_ROUTES,
+  ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),
+];
+
+const EXACT = new Map(ROUTES.filter(({ path }) => !path.includes('{')).map((route) => [route.path, route]));
+/** Routes whose last segment is a parameter. */
+const TEMPLATES = ROUTES.filter(({ path }) => path.includes('{')).map((route) => {
+  const [prefix = '', name = ''] = route.path.split(/[{}]/);
+  return { route, prefix, name };
+});
+
+const NO_PARAMS = {};
+
+export interface Match {
+  readonly route: Route;
+  readonly path: Readonly<Record<string, string>>;
+}
+
+export function findRoute(path: string): Match | null {
+  const route = EXACT.get(path);
+  if (route !== undefined) return { route, path: NO_PARAMS };
+  for (const { route, prefix, name } of TEMPLATES) {
+    const value = path.startsWith(prefix) ? path.slice(prefix.length) : '';
+    if (value !== '' && !value.includes('/')) return { route, path: { [name]: value } };
+  }
+  return null;
+}
+
+/**
+ * The answer at a path where nothing is. A page is redirected to its path without the slash at the end: never to another site, as
+ * that path is one of ours. The API is not redirected, because some clients then drop the key or the body: the problem names the
+ * right path.
+ */
+export function withoutSlash(path: string, query: string): Response {
+  const shorter = path.endsWith('/') ? path.slice(0, -1) : '';
+  const route = findRoute(shorter)?.route;
+  if (route?.isPage) {
+    const location = query === '' ? shorter : `${shorter}?${query}`;
+    return new Response(null, { status: 308, headers: { location, 'cache-control': 'no-cache' } });
+  }
+  const help = route === undefined ? '' : ` There is ${route.path}, without the slash at the end.`;
+  throw new Problem('not-found', `No such path.${help} See /docs for all paths.`);
+}
+
+const PAGE_PATHS = ROUTES.filter(({ path, isPage }) => isPage && path !== '/' && !ASSETS.has(path)).map(
+  ({ path }) => path,
+);
+
+/** The page that a misspelt path may mean. */
+export const nearestPage = (path: string): string | null => nearest(path.replace(/\/$/, ''), PAGE_PATHS);
