@@ -1,15 +1,15 @@
 // delegations vaults, delegates and history: what both registries say about a wallet, on several chains, page by page.
 
-import { COUNTERPARTS, HISTORY, type Side } from '../api/any-operations.ts';
+import { type AnyOperation, COUNTERPARTS, HISTORY, type Side } from '../api/any-operations.ts';
 import type { ResponseOf } from '../api/operation.ts';
 import { direction } from '../api/params.ts';
 import type { DelegationRecord } from '../api/responses.ts';
-import { urlFor } from '../api/url.ts';
+import { anyUrl } from '../api/url.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { coverCells, tableOf, whenText, writeOut } from './output.ts';
 import { jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
-import { ANY_OPTIONS, given, rightsOption, timesOf, walletOf } from './question-options.ts';
+import { ANY_OPTIONS, paramsOf, walletOf } from './question-options.ts';
 
 interface Page {
   readonly chains: readonly object[];
@@ -55,6 +55,9 @@ function reportProblems({ chains }: Pick<Page, 'chains'>): void {
     console.error((one.problem as { readonly detail: string }).detail);
   }
 }
+
+const urlOf = (operation: AnyOperation, call: Invocation, cursor: string | undefined): string =>
+  anyUrl(operation, { ...paramsOf(call, operation), wallet: walletOf(call), numbers: 'string', cursor });
 
 interface Counterpart {
   readonly vault?: string;
@@ -106,7 +109,7 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
   run: (call) =>
     printPages<CounterpartsPage, Counterpart>(call, {
       rows: side,
-      urlOf: (cursor) => counterpartsUrl(side, call, cursor),
+      urlOf: (cursor) => urlOf(COUNTERPARTS[side], call, cursor),
       rowsOf: (page) => page[side] as readonly Counterpart[],
       jsonText: (page) => `${JSON.stringify(page)}\n`,
       tableText: (found) => counterpartsText(side, found),
@@ -115,20 +118,6 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
 
 export const vaults = define('vaults');
 export const delegates = define('delegates');
-
-function counterpartsUrl(side: Side, call: Invocation, cursor: string | undefined): string {
-  return urlFor(COUNTERPARTS[side], {
-    wallet: walletOf(call),
-    contract: given(call, 'contract'),
-    tokenId: given(call, 'tokenId'),
-    rights: rightsOption(call),
-    narrower: call.isSet('narrower') ? 'true' : undefined,
-    chainId: given(call, 'chainId'),
-    ...timesOf(call),
-    numbers: 'string',
-    cursor,
-  });
-}
 
 const COUNTERPART_NAMES = ['CHAIN', 'WALLET', 'REGISTRY', 'TYPE', 'CONTRACT', 'TOKEN', 'RIGHTS', 'SINCE'];
 
@@ -175,15 +164,7 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
   run: (call) =>
     printPages<HistoryPage, Grant>(call, {
       rows: 'grants',
-      urlOf: (cursor) =>
-        urlFor(HISTORY, {
-          wallet: walletOf(call),
-          chainId: given(call, 'chainId'),
-          direction: given(call, 'direction'),
-          ...timesOf(call),
-          numbers: 'string',
-          cursor,
-        }),
+      urlOf: (cursor) => urlOf(HISTORY, call, cursor),
       rowsOf: ({ grants }) => grants,
       jsonText: ({ grants }) => grants.map((grant) => `${JSON.stringify(grant)}\n`).join(''),
       tableText: (grants) => grantsText(grants, walletOf(call)),

@@ -3,13 +3,13 @@
 import { CHANGES_OPERATION } from '../api/changes-operation.ts';
 import type { ResponseOf } from '../api/operation.ts';
 import { feedStart } from '../api/params.ts';
-import { urlFor } from '../api/url.ts';
+import { anyUrl } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, withSource } from './query-target.ts';
-import { ANY_OPTIONS, given } from './question-options.ts';
+import { ANY_OPTIONS, given, paramsOf } from './question-options.ts';
 
 type Page = ResponseOf<typeof CHANGES_OPERATION>;
 type Entry = Page['changes'][number];
@@ -79,17 +79,9 @@ ${SOURCE_ABOUT} If no follower updates the database, its head is stale: use --fi
 };
 
 const urlOf = (call: Invocation, cursor: string | undefined): string =>
-  urlFor(CHANGES_OPERATION, {
-    wallet: call.text('wallet'),
-    from: given(call, 'from'),
-    to: given(call, 'to'),
-    contract: given(call, 'contract'),
-    chainId: given(call, 'chainId'),
-    final: call.isSet('final') ? 'true' : undefined,
-    start: given(call, 'start'),
-    numbers: 'string',
-    limit: 1000,
-    cursor,
+  anyUrl(CHANGES_OPERATION, {
+    ...paramsOf(call, CHANGES_OPERATION),
+    ...{ wallet: call.text('wallet'), numbers: 'string', limit: 1000, cursor },
   });
 
 async function readPage(call: Invocation, ask: Ask, cursor: string | undefined): Promise<Page> {

@@ -9,7 +9,7 @@ import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, tableOf, whenText, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
-import { given, rightsOption, TIME_OPTIONS, walletOf, whenOf } from './question-options.ts';
+import { given, paramsOf, TIME_OPTIONS, walletOf, whenOf } from './question-options.ts';
 
 type Holders = ResponseOf<typeof HOLDERS_OPERATION>;
 
@@ -44,7 +44,7 @@ RPC_URL_<chainId>. ${STALE_ABOUT}`,
     'delegations holders 0x407… --contract 0xe7f1… --standard ERC20 --json',
   ],
   async run(call) {
-    const params = paramsOf(call);
+    const params = inputOf(call);
     const print = async (ask: Ask) => {
       const answer = await readPages(params, ask);
       if (answer.holds !== true) process.exitCode = 1;
@@ -54,15 +54,13 @@ RPC_URL_<chainId>. ${STALE_ABOUT}`,
   },
 };
 
-function paramsOf(call: Invocation): InputOf<typeof HOLDERS_OPERATION> {
+function inputOf(call: Invocation): InputOf<typeof HOLDERS_OPERATION> {
   const contract = given(call, 'contract');
   if (contract === undefined) throw new UsageError('--contract is required. See delegations holders --help.');
   return {
     wallet: walletOf(call),
+    ...paramsOf(call, HOLDERS_OPERATION),
     contract,
-    tokenId: given(call, 'tokenId'),
-    standard: given(call, 'standard'),
-    rights: rightsOption(call),
     ...whenOf(call),
     numbers: 'string',
   };

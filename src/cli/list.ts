@@ -1,5 +1,6 @@
 // delegations list: prints the delegations of a wallet.
 
+import { LISTS } from '../api/operations.ts';
 import { direction } from '../api/params.ts';
 import { problemText } from '../api/problems.ts';
 import { coldWalletOf, type DelegationRecord, hotWalletOf } from '../api/responses.ts';
@@ -8,7 +9,7 @@ import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { coverCells, tableOf, whenText, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
-import { given, optionName, TIME_OPTIONS, versionOf, walletOf, whenOf } from './question-options.ts';
+import { optionName, paramsOf, TIME_OPTIONS, versionOf, walletOf, whenOf } from './question-options.ts';
 
 export const list: Command = {
   name: 'list',
@@ -38,9 +39,8 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
 
 const urlOf = (call: Invocation, options: ListOptions = {}): string =>
   listUrl(versionOf(call), walletOf(call), {
+    ...paramsOf(call, LISTS[versionOf(call)]),
     ...whenOf(call),
-    direction: given(call, 'direction'),
-    unrestricted: call.isSet('unrestricted') ? 'true' : undefined,
     detail: 'full',
     ...options,
   });

@@ -1,7 +1,7 @@
 // Options that the querying commands share.
 
 import type { AnyOperation } from '../api/any-operations.ts';
-import type { ParamName } from '../api/operation.ts';
+import type { OperationBase, ParamName } from '../api/operation.ts';
 import type { RegistryOperation } from '../api/operations.ts';
 import * as p from '../api/params.ts';
 import { type Registry, scopesOfRegistry } from '../api/registries.ts';
@@ -67,6 +67,19 @@ export function given(call: Invocation, param: OfferedParam): string | undefined
   const checked = CHECKED[param];
   if (text !== undefined && checked !== undefined) requireValid(`--${OPTION_OF[param]}`, checked, text);
   return text;
+}
+
+/** What the options of a command give for the parameters of an operation. */
+export function paramsOf(
+  call: Invocation,
+  { params }: Pick<OperationBase, 'params'>,
+): Record<string, string | undefined> {
+  const offered = Object.entries(OPTION_OF).filter(([name, option]) => option !== null && name in params);
+  const values = offered.map(([name, option]) => [
+    name,
+    call.isSet(String(option)) ? 'true' : given(call, name as OfferedParam),
+  ]);
+  return { ...Object.fromEntries(values), ...timesOf(call), ...('rights' in params && { rights: rightsOption(call) }) };
 }
 
 /** The wallet that a command is about. */
