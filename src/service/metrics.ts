@@ -233,7 +233,7 @@ export function createMetrics(): Metrics {
       gauge(
         'delegations_chain_confirmed',
         'Block up to which a second provider confirmed the history.',
-        ({ state }) => state.confirmed,
+        ({ state }) => state.agreedBlock,
       );
       gauge(
         'delegations_chain_provable',

@@ -26,7 +26,7 @@ const READS: ReadonlySet<string | symbol> = new Set<keyof Store>([
   'blocks',
   'logs',
   'revocations',
-  'openRevocations',
+  'unsettledRevocations',
   'unsettledVaults',
   'vaults',
   'delegates',

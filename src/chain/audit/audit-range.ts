@@ -21,8 +21,8 @@ export async function auditRange(
   const result = await compareBlocks(context, providers, anchor, low, high);
   const [first, ...others] = providers;
   if (first !== undefined) await revocations.verify({ first, others }, low, high);
-  const confirmed = context.state.confirmed ?? context.state.firstBlock - 1;
+  const confirmed = context.state.agreedBlock ?? context.state.firstBlock - 1;
   const isConfirmed = result.providers > 1 && result.isComplete;
-  if (isConfirmed && low <= confirmed + 1 && high > confirmed) await context.report({ confirmed: high });
+  if (isConfirmed && low <= confirmed + 1 && high > confirmed) await context.report({ agreedBlock: high });
   return result;
 }

@@ -88,7 +88,7 @@ export function createRevocations(context: FollowerContext): Revocations {
 
   /** Null if there is nothing to settle. */
   async function begin(vault: Address): Promise<Wallet | null> {
-    const open = await store.openRevocations(chainId, vault, MAX_OPEN + 1);
+    const open = await store.unsettledRevocations(chainId, vault, MAX_OPEN + 1);
     const requested = queue.takeRequested(vault);
     const [oldest] = open;
     if (oldest === undefined) return null;
