@@ -102,11 +102,11 @@ test('reports how much of the final history a second node has confirmed', async 
     expect(await status(1)).toContain('Confirmed by a second provider No: it is read from one provider only');
     expect(await status(2)).toContain('Confirmed by a second provider Not yet');
     expect(await metricsOf(store)).not.toContain('delegations_chain_confirmed{');
-    await store.report(1, epoch, { confirmed: 101 });
+    await store.report(1, epoch, { agreedBlock: 101 });
     expect(await status(2)).toContain('Confirmed by a second provider 50 % of final history, up to block 101');
     expect(JSON.parse(await textOf(store, '/networks'))).toMatchObject([{ confirmedBlock: 101, finalizedBlock: 103 }]);
     expect(await metricsOf(store)).toContain('delegations_chain_confirmed{chain="1"} 101\n');
-    await store.report(1, epoch, { confirmed: 103 });
+    await store.report(1, epoch, { agreedBlock: 103 });
     expect(await status(2)).toContain('Confirmed by a second provider All final history, up to block 103');
   });
 });

@@ -7,7 +7,7 @@ import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { Network } from '../src/registry/network.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { describeHalt, type Halt } from '../src/store/halt.ts';
-import type { Batch, Store } from '../src/store/store.ts';
+import type { CommitInput, Store } from '../src/store/store.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, Refusal } from './support/fake-node.ts';
 import {
   becomesOtherChain,
@@ -190,11 +190,11 @@ describe('3: block times in logs', () => {
   }
 
   test('3: a wrong time that an earlier version stored is found by the audit, and corrected', () => {
-    const late = (block: Batch['blocks'][number]) =>
+    const late = (block: CommitInput['blocks'][number]) =>
       block.logs.length === 0 ? block : { ...block, timestamp: block.timestamp - 3000, timeFrom: 'log' as const };
     const storeOf = (store: Store): Store =>
       Object.create(store, {
-        apply: { value: (batch: Batch) => store.apply({ ...batch, blocks: batch.blocks.map(late) }) },
+        apply: { value: (batch: CommitInput) => store.apply({ ...batch, blocks: batch.blocks.map(late) }) },
       });
     return inWorld({ blocks: 13_000, history, storeOf }, async (world) => {
       await world.rest();
@@ -527,7 +527,7 @@ describe('24: a node without old state answers "no code"', () => {
 
 describe('25: the first pass of the audit', () => {
   const history = { ...HANDED_OVER, 3000: [grants(D)], 9000: [grants(D, false)], 11400: [grants(D)] };
-  const confirmedIn = async ({ one: { store } }: World) => (await store.chain(1))?.confirmed ?? null;
+  const confirmedIn = async ({ one: { store } }: World) => (await store.chain(1))?.agreedBlock ?? null;
 
   /** The lowest block in a log request to the node during the work. */
   async function lowestAsked(node: FakeNode, work: () => Promise<unknown>): Promise<number> {
@@ -583,7 +583,7 @@ describe('9: the store fails', () => {
       const storeOf = (store: Store): Store =>
         Object.create(store, {
           apply: {
-            value: async (batch: Batch) => {
+            value: async (batch: CommitInput) => {
               if (isBroken) throw error;
               return store.apply(batch);
             },

@@ -15,12 +15,12 @@ const used = useSandboxInBrowser();
 const HALT = { code: 'registry-mismatch', since: timeOf(104), block: 102 } as const;
 /** Up to date, halted, backfilling, behind, not started, and with a part of its history. */
 const CHAINS: readonly (readonly [number, Report | null])[] = [
-  [1, { confirmed: 103 }],
+  [1, { agreedBlock: 103 }],
   [10, { halt: HALT }],
   [137, { tip: 9999 }],
   [8453, {}],
   [42161, null],
-  [7777777, { partial: true, confirmed: 101 }],
+  [7777777, { partial: true, agreedBlock: 101 }],
 ];
 
 let store: Store;

@@ -5,7 +5,7 @@ import type { Question } from '../src/registry/check.ts';
 import type { Address, Kind } from '../src/registry/delegation.ts';
 import type { RegistryEvent } from '../src/registry/event.ts';
 import { openStore } from '../src/store/open.ts';
-import type { Batch, BlockInput, ChainState, Store } from '../src/store/store.ts';
+import type { BlockInput, ChainState, CommitInput, Store } from '../src/store/store.ts';
 import { asksAll, asksErc20, newChain as chainIn, failure } from './support/chain.ts';
 import { ENGINES } from './support/engines.ts';
 import { block, COLD, ended, granted, HOT, hash, revocation, settlement, timeOf } from './support/fixtures.ts';
@@ -19,7 +19,7 @@ for (const engine of ENGINES) {
     afterAll(() => store.close());
     const newChain = () => chainIn(store);
 
-    const refused: [string, RegExp, (state: ChainState) => Partial<Batch>][] = [
+    const refused: [string, RegExp, (state: ChainState) => Partial<CommitInput>][] = [
       ['blocks out of order', /103 does not follow block 104/, () => ({ blocks: [block(104), block(103)] })],
       ['logs out of order', /log 0 does not follow log 0/, () => ({ blocks: [twice(block(103, [granted('ALL')]))] })],
       ['a block that is indexed already', /101 is already indexed/, () => ({ blocks: [block(101)] })],
@@ -100,7 +100,7 @@ for (const engine of ENGINES) {
         const { blocks = [], ...more } = fault(before);
         const bad = blocks.length === 0 ? [] : [...blocks];
         const error = await failure(chain.add(bad, { head: bad.at(-1) ?? block(110), ...more }));
-        expect(error.code).toBe('bad-batch');
+        expect(error.code).toBe('bad-commit');
         expect(error.message).toMatch(why);
         expect(await store.chain(chain.chainId)).toEqual(before);
         expect(await chain.list()).toHaveLength(1);
@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
         [9999, 1.5],
         [9999, -1],
       ] as const) {
-        expect((await failure(store.claim(chainId, firstBlock))).code).toBe('bad-batch');
+        expect((await failure(store.claim(chainId, firstBlock))).code).toBe('bad-commit');
       }
       expect(await store.chain(9999)).toBeNull();
     });

@@ -114,7 +114,7 @@ test('a provider is blamed only for its own errors and for a batch that the stor
     new Untrusted(''),
     new WrongChain(5),
     new BadLogError(''),
-    new StoreError('bad-batch', ''),
+    new StoreError('bad-commit', ''),
   ];
   expect(faults.filter((error) => !isProviderFault(error))).toEqual([]);
   const codes: StoreErrorCode[] = ['unavailable', 'failed', 'bad-store', 'overtaken', 'rewritten', 'revocation-unread'];
@@ -168,7 +168,7 @@ test('a cause that is safe to publish for every error of a follower', () => {
     [new StoreError('unavailable', 'could not extend file "base/1": No space left on device'), 'database-full'],
     [new StoreError('unavailable', 'connection refused'), 'database-unavailable'],
     [new StoreError('failed', 'no such column'), 'database-failed'],
-    [new StoreError('bad-batch', ''), 'providers'],
+    [new StoreError('bad-commit', ''), 'providers'],
     [new Lagging(''), 'providers'],
     [new TypeError(''), 'internal'],
   ] as const)

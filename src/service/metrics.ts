@@ -301,7 +301,7 @@ const CHAINS: readonly Row<ChainStatus>[] = [
   [
     'delegations_chain_confirmed',
     'Block up to which a second provider confirmed the history.',
-    ({ state }) => state.confirmed,
+    ({ state }) => state.agreedBlock,
   ],
   [
     'delegations_chain_provable',

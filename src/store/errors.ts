@@ -13,8 +13,8 @@ export type StoreErrorCode =
   | 'newer-schema'
   /** A reader found a store that its writer has not set up or migrated yet. */
   | 'older-schema'
-  /** The batch is inconsistent; nothing was written. */
-  | 'bad-batch'
+  /** The commit is inconsistent; nothing was written. */
+  | 'bad-commit'
   /** The question is malformed. */
   | 'bad-question'
   /** Another writer claimed the chain, or the head moved; nothing was written. */

@@ -26,7 +26,7 @@ const first = ({ name, integer, small, bytes, clustered }: Dialect) => [
   `CREATE TABLE chain (
     chain ${integer} PRIMARY KEY, epoch ${integer} NOT NULL, first_block ${integer} NOT NULL,
     head_number ${integer}, head_hash ${bytes}, head_timestamp ${integer}, verified ${integer},
-    confirmed_at ${integer}, confirmed ${integer}, tip ${integer}, halt TEXT, disputes TEXT,
+    confirmed_at ${integer}, agreed_block ${integer}, tip ${integer}, halt TEXT, disputes TEXT,
     partial ${small} NOT NULL DEFAULT 0, proving ${small} NOT NULL DEFAULT 0, provable ${small},
     revision ${integer} NOT NULL, commits ${integer} NOT NULL, stamp ${integer} NOT NULL)`,
   `CREATE TABLE revision (
@@ -60,7 +60,7 @@ const first = ({ name, integer, small, bytes, clustered }: Dialect) => [
     chain ${integer} NOT NULL, vault ${bytes} NOT NULL, block ${integer} NOT NULL, cold ${integer} NOT NULL,
     read_block ${integer},
     PRIMARY KEY (chain, vault, block))${clustered}`,
-  'CREATE INDEX v1_unread ON v1_read (chain, vault) WHERE read_block IS NULL OR read_block > block',
+  'CREATE INDEX v1_unsettled ON v1_read (chain, vault) WHERE read_block IS NULL OR read_block > block',
   'CREATE INDEX v1_read_block ON v1_read (chain, block)',
   `CREATE TABLE v1_pair (
     chain ${integer} NOT NULL, vault ${bytes} NOT NULL, block ${integer} NOT NULL, delegate ${bytes} NOT NULL,
@@ -75,15 +75,20 @@ const first = ({ name, integer, small, bytes, clustered }: Dialect) => [
 ];
 
 /** In order. A migration that has shipped is never changed. */
-const migrations: Schema['migrations'][number][] = [first];
-export const STORE_SCHEMA = { table: 'schema_version', what: 'store', migrations, fill: fillIdentity } satisfies Schema;
+const MIGRATIONS: Schema['migrations'][number][] = [first];
+export const STORE_SCHEMA = {
+  table: 'schema_version',
+  what: 'store',
+  migrations: MIGRATIONS,
+  fill: fillIdentity,
+} satisfies Schema;
 
 export const migrate = (engine: Engine, onMigration?: OnMigration): Promise<void> =>
   migrateTables(engine, STORE_SCHEMA, onMigration);
 
 /** Fails unless the store has the newest schema. Readers never migrate. */
 export async function requireSchema(engine: Engine): Promise<void> {
-  const [found, needed] = [await requireTables(engine), migrations.length];
+  const [found, needed] = [await requireTables(engine), MIGRATIONS.length];
   rejectNewer(found, STORE_SCHEMA);
   if (found < needed)
     throw new StoreError(

@@ -447,13 +447,13 @@ for (const engine of ENGINES) {
     test('what a rollback takes away is no longer confirmed, and a lower head was not seen by anybody yet', async () => {
       const chain = await newChain();
       await chain.add([block(100), block(102)], { verified: 102 });
-      await store.report(chain.chainId, chain.state.epoch, { confirmedAt: 1000, confirmed: 102 });
+      await store.report(chain.chainId, chain.state.epoch, { confirmedAt: 1000, agreedBlock: 102 });
       await chain.add([block(103)]);
-      expect(chain.state).toMatchObject({ confirmedAt: 1000, confirmed: 102 });
+      expect(chain.state).toMatchObject({ confirmedAt: 1000, agreedBlock: 102 });
       await chain.add([block(101, [], 1), block(104, [], 1)], { rollbackTo: 100 });
-      expect(chain.state).toMatchObject({ confirmedAt: 1000, confirmed: 100, verified: 100 });
+      expect(chain.state).toMatchObject({ confirmedAt: 1000, agreedBlock: 100, verified: 100 });
       await chain.add([], { rollbackTo: 101, head: block(101, [], 1) });
-      expect(chain.state).toMatchObject({ confirmedAt: null, confirmed: 100 });
+      expect(chain.state).toMatchObject({ confirmedAt: null, agreedBlock: 100 });
       expect(await store.chain(chain.chainId)).toEqual(chain.state);
     });
 

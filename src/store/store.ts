@@ -36,7 +36,7 @@ export interface ChainState {
   /** Why the chain is halted; null while it answers. */
   readonly halt: Halt | null;
   /** A second provider confirmed history up to this block. */
-  readonly confirmed: number | null;
+  readonly agreedBlock: number | null;
   /** The registries may be older than the first indexed block: delegations from before it are unknown. */
   readonly partial: boolean;
   /** Whether its blocks are proven against their hashes, or only compared between providers. Null before the first tick. */
@@ -49,7 +49,7 @@ export interface ChainState {
 
 /** What a writer knows about the chain, apart from delegations. */
 export type Report = Partial<
-  Pick<ChainState, 'confirmedAt' | 'tip' | 'halt' | 'confirmed' | 'partial' | 'disputes' | 'proving' | 'provable'>
+  Pick<ChainState, 'confirmedAt' | 'tip' | 'halt' | 'agreedBlock' | 'partial' | 'disputes' | 'proving' | 'provable'>
 >;
 
 export interface LogInput {
@@ -98,11 +98,11 @@ export interface ConfirmedBlock extends BlockRef {
 }
 
 /** All logs up to `head`, and the blocks whose hashes to keep. Committed whole or not at all. */
-export interface Batch {
+export interface CommitInput {
   readonly chainId: number;
   /** From `claim`. */
   readonly epoch: number;
-  /** The head that this batch was built on; null for the first batch. */
+  /** The head that this commit was built on; null for the first commit. */
   readonly after: Pick<BlockRef, 'number' | 'hash'> | null;
   /** Roll back to this block first. */
   readonly rollbackTo?: number;
@@ -124,7 +124,7 @@ export interface CommitResult {
  * Blocks at or below the head with all their logs, which replace the stored ones. v1 revocations of their wallets are settled
  * again from there on.
  */
-export interface Repair extends Pick<Batch, 'chainId' | 'epoch'> {
+export interface Repair extends Pick<CommitInput, 'chainId' | 'epoch'> {
   readonly blocks: readonly RepairedBlock[];
 }
 
@@ -398,7 +398,7 @@ export interface Store extends ReplicatedReads {
   lags(since: number): Promise<LagSample[]>;
   /** Becomes the only writer of the chain. A new chain starts at `firstBlock`. */
   claim(chainId: number, firstBlock: number, partial?: boolean): Promise<ChainState>;
-  apply(batch: Batch): Promise<CommitResult>;
+  apply(commit: CommitInput): Promise<CommitResult>;
   /** Updates the given fields of the chain's state. */
   report(chainId: number, epoch: number, report: Report): Promise<ChainState>;
   /** Keeps a sample of the chain's lag for a day. */
@@ -429,7 +429,7 @@ export interface Store extends ReplicatedReads {
   /** The v1 revocations of a range of blocks whose delegate is in neither the log nor the transaction's input. */
   revocations(chainId: number, range: { from: number; to: number }): Promise<Revocation[]>;
   /** The oldest unsettled revocations of one wallet. */
-  openRevocations(chainId: number, vault: Address, limit: number): Promise<Revocation[]>;
+  unsettledRevocations(chainId: number, vault: Address, limit: number): Promise<Revocation[]>;
   /** Delegates that a v1 wallet granted something before a log and that had it at a block. */
   v1Delegates(query: V1DelegatesQuery): Promise<Address[]>;
   /** Up to `limit` v1 delegations from one wallet to another that held at a block. */

@@ -4,7 +4,7 @@ import { expect } from 'bun:test';
 import { answer, type Question } from '../../src/registry/check.ts';
 import { NO_RIGHTS } from '../../src/registry/delegation.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import type { Batch, BlockInput, ChainState, Settlement, Store } from '../../src/store/store.ts';
+import type { BlockInput, ChainState, CommitInput, Settlement, Store } from '../../src/store/store.ts';
 import { COLD, CONTRACT, HOT } from './fixtures.ts';
 
 /** The first block of every test chain. */
@@ -35,7 +35,7 @@ export async function newChain(store: Store, chainId = ++chains) {
     get state() {
       return state;
     },
-    async add(blocks: BlockInput[], more: Partial<Batch> = {}) {
+    async add(blocks: BlockInput[], more: Partial<CommitInput> = {}) {
       const tip = blocks.at(-1) ?? state.head;
       if (tip === null) throw new Error('nothing to add');
       const head = { number: tip.number, hash: tip.hash, timestamp: tip.timestamp };

@@ -76,7 +76,7 @@ export function createAuditor(
   return {
     /** Audits what is due. True if there is more to do without a pause. */
     async run(): Promise<boolean> {
-      const { firstBlock = 0, verified = null, confirmed = null } = follower.state ?? {};
+      const { firstBlock = 0, verified = null, agreedBlock: confirmed = null } = follower.state ?? {};
       if (verified === null || follower.isBusy) return false;
       // The first pass follows the backfill as fast as a second provider allows. Later passes compare one range at a time.
       const next = (confirmed ?? firstBlock - 1) + 1;
@@ -87,7 +87,7 @@ export function createAuditor(
         if (isFirstPass) from = next;
         hasSecondProvider = false;
         hasSecondProvider = (await compareLogs(firstBlock, verified)) > 1;
-        hasMore = hasSecondProvider && (follower.state?.confirmed ?? -1) > (confirmed ?? -1);
+        hasMore = hasSecondProvider && (follower.state?.agreedBlock ?? -1) > (confirmed ?? -1);
       }
       if (now() - answersAt >= ANSWERS_EVERY_MS) {
         answersAt = now();

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { block, granted } from '../../../test/support/fixtures.ts';
-import type { Batch, ChainState } from '../../store/store.ts';
+import type { ChainState, CommitInput } from '../../store/store.ts';
 import type { FollowerContext } from '../compare/context.ts';
 import type { Header } from '../rpc/node.ts';
 import { createCommit } from './commit.ts';
 
 test('a range that takes several transactions rolls back in the first alone: a later one would remove what it wrote', async () => {
-  const batches: Batch[] = [];
+  const batches: CommitInput[] = [];
   let state = { epoch: 1, head: block(105, [], 1) } as unknown as ChainState;
   const context = {
     network: { chainId: 1 },
@@ -14,7 +14,7 @@ test('a range that takes several transactions rolls back in the first alone: a l
       return state;
     },
     store: {
-      async apply(batch: Batch) {
+      async apply(batch: CommitInput) {
         batches.push(batch);
         return { state: { ...state, head: batch.head } };
       },

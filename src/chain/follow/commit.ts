@@ -1,6 +1,6 @@
 // Commits a range of blocks on top of a common ancestor, and rolls back what the index had above it.
 
-import type { Batch, BlockInput, BlockRef } from '../../store/store.ts';
+import type { BlockInput, BlockRef, CommitInput } from '../../store/store.ts';
 import { splitBlocks } from '../../store/write/apply.ts';
 import type { FollowerContext } from '../compare/context.ts';
 import type { Header } from '../rpc/node.ts';
@@ -39,7 +39,7 @@ export function createCommit(
       const last = position === parts.length - 1 ? end : (part.at(-1) as BlockRef);
       const head = { number: last.number, hash: last.hash, timestamp: last.timestamp };
       await context.commit((state) => {
-        const batch: Batch = {
+        const batch: CommitInput = {
           chainId,
           epoch: state.epoch,
           after: state.head,

@@ -132,7 +132,7 @@ export function createFollower(options: FollowerOptions) {
     await revocations.verify(providers as TickProviders, low, high);
     const confirmed = context.state?.confirmed ?? state.firstBlock - 1;
     const isConfirmed = result.providers > 1 && result.isComplete;
-    if (isConfirmed && low <= confirmed + 1 && high > confirmed) await context.report({ confirmed: high });
+    if (isConfirmed && low <= confirmed + 1 && high > confirmed) await context.report({ agreedBlock: high });
     return result;
   }
 

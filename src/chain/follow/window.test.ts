@@ -7,8 +7,8 @@ import { createWorld, FIRST, type World, type WorldOptions } from '../../../test
 
 const quiet = () => [];
 const stateOf = async ({ one: { store } }: World) => {
-  const { verified = null, confirmed = null } = (await store.chain(1)) ?? {};
-  return { verified, confirmed };
+  const { verified = null, agreedBlock = null } = (await store.chain(1)) ?? {};
+  return { verified, agreedBlock };
 };
 
 async function inWorld(options: WorldOptions, work: (world: World, ...nodes: [FakeNode, FakeNode]) => Promise<void>) {
@@ -29,9 +29,9 @@ async function nextWindow(world: World): Promise<void> {
 test.each([1, 2])('final history is confirmed by a second provider, if there is one (of %p)', (nodes) =>
   inWorld({ nodes }, async (world) => {
     await world.rest();
-    const { verified, confirmed } = await stateOf(world);
+    const { verified, agreedBlock } = await stateOf(world);
     expect(verified).not.toBeNull();
-    expect(confirmed).toBe(nodes === 1 ? null : verified);
+    expect(agreedBlock).toBe(nodes === 1 ? null : verified);
   }),
 );
 
@@ -43,20 +43,20 @@ test('final history that one provider alone was asked for stays unconfirmed when
     second.fault = null;
     world.grow(20, quiet);
     await world.rest();
-    const { verified, confirmed } = await stateOf(world);
+    const { verified, agreedBlock } = await stateOf(world);
     expect(verified).toBeGreaterThan(before.verified as number);
-    expect(confirmed).toBeNull();
+    expect(agreedBlock).toBeNull();
     // Until all of it has been compared, from the start.
     expect(await world.one.follower.audit(FIRST + 10, FIRST + 20)).toMatchObject({ providers: 2 });
-    expect((await stateOf(world)).confirmed).toBeNull();
+    expect((await stateOf(world)).agreedBlock).toBeNull();
     second.fault = () => new Response('', { status: 503 });
     expect(await world.one.follower.audit(FIRST, FIRST + 20)).toMatchObject({ providers: 1 });
-    expect((await stateOf(world)).confirmed).toBeNull();
+    expect((await stateOf(world)).agreedBlock).toBeNull();
     second.fault = null;
     world.one.clock += 60_000;
     await world.one.catchUp();
     expect(await world.one.follower.audit(FIRST, FIRST + 20)).toMatchObject({ providers: 2 });
-    expect((await stateOf(world)).confirmed).toBe(FIRST + 20);
+    expect((await stateOf(world)).agreedBlock).toBe(FIRST + 20);
   }));
 
 test('a block that is replaced while the window is read does not become final', () =>

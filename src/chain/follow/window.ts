@@ -40,8 +40,8 @@ export function createWindow(context: FollowerContext, revocations: Revocations)
         store.apply({ chainId, epoch, after, blocks: [], head: after ?? head, verified: candidate.number }),
       );
       // If a second provider has confirmed all earlier blocks, it has now confirmed these too.
-      const isConfirmed = result.providers > 1 && (context.state.confirmed ?? firstBlock - 1) >= floor;
-      if (isConfirmed) await context.report({ confirmed: candidate.number });
+      const isConfirmed = result.providers > 1 && (context.state.agreedBlock ?? firstBlock - 1) >= floor;
+      if (isConfirmed) await context.report({ agreedBlock: candidate.number });
     }
     verifiedAt = now();
   }

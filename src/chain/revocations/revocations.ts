@@ -81,7 +81,7 @@ export function createRevocations(context: FollowerContext) {
 
   /** Null if there is nothing to settle. */
   async function begin(vault: Address): Promise<Wallet | null> {
-    const unsettled = await store.openRevocations(chainId, vault, MAX_UNSETTLED + 1);
+    const unsettled = await store.unsettledRevocations(chainId, vault, MAX_UNSETTLED + 1);
     const requested = queue.takeRequested(vault);
     const [oldest] = unsettled;
     if (oldest === undefined) return null;

@@ -45,7 +45,7 @@ const PROVIDER_ERRORS = [RpcError, Inconsistent, Lagging, Untrusted, WrongChain,
 
 /** A database error or a bug of ours is not a provider's fault. A batch that the store rejects as invalid is. */
 export const isProviderFault = (error: unknown): boolean =>
-  PROVIDER_ERRORS.some((type) => error instanceof type) || (error instanceof StoreError && error.code === 'bad-batch');
+  PROVIDER_ERRORS.some((type) => error instanceof type) || (error instanceof StoreError && error.code === 'bad-commit');
 
 /** SQLite's words, then those of PostgreSQL and of the system. */
 const FULL = /disk is full|no space left|could not extend file|disk quota/i;

@@ -65,7 +65,7 @@ async function networkRecords(service: Service) {
         partial: chain?.state.partial ?? null,
         head: chain?.state.head ?? null,
         finalizedBlock: chain?.state.verified ?? null,
-        confirmedBlock: chain?.state.confirmed ?? null,
+        confirmedBlock: chain?.state.agreedBlock ?? null,
         proofs: proofsOf(chain?.state, unproven.get(chainId), statuses.get(chainId)),
         disputedWallets: new Set(chain?.state.disputes.map(({ vault }) => vault)).size,
         chainBlock: chain?.state.tip ?? null,

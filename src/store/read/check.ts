@@ -24,7 +24,7 @@ export function requireQuestion(question: Question | AnyQuestion): void {
 
 /**
  * Returns the chain's row, then the spans that held, each with the position of its key. $1 is the chain, $2 the block if there is one. At
- * the head, spans are found by hashes alone, which may collide, and compared here: so few parameters cost a tenth less.
+ * the head, spans are found by hashes alone, which may collide, and compared here: fewer parameters cost 7% less.
  */
 export function checkStatement<D extends HeldDelegation>(
   dialect: Dialect['name'],

@@ -16,7 +16,7 @@ import { isBelowHead } from './unsettled.ts';
 
 type RevocationReads = Pick<
   Store,
-  'unsettledVaults' | 'revocations' | 'openRevocations' | 'v1Delegates' | 'held' | 'isOpen' | 'regrants'
+  'unsettledVaults' | 'revocations' | 'unsettledRevocations' | 'v1Delegates' | 'held' | 'isOpen' | 'regrants'
 >;
 
 const REVOCATION = columns('vault', 'read_block', ...BLOCK.names);
@@ -99,7 +99,7 @@ export function createRevocationReads(engine: Engine, hash: IndexHash): Revocati
   return {
     async unsettledVaults(chainId, after, limit) {
       const rows = await engine.rows(
-        `SELECT DISTINCT vault FROM v1_read${indexedBy(dialect, 'v1_unread')} WHERE chain = $1 AND vault > $2
+        `SELECT DISTINCT vault FROM v1_read${indexedBy(dialect, 'v1_unsettled')} WHERE chain = $1 AND vault > $2
           AND (read_block IS NULL OR read_block > block) AND read_block IS NULL ORDER BY vault LIMIT $3`,
         [chainId, after === null ? EMPTY : encodeHex(after), limit],
       );
@@ -109,7 +109,7 @@ export function createRevocationReads(engine: Engine, hash: IndexHash): Revocati
     revocations: (chainId, { from, to }) =>
       revocationsWhere(chainId, 'r.block >= $2 AND r.block <= $3 ORDER BY r.block, r.vault', [from, to]),
 
-    openRevocations: (chainId, vault, limit) =>
+    unsettledRevocations: (chainId, vault, limit) =>
       revocationsWhere(chainId, 'r.vault = $2 AND r.read_block IS NULL ORDER BY r.block LIMIT $3', [
         encodeHex(vault),
         limit,

@@ -16,7 +16,7 @@ export const unsettledBy = (
   dialect: Dialect['name'],
   block: string,
   chain = '$1',
-) => `FROM v1_read r${indexedBy(dialect, 'v1_unread')}
+) => `FROM v1_read r${indexedBy(dialect, 'v1_unsettled')}
   WHERE r.chain = ${chain} AND (r.read_block IS NULL OR r.read_block > r.block)
     AND r.block <= ${block} AND (r.read_block IS NULL OR r.read_block > ${block})`;
 

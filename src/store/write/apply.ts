@@ -1,9 +1,9 @@
-// Commits a batch: an optional rollback, then new blocks, their logs, spans and settlements, and the new head.
+// Commits a commit: an optional rollback, then new blocks, their logs, spans and settlements, and the new head.
 
 import { StoreError } from '../errors.ts';
 import { BLOCK, decodeBlock } from '../rows/block-row.ts';
 import { encodeHex, jsonText } from '../rows/cells.ts';
-import type { Batch, ChainState, CommitResult } from '../store.ts';
+import type { ChainState, CommitInput, CommitResult } from '../store.ts';
 import { type ChainWriter, lockChain, recordRewrite, stampRevision } from './chain-writer.ts';
 import { deriveBlocks } from './derive.ts';
 import { insertBlocks, insertLogs } from './insert.ts';
@@ -13,14 +13,14 @@ import { addSettledEnds, recordSettlements } from './settle.ts';
 /** Logs per statement: what a client computes between two of them must take much less than the server lets it idle. */
 const PART_LOGS = 5000;
 
-export async function apply(writer: ChainWriter, batch: Batch): Promise<CommitResult> {
+export async function apply(writer: ChainWriter, commit: CommitInput): Promise<CommitResult> {
   const { tx, chainId } = writer;
-  const { rollbackTo, blocks, head } = batch;
-  const before = await lockAtHead(writer, batch);
+  const { rollbackTo, blocks, head } = commit;
+  const before = await lockAtHead(writer, commit);
   if ((blocks[0]?.number ?? head.number) < before.firstBlock)
-    rejectBatch(chainId, `the index starts at block ${before.firstBlock}`);
+    rejectCommit(chainId, `the index starts at block ${before.firstBlock}`);
   const changedFrom = rollbackTo === undefined ? null : await rollBack(writer, rollbackTo);
-  await requireNext(writer, batch);
+  await requireNext(writer, commit);
 
   await insertBlocks(tx, chainId, blocks.at(-1)?.number === head.number ? blocks : [...blocks, head]);
   for (const part of splitBlocks(blocks, PART_LOGS)) {
@@ -32,7 +32,7 @@ export async function apply(writer: ChainWriter, batch: Batch): Promise<CommitRe
   }
   for (const { settlements = [] } of blocks) await recordSettlements(writer, settlements);
 
-  const state = stateAfter(before, batch);
+  const state = stateAfter(before, commit);
   if (changedFrom !== null) await recordRewrite(tx, before, changedFrom);
   if ((state.verified ?? -1) > (before.verified ?? -1)) await pruneBlocks(writer, before, state.verified ?? -1);
   if (state.revision !== before.revision) await stampRevision(tx, state);
@@ -40,24 +40,24 @@ export async function apply(writer: ChainWriter, batch: Batch): Promise<CommitRe
   return { state };
 }
 
-function rejectBatch(chainId: number, why: string): never {
-  throw new StoreError('bad-batch', `Chain ${chainId}: ${why}. Nothing was written.`);
+function rejectCommit(chainId: number, why: string): never {
+  throw new StoreError('bad-commit', `Chain ${chainId}: ${why}. Nothing was written.`);
 }
 
-/** Lets only the newest writer pass, and only if it built its batch on the stored head. */
-async function lockAtHead(writer: ChainWriter, { chainId, epoch, after }: Batch): Promise<ChainState> {
+/** Lets only the newest writer pass, and only if it built its commit on the stored head. */
+async function lockAtHead(writer: ChainWriter, { chainId, epoch, after }: CommitInput): Promise<ChainState> {
   const state = await lockChain(writer, epoch);
   if (state.head?.number !== after?.number || state.head?.hash !== after?.hash) {
     const [stored, built] = [state.head, after].map((block) =>
       block ? `block ${block.number} (${block.hash})` : 'no block',
     );
-    throw new StoreError('overtaken', `Chain ${chainId}: the head is ${stored}, but the batch was built on ${built}.`);
+    throw new StoreError('overtaken', `Chain ${chainId}: the head is ${stored}, but the commit was built on ${built}.`);
   }
   return state;
 }
 
-/** The batch must not be older than the newest kept block, nor contradict it. */
-async function requireNext({ tx, chainId }: ChainWriter, { blocks, head }: Batch): Promise<void> {
+/** The commit must not be older than the newest kept block, nor contradict it. */
+async function requireNext({ tx, chainId }: ChainWriter, { blocks, head }: CommitInput): Promise<void> {
   const [row] = await tx.rows(`SELECT ${BLOCK.sql} FROM block WHERE chain = $1 ORDER BY number DESC LIMIT 1`, [
     chainId,
   ]);
@@ -65,12 +65,15 @@ async function requireNext({ tx, chainId }: ChainWriter, { blocks, head }: Batch
   const newest = decodeBlock(row);
   const [next = head] = blocks;
   if (next.timestamp < newest.timestamp)
-    rejectBatch(chainId, `block ${next.number} is older than block ${newest.number}`);
+    rejectCommit(chainId, `block ${next.number} is older than block ${newest.number}`);
   if (newest.number === head.number && (newest.hash !== head.hash || newest.timestamp !== head.timestamp))
-    rejectBatch(chainId, `block ${newest.number} is stored with another hash or time`);
+    rejectCommit(chainId, `block ${newest.number} is stored with another hash or time`);
 }
 
-function stateAfter(before: ChainState, { rollbackTo, verified, blocks, head, resume, proving }: Batch): ChainState {
+function stateAfter(
+  before: ChainState,
+  { rollbackTo, verified, blocks, head, resume, proving }: CommitInput,
+): ChainState {
   const kept = rollbackTo ?? Number.POSITIVE_INFINITY;
   const verifiedNow = Math.max(verified ?? -1, Math.min(before.verified ?? -1, kept));
   const isChanged = rollbackTo !== undefined || blocks.some(({ logs }) => logs.length > 0);
@@ -80,7 +83,7 @@ function stateAfter(before: ChainState, { rollbackTo, verified, blocks, head, re
     verified: verifiedNow < 0 ? null : verifiedNow,
     // A lower head was not confirmed by any provider yet.
     confirmedAt: head.number < (before.head?.number ?? 0) ? null : before.confirmedAt,
-    confirmed: before.confirmed === null ? null : Math.min(before.confirmed, kept),
+    agreedBlock: before.agreedBlock === null ? null : Math.min(before.agreedBlock, kept),
     halt: resume ? null : before.halt,
     proving: proving ?? before.proving,
     revision: before.revision + (isChanged ? 1 : 0),
@@ -88,10 +91,10 @@ function stateAfter(before: ChainState, { rollbackTo, verified, blocks, head, re
 }
 
 async function writeState({ tx, chainId }: ChainWriter, state: ChainState): Promise<void> {
-  const { head, verified, revision, confirmedAt, confirmed, halt, proving } = state;
+  const { head, verified, revision, confirmedAt, agreedBlock, halt, proving } = state;
   await tx.run(
     `UPDATE chain SET head_number = $2, head_hash = $3, head_timestamp = $4, verified = $5, revision = $6,
-      confirmed_at = $7, confirmed = $8, halt = $9, proving = $10 WHERE chain = $1`,
+      confirmed_at = $7, agreed_block = $8, halt = $9, proving = $10 WHERE chain = $1`,
     [
       chainId,
       head?.number ?? null,
@@ -100,7 +103,7 @@ async function writeState({ tx, chainId }: ChainWriter, state: ChainState): Prom
       verified,
       revision,
       confirmedAt,
-      confirmed,
+      agreedBlock,
       halt === null ? null : jsonText(halt),
       proving ? 1 : 0,
     ],

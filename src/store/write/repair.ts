@@ -87,7 +87,7 @@ async function requireIndexedBlock(
   const reject = (why: string, code: StoreErrorCode = 'rewritten'): never => {
     throw new StoreError(code, `Chain ${chainId}: block ${number} ${why}. Nothing was written.`);
   };
-  if (number < firstBlock) reject(`is before the first block, ${firstBlock}`, 'bad-batch');
+  if (number < firstBlock) reject(`is before the first block, ${firstBlock}`, 'bad-commit');
   if (head === null || number > head.number) reject('is not indexed');
   if (number === head?.number && hash !== head.hash) reject('is the head');
   const [kept] = await tx.rows('SELECT hash FROM block WHERE chain = $1 AND number = $2', [chainId, number]);

@@ -8,23 +8,23 @@ import { type ChainWriter, lockChain } from './chain-writer.ts';
 
 export async function report(writer: ChainWriter, epoch: number, changes: Report): Promise<ChainState> {
   const before = await lockChain(writer, epoch);
-  const { confirmedAt, tip, halt, confirmed, partial, disputes, proving, provable } = { ...before, ...changes };
+  const { confirmedAt, tip, halt, agreedBlock, partial, disputes, proving, provable } = { ...before, ...changes };
   await writer.tx.run(
-    `UPDATE chain SET confirmed_at = $2, tip = $3, halt = $4, confirmed = $5, partial = $6, disputes = $7,
+    `UPDATE chain SET confirmed_at = $2, tip = $3, halt = $4, agreed_block = $5, partial = $6, disputes = $7,
       proving = $8, provable = $9 WHERE chain = $1`,
     [
       writer.chainId,
       confirmedAt,
       tip,
       halt === null ? null : jsonText(halt),
-      confirmed,
+      agreedBlock,
       partial ? 1 : 0,
       disputes.length === 0 ? null : jsonText(disputes),
       proving ? 1 : 0,
       provable === null ? null : Number(provable),
     ],
   );
-  return { ...before, confirmedAt, tip, halt, confirmed, partial, disputes, proving, provable };
+  return { ...before, confirmedAt, tip, halt, agreedBlock, partial, disputes, proving, provable };
 }
 
 /** Records the lag of a chain, and forgets what is older than a day. */

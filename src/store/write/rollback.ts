@@ -49,7 +49,7 @@ export async function pruneBlocks(
     `DELETE FROM block WHERE chain = $1 AND number < $2 AND number >= $3
       AND number > (SELECT min(number) FROM block lowest WHERE lowest.chain = $1)
       AND NOT EXISTS (SELECT 1 FROM log WHERE log.chain = $1 AND log.block = block.number)
-      AND NOT EXISTS (SELECT 1 FROM v1_read r${indexedBy(tx.dialect, 'v1_unread')} WHERE r.chain = $1
+      AND NOT EXISTS (SELECT 1 FROM v1_read r${indexedBy(tx.dialect, 'v1_unsettled')} WHERE r.chain = $1
         AND (r.read_block IS NULL OR r.read_block > r.block) AND r.read_block = block.number)`,
     [chainId, below, verified ?? 0],
   );

@@ -10,7 +10,7 @@ import { confirm } from './insert.ts';
 import { repair } from './repair.ts';
 import { createLeases, recordLag, report } from './report.ts';
 import { settle, unsettle } from './settle.ts';
-import { requireBatch, requireClaim, requireRepair } from './validate-batch.ts';
+import { requireClaim, requireCommit, requireRepair } from './validate-commit.ts';
 
 type Write = 'claim' | 'apply' | 'report' | 'recordLag' | 'repair' | 'confirm' | 'settle' | 'unsettle' | 'rebuild';
 export type Writes = Pick<Store, Write | 'lease' | 'release'>;
@@ -23,15 +23,15 @@ export function createWrites(engine: Engine, hash: IndexHash): Writes {
       requireClaim(chainId, firstBlock);
       return write(chainId, (writer) => claim(writer, firstBlock, partial));
     },
-    apply: async (batch) => {
-      requireBatch(batch);
-      return write(batch.chainId, (writer) => apply(writer, batch));
+    apply: async (commit) => {
+      requireCommit(commit);
+      return write(commit.chainId, (writer) => apply(writer, commit));
     },
     report: (chainId, epoch, changes) => write(chainId, (writer) => report(writer, epoch, changes)),
     recordLag: (epoch, sample) => write(sample.chainId, (writer) => recordLag(writer, epoch, sample)),
-    repair: async (batch) => {
-      requireRepair(batch);
-      return write(batch.chainId, (writer) => repair(writer, batch));
+    repair: async (commit) => {
+      requireRepair(commit);
+      return write(commit.chainId, (writer) => repair(writer, commit));
     },
     confirm: (chainId, epoch, blocks) => write(chainId, (writer) => confirm(writer, epoch, blocks)),
     settle: (chainId, epoch, settlements, commits) =>

@@ -146,7 +146,7 @@ test('a part of the history: what is missing in the answers', async () => {
 test('how much of the history is confirmed by a second provider', async () => {
   const confirmed = async (count: number, block: number | null) => {
     const providers = Array.from({ length: count }, (_, at) => provider(`1/${at + 1}`));
-    const { text } = await statusOf({ report: { confirmed: block }, more: follower({ providers }) });
+    const { text } = await statusOf({ report: { agreedBlock: block }, more: follower({ providers }) });
     return /Confirmed by a second provider (.*?) The lag/.exec(text)?.[1];
   };
   expect(await confirmed(1, null)).toBe('No: it is read from one provider only');

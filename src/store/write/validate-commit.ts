@@ -1,17 +1,17 @@
-// Validates batches before anything is written.
+// Validates commits before anything is written.
 
 import { type Address, faultOfDelegation, faultOfKey, isAddress, isBytes32 } from '../../registry/delegation.ts';
 import { StoreError } from '../errors.ts';
-import type { Batch, BlockInput, BlockRef, LogInput, Repair, Settlement } from '../store.ts';
+import type { BlockInput, BlockRef, CommitInput, LogInput, Repair, Settlement } from '../store.ts';
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 function reject(chainId: number, why: string): never {
-  throw new StoreError('bad-batch', `Chain ${chainId}: ${why}. Nothing was written.`);
+  throw new StoreError('bad-commit', `Chain ${chainId}: ${why}. Nothing was written.`);
 }
 
-export function requireBatch(batch: Batch): void {
-  const { chainId, after, rollbackTo, blocks, head, verified } = batch;
+export function requireCommit(commit: CommitInput): void {
+  const { chainId, after, rollbackTo, blocks, head, verified } = commit;
   if (!isCount(chainId)) reject(chainId, 'the chain id is not a whole number');
   checkRef(chainId, head);
   // -1 rolls back every block.
