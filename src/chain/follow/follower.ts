@@ -130,7 +130,7 @@ export function createFollower(options: FollowerOptions) {
     const providers: Providers = await pool.others(null, now());
     const result = await compareBlocks(context, providers, anchor, low, high);
     await revocations.verify(providers as TickProviders, low, high);
-    const confirmed = context.state?.confirmed ?? state.firstBlock - 1;
+    const confirmed = context.state?.agreedBlock ?? state.firstBlock - 1;
     const isConfirmed = result.providers > 1 && result.isComplete;
     if (isConfirmed && low <= confirmed + 1 && high > confirmed) await context.report({ agreedBlock: high });
     return result;
