@@ -44,6 +44,7 @@ function isAsShown(printed: string, shown: string): boolean {
 const ELSEWHERE: readonly (readonly [page: string, text: string, testFile: string])[] = [
   ['docs/architecture.md', 'api --> registry', 'test/imports.test.ts'],
   ['docs/architecture.md', 'prove --> rpc', 'test/imports.test.ts'],
+  ['docs/architecture.md', 'limits --> wire', 'test/imports.test.ts'],
   ['docs/integrating.md', '"type": "delegations.changes"', 'test/integrating.test.ts'],
   ['docs/integrating.md', 'const copy = ', 'test/integrating.test.ts'],
   ['docs/integrating.md', "from 'standardwebhooks'", 'test/webhook-receiver.test.ts'],
