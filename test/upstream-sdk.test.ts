@@ -38,7 +38,7 @@ let chain: PublicClient;
 beforeAll(async () => {
   // Nothing but this test writes to the chain. A key does not lift the rate limit of v1.
   sandbox = await startQuietSandbox({ ANONYMOUS_LIMIT: 'off' }, '--interval', '0');
-  chain = createPublicClient({ chain: mainnet, transport: http(sandbox.rpcUrl) }) as PublicClient;
+  chain = createPublicClient({ chain: mainnet, transport: http(sandbox.rpcUrl, PATIENT) }) as PublicClient;
 });
 afterAll(() => sandbox.stop());
 
@@ -66,9 +66,11 @@ async function askApi(questions: readonly Asked[]): Promise<Answer[]> {
 
 const account = (index: number) => (sandbox.accounts[index] as { address: Hex }).address;
 const signer = (index: number) => privateKeyToAccount((sandbox.accounts[index] as { privateKey: Hex }).privateKey);
-const v1Of = (index: number) => new DelegateV1(http(sandbox.rpcUrl), mainnet, signer(index));
+/** A busy machine needs more than the ten seconds that are usual. */
+const PATIENT = { timeout: 300_000 };
+const v1Of = (index: number) => new DelegateV1(http(sandbox.rpcUrl, PATIENT), mainnet, signer(index));
 const v2Of = (index: number) =>
-  new DelegateV2({ userTransport: http(sandbox.rpcUrl), chain: mainnet, account: signer(index) });
+  new DelegateV2({ userTransport: http(sandbox.rpcUrl, PATIENT), chain: mainnet, account: signer(index) });
 
 test('our API sees every write of the SDK', async () => {
   const [vault, hot, other, second] = [3, 4, 5, 6].map(account) as [Hex, Hex, Hex, Hex];
@@ -143,7 +145,7 @@ interface Read {
 }
 
 const sdks = () => {
-  const transport = http(sandbox.rpcUrl, { batch: { batchSize: 100 } });
+  const transport = http(sandbox.rpcUrl, { ...PATIENT, batch: { batchSize: 100 } });
   return {
     v1: new DelegateV1(transport, mainnet),
     v2: new DelegateV2({ userTransport: transport, chain: mainnet }),
