@@ -53,6 +53,9 @@ export async function readByOurs(asked: OursRead): Promise<Reading> {
   const seconds = (performance.now() - began) / 1000;
   const cpu = { cpu: treeCpu(child.pid), databaseCpu: treeCpu(databasePid) - before };
   await onEnd?.();
+  // Until its newest blocks are proven, a chain does not answer.
+  const isProven = async () => (await store.chain(1))?.proving === false;
+  await eventually(`${name}: all is proven`, isProven, { child });
   await stopped(child);
   const bytes = await store.size();
   await store.close();
