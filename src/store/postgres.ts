@@ -173,8 +173,7 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
     notices,
     pool: () => ({ size: connections, running }),
     rows: (sql, params) => request.short((pool) => readRows(pool, sql, params)),
-    readColumns: (sql, shared, columns) =>
-      request.short((pool) => readRows(pool, sql, [...shared, ...columns.map(arrayText)])),
+    readMany: (sql, shared, rows) => request.short((pool) => readRows(pool, sql, [...shared, ...toColumns(rows)])),
     async transaction(work, timeout = 'long') {
       if (readOnly) throw new StoreError('bad-store', 'The store is open for reading only.');
       return request[timeout]((pool) =>

@@ -48,7 +48,7 @@ export function openSqlite(path: string, { readOnly = false, mustExist = false }
     notices: null,
     pool: () => null,
     rows: reader.rows,
-    readColumns: null,
+    readMany: null,
     async transaction(work) {
       if (writer === null) throw new StoreError('bad-store', 'The store is open for reading only.');
       if (closed) throw new StoreError('bad-store', 'The store is closed.');

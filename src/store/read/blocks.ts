@@ -37,14 +37,14 @@ type BlockReads = Pick<
   'blockAt' | 'newestBlock' | 'blocks' | 'logs' | 'uncheckedTimes' | 'unprovenBlocks' | 'newestUnproven'
 >;
 
-export function createBlockReads(engine: Engine, readWithState: StateReader): BlockReads {
+export function createBlockReads(engine: Engine, states: StateReader): BlockReads {
   const by = (index: string) => indexedBy(engine.dialect.name, index);
   const readBlocks = async (rest: string, params: readonly Param[]) =>
     (await engine.rows(`SELECT ${BLOCK.sql} FROM block${rest}`, params)).map(decodeBlock);
   const RANGE = 'WHERE chain = $1 AND number >= $2 AND number <= $3';
   return {
     async blockAt(chainId, timestamp) {
-      const { rows, head } = await readWithState(chainId, AT_TIME, [chainId, timestamp]);
+      const { rows, head } = await states.one(chainId, AT_TIME, [chainId, timestamp]);
       // Until a later time is seen, the next block may still have this one.
       if (timestamp >= head.timestamp)
         throw new StoreError('beyond-head', `Chain ${chainId} is indexed up to the time ${head.timestamp}.`);

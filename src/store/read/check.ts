@@ -65,7 +65,7 @@ export function checkStatement<D extends HeldDelegation>(
 
 export function createCheck<D extends HeldDelegation>(
   dialect: Dialect['name'],
-  read: StateReader,
+  states: StateReader,
   hash: IndexHash,
   held: HeldColumns<D>,
 ): (chainId: number, question: Question | AnyQuestion, block?: number) => Promise<CheckResult<D>> {
@@ -84,7 +84,7 @@ export function createCheck<D extends HeldDelegation>(
       else for (const key of keys) cells.push(hash.key(key));
       if (isNow && hasV1) cells.push(encodeHex(question.to));
     }
-    const { rows, state, head } = await read(chainId, statement, cells);
+    const { rows, state, head } = await states.one(chainId, statement, cells);
     if (!isNow) requireIndexed(chainId, block, state.firstBlock, head.number);
     const [chain = [], ...spans] = rows;
     if (decodeFlag(chain[col.unsettled])) throw unsettledRevocation(question.from);
