@@ -213,7 +213,7 @@ export async function importArchive(
   const flush = async (head: BlockRef) => {
     const ref = { number: head.number, hash: head.hash, timestamp: head.timestamp };
     const after = state.head;
-    ({ state } = await store.apply({ chainId, epoch, after, blocks, head: ref, verified: ref.number }));
+    state = await store.apply({ chainId, epoch, after, blocks, head: ref, verified: ref.number });
     [blocks, pending] = [[], 0];
   };
   for await (const line of lines) {

@@ -3,7 +3,7 @@
 import { StoreError } from '../errors.ts';
 import { BLOCK, decodeBlock } from '../rows/block-row.ts';
 import { encodeHex, jsonText } from '../rows/cells.ts';
-import type { ChainState, CommitInput, CommitResult } from '../store.ts';
+import type { ChainState, CommitInput } from '../store.ts';
 import { type ChainWriter, lockChain, recordRewrite, stampRevision } from './chain-writer.ts';
 import { deriveBlocks } from './derive.ts';
 import { insertBlocks, insertLogs } from './insert.ts';
@@ -13,7 +13,7 @@ import { addSettledEnds, recordSettlements } from './settle.ts';
 /** Logs per statement: what a client computes between two of them must take much less than the server lets it idle. */
 const PART_LOGS = 5000;
 
-export async function apply(writer: ChainWriter, commit: CommitInput): Promise<CommitResult> {
+export async function apply(writer: ChainWriter, commit: CommitInput): Promise<ChainState> {
   const { tx, chainId } = writer;
   const { rollbackTo, blocks, head } = commit;
   const before = await lockAtHead(writer, commit);
@@ -37,7 +37,7 @@ export async function apply(writer: ChainWriter, commit: CommitInput): Promise<C
   if ((state.verified ?? -1) > (before.verified ?? -1)) await pruneBlocks(writer, before, state.verified ?? -1);
   if (state.revision !== before.revision) await stampRevision(tx, state);
   await writeState(writer, state);
-  return { state };
+  return state;
 }
 
 function rejectCommit(chainId: number, why: string): never {
