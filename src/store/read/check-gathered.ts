@@ -8,7 +8,7 @@ import type { Engine, Param, Row } from '../engine.ts';
 import { notIndexed, type StoreError, unsettledRevocation } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeFlag, decodeNumber, encodeHex } from '../rows/cells.ts';
-import { type ColumnTypes, ofTable } from '../rows/columns.ts';
+import { type ColumnTypes, namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
 import { arrayParams, asNumber } from '../rows/sql.ts';
 import type { CheckResult, HeldDelegation } from '../store.ts';
@@ -30,7 +30,7 @@ const NO_KEY = -1;
 
 /** Returns the rows of the chains, then those of lookups, by their position from 1 on: found spans, and unsettled pairs. */
 export const GATHERED = stateStatement(
-  ['position', 'unsettled', 'version', ...KEY.names, ...PLAIN.names] as const,
+  ['position', 'unsettled', 'version', ...KEY.names, ...namesOf(PLAIN.expressions)] as const,
   (select) => {
     const chains = `SELECT ${select({ ...STATE, position: 'c.chain', unsettled: '0' })}
       FROM chain c WHERE c.chain IN (SELECT q.chain FROM q)`;

@@ -4,7 +4,6 @@ import type { Engine } from '../engine.ts';
 import type { IndexHash } from '../index-hash.ts';
 import type { Store } from '../store.ts';
 import type { Writes } from '../write/writes.ts';
-import { createBlockReads } from './blocks.ts';
 import { createChainReads } from './chains.ts';
 import { createChanges } from './changes.ts';
 import { createCheck, requireQuestion } from './check.ts';
@@ -33,7 +32,7 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
       createCheckGathered(readMany, states, hash),
     );
   return {
-    ...createChainReads(engine),
+    ...createChainReads(engine, states),
     async check(chainId, question, block) {
       if (block !== undefined || checkGathered === null) return check(chainId, question, block);
       requireQuestion(question);
@@ -49,7 +48,6 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     delegates: createCounterparts(engine, hash, 'delegates'),
     changes: createChanges(engine, hash),
     history: createHistory(engine, hash),
-    ...createBlockReads(engine, states),
     ...createRevocationReads(engine, hash),
   };
 }
