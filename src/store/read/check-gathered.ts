@@ -84,11 +84,9 @@ export function createCheckGathered(
     for (const row of read.rows) {
       if (GATHERED.decodeCommit(row) !== null) continue;
       const position = decodePosition(row);
+      const key = () => decodeKey(decodeNumber(row[col.version]) as Version, row);
       if (decodeFlag(row[col.unsettled])) unsettled.add(position);
-      else {
-        const one = decodeHeld(decodeKey(decodeNumber(row[col.version]) as Version, row), row);
-        found.set(position, [...(found.get(position) ?? []), one]);
-      }
+      else found.getOrInsertComputed(position, () => []).push(decodeHeld(key(), row));
     }
     let end = 0;
     return asked.map(({ chainId, question, keys }) => {
@@ -111,11 +109,7 @@ const MOST = 64;
 /** A statement that runs for longer no longer holds back the questions behind it. */
 const SLOW_MS = 20;
 
-interface Waiting<Q, A> {
-  readonly question: Q;
-  readonly resolve: (answer: A) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Waiting<Q, A> = PromiseWithResolvers<A> & { readonly question: Q };
 
 /**
  * A question that finds no statement under way is sent at once. The others wait until that statement returns and go together, so
@@ -169,8 +163,8 @@ export function gather<Q, A>(
 
   return (question) => {
     if (!isBusy) return send(() => one(question));
-    return new Promise((resolve, reject) => {
-      waiting.push({ question, resolve, reject });
-    });
+    const own = { question, ...Promise.withResolvers<A>() };
+    waiting.push(own);
+    return own.promise;
   };
 }

@@ -147,11 +147,7 @@ function decodeGranting(
     const position = decodeNumber(row[col.position]);
     const since = decodeNumberOrNull(row[col.since_block]);
     const key = keys[position] as DelegationKey;
-    let granting = found.get(other);
-    if (granting === undefined) {
-      granting = [];
-      found.set(other, granting);
-    }
+    const granting = found.getOrInsertComputed(other, () => []);
     const pair = side === 'vaults' ? { from: other, to: wallet } : { from: wallet, to: other };
     if (since !== null && since <= pinned.block && !neverGrants(key.version, pair.from))
       granting[position] = decodeHeld({ ...key, ...pair }, row);

@@ -96,7 +96,7 @@ export async function readSettledEnds(tx: WriteTransaction, chainId: number, vau
   for (const row of rows) {
     const block = decodeNumber(row[ENDED.col.block]);
     const name = nameOf(decodeHex(row[ENDED.col.vault]), block, decodeNumber(row[ENDED.col.ended_by]));
-    ends.set(name, [...(ends.get(name) ?? []), decodeHex(row[ENDED.col.delegate])]);
+    ends.getOrInsertComputed(name, () => []).push(decodeHex(row[ENDED.col.delegate]));
   }
   return ends;
 }
