@@ -48,7 +48,7 @@ export async function rebuild(writer: ChainWriter): Promise<void> {
   const state = await lockChain(writer);
   await writer.tx.run('DELETE FROM span WHERE chain = $1', [writer.chainId]);
   await deriveLogs(writer, () => true);
-  await rewriteFrom(writer.tx, state, state.firstBlock);
+  await rewriteFrom(writer, state, state.firstBlock);
 }
 
 async function deriveLogs(writer: ChainWriter, matches: (row: Row) => boolean): Promise<void> {

@@ -55,13 +55,11 @@ export async function confirm(
   epoch: number,
   blocks: readonly ConfirmedBlock[],
 ): Promise<ChainState> {
-  const { tx, chainId } = writer;
   const before = await lockChain(writer, epoch);
   const changed = await setConfirmed(writer, blocks);
   if (changed === null) return before;
   const head = before.head && { ...before.head, ...blocks.find(({ hash }) => hash === before.head?.hash) };
-  if (head !== null) await tx.run('UPDATE chain SET head_timestamp = $2 WHERE chain = $1', [chainId, head.timestamp]);
-  return await rewriteFrom(tx, { ...before, head }, changed);
+  return rewriteFrom(writer, { ...before, head }, changed);
 }
 
 /** Gives the lowest block whose time changed. */

@@ -50,7 +50,7 @@ export async function repair(writer: ChainWriter, { epoch, blocks }: Repair): Pr
   }
   await dropRevocations(writer, blocks);
   await deriveWallets(writer, [...wallets.values()]);
-  return await rewriteFrom(tx, before, changedFrom);
+  return await rewriteFrom(writer, before, changedFrom);
 }
 
 /** Deletes what waits for a revocation that its block no longer has. */

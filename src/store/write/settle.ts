@@ -65,7 +65,7 @@ export async function settle(
   settlements: readonly Settlement[],
   commits: number | undefined,
 ): Promise<ChainState> {
-  const { tx, chainId } = writer;
+  const { chainId } = writer;
   const before = await lockChain(writer, epoch);
   // This commit is counted already.
   if (commits !== undefined && before.commits !== commits + 1)
@@ -80,7 +80,7 @@ export async function settle(
     }
   }
   await recordSettlements(writer, settlements);
-  return changedFrom === null ? before : await rewriteFrom(tx, before, changedFrom);
+  return changedFrom === null ? before : await rewriteFrom(writer, before, changedFrom);
 }
 
 async function requireRevocation(
@@ -104,7 +104,7 @@ export async function unsettle(writer: ChainWriter, epoch: number, vault: Addres
   const before = await lockChain(writer, epoch);
   const lowest = await discardSettlements(writer, vault, from);
   await deriveWallets(writer, [{ version: 1, wallet: vault }]);
-  return await rewriteFrom(writer.tx, before, lowest);
+  return await rewriteFrom(writer, before, lowest);
 }
 
 /**
